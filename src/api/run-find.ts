@@ -205,7 +205,6 @@ export class RunFinder {
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
     const corrections = request?.corrections ?? fromData.corrections;
     const reports = own && entry?.reportsOf === undefined ? own.reports : [];
-    const target = own?.target?.bytes === undefined ? [] : [path.basename(own.target.path)];
     return {
       ...base,
       id,
@@ -218,7 +217,7 @@ export class RunFinder {
       progress: this.progressOf(found),
       summary: (summary as unknown as Record<string, unknown>) ?? null,
       reason: summary?.reason ?? (state === 'failed' && !summary ? (job?.failedReason ?? null) : null),
-      reports: [...reports, ...target],
+      reports: [...reports, ...exportedFiles(own).map((file) => path.basename(file))],
       actions: await this.actions(found, request, own, who),
       ...(state !== undefined && { state }),
       ...(state === 'failed' && { failure: failureOf(job) }),
@@ -286,13 +285,17 @@ export class RunFinder {
       // A summary is a file like others: what it names lies beside it, or is none of its reports.
       if (path.basename(name) === name && !name.startsWith('.')) found.set(name, path.join(entry.reportDir, name));
     }
-    const { target } = summary ?? {};
     // Where others may have written it, a summary names no file elsewhere.
     const own = entry.reportDir === runFolder(this.parts.settings.home, id).dir;
-    if (own && target?.bytes !== undefined && summary?.kind === 'export')
-      found.set(path.basename(target.path), target.path);
+    if (own) for (const file of exportedFiles(summary)) found.set(path.basename(file), file);
     return found;
   }
+}
+
+/** The file of an export, and the job file that imports it again. */
+function exportedFiles(summary: Summary | undefined): string[] {
+  const { path: file, bytes, job } = summary?.target ?? {};
+  return file === undefined || bytes === undefined || summary?.kind !== 'export' ? [] : [file, ...(job ? [job] : [])];
 }
 
 interface OrderedData {

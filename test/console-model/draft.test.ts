@@ -12,7 +12,7 @@ import {
   newDraft,
   type Shelf,
   targetsOf,
-  withCheck,
+  withEdits,
   withField,
   withSource,
 } from '../../src/console/import/draft.js';
@@ -36,11 +36,15 @@ const field = (name: string, required: boolean) => ({ name, label: name, require
 const fields = [field('name', true), field('serial_number', false), field('lifecycle_stage', false)];
 const job = (draft: Draft) => jobOf(draft, suggestion) as Record<string, Record<string, unknown>>;
 
-function shelf(): Shelf {
+function shelf(room = Number.POSITIVE_INFINITY): Shelf {
   const kept = new Map<string, string>();
   return {
     getItem: (name: string) => kept.get(name) ?? null,
-    setItem: (name: string, text: string) => void kept.set(name, text),
+    setItem(name: string, text: string) {
+      if (text.length > room - [...kept].reduce((n, [other, { length }]) => (other === name ? n : n + length), 0))
+        throw new DOMException('full', 'QuotaExceededError');
+      kept.set(name, text);
+    },
     removeItem: (name: string) => void kept.delete(name),
     key: (at: number) => [...kept.keys()][at] ?? null,
     get length() {
@@ -99,14 +103,26 @@ test('the fields of a job are known by its headings, those of a saved one are no
 
 test('a draft is found again as it was, for as long as its upload is there', () => {
   const kept = shelf();
-  const draft = withCheck(newDraft('u1', 'x.csv'), { run: 'r1', job: 'assets', sent: [], edits: [] });
+  const draft = withEdits(newDraft('u1', 'x.csv'), 'r1', [{ column: 'A', row: 2, value: 'x' }]);
   keep(kept, draft);
   keep(kept, newDraft('u2', 'y.csv'));
-  expect(load(kept, 'u1')).toMatchObject({ name: 'x.csv', checks: [{ run: 'r1' }] });
+  expect(load(kept, 'u1')).toMatchObject({ name: 'x.csv', edits: { r1: [{ row: 2 }] } });
   expect(drafts(kept).map(({ id }) => id)).toHaveLength(2);
   kept.setItem('rowferry.import.u2', JSON.stringify({ ...newDraft('u2', 'y.csv'), at: 0 }));
   kept.setItem('rowferry.import.u3', '{"cut');
   kept.setItem('other', '1');
   expect(drafts(kept).map(({ id }) => id)).toEqual(['u1']);
   expect(kept.getItem('rowferry.import.u2')).toBeNull();
+});
+
+test('a draft takes the room of those of other files, the oldest first, and says where there is none', () => {
+  const kept = shelf(850);
+  for (const [at, id] of ['old', 'new'].entries())
+    kept.setItem(`rowferry.import.${id}`, JSON.stringify({ ...newDraft(id, ''), at: Date.now() - 1_000 + at }));
+  const edits = (signs: number) =>
+    withEdits(newDraft('u1', ''), 'r1', [{ column: 'A', row: 2, value: 'x'.repeat(signs) }]);
+  expect(keep(kept, edits(500))).toBe(true);
+  expect(drafts(kept).map(({ id }) => id)).toEqual(['u1', 'new']);
+  expect(keep(kept, edits(900))).toBe(false);
+  expect(load(kept, 'u1')?.edits['r1']?.[0]?.value).toHaveLength(500);
 });

@@ -1,19 +1,16 @@
 import { expect, test } from 'vitest';
 import { fromTsv, laid, toTsv } from '../../src/console/import/clipboard.js';
+import { at, keyName, moved, rangeOf, typed } from '../../src/console/import/cursor.js';
 import {
   after,
-  begin,
   corrections,
   editsOf,
   NO_EDITS,
   record,
-  redo,
   setCells,
   setEqual,
   shownValue,
-  undo,
 } from '../../src/console/import/edits.js';
-import { at, commandOf, move, rangeOf } from '../../src/console/import/selection.js';
 
 const cell = (row: number, text: string, column = 'Supplier') => ({ column, row, cell: text });
 const plain = { ctrlKey: false, metaKey: false, shiftKey: false, altKey: false };
@@ -57,29 +54,35 @@ test('corrections of a corrected copy are corrections of the file', () => {
   expect([shownValue(swapped, cell(2, 'A')), shownValue(swapped, cell(3, 'B'))]).toEqual(['A', 'A']);
 });
 
-test('undo and redo go through the states one by one', () => {
+test('what was corrected can be taken back state by state, until something else is typed', () => {
   const one = setEqual(NO_EDITS, cell(2, 'A'), 'B');
   const two = setEqual(one, cell(2, 'D'), 'E');
-  const trail = record(record(begin(), one), two);
-  expect(undo(trail).now).toBe(one);
-  expect(undo(undo(undo(trail))).now).toBe(NO_EDITS);
-  expect(redo(undo(trail)).now).toBe(two);
-  expect(redo(record(undo(trail), NO_EDITS)).now).toBe(NO_EDITS);
+  const trail = record(record({ states: [NO_EDITS], at: 0 }, one), two);
+  expect(trail).toEqual({ states: [NO_EDITS, one, two], at: 2 });
+  expect(record({ ...trail, at: 0 }, two)).toEqual({ states: [NO_EDITS, two], at: 1 });
 });
 
 test('the cursor moves as in a spreadsheet, and stays in the table', () => {
-  const start = at({ row: 1, column: 3 });
-  expect(move(start, 'next', false, bounds).head).toEqual({ row: 2, column: 0 });
-  expect(move(start, 'right', false, bounds).head).toEqual({ row: 1, column: 3 });
-  expect(move(start, 'page-up', false, bounds).head).toEqual({ row: 0, column: 3 });
-  expect(rangeOf(move(start, 'first', true, bounds))).toEqual({ top: 0, left: 0, bottom: 1, right: 3 });
-  expect(commandOf({ ...plain, key: 'ArrowDown', shiftKey: true })).toEqual({ do: 'move', step: 'down', extend: true });
-  expect(commandOf({ ...plain, key: 'z', ctrlKey: true })).toEqual({ do: 'undo' });
-  expect(commandOf({ ...plain, key: 'Z', metaKey: true, shiftKey: true })).toEqual({ do: 'redo' });
-  expect(commandOf({ ...plain, key: 'é' })).toEqual({ do: 'edit', text: 'é' });
-  expect(commandOf({ ...plain, key: '@', ctrlKey: true, altKey: true })).toEqual({ do: 'edit', text: '@' });
-  expect(commandOf({ ...plain, key: 'r', ctrlKey: true })).toBeUndefined();
-  expect(commandOf({ ...plain, key: 'F5' })).toBeUndefined();
+  const start = { row: 1, column: 3 };
+  expect(moved(start, 'Tab', bounds)).toEqual({ row: 2, column: 0 });
+  expect(moved({ row: 2, column: 0 }, 'Shift+Tab', bounds)).toEqual(start);
+  expect(moved({ row: 99, column: 3 }, 'Tab', bounds)).toEqual({ row: 99, column: 3 });
+  expect(moved(start, 'ArrowRight', bounds)).toEqual(start);
+  expect(moved(start, 'PageUp', bounds)).toEqual({ row: 0, column: 3 });
+  expect(moved(start, 'Ctrl+ArrowDown', bounds)).toEqual({ row: 99, column: 3 });
+  expect(rangeOf({ ...at(start), head: moved(start, 'Ctrl+Home', bounds)! })).toEqual({
+    ...{ top: 0, left: 0, bottom: 1, right: 3 },
+  });
+  expect([moved(start, 'F5', bounds), moved(start, 'Alt+ArrowUp', bounds)]).toEqual([undefined, undefined]);
+});
+
+test('a key is known by its name, whatever the keyboard', () => {
+  expect(keyName({ ...plain, key: 'Z', metaKey: true, shiftKey: true })).toBe('Ctrl+Shift+z');
+  expect(keyName({ ...plain, key: 'ArrowUp', altKey: true })).toBe('Alt+ArrowUp');
+  expect(typed({ ...plain, key: 'é' })).toBe('é');
+  expect(typed({ ...plain, key: '@', ctrlKey: true, altKey: true })).toBe('@');
+  expect(typed({ ...plain, key: 'r', ctrlKey: true })).toBeUndefined();
+  expect(typed({ ...plain, key: 'F5' })).toBeUndefined();
 });
 
 test('ranges go through the clipboard as spreadsheet programs write them', () => {

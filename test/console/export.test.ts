@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)('exports', () => {
       );
       const { page } = who;
       await page.goto(`/sign-in?key=${makeLinkKey(bench.home)}`);
-      await page.goto('/export?format=csv&columns=name,serial_number');
+      await page.goto('/export?format=csv&columns=name,serial_number&editable=yes');
       await page.getByRole('button', { name: 'Export' }).click();
       await page.getByText('12 records are in the file.').waitFor({ timeout: 60_000 });
       await page.getByText('It is complete').waitFor();
@@ -212,8 +212,20 @@ describe.skipIf(!hasBrowser)('exports', () => {
         page.getByRole('link', { name: 'Download', exact: true }).first().click(),
       ]);
       expect(download.suggestedFilename()).toMatch(/^assets-\d{8}-\d{9}\.csv$/);
-      expect(await readFile(await download.path(), 'utf8')).toMatch(/^\uFEFF?name,serial_number\r?\nn0,S-0\r?\n/i);
-      expect(await readdir(join(bench.home, 'exports'))).toEqual([download.suggestedFilename()]);
+      expect(await readFile(await download.path(), 'utf8')).toMatch(
+        /^\uFEFF?id,name,serial_number\r?\n\d+,n0,S-0\r?\n/i,
+      );
+      const [job] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: 'Its job file' }).click(),
+      ]);
+      expect(await readFile(await job.path(), 'utf8')).toMatch(/^kind: import$/m);
+      expect((await readdir(join(bench.home, 'exports'))).sort()).toEqual(
+        [download.suggestedFilename(), job.suggestedFilename()].sort(),
+      );
+      // What was put together stays, whichever file is looked at.
+      await page.getByRole('link', { name: download.suggestedFilename(), exact: true }).click();
+      expect(await page.getByRole('button', { name: 'Leave Serial number out' }).count()).toBe(1);
       expect(who.faults).toEqual([]);
     } finally {
       await who.close();

@@ -1,9 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useSearchParams } from 'wouter';
 import type { Queue } from '../../api/schema.js';
 import { get, send } from '../app/client.js';
 import { NotThere, Refused } from '../app/faults.js';
-import { resourcesQuery, useSession, useWhyNot } from '../app/queries.js';
+import { resourcesQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted } from '../kit/format.js';
 import { Button, Card, Choose } from '../kit/parts.js';
@@ -51,7 +51,7 @@ export default function Export() {
   const mayNot = useWhyNot('operator');
   const wish = wishOf(params);
   const run = params.get('run');
-  const begin = useMutation({
+  const begin = useOnce({
     mutationFn: () => order(wish),
     onSuccess({ id }) {
       setParams(addressOf(wish, id));
@@ -61,7 +61,7 @@ export default function Export() {
   const change = (next: Partial<Wish>) => setParams(addressOf({ ...wish, ...next }), { replace: true });
   if (!data) return <NotThere page="Export" error={error} />;
   const resources = data.resources.filter(({ exported }) => exported);
-  const resource = resources.find(({ name }) => name === wish.resource);
+  const { imported = false, fields = [] } = resources.find(({ name }) => name === wish.resource) ?? {};
   return (
     <div className="stack export">
       {run === null ? <h1>{told(wish, company_name ?? `company ${company}`)}</h1> : <Result key={run} id={run} />}
@@ -84,23 +84,19 @@ export default function Export() {
           <div className="two">
             <fieldset>
               <legend>Columns</legend>
-              <Columns
-                fields={resource?.fields ?? []}
-                chosen={wish.columns}
-                onChange={(columns) => change({ columns })}
-              />
+              <Columns fields={fields} chosen={wish.columns} onChange={(columns) => change({ columns })} />
             </fieldset>
             <fieldset>
               <legend>Only records whose…</legend>
               <Filters
                 key={wish.resource}
-                fields={resource?.fields ?? []}
-                filters={wish.filters}
+                fields={fields}
+                chosen={wish.filters}
                 onChange={(filters) => change({ filters })}
               />
             </fieldset>
           </div>
-          {resource?.imported && (
+          {imported && (
             <label className="line">
               <input
                 type="checkbox"
@@ -125,7 +121,8 @@ export default function Export() {
           <Refused error={begin.error} />
         </div>
       </Card>
-      <Lately />
+      {/* What was put together stays, whichever file is looked at. */}
+      <Lately hrefOf={(id) => `/export?${addressOf(wish, id)}`} />
     </div>
   );
 }

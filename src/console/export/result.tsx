@@ -2,27 +2,25 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
 import type { Summary } from '../../report/summary.js';
-import { API } from '../app/client.js';
 import { useRunEvents } from '../app/events.js';
 import { ConnectionLost, NotThere } from '../app/faults.js';
 import { runQuery, runsQuery } from '../app/queries.js';
 import { bytes, counted, number, when } from '../kit/format.js';
 import { ButtonLink, Card, Notice, Prose, StateBadge } from '../kit/parts.js';
 import { VerbButton } from '../runs/actions.js';
+import { isLive, reportAddress } from '../runs/run.js';
 import { firstLine, summaryOf } from '../runs/words.js';
-
-const fileAt = (run: string, name: string) => `${API}/runs/${run}/reports/${encodeURIComponent(name)}`;
 
 /** The export that was begun: how far it is, and then its file. */
 export function Result({ id }: { id: string }) {
   const { data: run, error } = useQuery(runQuery(id));
-  const atWork = run?.status === 'running' || run?.status === 'waiting';
-  const events = useRunEvents(id, atWork);
+  const live = run !== undefined && isLive(run);
+  const events = useRunEvents(id, live);
   if (!run) return <NotThere page="Export" error={error} />;
   return (
     <>
-      <h1>{atWork ? 'The export runs' : firstLine(run, null)}</h1>
-      <Card>{atWork ? <AtWork run={run} events={events} /> : <Ended run={run} />}</Card>
+      <h1>{live ? 'The export runs' : firstLine(run, null)}</h1>
+      <Card>{live ? <AtWork run={run} events={events} /> : <Ended run={run} />}</Card>
     </>
   );
 }
@@ -50,6 +48,7 @@ function Ended({ run }: { run: RunDetail }) {
   const summary = summaryOf(run);
   const { target, warnings = [] } = summary ?? {};
   const file = run.reports.includes(run.file) ? run.file : undefined;
+  const job = run.reports.find((name) => name.endsWith('.yaml'));
   return (
     <div className="stack">
       {summary && file !== undefined && <Complete summary={summary} />}
@@ -64,8 +63,13 @@ function Ended({ run }: { run: RunDetail }) {
       )}
       <div className="line wide">
         {file !== undefined && (
-          <ButtonLink look="primary" icon="download" href={fileAt(run.id, file)} download>
+          <ButtonLink look="primary" icon="download" href={reportAddress(run, file)} download>
             Download
+          </ButtonLink>
+        )}
+        {job !== undefined && (
+          <ButtonLink icon="download" href={reportAddress(run, job)} download>
+            Its job file
           </ButtonLink>
         )}
         {run.actions.resume?.allowed && <VerbButton run={run} verb="resume" look="primary" />}
@@ -77,10 +81,10 @@ function Ended({ run }: { run: RunDetail }) {
           </span>
         )}
       </div>
-      {target?.job !== undefined && (
+      {job !== undefined && (
         <p>
-          Change cells and bring it back over <Link href="/import">Import</Link>. Grey columns are for information; a
-          cell that you empty keeps its value in the service.
+          Change cells and bring it back over <Link href="/import">Import</Link>; on a command line the job file imports
+          it. Grey columns are for information; a cell that you empty keeps its value in the service.
         </p>
       )}
     </div>
@@ -89,30 +93,25 @@ function Ended({ run }: { run: RunDetail }) {
 
 /** In the words of the file's last sheet. */
 function Complete({ summary: { consistency, passes = 0, resource } }: { summary: Summary }) {
-  if (consistency === 'verified') {
-    return (
-      <Notice tone="good" title="It is complete">
-        <p>
-          {passes === 1
-            ? 'Each record was asked for by its id.'
-            : `The list was read ${passes} times, and the last two agree: no record that was there all the time is missing.`}
-        </p>
-      </Notice>
-    );
-  }
+  const whole = consistency === 'verified';
+  const read = `The list was read ${passes} times, and `;
   return (
-    <Notice tone="warn" title="It may not be complete">
+    <Notice tone={whole ? 'good' : 'warn'} title={whole ? 'It is complete' : 'It may not be complete'}>
       <p>
-        {resource === 'customer'
-          ? 'The service has no list of customers; these are the ones that are known.'
-          : `The list was read ${passes} times, and it could not be established that no record is missing.`}
+        {whole
+          ? passes === 1
+            ? 'Each record was asked for by its id.'
+            : `${read}the last two agree: no record that was there all the time is missing.`
+          : resource === 'customer'
+            ? 'The service has no list of customers; these are the ones that are known.'
+            : `${read}it could not be established that no record is missing.`}
       </p>
     </Notice>
   );
 }
 
 /** What was exported before, by anybody. */
-export function Lately() {
+export function Lately({ hrefOf }: { hrefOf: (run: string) => string }) {
   const { data } = useQuery(runsQuery({ kind: 'export', limit: 10 }));
   if (!data || data.runs.length === 0) return null;
   return (
@@ -122,13 +121,19 @@ export function Lately() {
           <li key={id}>
             <div className="line grow">
               <StateBadge state={status} />
-              <Link href={`/export?run=${id}`} className="wrap">
+              <Link href={hrefOf(id)} className="wrap">
                 <bdi>{file || id}</bdi>
               </Link>
               <span className="soft">{when(at)}</span>
             </div>
             {(status === 'succeeded' || status === 'partial') && (
-              <ButtonLink look="quiet" icon="download" href={fileAt(id, file)} download aria-label={`Download ${file}`}>
+              <ButtonLink
+                look="quiet"
+                icon="download"
+                href={reportAddress({ id }, file)}
+                download
+                aria-label={`Download ${file}`}
+              >
                 Download
               </ButtonLink>
             )}

@@ -1,75 +1,59 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo, useRef, useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useMemo, useState } from 'react';
 import type { FaultGroup, Field, Row, RunDetail } from '../../api/schema.js';
-import type { Query } from '../app/client.js';
+import { ApiError, type Query } from '../app/client.js';
 import { Refused } from '../app/faults.js';
 import { faultsQuery, resourcesQuery, useWhyNot } from '../app/queries.js';
-import { counted, number } from '../kit/format.js';
-import { Icon } from '../kit/icons.js';
-import { Button, Chip, Prose, sumOf } from '../kit/parts.js';
+import { useAddress } from '../app/shell.js';
+import { counted } from '../kit/format.js';
+import { Button, Chips, Notice, sumOf } from '../kit/parts.js';
 import { faultWord } from '../runs/words.js';
-import { type Check, targetsOf } from './draft.js';
-import { meant } from './editor.js';
-import {
-  begin,
-  corrections,
-  type Edits,
-  editsOf,
-  record,
-  redo,
-  setCells,
-  setEqual,
-  shownValue,
-  undo,
-} from './edits.js';
-import { type ActiveCell, Grid, type GridHandle } from './grid.js';
+import { type JobOf, targetsOf, withEdits } from './draft.js';
+import { corrections, type Edits, editsOf, NO_EDITS, record, type Trail } from './edits.js';
+import { Grid } from './grid.js';
+import type { Importing } from './state.js';
 
 /** The faults of a dry run in a grid: cells are corrected in place, and checked again. The file stays as it was. */
 export function CheckStep({
-  title,
+  of: { draft, change, check, go, hrefOf },
   run,
-  check,
-  onEdits,
-  onCheck,
-  onPlan,
+  ordered,
+  title,
 }: {
-  title: string;
+  of: Importing;
   run: RunDetail;
-  check: Check;
-  onEdits: (edits: Edits) => void;
-  /** A new dry run with everything that was corrected so far. */
-  onCheck: (edits: Edits) => Promise<unknown>;
-  onPlan: () => void;
+  ordered: NonNullable<RunDetail['ordered']>;
+  title: string;
 }) {
-  const counts = run.outcomes;
-  const toCorrect = counts ? sumOf(counts, 'to_correct') : 0;
+  const toCorrect = run.outcomes ? sumOf(run.outcomes, 'to_correct') : 0;
   const whyNot = useWhyNot('operator');
-  const [trail, setTrail] = useState(() => begin(editsOf(check.edits)));
-  const [active, setActive] = useState<ActiveCell>();
-  const [params] = useSearchParams();
-  const handle = useRef<GridHandle | null>(null);
+  const [params] = useAddress();
+  const [{ states, at }, setTrail] = useState<Trail>(() => ({ states: [editsOf(draft.edits[run.id])], at: 0 }));
+  const edits = states[at] ?? NO_EDITS;
+  const edited = edits.size;
+  useEffect(() => {
+    if (states.length > 1) change((now) => withEdits(now, run.id, corrections(edits)));
+  }, [edits]);
+  const edit = (to: (now: Edits) => Edits) => setTrail((now) => record(now, to(now.states[now.at] ?? NO_EDITS)));
+  const step = (by: number) =>
+    setTrail((now) => ({ ...now, at: Math.max(0, Math.min(now.at + by, now.states.length - 1)) }));
   const { data: faults = [] } = useQuery(faultsQuery(run.id));
-  const fieldOf = useFields(run.resource, check.job);
-  const again = useMutation({ mutationFn: () => onCheck(trail.now) });
-  const edited = corrections(trail.now).length;
-  useEffect(() => onEdits(trail.now), [trail.now]);
   const [filter, chips] = useFilter(run, faults, toCorrect);
-  const checkAgain = () => {
-    if (edited > 0 && !again.isPending && whyNot === undefined) again.mutate();
-  };
+  const fieldOf = useFields(run.resource, ordered.job);
+  const checkAgain = () => whyNot === undefined && check.mutate({ edits });
+  const plan = () => go(hrefOf('plan'));
   return (
     <>
       <div className="line wide">
         <h1 className="wrap grow">{title}</h1>
         <span className="line">
-          {trail.past.length > 0 && (
-            <Button look="quiet" aria-keyshortcuts="Control+Z" onClick={() => setTrail(undo)}>
+          {at > 0 && (
+            <Button look="quiet" aria-keyshortcuts="Control+Z" onClick={() => step(-1)}>
               Undo
             </Button>
           )}
-          {trail.future.length > 0 && (
-            <Button look="quiet" aria-keyshortcuts="Control+Y" onClick={() => setTrail(redo)}>
+          {at < states.length - 1 && (
+            <Button look="quiet" aria-keyshortcuts="Control+Y" onClick={() => step(1)}>
               Redo
             </Button>
           )}
@@ -77,200 +61,111 @@ export function CheckStep({
             <Button
               look="primary"
               aria-keyshortcuts="Control+Enter"
-              busy={again.isPending}
+              busy={check.isPending}
               why={whyNot}
               onClick={checkAgain}
             >
               Check again with {counted(edited, 'correction')}
             </Button>
           ) : (
-            <Button look="primary" icon="next" autoFocus={toCorrect === 0} onClick={onPlan}>
+            <Button look="primary" icon="next" autoFocus={toCorrect === 0} onClick={plan}>
               {toCorrect > 0 ? `Go on without ${counted(toCorrect, 'row')}` : 'See the plan'}
             </Button>
           )}
         </span>
       </div>
       {chips}
-      <Refused error={again.error} />
-      <Strip
-        active={active}
-        edits={trail.now}
-        faults={faults}
-        readOnly={whyNot !== undefined}
-        onEdit={(next) => setTrail((now) => record(now, next))}
-        onOpen={() => handle.current?.edit()}
-      />
+      {check.error instanceof ApiError && check.error.passing ? (
+        <Notice tone="warn" icon="off" title="rowferry does not answer">
+          <p>
+            {edited === 1 ? 'Your correction is' : `Your ${counted(edited, 'correction')} are`} kept in this browser,
+            also when you close it. Start rowferry again, then press “Check again”.
+          </p>
+        </Notice>
+      ) : (
+        <Refused error={check.error} />
+      )}
       <Grid
         key={JSON.stringify(filter)}
-        run={run.id}
-        filter={filter}
-        edits={trail.now}
-        onEdit={(next) => setTrail((now) => record(now, next))}
-        onUndo={() => setTrail(undo)}
-        onRedo={() => setTrail(redo)}
-        onActive={setActive}
-        fieldOf={fieldOf}
-        handle={handle}
+        {...{ run: run.id, filter, faults, edits, fieldOf }}
+        onEdit={edit}
+        onUndo={() => step(-1)}
+        onRedo={() => step(1)}
+        onSubmit={edited > 0 ? checkAgain : plan}
         // The grid has the keys at once where something is to be corrected, and else the way on.
-        autoFocus={toCorrect > 0 && trail.past.length === 0 && !params.has('rows') && !params.has('code')}
-        onSubmit={edited > 0 ? checkAgain : onPlan}
+        autoFocus={toCorrect > 0 && at === 0 && !params.has('rows') && !params.has('code')}
         readOnly={whyNot !== undefined}
       />
       <p className="small soft keys-line">
         <kbd>F2</kbd> or <kbd>Enter</kbd> corrects a cell · <kbd>Ctrl</kbd> <kbd>Enter</kbd> takes it for all equal
-        cells, and outside a cell checks again · <kbd>F8</kbd> next fault · <kbd>Ctrl</kbd> <kbd>Z</kbd> undo · your
-        file stays as it is: the corrections belong to this import
+        cells, and outside a cell checks again · <kbd>F8</kbd> next fault · <kbd>Ctrl</kbd> <kbd>Z</kbd> undo ·{' '}
+        <kbd>Esc</kbd> <kbd>Tab</kbd> leaves the grid · your file stays as it is: the corrections belong to this import
       </p>
     </>
   );
 }
 
+const MOST_CHIPS = 12;
+
 /** Rows that are shown: kept at the address, in the words of the API. */
 function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: number): [Query, React.ReactNode] {
-  const [params, setParams] = useSearchParams();
+  const [params, set] = useAddress();
   const toLookAt = run.outcomes ? sumOf(run.outcomes, 'to_look_at') : 0;
   const code = params.get('code') ?? undefined;
   const column = params.get('column') ?? undefined;
   const outcome = params.get('rows') ?? (code === undefined && toCorrect > 0 ? 'to_correct' : 'all');
-  const kinds = useMemo(() => kindsOf(faults), [faults]);
   const filter = useMemo<Query>(
     () => (code === undefined ? (outcome === 'all' ? {} : { outcome }) : { code, column }),
     [code, column, outcome],
   );
-  function show(next: Readonly<Record<string, string | null>>): void {
-    setParams((now) => {
-      const changed = new URLSearchParams(now);
-      for (const [name, value] of Object.entries({ rows: null, code: null, column: null, ...next })) {
-        if (value === null) changed.delete(name);
-        else changed.set(name, value);
-      }
-      return changed;
-    });
-  }
-  const chip = (value: string, word: string, count: number) => (
-    <Chip on={code === undefined && outcome === value} count={count} onClick={() => show({ rows: value })}>
-      {word}
-    </Chip>
-  );
+  const kinds = useMemo(() => kindsOf(faults), [faults]);
+  const rows = [
+    { value: 'all', word: 'All', count: run.rows ?? 0 },
+    { value: 'to_correct', word: 'To correct', count: toCorrect },
+    { value: 'to_look_at', word: 'To look at', count: toLookAt },
+  ].filter(({ value, count }) => value === 'all' || count > 0);
   return [
     filter,
-    <div key="chips" className="chips" role="group" aria-label="Rows to show">
-      {chip('all', 'All', run.rows ?? 0)}
-      {toCorrect > 0 && chip('to_correct', 'To correct', toCorrect)}
-      {toLookAt > 0 && chip('to_look_at', 'To look at', toLookAt)}
-      {kinds.map((kind) => (
-        <Chip
-          key={`${kind.code} ${kind.column}`}
-          icon="warn"
-          on={code === kind.code && (column ?? null) === kind.column}
-          count={kind.rows}
-          onClick={() => show({ code: kind.code, column: kind.column })}
-        >
-          {faultWord(kind.code)}
-          {kind.column !== null && (
-            <>
-              {': '}
-              <bdi>{kind.column}</bdi>
-            </>
-          )}
-        </Chip>
-      ))}
-    </div>,
+    <Chips
+      key="chips"
+      label="Rows to show"
+      of={[...rows, ...kinds]}
+      on={code === undefined ? outcome : keyOfKind(code, column)}
+      onChoose={(value) => {
+        const kind = kinds.find((one) => one.value === value);
+        set({ rows: kind ? null : value, code: kind?.code, column: kind?.column });
+      }}
+    />,
   ];
 }
 
-const MOST_CHIPS = 12;
+const keyOfKind = (code: string, column: string | undefined) => JSON.stringify([code, column]);
 
 /** One kind of fault of one column; those with the most rows first. */
-function kindsOf(faults: readonly FaultGroup[]): { code: string; column: string | null; rows: number }[] {
-  const kinds = new Map<string, { code: string; column: string | null; rows: number }>();
-  for (const { code, column, rows } of faults) {
-    const key = JSON.stringify([code, column]);
-    kinds.set(key, { code, column, rows: (kinds.get(key)?.rows ?? 0) + rows });
+function kindsOf(faults: readonly FaultGroup[]) {
+  const counts = new Map<string, { code: string; column: string | undefined; count: number }>();
+  for (const { code, column: of, rows } of faults) {
+    const column = of ?? undefined;
+    const key = keyOfKind(code, column);
+    counts.set(key, { code, column, count: (counts.get(key)?.count ?? 0) + rows });
   }
-  return [...kinds.values()].sort((a, b) => b.rows - a.rows).slice(0, MOST_CHIPS);
-}
-
-/** What is wrong with the cell where the cursor is, and what to do; it stands at its place, whatever cell that is. */
-function Strip({
-  active,
-  edits,
-  faults,
-  readOnly,
-  onEdit,
-  onOpen,
-}: {
-  active: ActiveCell | undefined;
-  edits: Edits;
-  faults: readonly FaultGroup[];
-  readOnly: boolean;
-  onEdit: (edits: Edits) => void;
-  onOpen: () => void;
-}) {
-  if (!active) return <div className="strip" />;
-  const { row, column, cell } = active;
-  const at = { row: row.row, column, cell };
-  const value = shownValue(edits, at);
-  const corrected = value !== cell;
-  const forAll = edits.get(column)?.equal.get(cell) === value;
-  const here = row.issues.filter((issue) => issue.column === column);
-  // Of the row as a whole.
-  const others = row.issues.filter((issue) => issue.column === undefined);
-  const issues = here.length > 0 ? here : others;
-  const equal = faults.find((one) => one.column === column && one.value === cell)?.rows ?? 0;
-  const names = corrected ? [] : here.flatMap(meant);
-  return (
-    <div className="strip stack tight">
-      <div className="line">
-        <strong>
-          Row {number(row.row)} · <bdi>{column}</bdi>
-        </strong>
-        {corrected && (
-          <span className="wrap grow">
-            <bdi className="value">{cell || 'blank'}</bdi> → <bdi className="value new">{value || 'blank'}</bdi>
-          </span>
-        )}
-        {!readOnly && (
-          <span className="line end">
-            {names.slice(0, 2).map((name) => (
-              <Button key={name} onClick={() => onEdit(setEqual(edits, at, name))}>
-                <span>
-                  Take <bdi>{name}</bdi>
-                  {equal > 1 && ` for ${counted(equal, 'row')}`}
-                </span>
-              </Button>
-            ))}
-            {corrected && !forAll && equal > 1 && (
-              <Button onClick={() => onEdit(setEqual(edits, at, value))}>Take for {counted(equal, 'row')}</Button>
-            )}
-            {corrected && (
-              <Button look="quiet" onClick={() => onEdit(setCells(edits, [{ ...at, value: cell }]))}>
-                Leave as it was
-              </Button>
-            )}
-            <Button look="quiet" icon="correct" onClick={onOpen}>
-              Correct
-            </Button>
-          </span>
-        )}
-      </div>
-      <div role="status" className={corrected ? 'soft' : ''}>
-        {issues.map(({ code, message, severity }) => (
-          <p key={code + message} className="wrap">
-            <span className={`toned ${severity === 'error' ? 'warn' : 'calm'}`}>
-              <Icon name={severity === 'error' ? 'warn' : 'info'} /> {faultWord(code)}.
-            </span>{' '}
-            <Prose>{message}</Prose>
-          </p>
-        ))}
-        {issues.length === 0 && !corrected && <p className="soft">Nothing is wrong with this cell.</p>}
-      </div>
-    </div>
-  );
+  const first = [...counts].sort(([, a], [, b]) => b.count - a.count).slice(0, MOST_CHIPS);
+  return first.map(([value, kind]) => ({
+    ...kind,
+    value,
+    icon: 'warn' as const,
+    word: (
+      <span>
+        {faultWord(kind.code)}
+        {kind.column !== undefined && ': '}
+        <bdi>{kind.column}</bdi>
+      </span>
+    ),
+  }));
 }
 
 /** What the columns of the job take. Of a saved job only the faults say which field a column goes to. */
-function useFields(resource: string | undefined, job: Check['job']): (column: string, row?: Row) => Field | undefined {
+function useFields(resource: string | undefined, job: JobOf): (column: string, row?: Row) => Field | undefined {
   const { data } = useQuery(resourcesQuery);
   return useMemo(() => {
     const fields = new Map(

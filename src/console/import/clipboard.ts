@@ -1,3 +1,5 @@
+import type { Range } from './cursor.js';
+
 /** Ranges on the clipboard, as spreadsheet programs write them: cells between tabs, rows on lines, quotes where needed. */
 
 export function toTsv(cells: readonly (readonly string[])[]): string {
@@ -28,23 +30,19 @@ export function fromTsv(text: string, separator: '\t' | ',' = '\t'): string[][] 
   }
 }
 
+export interface Laid {
+  readonly row: number;
+  readonly column: number;
+  readonly value: string;
+}
+
 /** What stands in each cell of a range: one cell that was copied fills it, a block is set once from its corner. */
-export function laid(
-  block: readonly (readonly string[])[],
-  range: { readonly top: number; readonly left: number; readonly bottom: number; readonly right: number },
-): { readonly row: number; readonly column: number; readonly value: string }[] {
-  const height = block.length;
+export function laid(block: readonly (readonly string[])[], { top, left, bottom, right }: Range): Laid[] {
   const width = Math.max(...block.map((row) => row.length));
   const times = (have: number, each: number) => (have % each === 0 ? have : each);
-  const rows = times(range.bottom - range.top + 1, height);
-  const columns = times(range.right - range.left + 1, width);
-  return Array.from({ length: rows * columns }, (_, at) => {
-    const down = Math.floor(at / columns);
-    const along = at % columns;
-    return {
-      row: range.top + down,
-      column: range.left + along,
-      value: block[down % height]?.[along % width] ?? '',
-    };
+  const columns = times(right - left + 1, width);
+  return Array.from({ length: times(bottom - top + 1, block.length) * columns }, (_, at) => {
+    const [down, along] = [Math.floor(at / columns), at % columns];
+    return { row: top + down, column: left + along, value: block[down % block.length]?.[along % width] ?? '' };
   });
 }

@@ -1,5 +1,6 @@
-import type { Field, Suggestion, TableOptions } from '../../api/schema.js';
-import type { Correction } from './edits.js';
+import type { Correction, Field, RunDetail, Suggestion, TableOptions } from '../../api/schema.js';
+
+export type JobOf = NonNullable<RunDetail['ordered']>['job'];
 
 /** What a person has decided about a file so far. It lies in the browser by the id of the upload; a reload finds it again. */
 export interface Draft {
@@ -12,48 +13,40 @@ export interface Draft {
   readonly source: TableOptions;
   readonly resource?: string;
   /** In place of columns: the name of a saved job, or the job of a check that somebody else made. */
-  readonly job?: string | Readonly<Record<string, unknown>>;
+  readonly job?: JobOf;
   /** Over what was suggested, by heading; null: not imported. */
   readonly fields: Readonly<Record<string, string | null>>;
-  readonly blanks: Readonly<Record<string, 'keep' | 'clear'>>;
+  readonly blanks: Readonly<Record<string, string>>;
   /** Formats of the text dates of a column. */
   readonly dates: Readonly<Record<string, string>>;
   /** By field. */
   readonly constants: Readonly<Record<string, string>>;
   /** Fields that tell records apart; none: every row is a new record. Absent: as suggested. */
   readonly key?: readonly string[];
-  /** The latest checks, by their runs. */
-  readonly checks: readonly Check[];
-}
-
-/** A dry run, and what it was made with. */
-export interface Check {
-  readonly run: string;
-  readonly job: NonNullable<Draft['job']>;
-  readonly sent: readonly Correction[];
-  /** Corrections since, over what it has shown. */
-  readonly edits: readonly Correction[];
+  /** The address of the last step that was begun here: its `step`, and the runs that check and write. */
+  readonly last?: string;
+  /** Corrections over what a check has shown, by its run; the latest last. */
+  readonly edits: Readonly<Record<string, readonly Correction[]>>;
 }
 
 export function newDraft(id: string, name: string): Draft {
-  return { id, name, at: Date.now(), source: {}, fields: {}, blanks: {}, dates: {}, constants: {}, checks: [] };
+  return { id, name, at: Date.now(), source: {}, fields: {}, blanks: {}, dates: {}, constants: {}, edits: {} };
 }
 
 const MOST_CHECKS = 5;
 
-export function withCheck(draft: Draft, check: Check): Draft {
-  const others = draft.checks.filter(({ run }) => run !== check.run);
-  return { ...draft, checks: [...others, check].slice(-MOST_CHECKS) };
+export function withEdits(draft: Draft, run: string, edits: readonly Correction[]): Draft {
+  const { [run]: _, ...others } = draft.edits;
+  return {
+    ...draft,
+    edits: Object.fromEntries([...Object.entries(others), [run, edits] as const].slice(-MOST_CHECKS)),
+  };
 }
 
 /** What was decided about columns goes where they are other columns. */
-export function withSource(draft: Draft, source: TableOptions): Draft {
-  const { job: _job, key: _key, ...rest } = draft;
-  return { ...rest, source, fields: {}, blanks: {}, dates: {}, constants: {} };
-}
-
-export function withResource(draft: Draft, resource: string): Draft {
-  return { ...withSource(draft, draft.source), resource };
+export function withSource(draft: Draft, source: TableOptions, resource = draft.resource): Draft {
+  const { id, name, edits } = draft;
+  return { ...newDraft(id, name), source, edits, ...(resource !== undefined && { resource }) };
 }
 
 /** A column of the file with the field it goes to. */
@@ -67,9 +60,8 @@ export interface Mapped {
 export function mapping(draft: Draft, { columns }: Suggestion): Mapped[] {
   return columns.map(({ heading, field }) => {
     const chosen = own(draft.fields, heading);
-    return chosen === undefined || chosen === field
-      ? { heading, field, asFound: true }
-      : { heading, field: chosen, asFound: false };
+    const asFound = chosen === undefined || chosen === field;
+    return { heading, field: asFound ? field : chosen, asFound };
   });
 }
 
@@ -86,27 +78,25 @@ export function withField(draft: Draft, suggestion: Suggestion, heading: string,
 /** Required fields that neither a column nor a constant gives. */
 export function missing(draft: Draft, suggestion: Suggestion, fields: readonly Field[]): Field[] {
   const given = new Set(mapping(draft, suggestion).map(({ field }) => field));
+  const computed = record(suggestion.job['computed']);
   return fields.filter(
     ({ name, required }) =>
-      (required || suggestion.missing.includes(name)) && !given.has(name) && !computed(suggestion).has(name),
+      (required || suggestion.missing.includes(name)) && !given.has(name) && own(computed, name) === undefined,
   );
 }
 
 const record = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
-const computed = ({ job }: Suggestion): Set<string> => new Set(Object.keys(record(job['computed'])));
-
 /** Undefined where a person must choose. */
 export function keyOf(draft: Draft, { key }: Suggestion): readonly string[] | undefined {
   return draft.key ?? (key ? [key.field] : undefined);
 }
 
-/** What `POST /runs` takes as `job`. Undefined while the columns are not known. */
-export function jobOf(draft: Draft, suggestion: Suggestion | undefined): NonNullable<Draft['job']> | undefined {
-  if (draft.job !== undefined) return draft.job;
-  if (!suggestion) return undefined;
-  const found = record(suggestion.job['columns']);
+/** What `POST /runs` takes as `job`, of columns that were matched here. */
+export function jobOf(draft: Draft, suggestion: Suggestion): Readonly<Record<string, unknown>> {
+  const { job, resource } = suggestion;
+  const found = record(job['columns']);
   const columns = mapping(draft, suggestion).map(({ heading, field, asFound }) => {
     const base = asFound ? own(found, heading) : field;
     if (field === null || base === undefined) return [heading, null];
@@ -118,31 +108,26 @@ export function jobOf(draft: Draft, suggestion: Suggestion | undefined): NonNull
   });
   const constants = Object.entries(draft.constants).filter(([, value]) => value !== '');
   return {
-    ...suggestion.job,
+    ...job,
     kind: 'import',
-    resource: suggestion.resource,
-    source: { ...record(suggestion.job['source']), ...draft.source },
+    resource,
+    source: { ...record(job['source']), ...draft.source },
     columns: Object.fromEntries(columns),
     match: matchOf(draft, suggestion),
-    constants: { ...record(suggestion.job['constants']), ...Object.fromEntries(constants) },
+    constants: { ...record(job['constants']), ...Object.fromEntries(constants) },
   };
 }
 
-function matchOf(draft: Draft, suggestion: Suggestion): Record<string, unknown> {
-  const { unique_field: _, ...match } = record(suggestion.job['match']);
-  const key = keyOf(draft, suggestion) ?? [];
-  if (draft.key === undefined) return { ...record(suggestion.job['match']) };
+function matchOf({ key }: Draft, { job, resource }: Suggestion): Readonly<Record<string, unknown>> {
+  const { unique_field: _, ...match } = record(job['match']);
+  if (key === undefined) return record(job['match']);
   const [only] = key.length === 1 ? key : [];
-  const unique = suggestion.resource === 'asset' && (only === 'name' || only === 'serial_number');
-  return {
-    ...match,
-    key: key.length === 0 ? 'none' : (only ?? [...key]),
-    ...(unique && { unique_field: only }),
-  };
+  const guarded = resource === 'asset' && (only === 'name' || only === 'serial_number');
+  return { ...match, key: key.length === 0 ? 'none' : (only ?? [...key]), ...(guarded && { unique_field: only }) };
 }
 
 /** Heading to the first field it goes to; nothing where the job is known by its name alone. */
-export function targetsOf(job: NonNullable<Draft['job']>): Map<string, string> {
+export function targetsOf(job: JobOf): Map<string, string> {
   const targets = new Map<string, string>();
   for (const [heading, given] of Object.entries(record(typeof job === 'string' ? {} : job['columns']))) {
     const first: unknown = Array.isArray(given) ? given[0] : given;
@@ -176,24 +161,26 @@ export function load(shelf: Shelf, id: string): Draft | undefined {
   }
 }
 
-export function keep(shelf: Shelf, draft: Draft): void {
-  try {
-    shelf.setItem(PREFIX + draft.id, JSON.stringify({ ...draft, at: Date.now() }));
-  } catch {
-    // The shelf is full, or the browser gives none: the page goes on without.
+/** False where the browser has no room for it, also without those of other files. */
+export function keep(shelf: Shelf, draft: Draft): boolean {
+  const text = JSON.stringify({ ...draft, at: Date.now() });
+  for (;;) {
+    try {
+      shelf.setItem(PREFIX + draft.id, text);
+      return true;
+    } catch {
+      const oldest = drafts(shelf).findLast(({ id }) => id !== draft.id);
+      if (!oldest) return false;
+      shelf.removeItem(PREFIX + oldest.id);
+    }
   }
 }
 
 /** The latest first; those whose upload must be gone are taken off the shelf. */
 export function drafts(shelf: Shelf): Draft[] {
   const names = Array.from({ length: shelf.length }, (_, at) => shelf.key(at) ?? '');
-  const all = names.filter((name) => name.startsWith(PREFIX)).map((name) => load(shelf, name.slice(PREFIX.length)));
-  return all
-    .filter((draft) => draft !== undefined)
-    .filter((draft) => {
-      const fresh = Date.now() - draft.at < KEPT_MS;
-      if (!fresh) shelf.removeItem(PREFIX + draft.id);
-      return fresh;
-    })
-    .sort((a, b) => b.at - a.at);
+  const all = names.flatMap((name) => (name.startsWith(PREFIX) ? (load(shelf, name.slice(PREFIX.length)) ?? []) : []));
+  const old = all.filter(({ at }) => Date.now() - at >= KEPT_MS);
+  for (const { id } of old) shelf.removeItem(PREFIX + id);
+  return all.filter((draft) => !old.includes(draft)).sort((a, b) => b.at - a.at);
 }

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import type { RunDetail } from '../../api/schema.js';
 import { Fault, Refused } from '../app/faults.js';
@@ -6,28 +6,21 @@ import { planQuery, useSession, useWhyNot } from '../app/queries.js';
 import { counted } from '../kit/format.js';
 import { Button, Card, Skeleton, sumOf } from '../kit/parts.js';
 import { PlanView } from '../runs/plan.js';
+import type { Importing } from './state.js';
 
-/** What would be written, before the button that writes it. `approve`: exactly this plan, although a brake stops it. */
-export function PlanStep({
-  run,
-  onWrite,
-}: {
-  run: RunDetail;
-  onWrite: (how: { approve: boolean }) => Promise<unknown>;
-}) {
+/** What would be written, before the button that writes it. */
+export function PlanStep({ of: { carryOut }, run }: { of: Importing; run: RunDetail }) {
   const { data: plan, error } = useQuery(planQuery(run.id));
   const { company_name, company } = useSession();
   const heading = useRef<HTMLHeadingElement>(null);
   const braked = plan?.brakes.some(({ tripped }) => tripped) ?? false;
   const whyNot = useWhyNot(braked ? 'approver' : 'operator');
-  const write = useMutation({ mutationFn: () => onWrite({ approve: braked }) });
   const known = plan !== undefined;
   // Nobody writes with the key that brought them here: the button is one Tab further.
   useEffect(() => {
     if (known) heading.current?.focus();
   }, [known]);
-  if (error) return <Fault error={error} />;
-  if (!plan) return <Skeleton what="the plan" lines={6} />;
+  if (!plan) return error ? <Fault error={error} /> : <Skeleton what="the plan" lines={6} />;
   const rows = plan.created + plan.updated;
   const left = run.outcomes ? sumOf(run.outcomes, 'to_correct') + sumOf(run.outcomes, 'to_look_at') : 0;
   const without = left === 0 ? '' : `, without the ${left === 1 ? 'one' : counted(left, 'row')} that cannot go in`;
@@ -43,8 +36,8 @@ export function PlanStep({
           <Button
             look={braked ? 'danger' : 'primary'}
             why={whyNot}
-            busy={write.isPending}
-            onClick={() => write.mutate()}
+            busy={carryOut.isPending}
+            onClick={() => carryOut.mutate({ approve: braked })}
           >
             {braked ? `Let it through: write ${counted(rows, 'row')}` : `Write ${counted(rows, 'row')}`}
           </Button>
@@ -55,7 +48,7 @@ export function PlanStep({
           </span>
         </div>
       )}
-      <Refused error={write.error} />
+      <Refused error={carryOut.error} />
       <Card title="What would be written">
         <PlanView plan={plan} run={run.id} />
       </Card>

@@ -1,31 +1,40 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { send } from '../app/client.js';
-import { useRunNow } from '../app/events.js';
-import { Fault, Refused } from '../app/faults.js';
-import { runQuery, useWhyNot } from '../app/queries.js';
-import { Button, ButtonLink, Card, Field, OutcomeBar, Skeleton } from '../kit/parts.js';
+import { useRunEvents } from '../app/events.js';
+import { ConnectionLost, Fault, Refused } from '../app/faults.js';
+import { runQuery, useOnce, useWhyNot } from '../app/queries.js';
+import { Button, ButtonLink, Card, Field, Notice, OutcomeBar, Prose, Skeleton } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { Actions } from '../runs/actions.js';
-import { Next, Trouble } from '../runs/run.js';
+import { isLive, Next, reasonTitle } from '../runs/run.js';
 import { Timeline } from '../runs/timeline.js';
 import { firstLine, nextSteps } from '../runs/words.js';
-import type { Check } from './draft.js';
+import type { Importing } from './state.js';
 
 /** The run that writes, live; then what came of it, what to do next, and the way back. */
-export function ResultStep({ id, job }: { id: string; job: Check['job'] | undefined }) {
+export function ResultStep({ of: { checked }, id }: { of: Importing; id: string }) {
   const { data: run, error } = useQuery(runQuery(id));
-  const now = useRunNow(id, run);
-  if (error) return <Fault error={error} />;
-  if (!run) return <Skeleton what="the run" lines={6} />;
-  const { live, progress, counts, total } = now;
+  const live = run !== undefined && isLive(run);
+  const events = useRunEvents(id, live);
+  if (!run) return error ? <Fault error={error} /> : <Skeleton what="the run" lines={6} />;
+  const job = checked.data?.ordered?.job;
+  const progress = live ? (events.progress ?? run.progress) : null;
+  const counts = progress?.outcomes ?? run.outcomes;
   return (
     <>
       <h1 className="wrap" aria-live="polite">
         {firstLine(run, progress)}
       </h1>
-      {counts && <OutcomeBar counts={counts} total={total} />}
-      <Trouble run={run} now={now} />
+      {counts && <OutcomeBar counts={counts} total={progress?.total ?? run.rows} />}
+      {live && <ConnectionLost events={events} />}
+      {run.reason && !live && (
+        <Notice tone="bad" title={reasonTitle(run)}>
+          <p className="wrap">
+            <Prose>{run.reason}</Prose>
+          </p>
+        </Notice>
+      )}
       {!live && <Next run={run} steps={nextSteps(run)} />}
       <Timeline run={run} progress={progress} />
       <Actions run={run} progress={progress} />
@@ -52,7 +61,7 @@ function SaveJob({ job, file }: { job: Readonly<Record<string, unknown>>; file: 
   const whyNot = useWhyNot('operator');
   const queries = useQueryClient();
   const [name, setName] = useState(() => jobName(file));
-  const save = useMutation({
+  const save = useOnce({
     mutationFn: () => send('PUT', `/jobs/${encodeURIComponent(name)}`, { job }, { headers: { 'if-none-match': '*' } }),
     onSuccess() {
       void queries.invalidateQueries({ queryKey: ['jobs'] });

@@ -1,23 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Table, TableOptions } from '../../api/schema.js';
-import { Fault } from '../app/faults.js';
+import { Fault, Refused } from '../app/faults.js';
 import { jobsQuery } from '../app/queries.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Card, Choose, Notice, Prose, Skeleton } from '../kit/parts.js';
+import { Button, Card, Choose, Prose, Skeleton, Warnings } from '../kit/parts.js';
+import { withSource } from './draft.js';
+import type { Importing } from './state.js';
 
 const ENCODINGS = [
-  'utf-8',
-  'windows-1252',
-  'iso-8859-1',
-  'iso-8859-15',
-  'windows-1250',
-  'windows-1251',
-  'macintosh',
-  'shift_jis',
-  'utf-16le',
-  'utf-16be',
+  ...['utf-8', 'windows-1252', 'iso-8859-1', 'iso-8859-15', 'windows-1250', 'windows-1251'],
+  ...['macintosh', 'shift_jis', 'utf-16le', 'utf-16be'],
 ];
 const DELIMITERS: Readonly<Record<string, string>> = {
   ',': 'comma',
@@ -25,103 +19,115 @@ const DELIMITERS: Readonly<Record<string, string>> = {
   '\t': 'tab',
   '|': 'vertical bar',
 };
+/** Headings stand near the top. */
+const NEAR_THE_TOP = Array.from({ length: 15 }, (_, at) => String(at + 1));
+
+const asOptions = (names: Iterable<string>) => [...new Set(names)].map((name) => [name, name] as const);
 
 /** What was found in the file: the first rows, and how it is read, which can be said otherwise at once. */
-export function TableStep({
-  table,
-  error,
-  source,
-  onSource,
-  onColumns,
-  onJob,
-  busy,
-  refused,
-}: {
-  table: Table | undefined;
-  error: unknown;
-  source: TableOptions;
-  onSource: (source: TableOptions) => void;
-  onColumns: () => void;
-  onJob: (name: string) => void;
-  busy: boolean;
-  refused: ReactNode;
-}) {
-  const change = (next: TableOptions) => onSource({ ...source, ...next });
-  const isChanged = Object.keys(source).length > 0;
+export function TableStep({ of }: { of: Importing }) {
+  const { draft, table, check, change, go, hrefOf } = of;
+  const found = table.data;
   return (
     <>
-      {refused}
+      <Refused error={check.error} />
       <div className="line wide">
         <Button
           look="primary"
           icon="next"
           autoFocus
-          why={table ? undefined : 'No table was found yet.'}
-          onClick={onColumns}
+          why={found ? undefined : 'No table was found yet.'}
+          onClick={() => go(hrefOf('columns'))}
         >
-          {table ? `Match ${counted(table.headings.length, 'column')}` : 'Match the columns'}
+          {found ? `Match ${counted(found.headings.length, 'column')}` : 'Match the columns'}
         </Button>
-        <SavedJob onJob={onJob} busy={busy} />
+        <SavedJob busy={check.isPending} onJob={(job) => check.mutate({ job })} />
       </div>
       <Card title="How it is read">
         <div className="stack">
-          <div className="fields">
-            {table && table.sheets.length > 1 && (
-              <Choose
-                label="Sheet"
-                value={table.sheet ?? ''}
-                options={table.sheets.map((name) => [name, name])}
-                onChoose={(sheet) => change({ sheet })}
-              />
-            )}
-            {(table || isChanged) && (
-              <HeadingRow
-                row={source.header_row ?? table?.header_row ?? 'none'}
-                onChoose={(header_row) => change({ header_row })}
-              />
-            )}
-            {table?.encoding != null && (
-              <Choose
-                label="Encoding"
-                value={table.encoding}
-                options={[...new Set([table.encoding, ...ENCODINGS])].map((name) => [name, name])}
-                onChoose={(encoding) => change({ encoding })}
-              />
-            )}
-            {table?.delimiter != null && (
-              <Choose
-                label="Between cells"
-                value={table.delimiter}
-                options={Object.entries({ [table.delimiter]: `"${table.delimiter}"`, ...DELIMITERS })}
-                onChoose={(delimiter) => change({ delimiter })}
-              />
-            )}
-            {isChanged && (
-              <Button look="quiet" onClick={() => onSource({})}>
-                As it was detected
-              </Button>
-            )}
-          </div>
-          {table && table.evidence.length > 0 && (
+          <HowRead
+            table={found}
+            source={draft.source}
+            onSource={(source) => {
+              change((now) => withSource(now, source));
+              // What was checked was another table.
+              go(hrefOf('table', { run: null, write: null }), { replace: true });
+            }}
+          />
+          {found && found.evidence.length > 0 && (
             <ul className="evidence small soft">
-              {table.evidence.map((line) => (
+              {found.evidence.map((line) => (
                 <li key={line}>
                   <Prose>{line}</Prose>
                 </li>
               ))}
             </ul>
           )}
-          {table?.warnings.map((line) => (
-            <Notice key={line} tone="warn">
-              <p className="wrap">
-                <Prose>{line}</Prose>
-              </p>
-            </Notice>
-          ))}
+          <Warnings of={found?.warnings} />
         </div>
       </Card>
-      {error ? <Fault error={error} /> : table ? <FirstRows table={table} /> : <Skeleton what="the table" lines={8} />}
+      {found ? (
+        <FirstRows table={found} />
+      ) : table.error ? (
+        <Fault error={table.error} />
+      ) : (
+        <Skeleton what="the table" lines={8} />
+      )}
     </>
+  );
+}
+
+function HowRead({
+  table,
+  source,
+  onSource,
+}: {
+  table: Table | undefined;
+  source: TableOptions;
+  onSource: (source: TableOptions) => void;
+}) {
+  const change = (next: TableOptions) => onSource({ ...source, ...next });
+  const isChanged = Object.keys(source).length > 0;
+  const { sheets = [], sheet, encoding, delimiter } = table ?? {};
+  const row = String(source.header_row ?? table?.header_row ?? 'none');
+  return (
+    <div className="fields">
+      {sheets.length > 1 && (
+        <Choose label="Sheet" value={sheet ?? ''} options={asOptions(sheets)} onChoose={(sheet) => change({ sheet })} />
+      )}
+      {(table || isChanged) && (
+        <Choose
+          label="Headings"
+          value={row}
+          options={[...new Set([...NEAR_THE_TOP, row, 'none'])].map((at) => [
+            at,
+            at === 'none' ? 'none: columns go by letters' : `in row ${at}`,
+          ])}
+          onChoose={(at) => change({ header_row: at === 'none' ? at : Number(at) })}
+        />
+      )}
+      {encoding != null && (
+        <Choose
+          label="Encoding"
+          value={encoding}
+          options={asOptions([encoding, ...ENCODINGS])}
+          onChoose={(encoding) => change({ encoding })}
+        />
+      )}
+      {delimiter != null && (
+        <Choose
+          label="Between cells"
+          value={delimiter}
+          options={Object.entries({ [delimiter]: `"${delimiter}"`, ...DELIMITERS })}
+          onChoose={(delimiter) => change({ delimiter })}
+        />
+      )}
+      {isChanged && (
+        <Button look="quiet" onClick={() => onSource({})}>
+          As it was detected
+        </Button>
+      )}
+    </div>
   );
 }
 
@@ -160,23 +166,6 @@ function FirstRows({ table: { headings, first } }: { table: Table }) {
   );
 }
 
-/** Headings stand near the top; a row further down is typed. */
-const NEAR_THE_TOP = 15;
-
-function HeadingRow({ row, onChoose }: { row: number | 'none'; onChoose: (row: number | 'none') => void }) {
-  const rows = [
-    ...new Set([...Array.from({ length: NEAR_THE_TOP }, (_, at) => at + 1), ...(row === 'none' ? [] : [row])]),
-  ];
-  return (
-    <Choose
-      label="Headings"
-      value={String(row)}
-      options={[...rows.map((n) => [String(n), `in row ${n}`] as const), ['none', 'none: columns go by letters']]}
-      onChoose={(chosen) => onChoose(chosen === 'none' ? 'none' : Number(chosen))}
-    />
-  );
-}
-
 function SavedJob({ onJob, busy }: { onJob: (name: string) => void; busy: boolean }) {
   const { data } = useQuery(jobsQuery);
   const [params] = useSearchParams();
@@ -186,19 +175,13 @@ function SavedJob({ onJob, busy }: { onJob: (name: string) => void; busy: boolea
   return (
     <span className="line">
       <span className="soft">or with a saved job</span>
-      <select
-        className="input"
-        aria-label="Saved job"
+      <Choose
+        bare
+        label="Saved job"
         value={chosen}
-        onChange={({ target }) => setChosen(target.value)}
-      >
-        <option value="">Choose…</option>
-        {jobs.map(({ name, resource }) => (
-          <option key={name} value={name}>
-            {name} ({resource})
-          </option>
-        ))}
-      </select>
+        options={[['', 'Choose…'], ...jobs.map(({ name, resource }) => [name, `${name} (${resource})`] as const)]}
+        onChoose={setChosen}
+      />
       {chosen !== '' && (
         <Button busy={busy} onClick={() => onJob(chosen)}>
           Check with {chosen}

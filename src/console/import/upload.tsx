@@ -1,16 +1,16 @@
-import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Uploaded } from '../../api/schema.js';
 import { ApiError, addressOf } from '../app/client.js';
 import { Refused } from '../app/faults.js';
-import { useSession, useWhyNot } from '../app/queries.js';
+import { useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { bytes, percent, when } from '../kit/format.js';
 import { Button, Card } from '../kit/parts.js';
 import { drafts, keep, newDraft } from './draft.js';
 
 const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
+const MOST_DRAFTS = 8;
 
 /** Drop a file, or choose one; or go on with one of before. */
 export function Upload() {
@@ -21,9 +21,8 @@ export function Upload() {
   const { max_upload } = useSession();
   const whyNot = useWhyNot('operator');
   const input = useRef<HTMLInputElement>(null);
-  const [over, setOver] = useState(false);
   const [done, setDone] = useState(0);
-  const upload = useMutation({
+  const upload = useOnce({
     async mutationFn(file: File) {
       if (file.size > max_upload)
         throw new ApiError(413, `${file.name} has ${bytes(file.size)}; at most ${bytes(max_upload)} can be sent.`);
@@ -34,36 +33,12 @@ export function Upload() {
       go(`/import/${encodeURIComponent(id)}?${new URLSearchParams({ step: 'table', ...(job !== null && { job }) })}`);
     },
   });
-  const take = (files: FileList | null) => {
+  const take = (files: FileList | null | undefined) => {
     const file = files?.[0];
     if (file && whyNot === undefined) upload.mutate(file);
   };
-  const latest = useRef(take);
-  latest.current = take;
-  // Wherever on the page: a file that is dropped beside the place for it would take the page's place.
-  useEffect(() => {
-    const [over, left, dropped] = [
-      (event: DragEvent) => {
-        event.preventDefault();
-        setOver(true);
-      },
-      () => setOver(false),
-      (event: DragEvent) => {
-        event.preventDefault();
-        setOver(false);
-        latest.current(event.dataTransfer?.files ?? null);
-      },
-    ];
-    window.addEventListener('dragover', over);
-    window.addEventListener('dragleave', left);
-    window.addEventListener('drop', dropped);
-    return () => {
-      window.removeEventListener('dragover', over);
-      window.removeEventListener('dragleave', left);
-      window.removeEventListener('drop', dropped);
-    };
-  }, []);
-  const before = drafts(localStorage);
+  const over = useDrop(take);
+  const before = drafts(localStorage).slice(0, MOST_DRAFTS);
   return (
     <div className="import stack">
       <h1>{job === null ? 'Which file shall go in?' : `Which file shall the job ${job} be tried with?`}</h1>
@@ -90,25 +65,39 @@ export function Upload() {
       {before.length > 0 && (
         <Card title="Go on where you were" flush>
           <ul className="drafts">
-            {before.slice(0, 8).map((draft) => {
-              const run = draft.checks.at(-1)?.run;
-              return (
-                <li key={draft.id} className="line">
-                  <Link
-                    className="wrap"
-                    href={`/import/${encodeURIComponent(draft.id)}?step=${run ? `check&run=${run}` : 'table'}`}
-                  >
-                    <bdi>{draft.name}</bdi>
-                  </Link>
-                  <span className="soft">{when(new Date(draft.at).toISOString())}</span>
-                </li>
-              );
-            })}
+            {before.map(({ id, name, at, last }) => (
+              <li key={id} className="line">
+                <Link className="wrap" href={last ?? `/import/${encodeURIComponent(id)}?step=table`}>
+                  <bdi>{name}</bdi>
+                </Link>
+                <span className="soft">{when(new Date(at).toISOString())}</span>
+              </li>
+            ))}
           </ul>
         </Card>
       )}
     </div>
   );
+}
+
+/** Wherever on the page: a file that is dropped beside the place for it would take the page's place. True while one is over it. */
+function useDrop(take: (files: FileList | undefined) => void): boolean {
+  const [over, setOver] = useState(false);
+  const latest = useRef(take);
+  latest.current = take;
+  useEffect(() => {
+    const heard = (event: DragEvent) => {
+      if (event.type !== 'dragleave') event.preventDefault();
+      setOver(event.type === 'dragover');
+      if (event.type === 'drop') latest.current(event.dataTransfer?.files);
+    };
+    const types = ['dragover', 'dragleave', 'drop'] as const;
+    for (const type of types) window.addEventListener(type, heard);
+    return () => {
+      for (const type of types) window.removeEventListener(type, heard);
+    };
+  }, []);
+  return over;
 }
 
 /** Browsers tell how far a file was sent only here. */

@@ -207,6 +207,17 @@ export function Notice({
   );
 }
 
+/** What stops nothing, and somebody should know. */
+export function Warnings({ of = [] }: { of?: readonly string[] | undefined }) {
+  return of.map((line) => (
+    <Notice key={line} tone="warn">
+      <p className="wrap">
+        <Prose>{line}</Prose>
+      </p>
+    </Notice>
+  ));
+}
+
 /** Nothing is there: why, and what to do. `page`: it is all that the page has to say. */
 export function Empty({ title, page = false, children }: { title: string; page?: boolean; children?: ReactNode }) {
   return (
@@ -260,29 +271,36 @@ export function Field({
   );
 }
 
-/** One of a few. */
+/** One of a few. `bare`: what stands beside it names it. */
 export function Choose({
   label,
+  hint,
+  bare = false,
   value,
   options,
   onChoose,
-}: {
+  ...rest
+}: Omit<ComponentProps<'select'>, 'value'> & {
   label: string;
+  hint?: string;
+  bare?: boolean;
   value: string;
   options: readonly (readonly [value: string, word: string])[];
   onChoose: (value: string) => void;
 }) {
+  const select = (props: ComponentProps<'select'>) => (
+    <select {...rest} {...props} className="input" value={value} onChange={({ target }) => onChoose(target.value)}>
+      {options.map(([name, word]) => (
+        <option key={name} value={name}>
+          {word}
+        </option>
+      ))}
+    </select>
+  );
+  if (bare) return select({ 'aria-label': label });
   return (
-    <Field label={label}>
-      {(props) => (
-        <select {...props} className="input" value={value} onChange={({ target }) => onChoose(target.value)}>
-          {options.map(([name, word]) => (
-            <option key={name} value={name}>
-              {word}
-            </option>
-          ))}
-        </select>
-      )}
+    <Field label={label} hint={hint}>
+      {select}
     </Field>
   );
 }

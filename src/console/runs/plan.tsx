@@ -1,16 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import type { Plan } from '../../api/schema.js';
-import { Fault } from '../app/faults.js';
-import { planQuery } from '../app/queries.js';
 import { counted } from '../kit/format.js';
-import { Notice, Prose, Skeleton } from '../kit/parts.js';
+import { Warnings } from '../kit/parts.js';
 import { Brakes, FieldChanges, Figures } from '../kit/plan.js';
-
-export function PlanOf({ run, back = false }: { run: string; back?: boolean }) {
-  const { data: plan, error } = useQuery(planQuery(run));
-  if (plan) return <PlanView plan={plan} run={run} back={back} />;
-  return error ? <Fault error={error} /> : <Skeleton what="the plan" />;
-}
 
 /** What a run writes, or would. `back`: what an undo of it writes, where only what goes back is of interest. */
 export function PlanView({ plan, run, back = false }: { plan: Plan; run: string; back?: boolean }) {
@@ -28,13 +19,7 @@ export function PlanView({ plan, run, back = false }: { plan: Plan; run: string;
         ]}
       />
       {brakes.length > 0 && <Brakes of={brakes} />}
-      {warnings.map((warning) => (
-        <Notice key={warning} tone="warn">
-          <p>
-            <Prose>{warning}</Prose>
-          </p>
-        </Notice>
-      ))}
+      <Warnings of={warnings} />
       {fields.length > 0 && (
         <div>
           <FieldChanges of={fields} run={run} />

@@ -1,0 +1,99 @@
+/** Where the cursor of the grid is, what is selected, and where keys lead: as spreadsheet programs have it. */
+
+/** Positions in the view, from 0. */
+export interface Place {
+  readonly row: number;
+  readonly column: number;
+}
+
+/** From the cell where it began to the cell where the cursor is. */
+export interface Selection {
+  readonly anchor: Place;
+  readonly head: Place;
+}
+
+/** Both ends belong to it. */
+export interface Range {
+  readonly top: number;
+  readonly left: number;
+  readonly bottom: number;
+  readonly right: number;
+}
+
+export interface Bounds {
+  readonly rows: number;
+  readonly columns: number;
+  /** Rows that are in sight. */
+  readonly page: number;
+}
+
+export function at(place: Place): Selection {
+  return { anchor: place, head: place };
+}
+
+export function rangeOf({ anchor, head }: Selection): Range {
+  return {
+    top: Math.min(anchor.row, head.row),
+    left: Math.min(anchor.column, head.column),
+    bottom: Math.max(anchor.row, head.row),
+    right: Math.max(anchor.column, head.column),
+  };
+}
+
+const clamp = (value: number, count: number) => Math.max(0, Math.min(value, count - 1));
+
+export function within({ row, column }: Place, { rows, columns }: Bounds): Place {
+  return { row: clamp(row, rows), column: clamp(column, columns) };
+}
+
+const FAR = Number.POSITIVE_INFINITY;
+
+/** Rows down and columns along. */
+const STEPS: Readonly<Record<string, readonly [down: number, along: number]>> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  Home: [0, -FAR],
+  End: [0, FAR],
+  'Ctrl+ArrowUp': [-FAR, 0],
+  'Ctrl+ArrowDown': [FAR, 0],
+  'Ctrl+ArrowLeft': [0, -FAR],
+  'Ctrl+ArrowRight': [0, FAR],
+  'Ctrl+Home': [-FAR, -FAR],
+  'Ctrl+End': [FAR, FAR],
+};
+
+/** Where a key leads from a cell, `Ctrl+End` or `Shift+Tab`; undefined for one that does not move the cursor. */
+export function moved({ row, column }: Place, key: string, bounds: Bounds): Place | undefined {
+  const { rows, columns, page } = bounds;
+  if (key === 'Tab' || key === 'Shift+Tab') {
+    const next = clamp(row * columns + column + (key === 'Tab' ? 1 : -1), rows * columns);
+    return { row: Math.floor(next / columns), column: next % columns };
+  }
+  if (key === 'PageUp' || key === 'PageDown')
+    return within({ row: row + (key === 'PageUp' ? -page : page), column }, bounds);
+  const [down, along] = STEPS[key] ?? [];
+  return down === undefined || along === undefined
+    ? undefined
+    : within({ row: row + down, column: column + along }, bounds);
+}
+
+interface Pressed {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly shiftKey: boolean;
+  readonly altKey: boolean;
+}
+
+/** `Ctrl+Shift+z`; a letter is the same letter with Caps Lock. */
+export function keyName({ key, ctrlKey, metaKey, shiftKey, altKey }: Pressed): string {
+  const name = key.length === 1 ? key.toLowerCase() : key;
+  return `${ctrlKey || metaKey ? 'Ctrl+' : ''}${altKey ? 'Alt+' : ''}${shiftKey ? 'Shift+' : ''}${name}`;
+}
+
+/** The one sign that a key types; with AltGr, which some systems report as Ctrl and Alt, too. */
+export function typed({ key, ctrlKey, metaKey, altKey }: Pressed): string | undefined {
+  return Array.from(key).length === 1 && (ctrlKey || metaKey) === altKey ? key : undefined;
+}

@@ -1,0 +1,132 @@
+import { useQuery } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import type { Accepted, Resource, Suggestion, Table, Uploaded } from '../../api/schema.js';
+import { get, type Query, send } from '../app/client.js';
+import { resourcesQuery, runQuery, useOnce } from '../app/queries.js';
+import { toast } from '../kit/toast.js';
+import { type Draft, type JobOf, jobOf, keep, load, newDraft, withEdits } from './draft.js';
+import { after, corrections, type Edits, editsOf } from './edits.js';
+
+export const STEPS = ['table', 'columns', 'check', 'plan', 'result'] as const;
+export type Step = (typeof STEPS)[number];
+
+export type Importing = ReturnType<typeof useImport>;
+
+/**
+ * An import, as all its steps see it. Where somebody is stands in the address: the step, the run that checks, the run that
+ * writes. What they decided lies in the draft, what was found with the API, and what a run was ordered with the run itself tells.
+ */
+export function useImport(id: string) {
+  const [params] = useSearchParams();
+  const [, go] = useLocation();
+  const [draft, setDraft] = useState(() => load(localStorage, id) ?? newDraft(id, id));
+  const latest = useRef(draft);
+  const change = (to: (now: Draft) => Draft) => {
+    latest.current = to(latest.current);
+    setDraft(latest.current);
+    if (!keep(localStorage, latest.current))
+      toast('Your browser has no room left to keep this: check again before you leave.');
+  };
+  const step = STEPS.find((one) => one === params.get('step')) ?? 'table';
+  const run = params.get('run') ?? undefined;
+  const write = params.get('write') ?? undefined;
+  const hrefOf = (to: Step, more: Query = {}) => {
+    const next = new URLSearchParams();
+    for (const [key, value] of Object.entries({ step: to, run, write, ...more }))
+      if (value) next.set(key, String(value));
+    return `/import/${encodeURIComponent(id)}?${next}`;
+  };
+  /** To a step that was begun here: whoever comes back later comes back to it. */
+  const begin = (to: Step, more: Query, also: (now: Draft) => Draft = (now) => now) => {
+    const href = hrefOf(to, more);
+    change((now) => ({ ...also(now), last: href }));
+    go(href);
+  };
+
+  const file = useQuery({
+    queryKey: ['files', id],
+    queryFn: () => get<Uploaded>(`/files/${encodeURIComponent(id)}`),
+    staleTime: 60_000,
+  });
+  const table = useQuery({
+    queryKey: ['tables', id, draft.source],
+    queryFn: ({ signal }) => send<Table>('POST', '/tables', { file: id, source: draft.source }, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    // Of a large file its first rows come first.
+    refetchInterval: ({ state }) => (state.data?.whole === false ? 1_000 : false),
+  });
+  const { data: known } = useQuery(resourcesQuery);
+  const resources = known?.resources ?? [];
+  const resource = resources.find(({ name }) => name === draft.resource) ?? likely(table.data, resources);
+  const checked = useQuery({ ...runQuery(run ?? ''), enabled: run !== undefined });
+  const ordered = checked.data?.ordered;
+  /** What says where the columns go in place of this page: a saved job, or whoever made the check that the address names. */
+  const given = draft.job ?? (draft.last === undefined ? ordered?.job : undefined);
+  // For the very table that was shown, which is not always the one whose headings fit best.
+  const seen = {
+    ...draft.source,
+    ...(table.data?.sheet != null && { sheet: table.data.sheet }),
+    header_row: table.data?.header_row ?? ('none' as const),
+  };
+  const suggestion = useQuery({
+    queryKey: ['suggestions', id, seen, resource?.name],
+    queryFn: ({ signal }) =>
+      send<Suggestion>('POST', '/suggestions', { file: id, resource: resource?.name, source: seen }, { signal }),
+    enabled: step === 'columns' && given === undefined && resource !== undefined && table.data !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+  /** A dry run with the columns as they were matched, with another job, or with everything that was corrected so far. */
+  const check = useOnce({
+    async mutationFn({ job, edits }: { job?: JobOf | undefined; edits?: Edits }) {
+      const matched = given ?? (suggestion.data && jobOf(draft, suggestion.data));
+      const sent = edits ? corrections(after(editsOf(ordered?.corrections), edits)) : [];
+      const order = {
+        kind: 'import',
+        job: job ?? (edits ? ordered?.job : matched),
+        file: id,
+        options: { dry_run: true },
+        // Somebody waits for it: what goes wrong is told at once.
+        once: true,
+        ...(sent.length > 0 && { corrections: sent }),
+      };
+      const { id: begun } = await send<Accepted>('POST', '/runs', order);
+      const instead = job ?? given;
+      begin('check', { run: begun, write: null }, (now) =>
+        withEdits({ ...now, ...(instead !== undefined && { job: instead }) }, begun, []),
+      );
+    },
+  });
+  /** `approve`: exactly the plan of the check, although a brake stops it. */
+  const carryOut = useOnce({
+    async mutationFn({ approve }: { approve: boolean }) {
+      // As the run has it: whoever presses the button twice, and whoever else presses it, orders the very same and gets one run.
+      const order = { kind: 'import', file: id, job: ordered?.job, corrections: ordered?.corrections };
+      const begun = approve
+        ? await send<Accepted>('POST', `/runs/${run}/approve`)
+        : await send<Accepted>('POST', '/runs', order, { headers: { 'idempotency-key': `write-${run}` } });
+      begin('result', { write: begun.id });
+    },
+  });
+  return {
+    ...{ id, name: file.data?.name ?? draft.name, step, run, write, hrefOf, go },
+    ...{ draft, change, file, table, resources, resource, suggestion, given, check, checked, carryOut },
+  };
+}
+
+/** The resource whose fields the headings name most. */
+function likely(table: Table | undefined, resources: readonly Resource[]): Resource | undefined {
+  if (!table) return undefined;
+  const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  const headings = table.headings.map(plain);
+  const hits = ({ name, fields }: Resource) =>
+    headings.filter(
+      (heading) =>
+        heading.includes(name) ||
+        fields.some((field) => plain(field.label) === heading || plain(field.name) === heading),
+    ).length;
+  return resources
+    .filter(({ imported }) => imported)
+    .reduce<Resource | undefined>((best, one) => (!best || hits(one) > hits(best) ? one : best), undefined);
+}
