@@ -152,7 +152,7 @@ interface Phrase extends Words {
 const OTHER_ORDER = 0.985;
 const AT_END = 0.72;
 /** Of a heading that says more. */
-const PART = 0.89;
+const PART = 0.87;
 /** Whose place it is says nothing about what of it: `Address City`, `Default Address Province Code`. */
 const PLACE: ReadonlySet<string> = new Set('address default po site location office'.split(' '));
 const DATE: ReadonlySet<string> = new Set(['date']);
