@@ -124,7 +124,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       signal,
       leaseMs: own.leaseMs,
     });
-    store = opened;
     closing.add('store', opened.close);
     if (signal.aborted) return;
     notice('info', `Queue: ${opened.address}`);
@@ -223,6 +222,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     });
     if (opened.kind === 'embedded') closing.add('api', await serveHome(home, api));
     operations.serve(api);
+    store = opened;
     if (operations.url !== undefined) {
       closing.add('console', noteConsole(home, operations.url));
       if (options.onConsole) await options.onConsole(operations.url);
@@ -355,7 +355,7 @@ function runsText(runs: Worker | undefined): string {
 
 /** Whether files and jobs can be taken now. */
 async function readiness(store: Store | undefined, inbox: Inbox | undefined): Promise<Health> {
-  if (!store) return { ok: false, details: { queue: 'not reached yet' } };
+  if (!store) return { ok: false, details: { queue: 'not open yet' } };
   const queue = await store.check().then(
     () => undefined,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),

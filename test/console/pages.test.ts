@@ -302,6 +302,50 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       expect(await grid.getByRole('row').count()).toBeLessThan(60);
     }));
 
+  it('while they are scrolled only rows that come are drawn, and only pages where it rests are asked for', () => {
+    const asked: number[] = [];
+    const rows = (params: URLSearchParams) => {
+      asked.push(Number(params.get('offset')));
+      return sample.rowsOf(1_000_000)(params);
+    };
+    return on({ ...RUN, [`GET /runs/${ID}/rows`]: rows }, `/runs/${ID}`, async ({ page }) => {
+      const first = page.getByRole('grid').getByText('SN-200000');
+      await first.waitFor();
+      await page.evaluate(`
+        window.drawn = new Set();
+        new MutationObserver((changes) => {
+          for (const { target } of changes) drawn.add((target.closest ? target : target.parentElement).closest('[data-at]'));
+        }).observe(document.querySelector('[role=rowgroup]'), { subtree: true, attributes: true, characterData: true, childList: true });
+        window.scroll = (share) => {
+          const box = document.querySelector('[role=grid]');
+          box.scrollTop = share < 1 ? box.scrollHeight * share : share;
+        };
+      `);
+      // Ten rows: the list is taller than a browser can.
+      await page.evaluate('scroll(150)');
+      await first.waitFor({ state: 'detached' });
+      const drawn = (await page.evaluate('[...drawn].filter(Boolean).length')) as number;
+      expect(drawn).toBeGreaterThan(0);
+      expect(drawn).toBeLessThan(15);
+      await page.clock.install();
+      await page.clock.pauseAt(Date.now() + 3_600_000);
+      for (const share of [0.2, 0.4, 0.6, 0.8]) {
+        await page.evaluate(`scroll(${share})`);
+        await page
+          .locator(`[aria-rowindex^="${share * 10}000"]`)
+          .first()
+          .waitFor({ state: 'attached' });
+      }
+      expect(asked).toEqual([0]);
+      await page.clock.resume();
+      await page
+        .getByText(/^SN-(?:999|1000)\d{3}$/)
+        .first()
+        .waitFor({ state: 'attached' });
+      expect(asked.filter((from) => from > 0 && (from < 799_000 || from > 801_000))).toEqual([]);
+    });
+  });
+
   it('a viewer sees every button with the reason why it is not theirs', () =>
     on({ ...RUN, 'GET /session': { ...SESSION, role: 'viewer' } }, `/runs/${ID}`, async ({ page, sent }) => {
       const undo = page.getByRole('button', { name: 'Undo' });
@@ -332,6 +376,41 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
         await page.getByRole('dialog').getByRole('button', { name: 'Let it through' }).dblclick();
         await page.getByText('Import, let through').waitFor();
         expect(sent).toEqual([{ what: `POST /runs/${ID}/approve`, body: { by: 'Tom Ek' } }]);
+      },
+    ));
+
+  it('what an undo would do is found out by a dry run, whose page leads back', () =>
+    on(
+      {
+        ...RUN,
+        [`POST /runs/${ID}/undo`]: { id: `${ID}8` },
+        [`GET /runs/${ID}8`]: sample.detail({
+          id: `${ID}8`,
+          kind: 'undo',
+          dry_run: true,
+          of_run: ID,
+          summary: sample.summary({ kind: 'undo', dry_run: true, of_run: ID }),
+        }),
+      },
+      `/runs/${ID}`,
+      async ({ page, sent }) => {
+        await page.getByRole('button', { name: 'Undo' }).click();
+        await page.getByRole('button', { name: 'Dry run' }).click();
+        await page.waitForURL(`**/runs/${ID}8`);
+        expect(sent).toEqual([{ what: `POST /runs/${ID}/undo`, body: { dry_run: true } }]);
+        await page.getByRole('link', { name: 'To the run' }).click();
+        await page.waitForURL(`**/runs/${ID}`);
+      },
+    ));
+
+  it('who came by a link can sign out, too', () =>
+    on(
+      { ...RUN, 'GET /session': { ...SESSION, via: 'link' }, 'DELETE /session': {} },
+      `/runs/${ID}`,
+      async ({ page, sent }) => {
+        await page.getByRole('button', { name: 'Sign out' }).click();
+        await page.waitForURL(/test\/$/);
+        expect(sent.map(({ what }) => what)).toEqual(['DELETE /session']);
       },
     ));
 

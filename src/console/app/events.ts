@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
-import type { RunProgress } from '../../api/schema.js';
+import type { RunDetail, RunProgress } from '../../api/schema.js';
+import type { OutcomeCounts } from '../../model/outcome.js';
 import { addressOf } from './client.js';
 import { client, runQuery } from './queries.js';
 
@@ -57,4 +58,33 @@ export function useRunEvents(id: string, on: boolean): RunEvents {
     };
   }, [id, on]);
   return seen.id === id ? seen.events : NOTHING;
+}
+
+/** A run as it is now: at work by what its events tell, else as it ended. */
+export interface RunNow {
+  readonly live: boolean;
+  /** Null where it is not at work. */
+  readonly progress: RunProgress | null;
+  readonly counts: OutcomeCounts | null;
+  /** Rows, as far as that is known. */
+  readonly total: number | null;
+  readonly events: RunEvents;
+}
+
+export function isLive({ status }: Pick<RunDetail, 'status'>): boolean {
+  return status === 'running' || status === 'waiting';
+}
+
+/** `run`: undefined until it was read; `id` is its own, or the one that it was asked for by. */
+export function useRunNow(id: string, run: RunDetail | undefined): RunNow {
+  const live = run !== undefined && isLive(run);
+  const events = useRunEvents(run?.id ?? id, live);
+  const progress = live ? (events.progress ?? run.progress) : null;
+  return {
+    live,
+    progress,
+    counts: progress?.outcomes ?? run?.outcomes ?? null,
+    total: progress?.total ?? run?.rows ?? null,
+    events,
+  };
 }

@@ -6,11 +6,11 @@ import { get, type Query } from './client.js';
 
 const PAGE_ROWS = 100;
 const HELD_MS = 60_000;
+/** A page that is scrolled past within it is not asked for. */
+const REST_MS = 60;
+const NONE: readonly string[] = [];
 /** While the run is at work. */
 const FRESH_MS = 1_000;
-
-/** Always the same, as those that are known are. */
-const NO_HEADINGS: readonly string[] = [];
 
 interface Page {
   readonly rows: readonly Row[];
@@ -27,12 +27,14 @@ export interface RowsAsked {
   readonly live: boolean;
 }
 
-function pageQuery({ run, filter, cells, live }: RowsAsked, page: number) {
+function pageQuery({ run, filter, cells, live }: RowsAsked, page: number, restMs = 0) {
   return queryOptions({
     queryKey: ['runs', run, 'rows', { ...filter, cells }, page],
     async queryFn({ signal }): Promise<Page> {
+      if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
       const rows: Row[] = [];
       for (;;) {
+        signal.throwIfAborted();
         // A page of very long cells comes in pieces.
         const part = await get<Rows>(
           `/runs/${encodeURIComponent(run)}/rows`,
@@ -61,25 +63,29 @@ export interface RowsInView {
   read(first: number, last: number): Promise<Row[]>;
 }
 
-/** `first` and `last`: places in sight. */
-export function useRows(asked: RowsAsked, first: number, last: number): RowsInView {
+const pageOf = (place: number) => Math.floor(place / PAGE_ROWS);
+
+/** `places`: those in sight. */
+export function useRows(asked: RowsAsked, places: readonly number[]): RowsInView {
   const queries = useQueryClient();
-  const pages = new Set([0]);
-  for (let page = Math.floor(first / PAGE_ROWS); page <= Math.floor(last / PAGE_ROWS); page++) pages.add(page);
-  const results = useQueries({ queries: [...pages].map((page) => pageQuery(asked, page)) });
-  const top = results[0]?.data;
+  // The first page says how many there are, and is there at once; others are asked for where the list comes to rest.
+  const pages = [...new Set([0, ...places.map(pageOf)])];
+  const results = useQueries({ queries: pages.map((page) => pageQuery(asked, page, page === 0 ? 0 : REST_MS)) });
+  const held = new Map(pages.map((page, at) => [page, results[at]?.data]));
+  const top = held.get(0);
   return {
     total: top?.total,
-    headings: top?.headings ?? NO_HEADINGS,
+    headings: top?.headings ?? NONE,
     error: results.find(({ error }) => error)?.error,
     at(place) {
-      const { queryKey } = pageQuery(asked, Math.floor(place / PAGE_ROWS));
-      return queries.getQueryData<Page>(queryKey)?.rows[place % PAGE_ROWS];
+      const page = pageOf(place);
+      const data = held.has(page) ? held.get(page) : queries.getQueryData<Page>(pageQuery(asked, page).queryKey);
+      return data?.rows[place % PAGE_ROWS];
     },
     async read(from, to) {
-      const start = Math.floor(from / PAGE_ROWS);
+      const start = pageOf(from);
       const rows: Row[] = [];
-      for (let page = start; page <= Math.floor(to / PAGE_ROWS); page++)
+      for (let page = start; page <= pageOf(to); page++)
         rows.push(...(await queries.fetchQuery(pageQuery(asked, page))).rows);
       return rows.slice(from - start * PAGE_ROWS, to - start * PAGE_ROWS + 1);
     },

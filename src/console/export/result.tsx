@@ -2,31 +2,30 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
 import type { Summary } from '../../report/summary.js';
-import { useRunEvents } from '../app/events.js';
+import { type RunNow, useRunNow } from '../app/events.js';
 import { ConnectionLost, NotThere } from '../app/faults.js';
 import { runQuery, runsQuery } from '../app/queries.js';
 import { bytes, counted, number, when } from '../kit/format.js';
 import { ButtonLink, Card, Notice, Prose, StateBadge } from '../kit/parts.js';
 import { VerbButton } from '../runs/actions.js';
-import { isLive, reportAddress } from '../runs/run.js';
+import { reportAddress } from '../runs/run.js';
 import { firstLine, summaryOf } from '../runs/words.js';
 
 /** The export that was begun: how far it is, and then its file. */
 export function Result({ id }: { id: string }) {
   const { data: run, error } = useQuery(runQuery(id));
-  const live = run !== undefined && isLive(run);
-  const events = useRunEvents(id, live);
+  const now = useRunNow(id, run);
   if (!run) return <NotThere page="Export" error={error} />;
   return (
     <>
-      <h1>{live ? 'The export runs' : firstLine(run, null)}</h1>
-      <Card>{live ? <AtWork run={run} events={events} /> : <Ended run={run} />}</Card>
+      <h1>{now.live ? 'The export runs' : firstLine(run, null)}</h1>
+      <Card>{now.live ? <AtWork run={run} now={now} /> : <Ended run={run} />}</Card>
     </>
   );
 }
 
-function AtWork({ run, events }: { run: RunDetail; events: ReturnType<typeof useRunEvents> }) {
-  const { phase, done, total } = events.progress ?? run.progress ?? { phase: 'waiting', done: 0, total: null };
+function AtWork({ run, now: { progress, events } }: { run: RunDetail; now: RunNow }) {
+  const { phase, done, total } = progress ?? { phase: 'waiting', done: 0, total: null };
   const told =
     run.status === 'waiting'
       ? 'It waits for its turn'
@@ -37,7 +36,7 @@ function AtWork({ run, events }: { run: RunDetail; events: ReturnType<typeof use
       <span role="status">{told}</span>
       <progress aria-label="Records read" {...(total ? { value: done, max: total } : {})} />
       <div className="line">
-        <VerbButton run={run} verb="stop" progress={events.progress} />
+        <VerbButton run={run} verb="stop" progress={progress} />
         <span className="soft">It goes on when you leave this page.</span>
       </div>
     </div>

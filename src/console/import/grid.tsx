@@ -66,10 +66,10 @@ export function Grid({ run, filter, faults, edits, fieldOf, autoFocus, readOnly,
   const [selection, setSelection] = useState<Selection>(at({ row: 0, column: 0 }));
   const [editing, setEditing] = useState<{ readonly place: Place; readonly begun: string | undefined }>();
   const asked = { run, filter, cells: true, live: false };
-  const known = useRows(asked, 0, 0);
+  const known = useRows(asked, []);
   const { total = 0, headings } = known;
   const sight = useWindow(box, total, ROW, ROW);
-  const rows = useRows(asked, sight.first, sight.last);
+  const rows = useRows(asked, sight.places);
   const bounds = { rows: total, columns: headings.length, page: sight.page };
   const cursor = within(selection.head, bounds);
   const range = rangeOf(selection);
@@ -260,8 +260,9 @@ export function Grid({ run, filter, faults, edits, fieldOf, autoFocus, readOnly,
     setSelection(({ anchor }) => ({ anchor: extend ? anchor : head, head }));
   }
 
-  const places = new Set(Array.from({ length: sight.last - sight.first + 1 }, (_, down) => sight.first + down));
-  if (total > 0) places.add(editing?.place.row ?? cursor.row);
+  const drawn = sight.places.includes(cursor.row);
+  // The row that is typed into stays, wherever somebody scrolls; it comes back into sight with the next key.
+  const away = editing && !sight.places.includes(editing.place.row) ? [editing.place.row] : [];
   return (
     <>
       <Strip
@@ -284,9 +285,10 @@ export function Grid({ run, filter, faults, edits, fieldOf, autoFocus, readOnly,
           'aria-colcount': headings.length + 1,
           'aria-multiselectable': true,
           'aria-readonly': readOnly,
-          'aria-activedescendant': total > 0 ? cellId(cursor.row, cursor.column) : undefined,
+          'aria-activedescendant': drawn ? cellId(cursor.row, cursor.column) : undefined,
         })}
         onKeyDown={pressed}
+        onKeyDownCapture={() => editing && sight.show(editing.place.row)}
         onCopy={(event) => void copied(event)}
         onCut={(event) => copied(event) && clear()}
         onPaste={pasted}
@@ -316,46 +318,48 @@ export function Grid({ run, filter, faults, edits, fieldOf, autoFocus, readOnly,
                 </div>
               ))}
             </div>
-            <div role="rowgroup" className="rows" style={{ height: sight.height, width: wide }}>
-              {[...places].map((place) => {
-                const row = rows.at(place);
-                const edited = editing?.place.row === place ? editing.place.column : -1;
-                const isIn = place >= range.top && place <= range.bottom;
-                return (
-                  <div
-                    key={place}
-                    role="row"
-                    aria-rowindex={place + 2}
-                    className="grid-row"
-                    style={{ top: sight.top(place), width: wide }}
-                  >
-                    <RowHead row={row} width={head} />
-                    <RowCells
-                      {...{ place, row, columns, headings, edits, amounts, edited }}
-                      cursor={cursor.row === place ? cursor.column : -1}
-                      left={isIn ? range.left : 0}
-                      right={isIn ? range.right : -1}
-                      editor={
-                        row &&
-                        edited >= 0 && (
-                          <CellEditor
-                            cell={cellIn(row, edited)}
-                            edits={edits}
-                            begun={editing?.begun}
-                            field={fieldOf(headings[edited] ?? '', row)}
-                            issues={row.issues}
-                            onLeave={(text, how) => leave({ row: place, column: edited }, text, how)}
-                            onCancel={() => {
-                              setEditing(undefined);
-                              box.current?.focus();
-                            }}
-                          />
-                        )
-                      }
-                    />
-                  </div>
-                );
-              })}
+            <div role="presentation" className="rows" style={{ height: sight.height, width: wide }}>
+              <div ref={sight.pane} role="rowgroup">
+                {[...away, ...sight.places].map((place) => {
+                  const row = rows.at(place);
+                  const edited = editing?.place.row === place ? editing.place.column : -1;
+                  const isIn = place >= range.top && place <= range.bottom;
+                  return (
+                    <div
+                      key={place}
+                      role="row"
+                      aria-rowindex={place + 2}
+                      className={away.includes(place) ? 'grid-row away' : 'grid-row'}
+                      style={{ width: wide }}
+                    >
+                      <RowHead row={row} width={head} />
+                      <RowCells
+                        {...{ place, row, columns, headings, edits, amounts, edited }}
+                        cursor={cursor.row === place ? cursor.column : -1}
+                        left={isIn ? range.left : 0}
+                        right={isIn ? range.right : -1}
+                        editor={
+                          row &&
+                          edited >= 0 && (
+                            <CellEditor
+                              cell={cellIn(row, edited)}
+                              edits={edits}
+                              begun={editing?.begun}
+                              field={fieldOf(headings[edited] ?? '', row)}
+                              issues={row.issues}
+                              onLeave={(text, how) => leave({ row: place, column: edited }, text, how)}
+                              onCancel={() => {
+                                setEditing(undefined);
+                                box.current?.focus();
+                              }}
+                            />
+                          )
+                        }
+                      />
+                    </div>
+                  );
+                })}
+              </div>
             </div>
           </>
         ) : known.error ? (

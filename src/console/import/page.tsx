@@ -1,12 +1,11 @@
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
-import { useRunEvents } from '../app/events.js';
+import { useRunNow } from '../app/events.js';
 import { ConnectionLost, Fault, Refused } from '../app/faults.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import { Button, ButtonLink, Notice, OutcomeBar, Prose, Skeleton, sumOf } from '../kit/parts.js';
 import { VerbButton } from '../runs/actions.js';
-import { isLive } from '../runs/run.js';
 import { Timeline } from '../runs/timeline.js';
 import { firstLine } from '../runs/words.js';
 import '../runs/runs.css';
@@ -157,14 +156,12 @@ function Columns({ of }: { of: Importing }) {
 
 /** What is there once a dry run has ended; until then where it stands. */
 function Checked({ of, run, title }: { of: Importing; run: RunDetail; title: string }) {
-  const live = isLive(run);
-  const events = useRunEvents(run.id, live);
-  const progress = events.progress ?? run.progress;
+  const { live, progress, counts, total, events } = useRunNow(run.id, run);
   if (live) {
     return (
       <>
         <ConnectionLost events={events} />
-        {progress && <OutcomeBar counts={progress.outcomes} total={progress.total} />}
+        {counts && <OutcomeBar counts={counts} total={total} />}
         <p>{firstLine(run, progress)}</p>
         <Timeline run={run} progress={progress} />
         <div>

@@ -1,13 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { send } from '../app/client.js';
-import { useRunEvents } from '../app/events.js';
-import { ConnectionLost, Fault, Refused } from '../app/faults.js';
+import { useRunNow } from '../app/events.js';
+import { Fault, Refused } from '../app/faults.js';
 import { runQuery, useOnce, useWhyNot } from '../app/queries.js';
-import { Button, ButtonLink, Card, Field, Notice, OutcomeBar, Prose, Skeleton } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Field, OutcomeBar, Skeleton } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { Actions } from '../runs/actions.js';
-import { isLive, Next, reasonTitle } from '../runs/run.js';
+import { Next, Trouble } from '../runs/run.js';
 import { Timeline } from '../runs/timeline.js';
 import { firstLine, nextSteps } from '../runs/words.js';
 import type { Importing } from './state.js';
@@ -15,26 +15,17 @@ import type { Importing } from './state.js';
 /** The run that writes, live; then what came of it, what to do next, and the way back. */
 export function ResultStep({ of: { checked }, id }: { of: Importing; id: string }) {
   const { data: run, error } = useQuery(runQuery(id));
-  const live = run !== undefined && isLive(run);
-  const events = useRunEvents(id, live);
+  const now = useRunNow(id, run);
   if (!run) return error ? <Fault error={error} /> : <Skeleton what="the run" lines={6} />;
   const job = checked.data?.ordered?.job;
-  const progress = live ? (events.progress ?? run.progress) : null;
-  const counts = progress?.outcomes ?? run.outcomes;
+  const { live, progress, counts, total } = now;
   return (
     <>
       <h1 className="wrap" aria-live="polite">
         {firstLine(run, progress)}
       </h1>
-      {counts && <OutcomeBar counts={counts} total={progress?.total ?? run.rows} />}
-      {live && <ConnectionLost events={events} />}
-      {run.reason && !live && (
-        <Notice tone="bad" title={reasonTitle(run)}>
-          <p className="wrap">
-            <Prose>{run.reason}</Prose>
-          </p>
-        </Notice>
-      )}
+      {counts && <OutcomeBar counts={counts} total={total} />}
+      <Trouble run={run} now={now} />
       {!live && <Next run={run} steps={nextSteps(run)} />}
       <Timeline run={run} progress={progress} />
       <Actions run={run} progress={progress} />

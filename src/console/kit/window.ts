@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useLayoutEffect, useState } from 'react';
+import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react';
 
 /** Browsers cut off what is taller: Firefox at some 17.9 million pixels. */
 const TALLEST = 15_000_000;
@@ -7,27 +7,54 @@ const BEYOND = 6;
 
 /** The part of a long list that is in sight; all its rows are as high. */
 export interface Window {
-  /** Places, from 0; `last` is one of them, or `first - 1`. */
-  readonly first: number;
-  readonly last: number;
-  /** Of the box that gives the scroll bar its length. */
+  /** Rows to draw, from 0, one below the other in `pane`. */
+  readonly places: readonly number[];
+  /** Of the box around `pane`, which gives the scroll bar its length. */
   readonly height: number;
+  readonly pane: RefObject<HTMLDivElement | null>;
   /** Rows that fit. */
   readonly page: number;
-  /** Where the row lies in that box. */
-  top(place: number): number;
   /** Brings a row into sight, where it is not. */
   show(place: number): void;
 }
 
-/** `head`: pixels at the top that stay, such as headings. A list that is taller than browsers can is scrolled in larger steps. */
+/**
+ * `head`: pixels at the top that stay, such as headings. A list that is taller than browsers can is scrolled in larger steps.
+ * Scrolling draws nothing anew but the rows that come: `pane` is moved, and a render follows only where other rows are in sight.
+ */
 export function useWindow(scroller: RefObject<HTMLElement | null>, count: number, row: number, head: number): Window {
-  const [view, setView] = useState({ top: 0, height: 0 });
+  const pane = useRef<HTMLDivElement>(null);
+  const [{ from, fit }, setView] = useState({ from: 0, fit: 1 });
+  const whole = count * row;
+  const height = Math.min(whole, TALLEST);
+  const first = Math.min(from, Math.max(count - 1, 0));
+
+  /** Pixels in sight, and what each that is scrolled comes to in the whole list. */
+  const measure = useCallback(
+    (element: HTMLElement) => {
+      const seen = Math.max(element.clientHeight - head, row);
+      return { seen, scale: whole > height ? (whole - seen) / (height - seen) : 1 };
+    },
+    [whole, height, row, head],
+  );
+  const follow = useRef<() => void>(() => undefined);
+  useLayoutEffect(() => {
+    follow.current = () => {
+      const element = scroller.current;
+      if (!element) return;
+      const { seen, scale } = measure(element);
+      const top = element.scrollTop;
+      if (pane.current) pane.current.style.transform = `translateY(${first * row - top * (scale - 1)}px)`;
+      const next = { from: Math.max(Math.floor((top * scale) / row) - BEYOND, 0), fit: Math.ceil(seen / row) };
+      setView((view) => (view.from === next.from && view.fit === next.fit ? view : next));
+    };
+    follow.current();
+  }, [scroller, measure, first, row]);
+  const some = count > 0;
   useLayoutEffect(() => {
     const element = scroller.current;
-    if (!element) return;
-    const look = () => setView({ top: element.scrollTop, height: element.clientHeight });
-    look();
+    if (!element || !some) return;
+    const look = () => follow.current();
     const sizes = new ResizeObserver(look);
     sizes.observe(element);
     element.addEventListener('scroll', look, { passive: true });
@@ -35,31 +62,23 @@ export function useWindow(scroller: RefObject<HTMLElement | null>, count: number
       sizes.disconnect();
       element.removeEventListener('scroll', look);
     };
-  }, [scroller]);
+  }, [scroller, some]);
 
-  const whole = count * row;
-  const height = Math.min(whole, TALLEST);
-  const seen = Math.max(view.height - head, row);
-  const scale = whole > height ? (whole - seen) / (height - seen) : 1;
-  const offset = view.top * scale;
-  const first = Math.max(Math.floor(offset / row) - BEYOND, 0);
-  const last = Math.min(Math.ceil((offset + seen) / row) + BEYOND, count) - 1;
   return {
-    first,
-    last,
+    places: Array.from({ length: Math.min(first + fit + 2 * BEYOND, count) - first }, (_, at) => first + at),
     height,
-    page: Math.max(Math.floor(seen / row), 1),
-    top: (place) => place * row - offset + view.top,
+    pane,
+    page: Math.max(fit - 1, 1),
     show: useCallback(
       (place) => {
         const element = scroller.current;
         if (!element) return;
+        const { seen, scale } = measure(element);
         const at = element.scrollTop * scale;
-        const room = element.clientHeight - head;
         if (place * row < at) element.scrollTop = (place * row) / scale;
-        else if ((place + 1) * row > at + room) element.scrollTop = ((place + 1) * row - room) / scale;
+        else if ((place + 1) * row > at + seen) element.scrollTop = ((place + 1) * row - seen) / scale;
       },
-      [scroller, scale, row, head],
+      [scroller, measure, row],
     ),
   };
 }

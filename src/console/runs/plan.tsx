@@ -1,7 +1,16 @@
+import { useQuery } from '@tanstack/react-query';
 import type { Plan } from '../../api/schema.js';
+import { Fault } from '../app/faults.js';
+import { planQuery } from '../app/queries.js';
 import { counted } from '../kit/format.js';
-import { Warnings } from '../kit/parts.js';
+import { Skeleton, Warnings } from '../kit/parts.js';
 import { Brakes, FieldChanges, Figures } from '../kit/plan.js';
+
+export function PlanOf({ run, back = false }: { run: string; back?: boolean }) {
+  const { data: plan, error } = useQuery(planQuery(run));
+  if (plan) return <PlanView plan={plan} run={run} back={back} />;
+  return error ? <Fault error={error} /> : <Skeleton what="the plan" />;
+}
 
 /** What a run writes, or would. `back`: what an undo of it writes, where only what goes back is of interest. */
 export function PlanView({ plan, run, back = false }: { plan: Plan; run: string; back?: boolean }) {

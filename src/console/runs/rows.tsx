@@ -1,71 +1,44 @@
 import { useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { type KeyboardEvent, memo, useEffect, useId, useRef, useState } from 'react';
 import type { Row, RunDetail } from '../../api/schema.js';
-import { FOUR, FOUR_OF, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../../model/outcome.js';
+import { FOUR, FOUR_OF, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import { outcomeWords } from '../../report/words.js';
+import type { Query } from '../app/client.js';
+import type { RunNow } from '../app/events.js';
 import { Fault } from '../app/faults.js';
 import { useShortcuts } from '../app/keys.js';
 import { faultsQuery } from '../app/queries.js';
 import { useRows } from '../app/rows.js';
+import { useAddress } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Card, Chip, Empty, FOUR_LOOKS, OutcomeBadge, Skeleton, sumOf } from '../kit/parts.js';
+import { Button, Card, Chip, Chips, Empty, FOUR_LOOKS, OutcomeBadge, Skeleton, sumOf } from '../kit/parts.js';
 import { useWindow } from '../kit/window.js';
 import { faultWord, fourWord } from './words.js';
 
 const ROW = 32;
 const TYPED_MS = 250;
 
+type Set = (changes: Query, replace?: boolean) => void;
+
 /** The rows of a run, as many as they are; the address holds the filter and the row that is open. */
-export function Rows({
-  run,
-  counts,
-  total,
-  live,
-}: {
-  run: RunDetail;
-  counts: OutcomeCounts | null;
-  total: number | null;
-  live: boolean;
-}) {
-  const [params, setParams] = useSearchParams();
-  const [outcome, code, column, key] = ['outcome', 'code', 'column', 'key'].map((name) => params.get(name) ?? '');
-  const open = Number(params.get('row')) || undefined;
-  const set = (changes: Readonly<Record<string, string | number | undefined>>, replace = false) =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(changes)) {
-          if (value === undefined || value === '') next.delete(name);
-          else next.set(name, String(value));
-        }
-        return next;
-      },
-      { replace },
-    );
+export function Rows({ run, now }: { run: RunDetail; now: RunNow }) {
+  const [params, set] = useAddress();
+  const { outcome = '', code = '', column = '', key = '' } = Object.fromEntries(params);
+  const filter = { outcome, code, column, key };
   return (
     <Card
       flush
       className="rows"
       title={run.kind === 'undo' ? 'Records' : 'Rows'}
-      beside={<KeySearch value={key ?? ''} onChange={(text) => set({ key: text, row: undefined }, true)} />}
+      beside={<KeySearch value={key} onChange={(text) => set({ key: text, row: '' }, true)} />}
     >
-      <Filters
-        run={run}
-        counts={counts}
-        total={total}
-        outcome={outcome ?? ''}
-        code={code ?? ''}
-        column={column ?? ''}
-        live={live}
-        set={set}
-      />
+      <Filters run={run} now={now} filter={filter} set={set} />
       <List
-        key={`${outcome} ${code} ${column} ${key}`}
+        key={JSON.stringify(filter)}
         run={run}
-        filter={{ outcome, code, column, key }}
-        live={live}
-        open={open}
+        filter={filter}
+        live={now.live}
+        open={Number(params.get('row')) || undefined}
         onOpen={(row, replace) => set({ row }, replace)}
       />
     </Card>
@@ -97,22 +70,14 @@ function KeySearch({ value, onChange }: { value: string; onChange: (text: string
 /** Four words; under the chosen one its outcomes, and the codes of the rows that need somebody. */
 function Filters({
   run,
-  counts,
-  total,
-  outcome,
-  code,
-  column,
-  live,
+  now: { counts, total, live },
+  filter: { outcome, code, column },
   set,
 }: {
   run: RunDetail;
-  counts: OutcomeCounts | null;
-  total: number | null;
-  outcome: string;
-  code: string;
-  column: string;
-  live: boolean;
-  set: (changes: Readonly<Record<string, string | undefined>>) => void;
+  now: RunNow;
+  filter: { readonly outcome: string; readonly code: string; readonly column: string };
+  set: Set;
 }) {
   const four = FOUR.find((one) => one === outcome) ?? FOUR_OF[outcome as OutcomeKind];
   const kinds = OUTCOMES.filter((kind) => FOUR_OF[kind] === four && (counts?.[kind] ?? 0) > 0);
@@ -120,57 +85,46 @@ function Filters({
   const faults = useQuery({ ...faultsQuery(run.id), enabled: needs, refetchInterval: live ? 5_000 : false });
   const codes = new Map<string, number>();
   for (const fault of faults.data ?? []) codes.set(fault.code, (codes.get(fault.code) ?? 0) + fault.rows);
-  const choose = (next: string) => set({ outcome: next, code: undefined, column: undefined, row: undefined });
+  const choose = (next: string) => set({ outcome: next, code: '', column: '', row: '' });
+  const words = FOUR.map((one) => ({
+    value: one,
+    word: fourWord(one, run),
+    icon: FOUR_LOOKS[one].icon,
+    count: counts ? sumOf(counts, one) : undefined,
+  }));
   return (
     <div className="stack tight filters">
-      <div className="chips" role="group" aria-label="By outcome">
-        <Chip on={outcome === ''} count={total ?? undefined} onClick={() => choose('')}>
-          All
-        </Chip>
-        {FOUR.map((one) => (
-          <Chip
-            key={one}
-            on={four === one}
-            icon={FOUR_LOOKS[one].icon}
-            count={counts ? sumOf(counts, one) : undefined}
-            onClick={() => choose(one === outcome ? '' : one)}
-          >
-            {fourWord(one, run)}
-          </Chip>
-        ))}
-      </div>
+      <Chips
+        label="By outcome"
+        of={[{ value: '', word: 'All', count: total ?? undefined }, ...words]}
+        on={four ?? outcome}
+        onChoose={(one) => choose(one === outcome ? '' : one)}
+      />
       {four && kinds.length > 0 && (
-        <div className="chips" role="group" aria-label="In detail">
-          {kinds.map((kind) => (
-            <Chip
-              key={kind}
-              on={outcome === kind}
-              count={counts?.[kind]}
-              onClick={() => choose(outcome === kind ? four : kind)}
-            >
-              {outcomeWords(kind, run.dry_run, run.kind).label}
-            </Chip>
-          ))}
-        </div>
+        <Chips
+          label="In detail"
+          of={kinds.map((kind) => ({
+            value: kind,
+            word: outcomeWords(kind, run.dry_run, run.kind).label,
+            count: counts?.[kind],
+          }))}
+          on={outcome}
+          onChoose={(kind) => choose(kind === outcome ? four : kind)}
+        />
       )}
       {needs && codes.size > 0 && (
-        <div className="chips" role="group" aria-label="By fault">
-          {[...codes].slice(0, 12).map(([one, rows]) => (
-            <Chip
-              key={one}
-              on={code === one}
-              count={rows}
-              onClick={() => set({ code: code === one ? undefined : one, column: undefined, row: undefined })}
-            >
-              {faultWord(one)}
-            </Chip>
-          ))}
+        <Chips
+          label="By fault"
+          of={[...codes].slice(0, 12).map(([one, count]) => ({ value: one, word: faultWord(one), count }))}
+          on={code}
+          onChoose={(one) => set({ code: one === code ? '' : one, column: '', row: '' })}
+        >
           {column && (
-            <Chip on icon="close" onClick={() => set({ column: undefined })}>
+            <Chip on icon="close" onClick={() => set({ column: '' })}>
               in {column}
             </Chip>
           )}
-        </div>
+        </Chips>
       )}
     </div>
   );
@@ -184,7 +138,7 @@ function List({
   onOpen,
 }: {
   run: RunDetail;
-  filter: Readonly<Record<string, string | undefined>>;
+  filter: Query;
   live: boolean;
   open: number | undefined;
   onOpen: (row: number, replace: boolean) => void;
@@ -193,41 +147,40 @@ function List({
   const id = useId();
   const [place, setPlace] = useState(0);
   const [total, setTotal] = useState<number>();
-  const window = useWindow(box, total ?? 0, ROW, ROW);
-  const rows = useRows({ run: run.id, filter, cells: false, live }, window.first, Math.max(window.last, 0));
+  const { places, pane, height, page, show } = useWindow(box, total ?? 0, ROW, ROW);
+  const rows = useRows({ run: run.id, filter, cells: false, live }, places);
   // Rows that come while somebody looks are counted, and shown when asked for: the list is as long as it was.
   const fresh = total === undefined || rows.total === undefined ? 0 : rows.total - total;
   useEffect(() => {
     if (total === undefined || !live || total === 0) setTotal(rows.total);
   }, [rows.total, total, live]);
 
-  const go = (to: number) => {
+  function openAt(at: number, replace = open !== undefined): void {
+    const row = rows.at(at);
+    if (row) onOpen(row.row, replace);
+  }
+  function go(to: number): void {
     const next = Math.min(Math.max(to, 0), (total ?? 1) - 1);
     setPlace(next);
-    window.show(next);
-    const row = rows.at(next);
+    show(next);
     // Whoever reads stories one after the other goes back to the list, not to the story before.
-    if (open && row) onOpen(row.row, true);
-  };
-  const step = (by: number) => {
+    if (open) openAt(next, true);
+  }
+  function step(by: number): void {
     // From there on the list has the keys: Enter opens the row.
     box.current?.focus();
     go(place + by);
-  };
+  }
   useShortcuts([
     { keys: 'j', what: 'Next row; Enter opens it', run: () => step(1) },
     { keys: 'k', what: 'Row before', run: () => step(-1) },
   ]);
-  function openAt(at: number): void {
-    const row = rows.at(at);
-    if (row) onOpen(row.row, open !== undefined);
-  }
   function pressed(event: KeyboardEvent): void {
     const to = {
       ArrowDown: place + 1,
       ArrowUp: place - 1,
-      PageDown: place + window.page,
-      PageUp: place - window.page,
+      PageDown: place + page,
+      PageUp: place - page,
       Home: 0,
       End: Number.MAX_SAFE_INTEGER,
     }[event.key];
@@ -248,8 +201,6 @@ function List({
       </Empty>
     );
   }
-  const places =
-    total === undefined ? [] : Array.from({ length: window.last - window.first + 1 }, (_, at) => window.first + at);
   return (
     <>
       <div
@@ -261,40 +212,43 @@ function List({
         aria-rowcount={(total ?? 0) + 1}
         aria-activedescendant={places.includes(place) ? `${id}-${place}` : undefined}
         onKeyDown={pressed}
+        onClick={({ target }) => {
+          const line = (target as Element).closest<HTMLElement>('[data-at]');
+          if (!line) return;
+          setPlace(Number(line.dataset['at']));
+          openAt(Number(line.dataset['at']));
+        }}
       >
         <div role="row" aria-rowindex={1} className="head">
-          <span role="columnheader" className="num">
-            Row
-          </span>
-          <span role="columnheader">Key</span>
-          <span role="columnheader">Outcome</span>
-          <span role="columnheader">What was found</span>
-          <span role="columnheader" className="num id">
-            Id
-          </span>
+          {['Row', 'Key', 'Outcome', 'What was found', 'Id'].map((head) => (
+            <span key={head} role="columnheader">
+              {head}
+            </span>
+          ))}
         </div>
         {total === undefined ? (
           <div className="pad">
             <Skeleton what="the rows" lines={6} />
           </div>
         ) : (
-          <div className="tall" role="presentation" style={{ height: window.height }}>
-            {places.map((at) => (
-              <Line
-                key={at}
-                id={`${id}-${at}`}
-                at={at}
-                top={window.top(at)}
-                row={rows.at(at)}
-                run={run}
-                active={at === place}
-                open={open !== undefined && rows.at(at)?.row === open}
-                onPress={() => {
-                  setPlace(at);
-                  openAt(at);
-                }}
-              />
-            ))}
+          <div className="tall" role="presentation" style={{ height }}>
+            <div ref={pane} role="rowgroup">
+              {places.map((at) => {
+                const row = rows.at(at);
+                return (
+                  <Line
+                    // Rows that are scrolled out of sight are used again for those that come.
+                    key={at % places.length}
+                    id={`${id}-${at}`}
+                    at={at}
+                    row={row}
+                    run={run}
+                    active={at === place}
+                    open={open !== undefined && row?.row === open}
+                  />
+                );
+              })}
+            </div>
           </div>
         )}
       </div>
@@ -307,66 +261,35 @@ function List({
   );
 }
 
-function Line({
-  id,
-  at,
-  top,
-  row,
-  run,
-  active,
-  open,
-  onPress,
-}: {
-  id: string;
-  at: number;
-  top: number;
-  row: Row | undefined;
-  run: RunDetail;
-  active: boolean;
-  open: boolean;
-  onPress: () => void;
-}) {
+interface LineProps {
+  readonly id: string;
+  readonly at: number;
+  readonly row: Row | undefined;
+  readonly run: RunDetail;
+  readonly active: boolean;
+  readonly open: boolean;
+}
+
+/** Drawn anew only where something of it has changed: while it is scrolled, nothing has. */
+const Line = memo(function Line({ id, at, row, run, active, open }: LineProps) {
+  const look = `one${active ? ' active' : ''}${open ? ' open' : ''}${row ? '' : ' waiting'}`;
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
-    <div
-      id={id}
-      role="row"
-      aria-rowindex={at + 2}
-      aria-selected={open}
-      tabIndex={-1}
-      className={`one${active ? ' active' : ''}${open ? ' open' : ''}`}
-      style={{ transform: `translateY(${top}px)` }}
-      onClick={onPress}
-    >
-      {row ? (
-        <>
-          <span role="gridcell" className="num soft">
-            {number(row.row)}
-          </span>
-          <span role="gridcell" className="cut">
-            <bdi>{row.key}</bdi>
-          </span>
-          <span role="gridcell">
-            {row.outcome ? (
-              <OutcomeBadge kind={row.outcome} dryRun={run.dry_run} run={run.kind} />
-            ) : (
-              <span className="soft">not yet</span>
-            )}
-          </span>
-          <span role="gridcell" className="cut">
-            {row.issues.length > 0 ? (
-              <bdi>{row.issues.map(({ message }) => message).join(' ')}</bdi>
-            ) : (
-              <span className="soft">{row.changed.join(', ')}</span>
-            )}
-          </span>
-          <span role="gridcell" className="num soft id">
-            {row.id ?? ''}
-          </span>
-        </>
-      ) : (
-        <span role="gridcell" className="skeleton" />
-      )}
+    <div id={id} data-at={at} role="row" aria-rowindex={at + 2} aria-selected={open} className={look}>
+      <span role="gridcell">{row && number(row.row)}</span>
+      <span dir="auto" role="gridcell" className="cut">
+        {row?.key}
+      </span>
+      <span role="gridcell">
+        {row?.outcome ? (
+          <OutcomeBadge kind={row.outcome} dryRun={run.dry_run} run={run.kind} />
+        ) : (
+          row && <span className="soft">not yet</span>
+        )}
+      </span>
+      <span dir="auto" role="gridcell" className={`cut${row?.issues.length === 0 ? ' soft' : ''}`}>
+        {row?.issues.map(({ message }) => message).join(' ') || row?.changed.join(', ')}
+      </span>
+      <span role="gridcell">{row?.id}</span>
     </div>
   );
-}
+});

@@ -1,33 +1,22 @@
 import { type Query, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { Link, useSearchParams } from 'wouter';
-import type { RunDetail, RunProgress } from '../../api/schema.js';
-import { FOUR, type Four } from '../../model/outcome.js';
+import { Link } from 'wouter';
+import type { RunDetail } from '../../api/schema.js';
+import { FOUR } from '../../model/outcome.js';
 import { addressOf } from '../app/client.js';
-import { type RunEvents, useRunEvents } from '../app/events.js';
-import { ConnectionLost, Fault } from '../app/faults.js';
-import { planQuery, runQuery } from '../app/queries.js';
-import { usePageTitle } from '../app/shell.js';
+import { type RunNow, useRunNow } from '../app/events.js';
+import { ConnectionLost, NotThere } from '../app/faults.js';
+import { runQuery } from '../app/queries.js';
+import { useAddress, usePageTitle } from '../app/shell.js';
 import { exactly, number, when } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
-import {
-  Badge,
-  ButtonLink,
-  Card,
-  FOUR_LOOKS,
-  Notice,
-  OutcomeBar,
-  Prose,
-  Skeleton,
-  StateBadge,
-  sumOf,
-} from '../kit/parts.js';
+import { ButtonLink, Card, FOUR_LOOKS, Notice, OutcomeBar, Prose, StateBadge, sumOf } from '../kit/parts.js';
 import { Actions, VerbButton } from './actions.js';
-import { PlanView } from './plan.js';
+import { PlanOf } from './plan.js';
 import { Rows } from './rows.js';
 import { StoryPanel } from './story.js';
 import { Timeline } from './timeline.js';
-import { firstLine, fourWord, kindWord, nextSteps, summaryOf } from './words.js';
+import { firstLine, fourWord, kindWord, nextSteps } from './words.js';
 import './runs.css';
 
 const LOOK_AGAIN_MS = 5_000;
@@ -46,35 +35,18 @@ export default function RunPage({ id }: { id: string }) {
     const belongs = ({ queryKey }: Query) => queryKey.length > runQuery(id).queryKey.length;
     if (status) void queries.invalidateQueries({ queryKey: ['runs', id], predicate: belongs });
   }, [queries, id, status]);
-  const events = useRunEvents(run?.id ?? id, run !== undefined && isLive(run));
+  const now = useRunNow(id, run);
   usePageTitle(run ? run.file || run.job : 'Run');
-  if (error && !run) return <Fault error={error} page="Run" />;
-  if (!run) {
-    return (
-      <div className="stack">
-        <h1>Run</h1>
-        <Skeleton what="the run" lines={8} />
-      </div>
-    );
-  }
-  return <Told run={run} events={events} />;
+  return run ? <Told run={run} now={now} /> : <NotThere page="Run" error={error} />;
 }
 
-export function isLive({ status }: Pick<RunDetail, 'status'>): boolean {
-  return status === 'running' || status === 'waiting';
-}
-
-function Told({ run, events }: { run: RunDetail; events: RunEvents }) {
-  const live = isLive(run);
-  const progress = live ? (events.progress ?? run.progress) : null;
-  const counts = progress?.outcomes ?? run.outcomes;
-  const total = progress?.total ?? run.rows;
+function Told({ run, now }: { run: RunDetail; now: RunNow }) {
+  const { progress, counts } = now;
+  const [params] = useAddress();
   const steps = nextSteps(run);
-  const summary = summaryOf(run);
-  const [params] = useSearchParams();
-  const rows = run.here && run.kind !== 'export' && run.status !== 'waiting';
+  const isExport = run.kind === 'export';
+  const rows = run.here && !isExport && run.status !== 'waiting';
   const open = rows ? Number(params.get('row')) || undefined : undefined;
-  const planned = run.kind !== 'export' && run.here && (run.dry_run || run.status === 'braked');
   return (
     <div className="stack run">
       <div className="stack tight">
@@ -84,25 +56,22 @@ function Told({ run, events }: { run: RunDetail; events: RunEvents }) {
         <h1 aria-live="polite">{firstLine(run, progress)}</h1>
         <Meta run={run} />
       </div>
-      {live && <ConnectionLost events={events} />}
-      {run.reason && !live && (
-        <Notice tone={run.status === 'braked' || run.status === 'failed' ? 'bad' : 'warn'} title={reasonTitle(run)}>
-          <p>
-            <Prose>{run.reason}</Prose>
-          </p>
-        </Notice>
-      )}
-      {counts && run.kind !== 'export' && <Figures run={run} counts={counts} total={total} />}
+      <Trouble run={run} now={now} />
+      {counts && !isExport && <Figures run={run} now={now} chosen={params.get('outcome')} />}
       <div className={open ? 'beside open' : 'beside'}>
         <div className="stack">
-          {(steps.length > 0 || (summary && run.kind !== 'export')) && <Next run={run} steps={steps} />}
+          {(steps.length > 0 || (run.summary && !isExport)) && <Next run={run} steps={steps} />}
           {!run.here && (
             <Notice tone="info" title="Its rows lie elsewhere">
               <p>A worker with another data folder carried this run out. Its rows and reports are there.</p>
             </Notice>
           )}
-          {planned && <Planned id={run.id} />}
-          {rows && <Rows run={run} counts={counts} total={total} live={live} />}
+          {run.here && !isExport && (run.dry_run || run.status === 'braked') && (
+            <Card title="What would be written">
+              <PlanOf run={run.id} />
+            </Card>
+          )}
+          {rows && <Rows run={run} now={now} />}
         </div>
         <div className="stack">
           {open && <StoryPanel run={run} row={open} />}
@@ -115,9 +84,19 @@ function Told({ run, events }: { run: RunDetail; events: RunEvents }) {
   );
 }
 
-export function reasonTitle({ status }: RunDetail): string {
-  if (status === 'braked') return 'Why it was stopped';
-  return status === 'failed' ? 'Why it failed' : 'Why it ended';
+/** Why it ended otherwise than it should, or that nothing is heard of it. */
+export function Trouble({ run: { status, reason }, now: { live, events } }: { run: RunDetail; now: RunNow }) {
+  if (live) return <ConnectionLost events={events} />;
+  if (!reason) return null;
+  const bad = status === 'braked' || status === 'failed';
+  const title = { braked: 'Why it was stopped', failed: 'Why it failed' }[status as string] ?? 'Why it ended';
+  return (
+    <Notice tone={bad ? 'bad' : 'warn'} title={title}>
+      <p className="wrap">
+        <Prose>{reason}</Prose>
+      </p>
+    </Notice>
+  );
 }
 
 function Meta({ run }: { run: RunDetail }) {
@@ -143,19 +122,18 @@ function Meta({ run }: { run: RunDetail }) {
 }
 
 /** The four words with their counts: each is a filter of the rows below. */
-function Figures({ run, counts, total }: { run: RunDetail; counts: RunProgress['outcomes']; total: number | null }) {
-  const [params] = useSearchParams();
-  const chosen = params.get('outcome');
+function Figures({ run, now: { counts, total }, chosen }: { run: RunDetail; now: RunNow; chosen: string | null }) {
+  if (!counts) return null;
   return (
     <div className="stack tight">
       <div className="four">
-        {FOUR.map((four: Four) => {
+        {FOUR.map((four) => {
           const rows = sumOf(counts, four);
           const { tone, icon } = FOUR_LOOKS[four];
           return (
             <Link
               key={four}
-              className={`${rows > 0 ? tone : 'calm'}`}
+              className={rows > 0 ? tone : 'calm'}
               href={chosen === four ? `/runs/${run.id}` : `/runs/${run.id}?outcome=${four}`}
               aria-current={chosen === four ? 'true' : undefined}
             >
@@ -180,26 +158,17 @@ export function Next({ run, steps }: { run: RunDetail; steps: ReturnType<typeof 
         <p>Nothing. Every {run.kind === 'undo' ? 'record' : 'row'} ended well.</p>
       ) : (
         <ol className="todo">
-          {steps.map(({ text, verb, report, show }) => (
+          {steps.map(({ text, verb, report, show, run: other }) => (
             <li key={text}>
-              {text}
-              {verb && (
-                <div>
-                  <VerbButton run={run} verb={verb} look="primary" />
-                </div>
-              )}
+              <p>{text}</p>
+              {verb && <VerbButton run={run} verb={verb} look="primary" />}
               {report && (
-                <div>
-                  <ButtonLink icon="download" href={reportAddress(run, report)} download={report}>
-                    {report}
-                  </ButtonLink>
-                </div>
+                <ButtonLink icon="download" href={reportAddress(run, report)} download={report}>
+                  {report}
+                </ButtonLink>
               )}
-              {show && (
-                <div>
-                  <ButtonLink href={`/runs/${run.id}?outcome=${show}`}>Show them</ButtonLink>
-                </div>
-              )}
+              {show && <ButtonLink href={`/runs/${run.id}?outcome=${show}`}>Show them</ButtonLink>}
+              {other && <ButtonLink href={`/runs/${other}`}>To the run</ButtonLink>}
             </li>
           ))}
         </ol>
@@ -243,26 +212,6 @@ function Reports({ run }: { run: RunDetail }) {
           </li>
         ))}
       </ul>
-    </Card>
-  );
-}
-
-function Planned({ id }: { id: string }) {
-  const { data: plan, error } = useQuery(planQuery(id));
-  if (error) return <Fault error={error} />;
-  if (!plan) return <Skeleton what="the plan" />;
-  return (
-    <Card
-      title="What would be written"
-      beside={
-        plan.brakes.some(({ tripped }) => tripped) && (
-          <Badge tone="bad" icon="stop">
-            A brake stops it
-          </Badge>
-        )
-      }
-    >
-      <PlanView plan={plan} run={id} />
     </Card>
   );
 }

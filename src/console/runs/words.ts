@@ -8,13 +8,10 @@ import { counted, number } from '../kit/format.js';
 
 const KINDS = { import: 'Import', export: 'Export', reconcile: 'Night', undo: 'Undo' } as const;
 
-/** `Import`, `Import, dry run`, `Night, approved` */
+/** `Import`, `Import, dry run`, `Night, let through` */
 export function kindWord({ kind, manner, dry_run }: Pick<Run, 'kind' | 'manner' | 'dry_run'>): string {
-  return [
-    KINDS[kind],
-    ...(manner ? [manner === 'retry' ? 'again' : 'let through'] : []),
-    ...(dry_run ? ['dry run'] : []),
-  ].join(', ');
+  const how = manner === 'retry' ? ', again' : manner === 'approved' ? ', let through' : '';
+  return `${KINDS[kind]}${how}${dry_run ? ', dry run' : ''}`;
 }
 
 export function summaryOf(run: RunDetail): Summary | null {
@@ -42,34 +39,35 @@ function exported({ records, status, reason }: Summary): string {
   if (status === 'failed' || status === 'interrupted') return reason ?? 'The export did not come to its end.';
   return records === undefined
     ? 'No file was written.'
-    : `${counted(records, 'record')} ${records === 1 ? 'is' : 'are'} in the file.`;
+    : `${counted(records, 'record is', 'records are')} in the file.`;
 }
 
-const PHASES: Readonly<Record<string, string>> = {
-  reading: 'read',
-  'reading again': 'read again',
-  'looking up': 'looked up',
-  planning: 'planned',
-  writing: 'through',
-  reporting: 'in the reports',
-};
+/** Each with the phases of the run that belong to it, and what became of a row in them. */
+export const STEPS: readonly (readonly [name: string, phases: Readonly<Record<string, string>>])[] = [
+  ['Read', { reading: 'read', 'reading again': 'read again', 'waiting for its turn': '' }],
+  ['Checked', { 'looking up': 'looked up' }],
+  ['Planned', { planning: 'planned' }],
+  ['Written', { writing: 'through' }],
+  ['Reported', { reporting: 'in the reports' }],
+];
 
 function atWork({ phase, done, total }: RunProgress): string {
   if (phase === 'waiting for its turn') return 'Another run writes to the same records; this one waits for its turn.';
-  const word = PHASES[phase] ?? phase;
-  return total
-    ? `${number(done)} of ${counted(total, 'row')} ${done === 1 ? 'is' : 'are'} ${word}.`
-    : `${counted(done, 'row')} ${done === 1 ? 'is' : 'are'} ${word}.`;
+  const of = total ? `${number(done)} of ${counted(total, 'row')}` : counted(done, 'row');
+  const word = STEPS.map(([, phases]) => phases[phase]).find(Boolean) ?? phase;
+  return `${of} ${done === 1 ? 'is' : 'are'} ${word}.`;
 }
 
-/** What a person does now: a sentence, and what the button or link beside it does. */
+/** What a person does now: a sentence, and what the button or link below it does. */
 export interface NextStep {
   readonly text: string;
-  readonly verb?: Verb;
+  readonly verb?: Verb | undefined;
   /** Name of a report to take. */
   readonly report?: string;
   /** Outcomes to look at below. */
   readonly show?: string;
+  /** The run on whose page it is done. */
+  readonly run?: string | undefined;
 }
 
 export function nextSteps(run: RunDetail): readonly NextStep[] {
@@ -86,70 +84,72 @@ export function nextSteps(run: RunDetail): readonly NextStep[] {
     return file === undefined ? [] : [{ text: 'Take the file.', report: file }];
   }
   const { rows, reports } = summary;
-  const night = kind === 'reconcile';
   const braked = status === 'braked' ? brakeStop(summary) : undefined;
-  const rejected = reports.find((name) => name.startsWith('rejected.'));
-  const correct = rowsForPerson(rows) - rows.not_attempted - rows.failed - rows.unknown - rows.at_risk;
-  const steps: NextStep[] = [];
   if (braked === 'approval')
     return [
       {
         text: 'The records have changed since the plan was approved. Run the file again and look at the new plan; nothing was written.',
       },
     ];
-  if (braked === 'plan')
-    steps.push({
+  const rejected = reports.find((name) => name.startsWith('rejected.'));
+  const correct = rowsForPerson(rows) - rows.not_attempted - rows.failed - rows.unknown - rows.at_risk;
+  const show = 'to_correct';
+  const corrections: Readonly<Record<typeof kind, NextStep>> = {
+    import: rejected
+      ? {
+          text: `Correct ${these(correct)}: the file holds ${them(correct)} with the reasons. Import it with the same job; rows that are in are not sent twice.`,
+          report: rejected,
+        }
+      : {
+          text: `Correct ${these(correct)} in the file and import it again; rows that are in are not sent twice.`,
+          show,
+        },
+    reconcile: {
+      text: `Put ${these(correct)} right where the file comes from. The next night takes ${them(correct)} up.`,
+      show,
+    },
+    undo: {
+      text: `Look at ${these(correct, 'record')} in the service; the reason stands beside ${them(correct)}.`,
+      show,
+    },
+  };
+  const steps: readonly (NextStep | false)[] = [
+    braked === 'plan' && {
       text: 'Look at what the brake names, and at the plan below. If its numbers are meant, let it through: exactly this plan is carried out. If not, leave it: nothing was written.',
       verb: 'approve',
-    });
-  if (braked === 'refusals')
-    steps.push({ text: 'The service refused too many rows. Correct what it names, then import the file again.' });
-  if (!dry && rows.unknown > 0)
-    steps.push({
-      text: `Look up ${these(rows.unknown, 'row')} marked unknown in the service: it never said whether it took ${them(rows.unknown)}.`,
-      show: 'unknown',
-    });
-  if (!dry && rows.failed + rows.unknown > 0)
-    steps.push({
-      text: `When the service is well, take ${these(rows.failed + rows.unknown, 'row')} up again. What is there is not sent again.`,
-      verb: 'retry',
-    });
-  if (correct > 0 && kind === 'import')
-    steps.push(
-      rejected
-        ? {
-            text: `Correct ${these(correct, 'row')}: the file holds ${them(correct)} with the reasons. Import it with the same job; rows that are in are not sent twice.`,
-            report: rejected,
-          }
-        : {
-            text: `Correct ${these(correct, 'row')} in the file and import it again; rows that are in are not sent twice.`,
-            show: 'to_correct',
-          },
-    );
-  if (correct > 0 && night)
-    steps.push({
-      text: `Put ${these(correct, 'row')} right where the file comes from. The next night takes ${them(correct)} up.`,
-      show: 'to_correct',
-    });
-  if (correct > 0 && kind === 'undo')
-    steps.push({
-      text: `Look at ${these(correct, 'record')} in the service; the reason stands beside ${them(correct)}.`,
-      show: 'to_correct',
-    });
-  if (rows.at_risk > 0)
-    steps.push({
-      text: `${number(rows.at_risk)} ${rows.at_risk === 1 ? 'update was' : 'updates were'} held back so that no value is lost. Map the fields that the reason names, or allow the loss in the job.`,
+    },
+    braked === 'refusals' && {
+      text: 'The service refused too many rows. Correct what it names, then import the file again.',
+    },
+    !dry &&
+      rows.unknown > 0 && {
+        text: `Look up ${these(rows.unknown)} marked unknown in the service: it never said whether it took ${them(rows.unknown)}.`,
+        show: 'unknown',
+      },
+    !dry &&
+      rows.failed + rows.unknown > 0 && {
+        text: `When the service is well, take ${these(rows.failed + rows.unknown)} up again. What is there is not sent again.`,
+        verb: 'retry',
+      },
+    correct > 0 && corrections[kind],
+    rows.at_risk > 0 && {
+      text: `${counted(rows.at_risk, 'update was', 'updates were')} held back so that no value is lost. Map the fields that the reason names, or allow the loss in the job.`,
       show: 'at_risk',
-    });
-  if (dry && braked === undefined && rows.created + rows.updated > 0)
-    steps.push({
-      text: 'When this is what you want, write it: exactly this plan is carried out.',
-      verb: run.actions.approve?.allowed ? 'approve' : undefined,
-    } as NextStep);
-  return steps;
+    },
+    dry &&
+      braked === undefined &&
+      rows.created + rows.updated > 0 &&
+      (kind === 'undo'
+        ? { text: 'When this is what you want, undo the run on its own page.', run: run.of_run }
+        : {
+            text: 'When this is what you want, write it: exactly this plan is carried out.',
+            verb: run.actions.approve?.allowed ? 'approve' : undefined,
+          }),
+  ];
+  return steps.filter((step) => step !== false);
 }
 
-function these(n: number, one: string): string {
+function these(n: number, one = 'row'): string {
   return n === 1 ? `the one ${one}` : `the ${counted(n, one)}`;
 }
 
@@ -159,13 +159,18 @@ function them(n: number): string {
 
 /** What people see of outcomes, in the tense of the run. */
 export function fourWord(four: Four, { kind, dry_run: dry }: Pick<Run, 'kind' | 'dry_run'>): string {
-  if (four === 'in') {
-    if (kind === 'undo') return dry ? 'Would be put back' : 'Put back';
-    if (kind === 'reconcile') return dry ? 'Would be put right' : 'Put right';
-    return dry ? 'Would go in' : 'In';
-  }
-  return { unchanged: 'Unchanged', to_correct: 'To correct', to_look_at: 'To look at' }[four];
+  if (four !== 'in') return FOUR_WORDS[four];
+  if (kind === 'undo') return dry ? 'Would be put back' : 'Put back';
+  if (kind === 'reconcile') return dry ? 'Would be put right' : 'Put right';
+  return dry ? 'Would go in' : FOUR_WORDS.in;
 }
+
+export const FOUR_WORDS: Readonly<Record<Four, string>> = {
+  in: 'In',
+  unchanged: 'Unchanged',
+  to_correct: 'To correct',
+  to_look_at: 'To look at',
+};
 
 /** Where the code itself is not said as people would. */
 const FAULTS: Readonly<Record<string, string>> = {

@@ -10,14 +10,14 @@ type Asked = z.output<typeof asked>;
 
 const NAME = 'stops';
 const LOOK_MS = 1_000;
-/** Whoever has the run looks long before; what nobody took up is forgotten. */
-const KEEP_MS = 3_600_000;
+/** Whoever has the run looks long before, unless no worker is there; what nobody takes up is forgotten. */
+const KEEP_MS = 7 * 86_400_000;
 const MOST = 200;
 
 export interface Stops {
   /** While a run is at work here: the signal is aborted, with `STOPPED`, once somebody wants it stopped. */
   watch(run: string): { readonly signal: AbortSignal; release(): void };
-  /** Stops a run, on whichever worker of the queue it is. */
+  /** Stops a run, on whichever worker of the queue it is, or will be where that one dies before the run has stopped. */
   ask(run: string): Promise<void>;
   /** What was asked before does not concern a run that is taken up on request. */
   withdraw(run: string): Promise<void>;
@@ -34,10 +34,7 @@ export function openStops(store: Pick<Store, 'read' | 'swap'>): Stops {
     looking = true;
     try {
       const found = parsed(asked, await store.read(NAME)) ?? [];
-      for (const { run } of found) {
-        here.get(run)?.abort(STOPPED);
-        if (here.has(run)) await change((all) => all.filter((one) => one.run !== run));
-      }
+      for (const { run } of found) here.get(run)?.abort(STOPPED);
     } catch {
       // A store that is away is asked again.
     } finally {
@@ -59,15 +56,19 @@ export function openStops(store: Pick<Store, 'read' | 'swap'>): Stops {
     }
   }
 
+  const withdraw = (run: string) => change((all) => all.filter((one) => one.run !== run));
+
   return {
     watch(run) {
       const controller = new AbortController();
       here.set(run, controller);
+      void look();
       timer ??= setInterval(() => void look(), LOOK_MS).unref();
       return {
         signal: controller.signal,
         release() {
           if (here.get(run) === controller) here.delete(run);
+          if (controller.signal.aborted) void withdraw(run).catch(() => undefined);
           if (here.size > 0) return;
           clearInterval(timer);
           timer = undefined;
@@ -76,10 +77,12 @@ export function openStops(store: Pick<Store, 'read' | 'swap'>): Stops {
     },
     async ask(run) {
       const own = here.get(run);
-      if (own) own.abort(STOPPED);
-      else await change((all) => [...all.filter((one) => one.run !== run), { run, at: Date.now() }]);
+      own?.abort(STOPPED);
+      await change((all) => [...all.filter((one) => one.run !== run), { run, at: Date.now() }]).catch((error) => {
+        if (!own) throw error;
+      });
     },
-    withdraw: (run) => change((all) => all.filter((one) => one.run !== run)),
+    withdraw,
     close: () => clearInterval(timer),
   };
 }
