@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { isRehearsal } from '../report/summary.js';
+import type { ReconcileFacts } from '../model/reconcile.js';
+import { type RunFolder, runFolder } from '../runs/run/layout.js';
 import { type RunEntry, readRunSummary } from '../runs/run/list.js';
+import { RunStore } from '../store/run-store.js';
 import type { ApiParts } from './app.js';
 import { type Api, Fault, get } from './operation.js';
 import { type Night, nights } from './schema.js';
@@ -29,21 +31,37 @@ export function nightRoutes(app: Api, { settings, entries, readJobs }: ApiParts)
 
 async function nightOf(home: string, entry: RunEntry): Promise<Night> {
   const summary = await readRunSummary(home, entry.run).catch(() => undefined);
-  const { reconcile: facts, rows } = summary ?? {};
+  const { facts, total, updated, created } = summary
+    ? { ...summary.rows, facts: summary.reconcile, updated: summary.reconcile?.compared?.put_right ?? 0 }
+    : soFar(runFolder(home, entry.run));
   // What was planned, and not done, is in the differences.
-  const wrote = summary !== undefined && !isRehearsal(summary);
+  const wrote = !entry.dryRun;
   return {
     run: entry.run,
     started_at: entry.startedAt,
     status: entry.status,
     apply: facts?.apply ?? !entry.dryRun,
-    rows: rows?.total ?? 0,
+    rows: total,
     differences: facts?.differences.rows ?? 0,
-    put_right: (wrote && facts?.compared?.put_right) || 0,
-    created: (wrote && rows?.created) || 0,
+    put_right: wrote ? updated : 0,
+    created: wrote ? created : 0,
     orphans: facts?.orphans.total ?? 0,
     new_orphans: facts?.orphans.fresh ?? 0,
     reason: summary?.reason ?? null,
     approved_by: facts?.approved?.by ?? null,
   };
+}
+
+/** Of a night that is at work, or was cut off before its reports. */
+function soFar({ store: path }: RunFolder) {
+  const store = RunStore.reading(path);
+  const counted = store
+    ?.prepare(
+      `select count(*) as total, total(kind = 'updated') as updated, total(kind = 'created') as created from rows`,
+    )
+    .get();
+  const stored = store?.kept('facts') as { readonly facts: ReconcileFacts } | undefined;
+  store?.close();
+  const { total = 0, updated = 0, created = 0 } = (counted ?? {}) as Partial<Record<string, number>>;
+  return { facts: stored?.facts, total, updated, created };
 }

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import type { Job } from 'bullmq';
 import { RunError } from '../model/error.js';
-import { noOutcomes } from '../model/outcome.js';
+import { noOutcomes, type OutcomeCounts } from '../model/outcome.js';
+import { rowsForPerson } from '../report/summary.js';
 import { runToApprove } from '../runs/approve.js';
 import { earlierRun, readRequest } from '../runs/run/earlier-run.js';
 import { runFolder } from '../runs/run/layout.js';
@@ -179,15 +180,18 @@ export class RunFinder {
     return found;
   }
 
-  /** Runs that the queue knows: those that wait, those at work, and the latest that failed before there was anything of them. */
+  /**
+   * Runs that the queue knows: those that wait, those at work, and the latest that failed before there was anything of them, or ended
+   * where another worker has them.
+   */
   private async onQueue(): Promise<{ readonly place: string; readonly run: Run }[]> {
-    const { queue } = this.parts;
+    const { queue, settings } = this.parts;
     const read = async (status: RunState, states: Parameters<typeof queue.getJobs>[0]) =>
       (await queue.getJobs(states, 0, MOST_JOBS - 1, false)).flatMap((job) => (job ? [queuedRun(job, status)] : []));
     const lists = await Promise.all([
       read('running', ['active']),
       read('waiting', ['waiting', 'delayed', 'prioritized']),
-      read('failed', ['failed']),
+      read('failed', settings.queueUrl === undefined ? ['failed'] : ['failed', 'completed']),
     ]);
     return lists.flat();
   }
@@ -209,7 +213,6 @@ export class RunFinder {
       ...base,
       id,
       status: found.status,
-      ...(summary && !entry && { rows: summary.rows?.total ?? null }),
       here: entry !== undefined,
       ...(request && { resource: resourceOf(request), company: request.company }),
       ...(corrections && { corrections: corrections.length }),
@@ -314,21 +317,23 @@ export function queuedAs(job: Job): Pick<Summary, 'kind' | 'job' | 'dry_run' | '
 /** What is known of a run of which nothing lies here. */
 function queuedRun(job: Job, status: RunState): { readonly place: string; readonly run: Run } {
   const data = (job.data ?? {}) as Partial<OrderedData>;
+  const { status: ended, rows: counts, records } = (job.returnvalue ?? {}) as Partial<Summary>;
+  const { total = null, ...outcomes } = counts ?? {};
   const id = runOfJob(job) ?? job.id ?? '';
   const startedAt = new Date(job.timestamp).toISOString();
   return {
     place: isRunId(id) ? id : `${startedAt.replace(/[-:.]/g, '')}-${id}`,
     run: {
       id,
-      status,
+      status: ended ?? status,
       kind: (['import', 'export', 'reconcile'] as const).find((kind) => kind === job.name) ?? 'import',
       job: typeof data.job === 'string' ? data.job : 'inline',
       file: typeof data.file === 'string' ? path.basename(data.file) : '',
       dry_run: data.options?.dry_run === true,
       started_at: startedAt,
-      rows: null,
-      needs_person: null,
-      outcomes: null,
+      rows: records ?? total,
+      needs_person: counts ? rowsForPerson(counts) : null,
+      outcomes: counts ? (outcomes as OutcomeCounts) : null,
     },
   };
 }

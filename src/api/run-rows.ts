@@ -1,6 +1,7 @@
-import { stat } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { jsonMembers } from '../files/json-line.js';
+import type { DiffText } from '../model/change.js';
 import { ISSUE_CODES, type IssueCode } from '../model/issue.js';
 import { FOUR_OF, OUTCOMES, type OutcomeKind } from '../model/outcome.js';
 import { foldText } from '../model/value.js';
@@ -13,18 +14,21 @@ import { readRequest } from '../runs/run/earlier-run.js';
 import { runFolder } from '../runs/run/layout.js';
 import type { Summary } from '../runs/run/present.js';
 import { type StoredRequest, sourceOptions } from '../runs/run/run.js';
-import { type EndedRow, RunStore } from '../store/run-store.js';
+import { BRAKE, type EndedRow, RunStore } from '../store/run-store.js';
 import type { SqlValue } from '../store/sqlite.js';
+import { within } from '../worker/within.js';
 import type { ApiParts } from './app.js';
 import type { Cursors } from './cursor.js';
 import { type FoundRun, isAtWork } from './run-find.js';
 import type { FaultGroup, Plan, Row, Rows, RowsQuery, Story } from './schema.js';
 import type { TableIndex } from './table-index.js';
 
-/** Row numbers that are looked through without others getting their turn. */
-const WINDOW = 10_000;
+/** Row numbers that are looked through without others getting their turn: some 15 ms of a filter by fault. */
+const WINDOW = 2_000;
 /** So long a page is looked for; where rows are far between it ends earlier, and says where the next begins. */
 const PATIENCE_MS = 1_500;
+/** So long a page waits for the count of all rows; then it says how many were counted so far. */
+const COUNT_MS = 700;
 /** What is found out over all rows of a run at work is asked anew after so long. */
 const FRESH_MS = 2_000;
 /** Of runs whose rows were counted; the one that was asked for longest ago goes. */
@@ -41,66 +45,90 @@ interface Filter {
   readonly values: readonly SqlValue[];
 }
 
+/** How many rows a filter lets through, as far as they were counted, and how many stand before each window. */
+interface Counted {
+  readonly windows: { readonly before: number; readonly from: number }[];
+  total: number;
+}
+
+/** The rows of a page, before it is looked up what became of them. */
+interface Picked {
+  readonly rows: readonly { readonly row: number; readonly cells?: readonly string[] | undefined }[];
+  readonly total: number;
+  /** False: counting goes on. */
+  readonly counted: boolean;
+  /** Behind which row the next ones come; undefined where there are none. */
+  readonly next: number | undefined;
+}
+
 /** The rows of runs, as their stores and files have them: nothing is held but the page that is asked for. */
 export class RunRows {
   /** What was found out over all rows of a run, by what and for which of its states. */
-  private readonly kept = new Map<string, { readonly at: number; readonly found: Promise<unknown> }>();
+  private readonly kept = new Map<string, Finding<unknown>>();
 
   constructor(
     private readonly parts: ApiParts,
     private readonly cursors: Cursors,
+    private readonly countMs = COUNT_MS,
   ) {}
 
   /** Throws a problem for a cursor of another list. */
-  async page(run: FoundRun, asked: RowsQuery): Promise<Rows> {
-    const { after, offset, limit, ...what } = asked;
+  async page(run: FoundRun, { after, offset, limit, ...what }: RowsQuery): Promise<Rows> {
     const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
     const from = after === undefined ? 0 : Number(this.cursors.open(list, after));
     const filter = filterOf(what, isEnded(run));
     const table = what.cells || !filter ? await this.table(run) : undefined;
     const store = this.store(run);
     try {
-      const seal = (row: number | undefined) => (row === undefined ? null : this.cursors.seal(list, String(row)));
-      const headings = what.cells && table ? { headings: namedApart(table.index.meta.headings) } : {};
-      if (!filter && table) {
-        const { index } = table;
-        const grid = await index.page(offset === undefined ? { after: from } : { place: offset }, limit);
-        const known = outcomesOf(
-          store,
-          grid.map(({ row }) => row),
-        );
-        const rows = grid.map(({ row, cells }) => ({
-          ...rowOf(row, known.get(row), isEnded(run)),
-          ...(what.cells && { cells: table.corrected(row, cells) }),
-        }));
-        const more = rows.length === limit || !index.whole;
-        return {
-          rows,
-          ...headings,
-          total: index.rows,
-          next: more ? seal(rows.at(-1)?.row ?? (from || undefined)) : null,
-        };
-      }
-      if (!store) return { rows: [], ...headings, total: 0, next: null };
-      const where = filter ?? ALL;
-      const counts = await this.counted(run, list, where);
-      const found =
-        offset === undefined
-          ? await numbersAfter(store, where, from, limit)
-          : await numbersAt(store, where, counts.windows, offset, limit);
-      const known = outcomesOf(store, found.rows);
-      const cells = what.cells && table ? await table.index.cells(found.rows) : undefined;
-      const rows = found.rows.map((row) => {
-        const own = cells?.get(row);
-        return {
-          ...rowOf(row, known.get(row), isEnded(run)),
-          ...(own && table && { cells: table.corrected(row, own) }),
-        };
-      });
-      return { rows, ...headings, total: counts.total, next: seal(found.next) };
+      let picked: Picked = { rows: [], total: 0, counted: true, next: undefined };
+      if (!filter && table) picked = await rowsOfTable(table.index, offset, from, limit);
+      else if (store) picked = await this.rowsOfStore(run, store, filter ?? ALL, list, offset, from, limit);
+      const numbers = picked.rows.map(({ row }) => row);
+      const known = outcomesOf(store, numbers);
+      const cellsOf = what.cells && filter ? await table?.index.cells(numbers) : undefined;
+      const rows = picked.rows.map(({ row, cells = cellsOf?.get(row) }) => ({
+        ...rowOf(row, known.get(row), isEnded(run)),
+        ...(what.cells && table && cells && { cells: table.corrected(row, cells) }),
+      }));
+      return {
+        rows,
+        ...(what.cells && table && { headings: namedApart(table.index.meta.headings) }),
+        total: picked.total,
+        ...(!picked.counted && { at_least: true }),
+        next: picked.next === undefined ? null : this.cursors.seal(list, String(picked.next)),
+      };
     } finally {
       store?.close();
     }
+  }
+
+  private async rowsOfStore(
+    run: FoundRun,
+    store: RunStore,
+    filter: Filter,
+    list: string,
+    offset: number | undefined,
+    from: number,
+    limit: number,
+  ): Promise<Picked> {
+    const count = this.over<Counted>(run, list, { windows: [], total: 0 }, async (counting, so) => {
+      const sql = `select count(*) as n from rows where row > ? and row <= ? and (${filter.sql})`;
+      const select = counting.prepare(sql);
+      for (const at of windowsOf(counting)) {
+        so.windows.push({ before: so.total, from: at });
+        so.total += Number(select.get(at, at + WINDOW, ...filter.values)?.['n']);
+        await breath();
+      }
+    });
+    await within(this.countMs, count.ended);
+    const { windows, total } = count.so;
+    const counted = count.endedAt !== undefined;
+    const window = offset === undefined ? undefined : windows.findLast(({ before }) => before <= offset);
+    const found =
+      offset === undefined
+        ? await pick(store, filter, from, 0, limit)
+        : await pick(store, filter, window?.from ?? 0, offset - (window?.before ?? 0), limit);
+    return { rows: found.rows.map((row) => ({ row })), total, counted, next: found.next };
   }
 
   /** Everything about one row, as JSON: the record keeps its digits. Undefined where the run has no such row. */
@@ -137,91 +165,67 @@ export class RunRows {
   }
 
   /** Faults of rows that need a person, alike ones together; the most frequent first. */
-  faults(run: FoundRun): Promise<FaultGroup[]> {
-    return this.over(run, 'faults', async (store) => {
-      const groups = new Map<string, FaultGroup>();
-      // A row that the run stopped before has no fault.
-      const where = `result is not null and kind in (${quoted(NEED_PERSON.filter((kind) => kind !== 'not_attempted'))})`;
-      await eachRow(store, where, (row) => {
+  async faults(run: FoundRun): Promise<FaultGroup[]> {
+    const groups = new Map<string, FaultGroup>();
+    // A row that the run stopped before has no fault.
+    const where = `result is not null and kind in (${quoted(NEED_PERSON.filter((kind) => kind !== 'not_attempted'))})`;
+    const { so, ended } = this.over(run, 'faults', groups, (store, found) =>
+      eachRow(store, where, (row) => {
         for (const { code, column, field, value, message } of faultsOf(resultOf(row, '').outcome)) {
-          const alike = groups.size < MOST_GROUPS ? (value ?? null) : null;
+          const alike = found.size < MOST_GROUPS ? (value ?? null) : null;
           const name = JSON.stringify([code, column, field, alike]);
-          const group = groups.get(name);
-          if (group) groups.set(name, { ...group, rows: group.rows + 1 });
+          const group = found.get(name);
+          if (group) group.rows++;
           else {
             const place = { column: column ?? null, field: field ?? null, value: alike };
             const meaning = ISSUE_CODES[code as IssueCode] ?? '';
-            groups.set(name, { code, meaning, ...place, message, rows: 1, first: row.row });
+            found.set(name, { code, meaning, ...place, message, rows: 1, first: row.row });
           }
         }
-      });
-      const sorted = [...groups.values()].sort((one, other) => other.rows - one.rows || one.first - other.first);
-      return sorted.slice(0, MOST_FAULTS);
-    }).then((found) => found ?? []);
+      }),
+    );
+    await ended;
+    const sorted = [...so.values()].sort((one, other) => other.rows - one.rows || one.first - other.first);
+    return sorted.slice(0, MOST_FAULTS);
   }
 
   /** What it writes, or would; undefined where the run has no rows. */
   async plan(run: FoundRun, summary: Summary | undefined): Promise<Plan | undefined> {
     const request = await readRequest(this.folder(run));
-    const found = await this.over(run, 'plan', async (store) => {
-      const fields = new Map<string, Plan['fields'][number]>();
-      const creates: Plan['creates'] = [];
-      const counts = { created: 0, updated: 0, unchanged: 0, cleared: 0, at_risk: 0 };
-      let clearedRows = 0;
-      await eachRow(store, `kind in ('created', 'updated', 'unchanged', 'at_risk', 'not_attempted')`, (row) => {
-        const { outcome, diff } = resultOf(row, '');
-        const { kind, key } = outcome;
-        if (kind === 'unchanged') counts.unchanged++;
-        if (kind === 'at_risk') counts.at_risk++;
-        if (isNew(outcome)) {
-          counts.created++;
-          if (creates.length < FIRST) {
-            const values = diff.filter((one) => one.new !== '').map((one) => ({ field: one.field, value: one.new }));
-            creates.push({ row: row.row, key, values });
-          }
-        } else if (kind === 'updated' || (kind === 'not_attempted' && outcome.changed.length > 0)) {
-          counts.updated++;
-          if (diff.some((one) => one.kind === 'clear')) clearedRows++;
-        } else if (kind !== 'at_risk') return;
-        if (isNew(outcome)) return;
-        for (const change of diff) {
-          if (change.kind === 'preserved' || change.kind === 'kept') continue;
-          if (change.kind === 'clear') counts.cleared++;
-          let field = fields.get(change.field);
-          if (!field && fields.size < MOST_FIELDS) {
-            field = { field: change.field, records: 0, first: [] };
-            fields.set(change.field, field);
-          }
-          if (!field) continue;
-          field.records++;
-          const { old, new: now, kind: how } = change;
-          if (field.first.length < FIRST) field.first.push({ row: row.row, key, old, new: now, kind: how });
-        }
-      });
-      const sorted = [...fields.values()].sort((one, other) => other.records - one.records);
-      return { counts, clearedRows, fields: sorted, creates };
-    });
-    if (!found || !request?.job) return undefined;
-    const { counts, clearedRows, fields, creates } = found;
-    const told = [summary?.reason ?? '', ...(summary?.warnings ?? [])];
-    // A sentence ends with a full stop that is not one of a number.
-    const sentences = told.flatMap((text) => [...text.matchAll(/(?:^|\s)([a-z_]+): (.+?)(?=;|\.(?:\s|$)|$)/g)]);
-    const sentenceOf = (name: string) => sentences.find(([, said]) => said === name)?.[2];
-    const ofNights = ['same_file', 'unknown_keys'].flatMap((name) => {
-      const found = sentenceOf(name);
-      return found === undefined ? [] : [{ name, limit: '', found, tripped: true }];
-    });
+    if (!request?.job || !existsSync(this.folder(run).store)) return undefined;
+    const { so, ended } = this.over(run, 'plan', new Planned(), (store, planned) =>
+      eachRow(store, `kind in ('created', 'updated', 'unchanged', 'at_risk', 'not_attempted')`, (row) =>
+        planned.see(row),
+      ),
+    );
+    await ended;
     const brakes = brakesOf(request.job.job, {
       rows: summary?.rows,
-      updates: counts.updated,
-      creates: counts.created,
-      cleared: clearedRows,
+      updates: so.counts.updated,
+      creates: so.counts.created,
+      cleared: so.clearedRows,
       reconcile: summary?.reconcile,
-    }).map(({ name, limit, found: count }) => {
-      const sentence = sentenceOf(name);
-      return { name, limit, found: sentence ?? count, tripped: sentence !== undefined };
     });
-    return { ...counts, brakes: [...brakes, ...ofNights], fields, creates, warnings: [...(summary?.warnings ?? [])] };
+    const store = this.store(run);
+    const tripped = (store?.keptAs(BRAKE) ?? new Map()) as ReadonlyMap<string, string>;
+    store?.close();
+    // A person let them pass, with force or an approval.
+    const passed = summary?.status !== 'braked';
+    const told = (name: string, limit: string, found: string, trips: boolean) => ({
+      ...{ name, limit, found, tripped: trips && !passed },
+      ...(trips && passed && { overridden: true }),
+    });
+    const others = [...tripped].filter(([name]) => !brakes.some((one) => one.name === name));
+    return {
+      ...so.counts,
+      brakes: [
+        ...brakes.map(({ name, limit, found }) => told(name, limit, tripped.get(name) ?? found, tripped.has(name))),
+        ...others.map(([name, found]) => told(name, '', found, true)),
+      ],
+      fields: [...so.fields.values()].sort((one, other) => other.records - one.records),
+      creates: so.creates,
+      warnings: [...(summary?.warnings ?? [])],
+    };
   }
 
   private folder = ({ id }: FoundRun) => runFolder(this.parts.settings.home, id);
@@ -236,7 +240,7 @@ export class RunRows {
     const request: StoredRequest | undefined = run.entry && (await readRequest(folder));
     if (!request?.source) return undefined;
     const file = path.join(folder.dir, 'work', request.source);
-    if (!(await stat(file).catch(() => undefined))) return undefined;
+    if (!existsSync(file)) return undefined;
     const options = sourceOptions(request.job.job);
     const index: TableIndex = await this.parts.tables.of({
       ...{ file, options },
@@ -248,43 +252,75 @@ export class RunRows {
     return { index, corrected };
   }
 
-  private async counted(run: FoundRun, list: string, filter: Filter) {
-    const found = await this.over(run, list, async (store) => {
-      const windows: { readonly before: number; readonly from: number }[] = [];
-      let total = 0;
-      const count = store.prepare(`select count(*) as n from rows where row > ? and row <= ? and (${filter.sql})`);
-      for (const from of windowsOf(store)) {
-        windows.push({ before: total, from });
-        total += Number(count.get(from, from + WINDOW, ...filter.values)?.['n']);
-        await breath();
-      }
-      return { windows, total };
-    });
-    return found ?? { windows: [], total: 0 };
-  }
-
   /** Finds something out over all rows, once for all who ask; of a run at work anew after a while. */
-  private async over<T>(run: FoundRun, what: string, work: (store: RunStore) => Promise<T>): Promise<T | undefined> {
-    const summary = await stat(path.join(this.folder(run).dir, 'run.db')).catch(() => undefined);
-    if (!summary) return undefined;
-    const name = JSON.stringify([run.id, run.status, isEnded(run) && summary.mtimeMs, what]);
-    let known = this.kept.get(name);
+  private over<T>(run: FoundRun, what: string, empty: T, work: (store: RunStore, so: T) => Promise<void>): Finding<T> {
+    const { mtimeMs } = statSync(this.folder(run).store, { throwIfNoEntry: false }) ?? {};
+    const name = JSON.stringify([run.id, run.status, isEnded(run) && mtimeMs, what]);
+    let found = this.kept.get(name) as Finding<T> | undefined;
     this.kept.delete(name);
-    if (!known || (!isEnded(run) && performance.now() - known.at > FRESH_MS)) {
-      const found = (async () => {
+    const { endedAt } = found ?? {};
+    if (!found || (!isEnded(run) && endedAt !== undefined && performance.now() - endedAt > FRESH_MS)) {
+      const finding: Finding<T> = { so: empty, endedAt: undefined, ended: Promise.resolve() };
+      finding.ended = (async () => {
         const store = this.store(run);
         try {
-          return store && (await work(store));
+          if (store) await work(store, finding.so);
         } finally {
           store?.close();
+          finding.endedAt = performance.now();
         }
       })();
-      known = { at: performance.now(), found };
-      found.catch(() => this.kept.delete(name));
+      finding.ended.catch(() => this.kept.delete(name));
+      found = finding;
     }
-    this.kept.set(name, known);
+    this.kept.set(name, found);
     for (const [oldest] of [...this.kept].slice(0, -MOST_KEPT)) this.kept.delete(oldest);
-    return known.found as Promise<T | undefined>;
+    return found;
+  }
+}
+
+/** What is found out over all rows of a run, as far as it is. */
+interface Finding<T> {
+  readonly so: T;
+  ended: Promise<void>;
+  /** By the clock of the process. */
+  endedAt: number | undefined;
+}
+
+/** What the rows of a run come to, as they were planned. */
+class Planned {
+  readonly counts = { created: 0, updated: 0, unchanged: 0, cleared: 0, at_risk: 0 };
+  clearedRows = 0;
+  readonly creates: Plan['creates'] = [];
+  readonly fields = new Map<string, Plan['fields'][number]>();
+
+  see(row: EndedRow): void {
+    const { outcome, diff } = resultOf(row, '');
+    const { kind, key } = outcome;
+    if (kind === 'unchanged' || kind === 'at_risk') this.counts[kind]++;
+    else if (isNew(outcome)) {
+      this.counts.created++;
+      if (this.creates.length >= FIRST) return;
+      const values = diff.filter((one) => one.new !== '').map((one) => ({ field: one.field, value: one.new }));
+      this.creates.push({ row: row.row, key, values });
+    } else if (kind === 'updated' || outcome.changed.length > 0) {
+      this.counts.updated++;
+      if (diff.some((one) => one.kind === 'clear')) this.clearedRows++;
+      for (const change of diff)
+        if (change.kind !== 'preserved' && change.kind !== 'kept') this.note(row.row, key, change);
+    }
+  }
+
+  private note(row: number, key: string, { field: name, old, new: now, kind }: DiffText): void {
+    if (kind === 'clear') this.counts.cleared++;
+    let field = this.fields.get(name);
+    if (!field && this.fields.size < MOST_FIELDS) {
+      field = { field: name, records: 0, first: [] };
+      this.fields.set(name, field);
+    }
+    if (!field) return;
+    field.records++;
+    if (field.first.length < FIRST) field.first.push({ row, key, old, new: now, kind });
   }
 }
 
@@ -342,41 +378,38 @@ function* windowsOf(store: RunStore, from = 0): Generator<number> {
   for (let at = from; at < last; at += WINDOW) yield at;
 }
 
-interface Numbers {
-  readonly rows: number[];
-  /** Behind which row the next ones come; undefined where there are none. */
-  readonly next: number | undefined;
+async function rowsOfTable(
+  index: TableIndex,
+  offset: number | undefined,
+  from: number,
+  limit: number,
+): Promise<Picked> {
+  const rows = await index.page(offset === undefined ? { after: from } : { place: offset }, limit);
+  const more = rows.length === limit || !index.whole;
+  return { rows, total: index.rows, counted: true, next: more ? (rows.at(-1)?.row ?? (from || undefined)) : undefined };
 }
 
-async function numbersAfter(store: RunStore, { sql, values }: Filter, from: number, limit: number): Promise<Numbers> {
-  const select = store.prepare(`select row from rows where row > ? and row <= ? and (${sql}) order by row limit ?`);
+/** Numbers of the rows that a filter lets through, behind a row; `skip`: so many of the first are passed over. */
+async function pick(
+  store: RunStore,
+  { sql, values }: Filter,
+  from: number,
+  skip: number,
+  limit: number,
+): Promise<{ readonly rows: number[]; readonly next: number | undefined }> {
+  const select = store.prepare(
+    `select row from rows where row > ? and row <= ? and (${sql}) order by row limit ? offset ?`,
+  );
   const rows: number[] = [];
   const end = performance.now() + PATIENCE_MS;
   for (const at of windowsOf(store, from)) {
-    for (const { row } of select.all(at, at + WINDOW, ...values, limit + 1 - rows.length)) rows.push(Number(row));
+    const found = select.all(at, at + WINDOW, ...values, limit + 1 - rows.length, at === from ? skip : 0);
+    for (const { row } of found) rows.push(Number(row));
     if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] };
     if (performance.now() > end) return { rows, next: at + WINDOW };
     await breath();
   }
   return { rows, next: undefined };
-}
-
-async function numbersAt(
-  store: RunStore,
-  { sql, values }: Filter,
-  windows: readonly { readonly before: number; readonly from: number }[],
-  offset: number,
-  limit: number,
-): Promise<Numbers> {
-  const window = windows.findLast(({ before }) => before <= offset);
-  if (!window) return { rows: [], next: undefined };
-  const select = store.prepare(
-    `select row from rows where row > ? and row <= ? and (${sql}) order by row limit 1 offset ?`,
-  );
-  const first = select.get(window.from, window.from + WINDOW, ...values, offset - window.before)?.['row'];
-  return first === undefined
-    ? { rows: [], next: undefined }
-    : numbersAfter(store, { sql, values }, Number(first) - 1, limit);
 }
 
 function outcomesOf(store: RunStore | undefined, rows: readonly number[]): ReadonlyMap<number, EndedRow> {

@@ -323,6 +323,7 @@ export const rows = named('Rows', {
   rows: z.array(row),
   headings: z.array(z.string()).optional().describe('With `cells=true`.'),
   total: count.describe('Rows that the filter lets through, so far.'),
+  at_least: z.boolean().optional().describe('Counting goes on: there may be more than `total`.'),
   next: z.string().nullable(),
 });
 export type Rows = z.output<typeof rows>;
@@ -362,7 +363,15 @@ export const plan = named('Plan', {
   unchanged: count,
   cleared: count.describe('Values that updates empty.'),
   at_risk: count,
-  brakes: z.array(z.object({ name: z.string(), limit: z.string(), found: z.string(), tripped: z.boolean() })),
+  brakes: z.array(
+    z.object({
+      name: z.string(),
+      limit: z.string(),
+      found: z.string(),
+      tripped: z.boolean().describe('It stopped the run.'),
+      overridden: z.boolean().optional().describe('It would have, and somebody let the run pass.'),
+    }),
+  ),
   fields: z.array(
     z.object({
       field: z.string(),

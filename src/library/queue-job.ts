@@ -50,7 +50,7 @@ export async function prepareRows(
   return {
     async place(runs) {
       const roots = (await runs.queue()).roots ?? worker.roots;
-      const below = await fileBelowRoots(from, { roots, inbox: worker.inbox }).catch((error: unknown) => {
+      const below = await fileBelowRoots(from, { ...worker, roots }).catch((error: unknown) => {
         if (error instanceof RunError) return undefined;
         throw error;
       });

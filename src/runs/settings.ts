@@ -259,6 +259,8 @@ interface WorkerSettings {
   readonly inbox: string;
   /** Folders that files of queue jobs may lie in. */
   readonly roots: readonly string[];
+  /** Who may sign in, with what, and what was done: no job reads these, whatever name leads to them. */
+  readonly ownFiles: readonly string[];
   readonly leaseMs: number;
   /** Where console, API, health and metrics are answered; absent for nowhere. `stated`: not the default. */
   readonly http?: { readonly host: string; readonly port: number; readonly stated: boolean };
@@ -348,7 +350,7 @@ export function resolveSettings(
   const faults: string[] = proxyFaults(env);
   const shell = layer(env);
   const file = layer(envFile === false ? {} : readDotEnv(path.resolve(cwd, envFile)));
-  for (const stated of [shell, file]) readSecretFiles(stated, cwd, faults);
+  const secretFiles = [shell, file].flatMap((stated) => readSecretFiles(stated, cwd, faults));
   const known: readonly string[] = [...SETTINGS.map((row) => row.name), ...IN_FILES.map(fileOf)];
   for (const name of shell.keys()) if (!known.includes(name)) faults.push(unknown(name, '', known));
   for (const name of file.keys()) if (!known.includes(name)) faults.push(unknown(name, ' (in .env)', known));
@@ -374,6 +376,9 @@ export function resolveSettings(
   if (data.ROWFERRY_STRICT && warnings.length > 0)
     throw settingsError(warnings.map((one) => `ROWFERRY_STRICT: ${one}`));
   const home = path.resolve(cwd, data.ROWFERRY_HOME);
+  const usersFile = path.resolve(cwd, data.ROWFERRY_USERS_FILE ?? path.join(home, 'users.json'));
+  if (auth?.kind === 'file') secretFiles.push(auth.path);
+  const ownFiles = [...secretFiles, usersFile, ...OWN_FILES.map((name) => path.join(home, name))];
   return {
     ...(data.ROWFERRY_API_URL !== undefined && { apiUrl: data.ROWFERRY_API_URL }),
     ...(auth && { auth }),
@@ -382,9 +387,9 @@ export function resolveSettings(
     jobsDir: path.resolve(cwd, data.ROWFERRY_JOBS_DIR),
     ...(data.ROWFERRY_QUEUE_URL !== undefined && { queueUrl: data.ROWFERRY_QUEUE_URL }),
     ...(data.ROWFERRY_QUEUE_SECRET !== undefined && { queueSecret: data.ROWFERRY_QUEUE_SECRET }),
-    worker: workerOf(data, cwd, home, stated.has('ROWFERRY_HTTP')),
+    worker: { ...workerOf(data, cwd, home, stated.has('ROWFERRY_HTTP')), ownFiles },
     console: {
-      usersFile: path.resolve(cwd, data.ROWFERRY_USERS_FILE ?? path.join(home, 'users.json')),
+      usersFile,
       ...(data.ROWFERRY_PUBLIC_URL !== undefined && { publicUrl: data.ROWFERRY_PUBLIC_URL }),
       ...(data.ROWFERRY_TRUSTED_PROXY !== undefined && { proxyHeader: data.ROWFERRY_TRUSTED_PROXY }),
       maxUpload: data.ROWFERRY_MAX_UPLOAD,
@@ -424,7 +429,7 @@ function unknown(name: string, where: string, known: readonly string[]): string 
   return `${name}${where} is no variable of rowferry${didYouMean(name, known)}`;
 }
 
-function workerOf(data: Parsed, cwd: string, home: string, stated: boolean): WorkerSettings {
+function workerOf(data: Parsed, cwd: string, home: string, stated: boolean): Omit<WorkerSettings, 'ownFiles'> {
   const inbox = path.resolve(cwd, data.ROWFERRY_INBOX ?? path.join(home, 'inbox'));
   const { host = '127.0.0.1', port } = PORT.exec(data.ROWFERRY_HTTP)?.groups ?? {};
   const named = data.ROWFERRY_ROOTS?.split(path.delimiter).filter((one) => one.trim() !== '');
@@ -535,11 +540,24 @@ function givenLayer(given: object, faults: string[]): Layer {
   return found;
 }
 
-/** Puts what the files hold in the place of their names. */
-function readSecretFiles(stated: Layer, cwd: string, faults: string[]): void {
+/** Files of the data folder that no job reads. */
+const OWN_FILES = [
+  'keys.json',
+  'users.json',
+  'audit.ndjson',
+  'open-console.html',
+  'home.db',
+  'home.db-wal',
+  'home.db-shm',
+];
+
+/** Puts what the files hold in the place of their names, and returns their paths. */
+function readSecretFiles(stated: Layer, cwd: string, faults: string[]): string[] {
+  const read: string[] = [];
   for (const name of IN_FILES) {
     const file = stated.get(fileOf(name));
     if (file === undefined) continue;
+    read.push(path.resolve(cwd, file));
     stated.delete(fileOf(name));
     if (stated.has(name)) {
       faults.push(`${name} and ${fileOf(name)} are set; keep one`);
@@ -554,6 +572,7 @@ function readSecretFiles(stated: Layer, cwd: string, faults: string[]): void {
       faults.push(`${fileOf(name)}: the file ${file} cannot be read (${code})`);
     }
   }
+  return read;
 }
 
 function readDotEnv(file: string): Record<string, string> {

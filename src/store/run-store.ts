@@ -98,6 +98,8 @@ const SCHEMA = `
 
 /** What is kept under this name is no find of the run: it was begun with it, and `forget` leaves it. */
 export const CHOSEN = 'chosen';
+/** Under names that begin so: what a brake found that tripped. */
+export const BRAKE = 'brake.';
 /** Names of records that rows refer to, once they are being created: the plan that needs them stands. */
 export const REFERENCES_BEGUN = 'references-begun';
 
@@ -482,6 +484,12 @@ export class RunStore {
   kept(name: string): unknown {
     const value = this.prepare('select value from kept where name = ?').get(name)?.['value'];
     return value === undefined ? undefined : JSON.parse(String(value));
+  }
+
+  /** What is kept under names that begin so, by the rest of the name. */
+  keptAs(begin: string): ReadonlyMap<string, unknown> {
+    const all = this.prepare('select name, value from kept where substr(name, 1, length(?1)) = ?1').all(begin);
+    return new Map(all.map(({ name, value }) => [String(name).slice(begin.length), parsed(value)]));
   }
 
   keep(name: string, value: unknown): void {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ApiDeps } from '../../src/api/app.js';
 import type { Run, Runs } from '../../src/api/schema.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { apiIn, pagesFor } from './support.js';
@@ -67,6 +68,22 @@ it('filters reach all of them', async () => {
     { id: idOf(42), file: 'file-42.csv', outcomes: { created: 42 } },
   ]);
   expect(await list(pages, 'status=braked')).toEqual({ runs: [], next: null });
+});
+
+it('holds what other workers of the queue ended, as the queue tells of it', async () => {
+  const ran = { status: 'partial', rows: { ...noOutcomes(), created: 3, invalid: 2, total: 5 } };
+  const job = {
+    ...{ id: 'run.20270101T000000000Z-0001', name: 'import', timestamp: Date.parse('2027-01-01T00:00:00Z') },
+    ...{ data: { job: 'theirs', file: 'in/b.csv' }, returnvalue: ran },
+  };
+  const own = { ...job, id: `run.${idOf(42)}` };
+  const getJobs = async (states: string[]) => (states.includes('completed') ? [job, own] : []);
+  const queue = { getJobs, getJob: async () => undefined } as unknown as ApiDeps['queue'];
+  const pages = pagesFor(apiIn(home, { queue }, { ROWFERRY_QUEUE_URL: 'redis://queue' }), 'viewer');
+  const { runs } = await list(pages, 'limit=2');
+  const theirs = { id: '20270101T000000000Z-0001', status: 'partial', file: 'b.csv', rows: 5, needs_person: 2 };
+  expect(runs).toMatchObject([theirs, { id: idOf(RUNS + 1) }]);
+  expect((await list(pages, 'q=file-42.csv')).runs.length).toBe(1);
 });
 
 it('folders that cannot be read do not end the list, and say so themselves', async () => {

@@ -118,6 +118,10 @@ describe('approve', () => {
       of_run: run,
       outcomes: { created: 12 },
     });
+    const { body: done } = await bench.call('GET', `/runs/${first?.body.id}/plan`);
+    expect(done.brakes).toContainEqual(
+      expect.objectContaining({ name: 'max_creates', tripped: false, overridden: true }),
+    );
     const again = await bench.call('POST', `/runs/${run}/approve`, {});
     expect([again.status, again.body.detail]).toEqual([409, expect.stringContaining('approved it already')]);
     const audit = (await readFile(path.join(bench.home, 'audit.ndjson'), 'utf8'))

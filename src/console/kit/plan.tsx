@@ -49,10 +49,10 @@ export function Brakes({ of }: { of: Plan['brakes'] }) {
   const sorted = [...of].sort((a, b) => Number(b.tripped) - Number(a.tripped));
   return (
     <ul className="limits">
-      {sorted.map(({ name, limit, found, tripped }) => (
+      {sorted.map(({ name, limit, found, tripped, overridden }) => (
         <li key={name}>
-          <Badge tone={tripped ? 'bad' : 'good'} icon={tripped ? 'stop' : 'check'}>
-            {tripped ? 'Stopped' : 'Within'}
+          <Badge tone={tripped ? 'bad' : overridden ? 'warn' : 'good'} icon={tripped || overridden ? 'stop' : 'check'}>
+            {tripped ? 'Stopped' : overridden ? 'Let pass' : 'Within'}
           </Badge>
           <span className="stack">
             <strong>

@@ -151,6 +151,12 @@ export const AFTER_BRAKE =
   'Nothing was written: look at the report first. If all of it is meant, `rowferry runs approve RUN --by NAME`, with the id of this run, ' +
   'carries out exactly this plan; a new run with `--force` passes its brakes.';
 
+/** Which brake a sentence is about, and what it found, without the limit and what follows. */
+export function brakeIn(sentence: string): { readonly name: string; readonly found: string } {
+  const [, name = '', found = ''] = /^(\w+): (.+?)(?:; |\. |\.$)/s.exec(sentence) ?? [];
+  return { name, found };
+}
+
 /** The brake that works while writing. `what`: what is written. */
 export function trippedByRejections(
   brakes: Brakes,

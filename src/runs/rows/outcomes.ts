@@ -3,7 +3,8 @@ import { RunError } from '../../model/error.js';
 import type { Outcome, OutcomeKind } from '../../model/outcome.js';
 import { isEmpty, valueText } from '../../model/value.js';
 import { changedFields } from '../../pipeline/apply/write.js';
-import { trippedByRejections } from '../../pipeline/plan/brakes.js';
+import { brakeIn, trippedByRejections } from '../../pipeline/plan/brakes.js';
+import { BRAKE } from '../../store/run-store.js';
 import type { Run } from '../run/run.js';
 
 /** Notes the outcome of a row in the store and in the run's tally. */
@@ -65,10 +66,18 @@ export function checkRejections(run: Run): RunError | undefined {
   const what = String(match.key) === 'id' ? 'records' : 'rows';
   const sentence = trippedByRejections(brakes, run.tally.rejected, run.rows, { corrected: run.corrected, what });
   if (sentence === undefined) return undefined;
-  if (!run.request.force) return new RunError('braked', sentence);
   const overridden = 'Brake overridden by --force: max_rejected:';
-  if (!run.warnings.some((text) => text.startsWith(overridden))) run.warn(`Brake overridden by --force: ${sentence}`);
+  const isKnown = run.warnings.some((text) => text.startsWith(overridden));
+  if (!isKnown) noteBrake(run, sentence);
+  if (!run.request.force) return new RunError('braked', sentence);
+  if (!isKnown) run.warn(`Brake overridden by --force: ${sentence}`);
   return undefined;
+}
+
+/** Which brakes tripped, and over what, is kept: also where they are overridden. */
+export function noteBrake({ store }: Pick<Run, 'store'>, sentence: string): void {
+  const { name, found } = brakeIn(sentence);
+  store.keep(`${BRAKE}${name}`, found);
 }
 
 function asText(diff: FieldDiff): DiffText {

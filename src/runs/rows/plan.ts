@@ -10,7 +10,7 @@ import { estimateText, type PlannedWrites } from '../run/outlook.js';
 import type { Run } from '../run/run.js';
 import { decide, decidedOrRows } from './decide.js';
 import type { Matched } from './match.js';
-import { checkRejections, noteSettled, noteUnsent } from './outcomes.js';
+import { checkRejections, noteBrake, noteSettled, noteUnsent } from './outcomes.js';
 import { planChanges, planWriter, readPlan } from './planned.js';
 import { FRESH_MS } from './write.js';
 
@@ -128,6 +128,7 @@ export interface Brakes {
  */
 export async function passBrakes(run: Run, matched: Matched, { tripped, advice, assertSame }: Brakes): Promise<void> {
   const { dryRun, force, lineage } = run.request;
+  for (const sentence of tripped) noteBrake(run, sentence);
   try {
     await assertApproved(run);
     await assertSame?.();

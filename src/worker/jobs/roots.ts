@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { lstat, readlink, realpath } from 'node:fs/promises';
+import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../../model/error.js';
 import { makeSharedFolder } from '../../runs/run/layout.js';
@@ -12,6 +12,8 @@ interface AllowedFolders {
   readonly roots: readonly string[];
   /** A relative path that begins with `inbox/` is meant below this folder. */
   readonly inbox: string;
+  /** What rowferry keeps to itself: never read, whatever name leads to it. Absolute. */
+  readonly ownFiles: readonly string[];
 }
 
 /** The file may lie there, but is not on this machine: another worker may have it. */
@@ -27,9 +29,6 @@ export class OutsideRoots extends RunError {
     super('usage', message);
   }
 }
-
-/** In the data folder, which is one of the roots: with them a run would show its people who may sign in, and how. */
-const OWN_FILES: ReadonlySet<string> = new Set(['keys.json', 'users.json', 'audit.ndjson', 'open-console.html']);
 
 /** More links than these on one path are a circle. */
 const MAX_LINKS = 40;
@@ -49,15 +48,23 @@ export async function fileBelowRoots(file: string, folders: AllowedFolders): Pro
     hidden ||= place === 'hidden';
     if (typeof place === 'string' || place.missing.length > 0) continue;
     if (place.kind === 'folder') throw refused(file, 'is a folder; name a spreadsheet');
-    if (OWN_FILES.has(path.basename(place.at)) && real.some((root) => root.real === path.dirname(place.at))) {
-      throw refused(file, 'is one of rowferry’s own, and no spreadsheet');
-    }
     if (place.kind === 'other') throw refused(file, 'is a pipe or device, not a file');
+    if (await isOneOf(place.at, folders.ownFiles)) throw refused(file, 'is one of rowferry’s own, and no spreadsheet');
     return place.at;
   }
   if (!below) throw unreadable(file);
   if (hidden) throw refused(file, 'is hidden: names that begin with a dot are never read');
   throw new FileAway(file);
+}
+
+/** Whether a file is one of others, by another name or a hard link, too. */
+async function isOneOf(file: string, others: readonly string[]): Promise<boolean> {
+  const idOf = async (one: string) => {
+    const info = await stat(one, { bigint: true }).catch(() => undefined);
+    return info && `${info.dev} ${info.ino}`;
+  };
+  const id = await idOf(file);
+  return id !== undefined && (await Promise.all(others.map(idOf))).includes(id);
 }
 
 /**
@@ -84,7 +91,7 @@ async function placeIn(
 }
 
 /** Where a file that is named so may lie, by its name alone; the first that exists is meant. Absolute. */
-export function allowedPlaces(file: string, { roots, inbox }: AllowedFolders): string[] {
+export function allowedPlaces(file: string, { roots, inbox }: Omit<AllowedFolders, 'ownFiles'>): string[] {
   if (path.isAbsolute(file)) return [path.normalize(file)];
   const plain = path.normalize(file);
   if (plain === '..' || plain.startsWith(`..${path.sep}`)) return [];

@@ -1,16 +1,28 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resolveSettings } from '../../../src/runs/settings.js';
 import { FileAway, fileBelowRoots } from '../../../src/worker/jobs/roots.js';
 
 let dir: string;
-let folders: { roots: string[]; inbox: string };
+let folders: Parameters<typeof fileBelowRoots>[1];
 const at = (...parts: string[]) => join(dir, ...parts);
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'rowferry-roots-'));
-  folders = { roots: [at('work', '.home'), at('drop'), at('work')], inbox: at('drop') };
+  folders = resolveSettings(
+    {
+      ROWFERRY_HOME: at('work', '.home'),
+      ROWFERRY_INBOX: at('drop'),
+      ROWFERRY_ROOTS: at('work'),
+      ROWFERRY_USERS_FILE: at('work', 'people.txt'),
+      ROWFERRY_API_TOKEN_FILE: at('work', 'token.txt'),
+    },
+    {},
+    dir,
+    { envFile: false },
+  ).worker;
   for (const folder of ['work/.home/uploads', 'work/.git', 'work/data', 'drop/assets', 'secret', 'worker']) {
     await mkdir(at(folder), { recursive: true });
   }
@@ -43,13 +55,17 @@ describe('a file that job data name', () => {
     expect(await found(at('work/.home/uploads/u.csv'))).toBe(at('work/.home/uploads/u.csv'));
   });
 
-  it('is none of those that say who may sign in, by whatever name', async () => {
-    await writeFile(at('work/.home/users.json'), 'x');
-    await symlink(at('work/.home/users.json'), at('work/people.csv'));
-    await writeFile(at('work/data/users.json'), 'x');
-    for (const name of ['users.json', at('work/.home/users.json'), 'people.csv'])
-      expect(await refusal(name)).toContain('rowferry’s own');
-    expect(await found('data/users.json')).toBe(at('work/data/users.json'));
+  it('is none of those that say who may sign in and with what, by whatever name', async () => {
+    const own = ['people.txt', 'token.txt', '.home/keys.json', '.home/home.db', '.home/audit.ndjson'];
+    for (const [i, name] of own.entries()) {
+      await writeFile(at('work', name), 'x');
+      await symlink(at('work', name), at(`work/symbolic-${i}.csv`));
+      await link(at('work', name), at(`work/data/hard-${i}.csv`));
+      for (const named of [at('work', name), `symbolic-${i}.csv`, `data/hard-${i}.csv`])
+        expect([named, await refusal(named)]).toEqual([named, expect.stringContaining('rowferry’s own')]);
+    }
+    await writeFile(at('work/data/keys.json'), 'x');
+    expect(await found('data/keys.json')).toBe(at('work/data/keys.json'));
   });
 
   it('below inbox/ is meant in the drop folder, wherever that is', async () => {

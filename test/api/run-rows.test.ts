@@ -1,0 +1,62 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ApiParts } from '../../src/api/app.js';
+import { Cursors } from '../../src/api/cursor.js';
+import type { FoundRun } from '../../src/api/run-find.js';
+import { RunRows } from '../../src/api/run-rows.js';
+import { makeFolder } from '../../src/files/make-folder.js';
+import type { DiffText } from '../../src/model/change.js';
+import type { OutcomeKind } from '../../src/model/outcome.js';
+import { HOME, runFolder } from '../../src/runs/run/layout.js';
+import { RunStore } from '../../src/store/run-store.js';
+import { until } from '../support/until.js';
+
+const ROWS = 9_000;
+const ID = '20260101T000000000Z-abcd';
+const run = { id: ID, status: 'partial', entry: { run: ID } } as unknown as FoundRun;
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(path.join(tmpdir(), 'rowferry-rows-'));
+  const folder = runFolder(home, ID);
+  await makeFolder(folder.dir, HOME);
+  const job = { kind: 'import', brakes: { min_rows: 1 } };
+  await writeFile(folder.request, JSON.stringify({ v: 1, kind: 'import', job: { name: 'x', job }, file: '/in/x.csv' }));
+  const store = new RunStore(folder.store);
+  const issue = { code: 'required', severity: 'error', message: 'It is missing.', column: 'Name', origin: 'local' };
+  for (let row = 2; row < ROWS + 2; row++) {
+    const kind: OutcomeKind = row % 3 === 0 ? 'invalid' : row % 3 === 1 ? 'updated' : 'at_risk';
+    const diff: DiffText[] = kind === 'invalid' ? [] : [{ field: 'name', old: 'a', new: 'b', kind: 'set' }];
+    const issues = kind === 'invalid' ? [issue] : [];
+    store.rows.outcome({ outcome: { ref: { row }, kind, key: `S-${row}`, changed: [], issues } as never, diff });
+  }
+  store.close();
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+const rowsOf = (countMs?: number) =>
+  new RunRows({ settings: { home } } as ApiParts, new Cursors(() => 'secret'), countMs);
+
+it('answers before all rows are counted, and says that there may be more', async () => {
+  const rows = rowsOf(0);
+  const page = (more: object = {}) => rows.page(run, { code: 'required', limit: 2, cells: false, ...more });
+  const first = await page();
+  expect(first).toMatchObject({ rows: [{ row: 3 }, { row: 6 }], at_least: true });
+  expect(first.total).toBeLessThan(ROWS / 3);
+  await until(async () => !(await page()).at_least);
+  expect((await page()).total).toBe(ROWS / 3);
+  // At any place, each once and in order.
+  const numbers = async (offset: number) => (await page({ offset, limit: 500 })).rows.map(({ row }) => row);
+  const all = (await Promise.all([0, 500, 1_000, 1_500, 2_000, 2_500, 3_000].map(numbers))).flat();
+  expect(all).toEqual(Array.from({ length: ROWS / 3 }, (_, i) => 3 * (i + 1)));
+});
+
+it('what is held back is in no field that the plan changes', async () => {
+  expect(await rowsOf().plan(run, undefined)).toMatchObject({
+    ...{ updated: ROWS / 3, at_risk: ROWS / 3 },
+    fields: [
+      { field: 'name', records: ROWS / 3, first: expect.arrayContaining([expect.objectContaining({ row: 4 })]) },
+    ],
+  });
+});
