@@ -134,7 +134,7 @@ const ASSET: Vocabulary = {
     inventaire; code barre; ?fixed asset number; ?equipment code; ?item code; ?inventory id; ?inventory code; ?numero
     interne; ?id interne; ?property id; ?kennzeichen; ?license plate; ?plate number; -device id; -item id; -codigo;
     -code; ?anlage; ?geratenummer; ?immatriculation; ?matricula; *asset tag; patrimonio; numero patrimonio; etiqueta
-    patrimonial; ?plaqueta; ?tombo; ?tombamento; ?numero tombo`,
+    patrimonial; ?plaqueta; ?tombo; ?tombamento; ?numero tombo; ?fleet number; ?registration; ?registration number`,
   lifecycle_stage: `
     lifecycle stage; life cycle stage; lifecycle; lifecycle status; stage; ?status; ?asset status; ?state of life;
     ?zustand; ?statut; ?estado; ?condition; ?disposition; ?install status; ?installation status; ?device status;
@@ -196,7 +196,7 @@ const ASSET: Vocabulary = {
     supplier; supplier name; vendor; vendor name; lieferant; fournisseur; proveedor; ?purchased from; ?reseller;
     ?seller; ?bought from; ?dealer; supplied by; supplier vendor; ?procured from; ?bought at; ?revendeur;
     ?distributeur; ?distributor; ?bezugsquelle; ?handler; ?leasinggeber; ?lessor; ?vendor supplier; ?handler name;
-    ?loueur; fornecedor; nome do fornecedor`,
+    ?loueur; fornecedor; nome do fornecedor; ?leasing company; *supplier; *vendor`,
   customer: 'customer; customer name; client; client name; kunde; kundenname; cliente',
   usage_status: 'usage status; usage; use status; asset usage status; nutzungsstatus',
   address: `
@@ -209,7 +209,7 @@ const ASSET: Vocabulary = {
     location description; location note; ?location; ?site; ?site name; ?standort; ?emplacement; ?ubicacion; ?lieu;
     ?lagerort; ?asset location; ?current location; ?equipment location; ?device location; ?item location; ?office
     location; ?building location; ?location name; ?site location; ?lagerplatz; ?aufstellungsort; ?localisation;
-    ?physical site; ?place; ?storage location; ?aufstellort; ?office; ?localizacao`,
+    ?physical site; ?place; ?storage location; ?aufstellort; ?office; ?localizacao; ?depot`,
   asset_location_address: 'asset location address; location address; installation address',
   bldg_name: `
     building; building name; gebaude; batiment; edificio; ?building number; ?site building; ?campus building; ?haus;
@@ -329,7 +329,7 @@ const CONTRACT: Vocabulary = {
     ?publisher; ?manufacturer; ?payee; ?organisation name; ?partner; ?lieferfirma; ?counterparty name; ?contratista;
     ?contratada; ?lizenzgeber; ?versicherer; ?assureur; ?insurer; ?licensor; ?leasinggeber; ?lessor; ?aseguradora;
     *supplier name; *vendor name; fornecedor; nome do fornecedor; contratado; ?empresa; ?empresa contratada; ?credor;
-    ?prestador`,
+    ?prestador; *supplier; *vendor`,
   status: `
     status; contract status; vertragsstatus; statut; estado; estado del contrato; etat; ?contract state; ?active;
     current status; vertragsstand; statut du contrat; ?state; ?agreement status; ?lifecycle status; situacao; situacao
@@ -347,7 +347,8 @@ const CONTRACT: Vocabulary = {
     ?purpose; ?detail; ?zweck; ?objeto; ?service description; ?project description; contract detail; contract purpose;
     contract scope; texte du contrat; leistungsbeschreibung; ?note; ?remark; ?comment; ?bemerkung; ?anmerkung;
     ?remarque; ?commentaire; ?observacion; ?work description; ?subject matter; ?goods; ?observation; ?notiz; ?notizen;
-    ?nota; descricao; descricao do contrato; ?purchase order description; ?order description`,
+    ?nota; descricao; descricao do contrato; ?purchase order description; ?order description; ?description of goods;
+    ?description of service; ?description of goods service`,
   business_unit: `
     business unit; bu; geschaftsbereich; unidad de negocio; ?department; ?department name; ?division; ?abteilung;
     ?departement; ?departamento; -agency; -owner department; -cost centre; -cost center`,
@@ -431,7 +432,7 @@ const COUNTERPARTY: Vocabulary = {
     category; category name; kategorie; categorie; categoria; ?supplier category; ?vendor category; ?customer category;
     ?classification; ?industry; ?type of supplier; ?business category; ?supplier group; ?vendor group; ?customer group;
     ?lieferantengruppe; ?kundengruppe; -sector; -type; -segment; ?commodity; ?famille; ?warengruppe; ?supplier type;
-    ?vendor type; ?customer type; ?group`,
+    ?vendor type; ?customer type; ?group; ?account type`,
   'contact_person.name': `
     contact; contact name; contact person; contact full name; primary contact; ansprechpartner; kontakt; kontaktperson;
     personne de contact; interlocuteur; persona de contacto; contacto; attention; ?representative; ?account manager;
@@ -454,7 +455,7 @@ const COUNTERPARTY: Vocabulary = {
   address_line_2: `
     address line 2; address 2; street 2; adresszeile 2; adresszusatz; adresse 2; complement d adresse; direccion 2;
     ?address suffix; ?suite; line 2; address suite; adresse ligne 2; ?address extra; ?building; ?district; -zusatz;
-    ?street address 2; complemento; ?bairro`,
+    ?street address 2; complemento; ?bairro; ?complement`,
   zip_postal_code: `
     zip; zip code; postal code; postcode; post code; zip postal code; plz; postleitzahl; code postal; codigo postal;
     cp; post zip code; zip postcode; pin code; pincode; postal; zip postal; cod postal; cep`,

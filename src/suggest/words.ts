@@ -33,6 +33,8 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
   [/^\s*address\s*1\s*[:–-]\s*(?=\p{L})/iu, ''],
   // An asset has one tag; several are labels.
   [/(?<!\p{L})tags(?!\p{L})/giu, 'labels'],
+  // A suite has one number; so many of a thing are no suite.
+  [/^\s*units\s*$/iu, 'quantity'],
   [/\bn[°º]|№/giu, 'number '],
   [/#/gu, ' number '],
   [/%/gu, ' percent '],
