@@ -10,7 +10,7 @@ import { RunError } from '../model/error.js';
 import type { ApiParts } from './app.js';
 import { type Api, answers, type Env, Fault, get, json, needs } from './operation.js';
 import { type Uploaded, uploaded } from './schema.js';
-import type { Uploads } from './uploads.js';
+import { pruneExports, type Uploads } from './uploads.js';
 
 const params = z.object({ id: z.string() });
 
@@ -18,9 +18,9 @@ export function fileRoutes(app: Api, parts: ApiParts): void {
   const { uploads, tables, audit, queue, log, stopping } = parts;
   const home = resolve(parts.settings.home);
   const prune = () =>
-    uploads
-      .prune((path) => isAwaited(queue, home, path))
-      .catch((error: unknown) => log.warn({ err: error }, 'api.prune'));
+    Promise.all([uploads.prune((path) => isAwaited(queue, home, path)), pruneExports(home)]).catch((error: unknown) =>
+      log.warn({ err: error }, 'api.prune'),
+    );
   void prune();
   const daily = setInterval(prune, 86_400_000).unref();
   stopping.addEventListener('abort', () => {

@@ -1,5 +1,5 @@
 import { constants, createReadStream } from 'node:fs';
-import { lstat } from 'node:fs/promises';
+import { lstat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { createRoute, z } from '@hono/zod-openapi';
@@ -224,10 +224,13 @@ export function runRoutes(app: Api, parts: ApiParts): void {
   });
   app.openapi(report, async (c): Promise<never> => {
     const name = c.req.param('name');
-    const file = (await finder.reports(await here(c))).get(name);
+    const found = await here(c);
+    const file = (await finder.reports(found)).get(name);
     // Some lie in a drop folder, where others may write: a link leads to what is none of theirs.
     const info = file === undefined ? undefined : await lstat(file).catch(() => undefined);
     if (file === undefined || !info?.isFile()) throw new Fault(404, 'The run has no such report.');
+    // What was exported is kept for a while after it was used last. Not every disk notes that by itself.
+    if (found.entry?.kind === 'export') await utimes(file, new Date(), info.mtime).catch(() => undefined);
     c.header('content-length', String(info.size));
     for (const [header, value] of Object.entries(reportHeaders(name))) c.header(header, value);
     return stream(c, async (out) => {

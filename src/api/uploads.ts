@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { lstat, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sizeText } from '../files/limits.js';
 import { writeSafely } from '../files/safe-write.js';
@@ -7,7 +7,7 @@ import { HOME, makeFolder } from '../runs/run/layout.js';
 import { Fault } from './operation.js';
 import type { Uploaded } from './schema.js';
 
-/** Days after which a file goes that nobody used. */
+/** A file goes that nobody used for so long: 7 days. */
 const KEEP_MS = 7 * 86_400_000;
 /** So long nothing may come of a file, and so long it may take as a whole. */
 const IDLE_MS = 60_000;
@@ -100,6 +100,19 @@ export class Uploads {
       removed.push(id);
     }
     return removed;
+  }
+}
+
+/** As the console names what it exports, and the job file beside an editable one. */
+const EXPORTED = /-\d{8}-\d{9}\./;
+
+/** Removes what the console exported and nobody downloaded for as long; other files of the folder are somebody's own. */
+export async function pruneExports(home: string, now = Date.now()): Promise<void> {
+  const folder = join(home, 'exports');
+  for (const name of await readdir(folder).catch((): string[] => [])) {
+    const info = EXPORTED.test(name) ? await lstat(join(folder, name)).catch(() => undefined) : undefined;
+    if (info?.isFile() && now - Math.max(info.atimeMs, info.mtimeMs) > KEEP_MS)
+      await rm(join(folder, name), { force: true });
   }
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiDeps } from '../../src/api/app.js';
-import { safeName, Uploads } from '../../src/api/uploads.js';
+import { pruneExports, safeName, Uploads } from '../../src/api/uploads.js';
 import { until } from '../support/until.js';
 import { apiIn, pagesFor } from './support.js';
 
@@ -187,6 +187,19 @@ describe('uploads', () => {
     expect((await uploads.find(file))?.path).toBe(join(home, file));
     for (const other of [`uploads/${id}/b.csv`, `uploads/${id}/../../secret.csv`, `${id}/..`, '../secret.csv', '', '.'])
       expect([other, await uploads.find(other)]).toEqual([other, undefined]);
+  });
+
+  it('that the console exported go after a week, too; what somebody else put there stays', async () => {
+    const folder = join(home, 'exports');
+    await mkdir(folder);
+    const [old, downloaded, own] = ['contracts-20261101-081502123.xlsx', 'assets-20261101-081502123.csv', 'mine.xlsx'];
+    const aged = new Date(Date.now() - 8 * 86_400_000);
+    for (const name of [old, downloaded, own]) {
+      await writeFile(join(folder, name), 'x');
+      await utimes(join(folder, name), name === downloaded ? new Date() : aged, aged);
+    }
+    await pruneExports(home);
+    expect((await readdir(folder)).sort()).toEqual([downloaded, own]);
   });
 
   it('go after a week without use, and stay while a run waits for them', async () => {

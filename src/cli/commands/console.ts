@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { ROLES, type Role } from '../../api/schema.js';
 import { EXIT, RunError } from '../../model/error.js';
@@ -66,18 +67,45 @@ async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise
     );
   };
 
-  const running = await findConsole(settings.home);
-  if (running !== undefined) {
+  const tellOther = async (running: string): Promise<number> => {
     await peopleKnown(new URL(running).hostname);
     tell(cli, `A worker with this data folder runs already, at ${running}.`);
     await tellLink(running);
     return EXIT.ok;
-  }
+  };
+  const running = await findConsole(settings.home);
+  if (running !== undefined) return tellOther(running);
   const { http: at } = settings.worker;
   if (!at) throw new RunError('usage', 'ROWFERRY_HTTP is off, and the console needs an address. Say --port 8720.');
   await peopleKnown(at.host);
-  return runToItsEnd(cli, settings, { queueOnly: false, onConsole: tellLink });
+  // Another one may just open the embedded queue, and not say yet where its console is: this one would wait behind it.
+  const [opened, other] = [new AbortController(), new AbortController()];
+  const looking = (async () => {
+    while (!opened.signal.aborted) {
+      const found = await findConsole(settings.home).catch(() => undefined);
+      if (found !== undefined && !opened.signal.aborted) {
+        other.abort();
+        return found;
+      }
+      await pause(LOOK_AGAIN_MS, undefined, { signal: opened.signal }).catch(() => undefined);
+    }
+    return undefined;
+  })();
+  const onConsole = async (url: string) => {
+    opened.abort();
+    await tellLink(url);
+  };
+  let code: number;
+  try {
+    code = await runToItsEnd(cli, settings, { queueOnly: false, onConsole, needless: other.signal });
+  } finally {
+    opened.abort();
+  }
+  const found = await looking;
+  return found === undefined ? code : tellOther(found);
 }
+
+const LOOK_AGAIN_MS = 500;
 
 /** Prints a link that signs in at the console that is served at `url`, in whatever process. */
 export function linkTeller(cli: Cli, { home, console }: Settings, open = false): (url: string) => Promise<void> {

@@ -54,11 +54,11 @@ async function work(cli: Cli, options: Options): Promise<number> {
   return runToItsEnd(cli, await readSettings(cli, options), { queueOnly: options.queueOnly === true });
 }
 
-/** Runs a worker in this process until it is told to end; its exit code. */
+/** Runs a worker in this process until it is told to end, or is `needless`; its exit code. */
 export async function runToItsEnd(
   cli: Cli,
   settings: Settings,
-  options: Pick<WorkerOptions, 'queueOnly' | 'onConsole'>,
+  { needless, ...options }: Pick<WorkerOptions, 'queueOnly' | 'onConsole'> & { readonly needless?: AbortSignal },
 ): Promise<number> {
   const { requireService } = await import('../../runs/settings.js');
   requireService(settings);
@@ -78,7 +78,7 @@ export async function runToItsEnd(
       log,
       notice: (level, text) => listener.notice({ level, text }),
       clean: redactor(cli.secrets),
-      signal: interruption.signal,
+      signal: needless ? AbortSignal.any([interruption.signal, needless]) : interruption.signal,
     });
     listener.notice({ level: 'info', text: 'The worker has ended.' });
     // Being told to end is how a worker ends.

@@ -91,6 +91,25 @@ it('refuses to be reached by other machines while nobody may sign in', async () 
   expect((await cli(['console', '--port', 'x'], { cwd })).code).toBe(2);
 });
 
+it('of two that begin at the same time one leads to the other and ends', async () => {
+  const cwd = await folder();
+  const sandbox = await startSandbox({ seed: 'empty', token: 'test-token' });
+  onTestFinished(() => sandbox.close());
+  const env = {
+    ROWFERRY_API_URL: sandbox.url,
+    ROWFERRY_API_TOKEN: 'test-token',
+    ROWFERRY_HOME: join(cwd, 'home'),
+    PATH: join(cwd, 'bin'),
+  };
+  const both = await Promise.all([1, 2].map(() => start(['console', '--port', '0'], { cwd, env })));
+  const first = await Promise.race(both.map((one) => one.ended.then(() => one)));
+  const [stays] = both.filter((one) => one !== first);
+  onTestFinished(() => ended(stays!));
+  expect(await first.ended).toBe(0);
+  await stays!.until((out) => linkIn(out) !== '');
+  expect(new URL(linkIn(first.out())).origin).toBe(new URL(linkIn(stays!.out())).origin);
+});
+
 it('keeps users and keys, their secrets as hashes alone', async () => {
   const cwd = await folder();
   const env = { ROWFERRY_HOME: join(cwd, 'home') };
