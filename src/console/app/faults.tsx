@@ -18,38 +18,29 @@ export function Fault({ error, page }: { error: unknown; page?: string }) {
 
 /** In place of a page whose data are not there: they are on their way, or why they do not come. */
 export function NotThere({ page, error }: { page: string; error: unknown }) {
-  if (error) return <Fault error={error} page={page} />;
   return (
     <div className="stack">
       <h1>{page}</h1>
-      <Skeleton what={page} lines={8} />
+      {error ? <Why error={error} /> : <Skeleton what={page} lines={8} />}
     </div>
   );
 }
 
 function Why({ error }: { error: unknown }) {
   const queries = useQueryClient();
-  const again = <Button onClick={() => void queries.resetQueries({ type: 'active' })}>Try again</Button>;
   if (!(error instanceof ApiError)) {
     return (
       <Notice tone="bad" title="The page has a fault of its own">
-        <p>{error instanceof Error ? error.message : String(error)}</p>
+        <p>{messageOf(error)}</p>
         <div>
           <Button onClick={() => location.reload()}>Load the page again</Button>
         </div>
       </Notice>
     );
   }
-  if (error.status === 403) {
+  if (error.status === 403 || error.status === 404) {
     return (
-      <Empty title="You may not see this">
-        <p>{error.message}</p>
-      </Empty>
-    );
-  }
-  if (error.status === 404) {
-    return (
-      <Empty title="There is no such thing here">
+      <Empty title={error.status === 403 ? 'You may not see this' : 'There is no such thing here'}>
         <p>{error.message}</p>
         <ButtonLink href="/">To the overview</ButtonLink>
       </Empty>
@@ -58,14 +49,10 @@ function Why({ error }: { error: unknown }) {
   return (
     <Notice tone="bad" title={error.passing ? 'No connection' : 'That did not work'}>
       <p>{error.message}</p>
-      {error.details.length > 0 && (
-        <ul>
-          {error.details.map((detail) => (
-            <li key={detail}>{detail}</li>
-          ))}
-        </ul>
-      )}
-      <div>{again}</div>
+      <Details error={error} />
+      <div>
+        <Button onClick={() => void queries.resetQueries({ type: 'active' })}>Try again</Button>
+      </div>
     </Notice>
   );
 }
@@ -73,17 +60,25 @@ function Why({ error }: { error: unknown }) {
 /** What a button began and could not do, beside the button. */
 export function Refused({ error }: { error: unknown }) {
   if (error === null || error === undefined) return null;
-  const details = error instanceof ApiError ? error.details : [];
   return (
-    <Notice tone="bad" title={error instanceof Error ? error.message : String(error)}>
-      {details.length > 0 && (
-        <ul>
-          {details.map((detail) => (
-            <li key={detail}>{detail}</li>
-          ))}
-        </ul>
-      )}
+    <Notice tone="bad" title={messageOf(error)}>
+      <Details error={error} />
     </Notice>
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function Details({ error }: { error: unknown }) {
+  if (!(error instanceof ApiError) || error.details.length === 0) return null;
+  return (
+    <ul>
+      {error.details.map((detail) => (
+        <li key={detail}>{detail}</li>
+      ))}
+    </ul>
   );
 }
 
@@ -104,10 +99,7 @@ export class Guard extends Component<{ children: ReactNode }, { error: unknown }
     return { error };
   }
   override render() {
-    return this.state.error === undefined ? (
-      this.props.children
-    ) : (
-      <Fault error={this.state.error} page="That did not work" />
-    );
+    const { error } = this.state;
+    return error === undefined ? this.props.children : <Fault error={error} page="That did not work" />;
   }
 }

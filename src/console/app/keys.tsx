@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, useContext, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { Fragment, useEffect, useRef, useState } from 'react';
 import { Dialog } from '../kit/dialog.js';
 
 /** A key, or two one after the other (`g r`), and what it does. */
@@ -8,20 +8,21 @@ export interface Shortcut {
   readonly run: () => void;
 }
 
-interface Registry {
-  readonly add: (shortcuts: () => readonly Shortcut[]) => () => void;
-}
-
-const Keys = createContext<Registry>({ add: () => () => undefined });
 const SETTING = 'rowferry.single-keys';
 const SECOND_KEY_MS = 1_000;
 
-/** Keys that hold from when the component is first drawn, while it is there; they stand in the list that `?` opens. */
+/** All that hold now; those of the page that is on top were added last. */
+const held = new Set<() => readonly Shortcut[]>();
+
+/** Keys that hold while the component is there; they stand in the list that `?` opens. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
-  const { add } = useContext(Keys);
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
-  useLayoutEffect(() => add(() => latest.current), [add]);
+  useEffect(() => {
+    const now = () => latest.current;
+    held.add(now);
+    return () => void held.delete(now);
+  }, []);
 }
 
 /** Where keys are typed, or chosen with, they mean what they always mean. */
@@ -29,31 +30,21 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, select, textarea, [contenteditable], dialog') !== null;
 }
 
-export function ShortcutKeys({ children }: { children: ReactNode }) {
-  const groups = useRef(new Set<() => readonly Shortcut[]>());
+/** Listens to them, and lists them. */
+export function ShortcutKeys() {
   const [listed, setListed] = useState<readonly Shortcut[]>();
   const [on, setOn] = useState(() => localStorage.getItem(SETTING) !== 'off');
-  const registry = useMemo<Registry>(
-    () => ({
-      add(shortcuts) {
-        groups.current.add(shortcuts);
-        return () => void groups.current.delete(shortcuts);
-      },
-    }),
-    [],
-  );
-  useLayoutEffect(() => {
+  useEffect(() => {
     let [first, at] = ['', 0];
     const pressed = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
-      const all = [...groups.current].flatMap((shortcuts) => shortcuts());
+      const all = [...held].flatMap((shortcuts) => shortcuts());
       if (event.key === '?') {
         setListed(all);
         return;
       }
       if (!on) return;
       const both = event.timeStamp - at < SECOND_KEY_MS ? `${first} ${event.key}` : '';
-      // The page that is on top was added last.
       const found = all.findLast(({ keys }) => keys === both) ?? all.findLast(({ keys }) => keys === event.key);
       [first, at] = [event.key, event.timeStamp];
       if (!found) return;
@@ -64,33 +55,30 @@ export function ShortcutKeys({ children }: { children: ReactNode }) {
     return () => document.removeEventListener('keydown', pressed);
   }, [on]);
   return (
-    <Keys.Provider value={registry}>
-      {children}
-      <Dialog open={listed !== undefined} onClose={() => setListed(undefined)} title="Keys">
-        <dl className="facts keys">
-          {listed?.map(({ keys, what }) => (
-            <div key={keys}>
-              <dt>
-                {keys.split(' ').map((key) => (
-                  <kbd key={key}>{key}</kbd>
-                ))}
-              </dt>
-              <dd>{what}</dd>
-            </div>
-          ))}
-        </dl>
-        <label className="line">
-          <input
-            type="checkbox"
-            checked={on}
-            onChange={({ target }) => {
-              localStorage.setItem(SETTING, target.checked ? 'on' : 'off');
-              setOn(target.checked);
-            }}
-          />
-          Keys work without Ctrl
-        </label>
-      </Dialog>
-    </Keys.Provider>
+    <Dialog open={listed !== undefined} onClose={() => setListed(undefined)} title="Keys">
+      <dl className="facts">
+        {listed?.map(({ keys, what }) => (
+          <Fragment key={keys}>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      <label className="line">
+        <input
+          type="checkbox"
+          checked={on}
+          onChange={({ target }) => {
+            localStorage.setItem(SETTING, target.checked ? 'on' : 'off');
+            setOn(target.checked);
+          }}
+        />
+        Keys work without Ctrl
+      </label>
+    </Dialog>
   );
 }

@@ -34,7 +34,8 @@ function Console() {
     );
   }
   return (
-    <ShortcutKeys>
+    <>
+      <ShortcutKeys />
       <Shell session={session}>
         <Switch>
           <Route path="/">{() => page(<Overview />)}</Route>
@@ -55,7 +56,7 @@ function Console() {
         </Switch>
       </Shell>
       <Toasts />
-    </ShortcutKeys>
+    </>
   );
 }
 

@@ -1,37 +1,31 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Session } from '../../api/schema.js';
 import { Icon, type IconName } from '../kit/icons.js';
-import { Button } from '../kit/parts.js';
+import { Badge, Button } from '../kit/parts.js';
 import { type Query, send } from './client.js';
-import { type Shortcut, useShortcuts } from './keys.js';
-import { sessionQuery } from './queries.js';
+import { useShortcuts } from './keys.js';
+import { useOnce } from './queries.js';
 
-const PLACES: readonly {
-  readonly href: string;
-  readonly word: string;
-  readonly icon: IconName;
-  readonly key: string;
-}[] = [
-  { href: '/', word: 'Overview', icon: 'overview', key: 'o' },
-  { href: '/import', word: 'Import', icon: 'import', key: 'i' },
-  { href: '/runs', word: 'Runs', icon: 'runs', key: 'r' },
-  { href: '/nights', word: 'Nights', icon: 'nights', key: 'n' },
-  { href: '/jobs', word: 'Jobs', icon: 'jobs', key: 'j' },
-  { href: '/export', word: 'Export', icon: 'export', key: 'e' },
-  { href: '/queue', word: 'Queue', icon: 'queue', key: 'q' },
+const PLACES: readonly { readonly href: string; readonly word: string; readonly icon: IconName }[] = [
+  { href: '/', word: 'Overview', icon: 'overview' },
+  { href: '/import', word: 'Import', icon: 'import' },
+  { href: '/runs', word: 'Runs', icon: 'runs' },
+  { href: '/nights', word: 'Nights', icon: 'nights' },
+  { href: '/jobs', word: 'Jobs', icon: 'jobs' },
+  { href: '/export', word: 'Export', icon: 'export' },
+  { href: '/queue', word: 'Queue', icon: 'queue' },
 ];
 
 /** The rail, whose service this is, the search, and the page. */
 export function Shell({ session, children }: { session: Session; children: ReactNode }) {
   const [path, go] = useLocation();
   const search = useRef<HTMLInputElement>(null);
-  const shortcuts: readonly Shortcut[] = [
+  useShortcuts([
     { keys: '/', what: 'Search', run: () => search.current?.focus() },
-    ...PLACES.map(({ href, word, key }) => ({ keys: `g ${key}`, what: word, run: () => go(href) })),
-  ];
-  useShortcuts(shortcuts);
+    ...PLACES.map(({ href, word }) => ({ keys: `g ${word[0]?.toLowerCase()}`, what: word, run: () => go(href) })),
+  ]);
   return (
     <div className={`shell${session.production ? '' : ' test'}`}>
       <a className="skip" href="#page">
@@ -44,7 +38,11 @@ export function Shell({ session, children }: { session: Session; children: React
       </header>
       <nav className="rail" aria-label="Pages">
         {PLACES.map(({ href, word, icon }) => (
-          <Link key={href} href={href} aria-current={isAt(path, href) ? 'page' : undefined}>
+          <Link
+            key={href}
+            href={href}
+            aria-current={path === href || (href !== '/' && path.startsWith(`${href}/`)) ? 'page' : undefined}
+          >
             <Icon name={icon} />
             <span>{word}</span>
           </Link>
@@ -57,31 +55,18 @@ export function Shell({ session, children }: { session: Session; children: React
   );
 }
 
-function isAt(path: string, href: string): boolean {
-  return href === '/' ? path === '/' : path === href || path.startsWith(`${href}/`);
-}
-
 /** Nobody writes into the wrong company, or takes a test for the real one, without having seen it. */
 function Whose({ session: { company_name, company, service, production } }: { session: Session }) {
-  const host = hostOf(service);
   return (
-    <div className="whose" title={service}>
+    <div className="line" title={service}>
       <strong className="cut">{company_name ?? `Company ${company}`}</strong>
-      <span className="soft cut host">{host}</span>
-      <span className={production ? 'soft plain' : 'mark'}>{production ? 'production' : 'test'}</span>
+      <span className="soft cut">{URL.canParse(service) ? new URL(service).host : service}</span>
+      {production ? <span className="soft">production</span> : <Badge tone="warn">test</Badge>}
     </div>
   );
 }
 
-function hostOf(address: string): string {
-  try {
-    return new URL(address).host;
-  } catch {
-    return address;
-  }
-}
-
-function Search({ input }: { input: React.RefObject<HTMLInputElement | null> }) {
+function Search({ input }: { input: RefObject<HTMLInputElement | null> }) {
   const [path, go] = useLocation();
   const [params] = useSearchParams();
   const shown = path === '/runs' ? (params.get('q') ?? '') : '';
@@ -106,9 +91,7 @@ function Search({ input }: { input: React.RefObject<HTMLInputElement | null> }) 
           aria-keyshortcuts="/"
           placeholder="Search a file, a job, a run"
           defaultValue={shown}
-          onKeyDown={(event) => {
-            if (event.key === 'Escape') input.current?.blur();
-          }}
+          onKeyDown={({ key }) => key === 'Escape' && input.current?.blur()}
         />
         <kbd>/</kbd>
       </form>
@@ -118,16 +101,15 @@ function Search({ input }: { input: React.RefObject<HTMLInputElement | null> }) 
 
 function Person({ session: { name, role, via } }: { session: Session }) {
   const queries = useQueryClient();
-  const signOut = useMutation({
+  const signOut = useOnce({
     mutationFn: () => send('DELETE', '/session'),
     onSettled: () => {
       queries.clear();
-      void queries.resetQueries({ queryKey: sessionQuery.queryKey });
       location.assign('/');
     },
   });
   return (
-    <div className="person">
+    <div className="line">
       <span className="soft cut" title={`Signed in as ${name}, ${role}`}>
         {name} · {role}
       </span>

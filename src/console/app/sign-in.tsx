@@ -1,33 +1,29 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Session } from '../../api/schema.js';
 import { Button, Card, Field, Notice } from '../kit/parts.js';
 import { ApiError, send } from './client.js';
-import { sessionQuery } from './queries.js';
+import { client, sessionQuery, useOnce } from './queries.js';
 
 /** In place of every page while nobody is signed in; the address stays, so that the page is there afterwards. */
 export function SignIn() {
-  const queries = useQueryClient();
   const [params] = useSearchParams();
-  const [name, setName] = useState('');
-  const [password, setPassword] = useState('');
-  const signIn = useMutation({
-    mutationFn: () => send<Session>('POST', '/session', { name, password }),
-    onSuccess: (session) => queries.setQueryData(sessionQuery.queryKey, session),
+  const signIn = useOnce({
+    mutationFn: (entries: FormData) =>
+      send<Session>('POST', '/session', { name: entries.get('username'), password: entries.get('password') }),
+    onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, session),
   });
   const wrong = signIn.error instanceof ApiError && signIn.error.status === 401;
   return (
     <main className="sign-in">
       <Card>
-        <h1>Sign in to rowferry</h1>
         <form
           className="stack"
           onSubmit={(event) => {
             event.preventDefault();
-            signIn.mutate();
+            signIn.mutate(new FormData(event.currentTarget));
           }}
         >
+          <h1>Sign in to rowferry</h1>
           {params.has('expired') && (
             <Notice tone="warn" title="This link was used before, or is too old">
               <p>
@@ -37,17 +33,7 @@ export function SignIn() {
           )}
           {signIn.error && <Notice tone="bad" title={wrong ? 'Name or password is wrong' : signIn.error.message} />}
           <Field label="Name">
-            {(props) => (
-              <input
-                {...props}
-                className="input"
-                name="username"
-                autoComplete="username"
-                required
-                value={name}
-                onChange={({ target }) => setName(target.value)}
-              />
-            )}
+            {(props) => <input {...props} className="input" name="username" autoComplete="username" required />}
           </Field>
           <Field label="Password">
             {(props) => (
@@ -58,8 +44,6 @@ export function SignIn() {
                 name="password"
                 autoComplete="current-password"
                 required
-                value={password}
-                onChange={({ target }) => setPassword(target.value)}
               />
             )}
           </Field>

@@ -48,7 +48,7 @@ export function Editor({
         ) : (
           <strong>{told(problems)}</strong>
         )}
-        <ul className="limits">
+        <ul className="limits stack tight">
           {problems?.map(({ line, column, severity, message }) => (
             <li key={`${line} ${column} ${message}`}>
               {line === null ? 'The file' : <Chip on={false} onClick={() => jump(line, column)}>{`Line ${line}`}</Chip>}

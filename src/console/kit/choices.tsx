@@ -11,8 +11,6 @@ export interface Choice {
   readonly hint?: string | undefined;
 }
 
-const HIGHEST = 280;
-
 /** In the layer above all, at its field; the focus stays in the field. */
 export function ChoiceList({
   id,
@@ -30,29 +28,7 @@ export function ChoiceList({
   onPick: (choice: Choice) => void;
 }) {
   const list = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const place = () => {
-      const field = at.current?.getBoundingClientRect();
-      const box = list.current;
-      if (!field || !box) return;
-      const below = window.innerHeight - field.bottom;
-      const up = below < HIGHEST && field.top > below;
-      const width = Math.min(Math.max(field.width, 240), window.innerWidth - 16);
-      box.style.width = `${width}px`;
-      box.style.left = `${Math.max(8, Math.min(field.left, window.innerWidth - width - 8))}px`;
-      box.style.maxHeight = `${Math.min(HIGHEST, (up ? field.top : below) - 16)}px`;
-      box.style.top = up ? 'auto' : `${field.bottom + 4}px`;
-      box.style.bottom = up ? `${window.innerHeight - field.top + 4}px` : 'auto';
-    };
-    list.current?.showPopover();
-    place();
-    window.addEventListener('scroll', place, true);
-    window.addEventListener('resize', place);
-    return () => {
-      window.removeEventListener('scroll', place, true);
-      window.removeEventListener('resize', place);
-    };
-  }, [at]);
+  useLayoutEffect(() => list.current?.showPopover({ source: at.current! }), [at]);
   useEffect(() => {
     list.current?.querySelector(`[data-at="${active}"]`)?.scrollIntoView({ block: 'nearest' });
   }, [active]);

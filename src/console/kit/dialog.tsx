@@ -25,12 +25,14 @@ export function Dialog({
     <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
       {open && (
         <>
-          <header>
-            <h2 id={id}>{title}</h2>
+          <header className="line">
+            <h2 id={id} className="grow">
+              {title}
+            </h2>
             <Button look="quiet" icon="close" aria-label="Close" onClick={onClose} />
           </header>
-          <div className="body stack">{children}</div>
-          {footer && <footer>{footer}</footer>}
+          <div className="stack">{children}</div>
+          {footer && <footer className="line">{footer}</footer>}
         </>
       )}
     </dialog>

@@ -9,6 +9,7 @@ const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeSty
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const seconds = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+const short = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
 countAs(whole);
@@ -42,6 +43,11 @@ export function timeOfDay(at: string | Date): string {
 
 export function toTheSecond(iso: string): string {
   return seconds.format(new Date(iso));
+}
+
+/** `31 Mar` */
+export function shortDay(iso: string): string {
+  return short.format(new Date(iso));
 }
 
 /** With seconds and the zone. */

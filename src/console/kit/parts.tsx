@@ -221,7 +221,7 @@ export function Warnings({ of = [] }: { of?: readonly string[] | undefined }) {
 /** Nothing is there: why, and what to do. `page`: it is all that the page has to say. */
 export function Empty({ title, page = false, children }: { title: string; page?: boolean; children?: ReactNode }) {
   return (
-    <div className="empty">
+    <div className="empty stack tight">
       {page ? <h1>{title}</h1> : <h2>{title}</h2>}
       {children}
     </div>

@@ -48,7 +48,7 @@ const BRAKES: Readonly<Record<string, string>> = {
 export function Brakes({ of }: { of: Plan['brakes'] }) {
   const sorted = [...of].sort((a, b) => Number(b.tripped) - Number(a.tripped));
   return (
-    <ul className="limits">
+    <ul className="limits stack tight">
       {sorted.map(({ name, limit, found, tripped, overridden }) => (
         <li key={name}>
           <Badge tone={tripped ? 'bad' : overridden ? 'warn' : 'good'} icon={tripped || overridden ? 'stop' : 'check'}>
@@ -75,7 +75,7 @@ export function FieldChanges({ of, run, back = false }: { of: Plan['fields']; ru
       <summary>
         <bdi>{field}</bdi> {back ? 'goes back' : 'changes'} in {counted(records, 'record')}
       </summary>
-      <ul>
+      <ul className="pairs stack tight">
         {first.map(({ row, key, old, new: to, kind }) => (
           <li key={row}>
             <Link href={`/runs/${run}?row=${row}`} className="cut">

@@ -1,37 +1,42 @@
 import type { ReactNode } from 'react';
 
 export interface Column<T> {
-  readonly head: string;
+  readonly head: ReactNode;
   readonly of: (row: T) => ReactNode;
   /** Numbers stand at the right. */
   readonly num?: boolean;
   /** There is room for it on wider screens alone. */
   readonly broad?: boolean;
+  /** It names the row; else the first one does. */
+  readonly names?: boolean;
 }
 
-/** The first column names the row. What is wide scrolls by itself, with the keyboard, too; `low`: what is long as well. */
+/** What is wide scrolls by itself, with the keyboard, too; `low`: what is long as well. */
 export function Table<T>({
   label,
   rows,
   columns,
   keyOf,
   low = false,
+  className,
 }: {
   label: string;
   rows: readonly T[];
   columns: readonly Column<T>[];
   keyOf: (row: T) => string | number;
   low?: boolean;
+  className?: string;
 }) {
   const look = ({ num, broad }: Column<T>) => `${num ? 'num ' : ''}${broad ? 'broad' : ''}`;
+  const names = columns.find((column) => column.names) ?? columns[0];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard
     <section className={low ? 'scroll low' : 'scroll'} tabIndex={0} aria-label={label}>
-      <table>
+      <table className={className}>
         <thead>
           <tr>
-            {columns.map((column) => (
-              <th key={column.head} scope="col" className={look(column)}>
+            {columns.map((column, at) => (
+              <th key={at} scope="col" className={look(column)}>
                 {column.head}
               </th>
             ))}
@@ -40,17 +45,14 @@ export function Table<T>({
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map((column, at) =>
-                at === 0 ? (
-                  <th key={column.head} scope="row">
+              {columns.map((column, at) => {
+                const Cell = column === names ? 'th' : 'td';
+                return (
+                  <Cell key={at} scope={column === names ? 'row' : undefined} className={look(column)}>
                     {column.of(row)}
-                  </th>
-                ) : (
-                  <td key={column.head} className={look(column)}>
-                    {column.of(row)}
-                  </td>
-                ),
-              )}
+                  </Cell>
+                );
+              })}
             </tr>
           ))}
         </tbody>

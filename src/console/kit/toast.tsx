@@ -1,14 +1,14 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { Button } from './parts.js';
 
-/** What was done, for as long as it takes to read, with a way to take it back. */
+/** What was done, for as long as it takes to read. */
 interface Toast {
   readonly id: number;
   readonly text: string;
-  readonly action?: { readonly label: string; readonly run: () => void } | undefined;
 }
 
 const SHOWN_MS = 10_000;
+const MOST = 3;
 let toasts: readonly Toast[] = [];
 let last = 0;
 const listeners = new Set<() => void>();
@@ -18,48 +18,36 @@ function change(next: readonly Toast[]): void {
   for (const listener of listeners) listener();
 }
 
-export function toast(text: string, action?: Toast['action']): void {
+export function toast(text: string): void {
   last += 1;
-  change([...toasts, { id: last, text, action }].slice(-3));
+  change([...toasts, { id: last, text }].slice(-MOST));
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 export function Toasts() {
-  const shown = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => toasts,
-  );
+  const shown = useSyncExternalStore(listen, () => toasts);
   return (
-    <div className="toasts" role="status" aria-live="polite">
-      {shown.map((one) => (
-        <Shown key={one.id} toast={one} />
+    <div className="toasts stack tight" role="status" aria-live="polite">
+      {shown.map(({ id, text }) => (
+        <Shown key={id} id={id} text={text} />
       ))}
     </div>
   );
 }
 
-function Shown({ toast: { id, text, action } }: { toast: Toast }) {
+function Shown({ id, text }: Toast) {
   const close = () => change(toasts.filter((one) => one.id !== id));
   useEffect(() => {
-    const timer = setTimeout(() => change(toasts.filter((one) => one.id !== id)), SHOWN_MS);
+    const timer = setTimeout(close, SHOWN_MS);
     return () => clearTimeout(timer);
   }, [id]);
   return (
     <div className="toast">
       <span className="grow">{text}</span>
-      {action && (
-        <Button
-          look="quiet"
-          onClick={() => {
-            action.run();
-            close();
-          }}
-        >
-          {action.label}
-        </Button>
-      )}
       <Button look="quiet" icon="close" aria-label="Close" onClick={close} />
     </div>
   );

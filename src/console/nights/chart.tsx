@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import type { Night } from '../../api/schema.js';
-import { number, when } from '../kit/format.js';
+import { number, shortDay, when } from '../kit/format.js';
 import { ButtonLink, Card, StateBadge, stateWord } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
 
@@ -10,17 +10,12 @@ const FIGURES: readonly { readonly head: string; readonly of: (night: Night) => 
   { head: 'New orphans', of: ({ new_orphans }) => new_orphans },
 ];
 
-const dayOfYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const dayOf = ({ started_at }: Night) => dayOfYear.format(new Date(started_at));
+const dayOf = ({ started_at }: Night) => shortDay(started_at);
 
 /** The nights side by side, each a column of small bars to press; for the keyboard and for screen readers the same as a table. */
 export function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Night }) {
   const at = nights.indexOf(chosen);
-  const most = FIGURES.map(({ of }) => Math.max(1, ...nights.map(of)));
-  const tip = (night: Night) =>
-    [dayOf(night), stateWord(night.status), ...FIGURES.map(({ head, of }) => `${head}: ${number(of(night))}`)].join(
-      '\n',
-    );
+  const figures = FIGURES.map(({ head, of }) => ({ head, of, most: Math.max(1, ...nights.map(of)) }));
   return (
     <Card
       title={nights.length === 1 ? 'The one night so far' : `The last ${nights.length} nights`}
@@ -33,12 +28,12 @@ export function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Ni
     >
       <div className="chart" aria-hidden="true">
         <div className="night key">
-          {FIGURES.map(({ head, of }, place) => (
+          {figures.map(({ head, of, most }) => (
             <span key={head}>
               <strong>{number(of(chosen))}</strong>
               <span className="soft small">
                 {head}
-                <span className="broad">, at most {number(most[place] ?? 0)}</span>
+                <span className="broad">, at most {number(most)}</span>
               </span>
             </span>
           ))}
@@ -49,12 +44,16 @@ export function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Ni
             key={night.run}
             href={`?run=${night.run}`}
             tabIndex={-1}
-            title={tip(night)}
+            title={[
+              dayOf(night),
+              stateWord(night.status),
+              ...figures.map(({ head, of }) => `${head}: ${number(of(night))}`),
+            ].join('\n')}
             className={`night ${night.status === 'braked' ? 'bad' : 'info'}${night === chosen ? ' chosen' : ''}`}
           >
-            {FIGURES.map(({ head, of }, place) => (
+            {figures.map(({ head, of, most }) => (
               <span key={head}>
-                <i style={{ height: `${(of(night) / (most[place] ?? 1)) * 100}%` }} />
+                <i style={{ height: `${(of(night) / most) * 100}%` }} />
               </span>
             ))}
             <span className="toned">{night.status === 'braked' ? '×' : ''}</span>
@@ -74,14 +73,7 @@ export function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Ni
           rows={nights.toReversed()}
           keyOf={({ run }) => run}
           columns={[
-            {
-              head: 'Night',
-              of: (night) => (
-                <Link href={`?run=${night.run}`} className="cut">
-                  {when(night.started_at)}
-                </Link>
-              ),
-            },
+            { head: 'Night', of: (night) => <Link href={`?run=${night.run}`}>{when(night.started_at)}</Link> },
             { head: 'How it ended', of: ({ status }) => <StateBadge state={status} /> },
             ...FIGURES.map(({ head, of }) => ({ head, of: (night: Night) => number(of(night)), num: true })),
           ]}

@@ -1,13 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { Overview } from '../../api/schema.js';
-import { FOUR } from '../../model/outcome.js';
-import { Fault } from '../app/faults.js';
+import type { Overview, Run } from '../../api/schema.js';
+import { FOUR, type Four } from '../../model/outcome.js';
+import { NotThere } from '../app/faults.js';
 import { overviewQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, day, number, oneDecimal, timeOfDay, when } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, FOUR_LOOKS, Skeleton, sumOf } from '../kit/parts.js';
+import { Badge, ButtonLink, Card, Empty, FOUR_LOOKS, sumOf } from '../kit/parts.js';
+import { Table } from '../kit/table.js';
 import { RunLines } from '../runs/list.js';
+import { FOUR_WORDS } from '../runs/words.js';
 import './overview.css';
 
 const LOOK_AGAIN_MS = 5_000;
@@ -16,33 +18,19 @@ const LOOK_AGAIN_MS = 5_000;
 export default function OverviewPage() {
   usePageTitle('Overview');
   const { data, error } = useQuery({ ...overviewQuery, refetchInterval: LOOK_AGAIN_MS });
-  if (error && !data) return <Fault error={error} page="Overview" />;
+  if (!data) return <NotThere page="Overview" error={error} />;
+  const { needs_person: needed, running, next, days, service } = data;
+  const some = days.some(({ outcomes }) => FOUR.some((four) => sumOf(outcomes, four) > 0));
   return (
     <div className="stack overview">
       <div className="line wide">
-        <h1 className="grow">{data ? firstLine(data) : 'Overview'}</h1>
+        <h1 className="grow">{firstLine(data)}</h1>
         <ButtonLink look="primary" icon="import" href="/import">
           Import a file
         </ButtonLink>
       </div>
-      {data ? <Told overview={data} /> : <Skeleton what="the overview" lines={8} />}
-    </div>
-  );
-}
-
-function firstLine({ needs_person: needed, running }: Overview): string {
-  const at =
-    running.length > 0 ? `${counted(running.length, 'run')} ${running.length === 1 ? 'is' : 'are'} at work` : '';
-  if (needed.length === 0) return at ? `Nothing waits for you; ${at}.` : 'Nothing waits for you.';
-  const waits = `${counted(needed.length, 'run')} ${needed.length === 1 ? 'waits' : 'wait'} for you`;
-  return at ? `${waits}; ${at}.` : `${waits}.`;
-}
-
-function Told({ overview: { needs_person: needed, running, next, days, service } }: { overview: Overview }) {
-  const some = days.some(({ outcomes }) => FOUR.some((four) => sumOf(outcomes, four) > 0));
-  if (needed.length + running.length + next.length === 0 && !some) {
-    return (
-      <>
+      <Service service={service} />
+      {needed.length + running.length + next.length === 0 && !some ? (
         <Card>
           <Empty title="Nothing has run in the last 30 days">
             <p>
@@ -53,68 +41,69 @@ function Told({ overview: { needs_person: needed, running, next, days, service }
             </ButtonLink>
           </Empty>
         </Card>
-        <Service service={service} />
-      </>
-    );
-  }
-  return (
-    <>
-      <Service service={service} />
-      <div className="panes">
-        <Card flush title="Waits for you">
-          {needed.length === 0 ? (
-            <p className="pad soft">Nothing. What needs you stands here.</p>
-          ) : (
-            <RunLines runs={needed} />
-          )}
-        </Card>
-        <Card flush title="At work now">
-          {running.length === 0 ? <p className="pad soft">Nothing runs.</p> : <RunLines runs={running} />}
-        </Card>
-        <Card flush title="Comes next">
-          {next.length === 0 ? (
-            <p className="pad soft">
-              No job has a schedule. <Link href="/jobs">Jobs</Link> can have one.
-            </p>
-          ) : (
-            <ul className="lines">
-              {next.map(({ job, at }) => (
-                <li key={`${job} ${at}`}>
-                  <Link href={`/jobs/${encodeURIComponent(job)}`} className="grow cut">
-                    <bdi>{job}</bdi>
-                  </Link>
-                  <time className="soft" dateTime={at}>
-                    {when(at)}
-                  </time>
-                </li>
-              ))}
-            </ul>
-          )}
-        </Card>
-      </div>
-      <Days days={days} />
-    </>
+      ) : (
+        <>
+          <div className="panes">
+            <Pane title="Waits for you" runs={needed} none="Nothing. What needs you stands here." />
+            <Pane title="At work now" runs={running} none="Nothing runs." />
+            <Card flush title="Comes next">
+              {next.length === 0 ? (
+                <p className="pad soft">
+                  No job has a schedule. <Link href="/jobs">Jobs</Link> can have one.
+                </p>
+              ) : (
+                <ul className="entries">
+                  {next.map(({ job, at }) => (
+                    <li key={`${job} ${at}`}>
+                      <Link href={`/jobs/${encodeURIComponent(job)}`} className="name grow cut">
+                        <bdi>{job}</bdi>
+                      </Link>
+                      <time className="soft" dateTime={at}>
+                        {when(at)}
+                      </time>
+                    </li>
+                  ))}
+                </ul>
+              )}
+            </Card>
+          </div>
+          <Days days={days} />
+        </>
+      )}
+    </div>
   );
+}
+
+function Pane({ title, runs, none }: { title: string; runs: readonly Run[]; none: string }) {
+  return (
+    <Card flush title={title}>
+      {runs.length === 0 ? <p className="pad soft">{none}</p> : <RunLines runs={runs} />}
+    </Card>
+  );
+}
+
+function firstLine({ needs_person: needed, running }: Overview): string {
+  const waits =
+    needed.length === 0 ? 'Nothing waits for you' : counted(needed.length, 'run waits for you', 'runs wait for you');
+  return running.length === 0 ? `${waits}.` : `${waits}; ${counted(running.length, 'run is', 'runs are')} at work.`;
 }
 
 /** The service's health in one line. */
 function Service({ service: { ok, rate, waiting, paused_until: until } }: { service: Overview['service'] }) {
   const paused = until !== null && new Date(until) > new Date();
+  const [tone, icon, text] =
+    ok === null
+      ? (['calm', 'clock', 'The service was not asked yet'] as const)
+      : !ok
+        ? (['bad', 'bad', 'The service does not answer'] as const)
+        : paused
+          ? (['warn', 'clock', `The service asked for a pause until ${timeOfDay(until)}`] as const)
+          : (['good', 'check', 'The service answers'] as const);
   return (
     <p className="line wide soft">
-      {ok === null ? (
-        <Badge tone="calm" icon="clock">
-          The service was not asked yet
-        </Badge>
-      ) : ok ? (
-        <Badge tone={paused ? 'warn' : 'good'} icon={paused ? 'clock' : 'check'}>
-          {paused ? `The service asked for a pause until ${timeOfDay(until)}` : 'The service answers'}
-        </Badge>
-      ) : (
-        <Badge tone="bad" icon="bad">
-          The service does not answer
-        </Badge>
-      )}
+      <Badge tone={tone} icon={icon}>
+        {text}
+      </Badge>
       {rate !== null && <span>It bears {oneDecimal(rate)} requests a second</span>}
       {waiting > 0 && <span>{counted(waiting, 'request')} wait for their turn</span>}
     </p>
@@ -123,13 +112,12 @@ function Service({ service: { ok, rate, waiting, paused_until: until } }: { serv
 
 /** A bar a day; the table below says the same in numbers. */
 function Days({ days }: { days: Overview['days'] }) {
-  const all = days.map(({ date, outcomes }) => ({
-    date,
-    parts: FOUR.map((four) => ({ four, rows: sumOf(outcomes, four) })),
-  }));
-  const sum = ({ parts }: (typeof all)[number]) => parts.reduce((n, { rows }) => n + rows, 0);
-  const most = Math.max(...all.map(sum), 1);
-  const total = all.reduce((n, one) => n + sum(one), 0);
+  const all = days.map(({ date, outcomes }) => {
+    const parts = FOUR.map((four) => ({ four, rows: sumOf(outcomes, four) }));
+    return { date, parts, sum: parts.reduce((n, { rows }) => n + rows, 0) };
+  });
+  const most = Math.max(...all.map(({ sum }) => sum), 1);
+  const total = all.reduce((n, { sum }) => n + sum, 0);
   return (
     <Card
       title="The last 30 days"
@@ -138,72 +126,55 @@ function Days({ days }: { days: Overview['days'] }) {
           {FOUR.map((four) => (
             <span key={four} className={`line key ${FOUR_LOOKS[four].tone}`}>
               <i aria-hidden="true" />
-              {WORDS[four]}
+              {FOUR_WORDS[four]}
             </span>
           ))}
         </span>
       }
     >
-      <div
-        className="days"
-        role="img"
-        aria-label={`${counted(total, 'row')} in 30 days; the table below has each day.`}
-      >
-        <span className="most soft small">{number(most)}</span>
-        {all.map((one) => (
-          <div key={one.date} className="day" title={`${day(one.date)}: ${told(one.parts)}`}>
-            {one.parts
-              .filter(({ rows }) => rows > 0)
-              .map(({ four, rows }) => (
-                <i key={four} className={FOUR_LOOKS[four].tone} style={{ height: `${(rows / most) * 100}%` }} />
-              ))}
-          </div>
-        ))}
-      </div>
-      <div className="ends soft small">
-        <span>{all[0] && day(all[0].date)}</span>
-        <span>today</span>
-      </div>
-      <details>
-        <summary className="soft small">As a table</summary>
-        <div className="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th>Day</th>
-                {FOUR.map((four) => (
-                  <th key={four} className="num">
-                    {WORDS[four]}
-                  </th>
+      <div className="stack tight">
+        <div
+          className="days"
+          role="img"
+          aria-label={`${counted(total, 'row')} in 30 days; the table below has each day.`}
+        >
+          <span className="most soft small">{number(most)}</span>
+          {all.map(({ date, parts }) => (
+            <div key={date} className="day" title={`${day(date)}: ${told(parts)}`}>
+              {parts
+                .filter(({ rows }) => rows > 0)
+                .map(({ four, rows }) => (
+                  <i key={four} className={FOUR_LOOKS[four].tone} style={{ height: `${(rows / most) * 100}%` }} />
                 ))}
-              </tr>
-            </thead>
-            <tbody>
-              {all
-                .filter((one) => sum(one) > 0)
-                .map(({ date, parts }) => (
-                  <tr key={date}>
-                    <td>{day(date)}</td>
-                    {parts.map(({ four, rows }) => (
-                      <td key={four} className="num">
-                        {number(rows)}
-                      </td>
-                    ))}
-                  </tr>
-                ))}
-            </tbody>
-          </table>
+            </div>
+          ))}
         </div>
-      </details>
+        <div className="line small soft">
+          <span className="grow">{all[0] && day(all[0].date)}</span>
+          <span>today</span>
+        </div>
+        <details>
+          <summary className="soft small">As a table</summary>
+          <Table
+            label="Rows of each day"
+            rows={all.filter(({ sum }) => sum > 0)}
+            keyOf={({ date }) => date}
+            columns={[
+              { head: 'Day', of: ({ date }) => day(date) },
+              ...FOUR.map((four, at) => ({
+                head: FOUR_WORDS[four],
+                num: true,
+                of: ({ parts }: (typeof all)[number]) => number(parts[at]?.rows ?? 0),
+              })),
+            ]}
+          />
+        </details>
+      </div>
     </Card>
   );
 }
 
-const WORDS = { in: 'In', unchanged: 'Unchanged', to_correct: 'To correct', to_look_at: 'To look at' } as const;
-
-function told(parts: readonly { readonly four: keyof typeof WORDS; readonly rows: number }[]): string {
-  const some = parts
-    .filter(({ rows }) => rows > 0)
-    .map(({ four, rows }) => `${number(rows)} ${WORDS[four].toLowerCase()}`);
-  return some.join(', ') || 'nothing';
+function told(parts: readonly { readonly four: Four; readonly rows: number }[]): string {
+  const some = parts.filter(({ rows }) => rows > 0);
+  return some.map(({ four, rows }) => `${number(rows)} ${FOUR_WORDS[four].toLowerCase()}`).join(', ') || 'nothing';
 }

@@ -91,7 +91,7 @@ function Jobs({ title, of, word }: { title: string; of: readonly Queued[]; word:
               {job.progress && !word && <Far progress={job.progress} />}
               {job.reason && <Prose>{job.reason}</Prose>}
             </div>
-            {job.run && (word ? <ButtonLink href={`/runs/${job.run}`}>{word}</ButtonLink> : <Stop run={job.run} />)}
+            {job.run && (word ? <ButtonLink href={`/runs/${job.run}`}>{word}</ButtonLink> : <AtWork id={job.run} />)}
           </li>
         ))}
       </ul>
@@ -113,8 +113,14 @@ function Far({ progress: { phase, done, total, outcomes } }: { progress: NonNull
 
 const nameOf = ({ kind, job }: Queued): string => (job === 'inline' ? kind : `${kind} ${job}`);
 
-/** What it will do stands before it is done. */
-function Stop({ run: id }: { run: string }) {
+/** Which worker has it, and a stop: what that will do stands before it is done. */
+function AtWork({ id }: { id: string }) {
   const { data: run } = useQuery(runQuery(id));
-  return run ? <VerbButton run={run} verb="stop" progress={run.progress} /> : null;
+  if (!run) return null;
+  return (
+    <div className="line">
+      {run.host && <span className="soft">on {run.host}</span>}
+      <VerbButton run={run} verb="stop" progress={run.progress} />
+    </div>
+  );
 }

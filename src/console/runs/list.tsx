@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import type { Run, RunState } from '../../api/schema.js';
-import { Fault } from '../app/faults.js';
+import { NotThere } from '../app/faults.js';
 import { jobsQuery, runsQuery } from '../app/queries.js';
-import { usePageTitle } from '../app/shell.js';
+import { useAddress, usePageTitle } from '../app/shell.js';
 import { counted, exactly, number, when } from '../kit/format.js';
-import { Button, ButtonLink, Card, Chip, Empty, OutcomeBar, Skeleton, StateBadge, stateWord } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Chip, Chips, Empty, OutcomeBar, StateBadge, stateWord } from '../kit/parts.js';
+import { Table } from '../kit/table.js';
 import { kindWord } from './words.js';
 import './runs.css';
 
@@ -26,39 +27,27 @@ const LOOK_AGAIN_MS = 5_000;
 /** All runs, newest first; the address holds the filter and the page. */
 export default function Runs() {
   usePageTitle('Runs');
-  const [params, setParams] = useSearchParams();
-  const [status, job, q, after] = ['status', 'job', 'q', 'after'].map((name) => params.get(name) ?? '');
+  const [params, set] = useAddress();
+  const { status = '', job = '', q = '', after = '' } = Object.fromEntries(params);
   const filter = { status, job, q, after, limit: PER_PAGE };
   const { data, error } = useQuery({ ...runsQuery(filter), refetchInterval: LOOK_AGAIN_MS });
-  const filtered = Boolean(status || job || q);
+  const filtered = status + job + q !== '';
   const { shown, fresh, showFresh } = useStill(data?.runs, JSON.stringify(filter));
-
-  const set = (name: string, value: string) =>
-    setParams((before) => {
-      const next = new URLSearchParams(before);
-      next.delete('after');
-      if (value === '') next.delete(name);
-      else next.set(name, value);
-      return next;
-    });
-  if (error && !data) return <Fault error={error} page="Runs" />;
+  const next = data?.next ?? '';
+  if (!shown) return <NotThere page="Runs" error={data ? undefined : error} />;
   return (
     <div className="stack">
-      <h1>{shown ? firstLine(shown, filtered, Boolean(data?.next)) : 'Runs'}</h1>
-      <div className="line wide filters">
-        <div className="chips" role="group" aria-label="By state">
-          <Chip on={!status} onClick={() => set('status', '')}>
-            All
-          </Chip>
-          {STATES.map((state) => (
-            <Chip key={state} on={status === state} onClick={() => set('status', status === state ? '' : state)}>
-              {stateWord(state)}
-            </Chip>
-          ))}
-        </div>
-        <JobChoice job={job ?? ''} onChange={(name) => set('job', name)} />
+      <h1>{firstLine(shown, filtered, next !== '')}</h1>
+      <div className="line wide">
+        <Chips
+          label="By state"
+          of={[{ value: '', word: 'All' }, ...STATES.map((state) => ({ value: state, word: stateWord(state) }))]}
+          on={status}
+          onChoose={(state) => set({ after: '', status: state === status ? '' : state })}
+        />
+        <JobChoice job={job} onChange={(name) => set({ after: '', job: name })} />
         {q && (
-          <Chip on icon="close" onClick={() => set('q', '')}>
+          <Chip on icon="close" onClick={() => set({ after: '', q: '' })}>
             “{q}”
           </Chip>
         )}
@@ -69,27 +58,36 @@ export default function Runs() {
             {number(fresh)} new
           </Button>
         )}
-        {!shown ? (
-          <div className="pad">
-            <Skeleton what="the runs" lines={8} />
-          </div>
-        ) : shown.length === 0 ? (
-          <Nothing filtered={filtered} onClear={() => setParams({})} />
-        ) : (
+        {shown.length > 0 ? (
           <RunTable runs={shown} />
+        ) : filtered ? (
+          <Empty title="No run matches">
+            <p>
+              Files and jobs are found by a part of their name, runs by how their id begins; a key on the page of its
+              run.
+            </p>
+            <ButtonLink href="/runs">Show all runs</ButtonLink>
+          </Empty>
+        ) : (
+          <Empty title="Nothing has run yet">
+            <p>Import a spreadsheet: nothing is written before you have seen what would be.</p>
+            <ButtonLink look="primary" href="/import" icon="import">
+              Import a file
+            </ButtonLink>
+          </Empty>
         )}
       </Card>
-      {(after || data?.next) && (
+      {(after || next) && (
         <nav className="line" aria-label="Pages of the list">
           {after && (
-            <Button icon="back" onClick={() => set('after', '')}>
+            <Button icon="back" onClick={() => set({ after: '' })}>
               The newest
             </Button>
           )}
-          {data?.next && (
-            <ButtonLink href={`/runs?${withAfter(params, data.next)}`} icon="next">
+          {next && (
+            <Button icon="next" onClick={() => set({ after: next })}>
               Older
-            </ButtonLink>
+            </Button>
           )}
         </nav>
       )}
@@ -97,26 +95,20 @@ export default function Runs() {
   );
 }
 
-function withAfter(params: URLSearchParams, after: string): string {
-  const next = new URLSearchParams(params);
-  next.set('after', after);
-  return next.toString();
-}
+const NEEDS: ReadonlySet<RunState> = new Set(['braked', 'failed', 'interrupted', 'unfinished']);
 
 function firstLine(runs: readonly Run[], filtered: boolean, more: boolean): string {
   const n = runs.length;
   if (n === 0) return filtered ? 'No run matches.' : 'Nothing has run yet.';
   const waiting = runs.filter(({ status, needs_person }) => NEEDS.has(status) || (needs_person ?? 0) > 0).length;
-  const these = filtered
-    ? `${counted(n, 'run')}${more ? ' and more' : ''} ${n === 1 && !more ? 'matches' : 'match'}`
-    : '';
-  if (filtered)
-    return `${these}; ${waiting === 0 ? 'none of them needs you' : `${number(waiting)} ${waiting === 1 ? 'needs' : 'need'} you`}.`;
+  const need = waiting === 1 ? 'needs' : 'need';
+  if (filtered) {
+    const these = more ? `${counted(n, 'run')} and more match` : counted(n, 'run matches', 'runs match');
+    return `${these}; ${waiting === 0 ? 'none of them needs you' : `${number(waiting)} ${need} you`}.`;
+  }
   if (waiting === 0) return `Nobody is needed: the latest ${counted(n, 'run')} ended well.`;
-  return `${number(waiting)} of the latest ${counted(n, 'run')} ${waiting === 1 ? 'needs' : 'need'} you.`;
+  return `${number(waiting)} of the latest ${counted(n, 'run')} ${need} you.`;
 }
-
-const NEEDS: ReadonlySet<RunState> = new Set(['braked', 'failed', 'interrupted', 'unfinished']);
 
 /**
  * A list that does not move: what came since waits behind a button, what is shown changes in place. `key`: another one is
@@ -138,22 +130,9 @@ function useStill(runs: readonly Run[] | undefined, key: string) {
   return { shown, fresh, showFresh: () => runs && setStill({ key, runs }) };
 }
 
-const NARROW = matchMedia('(max-width: 760px)');
-
-function useIsNarrow(): boolean {
-  return useSyncExternalStore(
-    (changed) => {
-      NARROW.addEventListener('change', changed);
-      return () => NARROW.removeEventListener('change', changed);
-    },
-    () => NARROW.matches,
-  );
-}
-
 function JobChoice({ job, onChange }: { job: string; onChange: (name: string) => void }) {
   const { data } = useQuery(jobsQuery);
-  const names = new Set(data?.jobs.map(({ name }) => name));
-  if (job) names.add(job);
+  const names = new Set([...(data?.jobs.map(({ name }) => name) ?? []), ...(job ? [job] : [])]);
   return (
     <select className="input" aria-label="Job" value={job} onChange={({ target }) => onChange(target.value)}>
       <option value="">All jobs</option>
@@ -164,38 +143,24 @@ function JobChoice({ job, onChange }: { job: string; onChange: (name: string) =>
   );
 }
 
-function Nothing({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
-  if (filtered)
-    return (
-      <Empty title="No run matches">
-        <p>
-          Files and jobs are found by a part of their name, runs by how their id begins; a key on the page of its run.
-        </p>
-        <Button onClick={onClear}>Show all runs</Button>
-      </Empty>
-    );
+function Began({ at }: { at: string }) {
   return (
-    <Empty title="Nothing has run yet">
-      <p>Import a spreadsheet: nothing is written before you have seen what would be.</p>
-      <ButtonLink look="primary" href="/import" icon="import">
-        Import a file
-      </ButtonLink>
-    </Empty>
+    <time className="soft" dateTime={at} title={exactly(at)}>
+      {when(at)}
+    </time>
   );
 }
 
 /** Where there is no room for columns; also on the overview. */
 export function RunLines({ runs }: { runs: readonly Run[] }) {
   return (
-    <ul className="lines">
+    <ul className="entries">
       {runs.map((run) => (
         <li key={run.id} className="run">
-          <Link href={`/runs/${run.id}`} className="cut">
+          <Link href={`/runs/${run.id}`} className="name cut">
             <bdi>{run.file || run.job}</bdi>
           </Link>
-          <time className="soft small" dateTime={run.started_at}>
-            {when(run.started_at)}
-          </time>
+          <Began at={run.started_at} />
           <span className="line small">
             <StateBadge state={run.status} />
             <span className="soft grow cut">
@@ -209,54 +174,45 @@ export function RunLines({ runs }: { runs: readonly Run[] }) {
   );
 }
 
+const NARROW = matchMedia('(max-width: 760px)');
+
+function onNarrow(changed: () => void): () => void {
+  NARROW.addEventListener('change', changed);
+  return () => NARROW.removeEventListener('change', changed);
+}
+
 function RunTable({ runs }: { runs: readonly Run[] }) {
-  if (useIsNarrow()) return <RunLines runs={runs} />;
+  if (useSyncExternalStore(onNarrow, () => NARROW.matches)) return <RunLines runs={runs} />;
   return (
-    <div className="scroll">
-      <table className="runs">
-        <thead>
-          <tr>
-            <th>State</th>
-            <th>File</th>
-            <th>Job</th>
-            <th>What</th>
-            <th className="num">Rows</th>
-            <th className="late">
-              <span className="unseen">Share by outcome</span>
-            </th>
-            <th className="num">Need you</th>
-            <th className="num">Began</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <tr key={run.id} className="pressable">
-              <td>
-                <StateBadge state={run.status} />
-              </td>
-              <td className="name">
-                <Link href={`/runs/${run.id}`} className="cut whole">
-                  <bdi>{run.file || run.job || run.id}</bdi>
-                </Link>
-              </td>
-              <td className="name of">
-                <span className="cut">
-                  {run.job === 'inline' ? <span className="soft">no job file</span> : <bdi>{run.job}</bdi>}
-                </span>
-              </td>
-              <td className="soft">{kindWord(run)}</td>
-              <td className="num">{run.rows === null ? '' : number(run.rows)}</td>
-              <td className="late bar">{run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} />}</td>
-              <td className="num">{run.needs_person ? number(run.needs_person) : <span className="soft">–</span>}</td>
-              <td className="num soft">
-                <time dateTime={run.started_at} title={exactly(run.started_at)}>
-                  {when(run.started_at)}
-                </time>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      className="runs"
+      label="Runs"
+      rows={runs}
+      keyOf={({ id }) => id}
+      columns={[
+        { head: 'State', of: ({ status }) => <StateBadge state={status} /> },
+        {
+          head: 'File',
+          names: true,
+          of: ({ id, file, job }) => (
+            <Link href={`/runs/${id}`} className="name cut">
+              <bdi>{file || job || id}</bdi>
+            </Link>
+          ),
+        },
+        {
+          head: 'Job',
+          of: ({ job }) => (job === 'inline' ? <span className="soft">no job file</span> : <bdi>{job}</bdi>),
+        },
+        { head: 'What', of: (run) => <span className="soft">{kindWord(run)}</span> },
+        { head: 'Rows', num: true, of: ({ rows }) => rows !== null && number(rows) },
+        {
+          head: <span className="unseen">Share by outcome</span>,
+          of: ({ outcomes, rows }) => outcomes && <OutcomeBar counts={outcomes} total={rows} />,
+        },
+        { head: 'Need you', num: true, of: ({ needs_person: n }) => (n ? number(n) : <span className="soft">–</span>) },
+        { head: 'Began', num: true, of: ({ started_at }) => <Began at={started_at} /> },
+      ]}
+    />
   );
 }

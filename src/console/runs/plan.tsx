@@ -42,7 +42,7 @@ export function PlanView({ plan, run, back = false }: { plan: Plan; run: string;
               <summary>
                 <bdi>{key || `Row ${row}`}</bdi> <span className="soft">{counted(values.length, 'value')}</span>
               </summary>
-              <ul>
+              <ul className="pairs stack tight">
                 {values.map(({ field, value }) => (
                   <li key={field}>
                     <bdi className="soft">{field}</bdi>

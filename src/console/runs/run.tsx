@@ -157,7 +157,7 @@ export function Next({ run, steps }: { run: RunDetail; steps: ReturnType<typeof 
       {steps.length === 0 ? (
         <p>Nothing. Every {run.kind === 'undo' ? 'record' : 'row'} ended well.</p>
       ) : (
-        <ol className="todo">
+        <ol className="todo stack">
           {steps.map(({ text, verb, report, show, run: other }) => (
             <li key={text}>
               <p>{text}</p>
@@ -199,16 +199,16 @@ const WHAT: Readonly<Record<string, string>> = {
 function Reports({ run }: { run: RunDetail }) {
   return (
     <Card title="Reports">
-      <ul className="reports">
+      <ul className="stack tight">
         {run.reports.map((name) => (
-          <li key={name}>
+          <li key={name} className="line">
             <a
               href={reportAddress(run, name)}
               {...(name === 'report.html' ? { target: '_blank', rel: 'noreferrer' } : { download: name })}
             >
               {name}
             </a>
-            <span className="soft small cut">{WHAT[name] ?? ''}</span>
+            <span className="soft small">{WHAT[name] ?? ''}</span>
           </li>
         ))}
       </ul>

@@ -1,25 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
-import { useSearchParams } from 'wouter';
+import { Fragment, useEffect, useRef } from 'react';
 import type { RunDetail, Story } from '../../api/schema.js';
 import type { IssueCode } from '../../model/issue.js';
 import { advice, outcomeWords } from '../../report/words.js';
 import { Fault } from '../app/faults.js';
 import { useShortcuts } from '../app/keys.js';
 import { storyQuery } from '../app/queries.js';
+import { useAddress } from '../app/shell.js';
 import { exactly, number } from '../kit/format.js';
 import { Button, OutcomeBadge, Prose, Skeleton } from '../kit/parts.js';
 import { OldNew } from '../kit/plan.js';
 
 /** What happened to one row: cells → what was found → the decision → what was sent → outcome. */
 export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
-  const [, setParams] = useSearchParams();
-  const onClose = () =>
-    setParams((before) => {
-      const next = new URLSearchParams(before);
-      next.delete('row');
-      return next;
-    });
+  const [, set] = useAddress();
+  const onClose = () => set({ row: '' });
   const { data: story, error } = useQuery(storyQuery(run.id, row));
   const panel = useRef<HTMLElement>(null);
   useShortcuts([{ keys: 'Escape', what: 'Close the row', run: onClose }]);
@@ -41,10 +36,10 @@ export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
         </h2>
         <Button look="quiet" icon="close" aria-label="Close the row" onClick={onClose} />
       </header>
-      {error ? (
-        <Fault error={error} />
-      ) : story ? (
+      {story ? (
         <Told run={run} story={story} />
+      ) : error ? (
+        <Fault error={error} />
       ) : (
         <Skeleton what="the row" lines={8} />
       )}
@@ -56,7 +51,7 @@ function Told({ run, story }: { run: RunDetail; story: Story }) {
   const { outcome, issues, changes, sent, found } = story;
   const words = outcome ? outcomeWords(outcome, run.dry_run, run.kind) : undefined;
   return (
-    <ol className="told">
+    <ol className="told stack">
       <li>
         <h3>{run.kind === 'undo' ? 'The record' : 'The cells'}</h3>
         <Cells story={story} />
@@ -66,7 +61,7 @@ function Told({ run, story }: { run: RunDetail; story: Story }) {
         {issues.length === 0 ? (
           <p className="soft">No fault.</p>
         ) : (
-          <ul className="found">
+          <ul className="found stack">
             {issues.map(({ code, severity, message, column, value, origin }) => (
               <li key={`${code} ${column} ${message}`} className={severity === 'error' ? 'warn' : 'calm'}>
                 <p>
@@ -92,7 +87,7 @@ function Told({ run, story }: { run: RunDetail; story: Story }) {
         {changes.length === 0 ? (
           <p className="soft">{decided(story)}</p>
         ) : (
-          <ul className="changes">
+          <ul className="pairs stack tight">
             {changes.map(({ field, old, new: now, kind }) => (
               <li key={field}>
                 <bdi className="soft">{field}</bdi>
@@ -157,52 +152,36 @@ function decided({ outcome }: Story): string {
 
 /** Those that are blank, and should be, are only counted. */
 function Cells({ story: { cells, headings, corrected, issues } }: { story: Story }) {
-  const faulty = new Set(issues.map(({ column }) => column));
   if (cells.length === 0) return <p className="soft">None are kept.</p>;
-  const all = headings.map((heading, at) => ({ heading, at, text: cells[at] ?? '', fault: faulty.has(heading) }));
-  const shown = all.filter(({ text, fault, at }) => text !== '' || fault || corrected.includes(at));
+  const all = headings.map((heading, at) => ({
+    at,
+    heading,
+    text: cells[at] ?? '',
+    isFaulty: issues.some(({ column }) => column === heading),
+    isCorrected: corrected.includes(at),
+  }));
+  const shown = all.filter(({ text, isFaulty, isCorrected }) => text !== '' || isFaulty || isCorrected);
+  const blank = all.length - shown.length;
   return (
     <>
-      <dl className="facts cells">
-        {shown.map(({ heading, at, text, fault }) => (
-          <Cell key={at} heading={heading} fault={fault} corrected={corrected.includes(at)}>
-            {text}
-          </Cell>
+      <dl className="facts">
+        {shown.map(({ at, heading, text, isFaulty, isCorrected }) => (
+          <Fragment key={at}>
+            <dt>
+              <bdi>{heading}</bdi>
+            </dt>
+            <dd>
+              {text === '' ? (
+                <span className={isFaulty ? 'toned warn' : 'soft'}>blank</span>
+              ) : (
+                <bdi className={isFaulty ? 'value fault' : ''}>{text}</bdi>
+              )}
+              {isCorrected && <span className="soft small"> corrected</span>}
+            </dd>
+          </Fragment>
         ))}
       </dl>
-      {shown.length < all.length && (
-        <p className="soft small">
-          {shown.length === 0 ? 'All' : `${number(all.length - shown.length)} more`} are blank.
-        </p>
-      )}
-    </>
-  );
-}
-
-function Cell({
-  heading,
-  fault,
-  corrected,
-  children,
-}: {
-  heading: string;
-  fault: boolean;
-  corrected: boolean;
-  children: string;
-}) {
-  return (
-    <>
-      <dt>
-        <bdi>{heading}</bdi>
-      </dt>
-      <dd>
-        {children === '' ? (
-          <span className={fault ? 'toned warn' : 'soft'}>blank</span>
-        ) : (
-          <bdi className={fault ? 'value fault' : ''}>{children}</bdi>
-        )}
-        {corrected && <span className="soft small"> corrected</span>}
-      </dd>
+      {blank > 0 && <p className="soft small">{shown.length === 0 ? 'All' : `${number(blank)} more`} are blank.</p>}
     </>
   );
 }
