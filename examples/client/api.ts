@@ -2,7 +2,7 @@
 
 export type Session = { "name": string; "role": "viewer" | "operator" | "approver"; "via": "user" | "link" | "key" | "socket"; /** Address of the service. */ "service": string; "company": number; /** Null where it could not be read. */ "company_name": string | null; /** False where the address of the service looks like a test: sandbox, staging, localhost. */ "production": boolean; "version": string; /** Bytes. */ "max_upload": number; };
 
-export type Problem = { "type": string; "status": number; "code": "usage" | "failed"; /** What is wrong, and what to do, in sentences. */ "detail": string; /** Each fault by itself, where there are several. */ "errors"?: (string)[]; };
+export type Problem = { "type": string; "title": string; "status": number; "code": "usage" | "failed"; /** What is wrong, and what to do, in sentences. */ "detail": string; /** Each fault by itself, where there are several. */ "errors"?: (string)[]; };
 
 export type Accepted = { /** Of the run that this began, or takes up. */ "id": string; };
 
@@ -115,7 +115,7 @@ export interface Operations {
   "GET /jobs": { query: {  }; body: undefined; answer: { "jobs": (Job)[]; } };
   /** A job file as it is, with its faults. */
   "GET /jobs/{name}": { query: {  }; body: undefined; answer: JobFile };
-  /** Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * for a new one. */
+  /** Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * where it may only be a new one. */
   "PUT /jobs/{name}": { query: {  }; body: { "text": string; } | { "job": Record<string, unknown>; }; answer: JobFile };
   /** Checks the text of a job file; nothing is written. */
   "POST /jobs/check": { query: {  }; body: { "text": string; } | { "job": Record<string, unknown>; }; answer: JobChecked };

@@ -97,7 +97,7 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
     send(
       'put',
       '/jobs/{name}',
-      'Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * for a new one.',
+      'Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * where it may only be a new one.',
       {
         body: jobInput,
         middleware,
@@ -111,12 +111,6 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
     async (c) => {
       const { name } = c.req.valid('param');
       const { 'if-match': expected, 'if-none-match': fresh } = c.req.valid('header');
-      if (expected === undefined && fresh === undefined) {
-        throw new Fault(
-          400,
-          'Say what is replaced: If-Match with the etag of the job file, or If-None-Match: * for a new one.',
-        );
-      }
       const text = textOf(c.req.valid('json'));
       const found = checkJobText(text).problems;
       const faults = found.filter(({ severity }) => severity === 'error');
@@ -133,6 +127,12 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
           );
         }
         const before = there === undefined ? undefined : await readFile(there, 'utf8');
+        if (before !== undefined && expected === undefined && fresh === undefined) {
+          throw new Fault(
+            400,
+            `There is a job ${name} already. Say what is replaced: If-Match with the etag of its file.`,
+          );
+        }
         if (before !== undefined && fresh !== undefined) throw new Fault(412, `There is a job ${name} already.`);
         if (expected !== undefined && (before === undefined || expected !== etagOf(before))) {
           throw new Fault(

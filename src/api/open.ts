@@ -51,9 +51,20 @@ export function openApi(deps: ApiDeps): Api {
     },
     servers: [{ url: API_PATH }],
   });
-  app.all('*', () => {
-    throw new Fault(404, 'There is nothing at this address.');
+  app.all('*', (c) => {
+    const allow = methodsAt(app, c.req.path.replace(API_PATH, ''));
+    if (allow.length === 0) throw new Fault(404, 'There is nothing at this address.');
+    throw new Fault(405, `This address takes ${allow.join(', ')}, not ${c.req.method}.`, [], {
+      allow: allow.join(', '),
+    });
   });
   app.onError(answerFault(deps.log));
   return app;
+}
+
+/** By which methods an address can be asked. */
+function methodsAt(app: Api, path: string): string[] {
+  const found = app.openAPIRegistry.definitions.flatMap((one) => (one.type === 'route' ? [one.route] : []));
+  const there = found.filter((route) => new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
+  return there.map(({ method }) => method.toUpperCase());
 }

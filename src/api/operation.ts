@@ -20,7 +20,7 @@ export type Api = OpenAPIHono<Env>;
 
 export const API_PATH = '/api/v1';
 
-export type ProblemStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503;
+export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503;
 
 /** Answers with a problem document (RFC 9457). */
 export function problem(
@@ -31,7 +31,8 @@ export function problem(
   headers: Readonly<Record<string, string>> = {},
 ) {
   const code = status < 500 ? 'usage' : 'failed';
-  const body = { type: 'about:blank', status, code, detail, ...(errors.length > 0 && { errors }) };
+  const title = STATUS_CODES[status] ?? '';
+  const body = { type: 'about:blank', title, status, code, detail, ...(errors.length > 0 && { errors }) };
   // Routes say what they answer where all is well; this is what they answer otherwise.
   return c.json(body, status, { 'content-type': 'application/problem+json', ...headers }) as never;
 }

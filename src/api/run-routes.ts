@@ -45,7 +45,7 @@ const described = z
     once: z.boolean().optional().describe('A run that failed is not tried again by itself.'),
   })
   .meta({ id: 'Order' });
-const KEY = /^[\w-]{1,64}$/;
+const KEY = /^[!-~]{1,255}$/;
 /** What the job data may have, and the few words around them. */
 const MOST_BYTES = DATA_LIMITS.bytes + 1024;
 
@@ -101,7 +101,7 @@ export function runRoutes(app: Api, parts: ApiParts): void {
     }
     const key = c.req.header('idempotency-key');
     if (key !== undefined && !KEY.test(key)) {
-      throw new Fault(400, 'An Idempotency-Key has 1 to 64 letters, digits, - and _.');
+      throw new Fault(400, 'An Idempotency-Key has 1 to 255 characters of ASCII, without blanks.');
     }
     const { kind, once = false, ...data } = read;
     const checked = checkJobData(kind, data);

@@ -41,7 +41,7 @@ export interface RunOrder {
   readonly data: Readonly<Record<string, unknown>>;
   /** Whether somebody waits for it: else what passes by itself is tried again. */
   readonly once: boolean;
-  /** At most 64 letters, digits, `-` and `_`; chosen at random. */
+  /** At most 255 characters; chosen at random. */
   readonly key?: string;
   /** Told of the run before it is put: where that fails there is none. */
   noted?(run: string): Promise<void>;

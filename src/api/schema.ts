@@ -19,6 +19,7 @@ export type Role = (typeof ROLES)[number];
 /** A fault as RFC 9457 has it. `code`: `usage` where the request has to change, `failed` otherwise. */
 export const problem = named('Problem', {
   type: z.string(),
+  title: z.string(),
   status: z.int(),
   code: z.enum(['usage', 'failed']),
   detail: z.string().describe('What is wrong, and what to do, in sentences.'),
@@ -267,7 +268,14 @@ export type Runs = z.output<typeof runs>;
 export const runsQuery = z.object({
   job: z.string().max(300).optional(),
   kind: z.enum(['import', 'export', 'reconcile', 'undo']).optional(),
-  status: z.string().max(200).optional().describe('One or several, between commas.'),
+  status: z
+    .string()
+    .max(200)
+    .refine((list) => list.split(',').every((one) => RUN_STATES.some((state) => state === one)), {
+      error: `names what no run is; it may name: ${RUN_STATES.join(', ')}`,
+    })
+    .optional()
+    .describe('One or several, between commas.'),
   q: z.string().max(300).optional().describe('How the id begins, or a part of the name of file or job.'),
   after: z.string().max(500).optional().describe('`next` of the page before.'),
   limit: z.coerce.number().int().min(1).max(200).default(50),

@@ -169,6 +169,28 @@ describe('each operation', () => {
     },
   );
 
+  it('a method that an address does not take is 405, with those that it takes', async () => {
+    const answer = await bench.call('DELETE', '/runs');
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, GET']);
+    expect(answer.body).toMatchObject({ title: 'Method Not Allowed', status: 405 });
+    expect((await bench.call('DELETE', '/none')).status).toBe(404);
+  });
+
+  it('a filter that nothing can meet is a fault', async () => {
+    const answer = await bench.call('GET', '/runs?status=failed,nope');
+    expect([answer.status, answer.body.errors]).toMatchObject([400, [expect.stringContaining('status names')]]);
+  });
+
+  it('an Idempotency-Key may be what others make of it', async () => {
+    const order = { kind: 'import', job: 'none', rows: [{ a: '1' }] };
+    const keys = ['"8e03978e-40d5-43dd-bc93-6894a57f9324"', `order:17/${'x'.repeat(100)}`];
+    for (const key of keys) {
+      const send = () => bench.call('POST', '/runs', order, { headers: { 'idempotency-key': key } });
+      const [one, two] = [await send(), await send()];
+      expect([one.status, two.body]).toEqual([202, one.body]);
+    }
+  });
+
   it('a run that was refused says why', async () => {
     const answer = await bench.call('GET', `/runs/${failed}`);
     check('get /runs/{id}', answer);

@@ -112,6 +112,7 @@ describe('a job file', () => {
     const both = await Promise.all([1, 2].map((n) => put('a', { text: `${JOB}# ${n}\n` }, { 'if-match': etag })));
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412].sort());
     expect(await readdir(dir)).toEqual(['a.yaml']);
+    expect((await put('without', { text: JOB }, {})).status).toBe(200);
   });
 
   it('with faults is not written, and each is told at its line', async () => {

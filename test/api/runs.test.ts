@@ -60,7 +60,7 @@ describe('POST /runs', () => {
   it.each([
     ['no JSON', 'no', {}, 400, /JSON object with `kind`/],
     ['another kind', { kind: 'remove', job: 'a', file: 'a' }, {}, 400, /`kind`/],
-    ['a wrong key', { kind: 'import', job: 'a', file: 'a' }, { 'idempotency-key': 'a/../b' }, 400, /letters, digits/],
+    ['a wrong key', { kind: 'import', job: 'a', file: 'a' }, { 'idempotency-key': 'a b' }, 400, /without blanks/],
     ['wrong data', { kind: 'import', job: '../a', fil: 'x' }, {}, 422, /no job for the queue/],
     [
       'a key of another order',
