@@ -2,8 +2,8 @@ import { crc32, createDeflateRaw } from 'node:zlib';
 import { RunError } from '../../model/error.js';
 import { type ByteSink, packedSink } from '../table-sink.js';
 
-/** Writes text; wait for it before the next piece. Resolves to the bytes of the part so far, unpacked. */
-export type WriteText = (text: string) => Promise<number>;
+/** Writes text, or bytes; wait for it before the next piece. Resolves to the bytes of the part so far, unpacked. */
+export type WriteText = (text: string | Buffer) => Promise<number>;
 
 /** A zip file, written part by part in one pass. */
 export interface ZipPack {
@@ -59,7 +59,7 @@ export function zipPack(sink: ByteSink): ZipPack {
       });
       try {
         await produce(async (text) => {
-          const bytes = Buffer.from(text, 'utf8');
+          const bytes = typeof text === 'string' ? Buffer.from(text, 'utf8') : text;
           crc = crc32(bytes, crc);
           size += bytes.length;
           await deflate.write(bytes);

@@ -90,7 +90,9 @@ export async function conclude(
       source,
       rejected: rejectedForm(run),
       ...(status === undefined ? {} : { stopped: reason ?? interruption(run) }),
-      ...(request.corrections && request.lineage?.retries === undefined ? { corrected: true } : {}),
+      ...(request.corrections && request.lineage?.retries === undefined
+        ? { corrected: join(run.folder.dir, 'work', request.source) }
+        : {}),
       ...(reconcile ? { reconcile } : {}),
       references: references(run),
       ...(columnOf ? { columnOf } : {}),

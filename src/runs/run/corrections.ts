@@ -67,6 +67,7 @@ function correctedRow(row: SheetRow, overlay: Overlay, { headings }: SourceMeta)
   const values = new Map(found);
   return {
     ...row,
+    corrected: new Map(found.map(([at]) => [at, row.cells[at] ?? ''])),
     cells: row.cells.map((cell, at) => values.get(at) ?? cell),
     ...(row.faults && { faults: row.faults.filter(({ index }) => index === undefined || !values.has(index)) }),
     ...(row.escaped && { escaped: row.escaped.filter((at) => !values.has(at)) }),
