@@ -5,28 +5,18 @@ import { Button, ButtonLink, Empty, Notice, Skeleton } from '../kit/parts.js';
 import { ApiError } from './client.js';
 import type { RunEvents } from './events.js';
 
-/** What cannot be shown: why, and what to do. `page`: it is a whole page that has this name. */
-export function Fault({ error, page }: { error: unknown; page?: string }) {
-  if (page === undefined) return <Why error={error} />;
-  return (
-    <div className="stack">
-      <h1>{page}</h1>
-      <Why error={error} />
-    </div>
-  );
-}
-
 /** In place of a page whose data are not there: they are on their way, or why they do not come. */
 export function NotThere({ page, error }: { page: string; error: unknown }) {
   return (
     <div className="stack">
       <h1>{page}</h1>
-      {error ? <Why error={error} /> : <Skeleton what={page} lines={8} />}
+      {error ? <Fault error={error} /> : <Skeleton what={page} lines={8} />}
     </div>
   );
 }
 
-function Why({ error }: { error: unknown }) {
+/** What cannot be shown: why, and what to do. */
+export function Fault({ error }: { error: unknown }) {
   const queries = useQueryClient();
   if (!(error instanceof ApiError)) {
     return (
@@ -100,6 +90,6 @@ export class Guard extends Component<{ children: ReactNode }, { error: unknown }
   }
   override render() {
     const { error } = this.state;
-    return error === undefined ? this.props.children : <Fault error={error} page="That did not work" />;
+    return error === undefined ? this.props.children : <NotThere error={error} page="That did not work" />;
   }
 }

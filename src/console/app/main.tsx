@@ -5,9 +5,9 @@ import { Redirect, Route, Switch } from 'wouter';
 import '../kit/kit.css';
 import './app.css';
 import { Skeleton } from '../kit/parts.js';
-import { Toasts } from '../kit/toast.js';
+import { TOASTS } from '../kit/toast.js';
 import { ApiError } from './client.js';
-import { Fault, Guard } from './faults.js';
+import { Guard, NotThere } from './faults.js';
 import { ShortcutKeys } from './keys.js';
 import { client, sessionQuery } from './queries.js';
 import { Shell } from './shell.js';
@@ -29,7 +29,7 @@ function Console() {
   if (!session) {
     return (
       <main className="sign-in">
-        {error ? <Fault error={error} page="rowferry" /> : <Skeleton what="the console" />}
+        <NotThere error={error} page="rowferry" />
       </main>
     );
   }
@@ -55,7 +55,7 @@ function Console() {
           </Route>
         </Switch>
       </Shell>
-      <Toasts />
+      <div id={TOASTS} className="toasts stack tight" role="status" />
     </>
   );
 }

@@ -30,39 +30,36 @@ export function ChoiceList({
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => list.current?.showPopover({ source: at.current! }), [at]);
   useEffect(() => {
-    list.current?.querySelector(`[data-at="${active}"]`)?.scrollIntoView({ block: 'nearest' });
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [active]);
-  const groups = [...new Set(choices.map(({ group }) => group))];
   return (
     <div ref={list} id={id} role="listbox" aria-label={label} popover="manual" className="choices">
-      {groups.map((group) => {
-        const options = choices.map((choice, place) =>
-          choice.group === group ? (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: keys go to the field
-            <div
-              key={choice.value}
-              id={`${id}-${place}`}
-              data-at={place}
-              role="option"
-              aria-selected={place === active}
-              onPointerDown={(event) => event.preventDefault()}
-              onClick={() => onPick(choice)}
-            >
-              <bdi className="wrap">{choice.label}</bdi>
-              {choice.hint && <span className="soft small">{choice.hint}</span>}
-            </div>
-          ) : null,
-        );
-        if (group === undefined) return options;
-        return (
-          <div key={group} role="group" aria-label={group}>
+      {groupsOf(choices).map((group) => (
+        <div key={group} {...(group !== undefined && { role: 'group', 'aria-label': group })}>
+          {group !== undefined && (
             <div className="group small soft" aria-hidden="true">
               {group}
             </div>
-            {options}
-          </div>
-        );
-      })}
+          )}
+          {choices.map(
+            (choice, place) =>
+              choice.group === group && (
+                // biome-ignore lint/a11y/useKeyWithClickEvents: keys go to the field
+                <div
+                  key={choice.value}
+                  id={`${id}-${place}`}
+                  role="option"
+                  aria-selected={place === active}
+                  onPointerDown={(event) => event.preventDefault()}
+                  onClick={() => onPick(choice)}
+                >
+                  <bdi className="wrap">{choice.label}</bdi>
+                  {choice.hint && <span className="soft small">{choice.hint}</span>}
+                </div>
+              ),
+          )}
+        </div>
+      ))}
       {choices.length === 0 && (
         <div role="option" aria-selected="false" aria-disabled="true" className="soft">
           Nothing like it
@@ -71,6 +68,8 @@ export function ChoiceList({
     </div>
   );
 }
+
+const groupsOf = (choices: readonly Choice[]) => [...new Set(choices.map(({ group }) => group))];
 
 /** Up and down among choices; -1: none is active. True where the key was taken. */
 export function moveActive(
@@ -86,16 +85,14 @@ export function moveActive(
   return true;
 }
 
-/** Those that hold the text, in their names or groups; those that begin with it first. */
+/** Those that hold the text, in their names or groups, group by group; those that begin with it first. */
 export function matching(choices: readonly Choice[], text: string): Choice[] {
   const wanted = text.trim().toLocaleLowerCase();
-  if (wanted === '') return [...choices];
-  const rank = ({ label, value }: Choice) => (label.toLocaleLowerCase().startsWith(wanted) || value === wanted ? 0 : 1);
-  const found = choices
-    .filter(({ label, value, group = '' }) => `${label} ${value} ${group}`.toLocaleLowerCase().includes(wanted))
-    .sort((a, b) => rank(a) - rank(b));
-  // As they stand in the list, group by group.
-  return [...new Set(found.map(({ group }) => group))].flatMap((group) => found.filter((one) => one.group === group));
+  const holds = (...texts: readonly string[]) => texts.join(' ').toLocaleLowerCase().includes(wanted);
+  const rank = ({ label, value }: Choice) => Number(!label.toLocaleLowerCase().startsWith(wanted) && value !== wanted);
+  const found = choices.filter(({ label, value, group = '' }) => holds(label, value, group));
+  if (wanted !== '') found.sort((a, b) => rank(a) - rank(b));
+  return groupsOf(found).flatMap((group) => found.filter((one) => one.group === group));
 }
 
 /** One of a list that is searched by typing. */
@@ -129,7 +126,7 @@ export function Combo({
     setActive(
       Math.max(
         0,
-        choices.findIndex((choice) => choice.value === value),
+        matching(choices, '').findIndex((choice) => choice.value === value),
       ),
     );
   }
@@ -156,17 +153,13 @@ export function Combo({
           setActive(0);
         }}
         onKeyDown={(event) => {
-          if (!open) {
-            if (event.key !== 'ArrowDown' && event.key !== 'Enter') return;
-            event.preventDefault();
-            begin();
-          } else if (event.key === 'Enter') {
-            event.preventDefault();
-            pick(found[active]);
-          } else if (event.key === 'Escape') {
-            event.preventDefault();
-            setTyped(undefined);
-          } else moveActive(event, active, found.length, setActive);
+          const { key } = event;
+          if (open && moveActive(event, active, found.length, setActive)) return;
+          if (open && key === 'Enter') pick(found[active]);
+          else if (open && key === 'Escape') setTyped(undefined);
+          else if (!open && (key === 'Enter' || key === 'ArrowDown')) begin();
+          else return;
+          event.preventDefault();
         }}
       />
       {open && <ChoiceList id={id} at={input} label={label} choices={found} active={active} onPick={pick} />}

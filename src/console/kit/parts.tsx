@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
 import { Link } from 'wouter';
-import type { RunState } from '../../api/schema.js';
+import type { Run, RunState } from '../../api/schema.js';
 import { FOUR, FOUR_OF, type Four, type OutcomeCounts, type OutcomeKind } from '../../model/outcome.js';
 import { outcomeWords } from '../../report/words.js';
 import { number } from './format.js';
@@ -89,21 +89,8 @@ export const FOUR_LOOKS: Readonly<Record<Four, { readonly tone: Tone; readonly i
 };
 
 /** One of the thirteen, with the sign of its word of the four. */
-export function OutcomeBadge({
-  kind,
-  dryRun,
-  run = 'import',
-}: {
-  kind: OutcomeKind;
-  dryRun: boolean;
-  run?: Parameters<typeof outcomeWords>[2];
-}) {
-  const { tone, icon } = FOUR_LOOKS[FOUR_OF[kind]];
-  return (
-    <Badge tone={tone} icon={icon}>
-      {outcomeWords(kind, dryRun, run).label}
-    </Badge>
-  );
+export function OutcomeBadge({ kind, dryRun, run }: { kind: OutcomeKind; dryRun: boolean; run: Run['kind'] }) {
+  return <Badge {...FOUR_LOOKS[FOUR_OF[kind]]}>{outcomeWords(kind, dryRun, run).label}</Badge>;
 }
 
 const STATES: Readonly<Record<RunState, { readonly tone: Tone; readonly icon: IconName; readonly word: string }>> = {
@@ -122,12 +109,7 @@ export function stateWord(state: RunState): string {
 }
 
 export function StateBadge({ state }: { state: RunState }) {
-  const { tone, icon, word } = STATES[state];
-  return (
-    <Badge tone={tone} icon={icon}>
-      {word}
-    </Badge>
-  );
+  return <Badge {...STATES[state]}>{STATES[state].word}</Badge>;
 }
 
 export function sumOf(counts: Readonly<Partial<OutcomeCounts>>, four: Four): number {
@@ -359,11 +341,6 @@ export function Chips<T extends string>({
       {children}
     </div>
   );
-}
-
-/** Text of a file or of the service: its writing direction does not spill over into the page. */
-export function Foreign({ children }: { children: string }) {
-  return <bdi>{children}</bdi>;
 }
 
 /** Sentences, with what stands between backticks as something to type. */

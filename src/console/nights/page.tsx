@@ -6,9 +6,9 @@ import { jobsQuery, nightsQuery, planQuery, runQuery, useWhyNot } from '../app/q
 import { usePageTitle } from '../app/shell.js';
 import { counted, exactly, number, when } from '../kit/format.js';
 import { Badge, ButtonLink, Card, Empty, Notice, Prose, StateBadge, stateWord } from '../kit/parts.js';
-import { Brakes, FieldChanges, Figures } from '../kit/plan.js';
 import { Table } from '../kit/table.js';
 import { VerbButton } from '../runs/actions.js';
+import { Brakes, FieldChanges, Figures } from '../runs/plan.js';
 import { firstLine, summaryOf } from '../runs/words.js';
 import { Chart } from './chart.js';
 import './nights.css';

@@ -6,8 +6,8 @@ import { queueQuery, runQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number, timeOfDay, when } from '../kit/format.js';
 import { ButtonLink, Card, Notice, OutcomeBar, Prose } from '../kit/parts.js';
-import { Figures } from '../kit/plan.js';
 import { VerbButton } from '../runs/actions.js';
+import { Figures } from '../runs/plan.js';
 
 type Queued = Queue['active'][number];
 const LOOK_MS = 2_000;

@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
 import type { Plan } from '../../api/schema.js';
 import { Fault } from '../app/faults.js';
 import { planQuery } from '../app/queries.js';
-import { counted } from '../kit/format.js';
-import { Skeleton, Warnings } from '../kit/parts.js';
-import { Brakes, FieldChanges, Figures } from '../kit/plan.js';
+import { counted, number } from '../kit/format.js';
+import { Icon, type IconName } from '../kit/icons.js';
+import { Badge, Skeleton, type Tone, Warnings } from '../kit/parts.js';
+
+/** What a run writes, or would: in numbers, against its brakes, and field by field. */
 
 export function PlanOf({ run, back = false }: { run: string; back?: boolean }) {
   const { data: plan, error } = useQuery(planQuery(run));
@@ -55,5 +58,115 @@ export function PlanView({ plan, run, back = false }: { plan: Plan; run: string;
         </div>
       )}
     </div>
+  );
+}
+
+export interface Figure {
+  readonly n: number;
+  readonly what: string;
+  /** Where it is more than none. */
+  readonly tone?: Tone;
+  readonly icon?: IconName;
+}
+
+/** Numbers side by side, each with what it counts. */
+export function Figures({ of }: { of: readonly Figure[] }) {
+  return (
+    <dl className="tiles">
+      {of.map(({ n, what, tone = 'calm', icon }) => (
+        <div key={what} className={n > 0 ? tone : 'calm'}>
+          <dt>{what}</dt>
+          <dd className={n > 0 && tone !== 'calm' ? 'toned' : undefined}>
+            {icon && n > 0 && <Icon name={icon} />}
+            {number(n)}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const BRAKES: Readonly<Record<string, string>> = {
+  min_rows: 'Rows in the file',
+  max_invalid: 'Rows to correct',
+  max_rejected: 'Rows that the service refused',
+  max_updates: 'Records to update',
+  max_creates: 'Records to create',
+  max_cleared: 'Rows that empty a value',
+  max_orphans: 'Records missing from the file',
+  max_change: 'Rows, against the last run',
+  same_file: 'The same file as before',
+  unknown_keys: 'Keys that the service does not know',
+};
+
+/** A line a brake, those that stop the run first. */
+export function Brakes({ of }: { of: Plan['brakes'] }) {
+  const sorted = [...of].sort((a, b) => Number(b.tripped) - Number(a.tripped));
+  return (
+    <ul className="limits stack tight">
+      {sorted.map(({ name, limit, found, tripped, overridden }) => (
+        <li key={name}>
+          <Badge tone={tripped ? 'bad' : overridden ? 'warn' : 'good'} icon={tripped || overridden ? 'stop' : 'check'}>
+            {tripped ? 'Stopped' : overridden ? 'Let pass' : 'Within'}
+          </Badge>
+          <span className="stack">
+            <strong>
+              {BRAKES[name] ?? name}: {found}
+            </strong>
+            <span className="soft">
+              {limit && `The limit is ${limit} `}(<code>{name}</code>)
+            </span>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Field by field, each to be opened for old → new of its first records. `back`: what an undo does to them. */
+export function FieldChanges({ of, run, back = false }: { of: Plan['fields']; run: string; back?: boolean }) {
+  return of.map(({ field, records, first }) => (
+    <details key={field} className="edits">
+      <summary>
+        <bdi>{field}</bdi> {back ? 'goes back' : 'changes'} in {counted(records, 'record')}
+      </summary>
+      <ul className="pairs stack tight">
+        {first.map(({ row, key, old, new: to, kind }) => (
+          <li key={row}>
+            <Link href={`/runs/${run}?row=${row}`} className="cut">
+              <bdi>{key || `Row ${row}`}</bdi>
+            </Link>
+            {back ? <OldNew old={to} to={old} kind="set" /> : <OldNew old={old} to={to} kind={kind} />}
+          </li>
+        ))}
+        {records > first.length && <li className="soft">and {counted(records - first.length, 'more record')}</li>}
+      </ul>
+    </details>
+  ));
+}
+
+const KINDS: Readonly<Record<string, readonly [tone: Tone, word: string]>> = {
+  clear: ['warn', 'is emptied'],
+  at_risk: ['bad', 'would be lost'],
+  preserved: ['calm', 'is carried over'],
+  kept: ['calm', 'is left to the service'],
+};
+
+/** One value of a record: as it was, and as it is afterwards. */
+export function OldNew({ old, to, kind }: { old: string; to: string; kind: string }) {
+  const [tone, word] = KINDS[kind] ?? [];
+  return (
+    <span className="wrap">
+      <Value>{old}</Value> → <Value fresh={kind === 'set'}>{to}</Value>
+      {word && <span className={`toned ${tone}`}> {word}</span>}
+    </span>
+  );
+}
+
+function Value({ children, fresh = false }: { children: string; fresh?: boolean }) {
+  return children === '' ? (
+    <span className="soft">blank</span>
+  ) : (
+    <bdi className={fresh ? 'value new' : 'value'}>{children}</bdi>
   );
 }

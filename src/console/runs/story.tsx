@@ -9,7 +9,7 @@ import { storyQuery } from '../app/queries.js';
 import { useAddress } from '../app/shell.js';
 import { exactly, number } from '../kit/format.js';
 import { Button, OutcomeBadge, Prose, Skeleton } from '../kit/parts.js';
-import { OldNew } from '../kit/plan.js';
+import { OldNew } from './plan.js';
 
 /** What happened to one row: cells → what was found → the decision → what was sent → outcome. */
 export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
