@@ -326,7 +326,8 @@ export function Grid({ run, filter, faults, edits, fieldOf, autoFocus, readOnly,
                   const isIn = place >= range.top && place <= range.bottom;
                   return (
                     <div
-                      key={place}
+                      // Rows that are scrolled out of sight are used again for those that come.
+                      key={editing?.place.row === place ? 'edited' : place % sight.places.length}
                       role="row"
                       aria-rowindex={place + 2}
                       className={away.includes(place) ? 'grid-row away' : 'grid-row'}
