@@ -39,6 +39,7 @@ const LIVE = sample.detail({
   status: 'running',
   summary: null,
   progress: progress(96),
+  host: 'erp-2',
   actions: { ...sample.ACTIONS, stop: { allowed: true } },
 });
 const BUSY: Answers = { 'GET /queue': queue(), [`GET /runs/${ID}`]: LIVE };
@@ -104,6 +105,7 @@ describe.skipIf(!hasBrowser)('the queue', () => {
       await page.getByText('writing · 96 of 240 rows').waitFor();
       answers['GET /queue'] = queue({ active: [queued({ progress: progress(120) })] });
       await page.getByText('writing · 120 of 240 rows').waitFor();
+      expect(await page.getByText('on erp-2').count()).toBe(1);
       await page.getByRole('button', { name: 'Stop' }).focus();
       await page.keyboard.press('Enter');
       await page.getByText(/The \d+ rows not come to stay as they are/).waitFor();

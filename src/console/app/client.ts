@@ -23,13 +23,19 @@ export class ApiError extends Error {
   }
 }
 
-export function addressOf(path: string, query: Query = {}): string {
-  const params = new URLSearchParams();
+/** The same, with these; what is blank goes. */
+export function changed(params: URLSearchParams, query: Query): URLSearchParams {
+  const next = new URLSearchParams(params);
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null && value !== '') params.set(name, String(value));
+    if (value === undefined || value === null || value === '') next.delete(name);
+    else next.set(name, String(value));
   }
-  const text = params.toString();
-  return `${API}${path}${text === '' ? '' : `?${text}`}`;
+  return next;
+}
+
+export function addressOf(path: string, query: Query = {}): string {
+  const params = changed(new URLSearchParams(), query);
+  return `${API}${path}${params.size === 0 ? '' : `?${params}`}`;
 }
 
 export function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
@@ -41,16 +47,11 @@ interface Sending {
   readonly signal?: AbortSignal;
 }
 
-/** `body`: an object goes as JSON, a file as its bytes. */
-export function send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown, sending: Sending = {}) {
-  const raw = body instanceof Blob;
+export function send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body: object = {}, sending: Sending = {}) {
   return ask<T>(`${API}${path}`, {
     method,
-    headers: {
-      'content-type': raw ? 'application/octet-stream' : 'application/json',
-      ...sending.headers,
-    },
-    body: raw ? body : JSON.stringify(body ?? {}),
+    headers: { 'content-type': 'application/json', ...sending.headers },
+    body: JSON.stringify(body),
     signal: sending.signal ?? null,
   });
 }

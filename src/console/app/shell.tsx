@@ -4,7 +4,7 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Session } from '../../api/schema.js';
 import { Icon, type IconName } from '../kit/icons.js';
 import { Badge, Button } from '../kit/parts.js';
-import { type Query, send } from './client.js';
+import { changed, type Query, send } from './client.js';
 import { useShortcuts } from './keys.js';
 import { useOnce } from './queries.js';
 
@@ -132,17 +132,6 @@ export function usePageTitle(title: string): void {
 /** The search of the address, and what changes parts of it; what is blank goes. */
 export function useAddress(): [URLSearchParams, (changes: Query, replace?: boolean) => void] {
   const [params, setParams] = useSearchParams();
-  const set = (changes: Query, replace = false) =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(changes)) {
-          if (value === undefined || value === null || value === '') next.delete(name);
-          else next.set(name, String(value));
-        }
-        return next;
-      },
-      { replace },
-    );
+  const set = (changes: Query, replace = false) => setParams((before) => changed(before, changes), { replace });
   return [params, set];
 }

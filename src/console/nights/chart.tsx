@@ -73,7 +73,14 @@ export function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Ni
           rows={nights.toReversed()}
           keyOf={({ run }) => run}
           columns={[
-            { head: 'Night', of: (night) => <Link href={`?run=${night.run}`}>{when(night.started_at)}</Link> },
+            {
+              head: 'Night',
+              of: (night) => (
+                <Link href={`?run=${night.run}`} className="cut">
+                  {when(night.started_at)}
+                </Link>
+              ),
+            },
             { head: 'How it ended', of: ({ status }) => <StateBadge state={status} /> },
             ...FIGURES.map(({ head, of }) => ({ head, of: (night: Night) => number(of(night)), num: true })),
           ]}
