@@ -107,7 +107,8 @@ export const REFERENCES_BEGUN = 'references-begun';
 const forEach = (what: string, of: string, more = '') =>
   `insert ${what} select ${of} from json_each(?) where true ${more}`;
 const HEAD = `row, sent, op, at, record, coalesce(result -> '$.outcome.key', key) as key, kind, coalesce(id, result ->> '$.outcome.id') as id`;
-const ENDED = `row, result, id, late, case when result is null and op is not null then json_object('key', json(key), 'record', record) end as open`;
+/** What `endedRow` takes, as one JSON list. */
+const ENDED = `json_array(row, json(result), id, json(late), kind, op, json(key), record) as ended`;
 
 /** What a run notes of one set of rows: those of its file, or the orphans of a reconciliation. */
 export class RowStore {
@@ -115,6 +116,7 @@ export class RowStore {
   readonly #table: string;
   readonly #intend: Change;
   readonly #outcome: Change;
+  readonly #unchanged: Change;
   readonly #before: Change;
   readonly #learn: Change;
   readonly #late: Change;
@@ -148,6 +150,16 @@ export class RowStore {
         return this.#ended(ref.row, `a second outcome is ${kind}`);
       },
     };
+    // Most rows of a nightly file: what there is to say of them has columns of its own.
+    this.#unchanged = {
+      sql: into(
+        'row, kind, key, id',
+        `value ->> 0, 'unchanged', value -> 1, value ->> 2`,
+        'kind = excluded.kind, key = excluded.key, id = excluded.id, result = null',
+        replaceable,
+      ),
+      refused: (entry) => this.#ended((entry as readonly [number])[0], 'a second outcome is unchanged'),
+    };
     const pair = (column: string, value: string) => ({
       sql: into(`row, ${column}`, `value ->> 0, value ${value} 1`, `${column} = excluded.${column}`),
     });
@@ -171,7 +183,10 @@ export class RowStore {
   }
 
   outcome(result: RowResult): void {
-    this.#store.enter(this.#outcome, result);
+    const { ref, kind, key, id, attempts, issues } = result.outcome;
+    if (kind === 'unchanged' && attempts === 0 && issues.length === 0 && result.diff.length === 0)
+      this.#store.enter(this.#unchanged, [ref.row, key, id]);
+    else this.#store.enter(this.#outcome, result);
   }
 
   /** Ids that were learned after their rows were written: answers to writes may be empty. `issues`: what the records then told. */
@@ -200,13 +215,22 @@ export class RowStore {
 
   /** How they ended. */
   *ended(where = '1'): Generator<readonly EndedRow[]> {
-    for (const batch of this.#pages(ENDED, where)) yield batch.map(endedRow);
+    this.#store.write();
+    // Many rows as one text: a row at a time costs more to hand over than to read.
+    const page = this.#store.prepare(
+      `select json_group_array(json(ended)) as page from (select ${ENDED} from ${this.#table} where row > ? and (${where}) order by row limit ${PER_READ})`,
+    );
+    for (let last = 0; ; ) {
+      const rows = (parsed(page.get(last)?.['page']) as Ended[]).map(endedRow);
+      if (rows.length === 0) return;
+      yield rows;
+      last = rows[rows.length - 1]!.row;
+    }
   }
 
   /** The same with all they hold. */
   *whole(where = '1'): Generator<readonly WholeRow[]> {
-    const columns = `${HEAD}, ${ENDED.replace('row, ', '').replace('id, ', '')}, before`;
-    for (const batch of this.#pages(columns, where)) yield batch.map(wholeRow);
+    for (const batch of this.#pages(`${HEAD}, ${ENDED}, before`, where)) yield batch.map(wholeRow);
   }
 
   /** Records before their updates, as lines of before.ndjson, in the order of their rows. */
@@ -264,21 +288,41 @@ function storedRow({ row, sent, op, at, record, key, kind, id }: SqlRow): Stored
   };
 }
 
-function endedRow({ row, result, open, id, late }: SqlRow): EndedRow {
+type Ended = readonly [
+  row: number,
+  result: RowResult | null,
+  id: number | null,
+  late: readonly Issue[] | null,
+  kind: OutcomeKind | null,
+  op: string | null,
+  key: string | null,
+  record: number | null,
+];
+
+function endedRow([row, result, id, late, kind, op, key, record]: Ended): EndedRow {
   return {
-    row: Number(row),
-    late: late === null ? NO_ISSUES : (parsed(late) as Issue[]),
-    ...(result === null ? {} : { result: parsed(result) as RowResult }),
-    ...(open === null ? {} : { open: parsed(open) as NonNullable<EndedRow['open']> }),
-    ...(id === null ? {} : { id: Number(id) }),
+    row,
+    late: late ?? NONE,
+    ...(id === null ? {} : { id }),
+    ...(result ? { result } : kind ? { result: unchangedRow(row, kind, key ?? '', id) } : {}),
+    ...(result || kind || op === null ? {} : { open: { key: key ?? '', record } }),
   };
 }
 
-const NO_ISSUES: readonly Issue[] = [];
+const NONE: readonly never[] = [];
+
+function unchangedRow(row: number, kind: OutcomeKind, key: string, id: number | null): RowResult {
+  const outcome = { ref: { row }, kind, key, attempts: 0, issues: NONE, changed: NONE };
+  return { outcome: id === null ? outcome : { ...outcome, id }, diff: NONE };
+}
 
 function wholeRow(row: SqlRow): WholeRow {
-  const { before } = row;
-  return { ...endedRow(row), ...storedRow(row), ...(before === null ? {} : { before: String(before) }) };
+  const { before, ended } = row;
+  return {
+    ...endedRow(parsed(ended) as Ended),
+    ...storedRow(row),
+    ...(before === null ? {} : { before: String(before) }),
+  };
 }
 
 /** What earlier processes of a run left. */
