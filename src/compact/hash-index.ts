@@ -68,6 +68,13 @@ export function createHashIndex(): HashIndex {
   };
 }
 
+/** Spreads numbers that are close together, as ids are; the same everywhere. */
+export function hashOfNumber(number: number): number {
+  const high = Math.imul(Math.floor(number / 0x1_0000_0000) | 0, 0x85ebca6b);
+  const mixed = Math.imul(((number % 0x1_0000_0000) | 0) ^ high, 0x9e3779b1);
+  return mixed ^ (mixed >>> 15);
+}
+
 /** Another one in every process, so that nobody can make up a file whose names all have one hash. */
 const SEED = Math.trunc(Math.random() * 2 ** 32);
 

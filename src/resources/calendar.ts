@@ -208,6 +208,8 @@ export function readDate(source: string, order?: DateOrder): string | undefined 
 
 /** What one date of a response tells about the order of all: `either` where day and month could be exchanged. */
 export function dateOrderOf(source: string): DateOrder | 'either' | undefined {
+  // What nearly every service shows tells nothing.
+  if (isCalendarDate(source)) return undefined;
   const found = recogniseDate(source.trim());
   if (typeof found !== 'object' || !isWholeYear(found)) return undefined;
   const [one, other] = found;

@@ -103,11 +103,8 @@ export interface Service {
 
 /** Records kept on disk with their keys in memory; what a mirror or look-ups found. */
 export interface Snapshot {
-  /**
-   * Adds or replaces a record under its id and key. `text`: its JSON on one line, where the caller has it. `fingerprint`:
-   * of what it holds, NaN where there is none.
-   */
-  add(id: number, record: Json, key: string, readAt: number, text?: string, fingerprint?: number): Promise<void>;
+  /** Adds or replaces a record under its id and key. `text`: its JSON on one line, where the caller has it. */
+  add(id: number, record: Json, key: string, readAt: number, text?: string): Promise<void>;
   /** Ids of the records with this key, ascending. */
   ids(key: string): readonly number[];
   /** Notes a record that nobody is likely to ask for: it is kept nowhere, and read from the service where somebody does. */
@@ -116,10 +113,12 @@ export interface Snapshot {
   holds(id: number): boolean;
   /** Whether a record has this key. */
   has(key: string): boolean;
-  /** The id of the only record with this key, if it was added with this fingerprint. */
+  /** The id of the only record with this key, if it was noted with this fingerprint. */
   like(key: string, fingerprint: number): number | undefined;
   get(id: number): Promise<{ readonly record: Json; readonly readAt: number } | undefined>;
   readonly size: number;
+  /** How many keys its records have, where that need not be counted. */
+  readonly keys?: number | undefined;
   close(): Promise<void>;
 }
 

@@ -45,7 +45,7 @@ test('a snapshot finds a record that was noted alone, and has it read where some
   });
   snapshot.note(1, 'one', 11);
   snapshot.note(2, 'two', 22);
-  await snapshot.add(3, { id: 3 }, 'two', 1, undefined, 22);
+  await snapshot.add(3, { id: 3 }, 'two', 1);
   await snapshot.add(4, { id: 4 }, 'four', 1);
   expect(['one', 'two', 'four', 'five'].map(snapshot.has)).toEqual([true, true, true, false]);
   expect([1, 3, 5].map(snapshot.holds)).toEqual([true, true, false]);
@@ -57,7 +57,7 @@ test('a snapshot finds a record that was noted alone, and has it read where some
   ]);
   expect([snapshot.size, snapshot.ids('two')]).toEqual([4, [2, 3]]);
   expect(await snapshot.get(1)).toEqual({ record: { id: 1, name: 'read' }, readAt: 9 });
-  await snapshot.add(2, { id: 2, name: 'added' }, 'two', 5, undefined, 33);
+  await snapshot.add(2, { id: 2, name: 'added' }, 'two', 5);
   expect((await snapshot.get(2))?.record).toEqual({ id: 2, name: 'added' });
   expect(asked).toEqual([1]);
   await snapshot.close();

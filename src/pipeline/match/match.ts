@@ -142,7 +142,16 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   return mirror(answered === 'dear' ? 'filters would have taken more: ' : doubted);
 }
 
+/** Keys of the file that a record has; the snapshot holds no records with other keys. */
+export function keysFound(keys: Keys, snapshot: Snapshot): number {
+  if (snapshot.keys !== undefined) return snapshot.keys;
+  let found = 0;
+  for (const key of keys.keys()) if (snapshot.has(key)) found++;
+  return found;
+}
+
 function areFound(keys: Keys, snapshot: Snapshot): boolean {
+  if (snapshot.keys !== undefined) return snapshot.keys === keys.size;
   for (const key of keys.keys()) if (!snapshot.has(key)) return false;
   return true;
 }
@@ -194,11 +203,10 @@ export async function lookAgain(
   options: MatchOptions,
   most = Math.ceil(first.count / PAGE_SIZE / 20),
 ): Promise<boolean> {
-  if (first.count === 0) return true;
+  if (first.count === 0 || areFound(keys, options.snapshot)) return true;
   const filter = filterFor(options);
   const missing = new Map<string, readonly string[]>();
   for (const [key, spellings] of keys) if (!options.snapshot.has(key)) missing.set(key, spellings);
-  if (missing.size === 0) return true;
   if (!filter || (first.count <= PAGE_SIZE && most !== Number.POSITIVE_INFINITY)) return false;
   let values = valuesOf(missing, filter, options);
   if (values.has('')) return false;
@@ -271,7 +279,7 @@ export function keepRecord(
   onRecord?.(record);
   const print = fingerprint?.(record) ?? Number.NaN;
   if (ofRows?.has(print)) snapshot.note(id, key, print);
-  else return snapshot.add(id, record, key, readAt, text, print);
+  else return snapshot.add(id, record, key, readAt, text);
 }
 
 interface KeptRecord {

@@ -8,6 +8,7 @@ import { keyText, lookOf } from '../../pipeline/match/key.js';
 import {
   isTwin,
   keepRecord,
+  keysFound,
   lookAgain,
   type MatchOptions,
   noteTwin,
@@ -95,8 +96,7 @@ export async function compareRecords(
       }
     }
   }
-  let keysFound = 0;
-  for (const key of keys.keys()) if (snapshot.has(key)) keysFound++;
+  const found = keysFound(keys, snapshot);
   // A record may have slipped through a list that changed while it was read; a probe tells for a request or two.
   const most = mirror.certified ? MOST_LOOKS : Number.POSITIVE_INFINITY;
   const sure = await lookAgain(keys, { count: mirror.count, results: controls }, match, most);
@@ -117,7 +117,7 @@ export async function compareRecords(
   });
   if (!scope && strangers.length <= MOST_HELD && isTextKey(match)) {
     const beyond = strangers.filter(({ key }) => !isMeant(key)).map(beyondOf);
-    return { matched, beyond, ...seen, outside: 0, controls, keysFound };
+    return { matched, beyond, ...seen, outside: 0, controls, keysFound: found };
   }
   const beyond: Beyond[] = [];
   let records = 0;
@@ -144,7 +144,7 @@ export async function compareRecords(
       `No record is in the scope of the job (${scope.described}): texts are compared with their case. No record can be an orphan.`,
     );
   }
-  return { matched, beyond, records, withoutKey, outside, controls, keysFound };
+  return { matched, beyond, records, withoutKey, outside, controls, keysFound: found };
 }
 
 /** A record that no row of the file means. */
@@ -222,6 +222,9 @@ export async function recheck({ matched, controls }: Compared, mirror: Mirror, p
     ...snapshot,
     get size() {
       return snapshot.size;
+    },
+    get keys() {
+      return snapshot.keys;
     },
     async get(id) {
       const found = await snapshot.get(id);

@@ -1,6 +1,7 @@
 import type { Change } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import { isRef } from '../../model/value.js';
+import { keysFound } from '../../pipeline/match/match.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
 import { changesOf } from '../../pipeline/plan/merge.js';
 import { isNoRecord, parentNotWritten } from '../../pipeline/rows.js';
@@ -213,8 +214,7 @@ export function announce(run: Run, planned: Omit<PlannedWrites, 'freshMs'> & Par
  */
 export function expectedWrites(run: Run, { keys, keyless, snapshot, counts, spec }: Matched): PlannedWrites {
   const { existing, missing } = run.job.match;
-  let found = 0;
-  if (snapshot.size > 0) for (const key of keys.keys()) if (snapshot.has(key)) found++;
+  const found = keysFound(keys, snapshot);
   const rows = Math.max(0, counts.rows - counts.invalid - run.past.outcomes.size);
   const creates = missing === 'create' ? Math.min(rows, keys.size - found + keyless) : 0;
   const updates = existing === 'update' ? Math.min(rows - creates, found) : 0;

@@ -1,5 +1,5 @@
 import { numbersByPlace } from '../../compact/by-place.js';
-import { createHashIndex } from '../../compact/hash-index.js';
+import { createHashIndex, hashOfNumber } from '../../compact/hash-index.js';
 
 /** States of the bits of eight passes. */
 const PASSES = 0x100;
@@ -24,14 +24,14 @@ export class Slots {
 
   /** Slot of a key; -1 where it is not there. */
   find(key: number): number {
-    return this.#index.find(scatter(key), (slot) => this.#keys.get(slot) === key);
+    return this.#index.find(hashOfNumber(key), (slot) => this.#keys.get(slot) === key);
   }
 
   /** Slot of a key, made where it is missing. */
   add(key: number): number {
     const known = this.find(key);
     if (known >= 0) return known;
-    const slot = this.#index.add(scatter(key));
+    const slot = this.#index.add(hashOfNumber(key));
     this.#keys.set(slot, key);
     return slot;
   }
@@ -79,13 +79,6 @@ export class Slots {
   setPosition(slot: number, position: number): void {
     if (this.keepsPositions) this.#positions.set(slot, position);
   }
-}
-
-/** Spreads keys that are close together, as ids are. */
-function scatter(key: number): number {
-  const high = Math.imul(Math.floor(key / 0x1_0000_0000) | 0, 0x85ebca6b);
-  const mixed = Math.imul(((key % 0x1_0000_0000) | 0) ^ high, 0x9e3779b1);
-  return mixed ^ (mixed >>> 15);
 }
 
 /**

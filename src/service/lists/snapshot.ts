@@ -1,11 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { endOfLines } from '../../compact/block-reader.js';
 import { numbersByPlace } from '../../compact/by-place.js';
-import { createHashIndex, hashOf } from '../../compact/hash-index.js';
+import { createHashIndex, hashOf, hashOfNumber } from '../../compact/hash-index.js';
 import { openScratchFile, tried } from '../../compact/scratch-file.js';
 import { isDiskFull, RunError } from '../../model/error.js';
 import { parseJson, stringifyBody } from '../json.js';
 import type { Json, Snapshot } from '../port.js';
+import { textHash } from './slots.js';
 
 const [TAB, COMMA] = [9, 44];
 
@@ -19,55 +20,58 @@ export async function beginSnapshot(path: string, readNoted?: ReadNoted): Promis
 }
 
 /**
- * Records in an append-only file, one a line: `id,readAt,"key"<tab>{record}`. In memory stands only where each line is, found by
- * the hashes of id and key, and the fingerprint, some 40 bytes a record; the line tells whether it is the one that is looked
- * for. A later line replaces an earlier one; a torn last line is cut off at opening. The key '' is no key: nothing is found
- * under it. A record that was noted alone has the line `id,null,"key"<tab>`, which means nothing to a later process.
+ * Records in an append-only file, one a line: `id,readAt,"key"<tab>{record}`. In memory stands of each where its line is, its
+ * id, its fingerprint, and 85 bits of its key, 32 of them other ones in every process: some 55 bytes. A later line replaces
+ * an earlier one; a torn last line is cut off at opening. The key '' is no key: nothing is found under it. A record that was
+ * noted alone has no line.
  */
 export async function openSnapshot(path: string, readNoted: ReadNoted = async () => undefined): Promise<Snapshot> {
-  /** Both number the lines in the order in which they came. */
+  /** Both number the records in the order in which they came; one that came again with another key has a new number. */
   const byId = createHashIndex();
   const byKey = createHashIndex();
+  const ids = numbersByPlace();
+  const keyMarks = numbersByPlace();
   const offsets = numbersByPlace();
   const prints = numbersByPlace();
   let size = 0;
+  let keys: number | undefined = 0;
   const fault = (cause: unknown) => diskFault(path, cause);
   const keep = tried(fault, () => endOfLines(path));
   const file = openScratchFile(path, fault, keep);
 
-  function lineOf(number: number): Buffer {
-    const line = file.line(offsets.get(number) as number);
-    if (!line.includes(TAB)) throw new Error(`the snapshot ${path} was changed by somebody else`);
-    return line;
-  }
+  const find = (id: number): number => byId.find(hashOfNumber(id), (number) => ids.get(number) === id);
 
-  /** The line of a record that counts: the last one; -1 where there is none. */
-  function find(id: number): number {
-    const begin = `${id},`;
-    return byId.find(hashOf(begin), (number) => lineOf(number).toString('latin1', 0, begin.length) === begin);
-  }
-
+  /** `offset`, `fingerprint`: NaN where there is none. */
   function place(id: number, key: string, offset: number, fingerprint: number): void {
+    const mark = textHash(key);
     let number = find(id);
-    if (number < 0) size++;
-    if (number < 0 || keyIn(lineOf(number)) !== JSON.stringify(key)) {
+    if (number < 0 || keyMarks.get(number) !== mark) {
+      if (number < 0) size++;
+      if (keys !== undefined) keys = number >= 0 ? undefined : keys + (has(key) ? 0 : 1);
       byKey.add(hashOf(key));
-      number = byId.add(hashOf(`${id},`));
+      number = byId.add(hashOfNumber(id));
+      ids.set(number, id);
+      keyMarks.set(number, mark);
     }
     offsets.set(number, offset);
     prints.set(number, fingerprint);
   }
 
-  /** The lines of the records with this key that count, the last one first. */
+  /** The records with this key, the last one first. */
   function withKey(key: string, take: (number: number, id: number) => boolean): void {
     if (key === '') return;
-    const wanted = JSON.stringify(key);
+    const mark = textHash(key);
     byKey.find(hashOf(key), (number) => {
-      const line = lineOf(number);
-      if (keyIn(line) !== wanted) return false;
-      const id = Number(line.toString('latin1', 0, line.indexOf(COMMA)));
+      if (keyMarks.get(number) !== mark) return false;
+      const id = ids.get(number) as number;
       return find(id) === number && take(number, id);
     });
+  }
+
+  function has(key: string): boolean {
+    let found = false;
+    withKey(key, () => (found = true));
+    return found;
   }
 
   for (const { at, bytes } of file.lines()) {
@@ -78,49 +82,48 @@ export async function openSnapshot(path: string, readNoted: ReadNoted = async ()
   const nothing = Promise.resolve();
 
   return {
-    add(id, record, key, readAt, text = stringifyBody(record), fingerprint = Number.NaN) {
-      place(id, key, file.append(`${id},${readAt},${JSON.stringify(key)}\t${text}\n`), fingerprint);
+    add(id, record, key, readAt, text = stringifyBody(record)) {
+      place(id, key, file.append(`${id},${readAt},${JSON.stringify(key)}\t${text}\n`), Number.NaN);
       return nothing;
     },
-    note(id, key, fingerprint) {
-      place(id, key, file.append(`${id},null,${JSON.stringify(key)}\t\n`), fingerprint);
-    },
+    note: (id, key, fingerprint) => place(id, key, Number.NaN, fingerprint),
     holds: (id) => find(id) >= 0,
     ids(key) {
-      const ids: number[] = [];
+      const found: number[] = [];
       withKey(key, (_, id) => {
-        ids.push(id);
+        found.push(id);
         return false;
       });
-      return ids.sort((a, b) => a - b);
+      return found.sort((a, b) => a - b);
     },
-    has(key) {
-      let found = false;
-      withKey(key, () => (found = true));
-      return found;
-    },
+    has,
     like(key, fingerprint) {
-      let only: { readonly number: number; readonly id: number } | undefined;
+      let only: number | undefined;
       let others = false;
-      withKey(key, (number, id) => {
+      withKey(key, (number) => {
         others = only !== undefined;
-        only = { number, id };
+        only = number;
         return others;
       });
-      return only && !others && prints.get(only.number) === fingerprint ? only.id : undefined;
+      return only !== undefined && !others && prints.get(only) === fingerprint ? ids.get(only) : undefined;
     },
     async get(id) {
       const number = find(id);
       if (number < 0) return undefined;
-      const line = lineOf(number);
+      const offset = offsets.get(number);
+      if (offset === undefined) return readNoted(id);
+      const line = file.line(offset);
       const tab = line.indexOf(TAB);
-      if (tab === line.length - 1) return readNoted(id);
+      if (tab < 0) throw new Error(`the snapshot ${path} was changed by somebody else`);
       const from = line.indexOf(COMMA) + 1;
       const readAt = Number(line.toString('latin1', from, line.indexOf(COMMA, from)));
       return { record: parseJson(line.toString('utf8', tab + 1)) as Json, readAt };
     },
     get size() {
       return size;
+    },
+    get keys() {
+      return keys;
     },
     async close() {
       try {
@@ -132,22 +135,16 @@ export async function openSnapshot(path: string, readNoted: ReadNoted = async ()
   };
 }
 
-/** Undefined for a damaged line and for one that only notes a record: it will be read from the service again. */
+/** Undefined for a damaged line: the record will be read from the service again. */
 function headOf(line: Buffer): { readonly id: number; readonly key: string } | undefined {
   const tab = line.indexOf(TAB);
   if (tab < 0) return undefined;
   try {
-    const [id, readAt, key] = JSON.parse(`[${line.toString('utf8', 0, tab)}]`) as unknown[];
-    return typeof id === 'number' && readAt !== null && typeof key === 'string' ? { id, key } : undefined;
+    const [id, , key] = JSON.parse(`[${line.toString('utf8', 0, tab)}]`) as unknown[];
+    return typeof id === 'number' && typeof key === 'string' ? { id, key } : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** The key in a line, as JSON. */
-function keyIn(line: Buffer): string {
-  const readAt = line.indexOf(COMMA) + 1;
-  return line.toString('utf8', line.indexOf(COMMA, readAt) + 1, line.indexOf(TAB));
 }
 
 /** What kept a scratch file from being written, in words. */
