@@ -3,21 +3,22 @@ import { openScratchFile, tried } from '../../compact/scratch-file.js';
 import { reached } from '../../trace/milestones.js';
 import { parseJson } from '../json.js';
 import type { Json } from '../port.js';
+import { readPage } from '../transport/answer.js';
 import { diskFault } from './snapshot.js';
 
-/** A page as the log keeps it. `at`: the places on the page of records that were new or had changed, `hashes` of their texts. */
+/** A page as the log keeps it. `at`: the places on the page of records that were new or had changed. */
 export interface LoggedPage {
   readonly pass: number;
   readonly page: number;
   readonly count: number;
   readonly keys: readonly number[];
   readonly at: readonly number[];
-  readonly hashes: readonly number[];
 }
 
 /**
  * The pages that a read was given, in the order in which it took them: after a first line that says what is read, a line
- * `{page}<tab>[record, …]` each. Not made durable: what is lost can be read again. A record's place is a number from 1.
+ * `{page}<tab>[record, …]` each, or, where all records of a page are new, the page as it came. Not made durable: what is lost
+ * can be read again. A record's place is a number from 1.
  */
 export interface PageLog {
   /**
@@ -25,8 +26,8 @@ export interface PageLog {
    * From there on the log is cut off and written anew.
    */
   next(pass: number, page: number): { readonly line: LoggedPage; readonly places: readonly number[] } | undefined;
-  /** `texts`: JSON of the records at `at`. Where they stand then. Throws a `RunError` where the disk cannot be written. */
-  append(line: LoggedPage, texts: readonly string[]): readonly number[];
+  /** `text`: JSON of the records at `at`, on one line. Where they stand then. Throws a `RunError` where the disk cannot be written. */
+  append(line: LoggedPage, text: string): readonly number[];
   /** The records at these places, in this order. */
   read(places: readonly number[]): Json[];
   /** Everything that was appended is in the file then. */
@@ -68,12 +69,9 @@ export function openPageLog(path: string, head: string): PageLog {
   const placesOf = ({ at }: LoggedPage): number[] => at.map((_, index) => (offsets.length - 2) * PAGE + index);
 
   function records(number: number): readonly Json[] {
-    const bytes = file.read(offsets[number] as number, offsets[number + 1] as number);
-    try {
-      return parseJson(bytes.toString('utf8', bytes.indexOf(TAB) + 1)) as Json[];
-    } catch {
-      throw new Error(`the log ${path} of what was read from the service was changed by somebody else`);
-    }
+    const found = recordsIn(file.read(offsets[number] as number, offsets[number + 1] as number));
+    if (!found) throw new Error(`the log ${path} of what was read from the service was changed by somebody else`);
+    return found;
   }
 
   return {
@@ -88,8 +86,8 @@ export function openPageLog(path: string, head: string): PageLog {
       cutOff();
       return undefined;
     },
-    append(line, texts) {
-      file.append(`${JSON.stringify(line)}\t[${texts.join()}]\n`);
+    append(line, text) {
+      file.append(`${JSON.stringify(line)}\t${text}\n`);
       offsets.push(file.end);
       reached('page-kept');
       return placesOf(line);
@@ -119,8 +117,17 @@ export function openPageLog(path: string, head: string): PageLog {
 function frontOf(bytes: Buffer): LoggedPage | undefined {
   try {
     const line = JSON.parse(bytes.toString('utf8', 0, bytes.indexOf(TAB))) as LoggedPage;
-    const records = JSON.parse(bytes.toString('utf8', bytes.indexOf(TAB) + 1)) as unknown[];
-    return records.length === line.at.length && line.hashes.length === line.at.length ? line : undefined;
+    return recordsIn(bytes)?.length === line.at.length ? line : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The records in a line; undefined where it is damaged. */
+function recordsIn(line: Buffer): readonly Json[] | undefined {
+  try {
+    const page = readPage(parseJson(line.toString('utf8', line.indexOf(TAB) + 1)), 1);
+    return typeof page === 'string' ? undefined : page.results;
   } catch {
     return undefined;
   }

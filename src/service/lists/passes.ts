@@ -82,8 +82,10 @@ export async function readPasses(
       let fresh = 0;
       let again: number | undefined;
       const first = (line.page - 1) * 0x10_0000;
+      const found: number[] = [];
       for (const [index, key] of line.keys.entries()) {
         const slot = slots.add(key);
+        found.push(slot);
         if (slots.show(slot, number)) {
           fresh++;
           if (number > 1 && slots.shownIn(slot, number - 1)) shared++;
@@ -92,10 +94,7 @@ export async function readPasses(
         slots.setPosition(slot, first + index);
       }
       if (number > 1 && line.at.length > 0) moved = true;
-      for (const [index, place] of line.at.entries()) {
-        const slot = slots.find(line.keys[place] as number);
-        slots.store(slot, places[index] as number, line.hashes[index] as number);
-      }
+      for (const [index, place] of line.at.entries()) slots.store(found[place] as number, places[index] as number);
       return { page: line.page, count: line.count, keys: line.keys, fresh, again };
     };
 
@@ -110,18 +109,18 @@ export async function readPasses(
         const page = await window(step.value);
         const known = page.known ? taken.get(at) : undefined;
         let line: LoggedPage;
-        let texts: readonly string[] = [];
-        if (known) line = { pass: number, page: at, count: known.count, keys: known.keys, at: [], hashes: [] };
+        let text = '[]';
+        if (known) line = { pass: number, page: at, count: known.count, keys: known.keys, at: [] };
         else {
           const parsed = page.known ? parsedAnew(page, at) : page;
           options.onRecords?.(parsed.results);
-          ({ line, texts } = lineOf(parsed, number, at, slots));
+          ({ line, text } = lineOf(parsed, number, at, slots, log));
           // A record that has changed may read as before where it is shown next: what it is then is to be kept.
           if (line.at.some((place) => slots.find(line.keys[place] as number) >= 0)) taken.clear();
           const { count, keys } = line;
           if (page.text !== undefined) taken.set(at, { hash: textHash(page.text), count, keys });
         }
-        shown = show(line, log.append(line, texts));
+        shown = show(line, log.append(line, text));
         explained(shown.fresh, pass.newest);
       }
       step = walk.next(shown);
@@ -160,23 +159,21 @@ function parsedAnew({ text = '' }: Page, number: number): Page {
   return { ...page, text };
 }
 
-/** A page as the log keeps it, with the texts of what is new to the slots. */
-function lineOf({ count, results }: Page, pass: number, page: number, slots: Slots) {
-  const [keys, at, hashes]: [number[], number[], number[]] = [[], [], []];
-  const texts: string[] = [];
+/** A page as the log keeps it, with the JSON of what is new to the slots, or reads otherwise than it did. */
+function lineOf({ count, results, text }: Page, pass: number, page: number, slots: Slots, log: PageLog) {
   const nameless = new Set<number>();
-  for (const [index, record] of results.entries()) {
-    const text = stringifyBody(record);
-    const hash = textHash(text);
-    const key = idOf(record) ?? namelessKey(text, nameless);
-    keys.push(key);
-    const slot = slots.find(key);
-    if (slot >= 0 && slots.hash(slot) === hash) continue;
-    at.push(index);
-    texts.push(text);
-    hashes.push(hash);
-  }
-  return { line: { pass, page, count, keys, at, hashes }, texts };
+  const keys = results.map((record) => idOf(record) ?? namelessKey(stringifyBody(record), nameless));
+  const known = keys.map((key) => slots.find(key));
+  const places = known.map((slot) => (slot < 0 ? 0 : slots.place(slot)));
+  const before = log.read(places.filter((place) => place > 0));
+  let next = 0;
+  const at = results.flatMap((record, index) => {
+    const old = places[index] === 0 ? undefined : before[next++];
+    return old && stringifyBody(old) === stringifyBody(record) ? [] : [index];
+  });
+  const line: LoggedPage = { pass, page, count, keys, at };
+  if (text !== undefined && at.length === keys.length && !text.includes('\n')) return { line, text };
+  return { line, text: `[${at.map((index) => stringifyBody(results[index])).join()}]` };
 }
 
 /**

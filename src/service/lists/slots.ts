@@ -5,13 +5,12 @@ import { createHashIndex, hashOfNumber } from '../../compact/hash-index.js';
 const PASSES = 0x100;
 
 /**
- * What is known of each record: its key, in which passes it was shown, where its newest form stands and a hash of it; some
- * 45 bytes a record, 53 where positions are kept. A key is the record's id, or a negative number for a record without one.
+ * What is known of each record: its key, in which passes it was shown, where its newest form stands; some
+ * 37 bytes a record, 45 where positions are kept. A key is the record's id, or a negative number for a record without one.
  */
 export class Slots {
   readonly #index = createHashIndex();
   readonly #keys = numbersByPlace();
-  readonly #hashes = numbersByPlace();
   /** A bit for each of eight passes, and above them the place. */
   readonly #states = numbersByPlace();
   readonly #positions = numbersByPlace();
@@ -40,19 +39,13 @@ export class Slots {
     return this.#keys.get(slot) as number;
   }
 
-  /** Hash of the newest form; undefined where none is stored. */
-  hash(slot: number): number | undefined {
-    return this.#hashes.get(slot);
-  }
-
-  /** Where the newest form stands in the log. */
+  /** Where the newest form stands in the log; 0 where none is stored. */
   place(slot: number): number {
     return Math.floor((this.#states.get(slot) ?? 0) / PASSES);
   }
 
-  store(slot: number, place: number, hash: number): void {
+  store(slot: number, place: number): void {
     this.#states.set(slot, place * PASSES + this.#shown(slot));
-    this.#hashes.set(slot, hash);
   }
 
   /** Whether pass 1 to 8 has shown it. */
