@@ -48,7 +48,7 @@ export interface ApiParts extends ApiDeps {
   readonly entries: RunEntries;
 }
 
-export interface AuditAbout {
+interface AuditAbout {
   readonly run?: string;
   /** The earlier run that it is about. */
   readonly of?: string;

@@ -84,7 +84,7 @@ export function fileRoutes(app: Api, parts: ApiParts): void {
 }
 
 /** Whether a run that has not ended was told to read a file. */
-export async function isAwaited(queue: ApiParts['queue'], home: string, path: string): Promise<boolean> {
+async function isAwaited(queue: ApiParts['queue'], home: string, path: string): Promise<boolean> {
   const open = await queue.getJobs(['active', 'waiting', 'delayed', 'prioritized']);
   return open.some(({ data }) => {
     const file = (data as { file?: unknown } | undefined)?.file;

@@ -46,17 +46,10 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
     const path = await fileOf(name);
     if (path === undefined) return undefined;
     const text = await readFile(path, 'utf8');
-    const { kind, job, problems: found } = checkJobText(text);
-    const faulty = job === undefined;
-    const schedule = job?.schedule && { schedule: job.schedule };
-    const now: ReadJob = {
-      name,
-      faulty,
-      problems: found,
-      ...(kind && { kind }),
-      ...schedule,
-      ...(job && { resource: job.resource }),
-    };
+    const { kind, job, problems } = checkJobText(text);
+    const { resource, schedule } = job ?? {};
+    const stated = { ...(kind && { kind }), ...(resource && { resource }), ...(schedule && { schedule }) };
+    const now: ReadJob = { name, faulty: job === undefined, problems, ...stated };
     return { ...(await told(now, parts, await lastRuns())), text, etag: etagOf(text) };
   }
 
@@ -112,8 +105,7 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
       const { name } = c.req.valid('param');
       const { 'if-match': expected, 'if-none-match': fresh } = c.req.valid('header');
       const text = textOf(c.req.valid('json'));
-      const found = checkJobText(text).problems;
-      const faults = found.filter(({ severity }) => severity === 'error');
+      const faults = checkJobText(text).problems.filter(({ severity }) => severity === 'error');
       if (faults.length > 0) {
         const lines = faults.map((one) => problemLine(`${name}.yaml`, one));
         throw new Fault(422, 'The job file was not written: it has faults.', lines);
@@ -140,11 +132,8 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
             `The job ${name} was changed meanwhile, by somebody else or in its file. Look at it as it is now, and change that.`,
           );
         }
-        await makeFolder(jobsDir, {
-          ...HOME,
-          what: 'folder of the job files',
-          namedBy: '--jobs-dir or ROWFERRY_JOBS_DIR',
-        });
+        const jobsFolder = { what: 'folder of the job files', namedBy: '--jobs-dir or ROWFERRY_JOBS_DIR' };
+        await makeFolder(jobsDir, { ...HOME, ...jobsFolder });
         await writeSafely(there ?? join(jobsDir, `${name}.yaml`), (write) => write(text));
         await audit(c.get('who'), 'job file written', { job: name });
         const written = await read(name);

@@ -15,7 +15,7 @@ const FRESH_MS = 250;
  * went in its folder, and for as long as it has not ended.
  */
 export class RunEntries {
-  private known = new Map<string, { readonly version: string; readonly entry: RunEntry }>();
+  private readonly known = new Map<string, { readonly version: string; readonly entry: RunEntry }>();
   private latest: { readonly at: number; readonly entries: Promise<readonly RunEntry[]> } | undefined;
 
   constructor(private readonly home: string) {}
@@ -40,18 +40,12 @@ export class RunEntries {
   private async read(): Promise<readonly RunEntry[]> {
     const ids = await runIds(this.home);
     const entries: RunEntry[] = [];
-    const known: typeof this.known = new Map();
     for (let at = 0; at < ids.length; at += AT_ONCE) {
-      const some = ids.slice(at, at + AT_ONCE);
-      const found = await Promise.all(some.map((run) => this.look(run).catch(() => undefined)));
+      entries.push(...(await this.some(ids.slice(at, at + AT_ONCE))));
       await setImmediate();
-      for (const one of found) {
-        if (!one) continue;
-        known.set(one.entry.run, one);
-        entries.push(one.entry);
-      }
     }
-    this.known = known;
+    const there = new Set(ids);
+    for (const run of this.known.keys()) if (!there.has(run)) this.known.delete(run);
     return entries;
   }
 

@@ -131,39 +131,24 @@ export class RunFinder {
   }
 
   /** The runs of the page, newest first. */
-  async page({ job, kind, status, q, after, limit }: RunsQuery): Promise<Runs> {
-    const list = JSON.stringify(['runs', job, kind, status, q]);
+  async page({ after, limit, ...asked }: RunsQuery): Promise<Runs> {
+    const list = JSON.stringify(['runs', asked.job, asked.kind, asked.status, asked.q]);
     const from = after === undefined ? undefined : this.cursors.open(list, after);
     const beyond = (id: string) => from === undefined || id < from;
-    const queued = (await this.onQueue()).filter(({ place }) => beyond(place));
-    const states = status?.split(',');
-    const words = q?.toLowerCase();
-    const fits = (run: Run) =>
-      (job === undefined || run.job === job) &&
-      (kind === undefined || run.kind === kind) &&
-      (!states || states.includes(run.status)) &&
-      (q === undefined ||
-        words === undefined ||
-        run.id.startsWith(q) ||
-        run.file.toLowerCase().includes(words) ||
-        run.job.toLowerCase().includes(words));
-    const all = job === undefined && kind === undefined && !states && q === undefined;
     const { entries, settings } = this.parts;
-    const folders = all
-      ? await this.first((await runIds(settings.home)).filter(beyond), limit + 1)
-      : (await entries.list()).filter(({ run }) => beyond(run));
-    const onQueue = new Map(queued.map((one) => [one.run.id, one.run]));
+    const ids = await runIds(settings.home);
+    const isAll = Object.values(asked).every((one) => one === undefined);
+    const folders = isAll ? await this.first(ids.filter(beyond), limit + 1) : await entries.list();
+    const queued = new Map((await this.onQueue()).map((one) => [one.run.id, one]));
     const here = folders.map((entry) => {
       const run = runOf(entry);
-      const waits = isOpen(entry) ? onQueue.get(run.id)?.status : undefined;
-      return waits === 'waiting' || waits === 'running' ? { ...run, status: waits } : run;
+      const waits = isOpen(entry) ? queued.get(run.id)?.run : undefined;
+      return { place: run.id, run: waits && isAtWork(waits) ? { ...run, status: waits.status } : run };
     });
-    const known = new Set(await runIds(settings.home));
-    const found = [
-      ...here.map((run) => ({ place: run.id, run })),
-      ...queued.filter(({ run }) => !known.has(run.id)),
-    ].filter(({ run }) => fits(run));
-    found.sort((one, other) => (one.place < other.place ? 1 : -1));
+    for (const id of ids) queued.delete(id);
+    const found = [...here, ...queued.values()]
+      .filter(({ place, run }) => beyond(place) && isAsked(run, asked))
+      .sort((one, other) => (one.place < other.place ? 1 : -1));
     const runs = found.slice(0, limit);
     const last = runs.at(-1);
     return {
@@ -299,6 +284,16 @@ export class RunFinder {
 function exportedFiles(summary: Summary | undefined): string[] {
   const { path: file, bytes, job } = summary?.target ?? {};
   return file === undefined || bytes === undefined || summary?.kind !== 'export' ? [] : [file, ...(job ? [job] : [])];
+}
+
+function isAsked(run: Run, { job, kind, status, q }: Omit<RunsQuery, 'after' | 'limit'>): boolean {
+  const words = q?.toLowerCase() ?? '';
+  return (
+    (job === undefined || run.job === job) &&
+    (kind === undefined || run.kind === kind) &&
+    (status === undefined || status.split(',').includes(run.status)) &&
+    (run.id.startsWith(q ?? '') || `${run.file}\n${run.job}`.toLowerCase().includes(words))
+  );
 }
 
 interface OrderedData {

@@ -51,6 +51,13 @@ interface Counted {
   total: number;
 }
 
+/** Where a page begins: behind a row, or at a place. */
+interface At {
+  readonly from: number;
+  readonly offset: number | undefined;
+  readonly limit: number;
+}
+
 /** The rows of a page, before it is looked up what became of them. */
 interface Picked {
   readonly rows: readonly { readonly row: number; readonly cells?: readonly string[] | undefined }[];
@@ -80,9 +87,11 @@ export class RunRows {
     const table = what.cells || !filter ? await this.table(run) : undefined;
     const store = this.store(run);
     try {
+      const at = { from, offset, limit };
       let picked: Picked = { rows: [], total: 0, counted: true, next: undefined };
-      if (!filter && table) picked = await rowsOfTable(table.index, offset, from, limit);
-      else if (store) picked = await this.rowsOfStore(run, store, filter ?? ALL, list, offset, from, limit);
+      if (!filter && table) picked = await rowsOfTable(table.index, at);
+      else if (store)
+        picked = await this.rowsOfStore(store, filter ?? ALL, this.counting(run, list, filter ?? ALL), at);
       const numbers = picked.rows.map(({ row }) => row);
       const known = outcomesOf(store, numbers);
       const cellsOf = what.cells && filter ? await table?.index.cells(numbers) : undefined;
@@ -102,33 +111,26 @@ export class RunRows {
     }
   }
 
-  private async rowsOfStore(
-    run: FoundRun,
-    store: RunStore,
-    filter: Filter,
-    list: string,
-    offset: number | undefined,
-    from: number,
-    limit: number,
-  ): Promise<Picked> {
-    const count = this.over<Counted>(run, list, { windows: [], total: 0 }, async (counting, so) => {
-      const sql = `select count(*) as n from rows where row > ? and row <= ? and (${filter.sql})`;
-      const select = counting.prepare(sql);
-      for (const at of windowsOf(counting)) {
+  private counting(run: FoundRun, list: string, { sql, values }: Filter): Finding<Counted> {
+    return this.over<Counted>(run, list, { windows: [], total: 0 }, async (store, so) => {
+      const select = store.prepare(`select count(*) as n from rows where row > ? and row <= ? and (${sql})`);
+      for (const at of windowsOf(store)) {
         so.windows.push({ before: so.total, from: at });
-        so.total += Number(select.get(at, at + WINDOW, ...filter.values)?.['n']);
+        so.total += Number(select.get(at, at + WINDOW, ...values)?.['n']);
         await breath();
       }
     });
+  }
+
+  private async rowsOfStore(store: RunStore, filter: Filter, count: Finding<Counted>, at: At): Promise<Picked> {
     await within(this.countMs, count.ended);
     const { windows, total } = count.so;
     const counted = count.endedAt !== undefined;
-    const window = offset === undefined ? undefined : windows.findLast(({ before }) => before <= offset);
-    const found =
-      offset === undefined
-        ? await pick(store, filter, from, 0, limit)
-        : await pick(store, filter, window?.from ?? 0, offset - (window?.before ?? 0), limit);
-    return { rows: found.rows.map((row) => ({ row })), total, counted, next: found.next };
+    const { offset, limit } = at;
+    const { from = 0, before = 0 } = windows.findLast((one) => one.before <= (offset ?? -1)) ?? {};
+    const [behind, skip] = offset === undefined ? [at.from, 0] : [from, offset - before];
+    const { rows, next } = await pick(store, filter, behind, skip, limit);
+    return { rows: rows.map((row) => ({ row })), total, counted, next };
   }
 
   /** Everything about one row, as JSON: the record keeps its digits. Undefined where the run has no such row. */
@@ -378,12 +380,7 @@ function* windowsOf(store: RunStore, from = 0): Generator<number> {
   for (let at = from; at < last; at += WINDOW) yield at;
 }
 
-async function rowsOfTable(
-  index: TableIndex,
-  offset: number | undefined,
-  from: number,
-  limit: number,
-): Promise<Picked> {
+async function rowsOfTable(index: TableIndex, { offset, from, limit }: At): Promise<Picked> {
   const rows = await index.page(offset === undefined ? { after: from } : { place: offset }, limit);
   const more = rows.length === limit || !index.whole;
   return { rows, total: index.rows, counted: true, next: more ? (rows.at(-1)?.row ?? (from || undefined)) : undefined };
@@ -403,7 +400,10 @@ async function pick(
   const rows: number[] = [];
   const end = performance.now() + PATIENCE_MS;
   for (const at of windowsOf(store, from)) {
-    const found = select.all(at, at + WINDOW, ...values, limit + 1 - rows.length, at === from ? skip : 0);
+    const passed = at === from ? skip : 0;
+    const found = select.all(at, at + WINDOW, ...values, limit + 1 - rows.length, passed);
+    // No place that was counted yet.
+    if (passed > 0 && found.length === 0) break;
     for (const { row } of found) rows.push(Number(row));
     if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] };
     if (performance.now() > end) return { rows, next: at + WINDOW };

@@ -2,7 +2,7 @@ import { approveRun, runToApprove } from '../runs/approve.js';
 import { resumeRun } from '../runs/resume.js';
 import { retryRun } from '../runs/retry.js';
 import type { RunResult } from '../runs/run/conclude.js';
-import { type RunContext, STOPPED } from '../runs/run/context.js';
+import type { RunContext } from '../runs/run/context.js';
 import { readRequest } from '../runs/run/earlier-run.js';
 import { runFolder } from '../runs/run/layout.js';
 import { freshRunId, isOpen } from '../runs/run/list.js';
@@ -65,16 +65,10 @@ export class RunVerbs {
     const lease = await store.lease(`run.${run}`, settings.worker.leaseMs);
     if (!lease) throw new Fault(409, 'A worker is at work on this run. Wait for its end, or stop it.');
     await stops.withdraw(run).catch(() => undefined);
-    const watched = stops.watch(run);
-    const stop = new AbortController();
-    const over = new AbortController();
-    const listen = (signal: AbortSignal, reason: string) => {
-      if (signal.aborted) stop.abort(reason);
-      else signal.addEventListener('abort', () => stop.abort(reason), { once: true, signal: over.signal });
-    };
-    listen(stopping, 'SIGTERM');
-    listen(lease.lost, 'taken away');
-    listen(watched.signal, STOPPED);
+    const stop = stops.watch(run, [
+      [stopping, 'SIGTERM'],
+      [lease.lost, 'taken away'],
+    ]);
     const kind = JOB_KINDS.find((one) => one === entry?.kind) ?? 'import';
     let begun = false;
     let tellBegun: () => void = () => undefined;
@@ -90,7 +84,6 @@ export class RunVerbs {
         progress: (progress) => {
           // Of runs inside it the outer one tells.
           if (progress.run !== run) return;
-          live.note(progress);
           tell?.(progress);
           if (begun) return;
           begun = true;
@@ -116,8 +109,7 @@ export class RunVerbs {
         }
       })
       .finally(async () => {
-        over.abort();
-        watched.release();
+        stop.release();
         live.ended(run);
         await lease.release().catch(() => undefined);
       });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as breath, setTimeout as pause } from 'node:timers/promises';
 import { headBytes, isGzip } from '../files/bytes.js';
 import { openSource } from '../files/open.js';
 import { RunError } from '../model/error.js';
@@ -14,7 +15,7 @@ import { within } from '../worker/within.js';
 import type { GridRow } from './schema.js';
 
 /** A table whose rows are asked for at any place. */
-export interface TableWanted {
+interface TableWanted {
   /** Absolute. */
   readonly file: string;
   readonly options: SourceOptions;
@@ -26,11 +27,12 @@ export interface TableWanted {
 const MOST_OPEN = 8;
 /** So long the filling of an index may keep others waiting. */
 const SLICE_MS = 8;
-/** Rows that lie together, and characters after which they end. */
-const BLOCK_ROWS = 40;
-const BLOCK_CHARACTERS = 100_000;
-/** Characters of the cells in one page of rows. */
+/** Rows that are read at a time, and characters after which a page of them ends. */
+const READ_ROWS = 40;
 const PAGE_CHARACTERS = 2_000_000;
+/** So long a page waits for rows that are not there yet, and so often it looks. */
+const PATIENCE_MS = 800;
+const LOOK_MS = 10;
 
 /** Of a large file: what is judged by itself, where the whole takes longer. */
 const HEAD_BYTES = 512 * 1024;
@@ -110,30 +112,15 @@ async function headOf({ file, folder }: TableWanted): Promise<string | undefined
   return path;
 }
 
-/** Where a block of rows begins. */
-interface Block {
-  /** The number of its first row. */
-  readonly row: number;
-  /** How many rows stand in the blocks before it. */
-  readonly place: number;
-}
-
 /**
- * The rows of a table in a database beside the file, in blocks, so that a million of them can be scrolled through without being
- * held. It is filled from the first row on and can be asked meanwhile, as far as it is filled. It lives as long as it is open:
- * whoever opens the file again fills another one.
+ * The rows of a table in a database beside the file, so that a million of them can be scrolled through without being held. It is
+ * filled from the first row on and can be asked meanwhile, as far as it is filled. It lives as long as it is open: whoever opens
+ * the file again fills another one.
  */
 export class TableIndex {
-  /** The numbers of blocks are their places in this list. */
-  private readonly blocks: Block[] = [];
-  /** Rows that are in no block yet. */
-  private pending: GridRow[] = [];
-  private characters = 0;
   private state: 'filling' | 'whole' | 'closed' = 'filling';
   private failure: unknown;
-  private readonly waiting = new Set<() => void>();
   private readonly filled: Promise<void>;
-  /** In the blocks. */
   private count = 0;
   private last = 0;
 
@@ -154,7 +141,9 @@ export class TableIndex {
     await removeDatabase(path);
     const database = openDatabase(path, {
       what: 'The index of a table',
-      schema: 'create table block (number integer primary key, rows text not null) strict',
+      // Blank rows have numbers, and no place.
+      schema: `create table line (place integer primary key, row integer not null, cells text not null) strict;
+        create index line_row on line (row);`,
       version: 1,
       durable: false,
       shared: true,
@@ -178,20 +167,18 @@ export class TableIndex {
    * not there yet. Fewer than asked for where the cells are very long.
    */
   async page(from: { readonly after: number } | { readonly place: number }, limit: number): Promise<GridRow[]> {
-    // How many rows stand before one is not known: blank rows have numbers, too, and are left out.
     await this.until(() => ('place' in from ? this.count >= from.place + limit : this.last >= from.after + limit));
-    const number = Math.max(0, 'place' in from ? this.find('place', from.place) : this.find('row', from.after));
-    const begins = (row: number, at: number) =>
-      'place' in from ? (this.blocks[number]?.place ?? 0) + at >= from.place : row > from.after;
+    const select = this.database.prepare('select row, cells from line where place >= ? order by place limit ?');
     const rows: GridRow[] = [];
-    let characters = 0;
-    for (let block = number, at = 0; block < this.blocks.length; block++) {
-      for (const one of this.read(block)) {
-        if (!begins(one.row, at++)) continue;
-        rows.push(one);
-        if (rows.length >= limit) return rows;
-        for (const cell of one.cells) characters += cell.length;
-        if (characters > PAGE_CHARACTERS) return rows;
+    let place = 'place' in from ? from.place : this.placeAfter(from.after);
+    for (let characters = 0; rows.length < limit && characters <= PAGE_CHARACTERS; ) {
+      const some = select.all(place, Math.min(READ_ROWS, limit - rows.length));
+      if (some.length === 0) break;
+      place += some.length;
+      for (const { row, cells } of some) {
+        rows.push({ row: Number(row), cells: JSON.parse(String(cells)) as string[] });
+        characters += String(cells).length;
+        if (characters > PAGE_CHARACTERS) break;
       }
     }
     return rows;
@@ -199,19 +186,14 @@ export class TableIndex {
 
   /** The cells of some rows, as far as these are there; waits a little for them. */
   async cells(rows: readonly number[]): Promise<ReadonlyMap<number, readonly string[]>> {
-    const wanted = [...rows].sort((one, other) => one - other);
-    await this.until(() => this.last >= (wanted.at(-1) ?? 0));
-    const found = new Map<number, readonly string[]>();
-    let block = -1;
-    let read = new Map<number, readonly string[]>();
-    for (const row of wanted) {
-      const number = this.find('row', row);
-      if (number !== block) read = new Map(this.read(number).map((one) => [one.row, one.cells]));
-      block = number;
-      const cells = read.get(row);
-      if (cells) found.set(row, cells);
-    }
-    return found;
+    await this.until(() => this.last >= Math.max(...rows));
+    const select = this.database.prepare('select cells from line where row = ?');
+    return new Map(
+      rows.flatMap((row) => {
+        const found = select.get(row);
+        return found ? [[row, JSON.parse(String(found['cells'])) as string[]]] : [];
+      }),
+    );
   }
 
   /** Ends the filling and removes the index. */
@@ -222,60 +204,33 @@ export class TableIndex {
     await removeDatabase(this.path);
   }
 
-  /** The last block that begins at a number or place, or before it; -1 where none does. */
-  private find(by: keyof Block, wanted: number): number {
-    let [low, high] = [0, this.blocks.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.blocks[middle]?.[by] ?? 0) <= wanted) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
-  }
-
-  private read(block: number): GridRow[] {
-    const found = this.database.prepare('select rows from block where number = ?').get(block);
-    return found ? (JSON.parse(String(found['rows'])) as GridRow[]) : [];
+  private placeAfter(row: number): number {
+    const before = this.database.prepare('select place from line where row <= ? order by row desc limit 1').get(row);
+    return before ? Number(before['place']) + 1 : 0;
   }
 
   /** Until it is filled so far, to its end, or for as long as somebody who scrolls will wait. */
-  private async until(reached: () => boolean, patienceMs = 800): Promise<void> {
-    const end = performance.now() + patienceMs;
-    while (this.state === 'filling' && !reached()) {
-      const left = end - performance.now();
-      if (left <= 0) break;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(go, left);
-        const { waiting } = this;
-        waiting.add(go);
-        function go(): void {
-          clearTimeout(timer);
-          waiting.delete(go);
-          resolve();
-        }
-      });
-    }
+  private async until(reached: () => boolean): Promise<void> {
+    const end = performance.now() + PATIENCE_MS;
+    while (this.state === 'filling' && !reached() && performance.now() < end) await pause(LOOK_MS);
     if (this.failure !== undefined) throw this.failure;
     if (this.state === 'closed') throw new RunError('failed', 'The table was closed meanwhile. Ask again.');
   }
 
   private async fill(source: OpenSource): Promise<void> {
     try {
-      const insert = this.database.prepare('insert into block (number, rows) values (?, ?)');
+      const insert = this.database.prepare('insert into line (place, row, cells) values (?, ?, ?)');
       for await (const batch of source.rows()) {
         for (let at = 0; at < batch.length && this.state === 'filling'; ) {
           at = this.database.transaction(() => this.put(insert, batch, at));
-          for (const go of this.waiting) go();
-          await new Promise((resolve) => setImmediate(resolve));
+          await breath();
         }
         if (this.state !== 'filling') return;
       }
-      this.end(insert);
     } catch (error) {
       this.failure = error;
     }
     this.state = 'whole';
-    for (const go of this.waiting) go();
   }
 
   /** Puts down rows of a batch for as long as one may; returns where the next is. */
@@ -283,25 +238,11 @@ export class TableIndex {
     const end = performance.now() + SLICE_MS;
     let at = from;
     while (at < batch.length && performance.now() < end) {
-      const { row, cells: found } = batch[at++]!;
-      const cells = found.map(shownText);
-      this.pending.push({ row, cells });
-      for (const cell of cells) this.characters += cell.length;
-      if (this.pending.length >= BLOCK_ROWS || this.characters >= BLOCK_CHARACTERS) this.end(insert);
+      const { row, cells } = batch[at++]!;
+      insert.run(this.count++, row, JSON.stringify(cells.map(shownText)));
+      this.last = row;
     }
     return at;
-  }
-
-  /** Ends a block. */
-  private end(insert: Statement): void {
-    const [first] = this.pending;
-    if (!first) return;
-    insert.run(this.blocks.length, JSON.stringify(this.pending));
-    this.blocks.push({ row: first.row, place: this.count });
-    this.count += this.pending.length;
-    this.last = this.pending.at(-1)?.row ?? this.last;
-    this.pending = [];
-    this.characters = 0;
   }
 }
 

@@ -25,6 +25,11 @@ it('a run is stopped by whichever worker has it, and only once', async () => {
   await here.ask(run);
   await until(() => watched.signal.aborted);
   expect([watched.signal.reason, left.signal.aborted]).toEqual(['stopped', false]);
+  const ending = new AbortController();
+  const ends = there.watch(newRunId(), [[ending.signal, 'SIGTERM']]);
+  ending.abort();
+  expect(ends.signal.reason).toBe('SIGTERM');
+  ends.release();
   // Taken up again it is not stopped by what was asked before.
   watched.release();
   await until(() => store.texts.get('stops') === '[]');

@@ -43,9 +43,9 @@ it('shows the rows at any place of a table, under their numbers, and removes wha
   const all = await numbers({ after: 0 }, 10_000);
   expect([all.length, new Set(all).size, all.at(-1)]).toEqual([4_500, 4_500, 5_000]);
   const cells = await table.cells([4_999, 7, 11, 7, 99_999]);
-  expect([...cells].map(([row, [serial]]) => [row, serial])).toEqual([
-    [7, 'SN-7'],
+  expect([...cells].map(([row, [serial]]) => [row, serial]).sort()).toEqual([
     [4_999, 'SN-4999'],
+    [7, 'SN-7'],
   ]);
   expect(await tables.of(wanted)).toBe(table);
   await tables.close();

@@ -29,8 +29,6 @@ interface Bindings {
 }
 type DoorEnv = { Bindings: Bindings };
 
-export type Door = ReturnType<typeof openDoor>;
-
 /**
  * The way in over HTTP: finds out who asks, keeps out whom a browser was tricked into asking for, then lets the API or the pages
  * answer. Who may come in how:
@@ -198,7 +196,7 @@ const notReady = (c: Context) =>
   problem(c, 503, 'The worker waits for its queue; this works when it has it.', [], { 'retry-after': '2' });
 
 /** Of the address that was asked for, without a port; undefined where there is none. */
-export function hostName(c: Context): string | undefined {
+function hostName(c: Context): string | undefined {
   const host = c.req.header('host');
   const url = host === undefined ? undefined : `http://${host}`;
   if (url === undefined || !URL.canParse(url)) return undefined;

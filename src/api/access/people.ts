@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { placeSafely } from '../../files/safe-write.js';
 import { codesOf, RunError } from '../../model/error.js';
 import { takeLock } from '../../runs/run/lock.js';
+import { parsed } from '../../worker/parsed.js';
 import { ROLES, type Role } from '../schema.js';
 
 /**
@@ -60,10 +61,11 @@ function openPeople<T extends { readonly name: string; readonly role: Role }>(
     }
     const state = [info.ino, info.size, info.mtimeNs, info.ctimeNs].join(' ');
     if (known?.state === state) return known.all;
-    const { data, error } = whole.safeParse(json(await readFile(path, 'utf8')));
-    if (error) throw new RunError('failed', `The ${what} ${path} is damaged. Restore it, or remove it and begin anew.`);
-    known = { state, all: data };
-    return data;
+    const found = parsed(whole, await readFile(path, 'utf8'));
+    if (!found)
+      throw new RunError('failed', `The ${what} ${path} is damaged. Restore it, or remove it and begin anew.`);
+    known = { state, all: found };
+    return found;
   }
 
   async function change<R>(edit: (all: readonly T[]) => readonly [all: readonly T[], result: R]): Promise<R> {
@@ -103,14 +105,6 @@ function openPeople<T extends { readonly name: string; readonly role: Role }>(
         return [left, left.length < before.length];
       }),
   };
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export const digest = (secret: string): string => createHash('sha256').update(secret).digest('hex');

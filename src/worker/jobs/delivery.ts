@@ -214,23 +214,17 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     this.state = state;
     beginTicket(deps.settings.home, job, state.run);
 
-    const [stop, over] = [new AbortController(), new AbortController()];
-    const listen = (one: AbortSignal, reason: string) => {
-      if (one.aborted) stop.abort(reason);
-      else one.addEventListener('abort', () => stop.abort(reason), { once: true, signal: over.signal });
-    };
-    listen(deps.stopping, 'SIGTERM');
-    for (const one of ends) listen(one, 'taken away');
-    const wanted = deps.stops.watch(state.run);
-    listen(wanted.signal, STOPPED);
+    const stop = deps.stops.watch(state.run, [
+      [deps.stopping, 'SIGTERM'],
+      ...ends.map((one) => [one, 'taken away'] as const),
+    ]);
     try {
       if (deps.stopping.aborted) throw await this.handBack(state);
       return await this.run(resumed, stop.signal);
     } catch (error) {
       throw await this.afterFault(error, stop.signal);
     } finally {
-      wanted.release();
-      over.abort();
+      stop.release();
     }
   }
 

@@ -15,8 +15,11 @@ const KEEP_MS = 7 * 86_400_000;
 const MOST = 200;
 
 export interface Stops {
-  /** While a run is at work here: the signal is aborted, with `STOPPED`, once somebody wants it stopped. */
-  watch(run: string): { readonly signal: AbortSignal; release(): void };
+  /** While a run is at work here: the signal is aborted, with `STOPPED`, once somebody wants it stopped, or by what else ends it. */
+  watch(
+    run: string,
+    ends?: readonly (readonly [signal: AbortSignal, reason: string])[],
+  ): { readonly signal: AbortSignal; release(): void };
   /** Stops a run, on whichever worker of the queue it is, or will be where that one dies before the run has stopped. */
   ask(run: string): Promise<void>;
   /** What was asked before does not concern a run that is taken up on request. */
@@ -59,14 +62,19 @@ export function openStops(store: Pick<Store, 'read' | 'swap'>): Stops {
   const withdraw = (run: string) => change((all) => all.filter((one) => one.run !== run));
 
   return {
-    watch(run) {
-      const controller = new AbortController();
+    watch(run, ends = []) {
+      const [controller, over] = [new AbortController(), new AbortController()];
+      for (const [end, reason] of ends) {
+        if (end.aborted) controller.abort(reason);
+        else end.addEventListener('abort', () => controller.abort(reason), { once: true, signal: over.signal });
+      }
       here.set(run, controller);
       void look();
       timer ??= setInterval(() => void look(), LOOK_MS).unref();
       return {
         signal: controller.signal,
         release() {
+          over.abort();
           if (here.get(run) === controller) here.delete(run);
           if (controller.signal.aborted) void withdraw(run).catch(() => undefined);
           if (here.size > 0) return;

@@ -41,8 +41,11 @@ describe('signing in', () => {
     const path = `/sign-in?key=${makeLinkKey(console.home)}`;
     const first = await console.ask('GET', path);
     expect([first.status, first.headers.location]).toEqual([303, '/']);
-    const session = await console.ask('GET', '/api/v1/session', { cookie: cookieIn(first.headers) });
+    const signedIn = { ...console.own, cookie: cookieIn(first.headers) };
+    const session = await console.ask('GET', '/api/v1/session', signedIn);
     expect(JSON.parse(session.text)).toMatchObject({ role: 'approver', via: 'link' });
+    expect((await console.ask('DELETE', '/api/v1/session', signedIn)).status).toBe(204);
+    expect((await console.ask('GET', '/api/v1/session', signedIn)).status).toBe(401);
     const again = await console.ask('GET', path);
     expect([again.status, again.headers.location, again.headers['set-cookie']]).toEqual([
       303,
