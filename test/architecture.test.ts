@@ -23,7 +23,7 @@ describe('architecture', () => {
     };
     expect(summary.totalCruised).toBeGreaterThan(50);
     expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);
-  }, 120_000);
+  });
 
   it('finds a forbidden import where there is one', async () => {
     const rules = await readFile('.dependency-cruiser.cjs', 'utf8');
@@ -48,7 +48,7 @@ describe('architecture', () => {
     const { modules } = JSON.parse(stdout) as { modules: { source: string; dependencies: { resolved: string }[] }[] };
     const plan = modules.find((module) => module.source === 'src/pipeline/plan/plan.ts');
     expect(plan?.dependencies.map((one) => one.resolved)).toContain('src/pipeline/plan/merge.ts');
-  }, 120_000);
+  });
 
   it('has every package of its lock by its hash, and no registry by its name', async () => {
     interface Locked {

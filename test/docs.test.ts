@@ -470,7 +470,7 @@ describe('the tutorial of the nightly ERP', () => {
   });
   afterAll(() => desk.close());
 
-  it('comes to what it shows, night after night', { timeout: 60_000 }, async () => {
+  it('comes to what it shows, night after night', async () => {
     await night(command('The first night: look'), EXIT.needsPerson, shownIn('The first night: look'));
     expect(desk.sandbox.commits).toHaveLength(0);
     await night(command('Apply'), EXIT.needsPerson, '6 records were put right; 2 were created;');

@@ -33,7 +33,7 @@ describe.each(runners)('parts $name', ({ members: count, start }) => {
   let members: Member[] = [];
   beforeAll(async () => {
     server = await start?.();
-  }, 90_000);
+  });
   afterAll(() => server?.stop());
 
   async function open(options: Parameters<typeof openDesk>[0] = {}): Promise<void> {

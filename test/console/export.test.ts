@@ -193,7 +193,7 @@ describe.skipIf(!hasBrowser)('exports', () => {
     }
   });
 
-  it('end with the file, in the data folder and in the hands of who asked', { timeout: 120_000 }, async () => {
+  it('end with the file, in the data folder and in the hands of who asked', async () => {
     const bench = await openApiBench({}, {}, 'redis', await consolePath());
     // A download begins by leaving the page for it, which the browser then takes back.
     const who = await visitor(bench.url, /net::ERR_ABORTED/);
@@ -205,7 +205,7 @@ describe.skipIf(!hasBrowser)('exports', () => {
       await page.goto(`/sign-in?key=${makeLinkKey(bench.home)}`);
       await page.goto('/export?format=csv&columns=name,serial_number&editable=yes');
       await page.getByRole('button', { name: 'Export' }).click();
-      await page.getByText('12 records are in the file.').waitFor({ timeout: 60_000 });
+      await page.getByText('12 records are in the file.').waitFor();
       await page.getByText('It is complete').waitFor();
       const [download] = await Promise.all([
         page.waitForEvent('download'),

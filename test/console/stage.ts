@@ -92,7 +92,6 @@ export async function stage(answers: Answers, expected = /status of (?:40\d|50\d
           ? 'new Event("error")'
           : `new MessageEvent('${name}', { data: ${JSON.stringify(JSON.stringify(data ?? null))} })`;
       await until(async () => ((await who.page.evaluate('window.sources.length')) as number) > 0, {
-        withinMs: 20_000,
         what: 'a page that listens',
       });
       await who.page.evaluate(`window.sources.at(-1).dispatchEvent(${text})`);

@@ -63,5 +63,5 @@ describe('a disk that fails at any write: words, no request without a durable in
       ended.push(...(await Promise.all(pair)).map(({ code, wrong }) => ({ code, wrong })));
     }
     expect(ended).toEqual(tries.map(() => ({ code: 1, wrong: [] })));
-  }, 120_000);
+  });
 });

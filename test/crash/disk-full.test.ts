@@ -66,4 +66,4 @@ it('a disk that is full: exit 1 with words, nothing was sent without a durable i
   } finally {
     await sandbox.close();
   }
-}, 120_000);
+});

@@ -70,17 +70,17 @@ async function kill(
         const over = worker.child.signalCode !== null || worker.child.exitCode !== null;
         return over || (killed > 0 && (await isQuiet(crew, folders)) && !hasReached(notes, moment.milestone));
       },
-      { withinMs: 90_000, what: `a kill at ${moment.milestone}:${nth}` },
+      { what: `a kill at ${moment.milestone}:${nth}` },
     );
     if (worker.child.signalCode === 'SIGKILL') killed++;
     else await worker.kill();
     if (killed === 0) return { wrong: [`not killed: ${worker.err().slice(-500)}`] };
   }
   const last = await crew.worker('w', { env: armable(orderOf(crew, trial.next)) });
-  await until(() => isQuiet(crew, folders), { withinMs: 90_000, what: 'the end of the run' });
+  await until(() => isQuiet(crew, folders), { what: 'the end of the run' });
   // The queue knows it too: what comes next is killed at a moment of its own.
   const active = () => last.metric(/^rowferry_queue_jobs\{(?=.*queue="rowferry").*state="active"/);
-  await until(async () => (await active()) === 0, { withinMs: 90_000, what: 'an idle queue' });
+  await until(async () => (await active()) === 0, { what: 'an idle queue' });
   const [folder = '', ...more] = (await crew.ended()).filter((one) => !folders.has(one));
   if (more.length > 0) return { wrong: [`more than one run: ${more.map((one) => basename(one)).join(', ')}`], last };
   const { summary } = await told(folder);

@@ -100,7 +100,7 @@ beforeAll(async () => {
   const { reads, writes } = bench.sandbox.requests;
   requests = { reads, writes };
   await bench.close();
-}, 120_000);
+});
 
 /** Resumes until the run is through; more often than it is killed is no use. */
 async function finish(): Promise<void> {
@@ -131,7 +131,7 @@ async function expectUndisturbed(): Promise<void> {
   expect(now.rows).toEqual(undisturbed.rows);
 }
 
-describe('a reconciliation that is killed and resumed does what an undisturbed one does', { timeout: 120_000 }, () => {
+describe('a reconciliation that is killed and resumed does what an undisturbed one does', () => {
   it('undisturbed, it does what the file says', () => {
     expect(undisturbed.rows).toMatchObject({
       total: COUNT + CREATED,

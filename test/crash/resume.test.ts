@@ -21,7 +21,7 @@ async function finish(): Promise<void> {
   expect(await bench.run(RESUME)).toBe(0);
 }
 
-describe('a run is resumed as it was begun', { timeout: 60_000 }, () => {
+describe('a run is resumed as it was begun', () => {
   it('into the folder that --report named, with its own copy of the file', async () => {
     bench = await openBench();
     const argv = await assets(bench);

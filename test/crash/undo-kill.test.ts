@@ -34,7 +34,7 @@ async function imported(rows: number) {
   return wanted;
 }
 
-describe('an undo that is killed without a word is resumed, and sends nothing twice', { timeout: 90_000 }, () => {
+describe('an undo that is killed without a word is resumed, and sends nothing twice', () => {
   it('at its first PUT, in the middle, in the resume and among its look-ups', async () => {
     // Two parts.
     const ROWS = 700;

@@ -31,7 +31,7 @@ beforeAll(async () => {
   job = await desk.job('erp', JOB);
   file = await desk.file('erp.csv', fileText(rows));
   expected = expectNight(desk, fileText(rows), desk.sandbox.records('asset', 1), SCOPE);
-}, 120_000);
+});
 afterAll(() => desk.close());
 
 const count = (outcome: string) => expected.rows.filter((one) => one.outcome === outcome).length;

@@ -284,7 +284,7 @@ beforeAll(async () => {
     Array.from({ length: ROWS - 5 }, (_, i) => ({ ...body(i), ...(i < 15 ? { city: 'Nowhere' } : {}) })),
   );
   first = await desk.night(await desk.file('good.csv', text(all())), job, { apply: true });
-}, 120_000);
+});
 afterAll(() => desk.close());
 
 let homes = 0;
@@ -302,7 +302,7 @@ const said = (night: Night) =>
 /** The reason without the run's own id. */
 const reason = ({ summary }: Night) => summary.reason?.replaceAll(summary.run, 'RUN');
 
-describe('a broken file after a good night', { timeout: 60_000 }, () => {
+describe('a broken file after a good night', () => {
   it('the good night wrote, and a good file after it passes', async () => {
     expect([first.code, first.summary.status, first.writes], first.err).toEqual([0, 'succeeded', 20]);
     const night = await desk.night(

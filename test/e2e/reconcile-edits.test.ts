@@ -128,7 +128,7 @@ const CASES: readonly (readonly [what: string, resource: Resource, nightBefore: 
   ['contracts', 'contract', false],
 ];
 
-describe('between the plan and the writes', { timeout: 60_000 }, () => {
+describe('between the plan and the writes', () => {
   it.each(CASES)('%s: a conflict where the same field was changed, both values where another was', async (...given) => {
     const [, resource, nightBefore] = given;
     const { notes, other } = FIELD[resource];
@@ -237,7 +237,7 @@ describe('between the plan and the writes', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a braked run that a person approves', { timeout: 60_000 }, () => {
+describe('a braked run that a person approves', () => {
   const braked = { ...JOBS.asset, brakes: { max_updates: '20%' } };
 
   async function brake(): Promise<{ night: Night; job: string }> {

@@ -82,7 +82,7 @@ const states = (of: Night) =>
 const stage = (i: number) => desk.sandbox.record('asset', i + 1)!['lifecycle_stage'];
 const brief = ({ code, writes, summary }: Night) => [code, writes, summary.status];
 
-describe('a record that the file does not hold', { timeout: 60_000 }, () => {
+describe('a record that the file does not hold', () => {
   it.each([{}, { scope: { 'category.name': 'Laptop' } }])(
     'is no orphan while its key looks like that of a row: %j (98)',
     async (more) => {
@@ -211,7 +211,7 @@ describe('a record that the file does not hold', { timeout: 60_000 }, () => {
   });
 });
 
-describe('orphans are not touched where it is not certain that they are any', { timeout: 60_000 }, () => {
+describe('orphans are not touched where it is not certain that they are any', () => {
   it('while the count does not agree with the pages', async () => {
     await open();
     const job = await desk.job('job', { ...JOB, orphans: { ...RETIRE, after: 1 } });
@@ -339,7 +339,7 @@ describe('orphans are not touched where it is not certain that they are any', { 
   });
 });
 
-describe('contracts', { timeout: 60_000 }, () => {
+describe('contracts', () => {
   const CONTRACTS = {
     kind: 'reconcile',
     resource: 'contract',

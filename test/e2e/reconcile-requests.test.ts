@@ -54,7 +54,7 @@ beforeAll(async () => {
     })),
   );
   job = await desk.job('job', JOB);
-}, 120_000);
+});
 afterAll(() => desk.close());
 
 /** The ERP has new costs for one asset in a hundred, spread over the whole list. */
@@ -65,7 +65,7 @@ function change(by: number): void {
 const night = async (apply = true): Promise<Night> =>
   desk.night(await desk.file(`night-${++nights}.csv`, fileText()), job, { apply });
 
-describe(`${RECORDS} records, one in a hundred changed`, { timeout: 120_000 }, () => {
+describe(`${RECORDS} records, one in a hundred changed`, () => {
   it('the first night reads the list once; the nights after it read what changed', async () => {
     change(1);
     const first = await night();
@@ -109,7 +109,7 @@ describe(`${RECORDS} records, one in a hundred changed`, { timeout: 120_000 }, (
   });
 });
 
-it('reads whole at least every `full_every` runs', { timeout: 60_000 }, async () => {
+it('reads whole at least every `full_every` runs', async () => {
   const few = await openNights();
   try {
     const list = Array.from({ length: 200 }, (_, i) => ({

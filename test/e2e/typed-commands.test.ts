@@ -33,7 +33,7 @@ const SERVERS = [
 const FINE = [0, 3, 4];
 
 describe.each(PAGES)('%s', (page) => {
-  it('has commands that work as they are typed', { timeout: 120_000 }, async () => {
+  it('has commands that work as they are typed', async () => {
     const text = await readFile(page, 'utf8');
     const place = await openPlace(text);
     try {

@@ -61,7 +61,7 @@ const at = (sorted: readonly number[], share: number) =>
 const told = (sorted: readonly number[]) =>
   `median ${at(sorted, 0.5)} ms, 99 of 100 within ${at(sorted, 0.99)} ms, longest ${at(sorted, 1)} ms`;
 
-describe('the window between the last reading of a record and its PUT', { timeout: 60_000 }, () => {
+describe('the window between the last reading of a record and its PUT', () => {
   const options: ImportOptions = { env: { ROWFERRY_CONCURRENCY: '16' } };
 
   it('in an import is never longer than a record may be old (33)', async ({ annotate }) => {

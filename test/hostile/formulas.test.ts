@@ -67,7 +67,7 @@ beforeAll(async () => {
     kind: 'reconcile',
     orphans: { action: 'report' },
   });
-}, 120_000);
+});
 afterAll(() => desk.close());
 
 describe('formulas in what rowferry writes', () => {

@@ -20,4 +20,4 @@ it('of several that wait for an abandoned lock, whoever gets it is told', async 
     await Promise.all(tries);
   }
   expect(untold).toBe(0);
-}, 120_000);
+});

@@ -13,7 +13,7 @@ let started: Started | undefined;
 beforeAll(async () => {
   await cliPath();
   cwd = await mkdtemp(join(tmpdir(), 'rowferry-sandbox-'));
-}, 120_000);
+});
 
 afterEach(async () => {
   if (started && started.child.exitCode === null) started.child.kill('SIGKILL');

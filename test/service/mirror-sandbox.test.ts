@@ -124,7 +124,7 @@ test('assets that show when they were modified: the pages of the list and two re
   const fourth = await night(service, 'dated');
   console.info(`nothing changed: ${fourth.requests} requests; ${fourth.mirror.described}`);
   expect(fourth).toMatchObject({ how: 'delta' });
-}, 120_000);
+});
 
 test('assets as the interface has them, without a date: read by their order', async () => {
   const service = plain();
@@ -141,4 +141,4 @@ test('assets as the interface has them, without a date: read by their order', as
   console.info(`200 changed, no dates: ${third.requests} requests; ${third.mirror.described}`);
   expect(third.how).toBe('delta');
   expect(third.requests).toBeLessThanOrEqual(200 / 25 + 10);
-}, 120_000);
+});

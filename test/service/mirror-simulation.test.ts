@@ -246,7 +246,7 @@ const BROKEN: Readonly<Record<string, Rules>> = {
   'does not look at the front again': { ...RULES, secondLook: false },
 };
 
-test.each(Object.entries(BROKEN))('the simulation catches one that %s', { timeout: 60_000 }, async (_name, rules) => {
+test.each(Object.entries(BROKEN))('the simulation catches one that %s', async (_name, rules) => {
   const { wrong } = await seeds(1, 500, rules);
   expect(wrong.length).toBeGreaterThan(0);
 });

@@ -147,7 +147,7 @@ test('a process that is killed while it reads is gone on with by another', async
   expect(list).toMatchObject({ consistency: 'verified', passes: 2, records: 1_010 });
   expect(named(records)).toEqual(named(sandbox.records('asset')));
   expect(sandbox.requests.total - before).toBe(2 * 41 - (lines - 1));
-}, 120_000);
+});
 
 /** Resolves when the file is so long; fails where the process ends before, or after 20 s. */
 async function grown(file: string, bytes: number, child: ChildProcess): Promise<void> {

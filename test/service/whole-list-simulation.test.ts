@@ -188,7 +188,7 @@ test('1,000 lists that change while they are read (20, 21, 22)', async () => {
   expect(wrong).toEqual([]);
   expect(fewChanged).toBeGreaterThan(200);
   expect(fewVerified / fewChanged).toBeGreaterThan(0.9);
-}, 120_000);
+});
 
 /** The same reading under other rules. */
 async function readUnder(rules: Rules, { list, ordered, parallel }: Story): Promise<WholeList> {

@@ -63,13 +63,10 @@ describe.each(stores)('a worker that is killed, on $name', (store) => {
   async function begin(more: Record<string, string> = {}): Promise<void> {
     const begun = await start(['worker', '--queue-only'], { cwd: dir, env: { ...env, ...more } });
     worker = begun;
-    await until(
-      async () => {
-        if (begun.child.exitCode !== null) throw new Error(begun.err());
-        return (await call('GET', '/queue')).status === 200;
-      },
-      { withinMs: 60_000 },
-    ).catch((error: unknown) => {
+    await until(async () => {
+      if (begun.child.exitCode !== null) throw new Error(begun.err());
+      return (await call('GET', '/queue')).status === 200;
+    }).catch((error: unknown) => {
       throw new Error(begun.err(), { cause: error });
     });
   }
@@ -95,7 +92,7 @@ describe.each(stores)('a worker that is killed, on $name', (store) => {
         ({ body: found } = await call('GET', `/runs/${run}`));
         return found !== undefined && !['waiting', 'running', 'unfinished'].includes(found.status);
       },
-      { withinMs: 60_000, what: `the end of ${run}: ${JSON.stringify(found)}` },
+      { what: `the end of ${run}: ${JSON.stringify(found)}` },
     );
     return found;
   };

@@ -18,7 +18,7 @@ const PARTS_DONE = /rowferry_parts_total\{.*result="done"/;
 async function begin(rows: number): Promise<{ coordinator: RunningWorker; helper: RunningWorker }> {
   const workers = await Promise.all([crew.worker('one'), crew.worker('two')]);
   await crew.drop('assets.csv', assetSheet(rows));
-  await until(() => workers.some((worker) => worker.coordinates()), { withinMs: 60_000, what: 'the beginning' });
+  await until(() => workers.some((worker) => worker.coordinates()), { what: 'the beginning' });
   const [first, second] = workers;
   return first.coordinates() ? { coordinator: first, helper: second } : { coordinator: second, helper: first };
 }

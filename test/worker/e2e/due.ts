@@ -37,7 +37,7 @@ export async function fallDue(crew: Crew, store: Pick<Store, 'read' | 'swap'>, d
   await writeFile(`${path}.tmp`, JSON.stringify({ ...content, schedule }));
   await rename(`${path}.tmp`, path);
   const isDone = async () => (await remembered()).some((one) => one.job === name && one.key === key);
-  if (!unattended) await until(isDone, { withinMs: 60_000, what: `${name} of ${key}` });
+  if (!unattended) await until(isDone, { what: `${name} of ${key}` });
   return key;
 }
 

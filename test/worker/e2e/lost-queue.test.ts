@@ -38,7 +38,7 @@ async function inTheMiddle(url: string, part: number, leaseS = 3): Promise<{ coo
   });
   const [coordinator, other] = await Promise.all([ownWorker(crew, 'one'), ownWorker(crew, 'two')]);
   await coordinator.drop('a.csv', assetSheet(ROWS));
-  await until(() => crew.sandbox.commits.length >= part * ROWS, { withinMs: 60_000, what: 'the middle of the run' });
+  await until(() => crew.sandbox.commits.length >= part * ROWS, { what: 'the middle of the run' });
   return { coordinator, other };
 }
 
@@ -145,7 +145,7 @@ describe.skipIf('missing' in (await redisServer()))('a queue in the middle of a 
     const { coordinator, other } = await inTheMiddle(server.url, 0.2);
     await asked(server.url, (client) => client.config('SET', 'maxmemory', '1mb'));
     const isTold = () => /is full/.test(coordinator.err()) || /is full/.test(other.err());
-    await until(isTold, { withinMs: 60_000, what: 'word of the full queue' });
+    await until(isTold, { what: 'word of the full queue' });
     await asked(server.url, (client) => client.config('SET', 'maxmemory', '0'));
     await expectWhole(coordinator);
   }, 240_000);

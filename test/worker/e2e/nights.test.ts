@@ -41,14 +41,14 @@ describe.skipIf('missing' in (await redisServer()))('nights of real workers', ()
     // Half an hour ago; before that, no worker ran for a day.
     const slot = await fallDue(crew, opened, { ...NIGHTLY, minutesAgo: 30, unattended: true });
     await Promise.all(['one', 'two'].map((name) => crew.worker(name)));
-    await until(async () => (await queue.getCompletedCount()) > 0, { withinMs: 60_000, what: 'the late run' });
+    await until(async () => (await queue.getCompletedCount()) > 0, { what: 'the late run' });
     const runs = (await queue.getJobs()).filter(night);
     expect(runs.map(({ id }) => id)).toEqual([`night.nightly.${slot}`]);
     const { warnings, rows } = runs[0]?.returnvalue ?? {};
     expect(warnings.join()).toMatch(/Late: due .* UTC, begun /);
     expect(rows).toMatchObject({ created: 20, total: 20 });
     expect(crew.sandbox.commits).toHaveLength(20);
-  }, 90_000);
+  });
 
   it('that overlap: the later one is refused and told, two never write at a time (45)', async () => {
     // The first run cannot end before it is let go.
@@ -62,16 +62,16 @@ describe.skipIf('missing' in (await redisServer()))('nights of real workers', ()
     // While it is under way, the next slot falls due.
     const first = await fallDue(crew, opened, { ...NIGHTLY, minutesAgo: 3 });
     const isActive = (slot: string) => async () => (await queue.getJobState(`night.nightly.${slot}`)) === 'active';
-    await until(isActive(first), { withinMs: 60_000, what: 'the first run' });
+    await until(isActive(first), { what: 'the first run' });
     const second = await fallDue(crew, opened, { ...NIGHTLY, minutesAgo: 2, queued: first });
-    await until(() => workers.some((worker) => worker.err().includes('is not run')), { withinMs: 30_000 });
+    await until(() => workers.some((worker) => worker.err().includes('is not run')));
     // Whoever decided wrongly, and put a second one on the queue: it waits for the first.
     await queue.add('import', { job: 'nightly', file: 'nightly.csv' }, { jobId: `night.nightly.${second}` });
     expect(await isActive(first)()).toBe(true);
     letGo();
-    await until(async () => (await queue.getCompletedCount()) >= 2, { withinMs: 60_000, what: 'two runs' });
+    await until(async () => (await queue.getCompletedCount()) >= 2, { what: 'two runs' });
     const third = await fallDue(crew, opened, { ...NIGHTLY, minutesAgo: 1, queued: second });
-    await until(async () => (await queue.getCompletedCount()) >= 3, { withinMs: 60_000, what: 'three runs' });
+    await until(async () => (await queue.getCompletedCount()) >= 3, { what: 'three runs' });
     const said = workers.map((worker) => worker.err()).join('\n');
     expect(said).toMatch(/The job nightly, due at .* UTC, is not run: its run of .* has not ended/);
     const runs = (await queue.getJobs(['completed', 'failed'])).filter(night);
@@ -88,5 +88,5 @@ describe.skipIf('missing' in (await redisServer()))('nights of real workers', ()
     }
     expect(new Set(runs.map(({ id }) => id)).size).toBe(runs.length);
     expect(crew.sandbox.commits).toHaveLength(20);
-  }, 120_000);
+  });
 });

@@ -34,7 +34,7 @@ it.each((await availableStores()).filter(({ name }) => name === 'redis'))(
       const night = async (number: number) => {
         const about = { name: 'nightly', timezone: 'Europe/Berlin', content: RECONCILE, file: 'nightly.csv' };
         const id = `night.nightly.${await fallDue(crew, store, { ...about, minutesAgo: 9 - number })}`;
-        await until(async () => (await queue.getJob(id))?.finishedOn !== undefined, { withinMs: 30_000, what: id });
+        await until(async () => (await queue.getJob(id))?.finishedOn !== undefined, { what: id });
         const { status, rows, reconcile } = (await queue.getJob(id))?.returnvalue ?? {};
         return { status, invalid: rows.invalid, orphans: reconcile.orphans.total };
       };
@@ -53,7 +53,7 @@ it.each((await availableStores()).filter(({ name }) => name === 'redis'))(
       for (const name of ['a.csv', 'b.csv']) {
         const before = (await crew.ended('done', 'erp')).length;
         await crew.drop(name, whole, 'erp');
-        await until(async () => (await crew.ended('done', 'erp')).length > before, { withinMs: 30_000, what: name });
+        await until(async () => (await crew.ended('done', 'erp')).length > before, { what: name });
       }
       const [first, second] = await Promise.all((await crew.ended('done', 'erp')).map(told));
       expect(first?.summary).toMatchObject({
@@ -93,7 +93,7 @@ it.each((await availableStores()).filter(({ name }) => name === 'redis'))(
     const workers = await Promise.all([crew.worker('one'), crew.worker('two')]);
     await crew.drop('erp.csv', assetSheet(rows), 'erp');
     const share = (part: number) =>
-      until(() => crew.sandbox.commits.length >= part * rows, { withinMs: 60_000, what: `${part} of the rows` });
+      until(() => crew.sandbox.commits.length >= part * rows, { what: `${part} of the rows` });
     await share(0.3);
     const [coordinator, helper] = workers[0].coordinates() ? workers : [workers[1], workers[0]];
     await coordinator.kill();

@@ -35,7 +35,6 @@ it.each(await sharedStores())(
         }
         const isOver = async (id: string) => ENDED.has(await queue.getJobState(id).catch(() => 'away'));
         await until(async () => (await Promise.all(slots.map(isOver))).every(Boolean), {
-          withinMs: 60_000,
           what: slots.join(', '),
         });
       };

@@ -99,24 +99,24 @@ it.runIf(!('missing' in (await redisServer())))(
     await writeFile(join(crew.dir, 'broken.xlsx'), 'no workbook');
     const broken = await crew.command('three', 'enqueue', 'import', '--job', 'assets', '--file', 'broken.xlsx');
     await crew.drop('assets.csv', assetSheet(1_500));
-    await until(() => crew.sandbox.commits.length > 400, { withinMs: 60_000, what: 'the load' });
+    await until(() => crew.sandbox.commits.length > 400, { what: 'the load' });
 
     const found: Found = new Map();
     const { stdout } = await promisify(execFile)('ps', ['-eww', '-o', 'args']);
     found.set('process list', stdout);
     await keysOf(redis.url, found);
     await crew.only(60_000);
-    await until(() => crew.sandbox.records('asset').length >= 1_500, { withinMs: 60_000, what: 'both runs' });
+    await until(() => crew.sandbox.records('asset').length >= 1_500, { what: 'both runs' });
     // The queue goes away and comes back, so that errors are told too.
     await redis.kill();
-    await until(async () => (await fetch(`${workers[0].http}/readyz`)).status === 503, { withinMs: 30_000 });
+    await until(async () => (await fetch(`${workers[0].http}/readyz`)).status === 503);
     for (const page of ['readyz', 'healthz', 'metrics']) {
       // Bounded, also while the queue is away.
       const answer = await fetch(`${workers[0].http}/${page}`, { signal: AbortSignal.timeout(10_000) });
       found.set(page, await answer.text());
     }
     await redis.restart();
-    await until(async () => (await fetch(`${workers[0].http}/readyz`)).status === 200, { withinMs: 30_000 });
+    await until(async () => (await fetch(`${workers[0].http}/readyz`)).status === 200);
     await keysOf(redis.url, found);
     await filesBelow(crew.dir, found);
     for (const worker of workers) await worker.terminate();

@@ -25,7 +25,7 @@ describe.each(cases)('a coordinator that is told to end under load, on $name, on
     });
     const workers = await Promise.all([crew.worker('one'), crew.worker('two')]);
     await crew.drop('assets.csv', assetSheet(ROWS));
-    await until(() => crew.sandbox.commits.length >= 0.4 * ROWS, { withinMs: 60_000, what: 'the load' });
+    await until(() => crew.sandbox.commits.length >= 0.4 * ROWS, { what: 'the load' });
     const [coordinator, other] = workers[0].coordinates() ? workers : [workers[1], workers[0]];
     expect(other.coordinates()).toBe(false);
 

@@ -22,7 +22,7 @@ async function crewAt(queueUrl: string): Promise<Crew> {
 /** What a worker said that is to end by itself. */
 async function refused(queueUrl: string): Promise<{ code: unknown; err: string }> {
   const worker = await (await crewAt(queueUrl)).worker('one', { early: true });
-  await until(() => worker.child.exitCode !== null, { withinMs: 30_000, what: `its end: ${worker.err()}` });
+  await until(() => worker.child.exitCode !== null, { what: `its end: ${worker.err()}` });
   return { code: await worker.ended, err: worker.err() };
 }
 
@@ -37,7 +37,7 @@ describe('workers on one queue that spell the address of the service differently
     const first = await crew.worker('one');
     const other = { ROWFERRY_API_URL: crew.sandbox.url.replace('127.0.0.1', 'localhost') };
     const second = await crew.worker('two', { early: true, env: other });
-    await until(() => second.child.exitCode !== null, { withinMs: 30_000, what: `its end: ${second.err()}` });
+    await until(() => second.child.exitCode !== null, { what: `its end: ${second.err()}` });
     expect(await second.ended).toBe(2);
     expect(second.err()).toContain(crew.sandbox.url);
     expect(second.err()).toContain(other.ROWFERRY_API_URL);
@@ -104,25 +104,25 @@ it.runIf(!('missing' in (await redisServer())))(
     const port = await freePort();
     await crewAt(`redis://127.0.0.1:${port}`);
     const worker = await crew.worker('one', { early: true });
-    await until(() => /cannot be reached.*waiting until it is there/.test(worker.err()), { withinMs: 30_000 });
+    await until(() => /cannot be reached.*waiting until it is there/.test(worker.err()));
     expect(worker.err().split('\n')[0]).toContain('The worker starts and opens its queue.');
     expect(await ready(worker)).toBe(503);
     expect((await fetch(`${worker.http}/healthz`)).status).toBe(200);
 
     const server = await privateRedis({ port });
     servers.push(server);
-    await until(async () => (await ready(worker)) === 200, { withinMs: 30_000, what: 'readiness' });
+    await until(async () => (await ready(worker)) === 200, { what: 'readiness' });
     await crew.drop('assets.csv', assetSheet(10));
     const run = await crew.only(30_000);
     expect(run.summary.rows).toMatchObject({ created: 10, total: 10 });
 
     // It goes away while nothing is to be done, and comes back.
     await server.kill();
-    await until(async () => (await ready(worker)) === 503, { withinMs: 30_000, what: 'that it is missed' });
+    await until(async () => (await ready(worker)) === 503, { what: 'that it is missed' });
     await server.restart();
-    await until(async () => (await ready(worker)) === 200, { withinMs: 30_000, what: 'readiness again' });
+    await until(async () => (await ready(worker)) === 200, { what: 'readiness again' });
     await crew.drop('more.csv', assetSheet(10, 100));
-    await until(async () => (await crew.ended()).length === 2, { withinMs: 60_000, what: 'the second run' });
+    await until(async () => (await crew.ended()).length === 2, { what: 'the second run' });
     expect((await worker.terminate()).code).toBe(0);
   },
   180_000,
@@ -131,7 +131,7 @@ it.runIf(!('missing' in (await redisServer())))(
 it.runIf(stores.has('redis'))('a worker that waits for its queue ends when it is told to (55)', async () => {
   await crewAt(`redis://127.0.0.1:${await freePort()}`);
   const worker = await crew.worker('one', { early: true });
-  await until(() => /waiting until it is there/.test(worker.err()), { withinMs: 30_000 });
+  await until(() => /waiting until it is there/.test(worker.err()));
   const { ms, code } = await worker.terminate();
   expect(code).toBe(0);
   expect(ms).toBeLessThan(10_000);

@@ -37,16 +37,16 @@ describe('a second worker on the home', () => {
     await embeddedCrew({ sandbox: { latencyMs: 20, keepBodies: false }, env: { ROWFERRY_CONCURRENCY: '8' } });
     const one = await crew.worker('one');
     const two = await crew.worker('two', { early: true });
-    await until(() => standsBy.test(two.err()), { withinMs: 30_000, what: 'the standby' });
+    await until(() => standsBy.test(two.err()), { what: 'the standby' });
     expect((await fetch(`${two.http}/readyz`)).status).toBe(503);
     expect((await fetch(`${two.http}/healthz`)).status).toBe(200);
 
     const waiting = await enqueue('queued.csv', assetSheet(ROWS), '--wait');
-    await until(() => crew.sandbox.commits.length >= 0.3 * ROWS, { withinMs: 60_000, what: 'the middle' });
+    await until(() => crew.sandbox.commits.length >= 0.3 * ROWS, { what: 'the middle' });
     await one.kill();
-    await until(() => two.coordinates(), { withinMs: 60_000, what: 'the standby to take the run up again' });
+    await until(() => two.coordinates(), { what: 'the standby to take the run up again' });
     const three = await crew.worker('three', { early: true });
-    await until(() => crew.sandbox.commits.length >= 0.6 * ROWS, { withinMs: 60_000, what: 'more of it' });
+    await until(() => crew.sandbox.commits.length >= 0.6 * ROWS, { what: 'more of it' });
     const { ms, code } = await two.terminate();
     expect([code, ms < 30_000]).toEqual([0, true]);
 
@@ -70,11 +70,11 @@ describe('a second worker on the home', () => {
       orders.push(enqueue(`g${i}.csv`, assetSheet(2, 1_000 + 10 * i)).then(sent));
       if (i % 2 === 1) await owner.kill();
       owner = await next;
-      await until(() => /"Drop folder: /.test(owner.err()), { withinMs: 60_000, what: 'the next owner' });
+      await until(() => /"Drop folder: /.test(owner.err()), { what: 'the next owner' });
     }
     const ids = (await Promise.all(orders)).map(({ id }) => id);
     expect(new Set(ids).size).toBe(2 * JOBS);
-    await until(() => crew.sandbox.commits.length >= 4 * JOBS, { withinMs: 60_000, what: 'every job' });
+    await until(() => crew.sandbox.commits.length >= 4 * JOBS, { what: 'every job' });
     // A job that was put twice would be a run more.
     const runs = async () => (await readdir(join(crew.home('w0'), 'runs'))).length;
     await until(async () => (await runs()) === 2 * JOBS, { what: 'a run for each job' });

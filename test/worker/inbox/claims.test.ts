@@ -262,7 +262,7 @@ describe('content', () => {
 });
 
 describe('two processes', () => {
-  it('take each of 200 files once', { timeout: 90_000 }, async () => {
+  it('take each of 200 files once', async () => {
     const files = Array.from({ length: 200 }, (_, i) => `f${i}.csv`);
     const two = await Promise.all([1, 2].map(() => place.start('inbox-process', {})));
     await until('both watch', () => two.every(({ lines }) => lines.some((line) => line.includes('open'))), 40_000);
@@ -276,7 +276,7 @@ describe('two processes', () => {
     expect(two.flatMap(({ lines }) => lines.filter((line) => line.includes('"warn"')))).toEqual([]);
   });
 
-  it('loses no file when one is killed in the middle', { timeout: 90_000 }, async () => {
+  it('loses no file when one is killed in the middle', async () => {
     const files = Array.from({ length: 150 }, (_, i) => `f${i}.csv`);
     const first = await place.start('inbox-process', {});
     await until('it watches', () => first.lines.some((line) => line.includes('open')), 40_000);

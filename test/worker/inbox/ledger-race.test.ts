@@ -35,4 +35,4 @@ it('of several claims that find the entry of a claim that is gone, one has the c
   }
   expect([...counts]).toEqual([[1, ROUNDS]]);
   await rm(dir, { recursive: true, force: true });
-}, 120_000);
+});

@@ -49,4 +49,4 @@ it('a worker killed again and again loses nothing and writes nothing twice', asy
   expect(job.returnvalue).toMatchObject({ status: 'succeeded', rows: { created: 300, total: 300 } });
   expect(bench.sandbox.commits).toHaveLength(300);
   expect(await runsOf(home)).toEqual([job.returnvalue.run]);
-}, 120_000);
+});

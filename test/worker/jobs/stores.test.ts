@@ -32,5 +32,5 @@ describe.each((await availableStores()).filter(({ name }) => name !== 'redis'))(
     expect(job.progress).toMatchObject({ phase: 'done', done: 80, outcomes: { created: 80 } });
     expect(bench.sandbox.commits).toHaveLength(82);
     expect(await runsOf(second.settings.home)).toHaveLength(2);
-  }, 120_000);
+  });
 });

@@ -52,4 +52,4 @@ it('two workers send as much as each of them may, from the first part of a run n
   const { summary } = await desk.import(file, JOB, { env, worker: first.worker });
   expect(summary.rows).toMatchObject({ created: ROWS, total: ROWS });
   for (const member of [first, second]) expect(member.sent()).toBeGreaterThanOrEqual(TOGETHER / 2);
-}, 120_000);
+});

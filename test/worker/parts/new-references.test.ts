@@ -42,4 +42,4 @@ it('two workers carry parts of the names that rows refer to, and of the rows; ea
   expect(desk.sandbox.commits).toHaveLength(ROWS + NAMES);
   expect(summary.requests.writes).toBe(ROWS + NAMES);
   expect(second.sent()).toBeGreaterThan(0);
-}, 120_000);
+});

@@ -19,7 +19,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
   beforeAll(async () => {
     server = await kind.start();
     store = await storeAt(server);
-  }, 90_000);
+  });
 
   beforeEach(async () => {
     await store.queue('rowferry').obliterate({ force: true });

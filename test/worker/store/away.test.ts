@@ -156,7 +156,7 @@ describe.skipIf('missing' in (await redisServer()))('Redis', () => {
     const events = store.events('rowferry');
     await events.waitUntilReady();
     store.worker('rowferry', async () => 'done', {});
-    expect(await (await queue.add('import', {})).waitUntilFinished(events, 20_000)).toBe('done');
+    expect(await (await queue.add('import', {})).waitUntilFinished(events, 60_000)).toBe('done');
     const lease = await store.lease('one', 2_000);
     expect(await store.lease('one', 2_000)).toBeUndefined();
     await lease?.release();
@@ -180,7 +180,7 @@ describe.skipIf('missing' in (await redisServer()))('Redis', () => {
     const events = store.events('rowferry');
     await events.waitUntilReady();
     store.worker('rowferry', async () => 'done', {});
-    expect(await (await queue.add('import', {})).waitUntilFinished(events, 20_000)).toBe('done');
+    expect(await (await queue.add('import', {})).waitUntilFinished(events, 60_000)).toBe('done');
     await store.check();
     await store.close();
     await sentinel.kill();

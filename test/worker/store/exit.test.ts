@@ -43,11 +43,10 @@ describe.each(await availableStores())('a process with a queue on $name', ({ sta
         said += chunk.toString('utf8');
       });
       try {
-        await until(() => said.includes('ready'), { withinMs: 60_000 });
+        await until(() => said.includes('ready'));
         if (where === 'away') await server.server?.kill();
         child.stdin.write('close\n');
         await until(() => child.exitCode !== null || child.signalCode !== null, {
-          withinMs: 20_000,
           what: `its end: ${said}`,
         });
         expect(await ended).toEqual([0, null]);

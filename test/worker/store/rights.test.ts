@@ -76,7 +76,7 @@ describe.each(await availableStores())('rights and pace on $name', ({ name: kind
           next ??= await store.lease(name, 2_000);
           return next !== undefined;
         };
-        await until(again, { withinMs: 10_000 });
+        await until(again);
         expect(next?.epoch).toBeGreaterThan(holder.epoch);
         await next?.release();
       });
@@ -194,7 +194,7 @@ describe.each(await availableStores())('rights and pace on $name', ({ name: kind
     const name = fresh();
     const lease = await store.lease(name, 1_000);
     await server.server.kill();
-    await until(() => lease?.lost.aborted === true, { withinMs: 5_000 });
+    await until(() => lease?.lost.aborted === true);
     expect(lease?.valid).toBe(false);
     await server.server.restart();
     let next: Awaited<ReturnType<Opened['lease']>>;

@@ -39,7 +39,7 @@ describe.each(await availableStores())('a queue on $name', ({ name, start }) => 
       { concurrency: 2 },
     );
     const job = await queue.add('import', { job: 'assets', rows: [{ Name: 'Bürostuhl 📎' }, {}] });
-    expect(await job.waitUntilFinished(events, 20_000)).toEqual({ rows: 2 });
+    expect(await job.waitUntilFinished(events, 60_000)).toEqual({ rows: 2 });
     await until(() => progress.length > 0);
     expect(progress).toContainEqual({ phase: 'writing', total: 2, done: 1 });
   });
@@ -109,7 +109,7 @@ describe.each(await availableStores())('a queue on $name', ({ name, start }) => 
       await until(async () => (await store.workers(queue)) === 2);
       await killed.kill('SIGKILL');
       const at = performance.now();
-      await until(async () => (await store.workers(queue)) === 1, { withinMs: 20_000 });
+      await until(async () => (await store.workers(queue)) === 1);
       expect(performance.now() - at).toBeLessThan(12_000);
     }
     await worker.close();
@@ -172,5 +172,5 @@ describe.each(await availableStores())('a queue on $name', ({ name, start }) => 
     await member.close();
     expect(performance.now() - at).toBeLessThan(5_000);
     await server.server.restart();
-  }, 90_000);
+  });
 });
