@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium as driver, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type CDPSession, chromium as driver, type Page } from 'playwright-core';
 import { it } from 'vitest';
 import { chromium } from '../support/binaries.js';
 
@@ -27,7 +27,11 @@ export async function openBrowser(): Promise<Browser> {
   browser ??= await driver.launch({
     executablePath: found.path,
     // Who runs tests as root has no sandbox of the system; what is loaded is ours.
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--hide-scrollbars'],
+    args: [
+      ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--hide-scrollbars'],
+      // Pages that a test writes down are served by the test, under a name that is not this machine's own: see stage.ts.
+      ...['--proxy-server=direct://', '--host-resolver-rules=MAP console.test 127.0.0.1'],
+    ],
   });
   return browser;
 }
@@ -49,6 +53,8 @@ export interface Visitor {
    * finds. Answers what is wrong.
    */
   look(name: string): Promise<string[]>;
+  /** As somebody who was never here: nothing kept, no fault seen, a desk by day. What it is told to expect holds from now on. */
+  anew(expected?: RegExp): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -66,41 +72,51 @@ export async function visitor(origin: string, expected?: RegExp): Promise<Visito
   // Choosers of files come to the test only after the page was told so, which keys and clicks overtake: from the beginning, then.
   page.on('filechooser', () => undefined);
   const faults: string[] = [];
+  let foreseen = expected;
   const keep = (text: string) => {
-    if (!expected?.test(text)) faults.push(text);
+    if (!foreseen?.test(text)) faults.push(text);
   };
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') keep(message.text());
   });
   page.on('pageerror', (error) => keep(String(error)));
   page.on('request', (request) => {
-    if (!request.url().startsWith(`${origin}/`) && !/^(?:data|blob):/.test(request.url()))
+    if (!request.url().startsWith(`${origin}/`) && !/^(?:data|blob|about):/.test(request.url()))
       keep(`asked ${request.url()}`);
   });
+  const protocol = await context.newCDPSession(page);
+  let place = '';
+  const go = async (size: keyof typeof WIDTHS, colorScheme: 'light' | 'dark') => {
+    if (place === `${size} ${colorScheme}`) return;
+    if (!place.startsWith(size)) await page.setViewportSize({ width: WIDTHS[size], height: HEIGHTS[size] });
+    if (!place.endsWith(colorScheme)) await page.emulateMedia({ colorScheme });
+    place = `${size} ${colorScheme}`;
+  };
+  await go('desk', 'light');
   return {
     page,
     context,
     faults,
     async look(name) {
       const wrong: string[] = [];
-      for (const [size, width] of Object.entries(WIDTHS)) {
-        await page.setViewportSize({ width, height: HEIGHTS[size as keyof typeof WIDTHS] });
-        for (const colorScheme of ['light', 'dark'] as const) {
-          // In the dark only colours are others, and colours are the same at every width.
-          const dark = colorScheme === 'dark';
-          if (dark && size !== 'desk' && !SHOTS) continue;
-          await page.emulateMedia({ colorScheme });
-          const place = `${name} ${size} ${colorScheme}`;
-          const wide = (await page.evaluate('document.documentElement.scrollWidth')) as number;
-          if (wide > width) wrong.push(`${place}: ${wide} px wide`);
-          const rules = size === 'desk' ? (dark ? COLOURS : RULES) : size === 'phone' && !dark ? TOUCH : undefined;
-          if (rules) wrong.push(...(await violations(page, rules)).map((fault) => `${place}: ${fault}`));
-          if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${size}-${colorScheme}.png`) });
-        }
+      for (const [size, colours, rules] of LOOKS) {
+        if (rules === undefined && colours === 'dark' && !SHOTS) continue;
+        await go(size, colours);
+        const wide = (await page.evaluate('document.documentElement.scrollWidth')) as number;
+        if (wide > WIDTHS[size]) wrong.push(`${name} ${place}: ${wide} px wide`);
+        if (rules)
+          wrong.push(...(await violations(page, protocol, rules)).map((fault) => `${name} ${place}: ${fault}`));
+        if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${size}-${colours}.png`) });
       }
-      await page.setViewportSize({ width: WIDTHS.desk, height: HEIGHTS.desk });
-      await page.emulateMedia({ colorScheme: 'light' });
+      await go('desk', 'light');
       return wrong;
+    },
+    async anew(next) {
+      await page.goto('about:blank');
+      await go('desk', 'light');
+      await context.clearCookies();
+      await protocol.send('Storage.clearDataForOrigin', { origin, storageTypes: 'local_storage,session_storage' });
+      [foreseen, faults.length] = [next, 0];
     },
     close: () => context.close(),
   };
@@ -116,8 +132,19 @@ const COLOURS = '{ runOnly: ["color-contrast"] }';
 const TOUCH = '{ runOnly: ["target-size", "scrollable-region-focusable", "page-has-heading-one", "region"] }';
 const RULES = "{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }";
 
-async function violations(page: Page, rules: string): Promise<string[]> {
-  await page.evaluate(`typeof axe === 'object' || (() => { ${axe} })()`);
+/** In the dark only colours are others, and colours are the same at every width. */
+const LOOKS: readonly (readonly [keyof typeof WIDTHS, 'light' | 'dark', string?])[] = [
+  ['desk', 'light', RULES],
+  ['desk', 'dark', COLOURS],
+  ['wall', 'dark'],
+  ['wall', 'light'],
+  ['phone', 'light', TOUCH],
+  ['phone', 'dark'],
+];
+
+/** Axe, on the page that is there now. Scripts that a page is given to evaluate by itself are compiled anew each time; this way once. */
+async function violations(page: Page, protocol: CDPSession, rules: string): Promise<string[]> {
+  if (!(await page.evaluate("typeof axe === 'object'"))) await protocol.send('Runtime.evaluate', { expression: axe });
   return (await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'], ...${rules} }).then(({ violations }) =>
       violations.map(({ id, nodes }) =>

@@ -63,7 +63,7 @@ async function check(who: Visitor, path: string): Promise<void> {
 
 describe.skipIf(!hasBrowser)('the import page', () => {
   beforeAll(async () => {
-    bench = await openApiBench({ seed: 'demo' }, {}, 'embedded', await consolePath());
+    bench = await openApiBench({ seed: 'demo' }, {}, 'redis', await consolePath());
     folder = await mkdtemp(join(tmpdir(), 'rowferry-import-page-'));
     file = join(folder, 'inventory.csv');
     await writeFile(file, inventory());

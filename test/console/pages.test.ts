@@ -409,7 +409,7 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       `/runs/${ID}`,
       async ({ page, sent }) => {
         await page.getByRole('button', { name: 'Sign out' }).click();
-        await page.waitForURL(/test\/$/);
+        await page.waitForURL(/\/$/);
         expect(sent.map(({ what }) => what)).toEqual(['DELETE /session']);
       },
     ));

@@ -1,5 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Session } from '../../src/api/schema.js';
 import { consolePath } from '../support/build.js';
 import { until } from '../support/until.js';
@@ -7,7 +10,6 @@ import { type Visitor, visitor } from './browser.js';
 
 /** Pages over answers that a test writes down: every state can be had, and no process is needed. */
 
-const ORIGIN = 'http://console.test';
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const TYPES: Readonly<Record<string, string>> = {
@@ -52,49 +54,83 @@ const EVENTS = `
   };
 `;
 
-export async function stage(answers: Answers, expected = /status of (?:40\d|50\d)/): Promise<Stage> {
-  const [folder, who] = await Promise.all([consolePath(), visitor(ORIGIN, expected)]);
-  const sent: { what: string; body: unknown }[] = [];
-  const all: Answers = { 'GET /session': SESSION, 'GET /jobs': { jobs: [] }, ...answers };
-  await who.context.addInitScript(EVENTS);
-  await who.context.route(`${ORIGIN}/**`, async (route) => {
-    const request = route.request();
-    const { pathname, search } = new URL(request.url());
-    if (!pathname.startsWith('/api/v1/')) {
-      const asset = extname(pathname) in TYPES ? pathname : '/index.html';
-      const body = await readFile(join(folder, asset)).catch(() => undefined);
-      if (!body) return route.fulfill({ status: 404 });
-      return route.fulfill({
-        body,
-        headers: { 'content-type': TYPES[extname(asset)] ?? '', 'content-security-policy': POLICY },
-      });
-    }
-    const path = `${request.method()} ${pathname.slice('/api/v1'.length)}`;
-    if (request.method() !== 'GET') sent.push({ what: path, body: request.postDataJSON() });
-    const key = [`${path}${search}`, path].find((one) => one in all);
-    const answer = key === undefined ? 404 : all[key];
-    if (answer === undefined) return;
-    if (typeof answer === 'number') {
-      const detail = answer === 503 ? 'The worker is about to end.' : `There is nothing at ${path}${search}.`;
-      return route.fulfill({ status: answer, json: { type: 'about:blank', status: answer, code: 'failed', detail } });
-    }
-    if (typeof answer === 'string') return route.fulfill({ body: answer });
-    const json = typeof answer === 'function' ? answer(new URLSearchParams(search)) : answer;
-    return route.fulfill({ json });
+interface Scene {
+  readonly answers: Answers;
+  readonly sent: { what: string; body: unknown }[];
+}
+
+/** What the page is answered now. One browser page shows all scenes of a file, one after the other: each is loaded anew. */
+let scene: Scene = { answers: {}, sent: [] };
+let before: Visitor | undefined;
+let served: Promise<string> | undefined;
+
+/** Not a name of this machine, which browsers trust more than others. */
+function serve(): Promise<string> {
+  // A page that goes elsewhere leaves its requests in their middle.
+  const server = createServer((request, response) => {
+    answer(request, response, scene).catch(() => response.destroy());
   });
+  server.keepAliveTimeout = 600_000;
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(`http://console.test:${(server.address() as AddressInfo).port}`));
+    server.unref();
+  });
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, { answers, sent }: Scene): Promise<void> {
+  const { pathname, search, searchParams } = new URL(request.url ?? '/', 'http://console.test');
+  if (!pathname.startsWith('/api/v1/')) {
+    const asset = extname(pathname) in TYPES ? pathname : '/index.html';
+    const body = await readFile(join(await consolePath(), asset)).catch(() => undefined);
+    if (!body) return void response.writeHead(404).end();
+    const headers = { 'content-type': TYPES[extname(asset)] ?? '', 'content-security-policy': POLICY };
+    const kept = asset.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+    return void response.writeHead(200, { ...headers, 'cache-control': kept }).end(body);
+  }
+  const path = `${request.method} ${pathname.slice('/api/v1'.length)}`;
+  const body = await text(request);
+  if (request.method !== 'GET') sent.push({ what: path, body: body === '' ? null : JSON.parse(body) });
+  const key = [`${path}${search}`, path].find((one) => one in answers);
+  const found = key === undefined ? 404 : answers[key];
+  const json = (status: number, value: unknown) =>
+    response
+      .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+      .end(JSON.stringify(value));
+  if (found === undefined) return;
+  if (typeof found === 'number') {
+    const detail = found === 503 ? 'The worker is about to end.' : `There is nothing at ${path}${search}.`;
+    json(found, { type: 'about:blank', status: found, code: 'failed', detail });
+  } else if (typeof found === 'string') response.writeHead(200, { 'cache-control': 'no-store' }).end(found);
+  else json(200, typeof found === 'function' ? found(searchParams) : found);
+}
+
+export async function stage(answers: Answers, expected = /status of (?:40\d|50\d)/): Promise<Stage> {
+  served ??= serve();
+  const origin = await served;
+  let who = before;
+  if (who?.context.browser()?.isConnected() && !who.page.isClosed()) await who.anew(expected);
+  else {
+    who = before = await visitor(origin, expected);
+    await who.context.addInitScript(EVENTS);
+  }
+  const { page } = who;
+  const all: Answers = { 'GET /session': SESSION, 'GET /jobs': { jobs: [] }, ...answers };
+  const sent: Scene['sent'] = [];
+  scene = { answers: all, sent };
   return {
     ...who,
     answers: all,
     sent,
     async event(name, data) {
-      const text =
+      const made =
         name === 'lost'
           ? 'new Event("error")'
           : `new MessageEvent('${name}', { data: ${JSON.stringify(JSON.stringify(data ?? null))} })`;
-      await until(async () => ((await who.page.evaluate('window.sources.length')) as number) > 0, {
+      await until(async () => ((await page.evaluate('window.sources.length')) as number) > 0, {
         what: 'a page that listens',
       });
-      await who.page.evaluate(`window.sources.at(-1).dispatchEvent(${text})`);
+      await page.evaluate(`window.sources.at(-1).dispatchEvent(${made})`);
     },
+    close: async () => undefined,
   };
 }

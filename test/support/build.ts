@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'rowferry-test');
 
 let built: Promise<string> | undefined;
+let drawn: Promise<string> | undefined;
 
 /**
  * Path of the bundled command, `dist/bin/rowferry.js`, for tests that start real processes:
@@ -23,7 +24,12 @@ export function cliPath(): Promise<string> {
 }
 
 /** Folder of the pages as they are served, made once for each state of their sources. */
-export async function consolePath(): Promise<string> {
+export function consolePath(): Promise<string> {
+  drawn ??= draw();
+  return drawn;
+}
+
+async function draw(): Promise<string> {
   const rooms = await Promise.all(['console', 'model', 'report'].map((room) => filesBelow(join(root, 'src', room))));
   const script = join(root, 'build', 'console.mjs');
   const hash = createHash('sha256');

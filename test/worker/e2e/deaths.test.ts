@@ -11,7 +11,7 @@ let crew: Crew;
 afterEach(() => crew?.close());
 
 /** One size that takes seconds, and one on the fastest store that keeps many parts on their way. */
-const ROWS = { postgres: 3_000, redis: FULL ? 50_000 : 8_000 };
+const ROWS = { postgres: 2_000, redis: FULL ? 50_000 : 4_000 };
 const PARTS_DONE = /rowferry_parts_total\{.*result="done"/;
 
 /** Begins a run of several parts with two workers; answers who coordinates it, and who helps. */
@@ -43,7 +43,7 @@ async function expectWhole(rows: number): Promise<void> {
 describe.each(await sharedStores())('a run of several parts on $name', ({ name, start }) => {
   const env = name === 'redis' ? {} : { ROWFERRY_CONCURRENCY: '8' };
   // Time for the third worker to come up costs no processor where the service takes it.
-  const sandbox = { latencyMs: name === 'postgres' ? 25 : FULL ? 0 : 12, keepBodies: false };
+  const sandbox = { latencyMs: FULL && name === 'redis' ? 0 : 30, keepBodies: false };
 
   it('loses and repeats nothing when the helper is killed and the queue breaks down (49)', async () => {
     const rows = ROWS[name];
@@ -64,7 +64,7 @@ describe.each(await sharedStores())('a run of several parts on $name', ({ name, 
   }, 400_000);
 
   it('loses and repeats nothing when its coordinator is killed and started again', async () => {
-    const rows = 1_500;
+    const rows = 1_200;
     crew = await openCrew({
       server: await start(),
       sandbox: { latencyMs: 20, keepBodies: false },

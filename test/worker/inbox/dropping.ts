@@ -104,7 +104,7 @@ export async function makePlace(jobs: Readonly<Record<string, string>> = { asset
 }
 
 /** Waits for a condition, and fails where it does not come. */
-export async function until(what: string, passes: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
+export async function until(what: string, passes: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
   const end = performance.now() + ms;
   while (!(await passes())) {
     if (performance.now() > end) throw new Error(`waited in vain for: ${what}`);
