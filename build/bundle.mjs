@@ -9,7 +9,51 @@ import { rolldown } from 'rolldown';
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** Stay packages: they find files of their own beside them (programs, WebAssembly, pages), start threads, or are optional. */
-const APART = ['@electric-sql/pglite', 'msgpackr-extract', 'pg-native', 'pino', 'pino-pretty'];
+const APART = ['@electric-sql/pglite', 'msgpackr-extract', 'pg-native', 'pino-pretty'];
+
+/**
+ * Files of the bundle, each with the modules it begins at: these and all that they import, where no earlier one holds it.
+ * To find, read and link a file takes a process about a millisecond, and an import would read seventy.
+ */
+const FILES = [
+  ['command', ['cli/program.ts']],
+  ['look', ['runs/settings.ts', 'runs/run/list.ts']],
+  ['run', ['runs/import.ts', 'runs/job-file.ts', 'runs/run/present.ts', 'files/csv/read.ts']],
+];
+
+function fileOf(src) {
+  const from = FILES.map(([name, entries]) => [name, entries.map((entry) => `${src}/${entry}`)]);
+  let held;
+  return (id, context) => {
+    if (held === undefined) {
+      held = new Map();
+      for (const [name, ids] of from) {
+        for (const one of ids) {
+          if (held.has(one)) continue;
+          held.set(one, name);
+          ids.push(...(context.getModuleInfo(one)?.importedIds ?? []));
+        }
+      }
+    }
+    return held.get(id) ?? null;
+  };
+}
+
+/** undici speaks HTTP/2 as well. Nothing here asks it to, and Node.js takes twenty milliseconds to load that. */
+const WITHOUT_HTTP2 = {
+  name: 'without-http2',
+  resolveId: { filter: { id: /client-h2/ }, handler: () => ({ id: '\0http2' }) },
+  load: { filter: { id: /^\0http2$/ }, handler: () => 'module.exports = undefined;' },
+};
+
+/** What this module requires comes along; it still runs where it is first asked for. */
+const REQUIRED = {
+  name: 'required',
+  transform: {
+    filter: { id: /service[\\/]transport[\\/]http\.ts$/ },
+    handler: (code) => code.replace('const require = createRequire(import.meta.url);', ''),
+  },
+};
 
 export async function bundle(src, out) {
   const made = await rolldown({
@@ -17,11 +61,17 @@ export async function bundle(src, out) {
     cwd: root,
     platform: 'node',
     external: APART,
+    plugins: [WITHOUT_HTTP2, REQUIRED],
     // Packages that try what may not be there, and read their own `eval`: theirs to know.
     logLevel: 'silent',
   });
   await rm(out, { recursive: true, force: true });
-  await made.write({ dir: out, format: 'esm', chunkFileNames: '[name]-[hash].js' });
+  await made.write({
+    dir: out,
+    format: 'esm',
+    chunkFileNames: '[name]-[hash].js',
+    codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: fileOf(src) }] },
+  });
   await made.close();
   await chmod(`${out}/rowferry.js`, 0o755);
 }

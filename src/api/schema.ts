@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { correction } from '../model/correction.js';
 import { OUTCOMES } from '../model/outcome.js';
+import { ROLES, type Role } from './access/roles.js';
+
+export { ROLES, type Role };
 
 /**
  * What the API takes and answers: contract, section 12. Names are those of the reports; times are ISO 8601 in UTC, dates plain
@@ -11,10 +14,6 @@ const count = z.int().nonnegative();
 const time = z.string().meta({ format: 'date-time' });
 /** What the description has under a name of its own. */
 const named = <S extends z.ZodRawShape>(id: string, shape: S) => z.object(shape).meta({ id });
-
-export const ROLES = ['viewer', 'operator', 'approver'] as const;
-/** Each may do what those before it may. */
-export type Role = (typeof ROLES)[number];
 
 /** A fault as RFC 9457 has it. `code`: `usage` where the request has to change, `failed` otherwise. */
 export const problem = named('Problem', {

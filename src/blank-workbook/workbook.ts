@@ -3,6 +3,7 @@ import { placeSafely, writeSafely } from '../files/safe-write.js';
 import { columnName } from '../files/table/header.js';
 import { type Check, openBook, textCell } from '../files/workbook/book.js';
 import { type Look, MONEY } from '../files/workbook/styles.js';
+import { grouped } from '../model/grouped.js';
 import { ruleText, typeName } from '../resources/describe.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { type BlankColumn, type DropDown, SHEET } from './columns.js';
@@ -111,7 +112,7 @@ export function noteText(
     list &&
       (list.values.length <= WRITTEN_OUT
         ? `Choose: ${list.values.join(', ')}.`
-        : `Choose one of ${list.values.length.toLocaleString('en-US')} in the drop-down list.`),
+        : `Choose one of ${grouped(list.values.length)} in the drop-down list.`),
     list?.remark,
     key &&
       `Rows are matched by it: a known ${label.toLowerCase()} changes that ${resource.name}, a new one makes a new ${resource.name}.`,

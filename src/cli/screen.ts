@@ -1,4 +1,5 @@
 import type { MultiBar, SingleBar } from 'cli-progress';
+import { grouped } from '../model/grouped.js';
 import { OUTCOMES } from '../model/outcome.js';
 import { visible } from '../model/visible.js';
 import type { Progress, RunListener } from '../runs/run/context.js';
@@ -113,17 +114,17 @@ export function pace() {
  * `writing  ███████░░░░░ 1,204/1,219 rows · 85 rows/s · 15 requests, 0:12 left · created 900, invalid 4`.
  */
 export function progressLine(progress: Progress, speed: Pace, columns: number): string {
-  const counted = number(progress.done);
-  const rows = progress.total === undefined ? `${counted} rows` : `${counted}/${number(progress.total)} rows`;
+  const counted = grouped(progress.done);
+  const rows = progress.total === undefined ? `${counted} rows` : `${counted}/${grouped(progress.total)} rows`;
   const bar = progress.total === undefined ? '' : `${gauge(progress.done, progress.total, columns < 120 ? 10 : 20)} `;
   const rate = speed.rate();
   const left = speed.left();
   const parts = [
     `${progress.phase.padEnd(10)} ${bar}${rows}`,
-    ...(rate === undefined ? [] : [`${number(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate))} rows/s`]),
+    ...(rate === undefined ? [] : [`${rate < 10 ? Math.round(rate * 10) / 10 : grouped(Math.round(rate))} rows/s`]),
     rest(progress, left),
     OUTCOMES.filter((kind) => progress.outcomes[kind] > 0)
-      .map((kind) => `${kind.replaceAll('_', ' ')} ${number(progress.outcomes[kind])}`)
+      .map((kind) => `${kind.replaceAll('_', ' ')} ${grouped(progress.outcomes[kind])}`)
       .join(', '),
   ];
   const line = parts.filter((part) => part !== '').join(' · ');
@@ -135,7 +136,7 @@ function rest({ done, total, requests }: Progress, left: number | undefined): st
   if (done === total) return '';
   const parts = left === undefined ? [] : [duration(left)];
   if (requests && requests.left > 0) {
-    const counted = requests.left === 1 ? 'one request' : `${number(requests.left)} requests`;
+    const counted = requests.left === 1 ? 'one request' : `${grouped(requests.left)} requests`;
     parts.unshift(requests.atMost ? `at most ${counted}` : counted);
   }
   return parts.length === 0 ? '' : `${parts.join(', ')} left`;
@@ -153,5 +154,3 @@ export function duration(seconds: number): string {
   const two = (part: number) => String(part).padStart(2, '0');
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
 }
-
-const number = (value: number): string => value.toLocaleString('en-US');

@@ -1,3 +1,4 @@
+import { grouped } from '../model/grouped.js';
 import type { RowFault } from '../model/row.js';
 import { columnName } from './table/header.js';
 
@@ -21,7 +22,7 @@ export function cellFault(code: CellCode, index: number, limit: number): RowFaul
       return {
         code,
         index,
-        message: `${cell} is longer than ${limit.toLocaleString('en-US')} characters, the most a cell may hold. Shorten it.`,
+        message: `${cell} is longer than ${grouped(limit)} characters, the most a cell may hold. Shorten it.`,
       };
   }
 }

@@ -1,3 +1,5 @@
+import { grouped } from '../model/grouped.js';
+
 /** Bounds on what a file may ask of the process. Everything above is refused in words, never tried. */
 export interface SourceLimits {
   /** Columns of a table. */
@@ -48,5 +50,5 @@ export function withLimits(limits: Partial<SourceLimits> = {}): SourceLimits {
 /** `1,234,567` or `4 MB`, for messages. */
 export function sizeText(bytes: number): string {
   if (bytes >= MB) return `${Math.round((bytes / MB) * 10) / 10} MB`;
-  return `${bytes.toLocaleString('en-US')} bytes`;
+  return `${grouped(bytes)} bytes`;
 }

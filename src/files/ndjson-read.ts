@@ -1,4 +1,5 @@
 import { RunError } from '../model/error.js';
+import { grouped } from '../model/grouped.js';
 import { type Cell, isBlank, type RowFault, type SheetRow } from '../model/row.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { fileBytes } from './bytes.js';
@@ -43,7 +44,7 @@ export async function openNdjson(file: NdjsonFile, options: SourceOptions, limit
       newline: '\n',
       evidence: [
         finding?.evidence ?? `The encoding is ${encoding}, as stated.`,
-        `The ${headings.length} headings are the keys of the first ${HEADING_LINES.toLocaleString('en-US')} lines.`,
+        `The ${headings.length} headings are the keys of the first ${grouped(HEADING_LINES)} lines.`,
       ],
       warnings: finding?.warning ? [finding.warning] : [],
     },

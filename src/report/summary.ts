@@ -1,9 +1,12 @@
 import type { RunError } from '../model/error.js';
+import { grouped } from '../model/grouped.js';
 import type { IssueCode } from '../model/issue.js';
 import { FOUR_OF, GOOD_OUTCOMES, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
 import type { ReconcileFacts } from '../model/reconcile.js';
 import type { Creatable } from '../model/resource-names.js';
 import type { SourceFormat } from '../model/source.js';
+
+export { countAs, grouped as count } from '../model/grouped.js';
 
 export type RunKind = 'import' | 'export' | 'reconcile' | 'undo';
 
@@ -235,21 +238,9 @@ export function totalRows(counts: Readonly<OutcomeCounts>): number {
   return sum(counts, () => true);
 }
 
-let grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-
-/** A page that one reader sees has numbers in that reader's form; files are the same wherever they are made. */
-export function countAs(form: Intl.NumberFormat): void {
-  grouped = form;
-}
-
-/** 1204 → `1,204` */
-export function count(n: number): string {
-  return grouped.format(n);
-}
-
 /** `1 request`, `1,204 requests` */
 export function counted(n: number, one: string, many = `${one}s`): string {
-  return `${count(n)} ${n === 1 ? one : many}`;
+  return `${grouped(n)} ${n === 1 ? one : many}`;
 }
 
 /** `246 requests (27 reads, 219 writes, 0 retries)` */
@@ -265,7 +256,7 @@ export function duration(seconds: number): string {
   if (whole < 60) return `${whole} s`;
   const minutes = Math.floor(whole / 60);
   if (minutes < 60) return `${minutes} min ${String(whole % 60).padStart(2, '0')} s`;
-  return `${count(Math.floor(minutes / 60))} h ${String(minutes % 60).padStart(2, '0')} min`;
+  return `${grouped(Math.floor(minutes / 60))} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
 /** `2026-03-31 14:05 UTC` */

@@ -1,3 +1,4 @@
+import { grouped } from '../model/grouped.js';
 import { type Cell, type SheetRow, shownText } from '../model/row.js';
 import { foldText } from '../model/value.js';
 import { type DecimalSurvey, surveyDecimals } from '../pipeline/map/amounts.js';
@@ -388,7 +389,7 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
 const characters = (text: string) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 
 export function number(count: number): string {
-  return count.toLocaleString('en-US');
+  return grouped(count);
 }
 
 /** `1 row`, `2 rows` */

@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import { ROLES, type Role } from '../../api/schema.js';
+import { ROLES, type Role } from '../../api/access/roles.js';
 import { EXIT, RunError } from '../../model/error.js';
 import type { Settings } from '../../runs/settings.js';
 import { type Cli, print, tell } from '../io.js';
@@ -137,6 +136,7 @@ async function openBrowser(home: string, link: string): Promise<void> {
   const [command, ...words] =
     process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open'];
   if (command === undefined) return;
+  const { spawn } = await import('node:child_process');
   spawn(command, [...words, page], { stdio: 'ignore', detached: true })
     .on('error', () => undefined)
     .unref();

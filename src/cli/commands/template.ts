@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { EXIT } from '../../model/error.js';
+import { grouped } from '../../model/grouped.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { TemplateResult } from '../../runs/template.js';
 import { interrupted } from '../failure.js';
@@ -86,9 +87,7 @@ function resultText({ file, job, sheet, columns, more, lists }: TemplateResult):
   return [
     `${file}: sheet "${sheet}" with ${columns.length} columns, ${needed} of them required${more > 0 ? `; ${more} more with --all` : ''}`,
     ...(lists.length > 0
-      ? [
-          `Drop-down lists: ${lists.map(({ list, values }) => `${list} (${values.toLocaleString('en-US')})`).join(', ')}`,
-        ]
+      ? [`Drop-down lists: ${lists.map(({ list, values }) => `${list} (${grouped(values)})`).join(', ')}`]
       : []),
     `${job}: the job that imports it`,
     `Fill it in, then: rowferry import ${word(file)} --job ${word(job)} --dry-run`,

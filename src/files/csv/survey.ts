@@ -1,4 +1,5 @@
 import { RunError } from '../../model/error.js';
+import { grouped } from '../../model/grouped.js';
 import { type Cell, isBlank, type RowFault } from '../../model/row.js';
 import type { SourceMeta, SourceOptions } from '../../model/source.js';
 import { asciiText } from '../encoding/byte-text.js';
@@ -74,7 +75,7 @@ export async function surveyCsv(
   if (headingRow.cells.length > limits.columns) {
     throw new RunError(
       'failed',
-      `${path}: the heading in row ${heading.row} has more than ${limits.columns.toLocaleString('en-US')} columns, ` +
+      `${path}: the heading in row ${heading.row} has more than ${grouped(limits.columns)} columns, ` +
         'the most that is read. Remove columns, or state the right source.delimiter.',
     );
   }

@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import library from 'iconv-lite';
+import { createRequire } from 'node:module';
+import type Iconv from 'iconv-lite';
 import { asciiText } from './byte-text.js';
 
 /**
@@ -194,11 +195,12 @@ const SINCE_1998: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   macgreek: { 156: '€', 175: '·', 255: '\u00ad' },
 };
 
-let mended = false;
+let loaded: typeof Iconv | undefined;
 
-/** The library, for one call: it loads its tables when it is first asked for one. */
-export function iconv(): typeof library {
-  if (!mended) {
+/** The library and its tables, loaded by the first file that is not UTF-8. */
+export function iconv(): typeof Iconv {
+  if (!loaded) {
+    const library = createRequire(import.meta.url)('iconv-lite') as typeof Iconv;
     library.encodingExists('macroman');
     for (const [name, changed] of Object.entries(SINCE_1998)) {
       const table = library.encodings![name] as unknown as { chars: string };
@@ -210,7 +212,7 @@ export function iconv(): typeof library {
       table.chars = characters.join('');
       delete library._codecDataCache?.[name];
     }
-    mended = true;
+    loaded = library;
   }
-  return library;
+  return loaded;
 }

@@ -1,4 +1,5 @@
 import { RunError } from '../../model/error.js';
+import { grouped } from '../../model/grouped.js';
 import { type Cell, isBlank, type RowFault } from '../../model/row.js';
 import { keptText, textFault } from '../cell-faults.js';
 import type { SourceLimits } from '../limits.js';
@@ -186,7 +187,7 @@ export class OdsScan implements BookScan {
     this.#place++;
     this.#active = place === undefined || place === this.#place;
     if (this.#place >= MOST_SHEETS) {
-      throw new RunError('failed', `${what}: holds more than ${MOST_SHEETS.toLocaleString('en-US')} sheets.`);
+      throw new RunError('failed', `${what}: holds more than ${grouped(MOST_SHEETS)} sheets.`);
     }
     if (!this.#active) return;
     this.#columns = [];
@@ -230,7 +231,7 @@ export class OdsScan implements BookScan {
     if (end - 1 > LAST_ROW) {
       throw new RunError(
         'failed',
-        `${this.#options.what}: the sheet "${this.#name}" has filled cells below row ${LAST_ROW.toLocaleString('en-US')}, ` +
+        `${this.#options.what}: the sheet "${this.#name}" has filled cells below row ${grouped(LAST_ROW)}, ` +
           'the last one that is read. Split the table into several files.',
       );
     }

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { RunError } from '../../model/error.js';
+import { grouped } from '../../model/grouped.js';
 import { assertUnpacked, fileBytes } from '../bytes.js';
 import { type SourceLimits, sizeText } from '../limits.js';
 
@@ -103,7 +104,7 @@ export async function openArchive(path: string, source: string | Buffer, limits:
     if (zip.entryCount > limits.zipEntries) {
       throw new RunError(
         'failed',
-        `${path}: the zip file has ${zip.entryCount.toLocaleString('en-US')} parts, more than any workbook. ` +
+        `${path}: the zip file has ${grouped(zip.entryCount)} parts, more than any workbook. ` +
           'It was refused. Save the table as .xlsx or .csv.',
       );
     }

@@ -1,5 +1,6 @@
 import { closest } from 'fastest-levenshtein';
 import { RunError } from '../../model/error.js';
+import { grouped } from '../../model/grouped.js';
 import { type Cell, isBlank, type RowFault, type SheetRow, shownText } from '../../model/row.js';
 import type { OpenSource, SourceFormat, SourceOptions } from '../../model/source.js';
 import type { SourceLimits } from '../limits.js';
@@ -116,7 +117,7 @@ export async function openSheet<Sheet extends BookSheet>(
     throw new RunError(
       'failed',
       `${book.path}: the heading in row ${heading.row} of "${sheet.name}" has more than ` +
-        `${book.limits.columns.toLocaleString('en-US')} columns, the most that is read. Remove columns.`,
+        `${grouped(book.limits.columns)} columns, the most that is read. Remove columns.`,
     );
   }
   const headings = headingTexts(heading.cells, survey.rows, false);
@@ -283,7 +284,7 @@ const NAMED = 20;
 function sheetList(sheets: readonly BookSheet[], text: (sheet: BookSheet, at: number) => string): string {
   const named = sheets.slice(0, NAMED).map(text).join(', ');
   const more = sheets.length - NAMED;
-  return more > 0 ? `${named} and ${more.toLocaleString('en-US')} more` : named;
+  return more > 0 ? `${named} and ${grouped(more)} more` : named;
 }
 
 const sheetKey = (name: string) => name.normalize('NFKC').trim().toLowerCase();

@@ -1,4 +1,5 @@
 import { RunError } from '../../model/error.js';
+import { grouped } from '../../model/grouped.js';
 import { type Cell, shownText } from '../../model/row.js';
 import type { TableAbout, TableColumn, TableKind, TableRows } from '../../model/table.js';
 import { columnName } from '../table/header.js';
@@ -103,8 +104,8 @@ export function assertFits(path: string, columns: readonly TableColumn[]): void 
   if (columns.length <= SHEET_COLUMNS) return;
   throw new RunError(
     'usage',
-    `${path}: the table has ${columns.length.toLocaleString('en-US')} columns, a sheet of a workbook at most ` +
-      `${SHEET_COLUMNS.toLocaleString('en-US')}. Write it as .csv, or choose fewer columns.`,
+    `${path}: the table has ${grouped(columns.length)} columns, a sheet of a workbook at most ` +
+      `${grouped(SHEET_COLUMNS)}. Write it as .csv, or choose fewer columns.`,
   );
 }
 
@@ -396,7 +397,7 @@ function coverOf({ title, facts }: TableAbout, columns: readonly TableColumn[]) 
 function holds({ kind, choices }: TableColumn): string {
   if (!choices || choices.length === 0) return KIND_WORDS[kind];
   const some = choices.length <= 12 && choices.join(', ').length <= 200;
-  return some ? `One of: ${choices.join(', ')}` : `One of ${choices.length.toLocaleString('en-US')} values of a list`;
+  return some ? `One of: ${choices.join(', ')}` : `One of ${grouped(choices.length)} values of a list`;
 }
 
 /** What a column of a kind holds, in words for people. */

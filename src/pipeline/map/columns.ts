@@ -1,4 +1,5 @@
 import { Decimal } from '../../model/decimal.js';
+import { grouped } from '../../model/grouped.js';
 import type { Issue } from '../../model/issue.js';
 import { type ColumnTarget, type RowsJob, targetsOf } from '../../model/job.js';
 import { type Cell, isBlank, type SheetRow, shownText } from '../../model/row.js';
@@ -264,7 +265,7 @@ function cutter({ heading, spec: { type } }: Placed): Cutter | undefined {
       count === 0
         ? []
         : [
-            `"${excerpt(heading)}": ${count.toLocaleString('en-US')} ${count === 1 ? 'text was' : 'texts were'} longer than ${most} characters, and cut.`,
+            `"${excerpt(heading)}": ${grouped(count)} ${count === 1 ? 'text was' : 'texts were'} longer than ${most} characters, and cut.`,
           ],
   };
 }

@@ -1,4 +1,5 @@
 import { RunError } from '../../model/error.js';
+import { grouped } from '../../model/grouped.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import { type Cell, isBlank, type NoRecord, type RowRef, type SheetRow, shownText } from '../../model/row.js';
 import { foldText } from '../../model/value.js';
@@ -126,9 +127,7 @@ export function compileMapping(input: MappingInput): Mapping {
       ...columns.flatMap((column) => column.remarks?.sentences(rows) ?? []),
       ...columns.flatMap((column) => column.cut?.sentences() ?? []),
       ...[...misread].map(([heading, count]) =>
-        misreadText(
-          `"${excerpt(heading)}": ${count.toLocaleString('en-US')} ${count === 1 ? 'cell looks' : 'cells look'}`,
-        ),
+        misreadText(`"${excerpt(heading)}": ${grouped(count)} ${count === 1 ? 'cell looks' : 'cells look'}`),
       ),
     ],
     evidence: plan.evidence,

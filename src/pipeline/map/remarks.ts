@@ -1,3 +1,4 @@
+import { grouped } from '../../model/grouped.js';
 import { foldText } from '../../model/value.js';
 import type { FieldType } from '../../resources/spec.js';
 import { enumSynonym } from '../../resources/value-check.js';
@@ -68,7 +69,7 @@ function nullWords(heading: string, stated: (text: string) => boolean): CellRema
       if (count === 0 || (count <= rows * SHARE && !failed)) return [];
       const all = [...words].map((word) => JSON.stringify(word)).join(', ');
       return [
-        `"${excerpt(heading)}": ${number(count)} of ${number(rows)} cells hold ${quoted([...words], ' or ')}, and are imported as that text. ` +
+        `"${excerpt(heading)}": ${grouped(count)} of ${grouped(rows)} cells hold ${quoted([...words], ' or ')}, and are imported as that text. ` +
           `If it means that there is no value, state \`source: { null_values: [${all}] }\` in the job.`,
       ];
     },
@@ -113,7 +114,7 @@ function synonyms(
       if (found.size === 0) return [];
       const each = [...found.values()].map(
         ({ text, value, count }) =>
-          `"${excerpt(text)}" for ${value} (${number(count)} ${count === 1 ? 'cell' : 'cells'})`,
+          `"${excerpt(text)}" for ${value} (${grouped(count)} ${count === 1 ? 'cell' : 'cells'})`,
       );
       const [one] = found.values();
       return [
@@ -123,5 +124,3 @@ function synonyms(
     },
   };
 }
-
-const number = (count: number) => count.toLocaleString('en-US');

@@ -1,3 +1,4 @@
+import { grouped } from '../../model/grouped.js';
 import { certainId, readFields } from '../../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../../resources/spec.js';
 import type { Json, Page, ProbedBehaviour, Readable, Service, Snapshot } from '../../service/port.js';
@@ -98,9 +99,9 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   const mirror = async (why: string, instead?: string) =>
     told(`${why}${await readWhole(keys, first, options)}`, count <= PAGE_SIZE ? undefined : instead);
   const list = (missing: boolean) => (readAll.has(resource) ? 0 : listRequests(count, missing));
-  const listInstead = (missing: boolean) => `the whole list would have taken ${number(1 + list(missing))}`;
+  const listInstead = (missing: boolean) => `the whole list would have taken ${grouped(1 + list(missing))}`;
   if (ids) {
-    if (list(false) <= keys.size) return mirror('', `single records would have taken ${number(keys.size)}`);
+    if (list(false) <= keys.size) return mirror('', `single records would have taken ${grouped(keys.size)}`);
     return told(await byId(keys, options), listInstead(false));
   }
   const filter = filterFor(options);
@@ -109,17 +110,17 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   if (values.has('')) return mirror('parts of the key are blank: ');
   const texts = textsOf(values);
   let known = false;
-  let how = `asked for ${values.size === 1 ? 'the one key' : `each of ${number(values.size)} keys`}`;
+  let how = `asked for ${values.size === 1 ? 'the one key' : `each of ${grouped(values.size)} keys`}`;
   if (isProbed(filter) && !readAll.has(resource)) {
     const probed = await probeWhileCheap(values, first, service);
     if (probed?.asked === 0) {
       const least = 1 + probeAndFilter(texts, NOTHING_PROBED, 0);
-      return mirror('', `probe and filters would have taken ${number(least)} or more`);
+      return mirror('', `probe and filters would have taken ${grouped(least)} or more`);
     }
     if (probed) {
       const { existing, asked, requests: spent } = probed;
-      how = `probed ${probed.dear ? `${number(asked)} of ` : ''}${serials(texts)}, ${exist(existing.size)}`;
-      const instead = `probe and filters would have taken some ${number(1 + spent + probeAndFilter(texts, probed))}`;
+      how = `probed ${probed.dear ? `${grouped(asked)} of ` : ''}${serials(texts)}, ${exist(existing.size)}`;
+      const instead = `probe and filters would have taken some ${grouped(1 + spent + probeAndFilter(texts, probed))}`;
       if (probed.dear) return mirror(`${how}; then `, instead);
       if (existing.size === 0) return told(how, listInstead(true));
       if (existing.has('list')) return mirror('the serial number "list" cannot be filtered by: ');
@@ -132,7 +133,7 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   if (values.has('list')) return mirror('the serial number "list" cannot be filtered by: ');
   // Which keys are missing is not known: the ends of the list may have to be read again.
   if (!known && list(true) <= filterRequests(texts))
-    return mirror('', `filters would have taken ${number(1 + filterRequests(texts))}`);
+    return mirror('', `filters would have taken ${grouped(1 + filterRequests(texts))}`);
   const doubted = 'the filter cannot be trusted: ';
   if (!known && !(await trustFilter(service, filter, first))) return mirror(doubted);
   const visit = (records: readonly Json[]) => keep(records, keys, options.now(), options);
@@ -169,12 +170,10 @@ async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promis
   });
   return `${how}; then once more from its end, because it moved`;
 }
-
-const number = (value: number): string => value.toLocaleString('en-US');
-const requests = (made: number): string => (made === 1 ? 'one request' : `${number(made)} requests`);
-const serials = (texts: number): string => `${number(texts)} serial ${texts === 1 ? 'number' : 'numbers'}`;
+const requests = (made: number): string => (made === 1 ? 'one request' : `${grouped(made)} requests`);
+const serials = (texts: number): string => `${grouped(texts)} serial ${texts === 1 ? 'number' : 'numbers'}`;
 const exist = (hits: number): string =>
-  hits === 0 ? 'none exists' : `${number(hits)} ${hits === 1 ? 'exists' : 'exist'}`;
+  hits === 0 ? 'none exists' : `${grouped(hits)} ${hits === 1 ? 'exists' : 'exist'}`;
 
 /** Reads the list whole; again while it changes under the reading, because a record may have slipped through. */
 async function readList(keys: Keys, first: Page, options: MatchOptions): Promise<ReadList & { readonly how: string }> {
@@ -185,11 +184,11 @@ async function readList(keys: Keys, first: Page, options: MatchOptions): Promise
     list = await options.readAll(options.spec.name as Readable, (records, at) => keep(records, keys, at, options));
   }
   const times = readings > 1 ? `, ${Math.min(readings, MOST_READINGS)} times because it changed` : '';
-  const records = `${number(first.count)} ${first.count === 1 ? 'record' : 'records'}`;
+  const records = `${grouped(first.count)} ${first.count === 1 ? 'record' : 'records'}`;
   const how =
     first.count === 0 && readings === 1
       ? 'the list is empty'
-      : `read the whole list, ${records} on ${number(pages)} ${pages === 1 ? 'page' : 'pages'}${times}`;
+      : `read the whole list, ${records} on ${grouped(pages)} ${pages === 1 ? 'page' : 'pages'}${times}`;
   return { how, certified: list?.certified === true, confirm: async () => list?.confirm() ?? false };
 }
 
@@ -298,7 +297,7 @@ async function byId(keys: Keys, options: MatchOptions): Promise<string> {
     if (!record) return;
     await keepRecord({ id: Number(key), record, key, readAt: options.now() }, options);
   });
-  return `read ${keys.size === 1 ? 'the one id' : `each of ${number(keys.size)} ids`}`;
+  return `read ${keys.size === 1 ? 'the one id' : `each of ${grouped(keys.size)} ids`}`;
 }
 
 /** The filter that narrows most: the first part of the key that has one and is text. */

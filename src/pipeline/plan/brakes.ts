@@ -1,4 +1,5 @@
 import { withArticle } from '../../model/article.js';
+import { grouped } from '../../model/grouped.js';
 import type { Brakes } from '../../model/job.js';
 import { quoted } from '../map/headings.js';
 
@@ -86,20 +87,20 @@ export function trippedByPlan(
   const ofRows = (count: number, what: string): Counted => ({
     count,
     of: plan.rows,
-    told: (share) => `${shown(count)} of ${shown(plan.rows)} rows${share} ${what}`,
+    told: (share) => `${grouped(count)} of ${grouped(plan.rows)} rows${share} ${what}`,
     idle: (limit) => isIdle(limit, plan.rows, corrected),
   });
 
   const records = plan.rows - (plan.noRecords ?? 0);
   if (records < brakes.min_rows) {
-    const rows = records === 0 ? 'no data rows' : `${shown(records)} data row${records === 1 ? '' : 's'}`;
-    sentences.push(`min_rows: the file has ${rows}; the job asks for at least ${shown(brakes.min_rows)}.`);
+    const rows = records === 0 ? 'no data rows' : `${grouped(records)} data row${records === 1 ? '' : 's'}`;
+    sentences.push(`min_rows: the file has ${rows}; the job asks for at least ${grouped(brakes.min_rows)}.`);
   }
   check('max_invalid', ofRows(plan.invalid, `cannot be imported as they are${fieldsCounted(plan.invalidBy)}`));
   check('max_updates', ofRows(plan.updates, `would be updated${fieldsCounted(plan.updatedBy)}`));
   const { creates, named = 0 } = plan;
   const both = (share: string) =>
-    `${shown(creates)} of ${shown(plan.rows)} rows and ${shown(named)} record${named === 1 ? '' : 's'} that rows name${share} would be created`;
+    `${grouped(creates)} of ${grouped(plan.rows)} rows and ${grouped(named)} record${named === 1 ? '' : 's'} that rows name${share} would be created`;
   const created = ofRows(creates + named, 'would be created');
   check('max_creates', named > 0 ? { ...created, told: both } : created);
   const cleared = `would have a value cleared${fieldsCounted(plan.clearedBy)}`;
@@ -125,14 +126,14 @@ function orphansCounted({ fresh, acting, scope }: NonNullable<PlanCounts['orphan
   const count = Math.max(fresh, acting);
   const what =
     acting > fresh ? 'are missing from the file and would be changed for it' : 'are newly missing from the file';
-  const told = (share: string) => `${shown(count)} of ${shown(scope)} records${share} ${what}`;
+  const told = (share: string) => `${grouped(count)} of ${grouped(scope)} records${share} ${what}`;
   return { count, of: scope, told, atHalf: true };
 }
 
 function rowsChanged(rows: number, previous: number): Counted {
   const count = Math.abs(rows - previous);
   const told = (share: string) =>
-    `the file has ${shown(rows)} rows, the last successful run had ${shown(previous)}${share && `: a change of${share.replace(/[()]/g, '')}`}`;
+    `the file has ${grouped(rows)} rows, the last successful run had ${grouped(previous)}${share && `: a change of${share.replace(/[()]/g, '')}`}`;
   return { count, of: previous, told, atHalf: true, idle: (limit) => isShare(limit) && rows < FEW && previous < FEW };
 }
 
@@ -140,7 +141,7 @@ function rowsChanged(rows: number, previous: number): Counted {
 function fieldsCounted(counts: ReadonlyMap<string, number> = new Map()): string {
   const fields = [...counts].filter(([, count]) => count > 0).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   if (fields.length === 0) return '';
-  const named = fields.slice(0, 5).map(([field, count]) => `${field} ${shown(count)}`);
+  const named = fields.slice(0, 5).map(([field, count]) => `${field} ${grouped(count)}`);
   const more = fields.length - named.length;
   const others = more === 0 ? '' : ` and ${more} other field${more === 1 ? '' : 's'}`;
   return ` (${named.join(', ')}${others})`;
@@ -184,8 +185,6 @@ function shareOf(limit: string | number, count: number, of: number): string {
   return ` (${percent >= 100 ? Math.round(percent) : Number(percent.toFixed(2))}%)`;
 }
 
-const shown = (count: number): string => count.toLocaleString('en-US');
-
 /** Brakes of a reconciliation that ask whether the file is the one that is meant at all. Contract, section 8. */
 
 /** What a brake came to: `tripped` stops a run unless the job only warns, `remark` is said and stops nothing. Sentences. */
@@ -210,10 +209,10 @@ export function unknownKeys(
   at: { readonly company: number; readonly companyName?: string; readonly resource: string },
 ): string | undefined {
   if (keyed <= FEW || records <= FEW || matched * 2 >= Math.min(keyed, records)) return undefined;
-  const known = matched === 0 ? 'none' : `only ${shown(matched)}`;
+  const known = matched === 0 ? 'none' : `only ${grouped(matched)}`;
   const name = at.companyName === undefined ? '' : `, ${quoted([at.companyName])}`;
   return (
-    `unknown_keys: of the ${shown(keyed)} keys of the file ${known} ${matched > 1 ? 'are' : 'is'} known to the service, which holds ${shown(records)} records that could be meant. ` +
+    `unknown_keys: of the ${grouped(keyed)} keys of the file ${known} ${matched > 1 ? 'are' : 'is'} known to the service, which holds ${grouped(records)} records that could be meant. ` +
     `Is it the file of another company (this is company ${at.company}${name}) or of another resource (this job takes ${withArticle(at.resource)} a row), or are its keys written otherwise than before?`
   );
 }

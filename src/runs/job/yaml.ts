@@ -10,6 +10,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
+import { grouped } from '../../model/grouped.js';
 
 /** One thing that is wrong with a job file, and where. Lines and columns count from 1. */
 export interface JobProblem {
@@ -92,10 +93,10 @@ export function readJobYaml(text: string): JobYaml {
     Map(_, map) {
       if (map.items.length > MAX_KEYS) {
         wayward = true;
-        const count = map.items.length.toLocaleString('en-US');
+        const count = grouped(map.items.length);
         problem(
           map.range?.[0] ?? 0,
-          `${count} keys stand in one place, and a job file has at most ${MAX_KEYS.toLocaleString('en-US')}`,
+          `${count} keys stand in one place, and a job file has at most ${grouped(MAX_KEYS)}`,
         );
         return visit.BREAK;
       }

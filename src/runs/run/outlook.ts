@@ -1,3 +1,4 @@
+import { grouped } from '../../model/grouped.js';
 import type { Summary } from '../../report/summary.js';
 import type { Clock } from '../../service/clock.js';
 import type { RequestCounts } from '../../service/port.js';
@@ -132,7 +133,7 @@ export function estimateText({ requests, seconds }: Effort, atMost = false): str
 /** `one request`, `87 requests`, `12,400 requests`: three digits that count. */
 export function requestsText(requests: number): string {
   if (Math.round(requests) === 1) return 'one request';
-  return `${rounded(requests).toLocaleString('en-US')} requests`;
+  return `${grouped(rounded(requests))} requests`;
 }
 
 function rounded(value: number): number {

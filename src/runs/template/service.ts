@@ -1,5 +1,6 @@
 import { type CustomColumn, type OfferedNames, offer, type ServiceNames } from '../../blank-workbook/columns.js';
 import { RunError } from '../../model/error.js';
+import { grouped } from '../../model/grouped.js';
 import { customFieldName } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
 import { type Catalogue, findCustom } from '../../pipeline/map/targets.js';
@@ -123,7 +124,7 @@ async function readList(
     const first = await service.page(list, 1);
     if (first.count > most) {
       warn(
-        `The list of ${list} has ${first.count.toLocaleString('en-US')} entries; ${lack}: the most that is offered is ${most.toLocaleString('en-US')}. Names can be typed.`,
+        `The list of ${list} has ${grouped(first.count)} entries; ${lack}: the most that is offered is ${grouped(most)}. Names can be typed.`,
       );
       return undefined;
     }

@@ -1,4 +1,5 @@
 import { RunError } from '../../model/error.js';
+import { grouped } from '../../model/grouped.js';
 import type { Json, Mirror, Page, Readable, Service } from '../port.js';
 import { idOf } from '../transport/answer.js';
 import {
@@ -361,12 +362,11 @@ function wroteWithoutDate({ held: before, mark: { watermark }, written }: Kept, 
 
 function describeDelta(delta: Extract<Delta, { kind: 'read' }>, size: number): string {
   const { length } = delta.changed;
-  const found = length === 0 ? 'none' : String(length.toLocaleString('en-US'));
+  const found = length === 0 ? 'none' : grouped(length);
   return (
     `read what has changed since the last reading, on ${plural(delta.pages, 'page')}: ` +
     `${found} of ${plural(size, 'record')} ${length === 1 ? 'was' : 'were'} new or had changed`
   );
 }
 
-const plural = (count: number, noun: string): string =>
-  `${count.toLocaleString('en-US')} ${count === 1 ? noun : `${noun}s`}`;
+const plural = (count: number, noun: string): string => `${grouped(count)} ${count === 1 ? noun : `${noun}s`}`;

@@ -1,4 +1,5 @@
 import { RunError } from '../../model/error.js';
+import { grouped } from '../../model/grouped.js';
 import type { Json, Page, Readable, Service } from '../port.js';
 import { idOf } from '../transport/answer.js';
 import { IdSet } from './id-set.js';
@@ -59,7 +60,7 @@ export function barrenPages(): (fresh: number, count: number) => void {
     if (inRow < MOST_BARREN) return;
     throw new RunError(
       'failed',
-      `The service counts ${count.toLocaleString('en-US')} records in a list, and ${inRow.toLocaleString('en-US')} pages of it in a row ` +
+      `The service counts ${grouped(count)} records in a list, and ${grouped(inRow)} pages of it in a row ` +
         'showed none that was not shown before. The list is read no further. Ask whoever runs the service why its count is wrong, then run again.',
     );
   };
