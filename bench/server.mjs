@@ -6,7 +6,7 @@
  *
  *   node bench/server.mjs [latency ms]        prints {"port": n}; ends with its parent, or on SIGTERM
  *
- * Control, not part of the service: POST /bench/reset, POST /bench/latency?ms=, POST /bench/seed?file= (create bodies,
+ * Control, not part of the service: POST /bench/reset, POST /bench/latency?ms=, POST /bench/bare (writes are answered with nothing), POST /bench/seed?file= (create bodies,
  * one a line), POST /bench/keep?file= (writes every create body to the file), GET /bench/counts.
  */
 import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
@@ -27,6 +27,7 @@ let touched = new Set();
 let bySerial = new Map();
 let counts;
 let kept;
+let bare = false;
 
 function reset() {
   records = [];
@@ -106,7 +107,7 @@ function answer(method, target, body) {
     const index = records.length;
     put(index, body, stamp());
     touched.add(index);
-    return [201, records[index]];
+    return [201, bare ? '' : records[index]];
   }
   const one = /^\/api\/v2\/asset\/(\d+)\/?$/.exec(path);
   if (one && method === 'PUT') {
@@ -116,7 +117,7 @@ function answer(method, target, body) {
     put(index, body, stamp());
     touched.delete(index);
     touched.add(index);
-    return [200, records[index]];
+    return [200, bare ? '' : records[index]];
   }
   if (method !== 'GET') return [405, '{"detail":"Method not allowed."}'];
   counts.reads++;
@@ -141,6 +142,7 @@ async function control(target) {
   const { pathname, searchParams: query } = new URL(target, 'http://bench');
   if (pathname === '/bench/counts') return JSON.stringify({ ...counts, records: records.length });
   if (pathname === '/bench/reset') reset();
+  else if (pathname === '/bench/bare') bare = true;
   else if (pathname === '/bench/latency') latency = Number(query.get('ms'));
   else if (pathname === '/bench/keep') kept = openSync(query.get('file'), 'w');
   else if (pathname === '/bench/seed') {

@@ -8,15 +8,16 @@ import { writeSheet } from './sheet.mjs';
 /**
  * `rows` of new assets against a service that answers in `latency` ms. Every figure is `{ value, unit, seconds, peak, cpu }`:
  * rows a second from the start of the process to its end, reports and all. Ours runs once unmeasured: that gives
- * the bodies, so that undici alone posts exactly the same.
+ * the bodies, so that undici alone posts exactly the same. `columns`: the first so many; `bare`: answers of writes hold nothing.
  */
-export async function openImports(folder, { rows, latency, inFlight }) {
+export async function openImports(folder, { rows, latency, inFlight, columns, bare = false }) {
   mkdirSync(folder, { recursive: true });
   const sheet = join(folder, 'assets.csv');
   const bodies = join(folder, 'bodies.ndjson');
-  await writeSheet(sheet, rows);
+  await writeSheet(sheet, rows, undefined, columns);
   const lab = await openLab(folder, 0);
-  const job = lab.job('assets');
+  if (bare) await lab.bare();
+  const job = lab.job('assets', 'import', {}, columns);
   const argv = ['import', sheet, '--job', job, '--concurrency', String(inFlight)];
   await lab.keep(bodies);
   await lab.ours(argv);
@@ -36,6 +37,8 @@ export async function openImports(folder, { rows, latency, inFlight }) {
     ours: () => figure(() => lab.ours(argv)),
     undici: () => figure(() => timed([join(BASELINES, 'undici.mjs'), bodies, lab.url, String(inFlight)])),
     script: () => figure(() => timed([join(BASELINES, 'script.mjs'), 'post', sheet, lab.url, String(inFlight)])),
+    /** The same without its rules: every row is posted as it stands. */
+    plain: () => figure(() => timed([join(BASELINES, 'script.mjs'), 'plain', sheet, lab.url, String(inFlight)])),
     figure,
     close: () => lab.close(),
   };

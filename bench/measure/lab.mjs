@@ -27,14 +27,16 @@ export async function openLab(folder, latency = 0) {
     url: service.url,
     reset: () => control('reset'),
     latency: (ms) => control(`latency?ms=${ms}`),
+    /** Answers of writes hold nothing. */
+    bare: () => control('bare'),
     /** Fills the service with the create bodies of a file, one a line. */
     seed: (file) => control(`seed?file=${encodeURIComponent(file)}`),
     /** From now until the reset, every create body goes to the file. */
     keep: (file) => control(`keep?file=${encodeURIComponent(file)}`),
     counts: () => control('counts', 'GET'),
-    job(name, kind, more) {
+    job(name, kind, more, columns) {
       const path = join(folder, `${name}.yaml`);
-      writeFileSync(path, jobText(kind, more));
+      writeFileSync(path, jobText(kind, more, columns));
       return path;
     },
     /** Runs our command with `--json`: its summary, with seconds, peak MB and CPU seconds of the process. `home`: one to keep. */

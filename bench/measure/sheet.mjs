@@ -87,10 +87,11 @@ export function bodyOf(row) {
   }).replace(/"(original_cost|estimated_salvage_value)":"([\d.]+)"/g, '"$1":$2');
 }
 
-/** `options(row)` says how the cells of a row differ. */
-export async function writeSheet(path, rows, options = () => undefined) {
-  const lines = (row) => `${cellsOf(row, options(row)).map(quoted).join(',')}\r\n`;
-  await written(path, `${COLUMNS.map(({ heading }) => heading).join(',')}\r\n`, rows, lines);
+/** `options(row)` says how the cells of a row differ; `columns`: the first so many alone. */
+export async function writeSheet(path, rows, options = () => undefined, columns = COLUMNS.length) {
+  const line = (cells) => `${cells.slice(0, columns).map(quoted).join(',')}\r\n`;
+  const head = line(COLUMNS.map(({ heading }) => heading));
+  await written(path, head, rows, (row) => line(cellsOf(row, options(row))));
 }
 
 /** Create bodies of rows, one a line: what the service is filled with. */
@@ -110,13 +111,13 @@ async function written(path, head, rows, line) {
   await finished(out);
 }
 
-/** The job of this sheet, as JSON (which is YAML). */
-export function jobText(kind = 'import', more = {}) {
+/** The job of this sheet, or of its first columns, as JSON (which is YAML). */
+export function jobText(kind = 'import', more = {}, columns = COLUMNS.length) {
   return JSON.stringify({
     kind,
     resource: 'asset',
     match: { key: 'serial_number', unique_field: 'serial_number' },
-    columns: Object.fromEntries(COLUMNS.map(({ heading, field }) => [heading, field])),
+    columns: Object.fromEntries(COLUMNS.slice(0, columns).map(({ heading, field }) => [heading, field])),
     ...more,
   });
 }
