@@ -1,19 +1,22 @@
 import { expect, test } from 'vitest';
 import type { Field, Suggestion } from '../../src/api/schema.js';
 import {
+  constantIn,
   type Draft,
   drafts,
-  jobOf,
+  fieldIn,
   keep,
-  keyOf,
+  keyIn,
   load,
-  mapping,
   missing,
   newDraft,
   type Shelf,
-  targetsOf,
+  suggestedJob,
+  withConstant,
   withEdits,
   withField,
+  withKey,
+  withOption,
   withSource,
 } from '../../src/console/import/draft.js';
 
@@ -34,7 +37,7 @@ const suggestion = {
 } as unknown as Suggestion;
 const field = (name: string, required: boolean) => ({ name, label: name, required }) as Field;
 const fields = [field('name', true), field('serial_number', false), field('lifecycle_stage', false)];
-const job = (draft: Draft) => jobOf(draft, suggestion) as Record<string, Record<string, unknown>>;
+const job = suggestedJob(suggestion, newDraft('u1', 'x.csv'));
 
 function shelf(room = Number.POSITIVE_INFINITY): Shelf {
   const kept = new Map<string, string>();
@@ -54,27 +57,24 @@ function shelf(room = Number.POSITIVE_INFINITY): Shelf {
 }
 
 test('what was suggested is the job, as long as nobody decides otherwise', () => {
-  const draft = newDraft('u1', 'inventory.csv');
-  expect(jobOf(draft, suggestion)).toEqual({ ...suggestion.job, constants: {} });
-  expect(missing(draft, suggestion, fields).map(({ name }) => name)).toEqual(['name']);
-  expect(keyOf(draft, suggestion)).toEqual(['serial_number']);
+  expect(job).toEqual(suggestion.job);
+  expect(missing(job, suggestion, fields).map(({ name }) => name)).toEqual(['name']);
+  expect(keyIn(job, suggestion)).toEqual(['serial_number']);
 });
 
 test('a field goes to one column, and what was found out of another field does not stay with it', () => {
-  const draft = withField(newDraft('u1', 'x.csv'), suggestion, 'Stage', 'serial_number');
-  expect(mapping(draft, suggestion).map((one) => one.field)).toEqual([null, 'serial_number', 'service_start_date']);
-  expect(job(draft)['columns']).toEqual({ Serial: null, Stage: 'serial_number', Bought: 'service_start_date' });
+  const moved = withField(job, job, 'Stage', 'serial_number');
+  expect(moved['columns']).toEqual({ Serial: null, Stage: 'serial_number', Bought: 'service_start_date' });
+  const back = withField(moved, job, 'Serial', 'serial_number');
+  expect(back['columns']).toEqual({ ...(job['columns'] as object), Stage: null });
 });
 
 test('blank cells, dates, constants, the key and the table are said in the job', () => {
-  const draft: Draft = {
-    ...withSource(newDraft('u1', 'x.csv'), { header_row: 3 }),
-    blanks: { Serial: 'clear' },
-    dates: { Bought: 'dd/MM/yyyy' },
-    constants: { name: 'Laptop', lifecycle_stage: '' },
-    key: ['name'],
-  };
-  expect(job(draft)).toMatchObject({
+  let next = suggestedJob(suggestion, withSource(newDraft('u1', 'x.csv'), { header_row: 3 }));
+  next = withOption(next, 'Serial', { blank: 'clear' });
+  next = withOption(next, 'Bought', { dates: ['dd/MM/yyyy'] });
+  next = withConstant(withConstant(next, 'name', 'Laptop'), 'lifecycle_stage', '');
+  expect(withKey(next, 'name')).toMatchObject({
     source: { null_values: ['N/A'], header_row: 3 },
     columns: {
       Serial: { field: 'serial_number', values: { a: 'b' }, blank: 'clear' },
@@ -83,22 +83,20 @@ test('blank cells, dates, constants, the key and the table are said in the job',
     constants: { name: 'Laptop' },
     match: { key: 'name', unique_field: 'name', existing: 'update' },
   });
-  expect(job(draft)['constants']).not.toHaveProperty('lifecycle_stage');
-  expect(job({ ...draft, key: [] })['match']).toEqual({ key: 'none', existing: 'update', missing: 'create' });
+  expect(constantIn(withConstant(next, 'name', ''), 'name')).toBe('');
+  expect(withKey(next, null)['match']).toEqual({ key: 'none', existing: 'update', missing: 'create' });
+  expect(keyIn(withKey(next, null), suggestion)).toEqual([]);
 });
 
 test('a heading may have any name', () => {
-  const strange = { ...suggestion, columns: [found('__proto__', 'name'), found('constructor', null)] };
-  const draft = withField(newDraft('u1', 'x.csv'), strange, 'constructor', 'asset_tag');
-  expect(JSON.stringify((jobOf(draft, strange) as Record<string, unknown>)['columns'])).toBe(
-    '{"__proto__":null,"constructor":"asset_tag"}',
-  );
+  const strange = { ...job, columns: JSON.parse('{"__proto__":"name","constructor":null}') as object };
+  const next = withField(strange, strange, 'constructor', 'asset_tag');
+  expect(JSON.stringify(next['columns'])).toBe('{"__proto__":"name","constructor":"asset_tag"}');
+  expect([fieldIn(next, '__proto__'), fieldIn(next, 'toString')]).toEqual(['name', null]);
 });
 
-test('the fields of a job are known by its headings, those of a saved one are not', () => {
-  expect(targetsOf(suggestion.job).get('Serial')).toBe('serial_number');
-  expect(targetsOf({ columns: { A: ['name', 'asset_tag'] } }).get('A')).toBe('name');
-  expect(targetsOf('assets-hq').size).toBe(0);
+test('of several fields of a column the first is meant', () => {
+  expect(fieldIn({ columns: { A: ['name', 'asset_tag'] } }, 'A')).toBe('name');
 });
 
 test('a draft is found again as it was, for as long as its upload is there', () => {
@@ -116,11 +114,11 @@ test('a draft is found again as it was, for as long as its upload is there', () 
 });
 
 test('a draft takes the room of those of other files, the oldest first, and says where there is none', () => {
-  const kept = shelf(850);
-  for (const [at, id] of ['old', 'new'].entries())
-    kept.setItem(`rowferry.import.${id}`, JSON.stringify({ ...newDraft(id, ''), at: Date.now() - 1_000 + at }));
   const edits = (signs: number) =>
     withEdits(newDraft('u1', ''), 'r1', [{ column: 'A', row: 2, value: 'x'.repeat(signs) }]);
+  const others = ['old', 'new'].map((id, at) => JSON.stringify({ ...newDraft(id, ''), at: Date.now() - 1_000 + at }));
+  const kept = shelf(JSON.stringify(edits(500)).length + others[1]!.length);
+  for (const text of others) kept.setItem(`rowferry.import.${(JSON.parse(text) as Draft).id}`, text);
   expect(keep(kept, edits(500))).toBe(true);
   expect(drafts(kept).map(({ id }) => id)).toEqual(['u1', 'new']);
   expect(keep(kept, edits(900))).toBe(false);

@@ -121,7 +121,13 @@ const SUGGESTION: Suggestion = {
   next: null,
   warnings: [],
   text: '',
-  job: { kind: 'import', resource: 'asset', match: { key: 'serial_number' }, columns: { Serial: 'serial_number' } },
+  job: {
+    ...{ kind: 'import', resource: 'asset', match: { key: 'serial_number' } },
+    columns: {
+      ...{ Serial: 'serial_number', Item: 'name', Supplier: 'attached_supplier', Price: 'original_cost' },
+      ...{ Bought: 'service_start_date', Country: null, Stage: null, Notes: null },
+    },
+  },
 };
 const ordered = { job: SUGGESTION.job, file: 'u1' };
 const checked = (faults: number) =>
@@ -328,6 +334,120 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     expect(await one.page.locator('[role=row]').count()).toBeLessThan(80);
     await one.page.keyboard.press('Control+Home');
     await one.page.locator('#cell-0-0').getByText('SN-2000').waitFor();
+    expect(one.faults).toEqual([]);
+    await one.close();
+  });
+
+  it('orders once, however often a button is pressed', async () => {
+    const one = await stage({ ...BASE, 'POST /runs': undefined });
+    const { page, sent } = one;
+    const ordered = () => sent.filter(({ what }) => what === 'POST /runs');
+    await page.goto(`/import/u1?step=plan&run=${ID}`);
+    const write = page.getByRole('button', { name: /^Write \d+ rows/ });
+    await write.dblclick();
+    await write.press('Enter');
+    expect(ordered()).toHaveLength(1);
+    await page.goto(CHECK);
+    await page.getByRole('button', { name: 'Take Acme Computers for 7 rows' }).click();
+    await page.getByRole('button', { name: 'Check again with 1 correction' }).dblclick();
+    await page.getByRole('grid').press('Control+Enter');
+    expect(ordered()).toHaveLength(2);
+    await one.close();
+  });
+
+  it('comes back to the run that writes, after a reload and from the page of uploads', async () => {
+    const one = await stage({
+      ...BASE,
+      'POST /runs': { id: `${ID}w` },
+      [`GET /runs/${ID}w`]: { ...LIVE, id: `${ID}w`, dry_run: false },
+    });
+    const { page } = one;
+    const atWork = async () => {
+      await page.getByRole('heading', { level: 1, name: 'It is at work.' }).waitFor();
+      expect(new URL(page.url()).searchParams.get('write')).toBe(`${ID}w`);
+    };
+    await page.goto(`/import/u1?step=plan&run=${ID}`);
+    await page.getByRole('button', { name: /^Write \d+ rows/ }).click();
+    await atWork();
+    await page.reload();
+    await atWork();
+    await page.goto('/import');
+    await page.getByRole('link', { name: 'u1' }).click();
+    await atWork();
+    expect(one.faults).toEqual([]);
+    await one.close();
+  });
+
+  it('keeps corrections while nobody answers, and says what to do', async () => {
+    const one = await stage({ ...BASE, 'POST /runs': 503 });
+    const { page, answers } = one;
+    await page.goto(CHECK);
+    await page.getByRole('button', { name: 'Take Acme Computers for 7 rows' }).click();
+    // Whoever comes back to the window asks for everything anew.
+    const known = [`GET /runs/${ID}`, `GET /runs/${ID}/rows`, `GET /runs/${ID}/faults`].map(
+      (key) => [key, answers[key]] as const,
+    );
+    for (const [key] of known) answers[key] = 503;
+    await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+    await page.getByRole('button', { name: 'Check again with 1 correction' }).click();
+    await page.getByText('Your correction is kept in this browser').waitFor();
+    await page.locator('#cell-0-2').getByText('Acme Computers', { exact: true }).waitFor();
+    for (const [key, answer] of known) answers[key] = answer;
+    await page.reload();
+    await page.getByRole('button', { name: 'Check again with 1 correction' }).waitFor();
+    await one.close();
+  });
+
+  it('takes a large range, lines within cells, and what is beyond the table, and takes them back', async () => {
+    const one = await stage({ ...BASE, ...FINE, [`GET /runs/${ID}/rows`]: rows(900, false) });
+    const { page } = one;
+    const cell = (row: number, column: number) => page.locator(`#cell-${row}-${column}`);
+    const grid = page.getByRole('grid');
+    const paste = (text: string) =>
+      page.evaluate(`(() => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData('text/plain', ${JSON.stringify(text)});
+        const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+        document.querySelector('[role=grid]').dispatchEvent(event);
+      })()`);
+    const again = (corrections: string) => page.getByRole('button', { name: `Check again with ${corrections}` });
+    await page.goto(CHECK);
+    await cell(0, 0).click();
+    await paste(Array.from({ length: 650 }, (_, row) => Array(8).fill(`x${row}`).join('\t')).join('\r\n'));
+    await again('5,200 corrections').waitFor();
+    await cell(3, 7).getByText('x3').waitFor();
+    await grid.press('Control+z');
+    await cell(3, 7).getByText('note 3').waitFor();
+    expect(await again('').count()).toBe(0);
+    await grid.press('Control+Shift+z');
+    await again('5,200 corrections').waitFor();
+    await grid.press('Control+z');
+
+    await grid.press('Control+End');
+    await paste('"two\nlines"\tbeyond\nbelow\tbeyond');
+    await page.getByText('The table ends before it: 3 of 4 cells were left out.').waitFor();
+    await cell(899, 7).getByText('two lines').waitFor();
+    await grid.press('F2');
+    const field = page.getByRole('textbox', { name: 'Notes, row 903' });
+    expect(await field.inputValue()).toBe('two\nlines');
+    await field.press('End');
+    await page.keyboard.type('!');
+    await field.press('Escape');
+    await cell(899, 7).getByText('two lines', { exact: true }).waitFor();
+    // What is typed into stays while somebody looks elsewhere.
+    await page.keyboard.type('half');
+    await page.evaluate('document.querySelector("[role=grid]").scrollTo(0, 0)');
+    await cell(0, 0).getByText('SN-2000').waitFor();
+    await page.keyboard.type(' whole');
+    await page.keyboard.press('Tab');
+    await cell(899, 7).getByText('half whole').waitFor();
+
+    await grid.press('Control+a');
+    await paste('all');
+    await again('7,200 corrections').waitFor();
+    await grid.press('Escape');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.closest("[role=grid]")')).toBeNull();
     expect(one.faults).toEqual([]);
     await one.close();
   });

@@ -8,7 +8,7 @@ import { useAddress } from '../app/shell.js';
 import { counted } from '../kit/format.js';
 import { Button, Chips, Notice, sumOf } from '../kit/parts.js';
 import { faultWord } from '../runs/words.js';
-import { type JobOf, targetsOf, withEdits } from './draft.js';
+import { fieldIn, type JobOf, withEdits } from './draft.js';
 import { corrections, type Edits, editsOf, NO_EDITS, record, type Trail } from './edits.js';
 import { Grid } from './grid.js';
 import type { Importing } from './state.js';
@@ -168,13 +168,11 @@ function kindsOf(faults: readonly FaultGroup[]) {
 function useFields(resource: string | undefined, job: JobOf): (column: string, row?: Row) => Field | undefined {
   const { data } = useQuery(resourcesQuery);
   return useMemo(() => {
-    const fields = new Map(
-      data?.resources.find(({ name }) => name === resource)?.fields.map((field) => [field.name, field]),
-    );
-    const targets = targetsOf(job);
+    const fields = data?.resources.find(({ name }) => name === resource)?.fields ?? [];
     return (column, row) => {
       const named = row?.issues.find((issue) => issue.column === column && issue.field !== undefined)?.field;
-      return fields.get(named ?? targets.get(column) ?? '');
+      const meant = named ?? (typeof job === 'string' ? null : fieldIn(job, column));
+      return fields.find(({ name }) => name === meant);
     };
   }, [data, resource, job]);
 }

@@ -4,23 +4,42 @@ import { fieldChoices, labelOf, ValueInput } from '../app/fields.js';
 import { Combo } from '../kit/choices.js';
 import { counted, percent } from '../kit/format.js';
 import { Button, Card, Choose, Field, Prose, Warnings } from '../kit/parts.js';
-import { type Draft, keyOf, type Mapped, mapping, missing, withField, withSource } from './draft.js';
+import {
+  constantIn,
+  fieldIn,
+  type Job,
+  keyIn,
+  missing,
+  optionIn,
+  withConstant,
+  withField,
+  withKey,
+  withOption,
+  withSource,
+} from './draft.js';
 import type { Importing } from './state.js';
+
+type Column = Suggestion['columns'][number];
 
 interface Matching {
   readonly of: Importing;
+  /** As it is now, and as it was suggested. */
+  readonly job: Job;
+  readonly suggested: Job;
   readonly suggestion: Suggestion;
   readonly resource: Resource;
 }
 
 /** Each column of the file with the field it goes to; what a record must have and no column gives; what tells records apart. */
-export function ColumnsStep({ of, suggestion, resource }: Matching) {
-  const { draft, change, resources, check } = of;
-  const columns = mapping(draft, suggestion);
-  const wanted = missing(draft, suggestion, resource.fields);
-  const open = wanted.filter(({ name }) => !draft.constants[name]);
-  const key = keyOf(draft, suggestion);
-  const used = columns.filter(({ field }) => field !== null);
+export function ColumnsStep(matching: Matching) {
+  const { of, job, suggestion, resource } = matching;
+  const { change, anew, resources, check } = of;
+  const wanted = missing(job, suggestion, resource.fields);
+  const open = wanted.filter(({ name }) => constantIn(job, name) === '');
+  const key = keyIn(job, suggestion);
+  const isUsed = ({ heading }: Column) => fieldIn(job, heading) !== null;
+  const { columns } = suggestion;
+  const used = columns.filter(isUsed);
   const why =
     used.length === 0
       ? 'No column goes to a field yet.'
@@ -36,9 +55,9 @@ export function ColumnsStep({ of, suggestion, resource }: Matching) {
           label="The rows are"
           value={resource.name}
           options={resources.filter(({ imported }) => imported).map(({ name }) => [name, `${name}s`])}
-          onChoose={(name) => change((now) => withSource(now, now.source, name))}
+          onChoose={(name) => anew((now) => withSource(now, now.source, name))}
         />
-        <KeyChoice {...{ of, suggestion, resource }} />
+        <KeyChoice {...matching} />
       </div>
       {wanted.length > 0 && (
         <Card title={`A new ${resource.name} needs ${counted(wanted.length, 'value')} that no column gives`}>
@@ -55,11 +74,10 @@ export function ColumnsStep({ of, suggestion, resource }: Matching) {
                   <ValueInput
                     {...props}
                     field={field}
+                    type={field.type === 'date' ? 'date' : 'text'}
                     autoFocus={at === 0 && key !== undefined && open.length > 0}
-                    value={draft.constants[field.name] ?? ''}
-                    onChange={(value) =>
-                      change((now) => ({ ...now, constants: { ...now.constants, [field.name]: value } }))
-                    }
+                    value={constantIn(job, field.name)}
+                    onChange={(value) => change((now) => ({ ...now, job: withConstant(job, field.name, value) }))}
                   />
                 )}
               </Field>
@@ -85,8 +103,8 @@ export function ColumnsStep({ of, suggestion, resource }: Matching) {
       </div>
       <Card title={`${used.length} of ${counted(columns.length, 'column')} go in`} flush>
         <ul className="columns">
-          {[...used, ...columns.filter(({ field }) => field === null)].map((column) => (
-            <Column key={column.heading} {...{ of, suggestion, resource, column }} />
+          {[...used, ...columns.filter((column) => !isUsed(column))].map((column) => (
+            <ColumnLine key={column.heading} {...matching} found={column} />
           ))}
         </ul>
       </Card>
@@ -106,19 +124,19 @@ const DATES = [
   ['yyyy-MM-dd', '2026-12-31'],
 ] as const;
 
-function Column({ of, suggestion, resource, column }: Matching & { column: Mapped }) {
-  const { draft, change } = of;
-  const { heading, field, asFound } = column;
-  const found = suggestion.columns.find((one) => one.heading === heading)!;
-  const { samples, confidence, alternatives, evidence, remarks, why } = found;
+function ColumnLine({ of: { change }, job, suggested, resource, found }: Matching & { found: Column }) {
+  const { heading, samples, confidence, alternatives, evidence, remarks, why } = found;
+  const field = fieldIn(job, heading);
+  const asFound = field === found.field;
   const choices = fieldsToChoose(resource.fields);
   const near = alternatives.map(({ field: name, why: hint }) => {
     return { value: name, label: labelOf(resource.fields, name), group: 'It may be', hint };
   });
   const others = choices.filter(({ value }) => !near.some((one) => one.value === value));
   const reasons = asFound ? (field === null ? [why ?? ''] : [...evidence, ...remarks]) : ['as you chose'];
-  const set = (name: 'blanks' | 'dates') => (value: string) =>
-    change((now) => ({ ...now, [name]: { ...now[name], [heading]: value } }));
+  const dates = optionIn(job, heading, 'dates');
+  const datesFound = optionIn(suggested, heading, 'dates');
+  const set = (next: Job) => change((now) => ({ ...now, job: next }));
   return (
     <li className={field === null ? 'unmapped' : ''}>
       <div className="from">
@@ -138,25 +156,25 @@ function Column({ of, suggestion, resource, column }: Matching & { column: Mappe
           label={`Field for ${heading}`}
           value={field ?? ''}
           choices={[{ value: '', label: 'Not imported' }, ...near, ...others]}
-          onChoose={(value) => change((now) => withField(now, suggestion, heading, value === '' ? null : value))}
+          onChoose={(value) => set(withField(job, suggested, heading, value === '' ? null : value))}
           empty="Not imported"
         />
         {field !== null && (
           <Choose
             bare
             label={`Blank cells of ${heading}`}
-            value={draft.blanks[heading] ?? 'keep'}
+            value={String(optionIn(job, heading, 'blank') ?? 'keep')}
             options={BLANKS}
-            onChoose={set('blanks')}
+            onChoose={(blank) => set(withOption(job, heading, { blank }))}
           />
         )}
         {resource.fields.find(({ name }) => name === field)?.type === 'date' && (
           <Choose
             bare
             label={`Dates of ${heading}`}
-            value={draft.dates[heading] ?? ''}
+            value={JSON.stringify(dates) === JSON.stringify(datesFound) ? '' : String(dates)}
             options={DATES}
-            onChoose={set('dates')}
+            onChoose={(format) => set(withOption(job, heading, { dates: format === '' ? datesFound : [format] }))}
           />
         )}
       </div>
@@ -172,7 +190,7 @@ function Column({ of, suggestion, resource, column }: Matching & { column: Mappe
 }
 
 /** How much of the column is a value of the field. */
-function Converts({ found: { converts, blank }, asFound }: { found: Suggestion['columns'][number]; asFound: boolean }) {
+function Converts({ found: { converts, blank }, asFound }: { found: Column; asFound: boolean }) {
   if (!asFound || converts === null) return <span className="soft">The check says what converts.</span>;
   const tone = converts === 1 ? 'good' : converts > 0.9 ? 'warn' : 'bad';
   return (
@@ -197,11 +215,10 @@ function fieldsToChoose(fields: readonly FieldOf[]) {
 }
 
 const NONE = '\u0000none';
-const AND = '\u0001';
 
-function KeyChoice({ of: { draft, change }, suggestion, resource }: Matching) {
-  const key = keyOf(draft, suggestion);
-  const fields = mapping(draft, suggestion).flatMap(({ field }) => field ?? []);
+function KeyChoice({ of: { change }, job, suggestion, resource }: Matching) {
+  const key = keyIn(job, suggestion);
+  const fields = suggestion.columns.flatMap(({ heading }) => fieldIn(job, heading) ?? []);
   const { field, blank, repeats } = suggestion.key ?? { field: undefined, blank: 0, repeats: 0 };
   const hint =
     key === undefined
@@ -211,22 +228,21 @@ function KeyChoice({ of: { draft, change }, suggestion, resource }: Matching) {
         : key.length === 1 && key[0] === field
           ? `${counted(blank, 'blank cell')}, ${counted(repeats, 'repeat')}.`
           : 'A row with the key of a record updates it; others are created.';
-  const options = [...new Set([...fields, ...(key ?? [])])].map(
-    (name) => [name, labelOf(resource.fields, name)] as const,
-  );
-  const choose = (now: Draft, value: string) => ({ ...now, key: value === NONE ? [] : value.split(AND) });
+  const labels = (names: readonly string[]) => names.map((name) => labelOf(resource.fields, name)).join(' and ');
+  const chosen = key === undefined ? '' : key.length === 0 ? NONE : key.join();
   return (
     <Choose
       label={`What tells one ${resource.name} from another`}
       hint={hint}
       autoFocus={key === undefined}
-      value={key === undefined ? '' : key.length === 0 ? NONE : key.join(AND)}
+      value={chosen}
       options={[
         ...(key === undefined ? [['', 'Choose…'] as const] : []),
-        ...options,
+        ...(key && key.length > 1 ? [[chosen, labels(key)] as const] : []),
+        ...[...new Set([...fields, ...(key?.length === 1 ? key : [])])].map((name) => [name, labels([name])] as const),
         [NONE, 'nothing: every row is a new record'],
       ]}
-      onChoose={(value) => change((now) => choose(now, value))}
+      onChoose={(value) => change((now) => ({ ...now, job: withKey(job, value === NONE ? null : value) }))}
     />
   );
 }

@@ -1,6 +1,8 @@
 import type { Correction, Field, RunDetail, Suggestion, TableOptions } from '../../api/schema.js';
 
 export type JobOf = NonNullable<RunDetail['ordered']>['job'];
+/** A job file as an object: what `POST /runs` takes as `job`, and what choices about columns change. */
+export type Job = Exclude<JobOf, string>;
 
 /** What a person has decided about a file so far. It lies in the browser by the id of the upload; a reload finds it again. */
 export interface Draft {
@@ -12,17 +14,8 @@ export interface Draft {
   /** How the table is to be read where detection was overruled. */
   readonly source: TableOptions;
   readonly resource?: string;
-  /** In place of columns: the name of a saved job, or the job of a check that somebody else made. */
+  /** As it was changed here, or the name of a saved one. Absent: as suggested. */
   readonly job?: JobOf;
-  /** Over what was suggested, by heading; null: not imported. */
-  readonly fields: Readonly<Record<string, string | null>>;
-  readonly blanks: Readonly<Record<string, string>>;
-  /** Formats of the text dates of a column. */
-  readonly dates: Readonly<Record<string, string>>;
-  /** By field. */
-  readonly constants: Readonly<Record<string, string>>;
-  /** Fields that tell records apart; none: every row is a new record. Absent: as suggested. */
-  readonly key?: readonly string[];
   /** The address of the last step that was begun here: its `step`, and the runs that check and write. */
   readonly last?: string;
   /** Corrections over what a check has shown, by its run; the latest last. */
@@ -30,7 +23,7 @@ export interface Draft {
 }
 
 export function newDraft(id: string, name: string): Draft {
-  return { id, name, at: Date.now(), source: {}, fields: {}, blanks: {}, dates: {}, constants: {}, edits: {} };
+  return { id, name, at: Date.now(), source: {}, edits: {} };
 }
 
 const MOST_CHECKS = 5;
@@ -49,92 +42,77 @@ export function withSource(draft: Draft, source: TableOptions, resource = draft.
   return { ...newDraft(id, name), source, edits, ...(resource !== undefined && { resource }) };
 }
 
-/** A column of the file with the field it goes to. */
-export interface Mapped {
-  readonly heading: string;
-  readonly field: string | null;
-  /** As it was suggested. */
-  readonly asFound: boolean;
+// A job, and what is decided about it
+
+type Members = Readonly<Record<string, unknown>>;
+
+const members = (value: unknown): Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
+/** A heading may have any name. */
+const own = (of: unknown, name: string): unknown => (Object.hasOwn(members(of), name) ? members(of)[name] : undefined);
+
+export function suggestedJob({ job }: Suggestion, { source }: Draft): Job {
+  return { ...job, source: { ...members(job['source']), ...source } };
 }
 
-export function mapping(draft: Draft, { columns }: Suggestion): Mapped[] {
-  return columns.map(({ heading, field }) => {
-    const chosen = own(draft.fields, heading);
-    const asFound = chosen === undefined || chosen === field;
-    return { heading, field: asFound ? field : chosen, asFound };
-  });
+/** The field that a column goes to, of several the first; null where it is not imported. */
+export function fieldIn(job: Job, heading: string): string | null {
+  const given = own(job['columns'], heading);
+  const first: unknown = Array.isArray(given) ? given[0] : given;
+  const field = typeof first === 'string' ? first : own(first, 'field');
+  return typeof field === 'string' ? field : null;
 }
 
-const own = <T>(of: Readonly<Record<string, T>>, name: string): T | undefined =>
-  Object.hasOwn(of, name) ? of[name] : undefined;
-
-/** A field is given by one column: the one that had it is left out of the import. */
-export function withField(draft: Draft, suggestion: Suggestion, heading: string, field: string | null): Draft {
-  const before = mapping(draft, suggestion).filter((one) => field !== null && one.field === field);
-  const taken = Object.fromEntries(before.map((one) => [one.heading, null]));
-  return { ...draft, fields: { ...draft.fields, ...taken, [heading]: field } };
+/** A field is given by one column: the one that had it is left out. What was found out of a field does not stay with another. */
+export function withField(job: Job, suggested: Job, heading: string, field: string | null): Job {
+  const columns = members(job['columns']);
+  const before = Object.keys(columns).filter((other) => field !== null && fieldIn(job, other) === field);
+  const taken = Object.fromEntries(before.map((other) => [other, null]));
+  const found = field !== null && fieldIn(suggested, heading) === field ? own(suggested['columns'], heading) : field;
+  return { ...job, columns: { ...columns, ...taken, [heading]: found } };
 }
 
-/** Required fields that neither a column nor a constant gives. */
-export function missing(draft: Draft, suggestion: Suggestion, fields: readonly Field[]): Field[] {
-  const given = new Set(mapping(draft, suggestion).map(({ field }) => field));
-  const computed = record(suggestion.job['computed']);
+/** What a column says beside its field. */
+export function optionIn(job: Job, heading: string, name: 'blank' | 'dates'): unknown {
+  return own(own(job['columns'], heading), name);
+}
+
+export function withOption(job: Job, heading: string, option: { blank: string } | { dates: unknown }): Job {
+  const given = own(job['columns'], heading);
+  const full = typeof given === 'string' ? { field: given } : members(given);
+  return { ...job, columns: { ...members(job['columns']), [heading]: { ...full, ...option } } };
+}
+
+export function constantIn(job: Job, field: string): string {
+  return String(own(job['constants'], field) ?? '');
+}
+
+export function withConstant(job: Job, field: string, value: string): Job {
+  const { [field]: _, ...others } = members(job['constants']);
+  return { ...job, constants: value === '' ? others : { ...others, [field]: value } };
+}
+
+/** Fields that tell records apart; none: every row is a new record. Undefined where a person must choose. */
+export function keyIn(job: Job, { key: found, job: suggested }: Suggestion): readonly string[] | undefined {
+  const key = own(job['match'], 'key');
+  if (JSON.stringify(key) === JSON.stringify(own(suggested['match'], 'key'))) return found ? [found.field] : undefined;
+  return key === 'none' ? [] : [key].flat().map(String);
+}
+
+/** `field`: null where every row is a new record. */
+export function withKey(job: Job, field: string | null): Job {
+  const { unique_field: _, ...match } = members(job['match']);
+  const guarded = job['resource'] === 'asset' && (field === 'name' || field === 'serial_number');
+  return { ...job, match: { ...match, key: field ?? 'none', ...(guarded && { unique_field: field }) } };
+}
+
+/** Required fields that no column gives. */
+export function missing(job: Job, suggestion: Suggestion, fields: readonly Field[]): Field[] {
+  const given = new Set(Object.keys(members(job['columns'])).map((heading) => fieldIn(job, heading)));
   return fields.filter(
     ({ name, required }) =>
-      (required || suggestion.missing.includes(name)) && !given.has(name) && own(computed, name) === undefined,
+      (required || suggestion.missing.includes(name)) && !given.has(name) && own(job['computed'], name) === undefined,
   );
-}
-
-const record = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-
-/** Undefined where a person must choose. */
-export function keyOf(draft: Draft, { key }: Suggestion): readonly string[] | undefined {
-  return draft.key ?? (key ? [key.field] : undefined);
-}
-
-/** What `POST /runs` takes as `job`, of columns that were matched here. */
-export function jobOf(draft: Draft, suggestion: Suggestion): Readonly<Record<string, unknown>> {
-  const { job, resource } = suggestion;
-  const found = record(job['columns']);
-  const columns = mapping(draft, suggestion).map(({ heading, field, asFound }) => {
-    const base = asFound ? own(found, heading) : field;
-    if (field === null || base === undefined) return [heading, null];
-    const blank = own(draft.blanks, heading);
-    const dates = own(draft.dates, heading);
-    if (!blank && !dates) return [heading, base];
-    const full = typeof base === 'string' ? { field: base } : record(base);
-    return [heading, { ...full, ...(blank && { blank }), ...(dates && { dates: [dates] }) }];
-  });
-  const constants = Object.entries(draft.constants).filter(([, value]) => value !== '');
-  return {
-    ...job,
-    kind: 'import',
-    resource,
-    source: { ...record(job['source']), ...draft.source },
-    columns: Object.fromEntries(columns),
-    match: matchOf(draft, suggestion),
-    constants: { ...record(job['constants']), ...Object.fromEntries(constants) },
-  };
-}
-
-function matchOf({ key }: Draft, { job, resource }: Suggestion): Readonly<Record<string, unknown>> {
-  const { unique_field: _, ...match } = record(job['match']);
-  if (key === undefined) return record(job['match']);
-  const [only] = key.length === 1 ? key : [];
-  const guarded = resource === 'asset' && (only === 'name' || only === 'serial_number');
-  return { ...match, key: key.length === 0 ? 'none' : (only ?? [...key]), ...(guarded && { unique_field: only }) };
-}
-
-/** Heading to the first field it goes to; nothing where the job is known by its name alone. */
-export function targetsOf(job: JobOf): Map<string, string> {
-  const targets = new Map<string, string>();
-  for (const [heading, given] of Object.entries(record(typeof job === 'string' ? {} : job['columns']))) {
-    const first: unknown = Array.isArray(given) ? given[0] : given;
-    const field = typeof first === 'string' ? first : record(first)['field'];
-    if (typeof field === 'string') targets.set(heading, field);
-  }
-  return targets;
 }
 
 // Kept in the browser

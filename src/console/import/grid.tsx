@@ -24,13 +24,12 @@ import { Skeleton } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { useWindow } from '../kit/window.js';
 import { faultWord } from '../runs/words.js';
+import { CellEditor, type Left, Strip } from './cell.js';
 import { fromTsv, type Laid, laid, toTsv } from './clipboard.js';
 import { at, keyName, moved, type Place, rangeOf, type Selection, typed, within } from './cursor.js';
-import { CellEditor, type Left } from './editor.js';
 import { type Edits, setCells, setEqual, shownValue } from './edits.js';
-import { Strip } from './strip.js';
 
-interface GridProps {
+export interface GridProps {
   readonly run: string;
   readonly filter: Query;
   readonly faults: readonly FaultGroup[];
@@ -59,8 +58,8 @@ const WIDTHS = { narrowest: 88, widest: 320, letter: 8.2, padding: 48, measured:
  * Rows by pages, cells that can be corrected. The grid itself has the focus and names the cell where the cursor is; while a cell
  * is edited, its field has it.
  */
-export function Grid({ run, filter, faults, edits, fieldOf, autoFocus, readOnly, ...on }: GridProps) {
-  const { onEdit, onUndo, onRedo, onSubmit } = on;
+export function Grid(props: GridProps) {
+  const { run, filter, edits, fieldOf, autoFocus, readOnly, onEdit, onUndo, onRedo, onSubmit } = props;
   const box = useRef<HTMLDivElement>(null);
   const leaving = useRef(false);
   const [selection, setSelection] = useState<Selection>(at({ row: 0, column: 0 }));
@@ -265,15 +264,7 @@ export function Grid({ run, filter, faults, edits, fieldOf, autoFocus, readOnly,
   const away = editing && !sight.places.includes(editing.place.row) ? [editing.place.row] : [];
   return (
     <>
-      <Strip
-        row={here}
-        cell={here && cellIn(here, cursor.column)}
-        edits={edits}
-        faults={faults}
-        readOnly={readOnly}
-        onEdit={onEdit}
-        onOpen={() => edit()}
-      />
+      <Strip of={props} row={here} at={here && cellIn(here, cursor.column)} onOpen={() => edit()} />
       <div
         ref={box}
         className="grid"
@@ -402,33 +393,24 @@ const RowHead = memo(function RowHead({ row, width }: { row: Row | undefined; wi
 /** Signs of a cell that can be seen at the most. */
 const MOST_SIGNS = 200;
 
-/** Drawn anew only where something in the row has changed; the grid has the pointer's events. */
-const RowCells = memo(function RowCells({
-  place,
-  row,
-  columns,
-  headings,
-  edits,
-  amounts,
-  cursor,
-  left,
-  right,
-  edited,
-  editor,
-}: {
-  place: number;
-  row: Row | undefined;
-  columns: readonly VirtualItem[];
-  headings: readonly string[];
-  edits: Edits;
-  amounts: readonly boolean[];
+interface RowProps {
+  readonly place: number;
+  readonly row: Row | undefined;
+  readonly columns: readonly VirtualItem[];
+  readonly headings: readonly string[];
+  readonly edits: Edits;
+  readonly amounts: readonly boolean[];
   /** Columns; none has -1. */
-  cursor: number;
-  left: number;
-  right: number;
-  edited: number;
-  editor: ReactNode;
-}) {
+  readonly cursor: number;
+  readonly left: number;
+  readonly right: number;
+  readonly edited: number;
+  readonly editor: ReactNode;
+}
+
+/** Drawn anew only where something in the row has changed; the grid has the pointer's events. */
+const RowCells = memo(function RowCells(props: RowProps) {
+  const { place, row, columns, headings, edits, amounts, cursor, left, right, edited, editor } = props;
   return columns.map(({ index, start, size }) => {
     const column = headings[index] ?? '';
     const cell = row?.cells?.[index] ?? '';

@@ -11,11 +11,11 @@ import { firstLine } from '../runs/words.js';
 import '../runs/runs.css';
 import { CheckStep } from './check.js';
 import { ColumnsStep } from './columns.js';
-import { PlanStep } from './plan.js';
-import { ResultStep } from './result.js';
+import { suggestedJob } from './draft.js';
 import { type Importing, STEPS, type Step, useImport } from './state.js';
 import { TableStep } from './table.js';
 import { Upload } from './upload.js';
+import { PlanStep, ResultStep } from './write.js';
 import './import.css';
 
 /** From a file to its rows in the service, in five steps, each kept at its address. */
@@ -127,27 +127,19 @@ function factsOf({ table: { data: table }, checked: { data: run } }: Importing):
 }
 
 function Columns({ of }: { of: Importing }) {
-  const { given, change, check, suggestion, resource, hrefOf, go } = of;
-  if (given === undefined) {
-    if (suggestion.error) return <Fault error={suggestion.error} />;
-    if (!suggestion.data || !resource) return <Skeleton what="the columns" lines={8} />;
-    return <ColumnsStep of={of} suggestion={suggestion.data} resource={resource} />;
-  }
-  const matchHere = () => {
-    change(({ job: _, ...rest }) => rest);
-    go(hrefOf('columns', { run: null, write: null }));
-  };
-  const title =
-    typeof given === 'string'
-      ? `The job ${given} says where each column goes`
-      : 'The columns were matched by somebody else';
+  const { job, draft, change, check, suggestion, resource } = of;
+  if (suggestion.error) return <Fault error={suggestion.error} />;
+  if (!suggestion.data || !resource || job === undefined) return <Skeleton what="the columns" lines={8} />;
+  const suggested = suggestedJob(suggestion.data, draft);
+  if (typeof job !== 'string')
+    return <ColumnsStep {...{ of, job, resource, suggested }} suggestion={suggestion.data} />;
   return (
-    <Notice tone="info" title={title}>
+    <Notice tone="info" title={`The job ${job} says where each column goes`}>
       <div className="line">
         <Button look="primary" busy={check.isPending} onClick={() => check.mutate({})}>
           Check with it
         </Button>
-        <Button onClick={matchHere}>Match the columns here instead</Button>
+        <Button onClick={() => change((now) => ({ ...now, job: suggested }))}>Match the columns here instead</Button>
       </div>
       <Refused error={check.error} />
     </Notice>

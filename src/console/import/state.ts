@@ -5,7 +5,7 @@ import type { Accepted, Resource, Suggestion, Table, Uploaded } from '../../api/
 import { get, type Query, send } from '../app/client.js';
 import { resourcesQuery, runQuery, useOnce } from '../app/queries.js';
 import { toast } from '../kit/toast.js';
-import { type Draft, type JobOf, jobOf, keep, load, newDraft, withEdits } from './draft.js';
+import { type Draft, keep, load, newDraft, suggestedJob, withEdits } from './draft.js';
 import { after, corrections, type Edits, editsOf } from './edits.js';
 
 export const STEPS = ['table', 'columns', 'check', 'plan', 'result'] as const;
@@ -44,6 +44,12 @@ export function useImport(id: string) {
     go(href);
   };
 
+  /** What was checked before was another table, or other records. */
+  const anew = (to: (now: Draft) => Draft) => {
+    change(to);
+    go(hrefOf(step, { run: null, write: null }), { replace: true });
+  };
+
   const file = useQuery({
     queryKey: ['files', id],
     queryFn: () => get<Uploaded>(`/files/${encodeURIComponent(id)}`),
@@ -58,11 +64,10 @@ export function useImport(id: string) {
   });
   const { data: known } = useQuery(resourcesQuery);
   const resources = known?.resources ?? [];
-  const resource = resources.find(({ name }) => name === draft.resource) ?? likely(table.data, resources);
   const checked = useQuery({ ...runQuery(run ?? ''), enabled: run !== undefined });
   const ordered = checked.data?.ordered;
-  /** What says where the columns go in place of this page: a saved job, or whoever made the check that the address names. */
-  const given = draft.job ?? (draft.last === undefined ? ordered?.job : undefined);
+  const wanted = draft.resource ?? checked.data?.resource;
+  const resource = resources.find(({ name }) => name === wanted) ?? likely(table.data, resources);
   // For the very table that was shown, which is not always the one whose headings fit best.
   const seen = {
     ...draft.source,
@@ -73,18 +78,19 @@ export function useImport(id: string) {
     queryKey: ['suggestions', id, seen, resource?.name],
     queryFn: ({ signal }) =>
       send<Suggestion>('POST', '/suggestions', { file: id, resource: resource?.name, source: seen }, { signal }),
-    enabled: step === 'columns' && given === undefined && resource !== undefined && table.data !== undefined,
+    enabled: step === 'columns' && resource !== undefined && table.data !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
+  // As it was decided here, or by whoever made the check that the address names, or as suggested.
+  const job = draft.job ?? ordered?.job ?? (suggestion.data && suggestedJob(suggestion.data, draft));
 
-  /** A dry run with the columns as they were matched, with another job, or with everything that was corrected so far. */
+  /** A dry run with the job as it is now, with a saved one, or with everything that was corrected so far. */
   const check = useOnce({
-    async mutationFn({ job, edits }: { job?: JobOf | undefined; edits?: Edits }) {
-      const matched = given ?? (suggestion.data && jobOf(draft, suggestion.data));
+    async mutationFn({ saved, edits }: { saved?: string; edits?: Edits }) {
       const sent = edits ? corrections(after(editsOf(ordered?.corrections), edits)) : [];
       const order = {
         kind: 'import',
-        job: job ?? (edits ? ordered?.job : matched),
+        job: saved ?? (edits ? ordered?.job : job),
         file: id,
         options: { dry_run: true },
         // Somebody waits for it: what goes wrong is told at once.
@@ -92,9 +98,8 @@ export function useImport(id: string) {
         ...(sent.length > 0 && { corrections: sent }),
       };
       const { id: begun } = await send<Accepted>('POST', '/runs', order);
-      const instead = job ?? given;
       begin('check', { run: begun, write: null }, (now) =>
-        withEdits({ ...now, ...(instead !== undefined && { job: instead }) }, begun, []),
+        withEdits({ ...now, ...(saved !== undefined && { job: saved }) }, begun, []),
       );
     },
   });
@@ -111,7 +116,7 @@ export function useImport(id: string) {
   });
   return {
     ...{ id, name: file.data?.name ?? draft.name, step, run, write, hrefOf, go },
-    ...{ draft, change, file, table, resources, resource, suggestion, given, check, checked, carryOut },
+    ...{ draft, change, anew, file, table, resources, resource, suggestion, job, check, checked, carryOut },
   };
 }
 

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { Table, TableOptions } from '../../api/schema.js';
+import type { Table as Found, TableOptions } from '../../api/schema.js';
 import { Fault, Refused } from '../app/faults.js';
 import { jobsQuery } from '../app/queries.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Card, Choose, Prose, Skeleton, Warnings } from '../kit/parts.js';
+import { Button, Card, Choose, Empty, Prose, Skeleton, Warnings } from '../kit/parts.js';
+import { Table } from '../kit/table.js';
 import { withSource } from './draft.js';
 import type { Importing } from './state.js';
 
@@ -26,7 +27,7 @@ const asOptions = (names: Iterable<string>) => [...new Set(names)].map((name) =>
 
 /** What was found in the file: the first rows, and how it is read, which can be said otherwise at once. */
 export function TableStep({ of }: { of: Importing }) {
-  const { draft, table, check, change, go, hrefOf } = of;
+  const { draft, table, check, anew, go, hrefOf } = of;
   const found = table.data;
   return (
     <>
@@ -41,19 +42,11 @@ export function TableStep({ of }: { of: Importing }) {
         >
           {found ? `Match ${counted(found.headings.length, 'column')}` : 'Match the columns'}
         </Button>
-        <SavedJob busy={check.isPending} onJob={(job) => check.mutate({ job })} />
+        <SavedJob busy={check.isPending} onJob={(saved) => check.mutate({ saved })} />
       </div>
       <Card title="How it is read">
         <div className="stack">
-          <HowRead
-            table={found}
-            source={draft.source}
-            onSource={(source) => {
-              change((now) => withSource(now, source));
-              // What was checked was another table.
-              go(hrefOf('table', { run: null, write: null }), { replace: true });
-            }}
-          />
+          <HowRead table={found} source={draft.source} onSource={(source) => anew((now) => withSource(now, source))} />
           {found && found.evidence.length > 0 && (
             <ul className="evidence small soft">
               {found.evidence.map((line) => (
@@ -82,7 +75,7 @@ function HowRead({
   source,
   onSource,
 }: {
-  table: Table | undefined;
+  table: Found | undefined;
   source: TableOptions;
   onSource: (source: TableOptions) => void;
 }) {
@@ -131,37 +124,27 @@ function HowRead({
   );
 }
 
-function FirstRows({ table: { headings, first } }: { table: Table }) {
+function FirstRows({ table: { headings, first } }: { table: Found }) {
+  if (first.length === 0) return <Empty title="There are no rows below the heading" />;
   return (
     <Card title="The first rows" flush>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard */}
-      <section className="first-rows" tabIndex={0} aria-label="Table">
-        <table className="first">
-          <thead>
-            <tr>
-              <th className="num">Row</th>
-              {headings.map((heading) => (
-                <th key={heading}>
-                  <bdi>{heading}</bdi>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {first.map(({ row, cells }) => (
-              <tr key={row}>
-                <td className="num soft">{number(row)}</td>
-                {headings.map((heading, column) => (
-                  <td key={heading} className="cut" title={cells[column]}>
-                    <bdi>{cells[column]}</bdi>
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        {first.length === 0 && <p className="empty soft">There are no rows below the heading.</p>}
-      </section>
+      <Table
+        low
+        label="Table"
+        rows={first}
+        keyOf={({ row }) => row}
+        columns={[
+          { head: 'Row', of: ({ row }) => <span className="soft">{number(row)}</span> },
+          ...headings.map((head, column) => ({
+            head,
+            of: ({ cells }: Found['first'][number]) => (
+              <div className="cut sample" title={cells[column]}>
+                <bdi>{cells[column]}</bdi>
+              </div>
+            ),
+          })),
+        ]}
+      />
     </Card>
   );
 }

@@ -64,9 +64,9 @@ export function Upload() {
       <Refused error={upload.error} />
       {before.length > 0 && (
         <Card title="Go on where you were" flush>
-          <ul className="drafts">
+          <ul className="entries">
             {before.map(({ id, name, at, last }) => (
-              <li key={id} className="line">
+              <li key={id}>
                 <Link className="wrap" href={last ?? `/import/${encodeURIComponent(id)}?step=table`}>
                   <bdi>{name}</bdi>
                 </Link>

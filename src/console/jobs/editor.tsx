@@ -60,7 +60,7 @@ export function Editor({
           ))}
         </ul>
       </div>
-      <div className="editor">
+      <div className="code">
         <ol aria-hidden="true">
           {lines.map((_, at) => (
             <li key={at} id={`line-${at + 1}`} className={worst.get(at + 1)}>

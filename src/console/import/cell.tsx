@@ -8,10 +8,17 @@ import {
   useRef,
   useState,
 } from 'react';
-import type { Field, Issue } from '../../api/schema.js';
+import type { Field, Issue, Row } from '../../api/schema.js';
 import { namesQuery } from '../app/queries.js';
 import { type Choice, ChoiceList, matching, moveActive } from '../kit/choices.js';
-import { type CellAt, type Edits, shownValue } from './edits.js';
+import { counted, number } from '../kit/format.js';
+import { Icon } from '../kit/icons.js';
+import { Button, Prose } from '../kit/parts.js';
+import { faultWord } from '../runs/words.js';
+import { type CellAt, type Edits, isForAll, setCells, setEqual, shownValue } from './edits.js';
+import type { GridProps } from './grid.js';
+
+/** One cell of the grid: while it is typed into, and what is wrong with it. */
 
 /** What becomes of a cell that was typed: the key that leads to the next one, or all equal cells get the value. */
 export type Left = 'stay' | 'equal' | 'ArrowDown' | 'ArrowUp' | 'Tab' | 'Shift+Tab';
@@ -22,26 +29,20 @@ export function meant({ message }: Pick<Issue, 'message'>): string[] {
   return [...asked.matchAll(/"(.*?)"(?= or "|, "|$)/g)].map(([, name = '']) => name);
 }
 
-/** The field of a cell while it is being edited: its text, and what the column takes. */
-export function CellEditor({
-  cell,
-  edits,
-  begun,
-  field,
-  issues,
-  onLeave,
-  onCancel,
-}: {
-  cell: CellAt;
-  edits: Edits;
+interface Editing {
+  readonly cell: CellAt;
+  readonly edits: Edits;
   /** What was typed to begin with, in place of what the cell shows. */
-  begun: string | undefined;
-  field: Field | undefined;
+  readonly begun: string | undefined;
+  readonly field: Field | undefined;
   /** Of the row. */
-  issues: readonly Issue[];
-  onLeave: (text: string, how: Left) => void;
-  onCancel: () => void;
-}) {
+  readonly issues: readonly Issue[];
+  readonly onLeave: (text: string, how: Left) => void;
+  readonly onCancel: () => void;
+}
+
+/** The field of a cell while it is being edited: its text, and what the column takes. */
+export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCancel }: Editing) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const left = useRef(false);
@@ -137,4 +138,75 @@ function useChoices(text: string, typed: boolean, field: Field | undefined, near
     ...first.map((value) => ({ value, label: value, hint: 'meant?' })),
     ...others.filter((value) => !first.includes(value) && value !== text).map((value) => ({ value, label: value })),
   ].slice(0, MOST_LISTED);
+}
+
+/** What is wrong with the cell where the cursor is, and what to do; it stands at its place, whatever cell that is. */
+export function Strip({
+  of: { edits, faults, readOnly, onEdit },
+  row,
+  at,
+  onOpen,
+}: {
+  of: GridProps;
+  row: Row | undefined;
+  at: CellAt | undefined;
+  onOpen: () => void;
+}) {
+  if (!row || !at) return <div className="strip" />;
+  const { column, cell } = at;
+  const value = shownValue(edits, at);
+  const corrected = value !== cell;
+  const here = row.issues.filter((issue) => issue.column === column);
+  const issues = here.length > 0 ? here : row.issues.filter((issue) => issue.column === undefined);
+  const equal = faults.find((one) => one.column === column && one.value === cell)?.rows ?? 0;
+  const names = corrected ? [] : here.flatMap(meant).slice(0, 2);
+  const takeForAll = (text: string) => onEdit((now) => setEqual(now, at, text));
+  return (
+    <div className="strip stack tight">
+      <div className="line">
+        <strong>
+          Row {number(row.row)} · <bdi>{column}</bdi>
+        </strong>
+        {corrected && (
+          <span className="wrap grow">
+            <bdi className="value">{cell || 'blank'}</bdi> → <bdi className="value new">{value || 'blank'}</bdi>
+          </span>
+        )}
+        {!readOnly && (
+          <span className="line end">
+            {names.map((name) => (
+              <Button key={name} onClick={() => takeForAll(name)}>
+                <span>
+                  Take <bdi>{name}</bdi>
+                  {equal > 1 && ` for ${counted(equal, 'row')}`}
+                </span>
+              </Button>
+            ))}
+            {corrected && !isForAll(edits, at, value) && equal > 1 && (
+              <Button onClick={() => takeForAll(value)}>Take for {counted(equal, 'row')}</Button>
+            )}
+            {corrected && (
+              <Button look="quiet" onClick={() => onEdit((now) => setCells(now, [{ ...at, value: cell }]))}>
+                Leave as it was
+              </Button>
+            )}
+            <Button look="quiet" icon="correct" onClick={onOpen}>
+              Correct
+            </Button>
+          </span>
+        )}
+      </div>
+      <div role="status" className={corrected ? 'soft' : ''}>
+        {issues.map(({ code, message, severity }) => (
+          <p key={code + message} className="wrap">
+            <span className={`toned ${severity === 'error' ? 'warn' : 'calm'}`}>
+              <Icon name={severity === 'error' ? 'warn' : 'info'} /> {faultWord(code)}.
+            </span>{' '}
+            <Prose>{message}</Prose>
+          </p>
+        ))}
+        {issues.length === 0 && !corrected && <p className="soft">Nothing is wrong with this cell.</p>}
+      </div>
+    </div>
+  );
 }

@@ -1,16 +1,68 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import type { RunDetail } from '../../api/schema.js';
 import { send } from '../app/client.js';
 import { useRunNow } from '../app/events.js';
 import { Fault, Refused } from '../app/faults.js';
-import { runQuery, useOnce, useWhyNot } from '../app/queries.js';
-import { Button, ButtonLink, Card, Field, OutcomeBar, Skeleton } from '../kit/parts.js';
+import { planQuery, runQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
+import { counted } from '../kit/format.js';
+import { Button, ButtonLink, Card, Field, OutcomeBar, Skeleton, sumOf } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { Actions } from '../runs/actions.js';
+import { PlanView } from '../runs/plan.js';
 import { Next, Trouble } from '../runs/run.js';
 import { Timeline } from '../runs/timeline.js';
 import { firstLine, nextSteps } from '../runs/words.js';
+import type { Job } from './draft.js';
 import type { Importing } from './state.js';
+
+/** What would be written, before the button that writes it. */
+export function PlanStep({ of: { carryOut }, run }: { of: Importing; run: RunDetail }) {
+  const { data: plan, error } = useQuery(planQuery(run.id));
+  const { company_name, company } = useSession();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const braked = plan?.brakes.some(({ tripped }) => tripped) ?? false;
+  const whyNot = useWhyNot(braked ? 'approver' : 'operator');
+  const known = plan !== undefined;
+  // Nobody writes with the key that brought them here: the button is one Tab further.
+  useEffect(() => {
+    if (known) heading.current?.focus();
+  }, [known]);
+  if (!plan) return error ? <Fault error={error} /> : <Skeleton what="the plan" lines={6} />;
+  const rows = plan.created + plan.updated;
+  const left = run.outcomes ? sumOf(run.outcomes, 'to_correct') + sumOf(run.outcomes, 'to_look_at') : 0;
+  const without = left === 0 ? '' : `, without the ${left === 1 ? 'one' : counted(left, 'row')} that cannot go in`;
+  return (
+    <>
+      <h1 ref={heading} tabIndex={-1} className="wrap">
+        {rows === 0
+          ? `There is nothing to write${without}`
+          : `${counted(rows, 'row')} would be written to ${company_name ?? `company ${company}`}${without}`}
+      </h1>
+      {rows > 0 && (
+        <div className="line wide">
+          <Button
+            look={braked ? 'danger' : 'primary'}
+            why={whyNot}
+            busy={carryOut.isPending}
+            onClick={() => carryOut.mutate({ approve: braked })}
+          >
+            {braked ? `Let it through: write ${counted(rows, 'row')}` : `Write ${counted(rows, 'row')}`}
+          </Button>
+          <span className="soft">
+            {braked && whyNot !== undefined
+              ? 'A brake stops it. Send this address to somebody who is an approver.'
+              : 'Nothing is written twice, and you can take it back afterwards.'}
+          </span>
+        </div>
+      )}
+      <Refused error={carryOut.error} />
+      <Card title="What would be written">
+        <PlanView plan={plan} run={run.id} />
+      </Card>
+    </>
+  );
+}
 
 /** The run that writes, live; then what came of it, what to do next, and the way back. */
 export function ResultStep({ of: { checked }, id }: { of: Importing; id: string }) {
@@ -48,7 +100,7 @@ function jobName(file: string): string {
 }
 
 /** The mapping as a job file, for the next file of this kind. */
-function SaveJob({ job, file }: { job: Readonly<Record<string, unknown>>; file: string }) {
+function SaveJob({ job, file }: { job: Job; file: string }) {
   const whyNot = useWhyNot('operator');
   const queries = useQueryClient();
   const [name, setName] = useState(() => jobName(file));
