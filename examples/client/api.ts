@@ -110,7 +110,7 @@ export interface Operations {
   /** A resource with its fields. */
   "GET /resources/{name}": { query: {  }; body: undefined; answer: Resource };
   /** Names that the service has, for a cell that refers to a record. */
-  "GET /names": { query: { "of"?: "asset-owner" | "business-unit" | "category" | "contract" | "customer" | "hardware-model" | "make" | "subcategory" | "supplier" | "usage-status"; "q"?: string; "limit"?: number; "company"?: number; }; body: undefined; answer: Names };
+  "GET /names": { query: { "of"?: "asset-owner" | "business-unit" | "category" | "contract" | "customer" | "hardware-model" | "make" | "subcategory" | "supplier" | "usage-status" | "asset-field" | "contract-field" | "supplier-field" | "customer-field"; "q"?: string; "limit"?: number; "company"?: number; }; body: undefined; answer: Names };
   /** The job files, with what is wrong with them, when they run next, and what waits for them. */
   "GET /jobs": { query: {  }; body: undefined; answer: { "jobs": (Job)[]; } };
   /** A job file as it is, with its faults. */

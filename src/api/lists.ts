@@ -24,6 +24,8 @@ const LISTED = [
   'subcategory',
   'supplier',
   'usage-status',
+  // Custom fields of a resource.
+  ...WRITABLE.map((name) => `${name}-field` as const),
 ] as const satisfies readonly NamesWanted['of'][];
 
 export function listRoutes(app: Api, { settings, channel, stopping }: ApiParts): void {

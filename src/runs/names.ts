@@ -1,9 +1,10 @@
-import type { ReferenceTarget } from '../resources/spec.js';
+import { resourceSpec } from '../resources/registry.js';
+import type { ReferenceTarget, ResourceName } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
 import { openService } from '../service/service.js';
 import { type Channel, serviceOptions } from './run/open-service.js';
 import { requireService, type Settings } from './settings.js';
-import { readNames } from './template/service.js';
+import { customColumns, readCatalogue, readNames } from './template/service.js';
 
 /** What the service has of one kind, by the names that a cell may hold. */
 export interface NamesFound {
@@ -13,7 +14,8 @@ export interface NamesFound {
 }
 
 export interface NamesWanted {
-  readonly of: ReferenceTarget | 'subcategory';
+  /** `asset-field`: its custom fields, as job files name them. */
+  readonly of: ReferenceTarget | 'subcategory' | `${ResourceName}-field`;
   readonly settings: Settings;
   readonly channel: Channel;
   readonly signal: AbortSignal;
@@ -32,7 +34,14 @@ export async function findNames({ of, settings, channel, signal }: NamesWanted):
     const known = { home, service: serviceName(requireService(settings).apiUrl, company) };
     const warn = (text: string) => void warnings.push(text.replace(', so its columns have no drop-down list', ''));
     const asking = { service, signal, warn, most: MOST_NAMES };
-    const found = (await readNames([of === 'subcategory' ? 'category' : of], known, asking)).get(of);
+    const owner = /^(.+)-field$/.exec(of)?.[1];
+    if (owner !== undefined) {
+      const spec = resourceSpec(owner as ResourceName);
+      const fields = customColumns(spec, await readCatalogue(spec, asking));
+      return { names: fields.map(({ field }) => field), ...(warnings[0] && { lack: warnings[0] }) };
+    }
+    const target = of as ReferenceTarget | 'subcategory';
+    const found = (await readNames([target === 'subcategory' ? 'category' : target], known, asking)).get(target);
     if (!found)
       return { names: [], lack: warnings[0] ?? `The service has no list of names (${of}) that could be read.` };
     if (found.source === 'known')

@@ -206,6 +206,10 @@ describe('GET /names', () => {
     expect(desk.sandbox.requests.total - before).toBe(reads);
     expect((await ask('of=contract')).lack).toMatch(/no list/);
     expect((await ask('of=subcategory&q=bus')).names[0]).toMatch(/^bus/i);
+    // Custom fields as a job names them.
+    const { names: custom } = await ask('of=asset-field&limit=200');
+    expect(custom.length).toBeGreaterThan(0);
+    expect(custom.every((name) => /^(template|form)\../.test(name))).toBe(true);
   });
 
   it('says what the service does not list, and refuses what is no list', async () => {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ComponentProps, useId } from 'react';
-import type { Field } from '../../api/schema.js';
+import { type ComponentProps, useId, useMemo } from 'react';
+import type { Field, Names, Resource } from '../../api/schema.js';
 import type { Choice } from '../kit/choices.js';
 import { namesQuery } from './queries.js';
 
@@ -13,6 +13,27 @@ export function labelOf(fields: readonly Field[], name: string): string {
 export function fieldChoices(fields: readonly Field[], groupOf = ({ group }: Field) => group): Choice[] {
   return fields.map((field) => ({ value: field.name, label: field.label, group: groupOf(field), hint: field.name }));
 }
+
+/** Those of the resource, and the custom ones of this service. */
+export function useFields({ name, fields }: Pick<Resource, 'name' | 'fields'>, on = true): Field[] {
+  const { data } = useQuery({
+    ...namesQuery(`${name}-field`, '', MOST_CUSTOM),
+    placeholderData: NO_NAMES,
+    enabled: on,
+  });
+  return useMemo(() => {
+    const custom = (data?.names ?? []).map((own): Field => {
+      const label = own.replace(/^\w+\./, '').replace('.', ': ');
+      return { ...CUSTOM, choices: [], name: own, label };
+    });
+    return [...fields, ...custom];
+  }, [fields, data]);
+}
+
+const MOST_CUSTOM = 200;
+/** Those of another resource are none of this one. */
+const NO_NAMES: Names = { names: [], more: false, lack: null };
+const CUSTOM = { group: 'Custom fields', type: 'text', required: false, of: null, written: true } as const;
 
 /** It is typed, with what it may be where that is known. */
 export function ValueInput({

@@ -54,8 +54,8 @@ export const storyQuery = (id: string, row: number) => read<Story>(runPath(id, `
 export const faultsQuery = (id: string) => read<FaultGroup[]>(runPath(id, '/faults'));
 export const planQuery = (id: string) => read<Plan>(runPath(id, '/plan'));
 export const resourcesQuery = read<{ resources: Resource[] }>('/resources', {}, { staleTime: 300_000 });
-export const namesQuery = (of: string, q: string) => ({
-  ...read<Names>('/names', { of, q }),
+export const namesQuery = (of: string, q: string, limit?: number) => ({
+  ...read<Names>('/names', { of, q, limit }),
   placeholderData: keepPreviousData,
 });
 export const jobsQuery = read<{ jobs: Job[] }>('/jobs');

@@ -16,7 +16,7 @@ export function Columns({ fields, chosen, onChange }: Choosing<string>) {
   return (
     <div className="stack tight">
       {chosen.length > 0 && (
-        <ol className="chosen">
+        <ol className="chosen stack tight">
           {chosen.map((name, at) => (
             <li key={name} className="line">
               <bdi className="grow cut">{labelOf(fields, name)}</bdi>

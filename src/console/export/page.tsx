@@ -3,6 +3,7 @@ import { useSearchParams } from 'wouter';
 import type { Queue } from '../../api/schema.js';
 import { get, send } from '../app/client.js';
 import { NotThere, Refused } from '../app/faults.js';
+import { useFields } from '../app/fields.js';
 import { resourcesQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted } from '../kit/format.js';
@@ -42,6 +43,8 @@ function addressOf({ resource, columns, filters, format, editable }: Wish, run?:
   return params;
 }
 
+const NOTHING = { imported: false, fields: [] };
+
 export default function Export() {
   usePageTitle('Export');
   const [params, setParams] = useSearchParams();
@@ -59,9 +62,10 @@ export default function Export() {
     },
   });
   const change = (next: Partial<Wish>) => setParams(addressOf({ ...wish, ...next }), { replace: true });
+  const resources = data?.resources.filter(({ exported }) => exported) ?? [];
+  const { imported, fields: own } = resources.find(({ name }) => name === wish.resource) ?? NOTHING;
+  const fields = useFields({ name: wish.resource, fields: own }, imported);
   if (!data) return <NotThere page="Export" error={error} />;
-  const resources = data.resources.filter(({ exported }) => exported);
-  const { imported = false, fields = [] } = resources.find(({ name }) => name === wish.resource) ?? {};
   return (
     <div className="stack export">
       {run === null ? <h1>{told(wish, company_name ?? `company ${company}`)}</h1> : <Result key={run} id={run} />}

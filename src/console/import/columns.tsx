@@ -1,6 +1,6 @@
 import type { Field as FieldOf, Resource, Suggestion } from '../../api/schema.js';
 import { Refused } from '../app/faults.js';
-import { fieldChoices, labelOf, ValueInput } from '../app/fields.js';
+import { fieldChoices, labelOf, useFields, ValueInput } from '../app/fields.js';
 import { Combo } from '../kit/choices.js';
 import { counted, percent } from '../kit/format.js';
 import { Button, Card, Choose, Field, Prose, Warnings } from '../kit/parts.js';
@@ -31,8 +31,10 @@ interface Matching {
 }
 
 /** Each column of the file with the field it goes to; what a record must have and no column gives; what tells records apart. */
-export function ColumnsStep(matching: Matching) {
-  const { of, job, suggestion, resource } = matching;
+export function ColumnsStep({ resource: own, ...rest }: Matching) {
+  const resource = { ...own, fields: useFields(own) };
+  const matching = { ...rest, resource };
+  const { of, job, suggestion } = rest;
   const { change, anew, resources, check } = of;
   const wanted = missing(job, suggestion, resource.fields);
   const open = wanted.filter(({ name }) => constantIn(job, name) === '');

@@ -1,10 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Fragment, type ReactNode, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { JobFile } from '../../api/schema.js';
 import { ApiError, send } from '../app/client.js';
 import { NotThere, Refused } from '../app/faults.js';
-import { jobQuery, jobsQuery, useWhyNot } from '../app/queries.js';
+import { jobQuery, jobsQuery, useOnce, useWhyNot } from '../app/queries.js';
 import { counted, when } from '../kit/format.js';
 import { Button, ButtonLink, Card, Notice, StateBadge } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
@@ -43,7 +43,7 @@ function JobText({ file }: { file: JobFile }) {
   const mayNot = useWhyNot('operator');
   const changed = text !== file.text;
   const meanwhile = changed && draft?.etag !== etag;
-  const save = useMutation({
+  const save = useOnce({
     mutationFn: (over: string) =>
       send<JobFile>('PUT', `/jobs/${encodeURIComponent(name)}`, { text }, { headers: { 'if-match': over } }),
     onSuccess(saved) {

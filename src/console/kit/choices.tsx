@@ -114,7 +114,7 @@ export function Combo({
   const input = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState<string>();
   const [active, setActive] = useState(0);
-  const shown = choices.find((choice) => choice.value === value)?.label ?? '';
+  const shown = choices.find((choice) => choice.value === value)?.label ?? value;
   const found = matching(choices, typed ?? '');
   const open = typed !== undefined;
   function pick(choice: Choice | undefined): void {
