@@ -157,6 +157,8 @@ const FINE: Answers = {
   [`GET /runs/${ID}/rows`]: rows(240, false),
   [`GET /runs/${ID}/faults`]: [],
 };
+/** No brake stops it. */
+const WITHIN: Answers = { [`GET /runs/${ID}/plan`]: { ...sample.PLAN, brakes: [] } };
 const atFault = ({ page }: Stage) =>
   page
     .locator('.strip')
@@ -339,7 +341,7 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
   });
 
   it('orders once, however often a button is pressed', async () => {
-    const one = await stage({ ...BASE, 'POST /runs': undefined });
+    const one = await stage({ ...BASE, ...WITHIN, 'POST /runs': undefined });
     const { page, sent } = one;
     const ordered = () => sent.filter(({ what }) => what === 'POST /runs');
     await page.goto(`/import/u1?step=plan&run=${ID}`);
@@ -358,6 +360,7 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
   it('comes back to the run that writes, after a reload and from the page of uploads', async () => {
     const one = await stage({
       ...BASE,
+      ...WITHIN,
       'POST /runs': { id: `${ID}w` },
       [`GET /runs/${ID}w`]: { ...LIVE, id: `${ID}w`, dry_run: false },
     });

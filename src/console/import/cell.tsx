@@ -54,7 +54,8 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
   const open = choices.length > 0;
   useLayoutEffect(() => {
     input.current?.focus();
-    if (begun === undefined) input.current?.select();
+    // Behind the sign that was typed: a field of several lines would have it at its beginning.
+    input.current?.setSelectionRange(begun === undefined ? 0 : begun.length, text.length);
   }, [begun]);
   function leave(value: string, how: Left): void {
     left.current = true;
