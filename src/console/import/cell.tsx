@@ -8,7 +8,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import type { Field, Issue, Row } from '../../api/schema.js';
+import type { FaultGroup, Field, Issue, Row } from '../../api/schema.js';
 import { namesQuery } from '../app/queries.js';
 import { type Choice, ChoiceList, matching, moveActive } from '../kit/choices.js';
 import { counted, number } from '../kit/format.js';
@@ -16,7 +16,6 @@ import { Icon } from '../kit/icons.js';
 import { Button, Prose } from '../kit/parts.js';
 import { faultWord } from '../runs/words.js';
 import { type CellAt, type Edits, isForAll, setCells, setEqual, shownValue } from './edits.js';
-import type { GridProps } from './grid.js';
 
 /** One cell of the grid: while it is typed into, and what is wrong with it. */
 
@@ -141,6 +140,15 @@ function useChoices(text: string, typed: boolean, field: Field | undefined, near
   ].slice(0, MOST_LISTED);
 }
 
+/** What is corrected, and by whom. */
+export interface Correcting {
+  readonly faults: readonly FaultGroup[];
+  readonly edits: Edits;
+  readonly onEdit: (change: (now: Edits) => Edits) => void;
+  /** Nobody who may only look changes a cell. */
+  readonly readOnly: boolean;
+}
+
 /** What is wrong with the cell where the cursor is, and what to do; it stands at its place, whatever cell that is. */
 export function Strip({
   of: { edits, faults, readOnly, onEdit },
@@ -148,7 +156,7 @@ export function Strip({
   at,
   onOpen,
 }: {
-  of: GridProps;
+  of: Correcting;
   row: Row | undefined;
   at: CellAt | undefined;
   onOpen: () => void;

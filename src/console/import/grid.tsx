@@ -14,7 +14,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import type { FaultGroup, Field, Row } from '../../api/schema.js';
+import type { Field, Row } from '../../api/schema.js';
 import type { Query } from '../app/client.js';
 import { Fault } from '../app/faults.js';
 import { useRows } from '../app/rows.js';
@@ -24,17 +24,14 @@ import { Skeleton } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { useWindow } from '../kit/window.js';
 import { faultWord } from '../runs/words.js';
-import { CellEditor, type Left, Strip } from './cell.js';
+import { CellEditor, type Correcting, type Left, Strip } from './cell.js';
 import { fromTsv, type Laid, laid, toTsv } from './clipboard.js';
 import { at, keyName, moved, type Place, rangeOf, type Selection, typed, within } from './cursor.js';
 import { type Edits, setCells, setEqual, shownValue } from './edits.js';
 
-export interface GridProps {
+interface GridProps extends Correcting {
   readonly run: string;
   readonly filter: Query;
-  readonly faults: readonly FaultGroup[];
-  readonly edits: Edits;
-  readonly onEdit: (change: (now: Edits) => Edits) => void;
   readonly onUndo: () => void;
   readonly onRedo: () => void;
   /** Ctrl+Enter, while no cell is edited. */
@@ -43,8 +40,6 @@ export interface GridProps {
   readonly fieldOf: (column: string, row?: Row) => Field | undefined;
   /** Takes the keys at once, at the first fault. */
   readonly autoFocus: boolean;
-  /** Nobody who may only look changes a cell. */
-  readonly readOnly: boolean;
 }
 
 const ROW = 32;
