@@ -26,8 +26,8 @@ export function lostOnCreate(spec: ResourceSpec, company: number, fields: Fields
   const own = ownFields(spec);
   for (const name of Object.keys(fields)) {
     const value = fields[name];
-    const created = own.get(name);
-    if (created === 'value' || (created === 'id' && isRef(value)) || isEmpty(value)) continue;
+    const field = own.get(name);
+    if (isEmpty(value) || (field?.create !== undefined && (!isById(field) || isRef(value)))) continue;
     return createBody(spec, company, fields, lexicon).lost;
   }
   return NOTHING_LOST;
@@ -62,16 +62,16 @@ function write(
   const lost: Loss[] = [];
   const own = ownFields(spec);
   const idle = spec.idleGroups ? idleFields(spec, fields) : NONE;
-  for (const field of spec.fields) {
-    const value = fields[field.name];
-    if (value === undefined || isEmpty(value) || field.derived || idle.has(field.name)) continue;
-    const why = putField(operation, field, value, body, lexicon, accepted);
-    if (why) lost.push({ field: field.name, text: valueText(value), why });
-  }
   const custom: Custom[] = [];
   for (const name of Object.keys(fields)) {
-    if (own.has(name)) continue;
     const value = fields[name] ?? null;
+    const field = own.get(name);
+    if (field) {
+      if (isEmpty(value) || field.derived || idle.has(name)) continue;
+      const why = putField(operation, field, value, body, lexicon, accepted);
+      if (why) lost.push({ field: name, text: valueText(value), why });
+      continue;
+    }
     const parts = parseCustomName(name);
     if (parts) custom.push({ name, parts, value });
     else if (!isEmpty(value))
@@ -84,18 +84,13 @@ function write(
   return { body, lost };
 }
 
-/** What a create makes of a value: takes it as it is, takes its id, or (undefined) cannot set it. */
-type Created = 'value' | 'id' | undefined;
+const named = new WeakMap<ResourceSpec, ReadonlyMap<string, FieldSpec>>();
 
-const named = new WeakMap<ResourceSpec, ReadonlyMap<string, Created>>();
-
-/** By the names of the resource's own fields. */
-function ownFields(spec: ResourceSpec): ReadonlyMap<string, Created> {
+/** The resource's own fields by their names. */
+function ownFields(spec: ResourceSpec): ReadonlyMap<string, FieldSpec> {
   let found = named.get(spec);
   if (found) return found;
-  found = new Map(
-    spec.fields.map((field) => [field.name, field.create === undefined ? undefined : isById(field) ? 'id' : 'value']),
-  );
+  found = new Map(spec.fields.map((field) => [field.name, field]));
   named.set(spec, found);
   return found;
 }

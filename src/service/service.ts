@@ -8,7 +8,6 @@ import { type OnAway, outageTeller } from './pace/breaker.js';
 import type { Json, Page, PageOptions, Readable, RequestCounts, Service, UpdateOptions, WriteAnswer } from './port.js';
 import { readPage, readRecord, readWritten } from './transport/answer.js';
 import { type Channel, type ChannelOptions, openChannel } from './transport/channel.js';
-import { shareHttp } from './transport/http.js';
 import type { Log } from './transport/messages.js';
 import { type Call, type Observe, openSender, type Settled } from './transport/send.js';
 
@@ -57,7 +56,7 @@ export function openService(options: ServiceOptions): Service {
     stop?.addEventListener('abort', onStop, { once: true });
   }
   const counts: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
-  const http = shareHttp(channel.parts.http);
+  const http = channel.parts.http.share();
   const log = options.log ?? (() => undefined);
   const patienceMs = options.patienceMs ?? 15 * 60_000;
   const told = outageTeller({
@@ -143,7 +142,7 @@ export function openService(options: ServiceOptions): Service {
     path: string,
     resource: ResourceName,
     body: Json,
-    options: UpdateOptions = {},
+    options?: UpdateOptions,
   ): Promise<WriteAnswer> {
     const settled = await send({ kind: 'write', method, path, company, body: bodyText(body), ...options });
     switch (settled.kind) {
@@ -187,8 +186,10 @@ export function openService(options: ServiceOptions): Service {
 }
 
 function queryText(query: Readonly<Record<string, string>> = {}): string {
-  const text = new URLSearchParams(query).toString();
-  return text && `?${text}`;
+  let text = '';
+  for (const [name, value] of Object.entries(query))
+    text += `${text ? '&' : '?'}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+  return text;
 }
 
 /** A page behind the end of a list. */

@@ -45,9 +45,8 @@ export const REPORT_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/apply/create.js',
-        find: 'return this.created(answer.id, answer.record',
-        replace:
-          "if (answer.id === undefined) return this.ended('failed'); return this.created(answer.id, answer.record",
+        find: 'return this.created(id, []);',
+        replace: "return id === undefined ? this.ended('failed') : this.created(id, []);",
       },
     ],
   },

@@ -33,9 +33,9 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/apply/write.js',
-        find: 'this.end(await this.carryOut());',
+        find: 'return this.carryOut().then((ended) => this.end(ended));',
         replace:
-          "if (this.change.kind === 'create') { this.end({ kind: 'created', attempts: 1, issues: this.change.issues }); await this.carryOut(); return; } this.end(await this.carryOut());",
+          "if (this.change.kind === 'create') { this.end({ kind: 'created', attempts: 1, issues: this.change.issues }); return this.carryOut().then(() => undefined); } return this.carryOut().then((ended) => this.end(ended));",
       },
     ],
   },

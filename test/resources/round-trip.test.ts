@@ -128,9 +128,9 @@ describe('bodies', () => {
     const updated = updateBody(asset, 2, fields, lexicon, none);
     expect(updated.body).toEqual({ ...shared, bldng_name: 'B1', usage_status: 'non_production', template });
     expect(updated.lost.map((loss) => [loss.field, loss.text])).toEqual([
-      ['business_entity_type', 'Ltd'],
-      ['state_province', 'Hesse'],
       ['area', 'North'],
+      ['state_province', 'Hesse'],
+      ['business_entity_type', 'Ltd'],
     ]);
     const kept = updateBody(asset, 2, fields, lexicon, new Set(['area', 'business_entity_type']));
     expect(kept.lost.map((loss) => loss.field)).toEqual(['state_province']);

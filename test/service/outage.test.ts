@@ -28,7 +28,7 @@ function line(
   let inFlight = 0;
   /** Most requests in flight at once, by second. */
   const most = new Map<number, number>();
-  const http: Http = {
+  const http: Pick<Http, 'exchange'> = {
     async exchange(request) {
       const at = clock.now();
       const { method, path, body } = request;
@@ -40,7 +40,6 @@ function line(
       inFlight--;
       return exchange;
     },
-    close: async () => undefined,
   };
   const tokens: TokenKeeper = {
     kind: 'token',

@@ -284,26 +284,38 @@ export function openNetwork(options: NetworkOptions): Network {
       service.rate.set(given.maxRps);
     },
     connect() {
+      const live = new Set<Promise<Exchange>>();
       let closed = false;
-      let inFlight = 0;
-      const idle: (() => void)[] = [];
-      return {
-        exchange(request) {
-          if (closed) return Promise.reject(new Error('the connection to the service is closed'));
-          const { owner } = timeline;
-          inFlight++;
-          return new Promise((resolve) => {
-            seen('sent', request, owner);
-            carry(request, owner, (exchange) => {
-              inFlight--;
-              if (inFlight === 0) for (const done of idle.splice(0)) done();
-              resolve(exchange);
+      const user = (own: Set<Promise<Exchange>>): Pick<Http, 'exchange' | 'close'> => {
+        let over = false;
+        return {
+          exchange(request) {
+            if (closed || over) return Promise.reject(new Error('the connection to the service is closed'));
+            const { owner } = timeline;
+            const one = new Promise<Exchange>((resolve) => {
+              seen('sent', request, owner);
+              carry(request, owner, (exchange) => {
+                own.delete(one);
+                live.delete(one);
+                resolve(exchange);
+              });
             });
-          });
-        },
+            own.add(one);
+            live.add(one);
+            return one;
+          },
+          async close() {
+            over = true;
+            await Promise.all(own);
+          },
+        };
+      };
+      return {
+        ...user(live),
+        share: () => user(new Set()),
         async close() {
           closed = true;
-          if (inFlight > 0) await new Promise<void>((resolve) => idle.push(resolve));
+          await Promise.all(live);
         },
       };
     },

@@ -34,9 +34,11 @@ export class Writer {
     const { pace, readLate, journal } = this.run.options;
     const rows = changes.flatMap((change) => this.row(change) ?? []);
     const fresh: (CreateRow | UpdateRow)[] = [];
-    await eachLimit(rows, pace.reads, async (row) => {
+    await eachLimit(rows, pace.reads, (row) => {
       if (this.run.halted) row.skip();
-      else if (row instanceof CreateRow || readLate || (await this.refreshed(row))) fresh.push(row);
+      else if (row instanceof CreateRow || readLate) fresh.push(row);
+      else return row.refresh().then((isFresh) => void (isFresh && fresh.push(row)));
+      return undefined;
     });
     if (fresh.length === 0) return;
     for (const row of fresh) if (row instanceof CreateRow) row.remember();
@@ -67,15 +69,6 @@ export class Writer {
     row.end({ kind: 'invalid', attempts: 0, issues: [...change.issues, parentNotWritten(after)] });
     return undefined;
   }
-
-  private async refreshed(row: UpdateRow): Promise<boolean> {
-    try {
-      return await row.refresh();
-    } catch (error) {
-      row.broken(error);
-      return false;
-    }
-  }
 }
 
 function withParent(change: Create | Update, field: string, id: number): Create | Update {
@@ -95,17 +88,18 @@ function intentOf(change: Create | Update): Intent {
   };
 }
 
-/** Works on the items in order, so many at a time. */
+/** Works on the items in order, so many at a time; a promise of `work` only where there is something to wait for. */
 export async function eachLimit<T>(
   items: readonly T[],
   limit: number,
-  work: (item: T) => Promise<void>,
+  work: (item: T) => Promise<void> | undefined,
 ): Promise<void> {
   let next = 0;
   const worker = async () => {
     while (next < items.length) {
       const item = items[next++];
-      if (item !== undefined) await work(item);
+      const working = item === undefined ? undefined : work(item);
+      if (working) await working;
     }
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));

@@ -60,7 +60,8 @@ export class CreateRow extends RowWrite<Create> {
     this.since = this.run.created;
     this.sentAt = this.run.options.elapsed();
     const answer = await this.send();
-    const ended = answer.kind === 'open' ? await this.goOn(answer) : await this.closed(answer);
+    const found = answer.kind === 'open' ? this.goOn(answer) : this.closed(answer);
+    const ended = found instanceof Promise ? await found : found;
     if (ended.kind !== 'created' && ended.kind !== 'unknown')
       this.run.options.plan.memory.forgetUnnamed(this.change.fields);
     return ended;
@@ -137,12 +138,15 @@ export class CreateRow extends RowWrite<Create> {
     );
   }
 
-  private async closed(answer: Exclude<WriteAnswer, { kind: 'open' }>): Promise<Ended> {
+  /** A promise only where the answer is to be looked into. */
+  private closed(answer: Exclude<WriteAnswer, { kind: 'open' }>): Ended | Promise<Ended> {
     switch (answer.kind) {
       case 'done': {
         const { fields } = this.change;
         this.run.lastCreated = { fields, at: this.run.options.elapsed() };
-        return this.created(answer.id, answer.record ? await this.notKept(answer.id, answer.record) : []);
+        const { id, record } = answer;
+        if (!record) return this.created(id, []);
+        return this.notKept(id, record).then((issues) => this.created(id, issues));
       }
       case 'refused':
         return this.ended('rejected', ...this.rejection(answer, this.change.fields));
@@ -156,7 +160,8 @@ export class CreateRow extends RowWrite<Create> {
     if (id !== undefined) memory.remember(id, this.change.fields);
     // A customer's id is told by this answer or never: that it exists must not be forgotten.
     else if (!spec.readPath) memory.rememberUnnamed(this.change.fields);
-    return { ...this.ended('created', ...issues), ...(id === undefined ? {} : { id }) };
+    const ended = this.ended('created', ...issues);
+    return id === undefined ? ended : { ...ended, id };
   }
 
   /** Looks the record up over the settle window; undefined where it is not there. */

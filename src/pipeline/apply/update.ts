@@ -71,9 +71,14 @@ export class UpdateRow extends RowWrite<Update> {
   /** Reads a record again that is stale, or would be once its part is sent; false where the row has thereby ended. */
   async refresh(): Promise<boolean> {
     const { freshMs, pace } = this.run.options;
-    const moved = await this.reread(freshMs * (pace.shared ? 1 - LEFT_FOR_THE_WAY : 1));
-    if (moved !== undefined) this.end(this.conflict(moved));
-    return moved === undefined;
+    try {
+      const moved = await this.reread(freshMs * (pace.shared ? 1 - LEFT_FOR_THE_WAY : 1));
+      if (moved !== undefined) this.end(this.conflict(moved));
+      return moved === undefined;
+    } catch (error) {
+      this.broken(error);
+      return false;
+    }
   }
 
   protected override async attempt(): Promise<void> {

@@ -173,8 +173,8 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
     }
   }
 
-  protected async attempt(): Promise<void> {
-    this.end(await this.carryOut());
+  protected attempt(): Promise<void> {
+    return this.carryOut().then((ended) => this.end(ended));
   }
 
   /** The run stops before the row was sent. */
@@ -193,20 +193,23 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
     this.skip();
   }
 
-  end({ kind, attempts, issues, ...ended }: Ended): void {
+  end(ended: Ended): void {
     const { options } = this.run;
     const change: Create | Update = this.change;
     const { ref, key } = change;
+    const { kind, attempts, issues } = ended;
     const id = ended.id ?? (change.kind === 'update' ? change.id : undefined);
     const diff = ended.diff ?? (change.kind === 'update' ? change.diff : undefined);
     if (kind === 'created') this.run.created++;
     if (id !== undefined && (kind === 'created' || kind === 'updated')) options.written.set(ref.row, id);
     const changed = kind === 'updated' ? changedFields(diff) : [];
-    options.journal.outcome({ ref, kind, key, attempts, issues, changed, ...(id === undefined ? {} : { id }) }, diff);
+    const outcome: Outcome = { ref, kind, key, attempts, issues, changed };
+    options.journal.outcome(id === undefined ? outcome : { ...outcome, id }, diff);
   }
 
   protected ended(kind: OutcomeKind, ...issues: readonly Issue[]): Ended {
-    return { kind, attempts: this.attempts, issues: [...this.change.issues, ...issues] };
+    const all = issues.length === 0 ? this.change.issues : [...this.change.issues, ...issues];
+    return { kind, attempts: this.attempts, issues: all };
   }
 
   protected async wait(milliseconds: number): Promise<void> {

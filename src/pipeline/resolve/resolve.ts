@@ -160,9 +160,9 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
   function withTwin(row: ResolvedRow): ResolvedRow {
     const issues: Issue[] = [];
     const { key } = row;
-    const at = keyAddress(row, options);
     const twin = firstRows.twinOf?.({ key, row: row.ref.row });
-    if (twin) issues.push(nearMatch(key, `row ${twin.row}, "${withHidden(keyText(twin.key))}"`, at));
+    if (twin)
+      issues.push(nearMatch(key, `row ${twin.row}, "${withHidden(keyText(twin.key))}"`, keyAddress(row, options)));
     const mixed = NOT_ASCII.test(key) ? keyText(key).match(WORD)?.find(isMixed) : undefined;
     if (mixed !== undefined)
       issues.push(
@@ -172,7 +172,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
             .filter((one) => HOMOGLYPH.test(one))
             .map((one) => `"${one}" is U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`)
             .join(', ')}. A record whose key has the other letters is another one. See that it is meant.`,
-          at,
+          keyAddress(row, options),
         ),
       );
     return issues.length === 0 ? row : { ...row, issues: [...row.issues, ...issues] };

@@ -24,7 +24,8 @@ export function dispatcher(
   stopped: () => boolean,
   now: () => number,
 ): WriterOptions['send'] {
-  const sendOwn = (request: WriteRequest) => sendRequest(request, service, (one) => isFreshAt(now(), one));
+  const isFresh = (request: WriteRequest) => isFreshAt(now(), request);
+  const sendOwn = (request: WriteRequest) => sendRequest(request, service, isFresh);
   if (!carrier) return sendOwn;
   interface Waiting {
     readonly request: WriteRequest;

@@ -316,11 +316,6 @@ function depths(after: ReadonlyMap<number, number>): Map<number, number> {
   return depth;
 }
 
-/** The resolved rows of a run, in file order, some hundred at a time. */
-export function resolvedRows(run: Run): AsyncGenerator<readonly ResolvedRow[]> {
-  return storedRows(run.folder.resolved);
-}
-
 /** Values that a job gives to records which are there already. */
 export interface JobValues {
   /** By canonical field; names are resolved. */

@@ -8,6 +8,7 @@ import { Writer } from '../../pipeline/apply/apply.js';
 import { guardingFields } from '../../pipeline/apply/request.js';
 import { heldOfCreate } from '../../pipeline/apply/stored.js';
 import type { Create, Update, WriteRun, WrittenIds } from '../../pipeline/apply/write.js';
+import type { RowHead } from '../../pipeline/codec.js';
 import { keyOf, keySpelling } from '../../pipeline/match/key.js';
 import { gatherLookUps, learnIds } from '../../pipeline/match/look-up.js';
 import { isUnseen } from '../../pipeline/plan/merge.js';
@@ -22,7 +23,7 @@ import { createFields, decide, decidedOrRows } from './decide.js';
 import { dispatcher, PART_SIZE, type PartSizes, partSizes } from './dispatch.js';
 import type { Matched } from './match.js';
 import { checkRejections, note, noteSettled } from './outcomes.js';
-import { resolvedRows } from './stage.js';
+import { storedRows, storedRowsOr } from './row-files.js';
 
 /** Records with learned ids that are held against their rows; each is kept until then, about 3 kB. */
 const MOST_COMPARED = 5_000;
@@ -125,6 +126,7 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
     while (beginning.size >= PARTS_BEGINNING) await Promise.race(beginning);
     while (underWay.size >= mostParts()) await Promise.race(underWay);
   };
+  run.progress('writing', doneRows(run));
   try {
     for await (const rows of decidedOrRows(wave, run, matched)) {
       for (const row of rows) {
@@ -149,7 +151,6 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
         run.outlook.decided(true);
         changes.push(change);
         if (changes.length >= size()) await dispatch();
-        run.progress('writing', doneRows(run));
       }
       if (run.signal.aborted || state.stopped) break;
     }
@@ -252,10 +253,12 @@ async function learn(
   if (ids.size === 0) return;
   const unseen = matched.mapping.fields.some((field) => isUnseen(field, matched.options));
   const issues: [number, readonly Issue[]][] = [];
-  for await (const rows of resolvedRows(run)) {
+  // Most rows of a long file are not looked into.
+  const needed = ({ ref }: RowHead) => (ids.has(ref.row) && (unseen || records.has(ref.row)) ? undefined : true);
+  for await (const rows of storedRowsOr(run.folder.resolved, needed)) {
     for (const row of rows) {
-      const id = ids.get(row.ref.row);
-      if (id === undefined) continue;
+      if (row === true) continue;
+      const id = ids.get(row.ref.row) as number;
       const fields = createFields(row);
       if (unseen) matched.options.memory.remember(id, fields);
       const record = records.get(row.ref.row);
@@ -300,7 +303,7 @@ async function learnModels(run: Run, matched: Matched, written: WrittenIds): Pro
   const { known, service } = matched;
   if (!mayNameModels(matched)) return;
   const recordOf = new Map<number, number>();
-  for await (const rows of resolvedRows(run)) {
+  for await (const rows of storedRows(run.folder.resolved)) {
     for (const { ref, set } of rows) {
       const model = set[MODEL];
       const id = written.get(ref.row);

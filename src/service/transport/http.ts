@@ -58,6 +58,8 @@ export interface Http {
   exchange(request: HttpRequest): Promise<Exchange>;
   /** Waits for what is in flight; after so many milliseconds what is left is cut off. */
   close(withinMs?: number): Promise<void>;
+  /** One user's share of the connections: after its `close`, which waits for its own requests alone, it sends nothing more. */
+  share(): Pick<Http, 'exchange' | 'close'>;
 }
 
 /**
@@ -67,25 +69,36 @@ export interface Http {
 export function openHttp(options: HttpOptions): Http {
   const clock = options.clock ?? systemClock;
   const connections = openConnections(options.origin, options.connections, options.connectMs);
-  const live: Underway[] = [];
+  const live = new Set<Underway>();
   let closed = false;
 
+  function exchange(user: object, request: HttpRequest): Promise<Exchange> {
+    if (closed) return Promise.reject(new Error(CLOSED));
+    const one = new Underway(user, request, options, clock, connections, live);
+    live.add(one);
+    connections.take((connection) => one.go(connection));
+    return one.ended;
+  }
+
   return {
-    exchange(request) {
-      if (closed) return Promise.reject(new Error('the connection to the service is closed'));
-      const one = new Underway(request, options, clock, connections);
-      live.push(one);
-      void one.ended.then(() => live.splice(live.indexOf(one), 1));
-      connections.take((connection) => one.go(connection));
-      return one.ended;
+    exchange: (request) => exchange(live, request),
+    share() {
+      const user = { closed: false };
+      return {
+        exchange: (request) => (user.closed ? Promise.reject(new Error(CLOSED)) : exchange(user, request)),
+        async close() {
+          user.closed = true;
+          await Promise.all([...live].map((one) => one.user === user && one.ended));
+        },
+      };
     },
     async close(withinMs) {
       closed = true;
       const cutAll = (): void => {
         for (const one of live) one.cut();
       };
-      const cancel = withinMs === undefined || live.length === 0 ? undefined : clock.after(withinMs, cutAll);
-      await Promise.all(live.map(({ ended }) => ended));
+      const cancel = withinMs === undefined || live.size === 0 ? undefined : clock.after(withinMs, cutAll);
+      await Promise.all([...live].map(({ ended }) => ended));
       cancel?.();
       // Every exchange has ended; what is left are idle connections and such that were never finished.
       await connections.destroy();
@@ -93,25 +106,7 @@ export function openHttp(options: HttpOptions): Http {
   };
 }
 
-/** One user's share of a connection: after its `close`, which waits for its own requests alone, it sends nothing more. */
-export function shareHttp(http: Http): Http {
-  const live = new Set<Promise<Exchange>>();
-  let closed = false;
-  return {
-    exchange(request) {
-      if (closed) return Promise.reject(new Error('the connection to the service is closed'));
-      const exchange = http.exchange(request);
-      const done = (): boolean => live.delete(exchange);
-      live.add(exchange);
-      exchange.then(done, done);
-      return exchange;
-    },
-    async close() {
-      closed = true;
-      await Promise.allSettled(live);
-    },
-  };
-}
+const CLOSED = 'the connection to the service is closed';
 
 type Connections = ReturnType<typeof openConnections>;
 
@@ -170,28 +165,33 @@ function openConnections(origin: string, most: number, connectMs: number) {
   };
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-type Controller = Dispatcher.DispatchController;
 type Fault = Exchange & { kind: 'fault' };
 
-/** One request from the hand-over to its end, as the one object that undici calls. Ends once. */
+const NO_BYTES = Buffer.alloc(0);
+
+/**
+ * One request from the hand-over to its end, as the one object that undici calls. Ends once. It has the methods that undici
+ * calls by itself; those with a controller are called by way of a wrapper that makes an object of all headers.
+ */
 class Underway implements Dispatcher.DispatchHandler {
   readonly ended: Promise<Exchange>;
   private end: (result: Exchange) => void = () => undefined;
   private settled = false;
   private connection: Connection | undefined;
-  private controller: Controller | undefined;
+  private abort: ((error: Error) => void) | undefined;
   private status = 0;
-  private headers: Headers = {};
+  private headers: readonly Buffer[] = [];
   private readonly chunks: Buffer[] = [];
   private size = 0;
   private readonly cancelDeadline: () => void;
 
   constructor(
+    readonly user: object,
     private readonly request: HttpRequest,
     private readonly options: HttpOptions,
     clock: Clock,
     private readonly connections: Pick<Connections, 'giveBack' | 'proxied'>,
+    private readonly live: Set<Underway>,
   ) {
     this.ended = new Promise((resolve) => {
       this.end = resolve;
@@ -212,47 +212,50 @@ class Underway implements Dispatcher.DispatchHandler {
     this.fail('cut', 'given up, as the connection had to be closed');
   }
 
-  onRequestStart(given: Controller): void {
+  onConnect(abort: (error?: Error) => void): void {
     // Called right before the first byte is written; a request given up before that is never written.
     if (!this.settled && this.request.mayStart?.() === false)
       this.fail('connect', 'withheld when the connection was made');
     if (this.settled) {
-      given.abort(new Error('given up before it was sent'));
+      abort(new Error('given up before it was sent'));
       return;
     }
-    this.controller = given;
+    this.abort = abort;
     if (this.request.method !== 'GET') reachedSoon('sent');
   }
 
-  onResponseStart(_controller: Controller, code: number, received: Headers): void {
-    this.status = code;
-    this.headers = received;
-    if (Number(received['content-length']) > this.options.maxAnswerBytes) this.tooLarge();
+  onHeaders(status: number, headers: Buffer[]): boolean {
+    this.status = status;
+    this.headers = headers;
+    if (Number(headerOf(headers, 'content-length')) > this.options.maxAnswerBytes) this.tooLarge();
+    return true;
   }
 
-  onResponseData(_controller: Controller, chunk: Buffer): void {
+  onData(chunk: Buffer): boolean {
     this.size += chunk.length;
     if (this.size > this.options.maxAnswerBytes) this.tooLarge();
     else this.chunks.push(chunk);
+    return true;
   }
 
-  onResponseEnd(): void {
+  onComplete(): void {
     this.leave();
-    const { chunks, status } = this;
-    const received = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-    const bytes = decode(String(this.headers['content-encoding'] ?? ''), received, this.options.maxAnswerBytes);
+    const { chunks, status, headers } = this;
+    const received = chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? NO_BYTES);
+    const encoding = headerOf(headers, 'content-encoding') ?? '';
+    const bytes = decode(encoding, received, this.options.maxAnswerBytes);
     if (bytes === 'too_large') this.tooLarge();
     else if (typeof bytes === 'string') {
       this.fail('not_text', `the answer (status ${status}) is encoded as "${bytes.slice(0, 40)}" and cannot be read`);
     } else if (!isUtf8(bytes)) this.fail('not_text', `the answer (status ${status}) is not UTF-8 text`);
-    else this.settle(answerOf(status, this.headers, bytes));
+    else this.settle(answerOf(status, headers, bytes));
   }
 
-  onResponseError(_controller: Controller, error: Error): void {
+  onError(error: Error): void {
     this.leave();
     const refusal = proxyRefusal(error);
     if (refusal) this.fail(refusal.final ? 'proxy' : 'connect', refusal.words);
-    else if (this.controller !== undefined) this.fail('cut', describe(error));
+    else if (this.abort !== undefined) this.fail('cut', describe(error));
     else
       this.fail(
         'connect',
@@ -272,28 +275,40 @@ class Underway implements Dispatcher.DispatchHandler {
   }
 
   private fail(cause: Fault['cause'], reason: string): void {
-    const { status, controller } = this;
-    this.settle({ kind: 'fault', sent: controller !== undefined, cause, reason, ...(status ? { status } : {}) });
-    controller?.abort(new Error(reason));
+    const { status, abort } = this;
+    this.settle({ kind: 'fault', sent: abort !== undefined, cause, reason, ...(status ? { status } : {}) });
+    abort?.(new Error(reason));
   }
 
   private settle(result: Exchange): void {
     if (this.settled) return;
     this.settled = true;
     this.cancelDeadline();
+    this.live.delete(this);
     this.end(result);
   }
 }
 
-function answerOf(status: number, headers: Headers, bytes: Buffer): Exchange {
-  const header = (name: string): string | undefined => headers[name]?.toString();
+/** The value of a header, `name` in lower case; undefined where there is none. `headers`: name, value, name, value. */
+function headerOf(headers: readonly Buffer[], name: string): string | undefined {
+  let found: string | undefined;
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const own = headers[at] as Buffer;
+    if (own.length !== name.length || own.toString('latin1').toLowerCase() !== name) continue;
+    const value = (headers[at + 1] as Buffer).toString();
+    found = found === undefined ? value : `${found},${value}`;
+  }
+  return found;
+}
+
+function answerOf(status: number, headers: readonly Buffer[], bytes: Buffer): Exchange {
   return {
     kind: 'answer',
     status,
-    contentType: (header('content-type') ?? '').toLowerCase(),
-    retryAfter: header('retry-after'),
-    location: header('location'),
-    date: header('date'),
+    contentType: (headerOf(headers, 'content-type') ?? '').toLowerCase(),
+    retryAfter: headerOf(headers, 'retry-after'),
+    location: headerOf(headers, 'location'),
+    date: headerOf(headers, 'date'),
     text: bytes.toString('utf8'),
   };
 }
@@ -313,6 +328,8 @@ const CODINGS: Readonly<Record<string, Inflate>> = {
  * than `maxBytes`: 10 MB of gzip can hold 10 GB. Else the coding that is not what it says it is, or was never asked for.
  */
 function decode(encoding: string, bytes: Buffer, maxBytes: number): Buffer | string {
+  // An empty answer (204, or a write without a body) holds nothing to undo.
+  if (encoding === '' || bytes.length === 0) return bytes;
   const codings = encoding
     .toLowerCase()
     .split(',')
@@ -321,8 +338,6 @@ function decode(encoding: string, bytes: Buffer, maxBytes: number): Buffer | str
   let out = bytes;
   // The last one was put on last.
   for (const coding of codings.reverse()) {
-    // An empty answer (204, or a write without a body) holds nothing to undo.
-    if (out.length === 0) break;
     try {
       out = (CODINGS[coding] as Inflate)(out, { maxOutputLength: maxBytes });
     } catch (error) {

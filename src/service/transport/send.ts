@@ -43,7 +43,7 @@ export type Observe = (event: {
 }) => void;
 
 export interface SenderParts {
-  readonly http: Http;
+  readonly http: Pick<Http, 'exchange'>;
   readonly address: Address;
   readonly tokens: TokenKeeper;
   readonly pacer: Pacer;
@@ -126,7 +126,8 @@ export function openSender(parts: SenderParts): Sender {
       // What may not go is not to wait first.
       const early = withheld(call);
       if (early) return early;
-      const pass = await enter(call, attempt > 0);
+      const entered = lane.enter(attempt > 0 || call.ahead === true);
+      const pass = entered === true || (await probing(call, entered));
       if (pass === false) return stopped(call);
       if (pass === 'away') {
         const { reason = 'no answer', since = clock.now() } = pacer.away ?? {};
@@ -182,8 +183,8 @@ export function openSender(parts: SenderParts): Sender {
     }
   }
 
-  async function enter(call: Call, repetition: boolean): Promise<Pass> {
-    let pass: Pass = await lane.enter(repetition || call.ahead === true);
+  async function probing(call: Call, entered: Promise<Pass>): Promise<Pass> {
+    let pass = await entered;
     while (pass === 'probe' && (call.kind === 'write' || call.optional)) {
       await once(PROBE, true, true, PROBE_TIMEOUT_MS);
       pass = await lane.enter(true);
