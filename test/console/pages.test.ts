@@ -468,4 +468,24 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       await page.getByRole('complementary', { name: 'Row 7' }).waitFor();
       expect(sent).toEqual([{ what: 'POST /session', body: { name: 'mara', password: 'let me in' } }]);
     }));
+
+  it('a session that ends while a run is followed is said, and the run goes on being followed after the sign-in', () =>
+    on(
+      { ...RUN, [`GET /runs/${ID}`]: LIVE, 'POST /session': SESSION },
+      `/runs/${ID}`,
+      async ({ page, event, answers }) => {
+        await event('progress', progress(96));
+        for (const what of ['GET /session', `GET /runs/${ID}`]) answers[what] = 401;
+        // As a browser does that is refused.
+        await page.evaluate('window.sources.at(-1).readyState = 2');
+        await event('lost');
+        await page.getByRole('heading', { name: 'Sign in to rowferry' }).waitFor();
+        Object.assign(answers, { 'GET /session': SESSION, [`GET /runs/${ID}`]: LIVE });
+        await page.getByLabel('Name').fill('mara');
+        await page.getByLabel('Password').fill('let me in');
+        await page.keyboard.press('Enter');
+        await event('progress', progress(120));
+        await page.getByText('120 of 240 rows are through.').waitFor();
+      },
+    ));
 });

@@ -47,8 +47,8 @@ Ctrl-C ends the worker.`,
 }
 
 async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise<number> {
-  if (port !== undefined && !/^\d{1,5}$/.test(port))
-    throw new RunError('usage', `--port is "${port}"; it must be a port.`);
+  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535))
+    throw new RunError('usage', `--port is "${port}"; it must be a whole number from 0 to 65535.`);
   const http = port === undefined ? undefined : `127.0.0.1:${port}`;
   const settings = await readSettings(cli, { ...flags, http });
   const [{ findConsole }, { isLoopback }, { openUsers }] = await Promise.all([

@@ -1,5 +1,7 @@
 import {
   keepPreviousData,
+  MutationCache,
+  QueryCache,
   QueryClient,
   queryOptions,
   type UseMutationOptions,
@@ -27,7 +29,16 @@ import { ApiError, get, type Query } from './client.js';
 
 /** Everything that is read. Its key is its path: what belongs to a run begins with `['runs', id]`. */
 
-export const client = new QueryClient({
+/** A session ends with its worker, too: then whoever is there signs in again, and finds the page as it was. */
+function onError(error: Error): void {
+  if (!(error instanceof ApiError) || error.status !== 401) return;
+  const session = client.getQueryState(sessionQuery.queryKey);
+  if (session?.status === 'success') void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+}
+
+export const client: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,

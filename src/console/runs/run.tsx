@@ -8,7 +8,7 @@ import { type RunNow, useRunNow } from '../app/events.js';
 import { ConnectionLost, NotThere } from '../app/faults.js';
 import { runQuery } from '../app/queries.js';
 import { useAddress, usePageTitle } from '../app/shell.js';
-import { exactly, number, when } from '../kit/format.js';
+import { counted, exactly, number, when } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { ButtonLink, Card, FOUR_LOOKS, Notice, OutcomeBar, Prose, StateBadge, sumOf } from '../kit/parts.js';
 import { Actions, VerbButton } from './actions.js';
@@ -115,7 +115,7 @@ function Meta({ run }: { run: RunDetail }) {
           of <Link href={`/runs/${run.of_run}`}>run {run.of_run.slice(0, 15)}</Link>
         </span>
       )}
-      {run.corrections ? <span>{number(run.corrections)} cells corrected</span> : null}
+      {run.corrections ? <span>{counted(run.corrections, 'correction')}</span> : null}
       <code className="soft">{run.id}</code>
     </div>
   );

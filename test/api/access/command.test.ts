@@ -88,7 +88,10 @@ it('refuses to be reached by other machines while nobody may sign in', async () 
   const refused = await cli(['console'], { cwd, env });
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('rowferry console user add NAME --role')]);
   expect((await cli(['console'], { cwd, env: { ROWFERRY_HTTP: 'off' } })).code).toBe(2);
-  expect((await cli(['console', '--port', 'x'], { cwd })).code).toBe(2);
+  for (const port of ['x', '99999']) {
+    const wrong = await cli(['console', '--port', port], { cwd });
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining(`--port is "${port}"`)]);
+  }
 });
 
 it('of two that begin at the same time one leads to the other and ends', async () => {
