@@ -75,6 +75,8 @@ export interface WholeRow extends StoredRow, EndedRow {
 const PER_READ = 1000;
 /** Entries that wait at most; more are written without being asked for, so that noting alone does not fill the memory. */
 const MOST_WAITING = 1000;
+/** Nor do they wait longer: whoever looks at the run sees what became of its rows, and a kill leaves less to be looked up. */
+const LONGEST_MS = 1_000;
 /** Characters of the entries that one statement writes, unless a single one has more. */
 const PER_STATEMENT = 1 << 20;
 const VERSION = 2;
@@ -362,6 +364,7 @@ export class RunStore {
   #waiting: { readonly change: Change; readonly entries: string[]; length: number }[] = [];
   #count = 0;
   #flushing: Promise<void> | undefined;
+  #soon: NodeJS.Timeout | undefined;
   #failure: RunError | undefined;
   #process: number | undefined;
   #requests: (() => RequestTotals | undefined) | undefined;
@@ -423,6 +426,7 @@ export class RunStore {
     last.entries.push(text);
     last.length += text.length;
     if (++this.#count >= MOST_WAITING) this.write();
+    else this.#soon ??= setTimeout(() => this.#writeSoon(), LONGEST_MS).unref();
   }
 
   /** Everything noted before the call is on the disk when it resolves; calls of one turn share one write. */
@@ -441,6 +445,15 @@ export class RunStore {
       });
     });
     return this.#flushing;
+  }
+
+  #writeSoon(): void {
+    this.#soon = undefined;
+    try {
+      if (!this.#closed) this.write();
+    } catch {
+      // Kept: whatever is noted next fails with it.
+    }
   }
 
   /** The same at once. */
@@ -553,6 +566,7 @@ export class RunStore {
   /** Writes what waits, and closes. */
   close(): void {
     if (this.#closed) return;
+    clearTimeout(this.#soon);
     try {
       this.write();
     } finally {

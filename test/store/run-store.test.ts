@@ -15,6 +15,7 @@ import { type RequestTotals, RunStore, type StoredRow, type WholeRow } from '../
 import { openDatabase } from '../../src/store/sqlite.js';
 import { intent, outcome, record } from '../report/sample.js';
 import { cliPath } from '../support/build.js';
+import { until } from '../support/until.js';
 
 let dir: string;
 let path: string;
@@ -40,6 +41,17 @@ function open(at = path): RunStore {
   opened.push(store);
   return store;
 }
+
+test('what was noted can be read by others within seconds, without a flush', async () => {
+  const store = open();
+  store.rows.outcome({ outcome: outcome(2, 'created'), diff: [] });
+  await until(() => {
+    const reader = RunStore.reading(path);
+    const found = reader ? [...reader.rows.ended()].flat() : [];
+    reader?.close();
+    return found.some(({ row, result }) => row === 2 && result !== undefined);
+  });
+});
 
 /** As the next process finds the store. */
 function again(store: RunStore): RunStore {
