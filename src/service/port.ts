@@ -104,7 +104,7 @@ export interface Service {
 /** Records kept on disk with their keys in memory; what a mirror or look-ups found. */
 export interface Snapshot {
   /** Adds or replaces a record under its id and key. `text`: its JSON on one line, where the caller has it. */
-  add(id: number, record: Json, key: string, readAt: number, text?: string): Promise<void>;
+  add(id: number, record: Json, key: string, readAt: number, text?: string): void;
   /** Ids of the records with this key, ascending. */
   ids(key: string): readonly number[];
   /** Notes a record that nobody is likely to ask for: it is kept nowhere, and read from the service where somebody does. */

@@ -194,7 +194,7 @@ interface Asked {
   /** Records of the whole list. */
   readonly count: number;
   /** Sees what the filter returns, which must be checked again. */
-  readonly visit: (records: readonly Json[]) => void | Promise<void>;
+  readonly visit: (records: readonly Json[]) => void;
   /** The values are known to exist. */
   readonly known?: boolean;
   /** The filter finds parts of texts. */
@@ -226,7 +226,7 @@ export async function askValues(
       if (!records) return false;
       pages += Math.max(1, Math.ceil(records.length / PAGE_SIZE));
       found ||= records.some((record) => normaliseKey(String(record[filter.field] ?? '')) === value);
-      await visit(records);
+      visit(records);
       if (found && enough) break;
     }
     return found;

@@ -17,7 +17,7 @@ import { type Keys, keyOf, keyParts, lookOf, textsOf } from './key.js';
 import { probes, probeValues, probeWhileCheap } from './probe.js';
 
 /** Sees records as they are read; `readAt` in milliseconds since 1970. */
-type Visit = (records: readonly Json[], readAt: number) => void | Promise<void>;
+type Visit = (records: readonly Json[], readAt: number) => void;
 
 /** A list that was read. */
 interface ReadList {
@@ -245,7 +245,7 @@ export function recordKey(
   return keyOf({ ...fields, ...id }, key);
 }
 
-async function keep(records: readonly Json[], keys: Keys, readAt: number, options: MatchOptions): Promise<void> {
+function keep(records: readonly Json[], keys: Keys, readAt: number, options: MatchOptions): void {
   for (const record of records) {
     const key = recordKey(record, options);
     if (key === '') continue;
@@ -254,7 +254,7 @@ async function keep(records: readonly Json[], keys: Keys, readAt: number, option
     // To leave it out would be to create it a second time.
     const id = certainId(options.spec, record);
     if (twin && options.twins) noteTwin(options.twins, key, id);
-    if (keys.has(key)) await keepRecord({ id, record, key, readAt }, options);
+    if (!twin || keys.has(key)) keepRecord({ id, record, key, readAt }, options);
   }
 }
 
@@ -274,11 +274,11 @@ export function noteTwin(twins: Twins, key: string, id: number): void {
 export function keepRecord(
   { id, record, key, readAt, text }: KeptRecord,
   { onRecord, fingerprint, ofRows, snapshot }: Pick<MatchOptions, 'onRecord' | 'fingerprint' | 'ofRows' | 'snapshot'>,
-): void | Promise<void> {
+): void {
   onRecord?.(record);
   const print = fingerprint?.(record) ?? Number.NaN;
   if (ofRows?.has(print)) snapshot.note(id, key, print);
-  else return snapshot.add(id, record, key, readAt, text);
+  else snapshot.add(id, record, key, readAt, text);
 }
 
 interface KeptRecord {
@@ -295,7 +295,7 @@ async function byId(keys: Keys, options: MatchOptions): Promise<string> {
   await inWaves([...keys.keys()], async (key) => {
     const record = await options.service.get(resource, Number(key));
     if (!record) return;
-    await keepRecord({ id: Number(key), record, key, readAt: options.now() }, options);
+    keepRecord({ id: Number(key), record, key, readAt: options.now() }, options);
   });
   return `read ${keys.size === 1 ? 'the one id' : `each of ${grouped(keys.size)} ids`}`;
 }

@@ -1,5 +1,6 @@
 import { access, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { tried } from '../../compact/scratch-file.js';
 import type { Change } from '../../model/change.js';
 import { diskWords, RunError } from '../../model/error.js';
 import type { SheetRow } from '../../model/row.js';
@@ -10,7 +11,7 @@ import type { Mapping } from '../../pipeline/map/map.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import type { StagedRow } from '../../pipeline/rows.js';
 import { beginSnapshot, openSnapshot } from '../../service/lists/snapshot.js';
-import type { Json, Snapshot } from '../../service/port.js';
+import type { Json } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { type RunFolder, runFolder } from '../run/layout.js';
 import type { Run } from '../run/run.js';
@@ -26,7 +27,7 @@ const HEAD = 0;
 
 /** Takes the texts of a record, in the order of the fields. */
 interface BaseWriter {
-  add(id: number, texts: readonly string[]): Promise<void>;
+  add(id: number, texts: readonly string[]): void;
 }
 
 /** The texts that an export wrote. */
@@ -57,13 +58,14 @@ export async function writeBase<T>(
   await rm(path, { force: true });
   const at = Date.now();
   const snapshot = await beginSnapshot(making);
-  const add = (id: number, record: Parameters<Snapshot['add']>[1]) =>
-    snapshot.add(id, record, '', at).catch((error: unknown) => {
-      throw diskFault(making, error);
-    });
+  const add = (id: number, record: Json) =>
+    tried(
+      (error) => diskFault(making, error),
+      () => snapshot.add(id, record, '', at),
+    );
   let result: T;
   try {
-    await add(HEAD, { fields });
+    add(HEAD, { fields });
     result = await write({ add: (id, texts) => add(id, { texts }) });
   } catch (error) {
     await snapshot.close().catch(() => undefined);
@@ -128,9 +130,10 @@ async function openBase(
         sent: { ...sent, ...encodeFields(edits.sent) },
         before: { run: importing, held, sent },
       };
-      await snapshot.add(id, { ...remembered }, '', Date.now()).catch((error: unknown) => {
-        throw diskFault(path, error);
-      });
+      tried(
+        (error) => diskFault(path, error),
+        () => snapshot.add(id, { ...remembered }, '', Date.now()),
+      );
     },
     close: () => snapshot.close(),
   };

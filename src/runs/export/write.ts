@@ -41,7 +41,7 @@ export async function writeRecords(
   );
 }
 
-type OnRow = (id: number, row: readonly string[]) => Promise<void>;
+type OnRow = (id: number, row: readonly string[]) => void;
 
 async function writeFiles(
   run: ExportRun,
@@ -58,7 +58,7 @@ async function writeFiles(
       for (const json of batch) {
         const record = toRecord(json);
         const row = cells.map((cell) => cell(record));
-        if (onRow && record.read) await onRow(record.read.id, row);
+        if (onRow && record.read) onRow(record.read.id, row);
         made.push(row);
       }
       yield made;

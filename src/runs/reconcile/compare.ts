@@ -91,8 +91,7 @@ export async function compareRecords(
         if (strangers.length <= MOST_HELD) strangers.push({ id, key, record });
       } else {
         if (controls.length < PAGE_SIZE) controls.push(record);
-        const kept = keepRecord({ id, record, key, readAt, text }, match);
-        if (kept) await kept;
+        keepRecord({ id, record, key, readAt, text }, match);
       }
     }
   }
@@ -213,7 +212,7 @@ export async function recheck({ matched, controls }: Compared, mirror: Mirror, p
     if (typeof id !== 'number') continue;
     const key = recordKey(record, match);
     if (!keys.has(key) && !snapshot.holds(id)) continue;
-    await keepRecord({ id, record, key, readAt }, match);
+    keepRecord({ id, record, key, readAt }, match);
   }
   if (!seen) await lookForCreated(matched, controls, mirror, planned);
   const few = [...planned.values()].filter(({ op }) => op === 'update').length <= FEW;
@@ -293,7 +292,7 @@ export function withList(readAll: ReadAll, resource: Readable, mirror: Mirror): 
   const all: (...given: Parameters<ReadAll>) => ReturnType<ReadAll> = async (wanted, visit, options) => {
     if (wanted !== resource) return readAll(wanted, visit, options);
     for await (const batch of mirror.records()) {
-      for (const { record, readAt } of batch) await visit([record], readAt);
+      for (const { record, readAt } of batch) visit([record], readAt);
     }
     return { certified: mirror.certified, confirm: async () => mirror.certified };
   };

@@ -133,7 +133,7 @@ async function readAgain(orphans: readonly Orphan[], { match, snapshot }: Matchi
     const record = await match.service.get(match.spec.name as Readable, id);
     if (!record) return;
     match.onRecord?.(record);
-    await snapshot.add(id, record, String(id), match.now());
+    snapshot.add(id, record, String(id), match.now());
   });
 }
 

@@ -113,7 +113,7 @@ export function openLists(
     if (known) {
       for await (const line of lines(known.file)) {
         const [at, records] = parseJson(line) as [number, Json[]];
-        await visit(records, at);
+        visit(records, at);
       }
       return { certified: true, confirm: async () => false };
     }
@@ -136,7 +136,7 @@ export function openLists(
       onRecords(resource, records);
       out?.write(`${stringifyBody([at, records])}\n`);
       await out?.drained();
-      await visit(records, at);
+      visit(records, at);
     }
     await out?.close();
     if (keep && pages.certified) kept.set(resource, { file, first: beginning });

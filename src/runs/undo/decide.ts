@@ -83,7 +83,7 @@ async function decideFresh(record: WrittenRecord, context: Context): Promise<Dec
   const id = 'settled' in first && 'id' in first.settled ? first.settled.id : undefined;
   if (!context.recent || id === undefined || !spec.readPath || context.run.past.open.has(record.row)) return first;
   const found = await service.get(spec.name as Readable, id);
-  if (found) await snapshot.add(id, found, String(id), context.run.now());
+  if (found) snapshot.add(id, found, String(id), context.run.now());
   return decideRecord(record, context);
 }
 

@@ -79,12 +79,9 @@ export async function openSnapshot(path: string, readNoted: ReadNoted = async ()
     if (head) place(head.id, head.key, at, Number.NaN);
   }
 
-  const nothing = Promise.resolve();
-
   return {
     add(id, record, key, readAt, text = stringifyBody(record)) {
       place(id, key, file.append(`${id},${readAt},${JSON.stringify(key)}\t${text}\n`), Number.NaN);
-      return nothing;
     },
     note: (id, key, fingerprint) => place(id, key, Number.NaN, fingerprint),
     holds: (id) => find(id) >= 0,
