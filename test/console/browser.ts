@@ -5,7 +5,7 @@ import { type Browser, type BrowserContext, type CDPSession, chromium as driver,
 import { it } from 'vitest';
 import { chromium } from '../support/binaries.js';
 
-/** One browser for the tests of a file. CONSOLE_SHOTS=<folder> in the environment of the tests keeps a picture of each state. */
+/** One browser for the tests of a process. CONSOLE_SHOTS=<folder> in the environment of the tests keeps a picture of each state. */
 
 const found = await chromium();
 if ('missing' in found) it.skip(found.missing, () => undefined);
@@ -36,10 +36,9 @@ export async function openBrowser(): Promise<Browser> {
   return browser;
 }
 
+/** Ends what the tests of a file opened. The browser itself serves the next file, and ends with the process. */
 export async function closeBrowser(): Promise<void> {
-  const open = browser;
-  browser = undefined;
-  await open?.close();
+  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
 }
 
 /** Somebody who looks at the console: what goes wrong in their browser is kept. */
@@ -99,13 +98,19 @@ export async function visitor(origin: string, expected?: RegExp): Promise<Visito
     faults,
     async look(name) {
       const wrong: string[] = [];
+      // What a test waits for may stand beside a page that is still on its way.
+      await page.locator('h1').first().waitFor({ state: 'attached' });
       for (const [size, colours, rules] of LOOKS) {
-        if (rules === undefined && colours === 'dark' && !SHOTS) continue;
+        if (colours === 'dark' && size !== 'desk' && !SHOTS) continue;
         await go(size, colours);
         const wide = (await page.evaluate('document.documentElement.scrollWidth')) as number;
         if (wide > WIDTHS[size]) wrong.push(`${name} ${place}: ${wide} px wide`);
-        if (rules)
-          wrong.push(...(await violations(page, protocol, rules)).map((fault) => `${name} ${place}: ${fault}`));
+        const found = rules
+          ? await violations(page, protocol, rules)
+          : place === 'desk dark'
+            ? await darkness(page, protocol)
+            : [];
+        wrong.push(...found.map((fault) => `${name} ${place}: ${fault}`));
         if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${size}-${colours}.png`) });
       }
       await go('desk', 'light');
@@ -127,7 +132,6 @@ export async function together({ keyboard }: Page, first: string, second: string
   await Promise.all([keyboard.press(first), keyboard.press(second)]);
 }
 
-const COLOURS = '{ runOnly: ["color-contrast"] }';
 /** What the width changes. */
 const TOUCH = '{ runOnly: ["target-size", "scrollable-region-focusable", "page-has-heading-one", "region"] }';
 const RULES = "{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }";
@@ -135,7 +139,7 @@ const RULES = "{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa
 /** In the dark only colours are others, and colours are the same at every width. */
 const LOOKS: readonly (readonly [keyof typeof WIDTHS, 'light' | 'dark', string?])[] = [
   ['desk', 'light', RULES],
-  ['desk', 'dark', COLOURS],
+  ['desk', 'dark'],
   ['wall', 'dark'],
   ['wall', 'light'],
   ['phone', 'light', TOUCH],
@@ -143,11 +147,68 @@ const LOOKS: readonly (readonly [keyof typeof WIDTHS, 'light' | 'dark', string?]
 ];
 
 /** Axe, on the page that is there now. Scripts that a page is given to evaluate by itself are compiled anew each time; this way once. */
-async function violations(page: Page, protocol: CDPSession, rules: string): Promise<string[]> {
+async function arm(page: Page, protocol: CDPSession): Promise<void> {
   if (!(await page.evaluate("typeof axe === 'object'"))) await protocol.send('Runtime.evaluate', { expression: axe });
-  return (await page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'], ...${rules} }).then(({ violations }) =>
-      violations.map(({ id, nodes }) =>
-        id + ': ' + nodes.slice(0, 3).map(({ html, any }) => html.slice(0, 160) + ' ' + (any[0]?.message ?? '')).join(' | ')))`,
-  )) as string[];
+}
+
+/** What is wrong, in one line for each rule. */
+const WORDS = `(violations) => violations.map(({ id, nodes }) =>
+  id + ': ' + nodes.slice(0, 3).map(({ html, any }) => html.slice(0, 160) + ' ' + (any[0]?.message ?? '')).join(' | '))`;
+
+async function violations(page: Page, protocol: CDPSession, rules: string): Promise<string[]> {
+  await arm(page, protocol);
+  const found = await page.evaluate(
+    `axe.run(document, { resultTypes: ['violations'], ...${rules} }).then(({ violations }) => (${WORDS})(violations))`,
+  );
+  return found as string[];
+}
+
+/** Kinds of text, as style sheets tell them apart: by what it and all around it are, not by what it says. Of each the first in sight. */
+const KINDS = `(() => {
+  const told = ['class', 'style', 'role', 'type', 'open', 'disabled', 'popover', 'lang'];
+  const kindOf = (element) => element.localName
+    + element.getAttributeNames().filter((name) => told.includes(name) || /^(?:aria-(?!label|describedby|controls|owns|activedescendant|rowindex|colindex)|data-)/.test(name))
+      .map((name) => name + '=' + element.getAttribute(name)).join()
+    + [':focus', ':focus-within', ':hover', ':checked', ':placeholder-shown'].filter((state) => element.matches(state));
+  const held = new Map([[document, '']]);
+  const pathOf = (element) => {
+    if (!held.has(element)) held.set(element, pathOf(element.parentNode) + '>' + kindOf(element));
+    return held.get(element);
+  };
+  globalThis.kinds = new Map();
+  for (const element of document.querySelectorAll('body *')) {
+    const says = element.matches('input, select, textarea') || [...element.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim() !== '');
+    if (!says || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    if (right - left < 2) continue;
+    const inSight = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+    const [kind, one] = [pathOf(element), kinds.get(pathOf(element))];
+    if (!one || (inSight && !one.inSight)) kinds.set(kind, { element, inSight });
+  }
+  return [...kinds.keys()];
+})()`;
+
+/** Kinds that were found in the dark as they should be, by any test of this process. */
+const fine = new Set<string>();
+
+/** By day everything on every page is looked at; what is the same in the dark as on another page is looked at there. */
+async function darkness(page: Page, protocol: CDPSession): Promise<string[]> {
+  const kinds = (await page.evaluate(KINDS)) as string[];
+  const fresh = kinds.flatMap((kind, at) => (fine.has(kind) ? [] : [at]));
+  if (fresh.length === 0) return [];
+  await arm(page, protocol);
+  const { wrong, seen } = (await page.evaluate(`(() => {
+    const chosen = ((all) => [${fresh}].map((at) => all[at].element))([...kinds.values()]);
+    // The page may have drawn itself anew.
+    const include = chosen.filter((element) => element.isConnected);
+    if (include.length === 0) return { wrong: [], seen: [] };
+    const options = { runOnly: ['color-contrast'], resultTypes: ['violations', 'passes'], elementRef: true };
+    return axe.run({ include }, options).then(({ violations, passes }) => {
+      const judged = new Set(passes.flatMap(({ nodes }) => nodes.map(({ element }) => element)));
+      return { wrong: (${WORDS})(violations), seen: chosen.map((element) => judged.has(element)) };
+    });
+  })()`)) as { wrong: string[]; seen: boolean[] };
+  // What axe could not see here it may see elsewhere.
+  for (const [at, place] of fresh.entries()) if (seen[at]) fine.add(kinds[place] ?? '');
+  return wrong;
 }
