@@ -255,6 +255,8 @@ describe.skipIf(!hasBrowser)('the pages, in every state', () => {
       await one.page.goto(path);
       await act?.(one);
       await one.page.getByText(says).first().waitFor();
+      // The shell may say it before the page itself is loaded.
+      await one.page.locator('h1').first().waitFor();
       expect(await one.look(name)).toEqual([]);
       expect(one.faults).toEqual([]);
     } finally {

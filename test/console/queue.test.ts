@@ -91,6 +91,7 @@ describe.skipIf(!hasBrowser)('the queue', () => {
         .getByText(says)
         .first()
         .waitFor({ state: name === 'queue-viewer' ? 'attached' : 'visible' });
+      await one.page.locator('h1').waitFor();
       expect(await one.look(name)).toEqual([]);
       expect(one.faults).toEqual([]);
     } finally {
