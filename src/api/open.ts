@@ -65,6 +65,12 @@ export function openApi(deps: ApiDeps): Api {
 /** By which methods an address can be asked. */
 function methodsAt(app: Api, path: string): string[] {
   const found = app.openAPIRegistry.definitions.flatMap((one) => (one.type === 'route' ? [one.route] : []));
-  const there = found.filter((route) => new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
+  const asked = path.split('/');
+  const there = found.filter((route) => {
+    const parts = route.path.split('/');
+    return (
+      parts.length === asked.length && parts.every((part, at) => (part[0] === '{' ? asked[at] : part === asked[at]))
+    );
+  });
   return there.map(({ method }) => method.toUpperCase());
 }
