@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Session } from '../../api/schema.js';
@@ -100,13 +99,10 @@ function Search({ input }: { input: RefObject<HTMLInputElement | null> }) {
 }
 
 function Person({ session: { name, role, via } }: { session: Session }) {
-  const queries = useQueryClient();
   const signOut = useOnce({
     mutationFn: () => send('DELETE', '/session'),
-    onSettled: () => {
-      queries.clear();
-      location.assign('/');
-    },
+    // Loaded anew, so that nothing of theirs is left.
+    onSettled: () => location.assign('/'),
   });
   return (
     <div className="line">
