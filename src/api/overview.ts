@@ -1,3 +1,4 @@
+import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../model/outcome.js';
 import { fileName } from '../report/summary.js';
@@ -62,11 +63,15 @@ export function overviewRoutes(app: Api, { entries, readJobs, channel, ready }: 
       return c.json(answer, 200);
     },
   );
-  const asked = get('/health', 'Whether queue and drop folder can be used.', health);
-  Object.assign(asked.responses, answers(503, json(health)));
+  const asked = createRoute({
+    method: 'get',
+    path: '/health',
+    summary: 'Whether queue and drop folder can be used.',
+    responses: { ...answers(200, json(health)), ...answers(503, json(health)) },
+  });
   app.openapi(asked, async (c) => {
     const { ok, details } = await ready();
-    return c.json({ ok, details: { ...details } }, (ok ? 200 : 503) as 200);
+    return c.json({ ok, details: { ...details } }, ok ? 200 : 503);
   });
 }
 

@@ -9,3 +9,8 @@ export function countAs(given: Intl.NumberFormat): void {
 export function grouped(n: number): string {
   return form ? form.format(n) : n.toFixed(0).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
+
+/** `1 request`, `1,204 requests` */
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${grouped(n)} ${n === 1 ? one : many}`;
+}

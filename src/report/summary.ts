@@ -1,12 +1,12 @@
 import type { RunError } from '../model/error.js';
-import { grouped } from '../model/grouped.js';
+import { counted, grouped } from '../model/grouped.js';
 import type { IssueCode } from '../model/issue.js';
 import { FOUR_OF, GOOD_OUTCOMES, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
 import type { ReconcileFacts } from '../model/reconcile.js';
 import type { Creatable } from '../model/resource-names.js';
 import type { SourceFormat } from '../model/source.js';
 
-export { countAs, grouped as count } from '../model/grouped.js';
+export { countAs, counted, grouped as count } from '../model/grouped.js';
 
 export type RunKind = 'import' | 'export' | 'reconcile' | 'undo';
 
@@ -236,11 +236,6 @@ export function rowsForPerson(counts: Readonly<OutcomeCounts>): number {
 
 export function totalRows(counts: Readonly<OutcomeCounts>): number {
   return sum(counts, () => true);
-}
-
-/** `1 request`, `1,204 requests` */
-export function counted(n: number, one: string, many = `${one}s`): string {
-  return `${grouped(n)} ${n === 1 ? one : many}`;
 }
 
 /** `246 requests (27 reads, 219 writes, 0 retries)` */

@@ -186,10 +186,8 @@ export function openService(options: ServiceOptions): Service {
 }
 
 function queryText(query: Readonly<Record<string, string>> = {}): string {
-  let text = '';
-  for (const [name, value] of Object.entries(query))
-    text += `${text ? '&' : '?'}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
-  return text;
+  const text = new URLSearchParams(query).toString();
+  return text && `?${text}`;
 }
 
 /** A page behind the end of a list. */

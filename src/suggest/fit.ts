@@ -52,7 +52,7 @@ export function fitOf(column: Column, field: FieldSpec, file: FileProfile, known
   if (column.cells.length === 0) return { factor: BLANK, evidence: ['no value was looked at'], remarks: [] };
   if (isOneForAll(column, field))
     return against(
-      `all ${number(column.filled)} rows have the one value "${excerpt(column.cells[0]!.text)}"; if that is right, state it under constants`,
+      `all ${grouped(column.filled)} rows have the one value "${excerpt(column.cells[0]!.text)}"; if that is right, state it under constants`,
     );
   const { type } = field;
   // What the service knows as a name is one.
@@ -145,7 +145,7 @@ function judged({ cells }: Column, test: (one: SampledCell) => boolean, what: st
   const misfits = cells.filter((one) => !test(one));
   const fits = cells.length - misfits.length;
   const [first] = misfits;
-  const said = `${number(fits)} of ${number(cells.length)} values ${what}`;
+  const said = `${grouped(fits)} of ${grouped(cells.length)} values ${what}`;
   const example = first ? `"${excerpt(first.text)}" (row ${first.row})` : '';
   const few = `${fits === 0 ? said.replace(/^0/, 'none') : `only ${said}`}, such as ${example}`;
   return {
@@ -300,7 +300,7 @@ function fitReference({ cells, distinct }: Column, to: ReferenceTarget, known?: 
       ? 'the values'
       : distinct === 1
         ? 'the one value'
-        : `the ${number(distinct)} different values`;
+        : `the ${grouped(distinct)} different values`;
   const remarks = [`only the service can tell whether it knows ${names}`];
   if (to === 'make' || to === 'hardware-model') {
     if (ids < cells.length) return against('the field takes ids of the service, and the values are texts');
@@ -311,10 +311,10 @@ function fitReference({ cells, distinct }: Column, to: ReferenceTarget, known?: 
   if (to === 'contract') return { factor: 1, evidence: [], remarks };
   // Digits are ids of the service. The file of another system has its own, which would be taken without a complaint.
   if (ids * 2 >= cells.length) {
-    const such = `${number(ids)} of ${number(cells.length)} values are numbers, which are taken as ids of the service`;
+    const such = `${grouped(ids)} of ${grouped(cells.length)} values are numbers, which are taken as ids of the service`;
     return against(`${such}; map it only if they are`);
   }
-  if (ids > 0) remarks.push(`${number(ids)} values are numbers, which are taken as ids`);
+  if (ids > 0) remarks.push(`${grouped(ids)} values are numbers, which are taken as ids`);
   if (to === 'customer' || to === 'business-unit')
     remarks.push(`the service has no list of ${to === 'customer' ? 'customers' : 'business units'}`);
   return { factor: 1, evidence: [], remarks };
@@ -330,7 +330,7 @@ function fitNames(cells: readonly SampledCell[], to: ReferenceTarget, known: Kno
   if (names.size === 0) return { factor: RAISED, share, evidence, remarks: [] };
   const such = quoted([...names].slice(0, 3));
   const way = to === 'supplier' ? ', or `references: { missing: create }` creates them' : '';
-  const remark = `the service knows no ${what} ${such}${names.size > 3 ? ` and ${number(names.size - 3)} more` : ''}: those rows are invalid until it does${way}`;
+  const remark = `the service knows no ${what} ${such}${names.size > 3 ? ` and ${grouped(names.size - 3)} more` : ''}: those rows are invalid until it does${way}`;
   return { factor: share >= 0.5 ? 1 : 0.85, share, evidence, remarks: [remark], unknown: names.size };
 }
 
@@ -364,22 +364,22 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
   const long = max === undefined ? 0 : cells.filter(({ text }) => characters(text) > max).length;
   const convert = makeConverter(field, { decimal: { sign: '.', why: '' }, format: file.format });
   const lost = cells.filter(({ cell }) => isError(cell) || isRefusal(convert(cell)));
-  const evidence = [`${number(cells.length - long - lost.length)} of ${number(cells.length)} values fit`];
+  const evidence = [`${grouped(cells.length - long - lost.length)} of ${grouped(cells.length)} values fit`];
   const remarks: string[] = [];
   if (long > 0) {
-    const said = `${number(long)} of ${number(cells.length)} values are longer than the ${max} characters of ${name}`;
+    const said = `${grouped(long)} of ${grouped(cells.length)} values are longer than the ${max} characters of ${name}`;
     if (long / cells.length > TOO_MANY_LONG && field.required !== true) {
       if (UNCUT.test(name)) return against(said);
       const cut = `${said}: \`overflow: cut\` keeps the beginning of those, with a warning that counts them; without it the rows are invalid`;
       return { factor: 0.85, share: 1 - lost.length / cells.length, evidence, remarks: [cut], cut: true };
     }
     remarks.push(
-      `${said} (the longest has ${number(Math.max(...cells.map(({ text }) => characters(text))))}): those rows will be invalid`,
+      `${said} (the longest has ${grouped(Math.max(...cells.map(({ text }) => characters(text))))}): those rows will be invalid`,
     );
   }
   if (lost.length > 0) {
     const such = `"${excerpt(lost[0]!.text)}" (row ${lost[0]!.row})`;
-    const others = lost.length === 1 ? such : `${such} and ${number(lost.length - 1)} more`;
+    const others = lost.length === 1 ? such : `${such} and ${grouped(lost.length - 1)} more`;
     remarks.push(`${others} cannot be read as text without loss; such rows will be invalid`);
   }
   const factor = remarks.length === 0 ? 1 : lost.length / cells.length > 0.2 ? 0.85 : 0.97;
@@ -387,12 +387,3 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
 }
 
 const characters = (text: string) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
-
-export function number(count: number): string {
-  return grouped(count);
-}
-
-/** `1 row`, `2 rows` */
-export function counted(count: number, noun: string): string {
-  return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
-}

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
+import { counted, grouped } from '../model/grouped.js';
 import type { SourceMeta } from '../model/source.js';
-import { counted, number } from './fit.js';
 import { isPutTogether, type MissingField, type SuggestedKey, TO_FILL } from './key.js';
 import type { ColumnOptions, SuggestedColumn, Suggestion } from './suggest.js';
 
@@ -41,7 +41,7 @@ function head({ columns, missing, rows, resource, next, warnings }: Suggestion, 
   const likely =
     mapped.filter(({ confidence }) => confidence === 'medium').length +
     missing.filter(({ parts }) => isPutTogether(parts)).length;
-  const size = `${counted(rows, 'row')}, ${counted(columns.length, 'column')}, ${number(mapped.length)} of them mapped to fields of ${resource}`;
+  const size = `${counted(rows, 'row')}, ${counted(columns.length, 'column')}, ${grouped(mapped.length)} of them mapped to fields of ${resource}`;
   const first =
     likely === 0
       ? ''
@@ -96,7 +96,7 @@ function matchLines({ rows, resource }: Suggestion, key: SuggestedKey): string[]
   if (!fits && rows > 0)
     lines.push(
       ...commentLines(
-        `${number(blank)} of ${counted(rows, 'row')} have no ${field} and are invalid until they do; \`key: none\` would append every row as a new record instead.`,
+        `${grouped(blank)} of ${counted(rows, 'row')} have no ${field} and are invalid until they do; \`key: none\` would append every row as a new record instead.`,
       ),
     );
   lines.push('match:', `  key: ${field.padEnd(28)} # ${keyFacts(key, rows)}`);
@@ -149,8 +149,8 @@ function matchChoices({ rows, resource, keys, missing }: Suggestion): string[] {
 }
 
 function keyFacts({ heading, blank, repeats, counted: among }: SuggestedKey, rows: number): string {
-  const bound = among === rows - blank ? '' : `, of the first ${number(among)} that were counted`;
-  return `"${commentText(heading, 60)}": ${number(blank)} of ${number(rows)} ${rows === 1 ? 'cell is' : 'cells are'} blank, ${number(repeats)} repeat an earlier one${bound}`;
+  const bound = among === rows - blank ? '' : `, of the first ${grouped(among)} that were counted`;
+  return `"${commentText(heading, 60)}": ${grouped(blank)} of ${grouped(rows)} ${rows === 1 ? 'cell is' : 'cells are'} blank, ${grouped(repeats)} repeat an earlier one${bound}`;
 }
 
 /** As a shell takes it. */
@@ -368,10 +368,10 @@ export function tableText({ columns, key, rows, resource, missing, next, warning
         .trimEnd(),
     ),
     '',
-    `${counted(rows, 'row')}; ${number(mapped)} of ${counted(columns.length, 'column')} mapped to fields of ${resource}.`,
+    `${counted(rows, 'row')}; ${grouped(mapped)} of ${counted(columns.length, 'column')} mapped to fields of ${resource}.`,
     ...(key
       ? [
-          `Key: ${key.field} ("${commentText(key.heading, 40)}": ${number(key.blank)} blank, ${number(key.repeats)} repeated).`,
+          `Key: ${key.field} ("${commentText(key.heading, 40)}": ${grouped(key.blank)} blank, ${grouped(key.repeats)} repeated).`,
         ]
       : ['No column tells the rows apart.']),
     ...(missing.length > 0 ? [`Required, and in no column: ${missing.map(({ field }) => field).join(', ')}.`] : []),

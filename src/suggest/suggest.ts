@@ -1,11 +1,12 @@
 import { columnName } from '../files/table/header.js';
+import { counted, grouped } from '../model/grouped.js';
 import type { OpenSource } from '../model/source.js';
 import { foldText } from '../model/value.js';
 import { surveyDecimals } from '../pipeline/map/amounts.js';
 import { excerpt, isOwnHeading, quoted } from '../pipeline/map/headings.js';
 import type { ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import { type Assigned, assign, candidates, type Guess, HIGH, LIKELY, phraseBook } from './assign.js';
-import { counted, type KnownNames, number } from './fit.js';
+import type { KnownNames } from './fit.js';
 import { chooseKey, isPutTogether, type KeyChoice, type MissingField, missingFields } from './key.js';
 import { type Column, type FileProfile, profileFile } from './profile.js';
 
@@ -307,11 +308,11 @@ function fileWarnings({ rows, uneven, whole, sample }: FileProfile): string[] {
   if (rows === 0) warnings.push('The file has headings but no data rows: only the headings were looked at.');
   if (uneven > 0)
     warnings.push(
-      `Of ${counted(rows, 'row')} ${number(uneven)} with more or fewer cells than the heading will be invalid; no such value was looked at.`,
+      `Of ${counted(rows, 'row')} ${grouped(uneven)} with more or fewer cells than the heading will be invalid; no such value was looked at.`,
     );
   if (!whole)
     warnings.push(
-      `Of ${number(rows)} rows ${number(sample.length)}, spread over the whole file, were looked at closely.`,
+      `Of ${grouped(rows)} rows ${grouped(sample.length)}, spread over the whole file, were looked at closely.`,
     );
   return warnings;
 }

@@ -39,7 +39,7 @@ export function CheckStep({
     setTrail((now) => ({ ...now, at: Math.max(0, Math.min(now.at + by, now.states.length - 1)) }));
   const { data: faults = [] } = useQuery(faultsQuery(run.id));
   const [filter, chips] = useFilter(run, faults, toCorrect);
-  const fieldOf = useFields(run.resource, ordered.job);
+  const fieldOf = useFieldOf(run.resource, ordered.job);
   const checkAgain = () => whyNot === undefined && check.mutate({ edits });
   const plan = () => go(hrefOf('plan'));
   return (
@@ -165,7 +165,7 @@ function kindsOf(faults: readonly FaultGroup[]) {
 }
 
 /** What the columns of the job take. Of a saved job only the faults say which field a column goes to. */
-function useFields(resource: string | undefined, job: JobOf): (column: string, row?: Row) => Field | undefined {
+function useFieldOf(resource: string | undefined, job: JobOf): (column: string, row?: Row) => Field | undefined {
   const { data } = useQuery(resourcesQuery);
   return useMemo(() => {
     const fields = data?.resources.find(({ name }) => name === resource)?.fields ?? [];

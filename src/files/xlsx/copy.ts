@@ -59,6 +59,7 @@ async function* withCells(sheet: AsyncIterable<Buffer>, rows: AsyncIterable<read
   let next = await corrected.next();
   let number = 0;
   const rewritten = async (xml: string): Promise<string> => {
+    if (next.done) return xml;
     let [out, at] = ['', 0];
     for (const row of xml.matchAll(ROW)) {
       const [all, prefix = '', attributes = '', cells = ''] = row;

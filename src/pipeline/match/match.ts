@@ -151,11 +151,7 @@ export function keysFound(keys: Keys, snapshot: Snapshot): number {
   return found;
 }
 
-function areFound(keys: Keys, snapshot: Snapshot): boolean {
-  if (snapshot.keys !== undefined) return snapshot.keys === keys.size;
-  for (const key of keys.keys()) if (!snapshot.has(key)) return false;
-  return true;
-}
+const areFound = (keys: Keys, snapshot: Snapshot): boolean => keysFound(keys, snapshot) === keys.size;
 
 /** Reads the list so that a key which was not found does not exist. Returns how, in words. */
 async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promise<string> {

@@ -1,11 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { textHash } from '../../compact/hash-index.js';
 import { type Database, openDatabase, type SqlValue } from '../../store/sqlite.js';
 import { reached } from '../../trace/milestones.js';
 import { parseJson, stringifyBody } from '../json.js';
 import type { Json, MirrorRecord, Readable } from '../port.js';
 import type { Moment } from './moment.js';
-import { textHash } from './slots.js';
 
 /** What is known of the last certain reading. */
 export interface ListState {

@@ -1,5 +1,5 @@
 import { RunError } from '../../model/error.js';
-import { grouped } from '../../model/grouped.js';
+import { counted, grouped } from '../../model/grouped.js';
 import type { Json, Mirror, Page, Readable, Service } from '../port.js';
 import { idOf } from '../transport/answer.js';
 import {
@@ -300,7 +300,7 @@ async function readWhole(setting: Setting, front: Page | undefined, why: string,
       certified,
       problems,
       described:
-        `read the whole list, ${plural(held.size, 'record')} on ${plural(pages, 'page')}${times}` +
+        `read the whole list, ${counted(held.size, 'record')} on ${counted(pages, 'page')}${times}` +
         `${reason === '' ? '' : `, because ${reason}`}`,
       held,
       mark,
@@ -364,9 +364,7 @@ function describeDelta(delta: Extract<Delta, { kind: 'read' }>, size: number): s
   const { length } = delta.changed;
   const found = length === 0 ? 'none' : grouped(length);
   return (
-    `read what has changed since the last reading, on ${plural(delta.pages, 'page')}: ` +
-    `${found} of ${plural(size, 'record')} ${length === 1 ? 'was' : 'were'} new or had changed`
+    `read what has changed since the last reading, on ${counted(delta.pages, 'page')}: ` +
+    `${found} of ${counted(size, 'record')} ${length === 1 ? 'was' : 'were'} new or had changed`
   );
 }
-
-const plural = (count: number, noun: string): string => `${grouped(count)} ${count === 1 ? noun : `${noun}s`}`;

@@ -1,10 +1,11 @@
+import { textHash } from '../../compact/hash-index.js';
 import { parseJson, stringifyBody } from '../json.js';
 import type { Json, Page } from '../port.js';
 import { idOf, readPage } from '../transport/answer.js';
 import type { LoggedPage, PageLog } from './page-log.js';
 import { barrenPages } from './pages.js';
 import { Pass, type PassResult, type Shown } from './pass.js';
-import { type Slots, textHash } from './slots.js';
+import type { Slots } from './slots.js';
 import { openWindow, type Walk } from './walk.js';
 
 /** How passes follow one another, and when they are believed. */

@@ -1,12 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { endOfLines } from '../../compact/block-reader.js';
 import { numbersByPlace } from '../../compact/by-place.js';
-import { createHashIndex, hashOf, hashOfNumber } from '../../compact/hash-index.js';
+import { createHashIndex, hashOf, hashOfNumber, textHash } from '../../compact/hash-index.js';
 import { openScratchFile, tried } from '../../compact/scratch-file.js';
 import { isDiskFull, RunError } from '../../model/error.js';
 import { parseJson, stringifyBody } from '../json.js';
 import type { Json, Snapshot } from '../port.js';
-import { textHash } from './slots.js';
 
 const [TAB, COMMA] = [9, 44];
 
