@@ -96,9 +96,9 @@ function embeddedRuns(settings: Settings, options: RunsOptions): RunsApi {
   };
 }
 
-async function storeOf({ queueUrl, home, strict, worker }: Settings, options: RunsOptions): Promise<Store> {
+async function storeOf({ queueUrl, home, strict, leaseMs }: Settings, options: RunsOptions): Promise<Store> {
   return openStore({
-    ...{ url: queueUrl, home, strict, leaseMs: worker.leaseMs },
+    ...{ url: queueUrl, home, strict, leaseMs },
     ...options,
   });
 }

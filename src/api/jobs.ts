@@ -170,7 +170,7 @@ async function told(file: ReadJob, { settings }: ApiParts, last: ReadonlyMap<str
     schedule: schedule
       ? { cron: schedule.cron, timezone: schedule.timezone, file: schedule.file ?? null, next: nextRun(schedule) }
       : null,
-    inbox: takesFiles(file) ? await inboxOf(join(settings.worker.inbox, name)) : null,
+    inbox: takesFiles(file) ? await inboxOf(join(settings.inbox, name)) : null,
     last: run ? runOf(run) : null,
     problems: file.problems.map(shown),
   };

@@ -26,10 +26,10 @@ export function openApi(deps: ApiDeps): Api {
     await next();
     if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
   });
-  const { home, console } = deps.settings;
+  const { home, maxUpload } = deps.settings;
   const parts: ApiParts = {
     ...deps,
-    uploads: new Uploads(home, console.maxUpload),
+    uploads: new Uploads(home, maxUpload),
     tables: new Tables(),
     entries: new RunEntries(home),
   };

@@ -38,7 +38,7 @@ export class RunVerbs {
       throw new Fault(409, `The run is ${entry.status}: nothing is left to go on with.`);
     if (!(await readRequest(runFolder(settings.home, id)))) throw new Fault(409, UNBEGUN);
     // Of two who ask at the same time one is told that the other was first.
-    const turn = await store.lease(`verb.${id}`, settings.worker.leaseMs);
+    const turn = await store.lease(`verb.${id}`, settings.leaseMs);
     if (!turn) throw new Fault(409, 'Somebody else is just taking up this run. Look at it again.');
     try {
       if (asked.verb === 'approve') await runToApprove(id, settings);
@@ -62,7 +62,7 @@ export class RunVerbs {
     const rowsJob = entry && (await readRequest(runFolder(home, entry.run)))?.job?.job;
     const clean = rowsJob && 'match' in rowsJob ? withoutCells(rowsJob) : (text: string) => text;
     const log = this.parts.log.child({ job: name, run });
-    const lease = await store.lease(`run.${run}`, settings.worker.leaseMs);
+    const lease = await store.lease(`run.${run}`, settings.leaseMs);
     if (!lease) throw new Fault(409, 'A worker is at work on this run. Wait for its end, or stop it.');
     await stops.withdraw(run).catch(() => undefined);
     const stop = stops.watch(run, [

@@ -45,12 +45,12 @@ export async function prepareRows(
   };
   refuseFaults(kind, data);
   if (from === undefined) return { place: async () => data, takeBack: async () => undefined };
-  const { worker, home } = settings;
+  const { home } = settings;
   let copy: string | undefined;
   return {
     async place(runs) {
-      const roots = (await runs.queue()).roots ?? worker.roots;
-      const below = await fileBelowRoots(from, { ...worker, roots }).catch((error: unknown) => {
+      const roots = (await runs.queue()).roots ?? settings.roots;
+      const below = await fileBelowRoots(from, { ...settings, roots }).catch((error: unknown) => {
         if (error instanceof RunError) return undefined;
         throw error;
       });
@@ -87,7 +87,7 @@ export async function prepareExport(
   return {
     async place(runs) {
       if (file === undefined) return data;
-      const { roots = settings.worker.roots } = await runs.queue();
+      const { roots = settings.roots } = await runs.queue();
       await targetBelowRoots(file, targetFolders(settings, roots));
       return data;
     },

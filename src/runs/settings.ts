@@ -80,7 +80,6 @@ const bytes = text.regex(BYTES, 'must be a number of bytes, such as 200 MB or 1 
   return Math.round(Number(count) * (UNITS[unit.toLowerCase()] ?? 1));
 });
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Every variable: what it means, what it may be, and what holds without it. */
 const TABLE = {
@@ -210,80 +209,71 @@ type SettingName = keyof typeof TABLE;
 
 export const SETTINGS: readonly (SettingRow & { readonly name: SettingName })[] = Object.entries<Setting<unknown>>(
   TABLE,
-).map(([name, { meaning, fallback, otherwise, flag, secret, advanced }]) => ({
+).map(([name, { type: _, fallback, otherwise, ...row }]) => ({
+  ...row,
   name: name as SettingName,
-  meaning,
   fallback: fallback ?? otherwise ?? '',
-  ...(flag === undefined ? {} : { flag }),
-  ...(secret ? { secret } : {}),
-  ...(advanced ? { advanced } : {}),
 }));
 
 /** Secrets that may lie in a file, which the variable with `_FILE` names. That of the token is followed while a run works. */
 const IN_FILES = SETTINGS.filter(({ secret, name }) => secret && name !== 'ROWFERRY_API_TOKEN').map(({ name }) => name);
 const fileOf = (name: string): string => `${name}_FILE`;
 
-/** Everything the environment says, checked once. Folders are absolute. */
-export interface Settings {
-  /** `{base_url}` without a slash at the end and without `/api/v2`; absent where none is set. */
-  readonly apiUrl?: string;
-  readonly auth?: TokenSource;
-  readonly company: number;
-  readonly home: string;
-  readonly jobsDir: string;
-  /** Absent: the embedded queue. May hold a password. */
-  readonly queueUrl?: string;
-  /** What workers sign with on the queue; absent: what they sign in to the service with. */
-  readonly queueSecret?: string;
-  readonly worker: WorkerSettings;
-  readonly console: ConsoleSettings;
-  readonly concurrency: number;
-  readonly maxRps?: number;
+/** Ways to sign in, each with the variables it needs. */
+const AUTH = {
+  token: ['ROWFERRY_API_TOKEN'],
+  file: ['ROWFERRY_API_TOKEN_FILE'],
+  oauth: [
+    'ROWFERRY_OAUTH_TOKEN_URL',
+    'ROWFERRY_OAUTH_CLIENT_ID',
+    'ROWFERRY_OAUTH_CLIENT_SECRET',
+    'ROWFERRY_OAUTH_SCOPE',
+  ],
+} as const satisfies Readonly<Record<TokenSource['kind'], readonly SettingName[]>>;
+
+/** `ROWFERRY_API_URL` → `apiUrl` */
+type Camel<T extends string> = T extends `ROWFERRY_${infer Rest}` ? CamelCase<Rest> : never;
+type CamelCase<T extends string> = T extends `${infer First}_${infer Rest}`
+  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
+  : Lowercase<T>;
+
+const camelCase = (name: string): string =>
+  name
+    .replace(/^ROWFERRY_/, '')
+    .toLowerCase()
+    .replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** What the variables hold but those of the sign-in, as the table reads them. */
+type Stated = {
+  readonly [name in Exclude<SettingName, (typeof AUTH)[keyof typeof AUTH][number]> as Camel<name>]: z.output<
+    (typeof TABLE)[name]['type']
+  >;
+};
+
+/**
+ * Everything the environment says, checked once, each variable by its name without `ROWFERRY_` in camel case. Folders are
+ * absolute. Without `queueUrl` the queue is the embedded one.
+ */
+export interface Settings
+  extends Omit<Stated, 'inbox' | 'roots' | 'http' | 'usersFile' | 'timeout' | 'patience' | 'settleWindow' | 'lease'> {
+  readonly auth: TokenSource | undefined;
+  readonly inbox: string;
+  readonly roots: readonly string[];
+  /** Who may sign in, with what, and what was done: no job reads these, whatever name leads to them. */
+  readonly ownFiles: readonly string[];
+  /** Undefined for nowhere. `stated`: not the default. */
+  readonly http: { readonly host: string; readonly port: number; readonly stated: boolean } | undefined;
+  readonly usersFile: string;
   readonly timeoutMs: number;
   readonly patienceMs: number;
   /** Waits before each look-up of a create of unknown effect. */
   readonly settleWindowMs: readonly number[];
-  readonly strict: boolean;
-  /** Absent: what lies of finished runs is kept. */
-  readonly keepDays?: number;
-  readonly logLevel: LogLevel;
+  readonly leaseMs: number;
   /** What a person should know, e.g. a token sent without TLS. With `strict` these are faults. */
   readonly warnings: readonly string[];
   /** Texts that may appear in no log, report or message. */
   readonly secrets: readonly string[];
 }
-
-/** What only `worker` and `enqueue` look at. Folders are absolute. */
-interface WorkerSettings {
-  /** Drop folder. */
-  readonly inbox: string;
-  /** Folders that files of queue jobs may lie in. */
-  readonly roots: readonly string[];
-  /** Who may sign in, with what, and what was done: no job reads these, whatever name leads to them. */
-  readonly ownFiles: readonly string[];
-  readonly leaseMs: number;
-  /** Where console, API, health and metrics are answered; absent for nowhere. `stated`: not the default. */
-  readonly http?: { readonly host: string; readonly port: number; readonly stated: boolean };
-  readonly notifyUrl?: string;
-  readonly smtpUrl?: string;
-  readonly mailFrom?: string;
-}
-
-/** What only the console and the API look at. */
-interface ConsoleSettings {
-  readonly usersFile: string;
-  /** Origin: `https://rowferry.example`. */
-  readonly publicUrl?: string;
-  /** Header, in lower case, that holds the address of whoever asks; absent: none is believed. */
-  readonly proxyHeader?: string;
-  /** Bytes. */
-  readonly maxUpload: number;
-}
-
-/** `API_URL` → `apiUrl` */
-type CamelCase<T extends string> = T extends `${infer First}_${infer Rest}`
-  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
-  : Lowercase<T>;
 
 type Given<T> = T extends number
   ? number | string
@@ -298,18 +288,10 @@ type Given<T> = T extends number
  * `ROWFERRY_API_URL` is `apiUrl`. A value is what the variable would hold; numbers and booleans may be given as such.
  */
 export type GivenSettings = {
-  readonly [name in SettingName as name extends `ROWFERRY_${infer Rest}` ? CamelCase<Rest> : never]?:
+  readonly [name in SettingName as Camel<name>]?:
     | Given<Exclude<z.output<(typeof TABLE)[name]['type']>, undefined>>
     | undefined;
 };
-
-/** `ROWFERRY_API_URL` → `apiUrl` */
-function camelCase(name: string): string {
-  return name
-    .replace(/^ROWFERRY_/, '')
-    .toLowerCase()
-    .replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
 
 /** Command-line flags that stand in for settings; undefined where not given. Their texts are checked like variables. */
 export type SettingFlags = {
@@ -366,97 +348,61 @@ export function resolveSettings(
       : (SETTINGS.find((row) => row.name === name)?.flag ?? name);
   };
   const auth = readAuth(stated, cwd, faults);
-  const data = read(stated, nameOf, faults);
+  const { timeout, patience, settleWindow, lease, ...data } = read(stated, nameOf, faults);
   if (faults.length > 0) throw settingsError(faults);
   const warnings = remarks({
-    apiUrl: data.ROWFERRY_API_URL,
-    tokenUrl: data.ROWFERRY_OAUTH_TOKEN_URL,
-    queueUrl: data.ROWFERRY_QUEUE_URL,
+    apiUrl: data.apiUrl,
+    tokenUrl: auth?.kind === 'oauth' ? auth.tokenUrl : undefined,
+    queueUrl: data.queueUrl,
   });
-  if (data.ROWFERRY_STRICT && warnings.length > 0)
-    throw settingsError(warnings.map((one) => `ROWFERRY_STRICT: ${one}`));
-  const home = path.resolve(cwd, data.ROWFERRY_HOME);
-  const usersFile = path.resolve(cwd, data.ROWFERRY_USERS_FILE ?? path.join(home, 'users.json'));
+  if (data.strict && warnings.length > 0) throw settingsError(warnings.map((one) => `ROWFERRY_STRICT: ${one}`));
+  const home = path.resolve(cwd, data.home);
+  const inbox = path.resolve(cwd, data.inbox ?? path.join(home, 'inbox'));
+  const usersFile = path.resolve(cwd, data.usersFile ?? path.join(home, 'users.json'));
   if (auth?.kind === 'file') secretFiles.push(auth.path);
-  const ownFiles = [...secretFiles, usersFile, ...OWN_FILES.map((name) => path.join(home, name))];
+  const { host = '127.0.0.1', port } = PORT.exec(data.http)?.groups ?? {};
+  const roots = data.roots?.split(path.delimiter).filter((one) => one.trim() !== '');
+  // The working folder counts where nothing else is stated, unless it is the root of the file system.
+  const more = roots?.map((one) => path.resolve(cwd, one.trim())) ?? (path.dirname(cwd) === cwd ? [] : [cwd]);
   return {
-    ...(data.ROWFERRY_API_URL !== undefined && { apiUrl: data.ROWFERRY_API_URL }),
-    ...(auth && { auth }),
-    company: data.ROWFERRY_COMPANY,
-    home,
-    jobsDir: path.resolve(cwd, data.ROWFERRY_JOBS_DIR),
-    ...(data.ROWFERRY_QUEUE_URL !== undefined && { queueUrl: data.ROWFERRY_QUEUE_URL }),
-    ...(data.ROWFERRY_QUEUE_SECRET !== undefined && { queueSecret: data.ROWFERRY_QUEUE_SECRET }),
-    worker: { ...workerOf(data, cwd, home, stated.has('ROWFERRY_HTTP')), ownFiles },
-    console: {
-      usersFile,
-      ...(data.ROWFERRY_PUBLIC_URL !== undefined && { publicUrl: data.ROWFERRY_PUBLIC_URL }),
-      ...(data.ROWFERRY_TRUSTED_PROXY !== undefined && { proxyHeader: data.ROWFERRY_TRUSTED_PROXY }),
-      maxUpload: data.ROWFERRY_MAX_UPLOAD,
-    },
-    concurrency: data.ROWFERRY_CONCURRENCY,
-    ...(data.ROWFERRY_MAX_RPS !== undefined && { maxRps: data.ROWFERRY_MAX_RPS }),
-    timeoutMs: Math.round(data.ROWFERRY_TIMEOUT * 1000),
-    patienceMs: Math.round(data.ROWFERRY_PATIENCE * 60_000),
-    settleWindowMs: data.ROWFERRY_SETTLE_WINDOW,
-    strict: data.ROWFERRY_STRICT,
-    ...(data.ROWFERRY_KEEP_DAYS !== undefined && { keepDays: data.ROWFERRY_KEEP_DAYS }),
-    logLevel: data.ROWFERRY_LOG_LEVEL,
-    warnings,
+    ...data,
+    ...{ auth, home, inbox, usersFile, warnings },
+    jobsDir: path.resolve(cwd, data.jobsDir),
+    roots: [...new Set([home, inbox, ...more])],
+    ownFiles: [...secretFiles, usersFile, ...OWN_FILES.map((name) => path.join(home, name))],
+    http:
+      port === undefined
+        ? undefined
+        : { host: host.replace(/^\[|\]$/g, ''), port: Number(port), stated: stated.has('ROWFERRY_HTTP') },
+    timeoutMs: Math.round(timeout * 1000),
+    patienceMs: Math.round(patience * 60_000),
+    settleWindowMs: settleWindow,
+    leaseMs: Math.round(lease * 1000),
     secrets: [...secretsOf(stated), ...proxySecrets(env)],
   };
 }
 
-type Parsed = { readonly [name in SettingName]: z.output<(typeof TABLE)[name]['type']> };
-
 /** Every setting by its rule, the default where none is stated; what breaks its rule is added to `faults`. */
-function read(stated: Layer, nameOf: (name: string) => string, faults: string[]): Parsed {
+function read(stated: Layer, nameOf: (name: string) => string, faults: string[]): Stated {
   const data: Record<string, unknown> = {};
   for (const [name, { type, fallback, secret }] of Object.entries<Setting<unknown>>(TABLE)) {
     const value = stated.get(name);
     const { data: found, error } = type.safeParse(value ?? fallback);
-    data[name] = found;
+    if (!SIGN_IN.has(name)) data[camelCase(name)] = found;
     if (!error || value === undefined) continue;
     const shown = value.length > 40 ? `${value.slice(0, 37)}...` : value;
     const quoted = secret || /URL$/.test(name) ? '' : ` is "${shown}"; it`;
     for (const { message } of error.issues) faults.push(`${nameOf(name)}${quoted} ${message}`);
   }
   // Where a value is lacking there is a fault, and nobody looks at it.
-  return data as Parsed;
+  return data as Stated;
 }
 
 function unknown(name: string, where: string, known: readonly string[]): string {
   return `${name}${where} is no variable of rowferry${didYouMean(name, known)}`;
 }
 
-function workerOf(data: Parsed, cwd: string, home: string, stated: boolean): Omit<WorkerSettings, 'ownFiles'> {
-  const inbox = path.resolve(cwd, data.ROWFERRY_INBOX ?? path.join(home, 'inbox'));
-  const { host = '127.0.0.1', port } = PORT.exec(data.ROWFERRY_HTTP)?.groups ?? {};
-  const named = data.ROWFERRY_ROOTS?.split(path.delimiter).filter((one) => one.trim() !== '');
-  // The working folder counts where nothing else is stated, unless it is the root of the file system.
-  const more = named?.map((one) => path.resolve(cwd, one.trim())) ?? (path.dirname(cwd) === cwd ? [] : [cwd]);
-  return {
-    inbox,
-    roots: [...new Set([home, inbox, ...more])],
-    leaseMs: Math.round(data.ROWFERRY_LEASE * 1000),
-    ...(port !== undefined && { http: { host: host.replace(/^\[|\]$/g, ''), port: Number(port), stated } }),
-    ...(data.ROWFERRY_NOTIFY_URL !== undefined && { notifyUrl: data.ROWFERRY_NOTIFY_URL }),
-    ...(data.ROWFERRY_SMTP_URL !== undefined && { smtpUrl: data.ROWFERRY_SMTP_URL }),
-    ...(data.ROWFERRY_MAIL_FROM !== undefined && { mailFrom: data.ROWFERRY_MAIL_FROM }),
-  };
-}
-
-/** Ways to sign in, each with the variables it needs. */
-const AUTH: Readonly<Record<TokenSource['kind'], readonly SettingName[]>> = {
-  token: ['ROWFERRY_API_TOKEN'],
-  file: ['ROWFERRY_API_TOKEN_FILE'],
-  oauth: [
-    'ROWFERRY_OAUTH_TOKEN_URL',
-    'ROWFERRY_OAUTH_CLIENT_ID',
-    'ROWFERRY_OAUTH_CLIENT_SECRET',
-    'ROWFERRY_OAUTH_SCOPE',
-  ],
-};
+const SIGN_IN: ReadonlySet<string> = new Set(Object.values(AUTH).flat());
 
 function waysToSignIn(given: Layer): TokenSource['kind'][] {
   return (Object.keys(AUTH) as TokenSource['kind'][]).filter((way) => AUTH[way].some((name) => given.has(name)));

@@ -4,7 +4,7 @@ import type { Settings } from '../runs/settings.js';
 
 export type Signer = Awaited<ReturnType<typeof openSigner>>;
 
-type Secrets = Pick<Settings, 'auth' | 'queueSecret'>;
+type Secrets = Partial<Pick<Settings, 'auth' | 'queueSecret'>>;
 
 interface Key {
   readonly bytes: Buffer;

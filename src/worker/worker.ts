@@ -80,11 +80,11 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const { settings, log, notice, signal } = options;
   // Every run at work listens to it.
   setMaxListeners(0, signal);
-  const { home, worker: own } = settings;
+  const { home, inbox: dropDir, leaseMs } = settings;
   const { apiUrl } = requireService(settings);
   const signer = await openSigner(settings);
   await makeFolder(home, HOME);
-  if (!options.queueOnly) await assertInbox(own.inbox);
+  if (!options.queueOnly) await assertInbox(dropDir);
   const closing = openClosing(log);
   try {
     const known = (job: string) =>
@@ -98,17 +98,17 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     let runs: Worker | undefined;
     const audit = openAudit(home);
     const operations = await openOperations({
-      http: own.http,
+      http: settings.http,
       queues: () => queues,
       ready: () => readiness(store, inbox),
       live: () => ({ ok: runs?.isRunning() !== false, details: { runs: runsText(runs) } }),
       metrics,
       door: {
-        access: openAccess({ home, usersFile: settings.console.usersFile, notice }),
+        access: openAccess({ home, usersFile: settings.usersFile, notice }),
         audit,
         pages: openPages(options.pages),
-        publicUrl: settings.console.publicUrl,
-        proxyHeader: settings.console.proxyHeader,
+        publicUrl: settings.publicUrl,
+        proxyHeader: settings.trustedProxy,
       },
       notice,
     });
@@ -122,23 +122,23 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       patienceMs: Number.POSITIVE_INFINITY,
       notice,
       signal,
-      leaseMs: own.leaseMs,
+      leaseMs,
     });
     closing.add('store', opened.close);
     if (signal.aborted) return;
     notice('info', `Queue: ${opened.address}`);
 
     const id = homeId(home);
-    await tellHome(opened, { id, roots: [...own.roots], service: apiUrl });
-    closing.add('presence', keepLease(opened, `home.${id}`, own.leaseMs));
+    await tellHome(opened, { id, roots: [...settings.roots], service: apiUrl });
+    closing.add('presence', keepLease(opened, `home.${id}`, leaseMs));
     const channel = runChannel(settings, opened.pace(apiUrl), signal);
     closing.add('channel', () => channel.close(2_000));
     metrics.watch({ pace: () => ({ ...channel.gauges, rate: channel.gauges.learnedRate }) });
     const notifier = openNotifier({
-      url: own.notifyUrl,
-      publicUrl: settings.console.publicUrl,
+      url: settings.notifyUrl,
+      publicUrl: settings.publicUrl,
       people: async (job) => (await readJobs()).get(job)?.notify,
-      ...(own.smtpUrl !== undefined && { mail: { url: own.smtpUrl, from: own.mailFrom } }),
+      ...(settings.smtpUrl !== undefined && { mail: { url: settings.smtpUrl, from: settings.mailFrom } }),
       state: opened,
       log,
       known,
@@ -151,7 +151,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       store: opened,
       service: apiUrl,
       settings,
-      leaseMs: own.leaseMs,
+      leaseMs,
       signer,
       refused: metrics.refused,
       log,
@@ -178,7 +178,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
             store: opened,
             name,
             runs: [run, insteadOf],
-            leaseMs: own.leaseMs,
+            leaseMs,
             settleMs: effectOverMs(settings),
             signal: stop,
             told: (text) => told.warn(text),
@@ -228,7 +228,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       if (options.onConsole) await options.onConsole(operations.url);
       else notice('info', consoleText(operations.url, await operations.areOpen()));
     }
-    const dropFolder = new DropFolder(own.inbox, [settings.jobsDir, settings.home]);
+    const dropFolder = new DropFolder(dropDir, [settings.jobsDir, settings.home]);
     const processor = runProcessor({
       settings,
       store: opened,
@@ -254,9 +254,9 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       },
       {
         concurrency: RUNS_AT_ONCE,
-        lockDuration: own.leaseMs,
+        lockDuration: leaseMs,
         // Whole milliseconds: every store refuses a fraction.
-        stalledInterval: Math.max(500, Math.round(own.leaseMs / 3)),
+        stalledInterval: Math.max(500, Math.round(leaseMs / 3)),
         // Jobs over which worker after worker dies are found out by the processor.
         maxStalledCount: 1_000,
         removeOnComplete: KEEP_DONE,
@@ -276,7 +276,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     const { keepDays } = settings;
     if (keepDays !== undefined) {
       const pruneHome = () =>
-        prune(own.inbox, { home, keepDays, dryRun: false }).then(
+        prune(dropDir, { home, keepDays, dryRun: false }).then(
           ({ removed, folders }) => {
             if (removed.length + folders.length > 0) log.info({ runs: removed, folders }, 'worker.pruned');
           },
@@ -292,7 +292,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       const schedules = openSchedules({
         store: opened,
         queue,
-        leaseMs: own.leaseMs,
+        leaseMs,
         notice,
         refused: (job) => metrics.slotRefused(job),
         jobs: readScheduled,
@@ -307,7 +307,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       closing.add('job files', every(JOBS_EVERY_MS, noticeChange));
       const offers = openOffers({
         queue,
-        inbox: own.inbox,
+        inbox: dropDir,
         kindOf: async (job) => ((await readJobs()).get(job)?.kind === 'reconcile' ? 'reconcile' : 'import'),
         warn: (text) => notice('warn', text),
       });
@@ -317,7 +317,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         folder: dropFolder,
         jobsDir: settings.jobsDir,
         jobs: readJobs,
-        scheduled: (jobs) => filesRead(jobs).flatMap((file) => allowedPlaces(file, own)),
+        scheduled: (jobs) => filesRead(jobs).flatMap((file) => allowedPlaces(file, settings)),
         offer: offers.offer,
         mayTake: () => offers.mayOffer(),
         log,
@@ -326,7 +326,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       inbox = watched;
       metrics.watch({ holdings: () => ({ runs: coordinated, claims: offers.waiting }) });
       closing.add('drop folder', watched.close);
-      notice('info', `Drop folder: ${own.inbox}`);
+      notice('info', `Drop folder: ${dropDir}`);
     }
     await given(signal);
     notice('info', 'Ending: requests in flight finish, the rest goes back to the queue.');

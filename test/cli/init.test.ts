@@ -23,7 +23,7 @@ describe('init', () => {
     expect((await readdir(dir)).sort()).toEqual(['.env', 'inbox', 'jobs']);
     // It can be used as it is: what is to be filled in counts as not set.
     const settings = resolveSettings({}, {}, dir);
-    expect([settings.apiUrl, settings.auth, settings.worker.inbox]).toEqual([undefined, undefined, join(dir, 'inbox')]);
+    expect([settings.apiUrl, settings.auth, settings.inbox]).toEqual([undefined, undefined, join(dir, 'inbox')]);
     expect((await cli(['check', '--jobs-dir', join(dir, 'jobs')], { cwd })).code).toBe(0);
     const text = await readFile(join(dir, '.env'), 'utf8');
     const all = text.replace(/^# (ROWFERRY_\w+=)/gm, '$1');

@@ -4,7 +4,7 @@ import { RunError } from '../../src/model/error.js';
 import { resolveSettings } from '../../src/runs/settings.js';
 
 const cwd = path.resolve('/srv/ferry');
-const resolve = (env: Record<string, string>, flags = {}) => resolveSettings(env, flags, cwd).worker;
+const resolve = (env: Record<string, string>, flags = {}) => resolveSettings(env, flags, cwd);
 
 function faultsOf(env: Record<string, string>): string {
   try {
@@ -24,7 +24,7 @@ describe('settings of the worker', () => {
       '/mnt/erp',
       `${cwd}/share`,
     ]);
-    expect(resolveSettings({}, {}, '/').worker.roots).toEqual(['/.rowferry', '/.rowferry/inbox']);
+    expect(resolveSettings({}, {}, '/').roots).toEqual(['/.rowferry', '/.rowferry/inbox']);
   });
 
   it.each([
@@ -53,10 +53,13 @@ describe('settings of the worker', () => {
 });
 
 describe('settings of the console', () => {
-  const resolveConsole = (env: Record<string, string>) => resolveSettings(env, {}, cwd).console;
+  const resolveConsole = (env: Record<string, string>) => resolveSettings(env, {}, cwd);
 
   it('lie in the data folder, and take 200 MB, where nothing is stated', () => {
-    expect(resolveConsole({})).toEqual({ usersFile: `${cwd}/.rowferry/users.json`, maxUpload: 200 * 1024 * 1024 });
+    expect(resolveConsole({})).toMatchObject({
+      usersFile: `${cwd}/.rowferry/users.json`,
+      maxUpload: 200 * 1024 * 1024,
+    });
   });
 
   it.each([
@@ -75,7 +78,7 @@ describe('settings of the console', () => {
     };
     expect(resolveConsole(env)).toMatchObject({
       publicUrl: 'https://rowferry.example',
-      proxyHeader: 'x-forwarded-for',
+      trustedProxy: 'x-forwarded-for',
       usersFile: `${cwd}/people.json`,
     });
   });

@@ -26,18 +26,17 @@ function faultsOf(env: Record<string, string>, flags: SettingFlags = {}): readon
 describe('settings', () => {
   it('have the documented defaults', () => {
     const settings = resolve({ PATH: '/bin', OTHER: 'x' });
-    const { ownFiles, ...worker } = settings.worker;
+    const { ownFiles, ...others } = settings;
     expect(ownFiles).toContain(path.join(cwd, '.rowferry/users.json'));
-    expect({ ...settings, worker }).toEqual({
+    expect(others).toEqual({
       company: 1,
       home: path.join(cwd, '.rowferry'),
-      worker: {
-        inbox: path.join(cwd, '.rowferry/inbox'),
-        roots: [path.join(cwd, '.rowferry'), path.join(cwd, '.rowferry/inbox'), cwd],
-        leaseMs: 15_000,
-        http: { host: '127.0.0.1', port: 8720, stated: false },
-      },
-      console: { usersFile: path.join(cwd, '.rowferry/users.json'), maxUpload: 200 * 2 ** 20 },
+      inbox: path.join(cwd, '.rowferry/inbox'),
+      roots: [path.join(cwd, '.rowferry'), path.join(cwd, '.rowferry/inbox'), cwd],
+      leaseMs: 15_000,
+      http: { host: '127.0.0.1', port: 8720, stated: false },
+      usersFile: path.join(cwd, '.rowferry/users.json'),
+      maxUpload: 200 * 2 ** 20,
       jobsDir: path.join(cwd, 'jobs'),
       concurrency: 16,
       timeoutMs: 30_000,
@@ -82,20 +81,19 @@ describe('settings', () => {
       ROWFERRY_USERS_FILE: '/etc/users.json',
       ROWFERRY_MAX_UPLOAD: '5 MB',
     });
-    const { ownFiles, ...worker } = settings.worker;
+    const { ownFiles, ...others } = settings;
     expect(ownFiles).toContain('/etc/users.json');
-    expect({ ...settings, worker }).toEqual({
+    expect(others).toEqual({
       apiUrl: 'https://records.example/base',
       auth: { kind: 'token', token: 'secret-token' },
       company: 2,
       home: '/data',
-      worker: {
-        inbox: '/data/inbox',
-        roots: ['/data', '/data/inbox', cwd],
-        leaseMs: 15_000,
-        http: { host: '127.0.0.1', port: 8720, stated: false },
-      },
-      console: { usersFile: '/etc/users.json', maxUpload: 5 * 2 ** 20 },
+      inbox: '/data/inbox',
+      roots: ['/data', '/data/inbox', cwd],
+      leaseMs: 15_000,
+      http: { host: '127.0.0.1', port: 8720, stated: false },
+      usersFile: '/etc/users.json',
+      maxUpload: 5 * 2 ** 20,
       jobsDir: path.join(cwd, 'my/jobs'),
       queueUrl: 'rediss://u:p%40ss@queue.example:6380/2',
       concurrency: 64,

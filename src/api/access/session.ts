@@ -22,9 +22,9 @@ export function sessionRoutes(app: Api, { settings, version, channel }: ApiDeps)
       asked = { at: performance.now(), answer: ask() };
     }
     if (name === undefined && asked) await within(PATIENCE_MS, asked.answer);
-    const { apiUrl = '', company, console } = settings;
+    const { apiUrl = '', company, maxUpload } = settings;
     const looked = { service: apiUrl, company, company_name: name ?? null, production: !looksLikeTest(apiUrl) };
-    const own = { ...c.get('who'), version: version ?? '0', max_upload: console.maxUpload };
+    const own = { ...c.get('who'), version: version ?? '0', max_upload: maxUpload };
     return c.json({ ...own, ...looked }, 200);
   });
   app.openAPIRegistry.registerPath({

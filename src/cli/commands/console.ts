@@ -56,7 +56,7 @@ async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise
     import('../../runs/settings-address.js'),
     import('../../api/access/people.js'),
   ]);
-  const { usersFile } = settings.console;
+  const { usersFile } = settings;
   const tellLink = linkTeller(cli, settings, open);
   const peopleKnown = async (host: string): Promise<void> => {
     if (isLoopback(host) || (await openUsers(usersFile).all()).length > 0) return;
@@ -74,7 +74,7 @@ async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise
   };
   const running = await findConsole(settings.home);
   if (running !== undefined) return tellOther(running);
-  const { http: at } = settings.worker;
+  const { http: at } = settings;
   if (!at) throw new RunError('usage', 'ROWFERRY_HTTP is off, and the console needs an address. Say --port 8720.');
   await peopleKnown(at.host);
   // Another one may just open the embedded queue, and not say yet where its console is: this one would wait behind it.
@@ -107,7 +107,7 @@ async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise
 const LOOK_AGAIN_MS = 500;
 
 /** Prints a link that signs in at the console that is served at `url`, in whatever process. */
-export function linkTeller(cli: Cli, { home, console }: Settings, open = false): (url: string) => Promise<void> {
+export function linkTeller(cli: Cli, { home, publicUrl }: Settings, open = false): (url: string) => Promise<void> {
   return async (url) => {
     const [{ makeLinkKey }, { isLoopback }] = await Promise.all([
       import('../../api/access/links.js'),
@@ -115,8 +115,7 @@ export function linkTeller(cli: Cli, { home, console }: Settings, open = false):
     ]);
     const { hostname } = new URL(url);
     const everywhere = /^(0\.0\.0\.0|\[::\])$/.test(hostname);
-    const base =
-      (!isLoopback(hostname) && console.publicUrl) || (everywhere ? url.replace(hostname, '127.0.0.1') : url);
+    const base = (!isLoopback(hostname) && publicUrl) || (everywhere ? url.replace(hostname, '127.0.0.1') : url);
     const link = `${base}/sign-in?key=${makeLinkKey(home)}`;
     print(
       cli,
@@ -202,7 +201,7 @@ async function listOf(cli: Cli, command: Command) {
   const people = await import('../../api/access/people.js');
   const { HOME, makeFolder } = await import('../../runs/run/layout.js');
   await makeFolder(settings.home, HOME);
-  const { usersFile } = settings.console;
+  const { usersFile } = settings;
   return { people, open: { usersFile, users: people.openUsers(usersFile), keys: people.openKeys(settings.home) } };
 }
 

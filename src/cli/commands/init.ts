@@ -53,9 +53,9 @@ async function init(cli: Cli, dir: string): Promise<void> {
   note('.env', await isNew(writeFile(join(dir, '.env'), HEAD + lines.join(''), { flag: 'wx', mode: 0o600 })));
 
   // As `.env` says, which may have been there before.
-  const { jobsDir, worker, home } = resolveSettings({}, {}, dir);
+  const { jobsDir, inbox, home } = resolveSettings({}, {}, dir);
   // The data folder holds copies of files and records: it is never made with the rights of an inbox in it.
-  if (worker.inbox.startsWith(join(home, sep))) await makeFolder(home, HOME);
+  if (inbox.startsWith(join(home, sep))) await makeFolder(home, HOME);
   await makeFolder(jobsDir, purpose);
   for (const name of await readdir(join(packageRoot, 'jobs'))) {
     const to = join(jobsDir, name);
@@ -63,7 +63,7 @@ async function init(cli: Cli, dir: string): Promise<void> {
     if (fresh) await shareLikeFolder(to);
     note(near(dir, to), fresh);
   }
-  note(`${near(dir, worker.inbox)}/`, (await makeFolder(worker.inbox, purpose)) !== undefined);
+  note(`${near(dir, inbox)}/`, (await makeFolder(inbox, purpose)) !== undefined);
   const ignore = join(dir, '.gitignore');
   const tracked = await stat(join(dir, '.git')).catch(() => undefined);
   if (tracked) {

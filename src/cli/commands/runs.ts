@@ -283,7 +283,7 @@ Examples:
   $ ROWFERRY_KEEP_DAYS=90 rowferry worker            prunes by itself, once a day`,
     )
     .action(async (options: Options) => {
-      const { home, keepDays, worker } = await readSettings(cli, options);
+      const { home, keepDays, inbox } = await readSettings(cli, options);
       if (keepDays === undefined) {
         throw new RunError(
           'usage',
@@ -292,7 +292,7 @@ Examples:
       }
       const dryRun = options.dryRun === true;
       const { prune } = await import('../../worker/inbox/prune.js');
-      const pruned = await prune(worker.inbox, { home, keepDays, dryRun });
+      const pruned = await prune(inbox, { home, keepDays, dryRun });
       const all = [...pruned.removed, ...pruned.folders];
       const bytes = all.reduce((sum, one) => sum + one.bytes, 0);
       if (options.json) return printJson(cli, { keep_days: keepDays, dry_run: dryRun, bytes, ...pruned });

@@ -125,7 +125,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     protected readonly inline: J | undefined,
   ) {
     this.name = typeof data.job === 'string' ? data.job : 'inline';
-    this.origin = originOf(job, data, deps.settings.worker.inbox);
+    this.origin = originOf(job, data, deps.settings.inbox);
     this.log = deps.log.child({ job: this.name, queueJob: job.id });
   }
 
@@ -136,7 +136,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     if (deps.stopping.aborted) throw await this.postpone(SOON_MS);
     if (origin.elsewhere) throw await this.postpone(AWAY.everyMs);
     this.state = await this.runOfJob();
-    const lease = await deps.store.lease(`run.${this.state.run}`, deps.settings.worker.leaseMs);
+    const lease = await deps.store.lease(`run.${this.state.run}`, deps.settings.leaseMs);
     if (!lease) throw await this.postpone(SOON_MS);
     this.log = this.log.child({ run: this.state.run });
     try {
@@ -324,7 +324,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
   private async run(resumed: boolean, stop: AbortSignal): Promise<Summary | RepeatedSummary> {
     const { deps, origin, name } = this;
     const bySchedule = origin.trigger === 'schedule';
-    const right = bySchedule ? await deps.store.lease(`schedule.${name}`, deps.settings.worker.leaseMs) : undefined;
+    const right = bySchedule ? await deps.store.lease(`schedule.${name}`, deps.settings.leaseMs) : undefined;
     if (bySchedule && !right) throw await this.postpone(SOON_MS);
     try {
       const prepared = resumed ? undefined : await this.prepare();

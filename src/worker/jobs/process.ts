@@ -132,9 +132,9 @@ export class RowsDelivery extends Delivery<RowsData, LoadedJob> {
   }
 
   protected settleMs(): number {
-    const { settleWindowMs, worker } = this.deps.settings;
+    const { settleWindowMs, leaseMs } = this.deps.settings;
     const settle = settleWindowMs.reduce((sum, ms) => sum + ms, 0);
-    return settle + (this.state.handedBack ? 0 : worker.leaseMs);
+    return settle + (this.state.handedBack ? 0 : leaseMs);
   }
 
   protected override async endedBefore(): Promise<object | undefined> {
@@ -169,13 +169,13 @@ export class RowsDelivery extends Delivery<RowsData, LoadedJob> {
 
   /** The file that the job names, or the rows that it holds as one; handed on to other machines where it is not on this one. */
   private async file(): Promise<string> {
-    const { home, worker } = this.deps.settings;
+    const { settings } = this.deps;
     const { rows, file = '' } = this.data;
-    if (rows) return writeRows(home, this.state.run, rows);
+    if (rows) return writeRows(settings.home, this.state.run, rows);
     try {
-      return await fileBelowRoots(file, worker);
+      return await fileBelowRoots(file, settings);
     } catch (error) {
-      const [place = ''] = allowedPlaces(file, worker);
+      const [place = ''] = allowedPlaces(file, settings);
       const advice =
         this.origin.trigger === 'schedule'
           ? `The schedule reads ${place}: put the file there before the next time.`

@@ -201,8 +201,8 @@ export interface TargetFolders {
   readonly jobsDir: string;
 }
 
-export function targetFolders({ worker, home, jobsDir }: Settings, roots = worker.roots): TargetFolders {
-  return { roots, home, inbox: worker.inbox, jobsDir };
+export function targetFolders({ home, inbox, jobsDir, ...settings }: Settings, roots = settings.roots): TargetFolders {
+  return { roots, home, inbox, jobsDir };
 }
 
 /** Folders and files of the data folder that hold what rowferry itself relies on. */

@@ -73,7 +73,7 @@ describe('signing in', () => {
     const statusOf = async (name: keyof typeof cookies) =>
       (await console.ask('GET', '/api/v1/read', { cookie: cookies[name] })).status;
     expect([await statusOf('mara'), await statusOf('tom')]).toEqual([200, 200]);
-    await openUsers(console.settings.console.usersFile).remove('mara');
+    await openUsers(console.settings.usersFile).remove('mara');
     expect([await statusOf('mara'), await statusOf('tom')]).toEqual([401, 200]);
     now += 12 * 3_600_000;
     expect(await statusOf('tom')).toBe(401);
@@ -241,7 +241,7 @@ describe('attacks', () => {
     const console = await openConsole({ users: { mara: 'viewer' } });
     const authorization = `Bearer ${await console.key('viewer')}`;
     const keys = join(console.home, 'keys.json');
-    const { usersFile } = console.settings.console;
+    const { usersFile } = console.settings;
     const modes = await Promise.all([keys, usersFile].map(async (path) => (await stat(path)).mode & 0o777));
     expect(modes).toEqual([0o600, 0o600]);
     await chmod(keys, 0o644);
@@ -369,7 +369,7 @@ describe('the pages', () => {
     expect((await console.ask('GET', `/sign-in?key=${makeLinkKey(console.home)}`)).status).toBe(403);
     const authorization = `Bearer ${await console.key('viewer')}`;
     expect((await console.ask('GET', '/api/v1/read', { authorization })).status).toBe(200);
-    await openUsers(console.settings.console.usersFile).add({
+    await openUsers(console.settings.usersFile).add({
       name: 'mara',
       role: 'viewer',
       password: 'scrypt$1$1$1$a$b',

@@ -56,7 +56,7 @@ export async function openConsole({ host = '127.0.0.1', env = {}, users = {}, no
   );
   for (const [name, role] of Object.entries(users)) {
     hashed ??= hashPassword(PASSWORD, { N: 1024, r: 8, p: 1 });
-    await openUsers(settings.console.usersFile).add({ name, role, password: await hashed });
+    await openUsers(settings.usersFile).add({ name, role, password: await hashed });
   }
   const notices: string[] = [];
   const notice = (_: string, text: string) => notices.push(text);
@@ -69,11 +69,11 @@ export async function openConsole({ host = '127.0.0.1', env = {}, users = {}, no
     live: () => ({ ok: true, details: {} }),
     metrics: openMetrics(),
     door: {
-      access: openAccess({ home, usersFile: settings.console.usersFile, notice, ...(now && { now }) }),
+      access: openAccess({ home, usersFile: settings.usersFile, notice, ...(now && { now }) }),
       audit,
       pages: openPages(pages),
-      publicUrl: settings.console.publicUrl,
-      proxyHeader: settings.console.proxyHeader,
+      publicUrl: settings.publicUrl,
+      proxyHeader: settings.trustedProxy,
     },
     notice,
   });

@@ -152,7 +152,7 @@ async function bind(store: Store, settings: Settings, options: WorkerOptions): P
   const ended: EndedRun[] = [];
   const id = homeId(settings.home);
   const alive: Lease | undefined = await store.lease(`home.${id}`, 2_000);
-  await tellHome(store, { id, roots: [...settings.worker.roots], service: settings.apiUrl ?? '' });
+  await tellHome(store, { id, roots: [...settings.roots], service: settings.apiUrl ?? '' });
   const processor = runProcessor({
     settings,
     store,
@@ -161,7 +161,7 @@ async function bind(store: Store, settings: Settings, options: WorkerOptions): P
     homeId: id,
     stops: openStops(store),
     context: () => ({ settings }),
-    dropFolder: new DropFolder(settings.worker.inbox, [settings.jobsDir, settings.home]),
+    dropFolder: new DropFolder(settings.inbox, [settings.jobsDir, settings.home]),
     onEnded: (one) => ended.push(one),
     ...options.deps,
   });

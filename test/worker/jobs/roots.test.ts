@@ -22,7 +22,7 @@ beforeAll(async () => {
     {},
     dir,
     { envFile: false },
-  ).worker;
+  );
   for (const folder of ['work/.home/uploads', 'work/.git', 'work/data', 'drop/assets', 'secret', 'worker']) {
     await mkdir(at(folder), { recursive: true });
   }

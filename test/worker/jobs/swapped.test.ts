@@ -47,7 +47,7 @@ async function prepared(
   const deps: RunDeps = {
     ...{ settings, store, log, stopping: signal, homeId: '0'.repeat(16), stops: openStops(store) },
     context: () => ({ settings }),
-    dropFolder: new DropFolder(settings.worker.inbox),
+    dropFolder: new DropFolder(settings.inbox),
     onEnded: () => undefined,
   };
   const data = trigger === 'schedule' ? { ...checked.ok, job: 'slots' } : checked.ok;
