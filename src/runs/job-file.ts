@@ -117,7 +117,7 @@ async function findJobFile(nameOrPath: string, jobsDir: string, cwd: string): Pr
   const candidates =
     isPath || isFileName
       ? [path.resolve(cwd, nameOrPath)]
-      : [path.join(jobsDir, `${nameOrPath}.yaml`), path.join(jobsDir, `${nameOrPath}.yml`)];
+      : (await jobsIn(jobsDir)).filter((file) => jobNameOf(file) === nameOrPath);
   if (isFileName && !isPath) candidates.push(path.join(jobsDir, nameOrPath));
   for (const candidate of candidates) if (await exists(candidate)) return candidate;
   const searched = isPath ? path.dirname(path.resolve(cwd, nameOrPath)) : jobsDir;

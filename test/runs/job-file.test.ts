@@ -506,6 +506,8 @@ describe('job files on disk', () => {
     expect(byName).toMatchObject({ name: 'stock', path: path.join(jobsDir, 'stock.yaml'), text: GOOD, warnings: [] });
     expect(byName.sha256).toMatch(/^[0-9a-f]{64}$/);
     expect((await loadJob('other', { jobsDir })).sha256).toBe(byName.sha256);
+    await writeFile(path.join(jobsDir, 'LOUD.YAML'), GOOD);
+    expect((await loadJob('LOUD', { jobsDir })).name).toBe('LOUD');
     expect((await loadJob('stock.yaml', { jobsDir })).name).toBe('stock');
     expect((await loadJob(path.join(jobsDir, 'stock.yaml'), { jobsDir: dir })).name).toBe('stock');
   });

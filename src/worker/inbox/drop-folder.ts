@@ -162,7 +162,7 @@ async function hashOf(claim: Claim): Promise<string> {
   } catch (error) {
     throw new RunError(
       'failed',
-      `The file ${shown(claim.file)} cannot be read: ${reasonOf(error)}. Nothing was sent. Drop the file again.`,
+      `The file ${shown(claim.file)} cannot be read: ${reasonOf(error)}. Nothing was sent. See to it that the user of the worker can read it.`,
       [],
       { cause: error },
     );
