@@ -28,7 +28,7 @@ export type Plan = { "created": number; "updated": number; "unchanged": number; 
 
 export type File = { "id": string; /** What `POST /runs` and the others take as `file`; the id will do, too. */ "file": string; "name": string; "bytes": number; "sha256": string; };
 
-export type Table = { "format": string; "encoding": string | null; "delimiter": string | null; "sheet": string | null; "sheets": (string)[]; "header_row": number | null; /** As job files name the columns. */ "headings": (string)[]; /** The first rows below the heading, as a person sees them. */ "first": (GridRow)[]; "evidence": (string)[]; "warnings": (string)[]; /** False: a large file was judged by its first rows so far. Ask again for the rest. */ "whole": boolean; };
+export type Table = { "format": string; "encoding": string | null; "delimiter": string | null; "sheet": string | null; "sheets": (string)[]; "header_row": number | null; /** As job files name the columns. */ "headings": (string)[]; /** The first rows below the heading, as a person sees them. */ "first": (GridRow)[]; /** What its rows seem to be, by its headings and what file and sheet are called. */ "resource": "asset" | "contract" | "supplier" | "customer"; "evidence": (string)[]; "warnings": (string)[]; /** False: a large file was judged by its first rows so far. Ask again for the rest. */ "whole": boolean; };
 
 export type GridRow = { /** The number that the spreadsheet program shows. */ "row": number; "cells": (string)[]; };
 

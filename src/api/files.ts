@@ -46,19 +46,13 @@ export function fileRoutes(app: Api, parts: ApiParts): void {
     responses: answers(201, json(uploaded)),
   });
   app.post('/files', needs('operator'), async (c) => {
-    try {
-      const about = await receive(c, uploads);
-      await audit(c.get('who'), 'file sent', { file: about.file });
-      return c.json(about, 201, { location: `/api/v1/files/${about.id}` });
-    } catch (error) {
-      if (error instanceof RunError) throw error;
-      const [status, text] =
-        error instanceof Fault
-          ? ([error.status, error.message] as const)
-          : ([400, `The file was not received whole: ${(error as Error).message}`] as const);
-      // What still comes of the file is not read: the connection cannot be used for anything else.
-      throw new Fault(status, text, [], { connection: 'close' });
-    }
+    const about = await receive(c, uploads).catch((error: unknown) => {
+      // What names a path is about the disk, not about what was sent.
+      if (error instanceof RunError || error instanceof Fault || (error as Error & { path?: string }).path) throw error;
+      throw new Fault(400, `The file was not received whole: ${(error as Error).message}`);
+    });
+    await audit(c.get('who'), 'file sent', { file: about.file });
+    return c.json(about, 201, { location: `/api/v1/files/${about.id}` });
   });
   app.openapi(get('/files/{id}', 'What is known of a file that was sent.', uploaded, { params }), async (c) => {
     const { path: _, folder: __, ...about } = await uploads.given(c.req.param('id'));
@@ -76,9 +70,9 @@ export function fileRoutes(app: Api, parts: ApiParts): void {
     const found = await uploads.given(c.req.param('id'));
     if (await isAwaited(queue, home, found.path))
       throw new Fault(409, 'A run waits for this file. Stop that run first.');
+    await audit(c.get('who'), 'file removed', { file: found.file });
     await tables.close(join(found.folder, '.tables'));
     await rm(found.folder, { recursive: true, force: true });
-    await audit(c.get('who'), 'file removed', { file: found.file });
     return c.body(null, 204);
   });
 }

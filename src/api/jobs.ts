@@ -133,9 +133,9 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
           );
         }
         const jobsFolder = { what: 'folder of the job files', namedBy: '--jobs-dir or ROWFERRY_JOBS_DIR' };
+        await audit(c.get('who'), 'job file written', { job: name });
         await makeFolder(jobsDir, { ...HOME, ...jobsFolder });
         await writeSafely(there ?? join(jobsDir, `${name}.yaml`), (write) => write(text));
-        await audit(c.get('who'), 'job file written', { job: name });
         const written = await read(name);
         if (!written) throw new Fault(404, `The job ${name} was removed right after it was written.`);
         return c.json(written, 200, { etag: written.etag });

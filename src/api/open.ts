@@ -5,7 +5,7 @@ import { fileRoutes } from './files.js';
 import { jobRoutes } from './jobs.js';
 import { listRoutes } from './lists.js';
 import { nightRoutes } from './nights.js';
-import { API_PATH, type Api, answerFault, type Env, Fault, faultsIn } from './operation.js';
+import { API_PATH, type Api, answerFault, closesUnread, type Env, Fault, faultsIn } from './operation.js';
 import { overviewRoutes } from './overview.js';
 import { queueRoutes } from './queue.js';
 import { RunEntries } from './run-entries.js';
@@ -22,7 +22,7 @@ export function openApi(deps: ApiDeps): Api {
       throw new Fault(400, 'This request is not as the description of the API has it.', faultsIn(result.error));
     },
   });
-  app.use(async (c, next) => {
+  app.use(closesUnread, async (c, next) => {
     await next();
     if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
   });

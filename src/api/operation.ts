@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import { createRoute, type OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -85,6 +85,18 @@ export const atMost = (bytes: number, detail: string): MiddlewareHandler =>
       throw new Fault(413, detail);
     },
   });
+
+/** Bytes of a body that are read to their end although nobody asks for them any more. */
+const READ_ANYWAY = 1024 * 1024;
+
+/** Where a large body was answered before it was read to its end, its connection cannot be used for anything else: said so. */
+export const closesUnread: MiddlewareHandler = async (c, next) => {
+  await next();
+  const { incoming } = (c.env ?? {}) as { readonly incoming?: IncomingMessage };
+  if (!incoming || incoming.complete) return;
+  const { 'content-length': length = 0, 'transfer-encoding': chunked } = incoming.headers;
+  if (chunked !== undefined || Number(length) > READ_ANYWAY) c.header('connection', 'close');
+};
 
 export const json = <T extends z.ZodType>(schema: T) => ({ 'application/json': { schema } });
 

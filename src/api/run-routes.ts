@@ -106,7 +106,7 @@ export function runRoutes(app: Api, parts: ApiParts): void {
     const { kind, once = false, ...data } = read;
     const checked = checkJobData(kind, data);
     if ('faults' in checked) {
-      throw new Fault(422, 'This is no job for the queue; nothing was put on it.', checked.faults);
+      throw new Fault(422, 'The order has faults; nothing was begun.', checked.faults);
     }
     const who = c.get('who');
     const { job, file, options } = checked.ok;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { correction } from '../model/correction.js';
 import { OUTCOMES } from '../model/outcome.js';
+import { IMPORTABLE } from '../model/resource-names.js';
 import { ROLES, type Role } from './access/roles.js';
 
 export { ROLES, type Role };
@@ -81,6 +82,9 @@ export const table = named('Table', {
   header_row: z.int().nullable(),
   headings: z.array(z.string()).describe('As job files name the columns.'),
   first: z.array(gridRow).describe('The first rows below the heading, as a person sees them.'),
+  resource: z
+    .enum(IMPORTABLE)
+    .describe('What its rows seem to be, by its headings and what file and sheet are called.'),
   evidence: z.array(z.string()),
   warnings: z.array(z.string()),
   whole: z.boolean().describe('False: a large file was judged by its first rows so far. Ask again for the rest.'),

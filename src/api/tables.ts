@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { RunError } from '../model/error.js';
 import { readJobYaml } from '../runs/job/yaml.js';
-import { columnNames, type MapResult, mapFile } from '../runs/map-file.js';
+import { columnNames, likelyResource, type MapResult, mapFile } from '../runs/map-file.js';
 import type { ApiParts } from './app.js';
 import { type Api, atMost, get, needs, send } from './operation.js';
 import {
@@ -40,7 +40,8 @@ export function tableRoutes(app: Api, { uploads, tables, settings, channel }: Ap
     }),
     async (c) => {
       const { file, source = {} } = c.req.valid('json');
-      return c.json(await tableOf(await open(await uploads.given(file), source)), 200);
+      const found = await uploads.given(file);
+      return c.json(await tableOf(found.name, await open(found, source)), 200);
     },
   );
   app.openapi(
@@ -95,7 +96,7 @@ async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
 const headingsOf = ({ meta }: TableIndex): string[] =>
   columnNames(meta.headings).map((name, at) => name ?? meta.headings[at] ?? '');
 
-async function tableOf({ index, judged }: Awaited<ReturnType<Tables['soon']>>): Promise<Table> {
+async function tableOf(name: string, { index, judged }: Awaited<ReturnType<Tables['soon']>>): Promise<Table> {
   const { format, encoding, delimiter, sheet, sheets, header_row, evidence, warnings } = index.meta;
   return {
     format,
@@ -106,6 +107,7 @@ async function tableOf({ index, judged }: Awaited<ReturnType<Tables['soon']>>): 
     header_row,
     headings: headingsOf(index),
     first: await index.page({ after: 0 }, FIRST_ROWS),
+    resource: likelyResource(index.meta.headings, [name, sheet ?? '']),
     evidence: [...evidence],
     warnings: [...warnings],
     whole: judged === 'whole',

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { lstat, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sizeText } from '../files/limits.js';
 import { writeSafely } from '../files/safe-write.js';
+import { sizeText } from '../model/grouped.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
 import { Fault } from './operation.js';
 import type { Uploaded } from './schema.js';

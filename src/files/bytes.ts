@@ -3,7 +3,8 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import { codesOf, RunError } from '../model/error.js';
-import { type SourceLimits, sizeText } from './limits.js';
+import { sizeText } from '../model/grouped.js';
+import type { SourceLimits } from './limits.js';
 
 /** Also what is looked through in one go, without a turn for anybody else: it may hold 100,000 rows. */
 const CHUNK = 128 * 1024;

@@ -1,5 +1,3 @@
-import { grouped } from '../model/grouped.js';
-
 /** Bounds on what a file may ask of the process. Everything above is refused in words, never tried. */
 export interface SourceLimits {
   /** Columns of a table. */
@@ -45,10 +43,4 @@ export const DEFAULT_LIMITS: SourceLimits = {
 
 export function withLimits(limits: Partial<SourceLimits> = {}): SourceLimits {
   return { ...DEFAULT_LIMITS, ...limits };
-}
-
-/** `1,234,567` or `4 MB`, for messages. */
-export function sizeText(bytes: number): string {
-  if (bytes >= MB) return `${Math.round((bytes / MB) * 10) / 10} MB`;
-  return `${grouped(bytes)} bytes`;
 }

@@ -1,12 +1,12 @@
 import { RunError } from '../model/error.js';
-import { grouped } from '../model/grouped.js';
+import { grouped, sizeText } from '../model/grouped.js';
 import { type Cell, isBlank, type RowFault, type SheetRow } from '../model/row.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { fileBytes } from './bytes.js';
 import { keptText, LINE_FAULT, LINE_KEY, textFault } from './cell-faults.js';
 import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encoding/encoding.js';
 import { JsonFault, type Pair, parseJsonLine } from './json-line.js';
-import { type SourceLimits, sizeText } from './limits.js';
+import type { SourceLimits } from './limits.js';
 
 const BATCH = 500;
 

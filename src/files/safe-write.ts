@@ -3,9 +3,9 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codesOf, RunError } from '../model/error.js';
+import { sizeText } from '../model/grouped.js';
 import { reached } from '../trace/milestones.js';
 import { readFault } from './bytes.js';
-import { sizeText } from './limits.js';
 import { shareLikeFolder } from './make-folder.js';
 import { fillFile } from './table-sink.js';
 

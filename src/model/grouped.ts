@@ -14,3 +14,11 @@ export function grouped(n: number): string {
 export function counted(n: number, one: string, many = `${one}s`): string {
   return `${grouped(n)} ${n === 1 ? one : many}`;
 }
+
+const MB = 1024 * 1024;
+
+/** `4.2 MB`, `12 kB` or `900 bytes`, for messages: 1 MB is 1,048,576 bytes, as settings count it. */
+export function sizeText(bytes: number): string {
+  if (bytes >= MB) return `${Math.round((bytes / MB) * 10) / 10} MB`;
+  return bytes >= 1024 ? `${Math.round(bytes / 1024)} kB` : `${bytes} bytes`;
+}

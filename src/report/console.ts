@@ -1,3 +1,4 @@
+import { sizeText } from '../model/grouped.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
 import { visible } from '../model/visible.js';
 import { nextLines } from './next-steps.js';
@@ -126,7 +127,7 @@ export function exportText(summary: Summary, target: string, job?: string): stri
   const { columns, bytes, sheets } = summary.target ?? {};
   if (columns !== undefined && bytes !== undefined) {
     const more = sheets && sheets.length > 1 ? `, ${sheets.length} sheets` : '';
-    lines.push('', `${counted(columns, 'column')}, ${size(bytes)}${more}`, consistency(summary));
+    lines.push('', `${counted(columns, 'column')}, ${sizeText(bytes)}${more}`, consistency(summary));
   }
   if (warnings.length) lines.push('');
   for (const text of warnings.slice(0, MAX_WARNINGS)) lines.push(`Note: ${clean(text)}`);
@@ -151,12 +152,6 @@ function consistency({ consistency: found, passes = 0 }: Summary): string {
   return found === 'verified'
     ? `consistency: verified (read ${passes} times; the last two agree)`
     : 'consistency: partial (it could not be established that no record is missing; see the notes)';
-}
-
-function size(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`;
-  const [amount, unit] = bytes < 1e6 ? [bytes / 1e3, 'kB'] : bytes < 1e9 ? [bytes / 1e6, 'MB'] : [bytes / 1e9, 'GB'];
-  return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${unit}`;
 }
 
 /** Warnings that a terminal shows; all of them are in summary.json. */

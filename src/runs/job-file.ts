@@ -87,10 +87,10 @@ export async function checkJobFile(
   return { path: file, ...checkJobText(await readJobFile(file)) };
 }
 
-/** `jobs/assets.yaml:12:3 unknown key …`; warnings say so. */
-export function problemLine(file: string, problem: JobProblem): string {
-  const remark = problem.severity === 'warning' ? 'warning: ' : '';
-  return `${file || 'inline job'}:${problem.line}:${problem.column} ${remark}${problem.message}`;
+/** `jobs/assets.yaml:12:3 unknown key …`, of a job that came as data `job.columns.Cost (line 12 as JSON): …`; warnings say so. */
+export function problemLine(file: string, { line, column, path: key, message, severity }: JobProblem): string {
+  const place = file ? `${file}:${line}:${column}` : `\`job${key && `.${key}`}\` (line ${line} as JSON):`;
+  return `${place} ${severity === 'warning' ? 'warning: ' : ''}${message}`;
 }
 
 function loaded(text: string, file: string, name: string): Loaded<Job> {

@@ -23,6 +23,7 @@ import { type Channel, serviceOptions } from './run/open-service.js';
 import type { Settings } from './settings.js';
 
 export { columnNames } from '../suggest/profile.js';
+export { likelyResource } from '../suggest/suggest.js';
 
 export interface MapRequest {
   /** Absolute path of the spreadsheet. */

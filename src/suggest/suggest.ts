@@ -4,11 +4,13 @@ import type { OpenSource } from '../model/source.js';
 import { foldText } from '../model/value.js';
 import { surveyDecimals } from '../pipeline/map/amounts.js';
 import { excerpt, isOwnHeading, quoted } from '../pipeline/map/headings.js';
-import type { ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
+import { resourceSpec } from '../resources/registry.js';
+import { type ReferenceTarget, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
 import { type Assigned, assign, candidates, type Guess, HIGH, LIKELY, phraseBook } from './assign.js';
 import type { KnownNames } from './fit.js';
 import { chooseKey, isPutTogether, type KeyChoice, type MissingField, missingFields } from './key.js';
 import { type Column, type FileProfile, profileFile } from './profile.js';
+import { wordsOf } from './words.js';
 
 /** What `map` makes of a file: everything the job text, the table for people and `--json` are written from. */
 export interface Suggestion {
@@ -116,6 +118,29 @@ export function headingsThatFit(spec: ResourceSpec, headings: readonly string[])
   const book = phraseBook(spec);
   const best = headings.map((heading) => candidates(book, heading)[0]);
   return new Set(best.flatMap((one) => (one && one.score >= LIKELY ? [one.field] : []))).size;
+}
+
+/**
+ * The resource that a table seems to hold: the one whose fields its headings mean most surely, and whose required ones they give. What
+ * file and sheet are called decides where headings such as name, address and city fit several.
+ */
+export function likelyResource(headings: readonly string[], names: readonly string[]): ResourceName {
+  const scores = WRITABLE.map((name) => {
+    const spec = resourceSpec(name);
+    const book = phraseBook(spec);
+    const best = headings.flatMap((heading) => candidates(book, heading)[0] ?? []);
+    const sure = best.filter(({ score }) => score >= LIKELY);
+    const required = spec.fields.filter((field) => field.required);
+    const given = required.filter((field) => sure.some((one) => one.field === field));
+    const isNamed = (text: string) => wordsOf(text).words.some((word) => book.context.has(word));
+    const score =
+      sure.reduce((sum, one) => sum + one.score, 0) +
+      given.length / required.length +
+      headings.filter(isNamed).length / 2 +
+      (names.some(isNamed) ? 2 : 0);
+    return { name, score };
+  });
+  return scores.reduce((best, one) => (one.score > best.score ? one : best)).name;
 }
 
 /** What the columns that may be references hold. */

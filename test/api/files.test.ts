@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { createServer, request, type Server } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -148,6 +148,23 @@ describe('a server', () => {
     await until(async () => (await folders()).length === 0);
   });
 
+  it.each([
+    ['is refused', 'viewer', 403],
+    ['finds no place', 'operator', 500],
+  ] as const)('says that the connection ends where an upload %s before it has come', async (_, role, status) => {
+    // No folder can be made here.
+    if (status === 500) await writeFile(join(home, 'uploads'), 'a file');
+    server.removeAllListeners('request');
+    server.on('request', getRequestListener(pagesFor(apiIn(home), role).fetch));
+    const sent = send('/api/v1/files?name=a.csv', { 'content-length': String(100 * 1024 * 1024) });
+    sent.on('error', () => undefined);
+    const answer = new Promise<IncomingMessage>((resolve) => sent.once('response', resolve));
+    sent.write('x'.repeat(50_000));
+    const { statusCode, headers } = await answer;
+    expect([statusCode, headers.connection]).toEqual([status, 'close']);
+    sent.destroy();
+  });
+
   it('removes what came of an upload that was cut off', async () => {
     const sent = send('/api/v1/files?name=a.csv', { 'content-length': '100000' });
     sent.on('error', () => undefined);
@@ -225,7 +242,13 @@ describe('uploads', () => {
       getJobs: async () => [{ data: { file: waited.file } }, { data: { file: join(home, named.file) } }],
     };
     const pages = pagesFor(apiIn(home, { queue: queue as unknown as ApiDeps['queue'] }));
-    const remove = async (id: string) => (await pages.request(`/api/v1/files/${id}`, { method: 'DELETE' })).status;
+    const removeBy = async (by: typeof pages, id: string) =>
+      (await by.request(`/api/v1/files/${id}`, { method: 'DELETE' })).status;
+    const remove = (id: string) => removeBy(pages, id);
+    // Nothing is changed without its line in the audit log.
+    const audit = () => Promise.reject(new Error('the disk is full'));
+    expect(await removeBy(pagesFor(apiIn(home, { audit })), free.id)).toBe(500);
+    expect(existsSync(join(home, free.file))).toBe(true);
     expect([await remove(waited.id), await remove(named.id)]).toEqual([409, 409]);
     expect([await remove(free.id), await remove(free.id)]).toEqual([204, 404]);
     expect([existsSync(join(home, waited.file)), existsSync(join(home, free.file))]).toEqual([true, false]);

@@ -154,6 +154,24 @@ describe('a run over the API', () => {
     expect([status, body.errors]).toEqual([422, [expect.stringContaining('corrections[0]')]]);
   });
 
+  it('a correction that meets no cell is told, with its place', async () => {
+    const file = await bench.file('unmet.csv', sheet(3));
+    const corrections = [
+      { column: 'Cost', row: 999, value: '1' },
+      { column: 'Cost', row: 1, value: '1' },
+      { column: 'Cost', from: 'nothing like it', value: '1' },
+      { column: 'Cost', from: '1.50', value: '2' },
+      { column: 'Cost', row: 3, value: '7' },
+    ];
+    const run = await bench.order({ kind: 'import', job: 'assets', file, corrections, options: { dry_run: true } });
+    const { summary } = await bench.ended(run);
+    expect((summary?.['warnings'] as string[] | undefined)?.filter((text) => text.includes('correction'))).toEqual([
+      expect.stringMatching(
+        /^3 corrections met no cell .*: "Cost" in row 999, "Cost" in row 1, "Cost" where it shows "nothing like it"\./,
+      ),
+    ]);
+  });
+
   it('corrected rows of JSON, and a corrected workbook, come back in their form', async () => {
     const rows = [
       { Name: 'a', Serial: 'J-1', Cost: 'dear' },

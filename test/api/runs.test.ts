@@ -61,7 +61,7 @@ describe('POST /runs', () => {
     ['no JSON', 'no', {}, 400, /JSON object with `kind`/],
     ['another kind', { kind: 'remove', job: 'a', file: 'a' }, {}, 400, /`kind`/],
     ['a wrong key', { kind: 'import', job: 'a', file: 'a' }, { 'idempotency-key': 'a b' }, 400, /without blanks/],
-    ['wrong data', { kind: 'import', job: '../a', fil: 'x' }, {}, 422, /no job for the queue/],
+    ['wrong data', { kind: 'import', job: '../a', fil: 'x' }, {}, 422, /order has faults/],
     [
       'a key of another order',
       { kind: 'import', job: 'a', file: 'a' },
@@ -83,6 +83,12 @@ describe('POST /runs', () => {
     const answer = await post(pagesOf(fake()), { kind: 'import', job: '../a', fil: 'x' });
     const { errors } = (await answer.json()) as { errors: string[] };
     expect(errors.join('\n')).toMatch(/`job`.*unknown key `fil`.*exactly one of/s);
+    const job = { kind: 'import', resource: 'asset', match: { key: 'name' }, columns: { Name: 'nam', Title: 'name' } };
+    const inline = await post(pagesOf(fake()), { kind: 'import', job, file: 'a' });
+    expect(await inline.json()).toMatchObject({
+      detail: expect.not.stringContaining('queue'),
+      errors: [expect.stringMatching(/^`job\.columns\.Name` \(line \d+ as JSON\): .*`nam`/)],
+    });
   });
 });
 

@@ -87,6 +87,7 @@ const TABLE: Table = {
   first: Array.from({ length: 20 }, (_, place) => ({ row: place + 4, cells: rowAt(place, false).cells ?? [] })),
   evidence: ['The sheet is "Assets", the first visible one that holds data.', 'Row 3 is the heading.'],
   warnings: ['2 rows above the heading were skipped.'],
+  resource: 'asset',
   whole: true,
 };
 const column = (at: number, to: string | null, more: object = {}): Suggestion['columns'][number] => ({

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { ResourceName } from '../../src/resources/spec.js';
 import { candidates, phraseBook } from '../../src/suggest/assign.js';
+import { likelyResource } from '../../src/suggest/suggest.js';
 import { wordsOf } from '../../src/suggest/words.js';
 
 const HIGH = 0.88;
@@ -288,5 +289,22 @@ describe('words', () => {
 
   it('keeps what stands in brackets apart', () => {
     expect(wordsOf('Notice (months)').aside).toEqual(['month']);
+  });
+});
+
+describe('what a table seems to hold', () => {
+  const PLACE = ['Address', 'City', 'Post Code', 'Country'];
+  it.each([
+    ['supplier', ['Supplier Name', 'Trading Name', 'Contact', 'Email', ...PLACE], 'export.xlsx', 'Sheet1'],
+    ['supplier', ['Name', ...PLACE], 'list.xlsx', 'RM6232 Suppliers Details'],
+    ['supplier', ['Factory Name', ...PLACE], 'apparel-facilities.csv', ''],
+    ['customer', ['Name', ...PLACE], 'Kunden 2026.csv', ''],
+    ['customer', ['Client name', 'Contact', ...PLACE], 'a.csv', ''],
+    ['asset', ['Item', 'Serial No', 'Supplier', 'Location', 'Purchase Price'], 'a.csv', 'Suppliers'],
+    ['asset', ['a', 'b'], 'a.csv', ''],
+    ['contract', ['Contract No', 'Supplier', 'Start Date', 'End Date', 'Total value'], 'a.csv', ''],
+    ['contract', ['Vertragsnummer', 'Lieferant', 'Beginn', 'Ende'], 'a.csv', ''],
+  ] as const)('%s: %j in %j, %j', (resource, headings, file, sheet) => {
+    expect(likelyResource(headings, [file, sheet])).toBe(resource);
   });
 });

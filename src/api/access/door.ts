@@ -5,7 +5,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { getCookie } from 'hono/cookie';
 import { isLoopback } from '../../runs/settings-address.js';
 import type { ApiDeps } from '../app.js';
-import { API_PATH, type Api, type Env, problem, type Who } from '../operation.js';
+import { API_PATH, type Api, closesUnread, type Env, problem, type Who } from '../operation.js';
 import { signIn } from '../schema.js';
 import type { Pages } from './pages.js';
 import { type Access, type Entry, type Refusal, SESSION_MS } from './sign-in.js';
@@ -99,7 +99,7 @@ export function openDoor({ access, audit, pages, host, publicUrl, proxyHeader, k
     const names = publicUrl ?? 'localhost and its loopback addresses';
     return c.text(`This address answers to ${names} only.\n`, 421);
   };
-  app.use(ownHost);
+  app.use(ownHost, closesUnread);
 
   const short = bodyLimit({ maxSize: 16 * 1024, onError: (c) => problem(c, 413, 'That is no name and password.') });
   app.post(`${API_PATH}/session`, short, async (c) => {

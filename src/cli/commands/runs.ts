@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { resumeRun } from '../../library/runs.js';
 import { RunError } from '../../model/error.js';
+import { sizeText } from '../../model/grouped.js';
 import type { RunResult } from '../../runs/run/conclude.js';
 import type { RunContext } from '../../runs/run/context.js';
 import type { RunEntry } from '../../runs/run/list.js';
@@ -298,15 +299,13 @@ Examples:
       if (options.json) return printJson(cli, { keep_days: keepDays, dry_run: dryRun, bytes, ...pruned });
       const of = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;
       const what = `${of(pruned.removed.length, 'run')} and ${of(pruned.folders.length, 'folder')} of the drop folder`;
-      const lines = all.map((one) => `  ${'run' in one ? one.run : one.path}  ${megabytes(one.bytes)}`);
+      const lines = all.map((one) => `  ${'run' in one ? one.run : one.path}  ${sizeText(one.bytes)}`);
       const stay = pruned.left.map(({ run, why }) => `  ${run} stays: ${why}`);
-      const size = all.length > 0 ? ` (${megabytes(bytes)})` : '';
+      const size = all.length > 0 ? ` (${sizeText(bytes)})` : '';
       print(cli, [`${dryRun ? 'Would remove' : 'Removed'} what lay of ${what}${size}.`, ...lines, ...stay].join('\n'));
     });
   return settingOptions(command, 'keepDays', 'home', 'inbox');
 }
-
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const REPORT = 'folder for the reports; by default the folder of the new run';
 

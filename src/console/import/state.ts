@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import type { Accepted, Resource, Suggestion, Table, Uploaded } from '../../api/schema.js';
+import type { Accepted, Suggestion, Table, Uploaded } from '../../api/schema.js';
 import { get, type Query, send } from '../app/client.js';
 import { resourcesQuery, runQuery, useOnce } from '../app/queries.js';
 import { toast } from '../kit/toast.js';
@@ -66,8 +66,8 @@ export function useImport(id: string) {
   const resources = known?.resources ?? [];
   const checked = useQuery({ ...runQuery(run ?? ''), enabled: run !== undefined });
   const ordered = checked.data?.ordered;
-  const wanted = draft.resource ?? checked.data?.resource;
-  const resource = resources.find(({ name }) => name === wanted) ?? likely(table.data, resources);
+  const wanted = draft.resource ?? checked.data?.resource ?? table.data?.resource;
+  const resource = resources.find(({ name }) => name === wanted);
   // For the very table that was shown, which is not always the one whose headings fit best.
   const seen = {
     ...draft.source,
@@ -118,20 +118,4 @@ export function useImport(id: string) {
     ...{ id, name: file.data?.name ?? draft.name, step, run, write, hrefOf, go },
     ...{ draft, change, anew, file, table, resources, resource, suggestion, job, check, checked, carryOut },
   };
-}
-
-/** The resource whose fields the headings name most. */
-function likely(table: Table | undefined, resources: readonly Resource[]): Resource | undefined {
-  if (!table) return undefined;
-  const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-  const headings = table.headings.map(plain);
-  const hits = ({ name, fields }: Resource) =>
-    headings.filter(
-      (heading) =>
-        heading.includes(name) ||
-        fields.some((field) => plain(field.label) === heading || plain(field.name) === heading),
-    ).length;
-  return resources
-    .filter(({ imported }) => imported)
-    .reduce<Resource | undefined>((best, one) => (!best || hits(one) > hits(best) ? one : best), undefined);
 }

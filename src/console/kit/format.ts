@@ -26,9 +26,12 @@ export function percent(part: number): string {
   return part > 0 && part < 0.01 ? `< ${share.format(0.01)}` : share.format(part);
 }
 
+/** As settings and messages count them. */
+const MB = 1024 * 1024;
+
 export function bytes(n: number): string {
-  const [size, unit] = n < 1_000_000 ? [n / 1_000, 'kB'] : [n / 1_000_000, 'MB'];
-  return `${n < 1_000 ? '< 1' : tenth.format(size)} ${unit}`;
+  const [size, unit] = n < MB ? [n / 1024, 'kB'] : [n / MB, 'MB'];
+  return `${n < 1024 ? '< 1' : tenth.format(size)} ${unit}`;
 }
 
 /** A moment; the time alone where it is of today. */

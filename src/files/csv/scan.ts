@@ -1,7 +1,8 @@
 import { RunError } from '../../model/error.js';
+import { sizeText } from '../../model/grouped.js';
 import { asciiText, utf8Text } from '../encoding/byte-text.js';
 import { visibleBytes } from '../encoding/decode.js';
-import { type SourceLimits, sizeText } from '../limits.js';
+import type { SourceLimits } from '../limits.js';
 
 /**
  * Splits CSV bytes (UTF-8, or any single-byte superset of ASCII) into records, one call a record.

@@ -1,6 +1,6 @@
 import { RunError } from '../../model/error.js';
+import { sizeText } from '../../model/grouped.js';
 import { asciiText, utf8Text } from '../encoding/byte-text.js';
-import { sizeText } from '../limits.js';
 
 const EMPTY: Buffer = Buffer.alloc(0);
 const TOKEN_LIMIT = 4 * 1024 * 1024;

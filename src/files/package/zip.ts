@@ -5,9 +5,9 @@ import { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { RunError } from '../../model/error.js';
-import { grouped } from '../../model/grouped.js';
+import { grouped, sizeText } from '../../model/grouped.js';
 import { assertUnpacked, fileBytes } from '../bytes.js';
-import { type SourceLimits, sizeText } from '../limits.js';
+import type { SourceLimits } from '../limits.js';
 
 /**
  * The parts of a workbook: checked for names, number and sizes before anything is unpacked. Nothing is ever written to

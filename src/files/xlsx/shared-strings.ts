@@ -3,8 +3,9 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codesOf, isDiskFull, RunError } from '../../model/error.js';
+import { sizeText } from '../../model/grouped.js';
 import { textFault } from '../cell-faults.js';
-import { type SourceLimits, sizeText } from '../limits.js';
+import type { SourceLimits } from '../limits.js';
 import { createXmlScanner, unescapeSheetText, type XmlTag, xmlText } from '../package/xml-scan.js';
 
 /** The shared strings of a workbook, by the numbers that its cells hold. */

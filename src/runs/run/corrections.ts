@@ -9,6 +9,8 @@ import { indexHeadings } from '../../pipeline/map/headings.js';
 export interface Overlay {
   /** What is to stand in a cell that shows `shown`; undefined where it stays. */
   at(row: number, column: number, shown: string): string | undefined;
+  /** Those that no cell has met that was asked for. */
+  unmet(): readonly Correction[];
   /** 0-based positions of the columns that have corrections. */
   readonly columns: readonly number[];
 }
@@ -19,15 +21,16 @@ export interface Overlay {
  */
 export function overlayOf(corrections: readonly Correction[], { headings }: Pick<SourceMeta, 'headings'>): Overlay {
   const index = indexHeadings(headings);
-  const byRow = new Map<number, Map<number, string>>();
-  const byText = new Map<number, Map<string, string>>();
+  const byRow = new Map<number, Map<number, Correction>>();
+  const byText = new Map<number, Map<string, Correction>>();
   const missing = new Set<string>();
-  for (const { column, value, row, from } of corrections) {
+  for (const one of corrections) {
+    const { column, row, from } = one;
     const positions = index.positions(column);
     if (positions.length === 0) missing.add(column);
     for (const at of positions) {
-      if (row !== undefined) into(byRow, row, new Map<number, string>()).set(at, value);
-      else if (from !== undefined) into(byText, at, new Map<string, string>()).set(from, value);
+      if (row !== undefined) into(byRow, row, new Map<number, Correction>()).set(at, one);
+      else if (from !== undefined) into(byText, at, new Map<string, Correction>()).set(from, one);
     }
   }
   if (missing.size > 0) {
@@ -35,8 +38,18 @@ export function overlayOf(corrections: readonly Correction[], { headings }: Pick
     throw new RunError('usage', 'Corrections name columns that the file does not have.', faults);
   }
   const columns = new Set([...byText.keys(), ...[...byRow.values()].flatMap((cells) => [...cells.keys()])]);
+  const met = new Set<Correction>();
   return {
-    at: (row, column, shown) => byRow.get(row)?.get(column) ?? byText.get(column)?.get(shown),
+    at(row, column, shown) {
+      const [own, alike] = [byRow.get(row)?.get(column), byText.get(column)?.get(shown)];
+      if (own) met.add(own);
+      if (alike) met.add(alike);
+      return (own ?? alike)?.value;
+    },
+    unmet: () =>
+      [...new Set([...byRow.values(), ...byText.values()].flatMap((found) => [...found.values()]))].filter(
+        (one) => !met.has(one),
+      ),
     columns: [...columns].sort((a, b) => a - b),
   };
 }
@@ -48,14 +61,35 @@ function into<K, V>(map: Map<K, V>, key: K, fresh: V): V {
   return fresh;
 }
 
-/** The source with its corrections. Rows and their numbers stay; so does whatever is not corrected. */
-export function withCorrections(source: OpenSource, corrections: readonly Correction[] = []): OpenSource {
+/**
+ * The source with its corrections. Rows and their numbers stay; so does whatever is not corrected. `warn` is told of those that met
+ * no cell once all rows were read.
+ */
+export function withCorrections(
+  source: OpenSource,
+  corrections: readonly Correction[] = [],
+  warn: (text: string) => void = () => undefined,
+): OpenSource {
   if (corrections.length === 0) return source;
   const overlay = overlayOf(corrections, source.meta);
   async function* rows() {
     for await (const batch of source.rows()) yield batch.map((row) => correctedRow(row, overlay, source.meta));
+    const unmet = overlay.unmet();
+    if (unmet.length > 0) warn(unmetText(unmet));
   }
   return { meta: source.meta, rows };
+}
+
+/** Corrections that a warning names. */
+const NAMED = 5;
+
+function unmetText(unmet: readonly Correction[]): string {
+  const named = unmet
+    .slice(0, NAMED)
+    .map(({ column, row, from }) => `"${column}" ${row === undefined ? `where it shows "${from}"` : `in row ${row}`}`);
+  const more = unmet.length > NAMED ? `, and ${unmet.length - NAMED} more` : '';
+  const what = unmet.length === 1 ? 'One correction' : `${unmet.length} corrections`;
+  return `${what} met no cell of the table, and changed nothing: ${named.join(', ')}${more}. Look at the rows as the run shows them, and correct what is there.`;
 }
 
 function correctedRow(row: SheetRow, overlay: Overlay, { headings }: SourceMeta): SheetRow {

@@ -158,7 +158,7 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
     const opened = new RunStore(folder.store, { durable: !request.dryRun });
     store = opened;
     const chosen = request.lineage?.retries === undefined ? undefined : readChosen(opened);
-    const mended = withCorrections(whole, request.corrections);
+    const mended = withCorrections(whole, request.corrections, (text) => run.warn(text));
     const source = chosen ? onlyRows(mended, chosen.rows) : mended;
     const past = pastOf(opened, chosen);
     reached('past-read');
