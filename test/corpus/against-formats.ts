@@ -185,7 +185,7 @@ function known(code: string, value: number, ours: string, theirs: string): strin
   if (/general/i.test(code)) return 'general-shows-every-digit';
   if (code === 'mm-dd-yy') return 'short-date-as-iso';
   if (ours === shown) return 'blanks-at-the-ends';
-  if (/\?\/|\/\?|\/\d/.test(code) && shown === '' && ours === '0') return 'fractions-that-are-zero';
+  if (/\?\/|\/\?|0\/\d/.test(code) && ours === numberText(String(value))) return 'fractions-as-numbers';
   if (code === '@') return 'general-shows-every-digit';
   const dated = /[ydm]|\[[hms]/i.test(code.replace(/"[^"]*"|\\.|\[(?![hms])[^\]]*\]/gi, ''));
   if (dated && (value < 1 || value > 2_958_465)) return 'no-such-day';

@@ -13,7 +13,8 @@ export interface DateParts {
 
 /** Serial number of 1970-01-01 in the 1900 system, from 1 March 1900 on. */
 const UNIX_SERIAL = 25_569;
-const SYSTEM_1904 = 1_462;
+/** Days that the 1904 system counts from later. */
+export const SYSTEM_1904 = 1_462;
 const LAST_SERIAL = 2_958_465;
 const DAY = 86_400;
 
