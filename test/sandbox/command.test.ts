@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -23,15 +23,11 @@ afterEach(async () => {
 
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 
-it('rowferry sandbox takes switches, a fault plan and a limit, and logs what took effect', async () => {
-  await writeFile(
-    join(cwd, 'faults.yaml'),
-    'seed: 5\nfaults:\n  - { match: { method: POST, nth: 2 }, action: { status: 503, execute: true } }\n',
-  );
+it('rowferry sandbox takes switches, a fault and a limit, and logs what took effect', async () => {
   started = await start(
     [
       ...['sandbox', '--token', TOKEN, '--seed', 'empty', '--switch', 'filters=contains', '--switch', 'responses=bare'],
-      ...['--fault-plan', 'faults.yaml', '--max-rps', '500', '--commit-log', 'commits.ndjson'],
+      ...['--fault', 'POST * nth=2 status=503 execute', '--max-rps', '500', '--commit-log', 'commits.ndjson'],
     ],
     { cwd },
   );
@@ -66,13 +62,11 @@ async function logged(): Promise<Record<string, unknown>[]> {
 }
 
 it('refuses what it does not know, in words, with exit code 2', async () => {
-  await writeFile(join(cwd, 'bad.yaml'), '- { match: { pth: /asset }, action: close_after }');
   const refused: [string[], RegExp][] = [
     [['--switch', 'filter=exact'], /--switch: There is no switch "filter", did you mean "filters"\?/],
     [['--switch', 'patch=maybe'], /The switch patch is "maybe"; it must be on or off/],
     [['--switch', 'responses=bare', '--responses', 'full'], /say the same/],
-    [['--fault-plan', 'bad.yaml'], /--fault-plan bad\.yaml: Fault 1 of the plan: .*did you mean "path"/],
-    [['--fault-plan', 'nowhere.yaml'], /--fault-plan nowhere\.yaml: ENOENT/],
+    [['--fault', 'POST /asset nth=x close_after'], /nth needs a number/],
     [['--max-rps', '0'], /--max-rps is "0"; it must be a whole number from 1/],
     [['--commit-log', 'no/such/folder.ndjson'], /--commit-log no\/such\/folder\.ndjson: ENOENT/],
   ];

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { openSandbox } from '../../library/runs.js';
@@ -14,7 +14,6 @@ interface Options {
   seed?: string;
   latency?: string;
   fault?: string[];
-  faultPlan?: string;
   switch?: string[];
   responses?: string;
   maxRps?: string;
@@ -32,7 +31,6 @@ export function sandboxCommand(cli: Cli): Command {
     .option('--seed <seed>', 'demo (a company with records, the default) or empty')
     .option('--latency <ms>', 'milliseconds before each answer')
     .option('--fault <spec>', 'misbehave; can be given several times', several)
-    .option('--fault-plan <file>', 'a YAML or JSON file of faults, and a seed for their lots')
     .option('--switch <name=value>', 'what the interface leaves open; can be given several times', several)
     .option('--responses <form>', 'full: writes answer the record (the default); bare: they answer nothing')
     .option('--max-rps <n>', 'a limit of requests per second that it does not tell; beyond it 429')
@@ -44,7 +42,7 @@ Examples:
   $ rowferry sandbox --port 4010
   $ rowferry sandbox --latency 50 --responses bare
   $ rowferry sandbox --fault "POST /asset nth=3 status=503" --fault "GET * every=10 status=429 retry_after=2"
-  $ rowferry sandbox --switch filters=contains --switch lag=2000 --fault-plan faults.yaml
+  $ rowferry sandbox --switch filters=contains --switch lag=2000
 
 It prints two lines to paste into another terminal, and ends with Ctrl-C.`,
     )
@@ -55,12 +53,8 @@ It prints two lines to paste into another terminal, and ends with Ctrl-C.`,
 
 async function serve(cli: Cli, options: Options): Promise<number> {
   const { io } = cli;
-  const { parseFault, parseFaultPlan, parseSwitches } = await import('../../sandbox/index.js');
+  const { parseFault, parseSwitches } = await import('../../sandbox/index.js');
   const faults = (options.fault ?? []).map((spec) => inFlag(`--fault "${spec}"`, () => parseFault(spec)));
-  const { faultPlan: plan } = options;
-  if (plan !== undefined) {
-    faults.push(...inFlag(`--fault-plan ${plan}`, () => parseFaultPlan(readFileSync(resolve(io.cwd, plan), 'utf8'))));
-  }
   const switches = inFlag('--switch', () => parseSwitches(options.switch ?? []));
   if (switches.responses !== undefined && options.responses !== undefined) {
     throw new RunError('usage', '--responses and --switch responses=… say the same; leave one of them out.');
