@@ -1,5 +1,5 @@
 import type { IssueCode } from '../model/issue.js';
-import type { OutcomeKind } from '../model/outcome.js';
+import { GOOD_OUTCOMES, OUTCOMES, type OutcomeKind } from '../model/outcome.js';
 import type { OrphanLine, ReconcileFacts } from '../model/reconcile.js';
 import type { Difference } from './reconcile/compare.js';
 import {
@@ -332,6 +332,52 @@ export function orphanParts(summary: Summary, facts: Facts): string {
   ].join(', ');
 }
 
+/** A number of a comparison, and what it is made of; `bad`: it needs somebody. */
+interface GlanceLine {
+  readonly bad: boolean;
+  readonly n: number;
+  readonly what: string;
+  readonly made: string;
+}
+
+/** A comparison in a few numbers. */
+export function glance(summary: Summary, facts: Facts): GlanceLine[] {
+  const { rows, dry_run: dry } = summary;
+  const { compared, differences, orphans } = facts;
+  const person = rowsForPerson(rows) - rows.not_attempted;
+  const line = (n: number, what: string, made = '', bad = false): GlanceLine => ({ bad, n, what, made });
+  const joined = (...parts: (string | false)[]) => parts.filter((part) => part !== false && part !== '').join(', ');
+  const of = (n: number, what: string) => n > 0 && `${count(n)} ${what}`;
+  const kinds = OUTCOMES.filter((kind) => !GOOD_OUTCOMES.has(kind) && kind !== 'not_attempted');
+  return [
+    line(compared?.agree ?? rows.unchanged, 'agree'),
+    line(
+      compared?.differ ?? differences.rows,
+      'differ',
+      compared &&
+        joined(
+          of(compared.put_right, dry ? 'would be put right' : 'put right'),
+          of(compared.left_to_service, 'left to the service'),
+          of(compared.not_put_right, 'not put right'),
+        ),
+    ),
+    line(rows.created, dry ? 'to create' : 'created'),
+    line(rows.skipped, 'skipped', 'by the job’s own rule'),
+    line(
+      orphans.total,
+      orphans.total === 1 ? 'orphan' : 'orphans',
+      joined(of(orphans.fresh, 'new'), orphanParts(summary, facts)),
+    ),
+    line(
+      person,
+      person === 1 ? 'needs a person' : 'need a person',
+      joined(...kinds.map((kind) => of(rows[kind], outcomeWords(kind, false, 'reconcile').label.toLowerCase()))),
+      true,
+    ),
+    line(rows.not_attempted, 'not reached', 'the run stopped before them', true),
+  ].filter(({ n, what }) => n > 0 || what === 'agree' || what === 'differ');
+}
+
 /** Where the records of the service went: all, outside the scope, without a key; '' where every one can be meant. */
 export function scopeSentence({ scope, read }: ReconcileFacts): string {
   const parts: string[] = [];
@@ -497,7 +543,7 @@ function small(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-function capital(text: string): string {
+export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

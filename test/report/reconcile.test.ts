@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ExcelJS from 'exceljs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../src/files/limits.js';
 import { openSource } from '../../src/files/open.js';
-import { openArchive } from '../../src/files/package/zip.js';
 import { type Cell, shownText } from '../../src/model/row.js';
 import { summaryText } from '../../src/report/console.js';
 import { writeReports } from '../../src/report/finish.js';
@@ -299,31 +297,19 @@ describe('reconcile.xlsx', () => {
     ]);
   });
 
-  test('the first sheet says it all in one look, and leads to the others', async () => {
+  test('the first sheet says it all in one look', async () => {
     await writeReports(await night(dir, store));
-    const workbook = await book();
-    const rows = cells(workbook, 'Summary');
-    const value = (label: string) => {
-      const found = rows.find(
-        (row) => (typeof row[0] === 'object' ? (row[0] as { text: string }).text : row[0]) === label,
-      );
-      return found?.[1];
-    };
+    const rows = cells(await book(), 'Summary');
+    const told = (label: string) => rows.find((row) => row[0] === label)?.slice(1);
     expect(
-      Object.fromEntries(['Agree', 'Put right', 'Left to the service', 'Need a person'].map((l) => [l, value(l)])),
+      Object.fromEntries(['Agree', 'Differ', 'Created', 'Orphans', 'Need a person'].map((l) => [l, told(l)])),
     ).toEqual({
-      Agree: 5,
-      'Put right': 3,
-      'Left to the service': 1,
-      'Need a person': 6,
+      Agree: [5, ''],
+      Differ: [6, '3 put right, 1 left to the service, 2 not put right'],
+      Created: [2, ''],
+      Orphans: [5, '1 new, 1 acted on, 1 needs a person, 1 waits, 1 held back, 1 settled already'],
+      'Need a person': [6, '1 invalid, 1 duplicate, 1 ambiguous, 1 held back, 1 conflict, 1 refused'],
     });
-    for (const [label, n] of [
-      ['Differ', 6],
-      ['Created', 2],
-      ['Orphans', 5],
-      ['Ambiguous', 1],
-    ] as const)
-      expect(value(label), label).toBe(n);
     const text = JSON.stringify(rows);
     for (const words of [
       'Reconciliation: erp-assets',
@@ -334,12 +320,6 @@ describe('reconcile.xlsx', () => {
       'The column Colour of the file is not mapped',
     ])
       expect(text).toContain(words);
-    // exceljs does not read links within a workbook.
-    const path = join(out, 'reconcile.xlsx');
-    const xml = (await (await openArchive(path, path, DEFAULT_LIMITS)).whole('xl/worksheets/sheet1.xml')).toString();
-    const links = [...xml.matchAll(/<hyperlink ref="A\d+" location="([^"]*)"/g)].map((match) => match[1]);
-    for (const name of ['Differences', 'To create', 'Orphans', 'Ambiguous', 'Invalid'])
-      expect(links).toContain(`'${name}'!A1`);
   });
 
   test('a report-only run says what would be, and a brake why', async () => {

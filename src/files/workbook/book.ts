@@ -24,8 +24,6 @@ export interface SheetHead {
   /** As `sheetName` and `freeName` make it. */
   readonly name: string;
   readonly hidden?: boolean;
-  /** Colour of its tab. */
-  readonly tab?: string;
   /** Widths of the columns in characters, and the look of their blank cells. */
   readonly columns?: readonly { readonly width: number; readonly look?: Look }[];
   /**
@@ -67,9 +65,6 @@ export interface Sheet {
   /** The range that is filtered, and whose numbers in text cells are no mistake: its heading first. */
   filter(range: string): void;
   check(check: Check): void;
-  merge(range: string): void;
-  /** A click on the cell leads to the sheet of that name. */
-  link(cell: string, sheet: string, text: string): void;
   /** A note on the cell at a row and a 0-based column; false where the sheet has no room for it. */
   note(row: number, column: number, text: string, title?: string): boolean;
   /** Whether no row fits any more. */
@@ -111,7 +106,7 @@ export async function openBook(sink: ByteSink, title: string, names: readonly st
 
   const sheet: Book['sheet'] = async (head, fill) => {
     const number = sheets.length + 1;
-    const parts: SheetParts = { filter: undefined, checks: [], merged: [], links: [], notes: [] };
+    const parts: SheetParts = { filter: undefined, checks: [], notes: [] };
     await zip.part(`xl/worksheets/sheet${number}.xml`, async (write) => {
       await write(sheetStart(head, styles, number === 1));
       await fillSheet(parts, write, fill);
@@ -198,8 +193,6 @@ interface Note {
 interface SheetParts {
   filter: string | undefined;
   readonly checks: Check[];
-  readonly merged: string[];
-  readonly links: string[];
   readonly notes: Note[];
 }
 
@@ -218,11 +211,6 @@ async function fillSheet(parts: SheetParts, write: WriteText, fill: (sheet: Shee
       parts.filter = range;
     },
     check: (check) => void parts.checks.push(check),
-    merge: (range) => void parts.merged.push(`<mergeCell ref="${range}"/>`),
-    link(cell, sheet, text) {
-      const location = plainText(`${quotedName(sheet)}!A1`);
-      parts.links.push(`<hyperlink ref="${cell}" location="${location}" display="${plainText(text)}"/>`);
-    },
     note(row, column, text, title = '') {
       if (parts.notes.length >= MOST_NOTES) return false;
       parts.notes.push({ row, column, text: text.slice(0, NOTE_CHARACTERS), title });
@@ -236,9 +224,7 @@ async function fillSheet(parts: SheetParts, write: WriteText, fill: (sheet: Shee
 }
 
 function sheetStart(head: SheetHead, styles: Styles, first: boolean): string {
-  const { columns = [], tab, print, lineHeight = LINE } = head;
-  const properties =
-    (tab === undefined ? '' : `<tabColor rgb="FF${tab}"/>`) + (print === 'fit' ? '<pageSetUpPr fitToPage="1"/>' : '');
+  const { columns = [], print, lineHeight = LINE } = head;
   const cols = columns.map(({ width, look }, i) => {
     const style = look === undefined ? '' : ` style="${styles.of(look)}"`;
     return `<col min="${i + 1}" max="${i + 1}" width="${width}"${style} customWidth="1"/>`;
@@ -251,7 +237,7 @@ function sheetStart(head: SheetHead, styles: Styles, first: boolean): string {
     ' workbookViewId="0"';
   return (
     `${XML}<worksheet xmlns="${MAIN}" xmlns:r="${RELATIONS}">` +
-    (properties === '' ? '' : `<sheetPr>${properties}</sheetPr>`) +
+    (print === 'fit' ? '<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>' : '') +
     `<sheetViews><sheetView${view}>${panes(head)}</sheetView></sheetViews>` +
     `<sheetFormatPr defaultRowHeight="${lineHeight}"${lineHeight === LINE ? '' : ' customHeight="1"'}/>` +
     (cols.length > 0 ? `<cols>${cols.join('')}</cols>` : '') +
@@ -278,16 +264,14 @@ function panes({ frozen }: SheetHead): string {
 }
 
 /** What follows the rows; programs insist on this order. */
-function sheetEnd({ print = 100 }: SheetHead, { filter, checks, merged, links, notes }: SheetParts): string {
+function sheetEnd({ print = 100 }: SheetHead, { filter, checks, notes }: SheetParts): string {
   const list = (name: string, items: readonly string[]) =>
     items.length === 0 ? '' : `<${name} count="${items.length}">${items.join('')}</${name}>`;
   const scale = print === 'fit' ? ' fitToHeight="0"' : print === 100 ? '' : ` scale="${print}"`;
   return (
     '</sheetData>' +
     (filter === undefined ? '' : `<autoFilter ref="${filter}"/>`) +
-    list('mergeCells', merged) +
     list('dataValidations', checks.map(checkElement)) +
-    (links.length > 0 ? `<hyperlinks>${links.join('')}</hyperlinks>` : '') +
     '<pageMargins left="0.5" right="0.5" top="0.5" bottom="0.5" header="0.3" footer="0.3"/>' +
     `<pageSetup paperSize="9" orientation="landscape"${scale}/>` +
     // Without it a program marks every id and serial number as a number stored as text.

@@ -3,25 +3,12 @@ import { isIntegerText } from '../table-format.js';
 import { type Book, type SheetHead, textCell } from './book.js';
 import { LOOKS, type Look } from './styles.js';
 
-export interface PageCell {
-  readonly text: string;
-  /** Texts of digits are numbers where the look is one of numbers. */
-  readonly look: Look;
-  /** Columns that the cell takes; 1 unless stated. */
-  readonly span?: number;
-  /** Name of the sheet that a click on the cell leads to. */
-  readonly link?: string;
-}
-
-/** The cells of a line from the left. */
-export interface PageLine {
-  readonly cells: readonly PageCell[];
-  /** Points; as high as its wrapped texts want unless stated. */
-  readonly height?: number;
-}
+/** The cells of a line from the left. Texts of digits are numbers where the look is one of numbers. */
+export type PageLine = readonly { readonly text: string; readonly look: Look }[];
 
 /** A sheet to be read from top to bottom, not to be sorted. */
-export interface Page extends Pick<SheetHead, 'name' | 'tab'> {
+export interface Page {
+  readonly name: string;
   /** Widths of the columns in characters. */
   readonly widths: readonly number[];
   readonly lines: readonly PageLine[];
@@ -34,32 +21,28 @@ const AIRY = 18;
 /** Most points of a row are 409. */
 const MOST_LINES = 27;
 
-const NUMBERS: ReadonlySet<Look> = new Set<Look>([LOOKS.count, LOOKS.minorCount, LOOKS.badCount]);
+const NUMBERS: ReadonlySet<Look> = new Set<Look>([LOOKS.count, LOOKS.badCount]);
 
-export async function writePage(book: Book, { name, tab, widths, lines }: Page): Promise<void> {
+export async function writePage(book: Book, { name, widths, lines }: Page): Promise<void> {
   const { styles } = book;
   const columns = widths.map((width) => ({ width }));
   const head: SheetHead = { name, columns, gridLines: false, lineHeight: AIRY, print: 'fit' };
-  await book.sheet(tab === undefined ? head : { ...head, tab }, async (sheet) => {
-    for (const [i, line] of lines.entries()) {
+  await book.sheet(head, async (sheet) => {
+    for (const [i, cells] of lines.entries()) {
       const row = i + 1;
-      let [xml, column, tallest] = ['', 0, 1];
-      for (const { text, look, span = 1, link } of line.cells) {
+      const xml = cells.map(({ text, look }, column) => {
         const at = columnName(column) + row;
         const style = styles.of(look);
-        xml +=
-          NUMBERS.has(look) && isIntegerText(text)
-            ? `<c r="${at}" s="${style}"><v>${text}</v></c>`
-            : textCell(at, text, style);
-        for (let more = 1; more < span; more++) xml += `<c r="${columnName(column + more)}${row}" s="${style}"/>`;
-        if (span > 1) sheet.merge(`${at}:${columnName(column + span - 1)}${row}`);
-        if (link !== undefined) sheet.link(at, link, text);
-        const room = widths.slice(column, column + span).reduce((sum, width) => sum + width, 0);
-        if (look.wrapped) tallest = Math.max(tallest, linesOf(text, room));
-        column += span;
-      }
-      const height = line.height ?? (tallest > 1 ? Math.min(tallest, MOST_LINES) * LINE + AIRY - LINE : undefined);
-      await sheet.row(row, xml, height);
+        return NUMBERS.has(look) && isIntegerText(text)
+          ? `<c r="${at}" s="${style}"><v>${text}</v></c>`
+          : textCell(at, text, style);
+      });
+      const heights = cells.map(({ text, look }, column) => {
+        const inLines = look.wrapped ? Math.min(linesOf(text, widths[column] ?? 1), MOST_LINES) : 1;
+        return Math.max((inLines - 1) * LINE + AIRY, (look.size ?? 0) * 1.5);
+      });
+      const height = Math.max(AIRY, ...heights);
+      await sheet.row(row, xml.join(''), height === AIRY ? undefined : height);
     }
   });
 }

@@ -30,10 +30,6 @@ const BLUE = '1F4E78';
 /** Looks of whatever is no data. */
 export const LOOKS = {
   heading: { format: TEXT, bold: true, color: 'FFFFFF', fill: BLUE, border: 'sides', vertical: 'center' },
-  headingRight: {
-    ...{ format: TEXT, bold: true, color: 'FFFFFF', fill: BLUE, border: 'sides' },
-    ...{ horizontal: 'right', vertical: 'center', indent: 1 },
-  },
   headingSoft: {
     ...{ format: TEXT, bold: true, italic: true, color: '595959', fill: 'D9D9D9', border: 'sides' },
     vertical: 'center',
@@ -47,19 +43,10 @@ export const LOOKS = {
   fact: { format: TEXT, vertical: 'top', wrapped: true },
   listed: { format: TEXT, border: 'line', vertical: 'top', wrapped: true },
   listedSoft: { format: TEXT, color: '7F7F7F', border: 'line', vertical: 'top', wrapped: true },
-  lead: { format: TEXT, bold: true, vertical: 'center', wrapped: true },
-  bad: { format: TEXT, bold: true, color: '9C1C14', fill: 'FCE9E7', vertical: 'center', wrapped: true },
-  info: { format: TEXT, bold: true, color: '1C4F8F', fill: 'E6EFFA', vertical: 'center', wrapped: true },
-  good: { format: TEXT, bold: true, color: '15703F', fill: 'E5F4EA', vertical: 'center', wrapped: true },
-  remark: { format: TEXT, color: '595959', horizontal: 'left', vertical: 'center', wrapped: true, indent: 1 },
-  said: { format: TEXT, horizontal: 'left', vertical: 'center', wrapped: true, indent: 1 },
-  name: { format: TEXT, bold: true, vertical: 'center' },
-  indented: { format: TEXT, horizontal: 'left', vertical: 'center', indent: 2 },
-  link: { format: TEXT, underlined: true, color: '0563C1', vertical: 'center' },
+  bad: { format: TEXT, bold: true, color: '9C1C14' },
   /** A sentence that runs on over the empty cells beside it. */
   aside: { format: TEXT, color: '595959', vertical: 'center' },
   count: { format: COUNT, bold: true, horizontal: 'right', vertical: 'center', indent: 1 },
-  minorCount: { format: COUNT, horizontal: 'right', vertical: 'center', indent: 1 },
   badCount: { format: COUNT, bold: true, color: '9C1C14', horizontal: 'right', vertical: 'center', indent: 1 },
 } as const satisfies Readonly<Record<string, Look>>;
 

@@ -375,19 +375,17 @@ function coverOf({ title, facts }: TableAbout, columns: readonly TableColumn[]) 
   const first = Math.min(Math.max(16, ...names.map((name) => name.length + 2)), 44);
   const heads = ['Column', 'Holds', ...(editable ? ['Can be changed'] : []), 'Note'];
   const lines: PageLine[] = [
-    { cells: [{ text: title, look: LOOKS.title }], height: 24 },
-    ...facts.map(([label, value]) => ({
-      cells: [
-        { text: label, look: LOOKS.label },
-        { text: value, look: LOOKS.fact },
-      ],
-    })),
-    { cells: [] },
-    { cells: heads.map((text) => ({ text, look: LOOKS.heading })) },
+    [{ text: title, look: LOOKS.title }],
+    ...facts.map(([label, value]) => [
+      { text: label, look: LOOKS.label },
+      { text: value, look: LOOKS.fact },
+    ]),
+    [],
+    heads.map((text) => ({ text, look: LOOKS.heading })),
     ...columns.map((column) => {
       const { heading, readOnly, note = '' } = column;
       const texts = [heading, holds(column), ...(editable ? [readOnly ? 'no' : 'yes'] : []), note];
-      return { cells: texts.map((text) => ({ text, look: readOnly ? LOOKS.listedSoft : LOOKS.listed })) };
+      return texts.map((text) => ({ text, look: readOnly ? LOOKS.listedSoft : LOOKS.listed }));
     }),
   ];
   return { widths: [first, 48, ...(editable ? [17] : []), 80], lines };

@@ -1,14 +1,26 @@
 import { writeSafely } from '../../files/safe-write.js';
 import { openBook } from '../../files/workbook/book.js';
-import { writePage } from '../../files/workbook/page.js';
+import { type Page, type PageLine, writePage } from '../../files/workbook/page.js';
+import { LOOKS, type Look } from '../../files/workbook/styles.js';
 import { type BookColumn, type BookTable, type MarkedRow, writeTable } from '../../files/workbook/table.js';
 import { GOOD_OUTCOMES, type Outcome } from '../../model/outcome.js';
 import type { OrphanLine } from '../../model/reconcile.js';
 import { faultsOf, outcomeSentence, sentence } from '../report-lines.js';
-import type { Summary } from '../summary.js';
-import { changes, orphanState, outcomeWords, resultOf, SHEETS, standsWord } from '../words.js';
+import { count, duration, fileName, requestsText, type Summary, when } from '../summary.js';
+import {
+  capital,
+  changes,
+  glance,
+  headline,
+  orphanState,
+  outcomeWords,
+  readingFacts,
+  resultOf,
+  SHEETS,
+  scopeSentence,
+  standsWord,
+} from '../words.js';
 import { changesText, type Difference, type Found } from './compare.js';
-import { summarySheet } from './summary-sheet.js';
 
 const ROW: BookColumn = { heading: 'Row', kind: 'number', width: 10 };
 const KEY: BookColumn = { heading: 'Key', kind: 'text' };
@@ -136,4 +148,85 @@ function faultRows(outcome: Outcome, dry: boolean): string[][] {
     ...[...head, column ?? field ?? ''],
     ...[value ?? '', code, message],
   ]);
+}
+
+const MOST_WARNINGS = 50;
+
+type Told = readonly [label: string, text: string];
+
+/** The sheet that is shown first: what differs, what was put right, what needs somebody, and how it was found out. */
+function summarySheet(summary: Summary): Page {
+  const { reconcile: facts, warnings, dry_run: dry, source, reason, status } = summary;
+  const file = source ? fileName(source.path) : '';
+  const held = facts?.orphans.held_reason;
+  const lines: PageLine[] = [
+    [{ text: `Reconciliation: ${summary.job}`, look: LOOKS.title }],
+    [{ text: headline(summary), look: LOOKS.label }],
+    [
+      {
+        text: `${when(summary.finished_at)} · company ${summary.company} · ${summary.service ?? ''} · ${file}`,
+        look: LOOKS.aside,
+      },
+    ],
+    ...(reason === undefined
+      ? []
+      : [whole(`${status === 'braked' ? 'Stopped by a brake. ' : ''}${reason}`, LOOKS.bad)]),
+    ...(dry ? [whole('Report only: nothing was written to the service. This is what would happen.')] : []),
+    ...(held === undefined ? [] : [whole(`Orphans are held: ${held}`)]),
+    ...(facts
+      ? [
+          ...section('At a glance', [
+            number('Rows of the file', summary.rows.total, ''),
+            number('Records the file is about', facts.scope.records, scopeSentence(facts)),
+            ...glance(summary, facts).map(({ n, what, made, bad }) =>
+              number(capital(what), n, made, bad ? LOOKS.badCount : LOOKS.count),
+            ),
+          ]),
+          ...section(
+            'Differences by field',
+            [...facts.differences.by_field]
+              .sort((a, b) => b.file + b.service - (a.file + a.service))
+              .map(({ field, file, service, cleared }) => {
+                const made = `the file’s value stands in ${count(file)}, the service’s in ${count(service)}, ${count(cleared)} cleared`;
+                return number(field, file + service, made);
+              }),
+          ),
+        ]
+      : []),
+    ...section('How it was found out', found(summary).map(told)),
+    ...section(
+      'Good to know',
+      warnings.slice(0, MOST_WARNINGS).map((text) => told(['', text])),
+    ),
+  ];
+  return { name: SHEETS.summary, widths: [34, 14, 100], lines };
+}
+
+const whole = (text: string, look: Look = LOOKS.label): PageLine => [{ text, look }];
+
+const told = ([label, text]: Told): PageLine => [
+  { text: label, look: LOOKS.label },
+  { text: '', look: LOOKS.fact },
+  { text, look: LOOKS.fact },
+];
+
+function section(title: string, lines: readonly PageLine[]): PageLine[] {
+  return lines.length === 0 ? [] : [[], [{ text: title, look: LOOKS.section }], ...lines];
+}
+
+function number(label: string, n: number, note: string, look: Look = LOOKS.count): PageLine {
+  return [
+    { text: label, look: LOOKS.label },
+    { text: String(n), look },
+    { text: note, look: LOOKS.fact },
+  ];
+}
+
+function found({ reconcile, detected = [], requests, run, seconds, source }: Summary): Told[] {
+  return [
+    ...(reconcile ? readingFacts(reconcile) : []),
+    ...detected.map((text): Told => ['Detected', text]),
+    ['Run', `${run}, ${duration(seconds)}, ${requestsText(requests)}`],
+    ...(source ? [['File', `${fileName(source.path)}, SHA-256 ${source.sha256}`] as const] : []),
+  ];
 }
