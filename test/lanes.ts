@@ -49,7 +49,7 @@ export const LANES: readonly Lane[] = [
       'test/worker/jobs/{data,roots,swapped,target}.test.ts',
       'test/worker/operations/{containers,metrics,notifier}.test.ts',
       'test/worker/parts/pack.test.ts',
-      'test/worker/store/address.test.ts',
+      'test/runs/queue-address.test.ts',
     ],
     alone: ['test/!(package).test.ts'],
   },

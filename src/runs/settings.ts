@@ -7,14 +7,8 @@ import { isWebAddress } from '../model/job.js';
 import type { TokenSource } from '../model/token-source.js';
 import { proxyFaults, proxySecrets } from '../service/transport/proxy.js';
 import { didYouMean } from './job/shape.js';
-import {
-  consoleAddress,
-  queueAddress,
-  queueSecrets,
-  remarks,
-  serviceAddress,
-  webhookSecrets,
-} from './settings-address.js';
+import { queueAddress, queueSecrets } from './queue-address.js';
+import { consoleAddress, remarks, serviceAddress, webhookSecrets } from './settings-address.js';
 
 /** A variable that rowferry reads, as data: docs/reference/settings.md and `doctor` show it. */
 export interface SettingRow {

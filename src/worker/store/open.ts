@@ -1,4 +1,4 @@
-import { parseAddress } from './address.js';
+import { parseAddress } from '../../runs/queue-address.js';
 import type { Store, StoreOptions } from './port.js';
 
 /**

@@ -9,7 +9,7 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import { RunError } from '../../../model/error.js';
-import type { PostgresAddress } from '../address.js';
+import type { PostgresAddress } from '../../../runs/queue-address.js';
 import { assemble } from '../assembled.js';
 import { Away, faultOf, openReports, type Reports, whenThere } from '../faults.js';
 import type { Store, StoreOptions } from '../port.js';

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { RunError } from '../../../model/error.js';
+import type { RedisAddress } from '../../../runs/queue-address.js';
 import { within } from '../../within.js';
-import type { RedisAddress } from '../address.js';
 import { assemble } from '../assembled.js';
 import { faultOf, openReports, whenThere } from '../faults.js';
 import type { Store, StoreOptions } from '../port.js';
