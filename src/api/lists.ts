@@ -3,7 +3,7 @@ import { foldText } from '../model/value.js';
 import { fixedChoices } from '../resources/describe.js';
 import { type ReadOnlyField, readOnlySpec, resourceSpec } from '../resources/registry.js';
 import { type FieldSpec, type FieldType, READ_ONLY, WRITABLE } from '../resources/spec.js';
-import { findNames, type NamesFound, type NamesWanted } from '../runs/names.js';
+import { findNames, type NamesFound, type NamesWanted } from '../runs/service-names.js';
 import type { ApiParts } from './app.js';
 import { type Api, Fault, get } from './operation.js';
 import { type Field, names, type Resource, resource, resources } from './schema.js';

@@ -16,7 +16,7 @@ import type { Summary } from '../runs/run/present.js';
 import { type StoredRequest, sourceOptions } from '../runs/run/run.js';
 import { BRAKE, type EndedRow, RunStore } from '../store/run-store.js';
 import type { SqlValue } from '../store/sqlite.js';
-import { within } from '../worker/within.js';
+import { within } from '../worker/rights.js';
 import type { ApiParts } from './app.js';
 import type { Cursors } from './cursor.js';
 import { type FoundRun, isAtWork } from './run-find.js';

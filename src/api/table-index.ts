@@ -11,7 +11,7 @@ import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
 import { isAlive } from '../runs/run/lock.js';
 import { type Database, openDatabase, type Statement } from '../store/sqlite.js';
-import { within } from '../worker/within.js';
+import { within } from '../worker/rights.js';
 import type { GridRow } from './schema.js';
 
 /** A table whose rows are asked for at any place. */

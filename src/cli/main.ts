@@ -19,7 +19,7 @@ enableCompileCache?.(fileURLToPath(new URL('../cache', import.meta.url)));
 const [{ EXIT }, { makePrivate }, { presentFailure }, { processIo }, { openCli, runCli }] = await Promise.all([
   import('../model/error.js'),
   import('../runs/run/layout.js'),
-  import('./failure.js'),
+  import('./io.js'),
   import('./io.js'),
   import('./program.js'),
 ]);

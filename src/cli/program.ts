@@ -1,22 +1,19 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../model/error.js';
 import { visible } from '../model/visible.js';
-import { checkCommand } from './commands/check.js';
 import { completionCommand } from './commands/completion.js';
 import { consoleCommand } from './commands/console.js';
 import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
 import { enqueueCommand } from './commands/enqueue.js';
-import { exportCommand } from './commands/export.js';
 import { initCommand } from './commands/init.js';
-import { mapCommand } from './commands/map.js';
-import { importCommand, reconcileCommand } from './commands/rows.js';
+import { checkCommand, mapCommand, templateCommand } from './commands/jobs.js';
 import { runsCommand } from './commands/runs.js';
 import { sandboxCommand } from './commands/sandbox.js';
-import { templateCommand } from './commands/template.js';
+import { exportCommand, importCommand, reconcileCommand } from './commands/transfer.js';
 import { workerCommand } from './commands/worker.js';
-import { presentFailure, printFailure } from './failure.js';
 import type { Cli, Io } from './io.js';
+import { presentFailure, printFailure } from './io.js';
 import { packageVersion } from './setup.js';
 
 const INTRO = `Carries spreadsheets into the service of contracts, suppliers, customers and assets, and its records back to files.

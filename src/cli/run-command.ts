@@ -4,8 +4,7 @@ import { EXIT, RunError } from '../model/error.js';
 import type { RunResult } from '../runs/run/conclude.js';
 import type { RunContext } from '../runs/run/context.js';
 import type { SettingFlags, Settings } from '../runs/settings.js';
-import { interrupted } from './failure.js';
-import { type Cli, print, printJson, tell } from './io.js';
+import { type Cli, interrupted, print, printJson, tell } from './io.js';
 import { settingFlags } from './setup.js';
 import { openTelling } from './telling.js';
 

@@ -1,11 +1,12 @@
+import type { MultiBar, SingleBar } from 'cli-progress';
 import type { Logger } from 'pino';
+import { grouped } from '../model/grouped.js';
+import { OUTCOMES } from '../model/outcome.js';
 import { redactor } from '../model/secret-forms.js';
 import { visible, visibleJson } from '../model/visible.js';
-import type { Notice, RunListener } from '../runs/run/context.js';
+import type { Notice, Progress, RunListener } from '../runs/run/context.js';
 import type { Settings } from '../runs/settings.js';
-import { painted } from './colour.js';
-import type { Cli } from './io.js';
-import { openScreen, type Screen } from './screen.js';
+import { type Cli, type Io, painted } from './io.js';
 
 /**
  * What a run tells while it works: log, notices, progress. On a terminal notices are plain lines above the progress line. In a pipe everything a run tells is a log line, so that
@@ -83,3 +84,153 @@ async function readableLines() {
 }
 
 const levelOf = (line: string): number => Number(/"level":(\d+)/.exec(line)?.[1] ?? 0);
+
+/** stderr while a run works: one moving line at the bottom of a terminal, text above it; only the text in a pipe. */
+export interface Screen extends Pick<RunListener, 'progress'> {
+  /** Text above the moving line, as it is. */
+  write(text: string): void;
+  /** Whether the moving line is there. */
+  readonly busy: boolean;
+  /** Takes the moving line away. */
+  stop(): void;
+}
+
+export async function openScreen(io: Io): Promise<Screen> {
+  const { stderr } = io;
+  if (!stderr.isTTY) {
+    return { progress() {}, write: (text) => void stderr.write(text), busy: false, stop() {} };
+  }
+  const { default: cliProgress } = await import('cli-progress');
+  const speed = pace();
+  let latest: Progress | undefined;
+  let bars: MultiBar | undefined;
+  let bar: SingleBar | undefined;
+  const stop = () => {
+    // Lines that wait for a redraw are printed by it.
+    bars?.update();
+    bars?.stop();
+    bars = undefined;
+    bar = undefined;
+    process.off('exit', stop);
+  };
+  const start = () => {
+    // However the process ends, the terminal gets its cursor back.
+    process.once('exit', stop);
+    bars = new cliProgress.MultiBar({
+      stream: stderr as NodeJS.WriteStream,
+      fps: 8,
+      clearOnComplete: true,
+      hideCursor: true,
+      linewrap: false,
+      // The process listens for signals itself.
+      gracefulExit: false,
+      // A line printed above the bar takes the bar's place: the bar is drawn again even if it is the same.
+      forceRedraw: true,
+      format: () => (latest ? visible(progressLine(latest, speed, (stderr.columns ?? 80) - 1)) : ''),
+    });
+    bar = bars.create(1, 0);
+  };
+  return {
+    progress(progress) {
+      latest = progress;
+      speed.note(progress, performance.now());
+      if (!bars) start();
+      bar?.setTotal(progress.total ?? 0);
+      bar?.update(progress.done);
+    },
+    write(text) {
+      // A line is printed above the bar at its next redraw, so nothing is torn.
+      if (bars) bars.log(text.endsWith('\n') ? text : `${text}\n`);
+      else stderr.write(text);
+    },
+    get busy() {
+      return bars !== undefined;
+    },
+    stop,
+  };
+}
+
+type Pace = ReturnType<typeof pace>;
+
+/** How much of the past the rate looks at: long enough to be steady, short enough to follow a slow-down. */
+const WINDOW_MS = 10_000;
+
+/** Rows and requests a second over the last moments, and what that means for the rest. */
+export function pace() {
+  let phase: Progress['phase'] | undefined;
+  let points: { at: number; done: number; made: number }[] = [];
+  let latest: Progress | undefined;
+  const perSecond = (what: 'done' | 'made') => {
+    const [first, last] = [points[0], points.at(-1)];
+    if (!first || !last || last.at - first.at < 200) return undefined;
+    return ((last[what] - first[what]) * 1000) / (last.at - first.at);
+  };
+  return {
+    /** Takes note of where a run stands; `at` in milliseconds. */
+    note(progress: Progress, at: number): void {
+      if (progress.phase !== phase) points = [];
+      phase = progress.phase;
+      latest = progress;
+      points.push({ at, done: progress.done, made: progress.requests?.made ?? 0 });
+      while (points.length > 2 && at - points[0]!.at > WINDOW_MS) points.shift();
+    },
+    /** Rows a second; undefined until it can be told. */
+    rate: () => perSecond('done'),
+    /** Seconds left in this phase, by the requests left where these are known; undefined where neither they nor the rows tell. */
+    left(): number | undefined {
+      if (!latest) return undefined;
+      const { total, done, requests } = latest;
+      // A bound on the requests tells less than the rows do.
+      const sending = requests && requests.left > 0 && !requests.atMost ? perSecond('made') : undefined;
+      if (requests && sending) return requests.left / sending;
+      const speed = perSecond('done');
+      return !speed || total === undefined ? undefined : Math.max(0, total - done) / speed;
+    },
+  };
+}
+
+/**
+ * One line of at most `columns` characters:
+ * `writing  ███████░░░░░ 1,204/1,219 rows · 85 rows/s · 15 requests, 0:12 left · created 900, invalid 4`.
+ */
+export function progressLine(progress: Progress, speed: Pace, columns: number): string {
+  const counted = grouped(progress.done);
+  const rows = progress.total === undefined ? `${counted} rows` : `${counted}/${grouped(progress.total)} rows`;
+  const bar = progress.total === undefined ? '' : `${gauge(progress.done, progress.total, columns < 120 ? 10 : 20)} `;
+  const rate = speed.rate();
+  const left = speed.left();
+  const parts = [
+    `${progress.phase.padEnd(10)} ${bar}${rows}`,
+    ...(rate === undefined ? [] : [`${rate < 10 ? Math.round(rate * 10) / 10 : grouped(Math.round(rate))} rows/s`]),
+    rest(progress, left),
+    OUTCOMES.filter((kind) => progress.outcomes[kind] > 0)
+      .map((kind) => `${kind.replaceAll('_', ' ')} ${grouped(progress.outcomes[kind])}`)
+      .join(', '),
+  ];
+  const line = parts.filter((part) => part !== '').join(' · ');
+  return line.length > columns ? `${line.slice(0, Math.max(1, columns - 1))}…` : line;
+}
+
+/** `15 requests, 0:12 left`, as far as it is known; '' at the end of the rows. */
+function rest({ done, total, requests }: Progress, left: number | undefined): string {
+  if (done === total) return '';
+  const parts = left === undefined ? [] : [duration(left)];
+  if (requests && requests.left > 0) {
+    const counted = requests.left === 1 ? 'one request' : `${grouped(requests.left)} requests`;
+    parts.unshift(requests.atMost ? `at most ${counted}` : counted);
+  }
+  return parts.length === 0 ? '' : `${parts.join(', ')} left`;
+}
+
+function gauge(done: number, total: number, cells: number): string {
+  const full = total === 0 ? cells : Math.min(cells, Math.floor((done / total) * cells));
+  return '█'.repeat(full) + '░'.repeat(cells - full);
+}
+
+/** `0:09`, `12:30`, `3:05:00`. */
+export function duration(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (part: number) => String(part).padStart(2, '0');
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}

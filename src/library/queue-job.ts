@@ -8,8 +8,8 @@ import { readJobYaml } from '../runs/job/yaml.js';
 import { type JobSource, loadExportJob, loadJob, loadReconcileJob } from '../runs/job-file.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
 import type { Settings } from '../runs/settings.js';
-import { checkJobData } from '../worker/jobs/check-data.js';
 import type { JobKind } from '../worker/jobs/data.js';
+import { checkJobData } from '../worker/jobs/data.js';
 import { fileBelowRoots, targetBelowRoots, targetFolders, uploadsDir } from '../worker/jobs/roots.js';
 
 /** A job that is fit for the queue; nothing is copied yet. */

@@ -1,12 +1,27 @@
-import { concludeExport } from './export/conclude.js';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { tableFormat } from '../files/table-write.js';
+import { RunError, RunInterrupted } from '../model/error.js';
+import { noOutcomes } from '../model/outcome.js';
+import type { RunStatus, Summary, SummaryTarget } from '../report/summary.js';
+import { reached } from '../trace/milestones.js';
 import { planExport } from './export/plan.js';
-import { readRecords } from './export/read.js';
+import { type Records, readRecords } from './export/read.js';
 import type { ExportRequest } from './export/request.js';
 import { type ExportRun, openExport, reopenExport } from './export/run.js';
 import { openDraft, writeRecords } from './export/write.js';
 import { openConnection } from './rows/connect.js';
-import type { RunResult } from './run/conclude.js';
-import type { RunContext } from './run/context.js';
+import {
+  exitCode,
+  keepSummary,
+  type RunResult,
+  reasonOf,
+  rememberAsLast,
+  summaryHead,
+  writeSummary,
+} from './run/conclude.js';
+import { type RunContext, STOPPED } from './run/context.js';
+import { closeAll } from './run/shell.js';
 
 export type { ExportRequest } from './export/request.js';
 export type { RunResult } from './run/conclude.js';
@@ -37,4 +52,67 @@ async function carryOut(run: ExportRun): Promise<RunResult> {
   } catch (error) {
     return await concludeExport(run, { stopped: error as Error });
   }
+}
+
+/** How an export came to its end. */
+export type End =
+  | { readonly list: Records; readonly written: SummaryTarget & { readonly rows: number } }
+  | { readonly stopped: Error };
+
+/** Writes the summary and ends the run: `summary.json` is the last that appears. */
+async function concludeExport(run: ExportRun, end: End): Promise<RunResult> {
+  let finished = false;
+  try {
+    const stopped = 'stopped' in end ? end.stopped : undefined;
+    const status = statusOf(run, end);
+    if (stopped instanceof RunError && status === 'failed' && (stopped.kind === 'usage' || run.isVain())) {
+      // What was asked for cannot be done, or nothing was begun that could be continued.
+      await rm(run.folder.dir, { recursive: true, force: true });
+      throw stopped;
+    }
+    // In a worker it is taken up again at once, here or elsewhere.
+    if (status === 'interrupted' && run.worker && run.signal.reason !== STOPPED) throw new RunInterrupted();
+    const reason = stopped && status === 'failed' ? reasonOf(stopped) : undefined;
+    const summary = summaryOf(run, end, status, reason);
+    await writeSummary(run.request.reportDir, summary);
+    reached('reports-written');
+    await keepSummary(run, summary);
+    finished = status === 'succeeded' || status === 'partial';
+    // Without a job file the name is the resource's, which may be the name of another job.
+    const { job } = run.request;
+    if (status === 'succeeded' && 'path' in job) await rememberAsLast(run, job, summary.records ?? 0);
+    const error = stopped instanceof RunError && status === 'failed' ? { error: stopped } : {};
+    return { summary, exitCode: exitCode(status, run), reportDir: run.request.reportDir, ...error };
+  } finally {
+    await closeAll(run);
+    // All of it can be read again, and the file holds it.
+    if (finished) await rm(join(run.folder.dir, 'work'), { recursive: true, force: true });
+  }
+}
+
+function summaryOf(run: ExportRun, end: End, status: RunStatus, reason: string | undefined): Summary {
+  const { request } = run;
+  return {
+    ...summaryHead(run, run.earlier),
+    job: request.job.name,
+    resource: request.resource,
+    dry_run: false,
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    source: null,
+    ...('written' in end ? facts(end) : { target: { path: request.file, ...tableFormat(request.file) } }),
+    rows: { ...noOutcomes(), total: 0 },
+    top_faults: [],
+    reports: ['summary.json'],
+  };
+}
+
+function facts({ list, written }: Extract<End, { list: Records }>) {
+  const { rows, ...target } = written;
+  return { target, records: rows, passes: list.passes, consistency: list.consistency };
+}
+
+function statusOf(run: ExportRun, end: End): RunStatus {
+  if ('written' in end) return end.list.consistency === 'partial' && !end.list.neverWhole ? 'partial' : 'succeeded';
+  return run.signal.aborted ? 'interrupted' : 'failed';
 }

@@ -21,8 +21,8 @@ import { openService } from '../service/service.js';
 import { didYouMean } from './job/shape.js';
 import type { Notice } from './run/context.js';
 import { nameCompany, serviceOptions } from './run/open-service.js';
+import { customColumns, customSpec, readCatalogue, readNames } from './service-names.js';
 import { requireService, type Settings } from './settings.js';
-import { customColumns, customSpec, readCatalogue, readNames } from './template/service.js';
 
 export interface TemplateRequest {
   /** As the person wrote it. */

@@ -1,5 +1,4 @@
-import type { Right } from '../runs/run/context.js';
-import { pause } from '../runs/run/context.js';
+import { pause, type Right } from '../runs/run/context.js';
 import type { Settings } from '../runs/settings.js';
 import { isAway } from './store/faults.js';
 import type { Lease, Store } from './store/port.js';
@@ -152,4 +151,17 @@ function rightOf(lease: Lease, { store, name, runs: [run], signal }: RightOption
 async function unmark(store: Pick<Store, 'swap'>, name: string, run: string): Promise<void> {
   const was = await store.swap(markOf(name), '');
   if (was && was !== run) await store.swap(markOf(name), was);
+}
+
+/**
+ * What comes of some work within a time, in milliseconds; undefined where nothing did. What goes wrong with it later is
+ * nobody's.
+ */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  work.catch(() => undefined);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

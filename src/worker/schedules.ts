@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../runs/schedule/slots.js';
 import { LATE_MS, slotJobId } from './jobs/ids.js';
 import { parsed } from './parsed.js';
+import { within } from './rights.js';
 import type { Lease, Store } from './store/port.js';
-import { within } from './within.js';
 
 /** A job with a `schedule`, contract section 4. */
 export interface ScheduledJob {
@@ -23,7 +23,7 @@ export interface ScheduleClock {
   after(ms: number, run: () => void): () => void;
 }
 
-export interface SchedulesOptions {
+interface SchedulesOptions {
   readonly store: Pick<Store, 'lease' | 'read' | 'swap'>;
   /** The jobs that have a schedule, read anew at every look. Rejects where they cannot be read. */
   jobs(): Promise<readonly ScheduledJob[]>;

@@ -33,13 +33,12 @@ import { openOffers } from './offers.js';
 import { type Health, openOperations } from './operations/http.js';
 import { openMetrics } from './operations/metrics.js';
 import { openNotifier } from './operations/notifier.js';
+import { openSigner } from './parts/letters.js';
 import { openParts } from './parts/parts.js';
-import { effectOverMs, every, given, keepLease, waitForRight } from './rights.js';
+import { effectOverMs, every, given, keepLease, waitForRight, within } from './rights.js';
 import { openSchedules } from './schedules.js';
-import { openSigner } from './signer.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/port.js';
-import { within } from './within.js';
 
 export interface WorkerOptions {
   readonly settings: Settings;

@@ -6,10 +6,9 @@ import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runsOnStore } from '../../src/api/runs.js';
 import { enqueueCommand } from '../../src/cli/commands/enqueue.js';
-import { presentFailure } from '../../src/cli/failure.js';
+import { presentFailure } from '../../src/cli/io.js';
 import { openCli } from '../../src/cli/program.js';
-import { enqueueOn } from '../../src/library/queue.js';
-import { waitForJob } from '../../src/library/queue-wait.js';
+import { enqueueOn, waitForJob } from '../../src/library/queue.js';
 import { type Bench, type Bound, JOB, openBench, sheet } from '../worker/jobs/bench.js';
 import { capture, type Ran } from './fake-io.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { presentFailure } from '../../src/cli/failure.js';
+import { presentFailure } from '../../src/cli/io.js';
 import { openCli } from '../../src/cli/program.js';
 import { carryOut } from '../../src/cli/run-command.js';
 import { RunError } from '../../src/model/error.js';

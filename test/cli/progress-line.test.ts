@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pace, progressLine } from '../../src/cli/screen.js';
+import { pace, progressLine } from '../../src/cli/telling.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import type { Progress } from '../../src/runs/run/context.js';
 

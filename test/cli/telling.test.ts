@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duration, openScreen, pace, progressLine } from '../../src/cli/screen.js';
-import { openLog } from '../../src/cli/telling.js';
+import { duration, openLog, openScreen, pace, progressLine } from '../../src/cli/telling.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { redactor } from '../../src/model/secret-forms.js';
 import { visible } from '../../src/model/visible.js';

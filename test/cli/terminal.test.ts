@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { openScreen } from '../../src/cli/screen.js';
-import { openLog } from '../../src/cli/telling.js';
+import { openLog, openScreen } from '../../src/cli/telling.js';
 import { redactor } from '../../src/model/secret-forms.js';
 import { visible } from '../../src/model/visible.js';
 import { table } from '../../src/runs/run/present.js';

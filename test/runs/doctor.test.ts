@@ -5,10 +5,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lookAtQueue } from '../../src/api/client.js';
 import { RunError } from '../../src/model/error.js';
-import { checkNode, checkQueue } from '../../src/runs/doctor/here.js';
+import {
+  checkClock,
+  checkNode,
+  checkQueue,
+  checkUp,
+  checkUpCode,
+  hindersProbe,
+} from '../../src/runs/doctor/check-up.js';
 import { runProbe } from '../../src/runs/doctor/probe.js';
-import { checkClock } from '../../src/runs/doctor/service.js';
-import { checkUp, checkUpCode, hindersProbe } from '../../src/runs/doctor.js';
 import { resolveSettings } from '../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { serviceName } from '../../src/service/address.js';

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, it } from 'vitest';
-import { initialise } from '../../src/worker/store/embedded/folder.js';
+import { initialise } from '../../src/worker/store/embedded.js';
 import { postgresServer, redisServer } from './binaries.js';
 import { freePort, type ServerProcess, startServer } from './server-process.js';
 

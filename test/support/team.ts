@@ -3,9 +3,9 @@ import pino from 'pino';
 import type { WorkerContext } from '../../src/runs/run/context.js';
 import { runChannel } from '../../src/runs/run/open-service.js';
 import type { Settings } from '../../src/runs/settings.js';
+import { openSigner } from '../../src/worker/parts/letters.js';
 import { openParts, type Parts } from '../../src/worker/parts/parts.js';
 import { waitForLease } from '../../src/worker/rights.js';
-import { openSigner } from '../../src/worker/signer.js';
 import { openStore } from '../../src/worker/store/open.js';
 import type { Store } from '../../src/worker/store/port.js';
 

@@ -1,6 +1,6 @@
 import { companyName } from '../../runs/run/open-service.js';
 import { isLoopback } from '../../runs/settings-address.js';
-import { within } from '../../worker/within.js';
+import { within } from '../../worker/rights.js';
 import type { ApiDeps } from '../app.js';
 import { type Api, answers, get, json } from '../operation.js';
 import { session, signIn } from '../schema.js';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
-import type { Check } from '../../runs/doctor.js';
+import type { Check } from '../../runs/doctor/check-up.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import { type Cli, print, printJson, tell } from '../io.js';
 import { onInterrupt } from '../run-command.js';
@@ -33,7 +33,7 @@ Exit code 0 if all is well, 1 if something is not, 2 if the settings are not.`,
 
 async function doctor(cli: Cli, options: Options): Promise<number> {
   const { io } = cli;
-  const { checkUp, checkUpCode, hindersProbe } = await import('../../runs/doctor.js');
+  const { checkUp, checkUpCode, hindersProbe } = await import('../../runs/doctor/check-up.js');
   const settings = await readSettings(cli, options).catch((error: unknown) => {
     if (error instanceof RunError) return error;
     throw error;

@@ -18,8 +18,8 @@ import type { JobValues, Resolved } from '../rows/stage.js';
 import { writeRows } from '../rows/write.js';
 import type { RunFolder } from '../run/layout.js';
 import type { Run } from '../run/run.js';
-import type { Absences } from './absences.js';
 import { type Beyond, heldBy } from './compare.js';
+import type { Absences } from './nights.js';
 import type { Scope } from './scope.js';
 
 /** Orphans are written as rows are, with files of their own: they are no rows of the file. */

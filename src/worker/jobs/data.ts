@@ -1,7 +1,17 @@
 import { z } from 'zod';
-import type { Correction } from '../../model/correction.js';
-import { correction, MOST_CORRECTIONS } from '../../model/correction.js';
+import { type Correction, correction, MOST_CORRECTIONS } from '../../model/correction.js';
+import { RunError } from '../../model/error.js';
 import { exportJob, importJob, reconcileJob } from '../../model/job.js';
+import { didYouMean } from '../../runs/job/shape.js';
+import {
+  inlineExportJob,
+  inlineJob,
+  inlineReconcileJob,
+  type LoadedExportJob,
+  type LoadedJob,
+  type LoadedReconcileJob,
+  targetProblems,
+} from '../../runs/job-file.js';
 
 /**
  * What the jobs of queue `rowferry` carry: contract, section 10. Published as `schemas/job-data.schema.json`; everything
@@ -129,11 +139,7 @@ function shapes(inline: Readonly<Record<JobKind, z.ZodType>>, rows: z.ZodType, t
 
 const anything = z.record(z.string(), z.unknown());
 /** Inline jobs are checked as job files are; rows by themselves: zod leaves a key `__proto__` out, which is a heading like any other. */
-export const DATA_SHAPES = shapes(
-  { import: anything, export: anything, reconcile: anything },
-  listOf(z.unknown()),
-  file,
-);
+const DATA_SHAPES = shapes({ import: anything, export: anything, reconcile: anything }, listOf(z.unknown()), file);
 
 const cell = z.union([z.string().max(DATA_LIMITS.cell), z.number(), z.boolean(), z.null()]);
 const published = () =>
@@ -181,4 +187,218 @@ export function jobDataSchema(): Readonly<Record<string, unknown>> {
       export: plain('export'),
     },
   };
+}
+
+/** Data that are fit to be carried out. */
+type FitData =
+  | { readonly kind: 'import'; readonly ok: RowsData; readonly inline?: LoadedJob }
+  | { readonly kind: 'reconcile'; readonly ok: RowsData; readonly inline?: LoadedReconcileJob }
+  | { readonly kind: 'export'; readonly ok: ExportData; readonly inline?: LoadedExportJob };
+
+type CheckedData = FitData | { readonly faults: readonly string[] };
+
+/** More are counted, not listed: the reason of a failed job lies in the queue and is shown on one page. */
+const LISTED = 100;
+
+/** A job that nests deeper is no job: its keys have four levels. */
+const DEPTH = 20;
+
+/**
+ * Checks what came with a job of the queue. Each fault names the place, the value, shortened, and the rule; all are listed.
+ * An inline job is checked like a job file.
+ */
+export function checkJobData(name: string, data: unknown): CheckedData {
+  const known = JOB_KINDS.find((one) => one === name);
+  const kind = known ?? 'import';
+  const faults: string[] = known
+    ? []
+    : [`the job name is ${shown(name)}; it must be one of: ${JOB_KINDS.join(', ')}${didYouMean(name, JOB_KINDS)}`];
+  const size = sizeOf(data);
+  if (size === undefined) return { faults: [...faults, 'the data nests too deep to be read'] };
+  if (size > DATA_LIMITS.bytes) {
+    const text = `the data has ${size} bytes; it may have ${DATA_LIMITS.bytes}. Put the rows into a file.`;
+    return { faults: [...faults, text] };
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+    const text = `the data is ${shown(data)}; it must be an object with \`job\` and \`file\` or \`rows\``;
+    return { faults: [...faults, text] };
+  }
+  const { error } = DATA_SHAPES[kind].safeParse(data, { reportInput: true, error: ruleOf });
+  for (const issue of error?.issues ?? []) faults.push(...faultsOf(issue, kind));
+  const { job, file, rows, options = {} } = data as Readonly<Record<string, unknown>> & { readonly options?: object };
+  if (kind === 'export') {
+    const problems = typeof file === 'string' && file !== '' ? targetProblems(file) : [];
+    faults.push(...problems.map((wrong) => `\`file\` is ${shown(file)}; ${wrong}`));
+  } else {
+    if (Array.isArray(rows) && rows.length <= DATA_LIMITS.rows) faults.push(...rowFaults(rows));
+    const { corrections } = data as { readonly corrections?: unknown };
+    if (Array.isArray(corrections)) faults.push(...correctionFaults(corrections));
+    if ((file === undefined) === (rows === undefined)) {
+      faults.push(`give exactly one of \`file\` and \`rows\`; ${file === undefined ? 'neither is' : 'both are'} there`);
+    }
+  }
+  const { dry_run: dryRun, apply } = (options ?? {}) as { readonly dry_run?: unknown; readonly apply?: unknown };
+  if (kind === 'reconcile' && dryRun === true && apply === true) {
+    faults.push(
+      '`options.dry_run` and `options.apply` are both true; say one: write the differences, or only report them',
+    );
+  }
+  const isInline = typeof job === 'object' && job !== null && !Array.isArray(job);
+  const inline = isInline ? checkInline(job, kind) : undefined;
+  if (inline && 'faults' in inline) faults.push(...inline.faults);
+  else if (faults.length === 0) {
+    // As it came: zod's copy of the rows would lack a heading `__proto__`.
+    return { kind, ok: data, ...(inline && { inline: inline.job }) } as FitData;
+  }
+  const more = faults.length - LISTED;
+  return { faults: more > 0 ? [...faults.slice(0, LISTED), `… and ${more} more`] : faults };
+}
+
+const INLINE_JOBS = { import: inlineJob, reconcile: inlineReconcileJob, export: inlineExportJob };
+
+function checkInline(
+  job: object,
+  kind: JobKind,
+): { readonly job: LoadedJob | LoadedExportJob } | { readonly faults: readonly string[] } {
+  if (depthOf(job, DEPTH) > DEPTH) return { faults: [`\`job\` nests deeper than ${DEPTH} levels`] };
+  if (Object.hasOwn(job, 'notify')) {
+    return {
+      faults: ['`job.notify` stands in a job file only: whoever puts a job on the queue names nobody to be told'],
+    };
+  }
+  const size = sizeOf(job) ?? 0;
+  if (size > DATA_LIMITS.job) return { faults: [`\`job\` has ${size} bytes; a job may have ${DATA_LIMITS.job}`] };
+  try {
+    return { job: INLINE_JOBS[kind](job) };
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    return { faults: error.details.length > 0 ? error.details : [error.message] };
+  }
+}
+
+function rowFaults(rows: readonly unknown[]): string[] {
+  const faults: string[] = [];
+  const headings = new Set<string>();
+  for (const [index, row] of rows.entries()) {
+    const place = `rows[${index}]`;
+    if (typeof row !== 'object' || row === null || Array.isArray(row)) {
+      faults.push(`\`${place}\` is ${shown(row)}; a row is an object of headings and values`);
+      continue;
+    }
+    for (const [heading, value] of Object.entries(row)) {
+      headings.add(heading);
+      const rule = cellFault(value);
+      if (rule !== undefined) faults.push(`\`${place}.${clip(heading)}\` is ${shown(value)}; ${rule}`);
+    }
+  }
+  if (rows.length > 0 && headings.size === 0 && faults.length === 0) faults.push('`rows` hold no values at all');
+  if (headings.size > DATA_LIMITS.columns) {
+    faults.push(`\`rows\` have ${headings.size} different headings; there may be ${DATA_LIMITS.columns}`);
+  }
+  return faults;
+}
+
+function correctionFaults(corrections: readonly unknown[]): string[] {
+  return corrections.flatMap((one, index) => {
+    if (typeof one !== 'object' || one === null) return [];
+    const { row, from } = one as { readonly row?: unknown; readonly from?: unknown };
+    if ((row === undefined) !== (from === undefined)) return [];
+    return [
+      `\`corrections[${index}]\` says ${row === undefined ? 'neither' : 'both'} of \`row\` and \`from\`; say one`,
+    ];
+  });
+}
+
+function cellFault(value: unknown): string | undefined {
+  if (typeof value === 'string') {
+    return value.length > DATA_LIMITS.cell ? `a cell may have ${DATA_LIMITS.cell} characters` : undefined;
+  }
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    return 'numbers this long lose digits on their way; send it as text';
+  }
+  if (value === null || typeof value === 'boolean' || typeof value === 'number') return undefined;
+  return 'a cell is text, a number, true, false or null';
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+};
+
+/** The rule that a value breaks; what the schema itself says of it wins. */
+function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `it must be ${TYPES[issue.expected] ?? issue.expected}`;
+    case 'invalid_union':
+      return 'it must be the name of a job file, or the job itself as an object';
+    case 'too_small':
+      return issue.origin === 'string' ? 'it must not be blank' : `it must be ${issue.minimum} or more`;
+    case 'too_big':
+      return `it may have at most ${issue.maximum}${issue.origin === 'string' ? ' characters' : '; put more into a file'}`;
+    default:
+      return undefined;
+  }
+}
+
+function faultsOf(issue: z.core.$ZodIssue, kind: JobKind): string[] {
+  const place = issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => strangerText(place, key, kind));
+  if (issue.input === undefined) return [`\`${place}\` is missing`];
+  // Text is meant as a name: the rules of names are told.
+  const isName = issue.code === 'invalid_union' && typeof issue.input === 'string';
+  const rule = (isName && issue.errors[0]?.[0]?.message) || issue.message;
+  return [`\`${place}\` is ${shown(issue.input)}; ${rule}`];
+}
+
+/** A key that is unknown, or that another kind of job has. */
+function strangerText(place: string, key: string, kind: JobKind): string {
+  const keysOf = (one: JobKind) => {
+    const { shape } = DATA_SHAPES[one];
+    return Object.keys(place === 'options' ? shape.options.unwrap().shape : shape);
+  };
+  const name = `\`${place === '' ? '' : `${place}.`}${clip(key)}\``;
+  const known = keysOf(kind);
+  if (keysOf('reconcile').includes(key)) {
+    if (kind === 'export')
+      return `${name} has no meaning in an export: nothing is ever written to the service; leave it out`;
+    return `${name} belongs to jobs \`reconcile\`; an import writes unless \`options.dry_run\` is true`;
+  }
+  return `unknown key ${name}${didYouMean(key, known) || `; known here: ${known.join(', ')}`}`;
+}
+
+/** The value as a fault quotes it, short. */
+function shown(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === 'object') return 'an object';
+  return JSON.stringify(clip(String(value)));
+}
+
+function clip(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+/** Bytes as JSON; undefined where it nests too deep to be written. */
+function sizeOf(value: unknown): number | undefined {
+  try {
+    return Buffer.byteLength(JSON.stringify(value) ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Levels of nesting; stops counting above `limit`. */
+function depthOf(value: unknown, limit: number): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (limit < 0) return 1;
+  let deepest = 0;
+  for (const inner of Object.values(value)) deepest = Math.max(deepest, depthOf(inner, limit - 1));
+  return deepest + 1;
 }

@@ -7,7 +7,7 @@ import { type DoorOptions, openDoor } from '../../api/access/door.js';
 import { API_PATH, type Api } from '../../api/operation.js';
 import { RunError } from '../../model/error.js';
 import { isLoopback } from '../../runs/settings-address.js';
-import { within } from '../within.js';
+import { within } from '../rights.js';
 import type { Metrics } from './metrics.js';
 
 export interface Health {

@@ -1,12 +1,12 @@
 import type { Queue } from 'bullmq';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
-import { within } from '../within.js';
+import { within } from '../rights.js';
 import type { Channel } from './deliver.js';
 import type { EndedRun, Trigger } from './ended.js';
 
 /** One exchange with the service, as `ServiceOptions.observe` hands it out. */
-export interface RequestDone {
+interface RequestDone {
   readonly kind: 'read' | 'write';
   /** HTTP status; undefined where no answer came. */
   readonly status: number | undefined;
@@ -16,7 +16,7 @@ export interface RequestDone {
 }
 
 /** The gate to the service at this moment, as the channel tells it. */
-export interface PaceGauges {
+interface PaceGauges {
   /** Requests per second; undefined where no rate is in force. */
   readonly rate?: number | undefined;
   readonly inFlight: number;

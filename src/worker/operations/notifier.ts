@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Notify } from '../../model/job.js';
 import { parsed } from '../parsed.js';
+import { within } from '../rights.js';
 import type { Store } from '../store/port.js';
-import { within } from '../within.js';
 import { type Channel, type Missed, type Notification, post, postMail, repeated } from './deliver.js';
 import type { EndedRun } from './ended.js';
 

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { Carrier, CarrierContext, RunContext, WorkerContext } from '../../runs/run/context.js';
-import type { Signer } from '../signer.js';
 import type { Store } from '../store/port.js';
 import { openCarrier } from './carrier.js';
 import { partExecutor } from './executor.js';
+import type { Signer } from './letters.js';
 import { type LettersOptions, openLetters } from './letters.js';
 import { MOST_STALLS, PARTS_AT_ONCE, partsQueue } from './protocol.js';
 

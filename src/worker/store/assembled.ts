@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Queue, QueueEvents, Worker } from 'bullmq';
-import { within } from '../within.js';
+import { within } from '../rights.js';
 import { faultOf, type Reports } from './faults.js';
 import type { Primitives, Processor, Store, StoreWorkerOptions } from './port.js';
 import { exchangePace, isLeased, openPresence, readText, swapText, takeLease } from './shared.js';

@@ -8,14 +8,14 @@ import type { Store, StoreOptions } from './port.js';
 export async function openStore(options: StoreOptions): Promise<Store> {
   // Each store brings drivers along that the others have no use for.
   if (options.url === undefined) {
-    const { openEmbedded } = await import('./embedded/open.js');
+    const { openEmbedded } = await import('./embedded.js');
     return openEmbedded(options);
   }
   const address = parseAddress(options.url);
   if (address.kind === 'redis') {
-    const { openRedis } = await import('./redis/open.js');
+    const { openRedis } = await import('./redis.js');
     return openRedis(address, options);
   }
-  const { openPostgres } = await import('./postgres/open.js');
+  const { openPostgres } = await import('./postgres.js');
   return openPostgres(address, options);
 }

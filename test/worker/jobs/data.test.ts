@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { checkJobData } from '../../../src/worker/jobs/check-data.js';
-import { DATA_LIMITS, jobDataSchema } from '../../../src/worker/jobs/data.js';
+import { checkJobData, DATA_LIMITS, jobDataSchema } from '../../../src/worker/jobs/data.js';
 
 const JOB = {
   kind: 'import',

@@ -7,7 +7,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newRunId } from '../../../src/runs/run/layout.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
-import { checkJobData } from '../../../src/worker/jobs/check-data.js';
+import { checkJobData } from '../../../src/worker/jobs/data.js';
 import type { Prepared, RunDeps } from '../../../src/worker/jobs/delivery.js';
 import { RowsDelivery } from '../../../src/worker/jobs/process.js';
 import { freshState } from '../../../src/worker/jobs/state.js';

@@ -11,8 +11,8 @@ import type { WriteAnswer, WriteRequest } from '../../../src/runs/run/context.js
 import { resolveSettings } from '../../../src/runs/settings.js';
 import { partExecutor } from '../../../src/worker/parts/executor.js';
 import type { PartListener } from '../../../src/worker/parts/letters.js';
+import { openSigner } from '../../../src/worker/parts/letters.js';
 import { answersOf, type PartData, pack } from '../../../src/worker/parts/protocol.js';
-import { openSigner } from '../../../src/worker/signer.js';
 import { privateRedis } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { creates, LEASE_MS, lettersWith, openPartsTeam, type PartsTeam } from './team.js';

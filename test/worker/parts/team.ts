@@ -4,9 +4,14 @@ import type { Job, Queue, QueueEvents, Worker } from 'bullmq';
 import pino from 'pino';
 import type { Carrier, WriteAnswer, WriteRequest } from '../../../src/runs/run/context.js';
 import { openCarrier } from '../../../src/worker/parts/carrier.js';
-import { type Letters, openLetters, type PartListener } from '../../../src/worker/parts/letters.js';
+import {
+  type Letters,
+  openLetters,
+  openSigner,
+  type PartListener,
+  type Signer,
+} from '../../../src/worker/parts/letters.js';
 import { type Message, MOST_STALLS, type PartResult, pack } from '../../../src/worker/parts/protocol.js';
-import { openSigner, type Signer } from '../../../src/worker/signer.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Store } from '../../../src/worker/store/port.js';
 

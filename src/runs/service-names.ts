@@ -1,15 +1,20 @@
-import { type CustomColumn, type OfferedNames, offer, type ServiceNames } from '../../blank-workbook/columns.js';
-import { RunError } from '../../model/error.js';
-import { grouped } from '../../model/grouped.js';
-import { customFieldName } from '../../model/job.js';
-import { foldText } from '../../model/value.js';
-import { type Catalogue, findCustom } from '../../pipeline/map/targets.js';
-import { parseForm, parseTemplate } from '../../resources/custom.js';
-import type { CustomTemplate, FieldSpec, ReferenceTarget, ResourceSpec } from '../../resources/spec.js';
-import { openKnownIds } from '../../service/known-ids.js';
-import { readAll } from '../../service/lists/pages.js';
-import type { Json, KnownKind, Readable, Service } from '../../service/port.js';
-import { isHome } from '../../store/home.js';
+import { type CustomColumn, type OfferedNames, offer, type ServiceNames } from '../blank-workbook/columns.js';
+import { RunError } from '../model/error.js';
+import { grouped } from '../model/grouped.js';
+import { customFieldName } from '../model/job.js';
+import { foldText } from '../model/value.js';
+import { type Catalogue, findCustom } from '../pipeline/map/targets.js';
+import { parseForm, parseTemplate } from '../resources/custom.js';
+import { resourceSpec } from '../resources/registry.js';
+import type { CustomTemplate, FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
+import { serviceName } from '../service/address.js';
+import { openKnownIds } from '../service/known-ids.js';
+import { readAll } from '../service/lists/pages.js';
+import type { Json, KnownKind, Readable, Service } from '../service/port.js';
+import { openService } from '../service/service.js';
+import { isHome } from '../store/home.js';
+import { type Channel, serviceOptions } from './run/open-service.js';
+import { requireService, type Settings } from './settings.js';
 
 /** What blank workbooks have of the service; each list is read once. A list that cannot be read becomes a warning. */
 
@@ -142,3 +147,54 @@ async function readList(
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+
+/** What the service has of one kind, by the names that a cell may hold. */
+export interface NamesFound {
+  readonly names: readonly string[];
+  /** Why there are none, or not all, in a sentence. */
+  readonly lack?: string;
+}
+
+export interface NamesWanted {
+  /** `asset-field`: its custom fields, as job files name them. */
+  readonly of: ReferenceTarget | 'subcategory' | `${ResourceName}-field`;
+  readonly settings: Settings;
+  readonly channel: Channel;
+  readonly signal: AbortSignal;
+}
+
+/** More than this would take minutes to read. */
+const MOST_LISTED = 20_000;
+const PATIENCE_MS = 5_000;
+
+/** Asks the service for the names of one kind. A list that it has not, or does not give, is a `lack`. */
+export async function findNames({ of, settings, channel, signal }: NamesWanted): Promise<NamesFound> {
+  const { company, home } = settings;
+  const service = openService({ ...serviceOptions(settings, company), patienceMs: PATIENCE_MS, channel, signal });
+  const warnings: string[] = [];
+  try {
+    const known = { home, service: serviceName(requireService(settings).apiUrl, company) };
+    const warn = (text: string) => void warnings.push(text.replace(', so its columns have no drop-down list', ''));
+    const asking = { service, signal, warn, most: MOST_LISTED };
+    const owner = /^(.+)-field$/.exec(of)?.[1];
+    if (owner !== undefined) {
+      const spec = resourceSpec(owner as ResourceName);
+      const fields = customColumns(spec, await readCatalogue(spec, asking));
+      return { names: fields.map(({ field }) => field), ...(warnings[0] && { lack: warnings[0] }) };
+    }
+    const target = of as ReferenceTarget | 'subcategory';
+    const found = (await readNames([target === 'subcategory' ? 'category' : target], known, asking)).get(target);
+    if (!found)
+      return { names: [], lack: warnings[0] ?? `The service has no list of names (${of}) that could be read.` };
+    if (found.source === 'known')
+      return { names: found.names, lack: 'Only names that earlier runs learned: the service has no list of them.' };
+    const { names, leftOut } = found;
+    if (leftOut === 0) return { names };
+    return {
+      names,
+      lack: `${leftOut} names are left out: several records bear them, or they would be read as something else. Write id:17 instead.`,
+    };
+  } finally {
+    await service.close();
+  }
+}

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { PGlite } from '@electric-sql/pglite';
 import type { PgPool, PgPoolClient, PgQueryResult } from 'bullmq';
 import pg from 'pg';
-import { Away } from '../faults.js';
+import { Away } from './faults.js';
 
 /**
  * PGlite works on this thread, and its answers come without the event loop turning once: after so long sockets and timers

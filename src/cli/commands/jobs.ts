@@ -1,0 +1,223 @@
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import { inputFile } from '../../library/open.js';
+import { EXIT, RunError } from '../../model/error.js';
+import { grouped } from '../../model/grouped.js';
+import { visible } from '../../model/visible.js';
+import type { MapRequest, MapResult } from '../../runs/map-file.js';
+import type { SettingFlags } from '../../runs/settings.js';
+import type { TemplateResult } from '../../runs/template.js';
+import { type Cli, interrupted, print, printJson, tell } from '../io.js';
+import { onInterrupt } from '../run-command.js';
+import { given, readSettings, settingOptions } from '../setup.js';
+
+export function checkCommand(cli: Cli): Command {
+  const command = new Command('check')
+    .description('validate job files; every problem is listed with its line')
+    .argument(
+      '[job...]',
+      'job files, folders of them, or names of jobs in the jobs folder; without any: all of that folder',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry check jobs/assets.yaml
+  $ rowferry check jobs/*.yaml
+
+Exit code 0 if every file can be run, 2 if one cannot.`,
+    )
+    .action(async (jobs: string[], options: { jobsDir?: string }) => {
+      cli.code = await checkJobs(cli, jobs, options);
+    });
+  return settingOptions(command, 'jobsDir');
+}
+
+async function checkJobs(cli: Cli, jobs: readonly string[], options: { jobsDir?: string }): Promise<number> {
+  const { jobsDir } = await readSettings(cli, options);
+  const [{ checkJobs }, { presentFailure }] = await Promise.all([import('../../runs/job-file.js'), import('../io.js')]);
+  const results = await checkJobs(jobs, { jobsDir, cwd: cli.io.cwd });
+  let bad = 0;
+  for (const result of results) {
+    if (result.failure) presentFailure(result.failure, cli, { json: false });
+    for (const line of result.lines) print(cli, line);
+    if (!result.fine) bad++;
+  }
+  const files = (count: number) => (count === 1 ? '1 job file' : `${count} job files`);
+  if (bad > 0) print(cli, `${bad} of ${files(results.length)} cannot be run`);
+  else print(cli, `${files(results.length)} ${results.length === 1 ? 'is' : 'are'} fine`);
+  return bad > 0 ? EXIT.usage : EXIT.ok;
+}
+
+interface MapFlags {
+  resource?: string;
+  output?: string;
+  force?: true;
+  json?: true;
+  sheet?: string;
+  headerRow?: string;
+  apiUrl?: string;
+  company?: string;
+}
+
+export function mapCommand(cli: Cli): Command {
+  const command = new Command('map')
+    .description("suggest a job file from a spreadsheet's headings and values; a service is asked for names, if set")
+    .argument('<file>', 'spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz')
+    .option('--resource <resource>', 'asset, contract, supplier or customer; required')
+    .option('-o, --output <job>', 'job file to write; without it the job goes to stdout')
+    .option('--force', 'replace the job file if it is there')
+    .option('--sheet <name>', 'sheet of a workbook: its name, or its number from 1')
+    .option('--header-row <n>', 'row of the headings, where it is not found by itself; none: there are no headings')
+    .option('--json', 'print what was found, and the job, as one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry map inventory.xlsx --resource asset -o jobs/inventory.yaml
+  $ rowferry map suppliers.csv --resource supplier > suppliers.yaml
+  $ rowferry map contracts.csv --resource contract --json | jq '.columns[] | {heading, field, confidence}'
+
+There is always a job, with every column in it. Every guess says why, and how certain it is; what is not certain enough
+stays ~, with the reason behind it. The last line is the question to answer next.
+Exit code 0, or 3 if no column could be mapped.`,
+    )
+    .action(async (file: string, options: MapFlags) => {
+      cli.code = await suggest(cli, file, options);
+    });
+  return settingOptions(command, 'apiUrl', 'company');
+}
+
+async function suggest(cli: Cli, file: string, options: MapFlags): Promise<number> {
+  const { resource } = options;
+  if (resource === undefined) {
+    throw new RunError(
+      'usage',
+      `--resource is missing: what are the rows? For example: rowferry map ${file} --resource asset`,
+    );
+  }
+  if (options.output === '-') throw new RunError('usage', '-o - is not needed: without -o the job goes to stdout.');
+  const [{ mapFile }, settings] = await Promise.all([import('../../runs/map-file.js'), readSettings(cli, options)]);
+  const { cwd } = cli.io;
+  const result = await mapFile({
+    file: await inputFile(file, cwd),
+    resource,
+    cwd,
+    settings,
+    ...given({
+      output: options.output && resolve(cwd, options.output),
+      force: options.force,
+      source: sourceOf(options),
+    }),
+  });
+  if (options.json) printJson(cli, result.summary);
+  else present(cli, result, options.output);
+  return result.reason === undefined ? EXIT.ok : EXIT.needsPerson;
+}
+
+function present(cli: Cli, { job, reason, table }: MapResult, output: string | undefined): void {
+  const say = output === undefined ? tell : print;
+  say(cli, table);
+  if (reason !== undefined) say(cli, `\n${reason} docs/reference/fields.md lists the fields.`);
+  if (output === undefined) cli.io.stdout.write(visible(job));
+  else print(cli, `\nThe job is in ${output}. Look at it, then: rowferry check ${output}`);
+}
+
+function sourceOf({ sheet, headerRow }: MapFlags): MapRequest['source'] | undefined {
+  if (headerRow !== undefined && headerRow !== 'none' && !/^[1-9]\d{0,6}$/.test(headerRow)) {
+    throw new RunError(
+      'usage',
+      `--header-row is "${headerRow}"; give the number of the row, as the spreadsheet program shows it, or none.`,
+    );
+  }
+  return given({
+    sheet: sheet !== undefined && /^[1-9]\d{0,4}$/.test(sheet) ? Number(sheet) : sheet,
+    header_row: headerRow === undefined || headerRow === 'none' ? headerRow : Number(headerRow),
+  });
+}
+
+type TemplateFlags = SettingFlags & { output: string; columns?: string[]; all?: true; json?: true };
+
+export function templateCommand(cli: Cli): Command {
+  const command = new Command('template')
+    .description('write a blank workbook with headings, drop-down lists and notes, and the job file that imports it')
+    .argument('<resource>', 'asset, contract, supplier or customer')
+    .requiredOption('-o, --output <file>', 'workbook to write (.xlsx); the job file is written beside it (.yaml)')
+    .option('--columns <a,b>', 'only these fields, and those that every row needs', listed)
+    .option('--all', 'every field and custom field, not only the fifteen that people use')
+    .option('--json', 'print what was written as one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry template asset -o assets.xlsx
+  $ rowferry template contract -o contracts.xlsx --columns description,payment_terms
+  $ rowferry import assets.xlsx --job assets.yaml --dry-run      once it is filled in
+
+With ROWFERRY_API_URL and a token, the drop-down lists offer the service's own names (categories, owners, suppliers …)
+and with --all its custom fields are columns. Without, the workbook has the fields and values of the interface alone.`,
+    )
+    .action(async (resource: string, options: TemplateFlags) => {
+      cli.code = await template(cli, resource, options);
+    });
+  return settingOptions(command, 'apiUrl', 'company', 'home', 'concurrency', 'maxRps');
+}
+
+/** `a,b` and repeated options alike. */
+function listed(text: string, before: string[] = []): string[] {
+  return [
+    ...before,
+    ...text
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
+  ];
+}
+
+async function template(cli: Cli, resource: string, options: TemplateFlags): Promise<number> {
+  const { io } = cli;
+  const settings = await readSettings(cli, options);
+  const { writeTemplate } = await import('../../runs/template.js');
+  const interruption = onInterrupt((signal) => tell(cli, `${signal}: stopping; nothing is written`));
+  try {
+    const result = await writeTemplate(
+      {
+        resource,
+        file: options.output,
+        cwd: io.cwd,
+        ...given({
+          columns: options.columns,
+          all: options.all,
+          company: options.company === undefined ? undefined : settings.company,
+        }),
+      },
+      {
+        settings,
+        signal: interruption.signal,
+        notice: ({ level, text }) => tell(cli, level === 'warn' ? `warning: ${text}` : text),
+      },
+    );
+    if (options.json) printJson(cli, result);
+    else print(cli, resultText(result));
+    return EXIT.ok;
+  } catch (error) {
+    const code = interruption.exitCode();
+    if (code === undefined) throw error;
+    return interrupted(cli, 'Interrupted; nothing was written.', code, options.json === true);
+  } finally {
+    interruption.release();
+  }
+}
+
+function resultText({ file, job, sheet, columns, more, lists }: TemplateResult): string {
+  const needed = columns.filter(({ required }) => required).length;
+  const word = (path: string) => (/^[\w./@%+:,-]+$/.test(path) ? path : `"${path}"`);
+  return [
+    `${file}: sheet "${sheet}" with ${columns.length} columns, ${needed} of them required${more > 0 ? `; ${more} more with --all` : ''}`,
+    ...(lists.length > 0
+      ? [`Drop-down lists: ${lists.map(({ list, values }) => `${list} (${grouped(values)})`).join(', ')}`]
+      : []),
+    `${job}: the job that imports it`,
+    `Fill it in, then: rowferry import ${word(file)} --job ${word(job)} --dry-run`,
+  ].join('\n');
+}

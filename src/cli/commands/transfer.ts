@@ -1,0 +1,203 @@
+import { Command } from 'commander';
+import type { RunHandle } from '../../library/handle.js';
+import {
+  type ExportOptions,
+  exportRecords,
+  type ImportOptions,
+  importFile,
+  reconcileFile,
+} from '../../library/runs.js';
+import { RunError } from '../../model/error.js';
+import { EXPORTABLE, type ExportableName } from '../../model/resource-names.js';
+import type { SettingFlags } from '../../runs/settings.js';
+import type { Cli } from '../io.js';
+import { callOptions, carryOut, shown } from '../run-command.js';
+import { given, readSettings, settingOptions } from '../setup.js';
+
+/** The commands that take the rows of a file into the service. */
+
+type RowsFlags = SettingFlags & {
+  job?: string;
+  dryRun?: true;
+  apply?: true;
+  report?: string;
+  force?: true;
+  json?: true;
+};
+
+export function importCommand(cli: Cli): Command {
+  const command = new Command('import')
+    .description('import a spreadsheet: create and update records, one outcome per row')
+    .argument('<file>', 'spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz')
+    .option('--job <job>', 'job file, or the name of one in the jobs folder; required')
+    .option('--dry-run', 'say what would happen; nothing is written to the service')
+    .option('--report <dir>', 'folder for the reports; by default the folder of the run')
+    .option('--force', 'go on although a brake of the job would stop the run')
+    .option('--json', 'print the summary as one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry import assets.xlsx --job assets --dry-run
+  $ rowferry import assets.xlsx --job jobs/assets.yaml --report reports/today
+  $ rowferry import rejected.xlsx --job assets            the corrected rows of an earlier run
+  $ rowferry import assets.csv --job assets --json | jq .rows
+
+Stopped by Ctrl-C or killed: \`rowferry runs resume last\` goes on, and writes no row twice.`,
+    )
+    .action((file: string, options: RowsFlags) =>
+      takeRows(cli, file, options, {
+        example: 'rowferry import assets.xlsx --job assets',
+        run: (request) => importFile({ ...request, dryRun: options.dryRun === true }),
+      }),
+    );
+  return settingOptions(command, 'company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
+}
+
+export function reconcileCommand(cli: Cli): Command {
+  const command = new Command('reconcile')
+    .description('compare a spreadsheet with the service, field by field, and make them agree')
+    .argument('<file>', 'spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz')
+    .option('--job <job>', 'job file of kind reconcile, or the name of one in the jobs folder; required')
+    .option('--apply', 'write the differences; without it they are only reported')
+    .option('--report <dir>', 'folder for the reports; by default the folder of the run')
+    .option('--force', 'go on although a brake would stop the run')
+    .option('--json', 'print the summary as one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry reconcile erp.csv --job reconcile-assets            what differs? nothing is written
+  $ rowferry reconcile erp.csv --job reconcile-assets --apply    put it right
+  $ rowferry runs approve last --by "Ann Lee"                    carry out a plan that was looked at
+  $ rowferry runs undo last                                      put everything back
+
+The report to open in the morning is reconcile.xlsx, or report.html.`,
+    )
+    .action((file: string, options: RowsFlags) =>
+      takeRows(cli, file, options, {
+        example: 'rowferry reconcile erp.csv --job reconcile-assets',
+        run: (request) => reconcileFile({ ...request, apply: options.apply === true }),
+      }),
+    );
+  return settingOptions(command, 'company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
+}
+
+/** What differs between them. */
+interface Work {
+  /** A command line that would be right. */
+  readonly example: string;
+  run(request: Omit<ImportOptions, 'job' | 'dryRun'> & { readonly job: string }): RunHandle;
+}
+
+/** Throws a `RunError` of kind `usage` for settings, job or file that are missing or wrong. */
+async function takeRows(cli: Cli, file: string, options: RowsFlags, work: Work): Promise<void> {
+  const { job, force, report } = options;
+  // Checked here: an option of a similar name is then reported as what it is, a misspelling.
+  if (job === undefined) {
+    throw new RunError(
+      'usage',
+      `--job is missing: it names the job file that says which column is which field. For example: ${work.example}`,
+    );
+  }
+  const settings = await readSettings(cli, options);
+  const request = { file, job, force: force === true, ...given({ reportDir: report }) };
+  const { code } = await carryOut(cli, settings, { json: options.json === true }, (context) =>
+    shown(work.run({ ...request, ...callOptions(cli, options, context) }), context),
+  );
+  cli.code = code;
+}
+
+type ExportFlags = SettingFlags & {
+  job?: string;
+  output?: string;
+  columns?: string;
+  filter?: string[];
+  order?: string;
+  editable?: true;
+  json?: true;
+};
+
+export function exportCommand(cli: Cli): Command {
+  const command = new Command('export')
+    .description('write the records of a resource to a file, complete also while they change')
+    .argument('[resource]', `one of ${EXPORTABLE.join(', ')}; not needed with --job`)
+    .option('-o, --output <file>', 'file to write: .xlsx, .csv or .ndjson, each also .gz; required')
+    .option('--job <job>', 'export job file, or the name of one in the jobs folder; the other flags win over it')
+    .option('--columns <a,b>', 'only these headings or fields, in this order')
+    .option('--filter <k=v...>', 'only records with this value; may be given several times')
+    .option('--order <field>', 'order of the records; -field for descending')
+    .option('--editable', 'to be changed and imported again: writes the job file for that beside it')
+    .option('--json', 'print the summary as one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ rowferry export asset -o assets.xlsx
+  $ rowferry export contract -o open.csv.gz --filter status=active --order -contract_end_date
+  $ rowferry export asset -o dell.ndjson --filter manufacturer=Dell --columns id,name,serial_number
+  $ rowferry export asset -o assets.xlsx --editable && rowferry import assets.xlsx --job assets.yaml --dry-run
+  $ rowferry export --job export-assets
+
+The file is the old one or the complete new one at every moment. Exit code 3: the list changed so much while it was read
+that it could not be established that nothing is missing. \`rowferry runs resume last\` goes on after Ctrl-C or a kill.`,
+    )
+    .action(async (resource: string | undefined, options: ExportFlags) => {
+      cli.code = await exportFile(cli, resource, options);
+    });
+  return settingOptions(command, 'company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
+}
+
+async function exportFile(cli: Cli, resource: string | undefined, options: ExportFlags): Promise<number> {
+  const settings = await readSettings(cli, options);
+  const wanted = await wantedOf(resource, options);
+  const { code } = await carryOut(cli, settings, { json: options.json === true }, (context) =>
+    shown(exportRecords({ ...wanted, ...callOptions(cli, options, context) }), context),
+  );
+  return code;
+}
+
+async function wantedOf(resource: string | undefined, options: ExportFlags): Promise<ExportOptions> {
+  const { job, output, columns, filter, order, editable } = options;
+  if (output === '-') throw new RunError('usage', '-o - is not supported: name a file, such as -o assets.csv.');
+  const chosen = given({ columns: columns === undefined ? undefined : splitColumns(columns), filter, order, editable });
+  // A resource beside a job is held against that of the job.
+  if (job !== undefined)
+    return { ...chosen, job, ...given({ output, resource: resource as ExportableName | undefined }) };
+  const name = await resourceOf(resource, filter);
+  if (output === undefined) {
+    throw new RunError(
+      'usage',
+      `-o is missing: it names the file to write. For example: rowferry export ${name} -o ${name}s.xlsx`,
+    );
+  }
+  return { ...chosen, resource: name, output };
+}
+
+async function resourceOf(given: string | undefined, filter: readonly string[] = []): Promise<ExportableName> {
+  if (given === undefined) {
+    const taken = EXPORTABLE.find((name) => filter.some((one) => one.toLowerCase() === name));
+    if (taken) {
+      throw new RunError(
+        'usage',
+        `\`${taken}\` was taken for a filter: --filter takes every word up to the next option. Name the resource first: rowferry export ${taken} -o FILE --filter …`,
+      );
+    }
+    throw new RunError('usage', `What is to be exported? Name one of: ${EXPORTABLE.join(', ')}; or a job with --job.`);
+  }
+  const found = EXPORTABLE.find((name) => name === given.toLowerCase());
+  if (found) return found;
+  const { didYouMean } = await import('../../runs/job/shape.js');
+  throw new RunError(
+    'usage',
+    `There is no resource \`${given}\`${didYouMean(given, EXPORTABLE) || '.'} There are: ${EXPORTABLE.join(', ')}.`,
+  );
+}
+
+/** Headings may hold commas themselves; a backslash keeps them. */
+function splitColumns(text: string): string[] {
+  return text
+    .split(/(?<!\\),/)
+    .map((one) => one.replaceAll('\\,', ',').trim())
+    .filter((one) => one !== '');
+}
