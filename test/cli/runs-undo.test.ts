@@ -71,7 +71,7 @@ describe('runs undo', () => {
     await imported();
     const flags = ['--retire', 'lifecycle_stage=Retired'];
     const { out } = await run('runs', 'undo', 'last', '--dry-run', ...flags);
-    const named = /Next: the same without --dry-run: rowferry runs undo (\S+)/.exec(out)?.[1] ?? '';
+    const named = /without --dry-run, with the id of the run: rowferry runs undo ([\w-]+)/.exec(out)?.[1] ?? '';
     const again = await run('runs', 'undo', named, ...flags, '--json');
     expect(JSON.parse(again.out)).toMatchObject({ of_run: named, rows: { updated: 2 }, status: 'succeeded' });
   });

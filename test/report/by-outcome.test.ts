@@ -25,7 +25,7 @@ const next = (of: Summary) => plain(summaryText(of).replace(/^.*?(?=Next:|$)/s, 
 
 describe('what is to be done follows from the outcomes', () => {
   test.each([
-    [{ at_risk: 3 }, /doctor --probe.*at_risk: warn/, /correct|underscore/],
+    [{ at_risk: 3 }, /doctor --probe.*at_risk: warn/, /rejected|underscore/],
     [{ unknown: 2 }, /[Ll]ook up the.*runs retry/, /correct the values|underscore|rejected\.csv/],
     [{ failed: 2 }, /runs retry/, /correct the values|underscore|rejected\.csv/],
     [{ invalid: 2 }, /rejected\.csv/, /runs retry|doctor|duplicate/],
@@ -35,7 +35,7 @@ describe('what is to be done follows from the outcomes', () => {
     const one = summary({ created: 4, ...counts });
     for (const text of [next(one), steps(one)]) {
       expect(text).toMatch(wanted);
-      expect(text.replace('need no correction', '').replace('needs no correction', '')).not.toMatch(unwanted);
+      expect(text).not.toMatch(unwanted);
     }
   });
 
@@ -60,7 +60,7 @@ describe('values that are gone', () => {
     const text = plain(reportPage(one, new Map()));
     expect(text).not.toMatch(/Everything is in order|ended well|Nothing\. /);
     expect(text).toContain('Values were lost');
-    expect(steps(one)).toMatch(/what 3 updates destroyed: plan\.csv.*before\.ndjson/);
+    expect(steps(one)).toMatch(/what 3 updates destroyed: ?plan\.csv.*before\.ndjson/);
     expect(headline(one)).toBe('All 3 rows are in; 3 updates destroyed values.');
   });
 
@@ -73,7 +73,7 @@ describe('values that are gone', () => {
   test('where the run stopped behind its last row, that is said', () => {
     const one = summary({ updated: 10 }, { status: 'failed', losses, reason: 'It was read back.' });
     expect(headline(one)).toBe('The run failed, after its last row: all 10 rows are in; 3 updates destroyed values.');
-    expect(next(one)).toMatch(/what is gone.*runs resume/);
+    expect(next(one)).toMatch(/destroyed.*runs resume/);
     const some = summary({ updated: 4, not_attempted: 6 }, { status: 'failed', losses });
     expect(headline(some)).toBe('The run failed: 4 of 10 rows are in; 6 were not reached; 3 updates destroyed values.');
   });

