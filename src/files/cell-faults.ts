@@ -44,7 +44,7 @@ export function keptText(text: string, limit: number): string {
 }
 
 /** What `visibleBytes` spells out. */
-const SPELLED = /(?<!\ufffd)\\(?:x[0-9A-F]{2}|u[0-9A-F]{4})/g;
+const SPELLED = /(?<!\ufffd)\\x[0-9A-F]{2}/g;
 
 /**
  * Bytes that were spelled out are marked by the replacement character, which no value may hold: read again, the text is

@@ -4,7 +4,7 @@ import { type Cell, isBlank, type RowFault, type SheetRow } from '../model/row.j
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { fileBytes } from './bytes.js';
 import { keptText, LINE_FAULT, LINE_KEY, textFault } from './cell-faults.js';
-import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encoding/encoding.js';
+import { againstMark, asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encoding/encoding.js';
 import { JsonFault, type Pair, parseJsonLine } from './json-line.js';
 import type { SourceLimits } from './limits.js';
 
@@ -26,7 +26,9 @@ interface NdjsonFile {
 export async function openNdjson(file: NdjsonFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {
   const raw = () => fileBytes(file.path, file.gzip, limits);
   const mark = encodingOfHead(file.head);
-  const named = statedEncoding(file.path, options.encoding, mark);
+  const stated = statedEncoding(options.encoding, mark);
+  const against = againstMark(stated, mark);
+  const named = against ? undefined : stated;
   const finding = named ? undefined : (mark ?? (await encodingOfText(raw)));
   const encoding = named ?? finding!.encoding;
   const text = () => asUtf8(raw(), encoding, mark?.encoding === encoding ? mark.bom : 0);
@@ -46,7 +48,7 @@ export async function openNdjson(file: NdjsonFile, options: SourceOptions, limit
         finding?.evidence ?? `The encoding is ${encoding}, as stated.`,
         `The ${headings.length} headings are the keys of the first ${grouped(HEADING_LINES)} lines.`,
       ],
-      warnings: finding?.warning ? [finding.warning] : [],
+      warnings: [against, finding?.warning].filter((text) => text !== undefined),
     },
     rows: () => dataRows(file.path, text(), headings, limits),
   };

@@ -19,6 +19,7 @@ const FOREIGN: readonly (readonly [string, readonly string[]])[] = [
   ['a JPEG image', ['\xff\xd8\xff']],
   ['a GIF image', ['GIF87a', 'GIF89a']],
   ['a program', ['\x7fELF', 'MZ\x90']],
+  ['a text in UTF-32', ['\xff\xfe\0\0', '\0\0\xfe\xff']],
   [
     'a workbook of an early Excel (before 1997)',
     ['\x09\x00\x04\x00', '\x09\x02\x06\x00', '\x09\x04\x06\x00', '\x09\x08'],

@@ -27,8 +27,6 @@ export interface RejectedOptions {
   readonly choicesOf?: (column: number) => readonly string[];
   /** 0-based positions of the columns that tell a row's record. */
   readonly keyColumns?: readonly number[];
-  /** The job names the encoding: the same bytes are read in the same way again. */
-  readonly keepEncoding?: boolean;
   /** The job names the heading row by number, so the heading must stand in that row again. */
   readonly keepHeaderRow?: boolean;
   /** All rows, and none of our columns: the file as it was corrected. */
@@ -57,8 +55,7 @@ export function rejectedName(format: SourceFormat, name = 'rejected'): string {
  * for its form carries `_line`, which is its text where it is no object, until somebody deletes it.
  *
  * CSV keeps delimiter (and the line that names it), line end, encoding and byte order mark. Characters of a message that the encoding lacks are
- * written in plain letters; should a cell itself not fit, the whole file is UTF-8 with a byte order mark. Bytes without a
- * meaning stand there as they did where the job names the encoding; a detected one they could make another.
+ * written in plain letters; should a cell itself not fit, the whole file is UTF-8 with a byte order mark.
  * In a workbook the cells at fault are filled and carry the message as a note, columns with lists offer them, the key and
  * the reasons are in sight when it is opened, and what to do is said, and a formula without a stored result is an error there, because it would be
  * worked out from other rows. `rows` may be called more than once.
@@ -157,13 +154,13 @@ async function writeCsvIn(
   encoding: string,
   bom: boolean,
 ): Promise<void> {
-  const { meta, keepEncoding, keepHeaderRow } = options;
+  const { meta, keepHeaderRow } = options;
   const newline = meta.newline ?? '\r\n';
   const unicode = encoding.startsWith('utf-');
   const kept = keptColumns(options);
   const encode = csvEncoder({ encoding, delimiter: meta.delimiter, newline });
   const bytes = (lines: readonly (readonly string[])[]): Buffer => {
-    if (!unicode && !encodable(lines.flat().join('\n'), encoding, keepEncoding)) throw new NotEncodable();
+    if (!unicode && !encodable(lines.flat().join('\n'), encoding)) throw new NotEncodable();
     return encode(lines);
   };
   await writeSafely(path, async (write) => {
@@ -333,36 +330,16 @@ function jsonText(cell: Cell): string {
   return typeof cell === 'object' && cell.t === 'n' ? cell.value : JSON.stringify(shownText(cell));
 }
 
-const PLAIN: ReadonlyMap<string, string> = new Map(
-  [
-    ['‘’‚', "'"],
-    ['“”„«»', '"'],
-    ['–—−·•', '-'],
-    ['…', '...'],
-    ['→', '->'],
-    ['←', '<-'],
-    ['≤', '<='],
-    ['≥', '>='],
-    ['≠', '<>'],
-    ['×', 'x'],
-    ['€', 'EUR'],
-    ['ß', 'ss'],
-    ['Ł', 'L'],
-    ['ł', 'l'],
-    ['Đ', 'D'],
-    ['đ', 'd'],
-    ['ı', 'i'],
-  ].flatMap(([chars = '', plain = '']) => [...chars].map((char) => [char, plain] as const)),
-);
+/** What our messages hold and old encodings lack. */
+const PLAIN: Readonly<Record<string, string>> = {
+  ...{ '‘': "'", '’': "'", '“': '"', '”': '"' },
+  ...{ '–': '-', '−': '-', '·': '-', '…': '...', '→': '->' },
+};
 
 /** The text in characters the encoding has: accents are dropped where they must be, the rest becomes `?`. */
 export function plainer(text: string, encoding: string): string {
   if (encodable(text, encoding)) return text;
-  return [...text]
-    .map((char) => {
-      if (encodable(char, encoding)) return char;
-      const plain = PLAIN.get(char) ?? char.normalize('NFKD').replace(/\p{M}/gu, '');
-      return plain !== '' && encodable(plain, encoding) ? plain : plain === '' ? '' : '?';
-    })
-    .join('');
+  const plain = (char: string) => PLAIN[char] ?? char.normalize('NFKD').replace(/\p{M}/gu, '');
+  const chars = [...text].map((char) => (encodable(char, encoding) ? char : plain(char)));
+  return chars.map((char) => (encodable(char, encoding) ? char : '?')).join('');
 }

@@ -435,7 +435,6 @@ describe('options for files of another format', () => {
 describe('options that contradict the file', () => {
   test.each([
     [{ encoding: 'klingon-8' }, '"klingon-8" is no known encoding'],
-    [{ encoding: 'windows-1252' }, 'begins with the byte order mark of utf-8'],
     [{ delimiter: ';;' }, '";;" cannot separate cells'],
     [{ header_row: 9 }, 'ends before that row'],
     [{ header_row: 3 }, 'that row is blank'],

@@ -82,7 +82,7 @@ describe('rejected.csv', () => {
     const { bytes, warning } = await reject(from, 'Łódź → “x” ≤ 5 日');
     expect(warning).toBeUndefined();
     expect(iconv.decode(bytes, 'windows-1252')).toBe(
-      'Name;Größe;_row;_outcome;_codes;_message\nZoë – „neu“;1;2;invalid;too_long;Name: Lódz -> “x” <= 5 ?\n',
+      'Name;Größe;_row;_outcome;_codes;_message\nZoë – „neu“;1;2;invalid;too_long;Name: ?ódz -> “x” ? 5 ?\n',
     );
   });
 
@@ -208,23 +208,17 @@ describe('rejected.csv', () => {
     expect(widths).toEqual([6, 7]);
   });
 
-  test.each([
-    [true, 'latin1', Buffer.from('x\x81y', 'latin1')],
-    [false, 'utf8', Buffer.from('x\ufffd\\x81y')],
-  ] as const)(
-    'a byte without a meaning, encoding stated %s: no value the next time (104)',
-    async (keepEncoding, form, cell) => {
-      const options = keepEncoding ? { encoding: 'windows-1252' } : {};
+  test.each([undefined, 'windows-1252'])(
+    'a byte without a meaning, encoding stated: %s; no value the next time (104)',
+    async (encoding) => {
+      const options = encoding === undefined ? {} : { encoding };
       const from = await source(
         Buffer.from(`Name,Ort\n${'Zo\xeb,Gen\xe8ve\n'.repeat(9)}x\x81y,M\xfcnchen\n`, 'latin1'),
         'in.csv',
         options,
       );
-      const faulty = { ...from, rows: () => faultyRows(from) };
-      const path = await rejectFaults(faulty, { keepEncoding });
-      const written = await readFile(path);
-      expect(written.includes(cell)).toBe(true);
-      expect(written.toString(form)).toContain('München');
+      const path = await rejectFaults({ ...from, rows: () => faultyRows(from) });
+      expect(await readFile(path, 'utf8')).toContain('x\ufffdy');
       const [row] = await all(await openSource(path, options));
       expect(row?.faults?.map(({ code }) => code)).toEqual(['invalid_encoding']);
       expect(row?.cells[1]).toBe('München');

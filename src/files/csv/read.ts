@@ -2,8 +2,7 @@ import { isBlank, type RowFault, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
 import { fileBytes } from '../bytes.js';
 import { cellFault, raggedFault, strayFault } from '../cell-faults.js';
-import { ESCAPED_LENGTH } from '../encoding/decode.js';
-import { asUtf8, encodingOfHead, encodingOfText, statedEncoding } from '../encoding/encoding.js';
+import { againstMark, asUtf8, encodingOfHead, encodingOfText, statedEncoding } from '../encoding/encoding.js';
 import { utf8Check } from '../encoding/survey.js';
 import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
@@ -33,10 +32,12 @@ async function* bytesOf({ path, gzip, head, whole }: CsvFile, limits: SourceLimi
 export async function openCsv(file: CsvFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {
   const raw = () => bytesOf(file, limits);
   const mark = encodingOfHead(file.head);
-  const stated = statedEncoding(file.path, options.encoding, mark);
-  const surveyed = stated
-    ? { encoding: stated, evidence: statedEvidence(options.encoding!, stated), survey: undefined, warning: undefined }
-    : { ...(mark ?? (await encodingByReading(file, options, limits))) };
+  const stated = statedEncoding(options.encoding, mark);
+  const against = againstMark(stated, mark);
+  const surveyed =
+    stated && !against
+      ? { encoding: stated, evidence: statedEvidence(options.encoding!, stated), survey: undefined, warning: undefined }
+      : { ...(mark ?? (await encodingByReading(file, options, limits))) };
   const { encoding, evidence, warning } = surveyed;
   const skip = mark && mark.bom > 0 && mark.encoding === encoding ? mark.bom : 0;
   const text = () => asUtf8(raw(), encoding, skip);
@@ -49,7 +50,7 @@ export async function openCsv(file: CsvFile, options: SourceOptions, limits: Sou
     sheet: null,
     ...survey.meta,
     evidence: [evidence, ...survey.meta.evidence],
-    warnings: [...(warning ? [warning] : []), ...survey.meta.warnings],
+    warnings: [...[against, warning].filter((text) => text !== undefined), ...survey.meta.warnings],
   };
   return { meta, rows: () => dataRows(file.path, text(), survey, limits) };
 }
@@ -68,7 +69,7 @@ function statedEvidence(name: string, encoding: string): string {
  */
 async function encodingByReading(file: CsvFile, options: SourceOptions, limits: SourceLimits) {
   // Of a packed file it counts first that it unpacks well.
-  if (!file.gzip) assertText(file.path, file.head, ESCAPED_LENGTH);
+  if (!file.gzip) assertText(file.path, file.head);
   const raw = () => bytesOf(file, limits);
   const check = utf8Check();
   async function* checked() {

@@ -1,7 +1,6 @@
 import { RunError } from '../../model/error.js';
 import { sizeText } from '../../model/grouped.js';
-import { asciiText, utf8Text } from '../encoding/byte-text.js';
-import { visibleBytes } from '../encoding/decode.js';
+import { asciiText, utf8Text, visibleBytes } from '../encoding/byte-text.js';
 import type { SourceLimits } from '../limits.js';
 
 /**

@@ -155,24 +155,17 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** A byte below the blank, as Latin-1, that is neither a tab nor a line end. */
-const CONTROL = /[^\t\n\r -\xff]/;
+/** A byte below the blank, as Latin-1, that is no tab or line end. */
+const CONTROL = /[^\t\n\r -\xff]/g;
 
-/**
- * Control characters in number mean that the file is no text. `longest`: bytes that one byte beyond ASCII may become once
- * it is decoded, where the encoding is not known yet.
- */
-export function assertText(path: string, bytes: Buffer, longest = 1): void {
-  const end = Math.min(bytes.length, 64 * 1024);
-  if (!CONTROL.test(asciiText(bytes, 0, end))) return;
-  let control = 0;
-  let length = end;
-  for (let i = 0; i < end; i++) {
-    const byte = bytes[i]!;
-    if (byte >= 0x80) length += longest - 1;
-    else if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d && byte !== 0x1f) control++;
-  }
-  if (control > 16 && control * 20 > length) {
+/** Some programs part cells with it. */
+const UNIT_SEPARATOR = '\u001f';
+
+/** Control characters in number mean that the file is no text. */
+export function assertText(path: string, bytes: Buffer): void {
+  const text = asciiText(bytes, 0, Math.min(bytes.length, 64 * 1024));
+  const control = [...text.matchAll(CONTROL)].filter(([sign]) => sign !== UNIT_SEPARATOR).length;
+  if (control > 16 && control * 20 > text.length) {
     throw new RunError(
       'failed',
       `${path}: the file is neither text nor a workbook; it cannot be read as a table. Save it as .xlsx or .csv.`,

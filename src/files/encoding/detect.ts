@@ -1,4 +1,4 @@
-import { iconv } from './decode.js';
+import { iconv } from './iconv.js';
 
 /**
  * Tells encodings apart that no mark gives away, by the lines that hold bytes beyond ASCII. What is read wrongly shows:

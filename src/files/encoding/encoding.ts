@@ -1,38 +1,27 @@
 import { RunError } from '../../model/error.js';
-import { decoderOf, iconv } from './decode.js';
+import { iconv } from './iconv.js';
 import type { EncodingFinding } from './survey.js';
 
 export { type EncodingFinding, encodingOfHead, encodingOfText } from './survey.js';
 
-/**
- * The encoding a job states, in one spelling; undefined for `auto`. An unknown name, and one that the byte order mark
- * of the file contradicts, throws `RunError('usage')`.
- */
-export function statedEncoding(
-  path: string,
-  name: string | undefined,
-  mark: EncodingFinding | undefined,
-): string | undefined {
+/** The encoding a job states, in one spelling; undefined for `auto`. An unknown name throws `RunError('usage')`. */
+export function statedEncoding(name: string | undefined, mark: EncodingFinding | undefined): string | undefined {
   if (name === undefined || name.toLowerCase() === 'auto') return undefined;
-  const stated = canonicalEncoding(name);
   // Without its byte order in the name, the file says it.
-  const width = /^utf-?(16|32)$/i.exec(name.trim())?.[1];
-  const canonical = width && mark?.encoding.startsWith(`utf-${width}`) ? mark.encoding : stated;
-  if (!isTextEncoding(canonical)) {
-    throw new RunError(
-      'usage',
-      `source.encoding: "${name}" is no known encoding. Use auto, utf-8, utf-16le, utf-16be, windows-1252, iso-8859-2, ` +
-        'shift_jis, big5, gb18030, euc-kr or another usual name.',
-    );
-  }
-  if (mark && mark.bom > 0 && mark.encoding !== canonical) {
-    throw new RunError(
-      'usage',
-      `${path}: source.encoding is ${name}, but the file begins with the byte order mark of ${mark.encoding}. ` +
-        'Remove source.encoding.',
-    );
-  }
-  return canonical;
+  if (/^utf-?16$/i.test(name.trim()) && mark?.encoding.startsWith('utf-16')) return mark.encoding;
+  const canonical = canonicalEncoding(name);
+  if (isTextEncoding(canonical)) return canonical;
+  throw new RunError(
+    'usage',
+    `source.encoding: "${name}" is no known encoding. Use auto, utf-8, utf-16le, utf-16be, windows-1252, iso-8859-2, ` +
+      'shift_jis, big5, gb18030, euc-kr or another usual name.',
+  );
+}
+
+/** What is said where a job states another encoding than the byte order mark, which is believed. */
+export function againstMark(stated: string | undefined, mark: EncodingFinding | undefined): string | undefined {
+  if (stated === undefined || !mark || mark.bom === 0 || mark.encoding === stated) return undefined;
+  return `source.encoding states ${stated}, but the file begins with the byte order mark of ${mark.encoding} and was read as that.`;
 }
 
 export function isKnownEncoding(name: string): boolean {
@@ -43,7 +32,7 @@ export function isKnownEncoding(name: string): boolean {
 const PLAIN = ',;\t"\r\n+-~=&#azAZ09';
 
 function isTextEncoding(canonical: string): boolean {
-  if (canonical.startsWith('utf-')) return /^utf-(8|16le|16be|32le|32be)$/.test(canonical);
+  if (canonical.startsWith('utf-')) return /^utf-(8|16le|16be)$/.test(canonical);
   return iconv().encodingExists(canonical) && iconv().decode(Buffer.from(PLAIN), canonical) === PLAIN;
 }
 
@@ -58,10 +47,6 @@ const NAMES: Readonly<Record<string, string>> = {
   utf16le: 'utf-16le',
   ucs2: 'utf-16le',
   utf16be: 'utf-16be',
-  utf32: 'utf-32le',
-  utf32le: 'utf-32le',
-  ucs4: 'utf-32le',
-  utf32be: 'utf-32be',
   ansi: 'windows-1252',
   latin1: 'windows-1252',
   iso88591: 'windows-1252',
@@ -101,49 +86,49 @@ export function canonicalEncoding(name: string): string {
   return iso ? `iso-8859-${iso}` : name.trim().toLowerCase();
 }
 
+/** Half of a character of UTF-16, which the other half follows in the next piece. */
+const HALF = /[\ud800-\udbff]$/;
+
 /**
- * Skips `skip` bytes, then hands the text over as UTF-8 bytes; what has no meaning in the encoding stays no UTF-8.
- * UTF-8 passes untouched.
+ * Skips `skip` bytes, then hands the text over as UTF-8 bytes; what has no meaning in the encoding becomes U+FFFD, which no
+ * value may hold. UTF-8 passes untouched.
  */
 export async function* asUtf8(
   chunks: AsyncIterable<Buffer>,
   encoding: string,
   skip: number,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const decode = decoderOf(encoding);
+  const decoder = encoding === 'utf-8' ? undefined : iconv().getDecoder(encoding, { stripBOM: false });
   let left = skip;
+  let half = '';
+  let size = 0;
   for await (const chunk of chunks) {
     const bytes = left > 0 ? chunk.subarray(Math.min(left, chunk.length)) : chunk;
     left -= chunk.length - bytes.length;
+    size += bytes.length;
     if (bytes.length === 0) continue;
-    const text = decode ? decode(bytes, false) : bytes;
-    if (text.length > 0) yield text;
+    if (!decoder) yield bytes;
+    else {
+      const text = half + decoder.write(bytes);
+      half = HALF.exec(text)?.[0] ?? '';
+      if (text.length > half.length) yield Buffer.from(text.slice(0, text.length - half.length), 'utf8');
+    }
   }
-  const rest = decode?.(Buffer.alloc(0), true);
-  if (rest && rest.length > 0) yield rest;
+  const isCut = encoding.startsWith('utf-16') && size % 2 === 1;
+  const rest = decoder ? `${half}${decoder.end() ?? ''}${isCut ? '\ufffd' : ''}` : '';
+  if (rest !== '') yield Buffer.from(rest, 'utf8');
 }
 
-/** Whether every character of the text has a place in the encoding; `raw`: also bytes that were spelled out have. */
-export function encodable(text: string, encoding: string, raw = false): boolean {
+/** Whether every character of the text has a place in the encoding. */
+export function encodable(text: string, encoding: string): boolean {
   const canonical = canonicalEncoding(encoding);
   if (canonical.startsWith('utf-')) return !/\p{Surrogate}/u.test(text);
-  // The tables of the library have it where they have no character.
-  if (text.includes('\ufffd')) return raw && encodable(text.split(RAW_BYTE).join(' '), encoding);
-  return iconv().decode(iconv().encode(text, canonical), canonical) === text;
+  // The tables of the library have U+FFFD where they have no character.
+  return !text.includes('\ufffd') && iconv().decode(iconv().encode(text, canonical), canonical) === text;
 }
 
-/** A byte that has no meaning, as `markSpelled` has it. */
-const RAW_BYTE = /\ufffd\\x([0-9A-F]{2})/;
-
-/** The text's bytes in an encoding `statedEncoding` knows; outside Unicode, bytes that were spelled out become what they were. */
+/** The text's bytes in an encoding `statedEncoding` knows; what it lacks becomes `?`. */
 export function encodeText(text: string, encoding: string): Buffer {
   const canonical = canonicalEncoding(encoding);
-  if (canonical === 'utf-8') return Buffer.from(text, 'utf8');
-  if (canonical.startsWith('utf-') || !RAW_BYTE.test(text)) {
-    return iconv().encode(text, canonical, { addBOM: false });
-  }
-  const parts = text.split(RAW_BYTE);
-  return Buffer.concat(
-    parts.map((part, at) => (at % 2 === 1 ? Buffer.from(part, 'hex') : iconv().encode(part, canonical))),
-  );
+  return canonical === 'utf-8' ? Buffer.from(text, 'utf8') : iconv().encode(text, canonical, { addBOM: false });
 }

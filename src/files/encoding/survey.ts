@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { iconv } from './decode.js';
 import { guessEncoding } from './detect.js';
+import { iconv } from './iconv.js';
 
 /** Looks at all bytes of a text, in any pieces, while something else reads them: are they UTF-8? */
 export interface Utf8Check {
@@ -168,11 +168,8 @@ export interface EncodingFinding {
   readonly warning?: string;
 }
 
-/** Byte order marks; that of UTF-32LE begins with that of UTF-16LE. */
 const MARKS: readonly (readonly [string, string, readonly number[]])[] = [
   ['utf-8', 'UTF-8', [0xef, 0xbb, 0xbf]],
-  ['utf-32le', 'UTF-32LE', [0xff, 0xfe, 0, 0]],
-  ['utf-32be', 'UTF-32BE', [0, 0, 0xfe, 0xff]],
   ['utf-16le', 'UTF-16LE', [0xff, 0xfe]],
   ['utf-16be', 'UTF-16BE', [0xfe, 0xff]],
 ];
@@ -190,22 +187,15 @@ export function found(encoding: string, bom: number, evidence: string): Encoding
   return { encoding, bom, evidence };
 }
 
-/** Unicode of two or four bytes without a mark: the NUL bytes of ordinary text stand always at the same places. */
+/** UTF-16 without a mark: the NUL bytes of ordinary text stand always at the same places. */
 function nulPattern(head: Buffer): EncodingFinding | undefined {
-  const nuls = [0, 0, 0, 0];
-  const length = head.length & ~3;
-  for (let i = 0; i < length; i++) if (head[i] === 0) nuls[i & 3]!++;
-  const [a, b, c, d] = nuls as [number, number, number, number];
-  const full = (count: number) => count * 4 >= length * 0.9;
-  if (length >= 8 && full(c) && full(d) && a * 20 < c) {
-    return found('utf-32le', 0, 'The last two of every four bytes are NUL, as in UTF-32LE text.');
-  }
-  if (length >= 8 && full(a) && full(b) && d * 20 < b) {
-    return found('utf-32be', 0, 'The first two of every four bytes are NUL, as in UTF-32BE text.');
-  }
+  let [even, odd] = [0, 0];
   const pairs = Math.floor(head.length / 2);
+  for (let i = 0; i < pairs * 2; i += 2) {
+    if (head[i] === 0) even++;
+    if (head[i + 1] === 0) odd++;
+  }
   if (pairs < 2) return undefined;
-  const [even, odd] = [a + c, b + d];
   const bigEndian = even > odd;
   const [many, few] = bigEndian ? [even, odd] : [odd, even];
   if (many < 2 || few * 4 >= many) return undefined;
@@ -226,10 +216,9 @@ function hasOddCharacters(text: string): boolean {
   return [...text].some((character) => character < ' ' && !'\t\r\n'.includes(character));
 }
 
-/** The beginning of a file as text, without what is cut off at its end. */
+/** The beginning of a file in UTF-16 as text, without what is cut off at its end. */
 export function unicodeText(head: Buffer, encoding: string): string {
-  const width = encoding.startsWith('utf-32') ? 4 : 2;
-  return iconv().decode(head.subarray(0, head.length - (head.length % width)), encoding);
+  return iconv().decode(head.subarray(0, head.length & ~1), encoding);
 }
 
 /** Says from a file's first bytes what a mark or the NUL pattern gives away; undefined where the whole text must speak. */

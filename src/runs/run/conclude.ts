@@ -156,7 +156,7 @@ async function letGo(run: Run, stopped: Error | undefined): Promise<void> {
 
 /** The rows to correct come back as the job reads its file, and offer what a field takes. */
 function rejectedForm({ job, source: { meta } }: Run): NonNullable<ReportInput['rejected']> {
-  const { sheet, encoding, header_row } = job.source;
+  const { sheet, header_row } = job.source;
   const spec = resourceSpec(job.resource);
   const headings = indexHeadings(meta.headings);
   const columns = Object.entries(job.columns).flatMap(([heading, target]) =>
@@ -171,7 +171,6 @@ function rejectedForm({ job, source: { meta } }: Run): NonNullable<ReportInput['
   // The job names the sheet by its number: also as text, where no sheet has it as its name.
   const numbered = sheet !== undefined && String(sheet) !== meta.sheet && /^\d{1,4}$/.test(String(sheet));
   return {
-    keepEncoding: encoding.toLowerCase() !== 'auto',
     keepHeaderRow: typeof header_row === 'number',
     ...(numbered ? { sheetNumber: Number(sheet) } : {}),
     columnsOf,
