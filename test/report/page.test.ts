@@ -214,7 +214,9 @@ describe('console summary', () => {
       '',
       '1 min 21 s, 1,342 requests (131 reads, 1,204 writes, 7 retries)',
       'Reports: out: results.csv, rejected.xlsx, report.html, summary.json',
-      expect.stringMatching(/^Next: Correct rejected\.xlsx and import it again with the same job: it holds the 15 rows/),
+      expect.stringMatching(
+        /^Next: Correct rejected\.xlsx and import it again with the same job: it holds the 15 rows/,
+      ),
       '',
     ]);
   });
