@@ -1,10 +1,8 @@
 import type { Queue } from 'bullmq';
 import type { Logger } from 'pino';
-import type { RunContext } from '../runs/run/context.js';
 import type { Channel } from '../runs/run/open-service.js';
 import type { Settings } from '../runs/settings.js';
 import type { JobFiles } from '../worker/job-files.js';
-import type { RunAbout, RunDeps } from '../worker/jobs/delivery.js';
 import type { Stops } from '../worker/jobs/stops.js';
 import type { Store } from '../worker/store/port.js';
 import type { LiveRuns } from './live.js';
@@ -27,14 +25,9 @@ export interface ApiDeps {
   readonly runs: RunsApi;
   /** Through it go the requests of all runs of this process, and those of the API; its gauges tell how the service does. */
   readonly channel: Channel;
-  /** What a run that is carried out in this process shares with the others. */
-  context(about: RunAbout): Omit<RunContext, 'listener' | 'log' | 'signal'>;
   readJobs(): Promise<JobFiles>;
   readonly live: LiveRuns;
   readonly stops: Stops;
-  /** Of a run that is carried out here on request: as the processor tells of its runs. */
-  begun: NonNullable<RunDeps['onBegun']>;
-  ended: RunDeps['onEnded'];
   /** Whether queue and drop folder can be used now: what `/readyz` says. */
   ready(): Promise<{ readonly ok: boolean; readonly details: Readonly<Record<string, string>> }>;
   /** Leaves a line in the audit log; awaited before anything is answered. Never a cell or a secret in it. */

@@ -9,7 +9,6 @@ const MOST_PHASES = 50;
 /** The runs that are at work in this process, and how far each has come. */
 export class LiveRuns {
   private readonly runs = new Map<string, { readonly latest: Progress; readonly phases: RunPhases }>();
-  private readonly carried = new Set<Promise<unknown>>();
 
   /** `heldMs`: for how long the service has asked for a pause. */
   constructor(private readonly heldMs: () => number) {}
@@ -38,16 +37,5 @@ export class LiveRuns {
       }),
       ...(this.heldMs() > 0 && { paused_until: new Date(until).toISOString() }),
     };
-  }
-
-  /** A run that nobody waits for; `close` does. */
-  carry(run: Promise<unknown>): void {
-    const ended = run.catch(() => undefined).finally(() => this.carried.delete(ended));
-    this.carried.add(ended);
-  }
-
-  /** Once this process was told to end: until what is carried out here has ended. */
-  async close(): Promise<void> {
-    await Promise.all(this.carried);
   }
 }

@@ -9,7 +9,7 @@ import { runFolder } from '../runs/run/layout.js';
 import { findRun, isOpen, isRunId, type RunEntry, readRun, readRunSummary, runIds } from '../runs/run/list.js';
 import type { Summary } from '../runs/run/present.js';
 import type { StoredRequest } from '../runs/run/run.js';
-import { ticketJob } from '../worker/jobs/home.js';
+import { againOf, ticketJob } from '../worker/jobs/home.js';
 import { type JobState, stateOf } from '../worker/jobs/state.js';
 import type { ApiParts } from './app.js';
 import type { Cursors } from './cursor.js';
@@ -46,7 +46,7 @@ export const roleFor = (verb: Verb): Role => (verb === 'approve' ? 'approver' : 
 /** Whether it runs, or waits to. */
 export const isAtWork = ({ status }: Pick<FoundRun, 'status'>): boolean => status === 'running' || status === 'waiting';
 
-export const UNBEGUN = 'It ended before it began, and nothing was sent. Order it again.';
+const UNBEGUN = 'It ended before it began, and nothing was sent. Order it again.';
 
 /** States of a job that nobody is given any more. */
 const ENDS: ReadonlySet<string> = new Set(['completed', 'failed']);
@@ -191,11 +191,13 @@ export class RunFinder {
     const summary = isAtWork(found) ? undefined : (own ?? fromQueue);
     const base = entry ? runOf(entry) : job ? queuedRun(job, found.status).run : undefined;
     if (!base) throw new Error(`nothing is known of ${id}`);
+    const again = entry ? undefined : againOf(home, id);
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
     const corrections = request?.corrections ?? fromData.corrections;
     const reports = own && entry?.reportsOf === undefined ? own.reports : [];
     return {
       ...base,
+      ...(again && { of_run: again.of, ...AGAIN[again.verb] }),
       id,
       status: found.status,
       here: entry !== undefined,
@@ -206,7 +208,7 @@ export class RunFinder {
       summary: (summary as unknown as Record<string, unknown>) ?? null,
       reason: summary?.reason ?? (state === 'failed' && !summary ? (job?.failedReason ?? null) : null),
       reports: [...reports, ...exportedFiles(own).map((file) => path.basename(file))],
-      actions: await this.actions(found, request, own, who),
+      actions: await this.actions(found, who),
       ...(state !== undefined && { state }),
       ...(state === 'failed' && { failure: failureOf(job) }),
       ...(told?.host !== undefined && { host: told.host }),
@@ -214,54 +216,51 @@ export class RunFinder {
   }
 
   /** What may be done with it, and why not. */
-  private async actions(
-    { id, status, entry, job, state }: FoundRun,
-    request: StoredRequest | undefined,
-    summary: Summary | undefined,
-    who: Who,
-  ): Promise<RunDetail['actions']> {
-    const { settings } = this.parts;
-    const open = isAtWork({ status });
-    const elsewhere = 'It lies in the data folder of another worker: do it there.';
-    const refused = async (check: () => Promise<string | undefined>) => {
-      if (open) return status === 'waiting' ? 'It waits on the queue.' : 'It is at work. Wait for its end, or stop it.';
-      if (!entry) return elsewhere;
-      if (!request) return UNBEGUN;
-      return check().catch((error: unknown) => {
-        if (error instanceof RunError) return error.message;
-        throw error;
-      });
-    };
-    const why: Record<Verb, string | undefined> = {
-      resume: await refused(async () => (entry && isOpen(entry) ? undefined : 'It came to its end.')),
-      retry: await refused(async () => {
-        const found = await earlierRun(id, 'retry', settings);
-        if (found.request.kind === 'undo') return 'It is an undo: undo the run once more that it undid.';
-        const left = summary ? summary.rows.failed + summary.rows.unknown : 0;
-        return left > 0 ? undefined : 'No row failed or was left unknown.';
-      }),
-      undo: await refused(async () => {
-        await earlierRun(id, 'undo', settings);
-        const { created = 0, updated = 0, unknown = 0 } = summary?.rows ?? {};
-        const orphans = summary?.reconcile?.compared?.orphans_acted ?? 0;
-        return created + updated + unknown + orphans > 0 ? undefined : 'It wrote nothing.';
-      }),
-      approve: await refused(async () => {
-        await runToApprove(id, settings);
-        return undefined;
-      }),
-      stop: !open
-        ? 'It is not at work.'
-        : this.parts.live.of(id) || (job && state !== undefined)
-          ? undefined
-          : 'It was begun from a command line: end it there.',
-    };
-    const verbs = VERBS.map((verb) => {
+  private async actions(found: FoundRun, who: Who): Promise<RunDetail['actions']> {
+    const verbs = VERBS.map(async (verb) => {
       const role = roleFor(verb);
-      const reason = may(who, role) ? why[verb] : `This needs the role ${role}.`;
-      return [verb, reason === undefined ? { allowed: true } : { allowed: false, why: reason }] as const;
+      if (!may(who, role)) return [verb, { allowed: false, why: `This needs the role ${role}.` }] as const;
+      try {
+        await this.check(verb, found);
+        return [verb, { allowed: true }] as const;
+      } catch (error) {
+        if (error instanceof RunError) return [verb, { allowed: false, why: error.message }] as const;
+        throw error;
+      }
     });
-    return Object.fromEntries(verbs) as RunDetail['actions'];
+    return Object.fromEntries(await Promise.all(verbs)) as RunDetail['actions'];
+  }
+
+  /** @throws RunError `usage` where that cannot be done with the run as it stands. */
+  async check(verb: Verb, found: FoundRun): Promise<void> {
+    const { settings, live } = this.parts;
+    const { id, status, entry, job } = found;
+    const refuse = (why: string) => {
+      throw new RunError('usage', why);
+    };
+    const isHere = live.of(id) !== undefined || entry?.status === 'running';
+    if (verb === 'stop') {
+      if (!isAtWork(found)) refuse('It is not at work.');
+      return job || live.of(id) ? undefined : refuse('It was begun from a command line: end it there.');
+    }
+    if (status === 'waiting') refuse('It waits on the queue.');
+    if (status === 'running') {
+      const seconds = Math.ceil(settings.leaseMs / 1000);
+      const gone = `A worker has it. Should that one be gone, it goes on by itself after at most ${seconds} s.`;
+      refuse(isHere ? 'It is at work. Wait for its end, or stop it.' : gone);
+    }
+    if (!entry) return refuse('It lies in the data folder of another worker: do it there.');
+    if (!(await readRequest(runFolder(settings.home, id)))) refuse(UNBEGUN);
+    if (verb === 'resume') return isOpen(entry) ? undefined : refuse('It came to its end.');
+    if (verb === 'approve') return void (await runToApprove(id, settings));
+    const { request, summary } = await earlierRun(id, verb, settings);
+    const { created = 0, updated = 0, unknown = 0, failed = 0 } = summary?.rows ?? {};
+    if (verb === 'undo') {
+      const orphans = summary?.reconcile?.compared?.orphans_acted ?? 0;
+      return created + updated + unknown + orphans > 0 ? undefined : refuse('It wrote nothing.');
+    }
+    if (request.kind === 'undo') refuse('It is an undo: undo the run once more that it undid.');
+    if (failed + unknown === 0) refuse('No row failed or was left unknown: there is nothing to retry.');
   }
 
   /** The reports of a run that can be fetched, and where they lie. */
@@ -279,6 +278,9 @@ export class RunFinder {
     return found;
   }
 }
+
+/** What a run is that takes up another one, before it has begun. */
+const AGAIN = { retry: { manner: 'retry' }, approve: { manner: 'approved' }, undo: { kind: 'undo' } } as const;
 
 /** The file of an export, and the job file that imports it again. */
 function exportedFiles(summary: Summary | undefined): string[] {

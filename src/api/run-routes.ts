@@ -11,14 +11,14 @@ import { keepUnbegun } from '../runs/run/conclude.js';
 import { readRunSummary } from '../runs/run/list.js';
 import { checkJobData, DATA_LIMITS, JOB_KINDS } from '../worker/jobs/data.js';
 import { endTicket, homeId } from '../worker/jobs/home.js';
-import { runJobId } from '../worker/jobs/ids.js';
+import { againJobId, runJobId } from '../worker/jobs/ids.js';
 import type { ApiParts } from './app.js';
 import { Cursors } from './cursor.js';
 import { type Api, answers, atMost, type Env, Fault, faultsIn, get, json, may, needs, send } from './operation.js';
 import { RunEvents, type Standing, stateId } from './run-events.js';
 import { type FoundRun, isAtWork, queuedAs, RunFinder, roleFor } from './run-find.js';
 import { RunRows } from './run-rows.js';
-import { type Asked, RunVerbs } from './run-verbs.js';
+import { type Asked, takeUp } from './run-verbs.js';
 import * as shapes from './schema.js';
 
 /** The rest of a body is job data, which `checkJobData` looks at. */
@@ -66,7 +66,6 @@ export function runRoutes(app: Api, parts: ApiParts): void {
   const cursors = new Cursors(() => (secret ??= homeId(home)));
   const finder = new RunFinder(parts, cursors);
   const rows = new RunRows(parts, cursors);
-  const verbs = new RunVerbs(parts);
   const events = new RunEvents(live);
   stopping.addEventListener('abort', () => events.close(), { once: true });
   const given = (c: Context<Env>) => finder.given(c.req.param('id') ?? '');
@@ -239,20 +238,21 @@ export function runRoutes(app: Api, parts: ApiParts): void {
     }) as never;
   });
 
-  const begin = async (c: Context<Env>, asked: Asked) => {
+  const begin = async (c: Context<Env>, how: (of: string) => Asked) => {
     const found = await given(c);
-    if (isAtWork(found)) throw new Fault(409, 'The run is at work, or waits to be. Wait for its end, or stop it.');
+    const asked = how(found.id);
     const who = c.get('who');
     if ('force' in asked && asked.force && !may(who, 'approver')) {
       throw new Fault(403, '`force` passes what would stop the run: that needs the role approver.');
     }
-    const id = await verbs.begin(found, asked).catch((error: unknown) => {
+    const by = asked.verb === 'approve' ? { by: asked.by } : {};
+    const noted = (run: string) =>
+      audit(who, `${asked.verb} begun`, { run, job: found.entry?.job ?? '', of: found.id, ...by });
+    const id = await takeUp(parts, finder, found, asked, noted).catch((error: unknown) => {
       // What the run is now does not allow it: another one may, and so may this one later.
       if (error instanceof RunError && error.kind === 'usage') throw new Fault(409, error.message, error.details);
       throw error;
     });
-    const by = asked.verb === 'approve' ? { by: asked.by } : {};
-    await audit(who, `${asked.verb} begun`, { run: id, job: found.entry?.job ?? '', of: found.id, ...by });
     return c.json({ id }, 202, { location: `/api/v1/runs/${id}` });
   };
   const verb = <V extends shapes.Verb, B extends z.ZodType>(name: V, body: B, summary: string) =>
@@ -263,21 +263,21 @@ export function runRoutes(app: Api, parts: ApiParts): void {
     });
 
   app.openapi(verb('resume', z.strictObject({}), 'Goes on with a run that was stopped or cut off.'), (c) =>
-    begin(c, { verb: 'resume' }),
+    begin(c, (of) => ({ verb: 'resume', of })),
   );
   app.openapi(verb('retry', retryBody, 'Takes up the rows that failed or were left unknown: a new run.'), (c) => {
     const { force = false } = c.req.valid('json') ?? {};
-    return begin(c, { verb: 'retry', force });
+    return begin(c, (of) => ({ verb: 'retry', of, force }));
   });
   app.openapi(verb('undo', undoBody, 'Puts back what it wrote: a new run. First try it with `dry_run`.'), (c) => {
     const { dry_run: dryRun = false, force = false, retire } = c.req.valid('json') ?? {};
-    return begin(c, { verb: 'undo', dryRun, force, ...(retire && { retire }) });
+    return begin(c, (of) => ({ verb: 'undo', of, dryRun, force, ...(retire && { retire }) }));
   });
   app.openapi(verb('approve', approveBody, 'Carries out exactly its plan: a new run.'), (c) => {
     const who = c.get('who');
     const { by = who.name } = c.req.valid('json') ?? {};
     // Whoever has a name of their own signs with it.
-    return begin(c, { verb: 'approve', by: who.via === 'user' ? who.name : by });
+    return begin(c, (of) => ({ verb: 'approve', of, by: who.via === 'user' ? who.name : by }));
   });
   app.openapi(verb('stop', z.strictObject({}), 'Ends it in order; `resume` goes on with it.'), async (c) => {
     const found = await given(c);
@@ -286,16 +286,20 @@ export function runRoutes(app: Api, parts: ApiParts): void {
     const who = c.get('who');
     await audit(who, 'stop asked', { run: id, job: found.entry?.job ?? '' });
     // One that a worker takes at this moment is at work; what was dropped, or is due, would come again.
+    const isOurs = job?.id === runJobId(id) || job?.id === againJobId(id);
     const removed =
       status === 'waiting' &&
-      job?.id === runJobId(id) &&
+      isOurs &&
       (await job.remove().then(
         () => true,
         () => false,
       ));
     if (!removed) await stops.ask(id);
-    else if (found.entry) endTicket(home, id);
-    else await keepUnbegun(home, { run: id, ...queuedAs(job), reason: `${who.name} stopped it before it began.` });
+    else {
+      endTicket(home, id);
+      if (!found.entry)
+        await keepUnbegun(home, { run: id, ...queuedAs(job), reason: `${who.name} stopped it before it began.` });
+    }
     return c.json({ id }, 202);
   });
 }

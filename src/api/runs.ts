@@ -111,7 +111,8 @@ export async function isKnownHere(home: string, run: string): Promise<boolean> {
 
 /** The job of the queue that stands for a run; `wanted` may be its own id, too. */
 export async function jobOfRun(queue: Pick<Queue, 'getJob'>, wanted: string): Promise<Job | undefined> {
-  const ids = isRunId(wanted) ? [runJobId(wanted), againJobId(wanted)] : [wanted];
+  // Of a run that was ordered and taken up again the later one.
+  const ids = isRunId(wanted) ? [againJobId(wanted), runJobId(wanted)] : [wanted];
   for (const id of ids) {
     const job = await queue.getJob(id);
     if (job) return job;

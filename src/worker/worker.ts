@@ -7,7 +7,6 @@ import { openAudit } from '../api/access/audit.js';
 import { noteConsole } from '../api/access/links.js';
 import { openPages } from '../api/access/pages.js';
 import { openAccess } from '../api/access/sign-in.js';
-import type { ApiDeps } from '../api/app.js';
 import { LiveRuns } from '../api/live.js';
 import { openApi } from '../api/open.js';
 import { runsOnStore } from '../api/runs.js';
@@ -186,20 +185,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     });
     const stops = openStops(opened);
     const live = new LiveRuns(() => channel.gauges.heldMs);
-    closing.add('requested runs', () => live.close());
-    const begun: ApiDeps['begun'] = (about) => {
-      let tally: ReturnType<typeof metrics.tally> | undefined;
-      return (progress) => {
-        if (progress.run === about.run) live.note(progress);
-        // What a run that is taken up again has behind it was counted then.
-        tally ??= metrics.tally(about.job, about.resumed ? progress.outcomes : undefined);
-        tally(progress.outcomes);
-      };
-    };
-    const ended: ApiDeps['ended'] = (run) => {
-      metrics.runEnded(run);
-      notifier.ended(run);
-    };
     closing.add('stops', stops.close);
     const api = openApi({
       settings,
@@ -210,12 +195,9 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       queue,
       runs: runsOnStore(opened, home, queue),
       channel,
-      context,
       readJobs,
       live,
       stops,
-      begun,
-      ended,
       ready: () => readiness(opened, inbox),
       audit,
     });
@@ -237,9 +219,20 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       dropFolder,
       stops,
       context,
-      onBegun: begun,
+      onBegun(about) {
+        let tally: ReturnType<typeof metrics.tally> | undefined;
+        return (progress) => {
+          if (progress.run === about.run) live.note(progress);
+          // What a run that is taken up again has behind it was counted then.
+          tally ??= metrics.tally(about.job, about.resumed ? progress.outcomes : undefined);
+          tally(progress.outcomes);
+        };
+      },
       onSlot: ({ job, dueAt }) => metrics.slotBegun(job, Date.now() - dueAt),
-      onEnded: ended,
+      onEnded(run) {
+        metrics.runEnded(run);
+        notifier.ended(run);
+      },
     });
     let coordinated = 0;
     const taking = opened.worker(

@@ -5,7 +5,9 @@ import type { Logger } from 'pino';
 import { RunError, RunInterrupted } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
 import { redactor } from '../../model/secret-forms.js';
+import { approveRun } from '../../runs/approve.js';
 import { resumeRun } from '../../runs/resume.js';
+import { retryRun } from '../../runs/retry.js';
 import type { RunResult } from '../../runs/run/conclude.js';
 import { type Progress, type RunContext, STOPPED } from '../../runs/run/context.js';
 import { readRequest } from '../../runs/run/earlier-run.js';
@@ -14,6 +16,7 @@ import { freshRunId } from '../../runs/run/list.js';
 import type { Summary } from '../../runs/run/present.js';
 import type { Schedule } from '../../runs/schedule/slots.js';
 import type { Settings } from '../../runs/settings.js';
+import { undoRun } from '../../runs/undo.js';
 import type { DropFolder } from '../inbox/drop-folder.js';
 import type { EndedRun } from '../operations/ended.js';
 import { isAway } from '../store/faults.js';
@@ -21,7 +24,7 @@ import type { Store } from '../store/port.js';
 import { isHere, type RepeatedSummary } from './claims.js';
 import { type JobKind, RUNS_QUEUE, type RunData } from './data.js';
 import { failureKind, failureText, faultWithoutCells, RunFailed, type WithoutCells, withoutCells } from './failure.js';
-import { beginTicket, endTicket, readTicket, wasBegunBy } from './home.js';
+import { type Again, againOf, beginTicket, endTicket, readTicket, wasBegunBy } from './home.js';
 import { type Lateness, lateNote, lateness, type Origin, originOf } from './ids.js';
 import { FileAway, OutsideRoots } from './roots.js';
 import { freshState, type JobState, stateOf, stateWriter } from './state.js';
@@ -113,6 +116,8 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
   protected readonly name: string;
   protected readonly origin: Origin;
   protected log: Logger;
+  /** Set where the run takes up an earlier one. */
+  private again: Again | undefined;
   /** What the queue is told of the run; the same in every delivery that continues it. */
   protected state: JobState = freshState('');
 
@@ -212,6 +217,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     if (elsewhere) throw elsewhere;
     const { handedBack: _, notBefore: __, waited: ___, ...state } = this.state;
     this.state = state;
+    this.again = againOf(deps.settings.home, state.run);
     beginTicket(deps.settings.home, job, state.run);
 
     const stop = deps.stops.watch(state.run, [
@@ -303,6 +309,8 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
 
   private ended(end: Omit<EndedRun, 'kind' | 'job' | 'inline' | 'trigger'>): void {
     const { kind, name: job, origin, data } = this;
+    // That something is put back is neither a success nor a failure of the job.
+    if (this.again?.verb === 'undo') return;
     const { dropFolder } = this.deps;
     const file = origin.claim?.name ?? (data.file === undefined ? undefined : path.basename(data.file));
     const inline = typeof data.job !== 'string';
@@ -327,7 +335,7 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     const right = bySchedule ? await deps.store.lease(`schedule.${name}`, deps.settings.leaseMs) : undefined;
     if (bySchedule && !right) throw await this.postpone(SOON_MS);
     try {
-      const prepared = resumed ? undefined : await this.prepare();
+      const prepared = resumed ? undefined : ((await this.takenUp()) ?? (await this.prepare()));
       if (prepared && 'result' in prepared) return prepared.result;
       this.state = this.begunHere();
       await this.job.updateProgress(this.state);
@@ -340,6 +348,21 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     } finally {
       await right?.release().catch(() => undefined);
     }
+  }
+
+  /** Exactly what was asked to be done with an earlier run. */
+  private async takenUp(): Promise<Prepared | undefined> {
+    const { again, state, deps } = this;
+    if (!again) return undefined;
+    const rowsJob = await storedJob(deps.settings.home, again.of);
+    const begin = (context: RunContext) => {
+      const { run } = state;
+      if (again.verb === 'retry') return retryRun(again.of, { ...again, run }, context);
+      return again.verb === 'undo'
+        ? undoRun(again.of, { ...again, run }, context)
+        : approveRun(again.of, { ...again, run }, context);
+    };
+    return { file: again.of, ...(rowsJob && { rowsJob }), begin };
   }
 
   private async carryOut(prepared: Prepared | undefined, signal: AbortSignal, clean: WithoutCells): Promise<RunResult> {
@@ -389,18 +412,19 @@ export abstract class Delivery<D extends RunData = RunData, J = unknown> {
     const what = isExport ? { records, target: target?.path } : { rows };
     this.log.info({ status, ...what, seconds, reports: dir }, 'run ended');
     const doubtful = isExport && status === 'partial';
-    this.ended({
-      status,
-      run: this.state.run,
-      company,
-      counts: outcomes,
-      seconds,
-      reports: dir,
-      dryRun: await isRehearsal(home, summary),
-      reportOnly: summary.dry_run,
-      reason: doubtful ? doubtText(summary) : reason,
-      doubtful,
-    });
+    if (summary.kind !== 'undo')
+      this.ended({
+        status,
+        run: this.state.run,
+        company,
+        counts: outcomes,
+        seconds,
+        reports: dir,
+        dryRun: await isRehearsal(home, summary),
+        reportOnly: summary.dry_run,
+        reason: doubtful ? doubtText(summary) : reason,
+        doubtful,
+      });
     return summary;
   }
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { RunError } from '../../model/error.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { isHeld } from '../../runs/run/lock.js';
+import type { RetireValues } from '../../runs/undo.js';
 import { inHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
 import { parsed } from '../parsed.js';
@@ -84,7 +85,15 @@ interface Ticket {
   readonly name: string;
   readonly data: unknown;
   readonly attempts?: number | undefined;
+  readonly again?: Again | undefined;
 }
+
+/** What a run is to do with an earlier one of this data folder. Kept here alone: nothing that lies on the queue can ask for it. */
+export type Again = { readonly of: string } & (
+  | { readonly verb: 'retry'; readonly force: boolean }
+  | { readonly verb: 'undo'; readonly dryRun: boolean; readonly force: boolean; readonly retire?: RetireValues }
+  | { readonly verb: 'approve'; readonly by: string }
+);
 
 type Ticketed = Pick<Job, 'id' | 'name' | 'timestamp' | 'data' | 'opts'>;
 
@@ -97,10 +106,22 @@ export function readTicket(home: string, job: Ticketed): string | undefined {
   return row && String(row['run']);
 }
 
-/** The id on the queue of the job that began a run which has not ended. */
-export function ticketJob(home: string, run: string): string | undefined {
+/** Of a run that has not ended. */
+function openTicket(home: string, run: string): Ticket | undefined {
   const row = inHome(home, (db) => db.prepare('select content from ticket where run = ? and ended = 0').get(run));
-  return row && (JSON.parse(String(row['content'])) as Ticket).id;
+  return row && (JSON.parse(String(row['content'])) as Ticket);
+}
+
+/** The id on the queue of the job that began a run which has not ended. */
+export const ticketJob = (home: string, run: string): string | undefined => openTicket(home, run)?.id;
+
+/** Of a run that takes up another one, and has not ended. */
+export const againOf = (home: string, run: string): Again | undefined => openTicket(home, run)?.again;
+
+/** Runs that take up another one, and have not ended as far as this folder knows. */
+export function takenUpBy(home: string, of: string): string[] {
+  const sql = `select run from ticket where ended = 0 and content ->> '$.again.of' = ?`;
+  return inHome(home, (db) => db.prepare(sql).all(of)).map(({ run }) => String(run));
 }
 
 /** Whether a run of this data folder was begun by the job, or by one that it stands for after the queue had lost it. */
@@ -109,9 +130,9 @@ export function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run
   return row !== undefined && (row['job'] === keyOf(job) || job.id === againJobId(run));
 }
 
-export function beginTicket(home: string, job: Ticketed, run: string): void {
+export function beginTicket(home: string, job: Ticketed, run: string, again = againOf(home, run)): void {
   const { id = '', name, data, opts } = job;
-  const ticket: Ticket = { id, name, data, attempts: opts.attempts };
+  const ticket: Ticket = { id, name, data, attempts: opts.attempts, again };
   inHome(home, (db) =>
     db
       .prepare('insert or replace into ticket (run, job, ended, content) values (?, ?, 0, ?)')

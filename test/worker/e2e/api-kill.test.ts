@@ -4,6 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addKey, openKeys } from '../../../src/api/access/people.js';
+import type { RunDetail } from '../../../src/api/schema.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.js';
 import { type Started, start } from '../../support/process.js';
 import { freePort } from '../../support/server-process.js';
@@ -84,12 +85,14 @@ describe.each(stores)('a worker that is killed, on $name', (store) => {
     // biome-ignore lint/suspicious/noExplicitAny: of every form
     return { status: answer?.status ?? 0, body: (await answer?.json().catch(() => undefined)) as any };
   }
-  const ended = async (run: string) => {
+  /** How a run ended; `seen` is told of what was said until then. */
+  const ended = async (run: string, seen: (detail: RunDetail) => void = () => undefined) => {
     // biome-ignore lint/suspicious/noExplicitAny: of every form
     let found: any;
     await until(
       async () => {
         ({ body: found } = await call('GET', `/runs/${run}`));
+        if (found?.status === 'waiting' || found?.status === 'running' || found?.status === 'unfinished') seen(found);
         return found !== undefined && !['waiting', 'running', 'unfinished'].includes(found.status);
       },
       { what: `the end of ${run}: ${JSON.stringify(found)}` },
@@ -130,11 +133,34 @@ describe.each(stores)('a worker that is killed, on $name', (store) => {
     await until(() => sandbox.commits.length > 60);
     await kill();
     await begin();
-    expect(await ended(approved.body.id)).toMatchObject({
+    const offered = new Set<unknown>();
+    const said = ({ status, actions }: RunDetail) => offered.add(`${status}: ${actions.resume.allowed}`);
+    expect(await ended(approved.body.id, said)).toMatchObject({
       manner: 'approved',
       of_run: body.id,
       outcomes: { created: 200 },
     });
+    // It goes on by itself: nobody is offered to go on with it, and refused.
+    expect([...offered].filter((one) => !/^(waiting|running): false$/.test(String(one)))).toEqual([]);
+    expect(sandbox.commits).toHaveLength(200);
+  }, 240_000);
+
+  it('right after a run was to be resumed goes on with it by itself', async () => {
+    await begin();
+    const { body } = await call('POST', '/runs', { kind: 'import', job: 'assets', file: 'a.csv' });
+    await until(() => sandbox.commits.length > 40);
+    await call('POST', `/runs/${body.id}/stop`, {});
+    expect(await ended(body.id)).toMatchObject({ status: 'interrupted', actions: { resume: { allowed: true } } });
+    const { length: before } = sandbox.commits;
+    expect((await call('POST', `/runs/${body.id}/resume`, {})).status).toBe(202);
+    await until(() => sandbox.commits.length > before);
+    await kill();
+    await begin();
+    expect((await call('POST', `/runs/${body.id}/resume`, {})).body).toMatchObject({
+      status: 409,
+      detail: expect.stringMatching(/goes on by itself|waits on the queue|is at work/),
+    });
+    expect(await ended(body.id)).toMatchObject({ status: 'succeeded', outcomes: { created: 200 } });
     expect(sandbox.commits).toHaveLength(200);
   }, 240_000);
 });
