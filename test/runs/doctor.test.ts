@@ -64,18 +64,21 @@ describe('doctor', () => {
   });
 
   it('names what other users may reach, and certificates that nobody checks (109)', async () => {
-    const settings = await settingsOn();
+    for (const name of ['.env', 'secret'])
+      await writeFile(join(cwd, name), 'planted-secret-of-the-queue', { mode: 0o600 });
+    const settings = await settingsOn({}, { ROWFERRY_QUEUE_SECRET_FILE: 'secret' });
     const rights = async (env: Record<string, string> = {}) => (await look(settings, env)).named('rights');
     expect(await rights()).toMatchObject({ state: 'ok' });
-    const open = ['.env', '.rowferry', '.rowferry/runs', 'token'].map((name) => join(cwd, name));
+    const open = ['.env', '.rowferry', '.rowferry/runs', 'secret'].map((name) => join(cwd, name));
     await mkdir(join(cwd, '.rowferry', 'runs'), { recursive: true });
-    for (const name of ['.env', 'token']) await writeFile(join(cwd, name), '');
     for (const path of open) await chmod(path, 0o750);
-    const env = { ROWFERRY_API_TOKEN_FILE: 'token', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    const env = { ROWFERRY_QUEUE_SECRET_FILE: 'secret', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
     const warned = await rights(env);
     expect(warned?.state).toBe('warn');
     for (const path of open) expect(warned?.found).toContain(`${path} (750)`);
-    expect((await look(settings, env)).named('TLS')).toMatchObject({ state: 'warn' });
+    const { named } = await look(settings, env);
+    expect(named('TLS')).toMatchObject({ state: 'warn' });
+    expect(named('settings')?.found).toContain('ROWFERRY_QUEUE_SECRET_FILE=secret');
     for (const path of open) await chmod(path, 0o700);
     expect(await rights()).toMatchObject({ state: 'ok' });
   });

@@ -1,5 +1,5 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { tryFolder } from '../../files/make-folder.js';
 import { RunError } from '../../model/error.js';
 import { readAddress } from '../../service/address.js';
@@ -55,23 +55,15 @@ async function checkSpace(home: string): Promise<Check> {
 
 /** Whether others on this machine, or on the way to the service, may read what is not theirs. */
 async function checkRights(
-  { home, auth }: Settings,
+  { home, ownFiles }: Settings,
   cwd: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Check[]> {
   const checks: Check[] = [];
   const name = 'rights';
-  const secrets = SETTINGS.map((row): string => row.name).filter((one) => /_FILE$/.test(one));
-  const files = secrets.flatMap((one) => env[one]?.trim() || []).map((file) => resolve(cwd, file));
   const kept = await readdir(home).catch(() => []);
   const wide: string[] = [];
-  for (const path of new Set([
-    join(cwd, '.env'),
-    ...(auth?.kind === 'file' ? [auth.path] : []),
-    ...files,
-    home,
-    ...kept.map((one) => join(home, one)),
-  ])) {
+  for (const path of new Set([join(cwd, '.env'), ...ownFiles, home, ...kept.map((one) => join(home, one))])) {
     const mode = (await stat(path).catch(() => undefined))?.mode ?? 0;
     if (process.platform !== 'win32' && mode & 0o077) wide.push(`${path} (${(mode & 0o777).toString(8)})`);
   }
@@ -190,9 +182,11 @@ function checkSettings(settings: Settings, env: Readonly<Record<string, string |
   if (settings.auth === undefined) {
     lacking.push('ROWFERRY_API_TOKEN is not set (or ROWFERRY_API_TOKEN_FILE, or the ROWFERRY_OAUTH_… variables)');
   }
-  const shown = SETTINGS.map((row): SettingRow => row)
-    .filter((row) => env[row.name]?.trim())
-    .map((row) => `${row.name}=${row.secret ? '(set)' : env[row.name]}`);
+  const secrets = SETTINGS.filter((row: SettingRow) => row.secret).map((row): string => row.name);
+  const names = new Set([...SETTINGS.map((row): string => row.name), ...secrets.map((name) => `${name}_FILE`)]);
+  const shown = [...names]
+    .filter((name) => env[name]?.trim())
+    .map((name) => `${name}=${secrets.includes(name) ? '(set)' : env[name]}`);
   const inForce = [
     `company ${settings.company}`,
     `at most ${settings.concurrency} requests in flight`,

@@ -259,7 +259,7 @@ class Underway implements Dispatcher.DispatchHandler {
     else
       this.fail(
         'connect',
-        `${describe(error)}${this.connections.proxied ? ', by way of the proxy of the environment' : ''}`,
+        `${describe(error)}${this.connections.proxied ? ', by way of the proxy of the environment (unless NO_PROXY names the host)' : ''}`,
       );
   }
 
