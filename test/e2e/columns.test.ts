@@ -123,7 +123,7 @@ it('letters reach columns without a heading, and numbers those of the same headi
   const refused = (columns: object) =>
     desk.import(`${desk.dir}/b.csv`, { ...job, columns: { ...job.columns, ...columns } });
   await expect(refused({ Name: 'asset_tag' })).rejects.toMatchObject({
-    details: [expect.stringContaining('write "Name #2" for the second of them')],
+    details: [expect.stringContaining('write "Name #1" or "Name #2" for the one that is meant')],
   });
   // A column that has a heading goes by that one, and there is no third.
   for (const heading of ['B', 'Z', 'Name #3'])

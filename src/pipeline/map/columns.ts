@@ -81,7 +81,7 @@ function place(
     else if (further.length > 0) {
       const places = [index ?? 0, ...further].map((at) => `"${meta.headings[at]?.trim()}" (column ${at + 1})`);
       problems.push(
-        `${where}: several columns of the file have this heading: ${places.join(', ')}; write "${heading} #2" for the second of them, or rename or delete all but one`,
+        `${where}: several columns of the file have this heading: ${places.join(', ')}; write "${heading} #1" or "${heading} #2" for the one that is meant, or rename or delete all but one`,
       );
     } else fits = true;
     for (const options of targets) {
