@@ -1,11 +1,11 @@
 import { customFieldName } from '../model/job.js';
 import { foldText } from '../model/value.js';
 import { checkRecord } from '../resources/rules.js';
-import type { FieldSpec, ReferenceTarget, ResourceSpec } from '../resources/spec.js';
+import type { FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import { type Fit, fitOf, type KnownNames } from './fit.js';
 import type { Column, FileProfile } from './profile.js';
 import { OTHER_THINGS, PLAIN_QUALIFIERS, phrases, RESOURCE_WORDS, VOCABULARY } from './vocabulary.js';
-import { type Words, wordsOf } from './words.js';
+import { firstWord, type Words, wordsOf } from './words.js';
 
 /** A guess at or above this is certain enough to need no second look. */
 export const HIGH = 0.88;
@@ -38,7 +38,7 @@ export interface Assigned {
 export function assign(spec: ResourceSpec, file: FileProfile, known?: KnownNames): Assigned[] {
   const { columns } = file;
   const custom = customColumns(spec, columns);
-  const book = phraseBook(spec);
+  const book = withSubject(phraseBook(spec), columns);
   const guesses = columns.map((column, at) =>
     column.name === undefined || custom[at] !== undefined ? [] : guessesFor(book, column, file, known),
   );
@@ -165,6 +165,9 @@ const WEIGHTS: Readonly<Record<string, number>> = { '?': 0.78, '-': 0.6 };
 interface PhraseBook {
   /** Phrases by their sorted words, and by the same in one piece. */
   readonly phrases: ReadonlyMap<string, readonly Phrase[]>;
+  readonly resource: ResourceName;
+  /** Words that some phrase uses. */
+  readonly known: ReadonlySet<string>;
   /** Words that name the resource itself. */
   readonly context: ReadonlySet<string>;
   /** These, and words that change nothing about what a column holds. */
@@ -187,7 +190,7 @@ export function candidates(book: PhraseBook, heading: string): Candidate[] {
     : whole;
 }
 
-function candidatesOf({ phrases: index, context, plain, ends }: PhraseBook, heading: string): Candidate[] {
+function candidatesOf({ resource, phrases: index, context, plain, ends }: PhraseBook, heading: string): Candidate[] {
   const said = wordsOf(heading);
   const found = new Map<FieldSpec, Candidate>();
   const look = ({ words, joined }: Words, share: number, isFor = (_: FieldSpec) => true): void => {
@@ -212,18 +215,40 @@ function candidatesOf({ phrases: index, context, plain, ends }: PhraseBook, head
       );
       look({ words, joined: words.join(''), aside: [] }, share);
     }
+    // `Tool ID` is an asset's id.
+    const others = said.words.filter((word) => !context.has(word));
+    if (found.size === 0 && others.length < said.words.length)
+      look({ words: [...others, resource].sort(), joined: '', aside: [] }, 0.97);
     const lookWithout = (dropped: ReadonlySet<string>, isFor: (field: FieldSpec) => boolean) => {
       const words = said.words.filter((word) => !dropped.has(word));
       if (found.size === 0 && words.length < said.words.length)
         look({ words, joined: words.join(''), aside: [] }, PART, isFor);
     };
-    lookWithout(PLACE, ({ name }) => PLACED.test(name));
+    lookWithout(new Set([...PLACE, ...plain]), ({ name }) => PLACED.test(name));
     lookWithout(DATE, ({ type }) => type.kind === 'date');
   }
   if (found.size === 0 && !said.words.some((word) => OTHER_THINGS.has(word)))
     for (const { field, joined, why } of ends)
       if (said.joined.endsWith(joined)) found.set(field, { field, score: AT_END, why });
   return [...found.values()].sort((a, b) => b.score - a.score);
+}
+
+/** So many headings begin with what a file calls its rows; one of them says what it is called. */
+const SUBJECT = 3;
+const CALLED: ReadonlySet<string> = new Set('name id number code'.split(' '));
+
+/** `Tool ID`, `Tool Name`, `Tool Condition`: a word that begins several headings, and that no field knows, is the file's word for an asset. */
+function withSubject(book: PhraseBook, columns: readonly Column[]): PhraseBook {
+  if (book.resource !== 'asset') return book;
+  const begun = new Map<string, Words[]>();
+  for (const { heading, words } of columns) {
+    const first = firstWord(heading);
+    if (!book.known.has(first)) begun.set(first, [...(begun.get(first) ?? []), words]);
+  }
+  const subjects = [...begun]
+    .filter(([, all]) => all.length >= SUBJECT && all.some(({ words }) => words.some((word) => CALLED.has(word))))
+    .map(([word]) => word);
+  return subjects.length === 0 ? book : { ...book, context: new Set([...book.context, ...subjects]) };
 }
 
 const books = new WeakMap<ResourceSpec, PhraseBook>();
@@ -263,8 +288,10 @@ function writeBook(spec: ResourceSpec): PhraseBook {
       else index.set(key, [phrase]);
     }
   }
-  const context = wordsOf(RESOURCE_WORDS[spec.name]).words;
+  const context = RESOURCE_WORDS[spec.name].split(' ').flatMap((word) => wordsOf(word).words);
   return {
+    resource: spec.name,
+    known: new Set(all.flatMap(({ words }) => words)),
     phrases: index,
     context: new Set(context),
     plain: new Set([...context, ...PLAIN_QUALIFIERS.trim().split(/\s+/)]),

@@ -11,8 +11,9 @@ type Vocabulary = Readonly<Record<string, string>>;
 /** Words that name the resource itself: `Vendor City` in a list of suppliers is the city. */
 export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
   asset:
-    'asset equipment item device hardware inventory machine product computer laptop notebook gerat anlage actif activo equipo equipement appareil materiel equipamento ativo bem handset vehicle printer server workstation tablet',
-  contract: 'contract agreement vertrag contrat contrato',
+    'ci configuration system chassis fixed asset equipment item device hardware inventory machine product computer laptop notebook gerat anlage actif activo equipo equipement appareil materiel equipamento ativo bem handset vehicle printer server workstation tablet',
+  contract:
+    'lease subscription licence license wartungsvertrag mietvertrag leasingvertrag contract agreement vertrag contrat contrato',
   supplier:
     'supplier vendor company organisation factory facility contractor lieferant lieferanten fournisseur proveedor fornecedor firm firma',
   customer: 'customer client company organisation account kunde kunden cliente',
@@ -22,11 +23,11 @@ export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
 export const PLAIN_QUALIFIERS = `
   official primary main full legal current standard text field info detail data master default basic corporate
   registered internal billing remit remittance mailing hq headquarter netto brutto ht ttc usd eur euro gbp sterling
-  pound dollar chf aed cad aud inr jpy pln sek nok dkk zar`;
+  fulfillment fulfilment postal principal 1 pound dollar chf aed cad aud inr jpy pln sek nok dkk zar`;
 
 /** Words that make another thing of whatever stands beside them. */
 export const OTHER_THINGS: ReadonlySet<string> = new Set(
-  'previous old former parent related new other next last prior replaced manager docking monitor keyboard charger'.split(
+  'previous old former parent related new other next last prior replaced manager docking monitor keyboard charger calibration planned estimated expected proposed trial'.split(
     ' ',
   ),
 );
@@ -38,7 +39,7 @@ export const ABBREVIATIONS: ReadonlyMap<string, readonly string[]> = new Map(
     cat category; acquis acquisition; inv inventory; cntr contract; cntry country; co company; contr contract; ctry country; curr currency; cust customer;
     dept department; desc description; descr description; dob birth date; dt date; eff effective; equip equipment; exp
     expiry; expiration expiry; expires expiry; flr floor; hw hardware; loc location; mail email; maint maintenance;
-    manuf manufacturer; mdl model; mfg manufacturer; mfgr manufacturer; mfr manufacturer; mob mobile; nbr number; no
+    manuf manufacturer; mdl model; mfg manufacturer; mfgr manufacturer; mfr manufacturer; mob mobile; nbr number; nm name; mtl monatlich; no
     number; nr number; nro number; num number; numero number; nummer number; org organisation; organization
     organisation; pct percent; ph phone; qnty quantity; qty quantity; quant quantity; ref reference; rm room; ser
     serial; sn serial number; str strasse; subcat subcategory; svc service; tel phone; telefon phone; telefone phone; telefono phone;
@@ -96,14 +97,14 @@ export function phrases(entry: string): string[] {
 const LOCATION: Vocabulary = {
   city: `
     city name; town; municipality; locality; town city; ort; stadt; ville; ciudad; localidad; commune; poblacion;
-    ?suburb; ?post town; ?wohnort; ?municipio; cidade; ?municipio`,
+    ?suburb; ?post town; ?wohnort; ?municipio; cidade; ?municipio; localidade; ?city town village locality; *city`,
   country: `
     country name; country code; nation; land; landercode; lander; pays; pais; iso country; iso country code; country
-    iso; ?country region; ?herkunftsland`,
+    iso; ?country region; ?herkunftsland; country key; *country; *country code`,
   state_province: `
     state or province; state; province; state code; bundesland; provincia; departement; prefecture; ?county; ?region;
     ?kanton; ?comunidad autonoma; ?estado provincia; ?state region; ?canton; ?state county; ?site state; ?etat
-    province; uf; ?distrito; ?region code; ?province code`,
+    province; uf; ?distrito; ?region code; ?province code; *state province; ?st`,
 };
 
 const ASSET: Vocabulary = {
@@ -116,11 +117,12 @@ const ASSET: Vocabulary = {
     equipement; nom materiel; inventargegenstand; gegenstand; ?computer; ?server; ?workstation; ?nom article;
     ?artikelbezeichnung; ?objet; ?materiel; ?articulo; ?article; ?item description; ?objektbezeichnung; ?software;
     ?software name; ?application; ?license name; ?description; ?descripcion; ?beschreibung; nome; nome do bem; nome do
-    ativo; nome do equipamento; ?bem; ?equipamento; ?ativo; ?descricao; ?descricao do bem; ?geratebezeichnung`,
+    ativo; nome do equipamento; ?bem; ?equipamento; ?ativo; ?descricao; ?descricao do bem; ?geratebezeichnung; ?netbios
+    name; ?key field; designation bien; ?nom du bien; ?net name; ?network name`,
   manufacturer: `
     manufacturer; maker; brand; manufacturer name; oem; hersteller; marke; fabricant; marque; fabricante; marca; ?make;
     brand name; make manufacturer; producer; constructeur; ?geratehersteller; ?publisher; ?software publisher;
-    ?hersteller name`,
+    ?hersteller name; *manufacturer; make name`,
   serial_number: `
     serial; serial number; serial id; serialnumber; serial code; seriennummer; fabriknummer; numero de serie; service
     tag; ?service tag number; serial s n; factory number; geratenummer serial; ?serie; ?vin; ?fahrgestellnummer;
@@ -134,18 +136,20 @@ const ASSET: Vocabulary = {
     inventaire; code barre; ?fixed asset number; ?equipment code; ?item code; ?inventory id; ?inventory code; ?numero
     interne; ?id interne; ?property id; ?kennzeichen; ?license plate; ?plate number; -device id; -item id; -codigo;
     -code; ?anlage; ?geratenummer; ?immatriculation; ?matricula; *asset tag; patrimonio; numero patrimonio; etiqueta
-    patrimonial; ?plaqueta; ?tombo; ?tombamento; ?numero tombo; ?fleet number; ?registration; ?registration number`,
+    patrimonial; ?plaqueta; ?tombo; ?tombamento; ?numero tombo; ?fleet number; ?registration; ?registration number;
+    ?numero immobilisation; ?immobilisation number; ?identifier; *asset number; *asset id; ?internal number`,
   lifecycle_stage: `
     lifecycle stage; life cycle stage; lifecycle; lifecycle status; stage; ?status; ?asset status; ?state of life;
     ?zustand; ?statut; ?estado; ?condition; ?disposition; ?install status; ?installation status; ?device status;
     ?equipment status; ?item status; ?operational status; ?current status; ?asset state; ?lifecycle state; ?deployment
-    status; ?etat; ?betriebsstatus; ?status equipment; ?state; ?situacao; ?estado conservacao; ?estado de conservacao`,
+    status; ?etat; ?betriebsstatus; ?status equipment; ?state; ?situacao; ?estado conservacao; ?estado de conservacao;
+    ?working status; ?functional status; ?funktionsstatus; ?asset condition`,
   product_description: `
     product description; ?model; ?model name; ?description; ?item description; ?asset description; ?product; ?product
     name; ?modell; ?modele; ?modelo; ?beschreibung; ?descripcion; ?specification; ?hardware model; ?computer model;
     ?product model; ?equipment model; ?device model; ?model description; ?make model; ?modellbezeichnung;
     ?typbezeichnung; ?produktbezeichnung; ?produkt; ?produit; ?model type; ?modellname; ?nom du modele; ?nombre del
-    modelo; ?descricao; ?handset model`,
+    modelo; ?descricao; ?handset model; ?typ modell; *model name`,
   asset_notes: `
     note; remark; comment; bemerkung; kommentar; notiz; anmerkung; remarque; commentaire; nota; comentario;
     observacion; ?asset comment; ?description; ?beschreibung; ?descripcion; ?information; ?info; ?additional
@@ -175,11 +179,12 @@ const ASSET: Vocabulary = {
     category; category name; asset category; asset class; kategorie; categorie; categoria; ?asset type; ?equipment
     type; ?device type; ?item type; ?asset group; ?equipment category; ?item category; ?product category; ?type;
     ?hardware type; ?computer type; ?hardware category; ?gerateklasse; ?geratetyp; ?anlagenklasse; ?gerateart; ?type
-    materiel; ?type equipement; ?type appareil; ?famille; ?tipo de equipo; ?objekttyp; ?object type; -class; -gruppe;
-    -license type; *category name; *class name; ?tipo; ?tipo equipamento; ?model category`,
+    materiel; ?type equipement; ?type appareil; ?famille; ?tipo de equipo; ?objekttyp; ?object type; -class; -license
+    type; *category name; *class name; ?tipo; ?tipo equipamento; ?model category; ?chassis type; ?group; ?form factor;
+    ?nature; ?nature materiel; ?bauart; ?modality; ?modality class; ?gruppe; ?warengruppe; ?asset family`,
   'category.subcategory': `
     subcategory; sub category; sub; subcategory name; unterkategorie; sous categorie; subcategoria; ?subclass; ?sub
-    type; ?subtype; ?sub class; ?device subtype; ?sous famille; *subcategory name; *class name`,
+    type; ?subtype; ?sub class; ?device subtype; ?sous famille; *subcategory name; *class name; ?sub group; ?subgroup`,
   asset_owner: `
     owner; asset owner; owner name; owner email; eigentumer; besitzer; proprietaire; propietario; responsible;
     responsible person; custodian; verantwortlicher; ?assigned to; ?assigned user; ?user; -user name; ?employee;
@@ -188,7 +193,9 @@ const ASSET: Vocabulary = {
     user; ?primary user; ?current user; ?assigned person; ?in use by; ?used by; ?mitarbeiter; ?nutzer; ?zugewiesen;
     ?affecte a; ?attribue a; ?responsable; ?user email; ?employee email; ?assigned email; -name; -agent; ?checked out
     to; ?checked out; ?usager; ?fahrer; ?driver; ?primary user email; ?primary user email address; ?assigned user name;
-    ?conducteur; ?conductor; responsavel; proprietario; ?detentor; ?usuario; ?utilizador; ?colaborador; ?funcionario`,
+    ?conducteur; ?conductor; responsavel; proprietario; ?detentor; ?usuario; ?utilizador; ?colaborador; ?funcionario;
+    verantwortliche person; ?last logon user; ?last user; ?last logged on user; affectataire; ?user fullname; ?nutzer
+    name; -contact; zugeordnete person; ?zugeordnet; ?person; ?entleiher; ?ausleiher; ?borrower`,
   business_unit: `
     business unit; bu; geschaftsbereich; unite commerciale; unidad de negocio; ?department; ?division; ?abteilung;
     ?departement; ?departamento; -cost centre; -cost center; -kostenstelle; -service; -company`,
@@ -209,7 +216,8 @@ const ASSET: Vocabulary = {
     location description; location note; ?location; ?site; ?site name; ?standort; ?emplacement; ?ubicacion; ?lieu;
     ?lagerort; ?asset location; ?current location; ?equipment location; ?device location; ?item location; ?office
     location; ?building location; ?location name; ?site location; ?lagerplatz; ?aufstellungsort; ?localisation;
-    ?physical site; ?place; ?storage location; ?aufstellort; ?office; ?localizacao; ?depot`,
+    ?physical site; ?place; ?storage location; ?aufstellort; ?office; ?localizacao; ?depot; ?ad site; ?standort raum;
+    ?install location; ?installed location; *location; ?location label`,
   asset_location_address: 'asset location address; location address; installation address',
   bldg_name: `
     building; building name; gebaude; batiment; edificio; ?building number; ?site building; ?campus building; ?haus;
@@ -231,7 +239,7 @@ const ASSET: Vocabulary = {
   end_of_life_date: `
     end of life; eol date; lebensende; fin de vie; ?retirement date; ?planned retirement; ?disposal date; ?retire date;
     ?replacement date; ?date retired; ?expected replacement date; ?ausmusterung; ?date de fin de vie; ?fecha baja;
-    ?deaktivierung`,
+    ?deaktivierung; *end of life date; *end of life`,
   warranty_start_date: `
     warranty start; warranty from; warranty begin; warranty start date; garantiebeginn; garantie von; debut de
     garantie; inicio de garantia`,
@@ -240,7 +248,8 @@ const ASSET: Vocabulary = {
     garantieende; garantie bis; fin de garantie; fin garantia; vencimiento garantia; ?warranty; ?garantie; ?garantia;
     warranty valid until; end of warranty; garantieablauf; garantiedatum bis; expiration garantie; date fin garantie;
     ?warranty date; ?guarantee expiry; garantia hasta; garantie jusqu au; ?echeance garantie; fim garantia; garantia
-    ate; ?vencimento garantia; ?validade garantia`,
+    ate; ?vencimento garantia; ?validade garantia; warranty valid upto; warranty upto; *warranty end date; *warranty
+    expiry date; *warranty expiry`,
   warranty_contact_phone: 'warranty phone; warranty contact; warranty contact phone; warranty hotline',
   warranty_contact_email: 'warranty email; warranty contact; warranty contact email',
   warranty_notes: 'warranty note; warranty comment; warranty remark; warranty description',
@@ -248,13 +257,15 @@ const ASSET: Vocabulary = {
   support_type: 'support type; ?support; ?support level',
   support_provider: `
     support provider; support vendor; maintenance provider; support supplier; ?service vendor; ?service provider;
-    ?maintenance vendor; ?wartungsfirma`,
+    ?maintenance vendor; ?wartungsfirma; ?amc vendor`,
   end_of_support_date: 'end of support; eos date; supportende',
-  support_start_date: 'support start; support from; maintenance start; support start date; maintenance start date',
+  support_start_date: `
+    support start; support from; maintenance start; support start date; maintenance start date; ?amc start; ?amc start
+    date`,
   support_end_date: `
     support end; support until; support expiry; support expiry date; maintenance end; support end date; maintenance end
     date; ?support; maintenance expiry; maintenance until; end of maintenance; wartungsende; fin de maintenance; fin de
-    support; ?amc end; ?amc expiry; ?service expiry; ?service end; ?smartnet end`,
+    support; ?amc end; ?amc expiry; ?service expiry; ?service end; ?smartnet end; ?service level end; ?amc end date`,
   support_contact_phone: 'support phone; support contact; support contact phone; support hotline',
   support_contact_email: 'support email; support contact; support contact email',
   support_notes: 'support note; support comment; support remark; maintenance note',
@@ -267,7 +278,7 @@ const ASSET: Vocabulary = {
     acquisition; cout d acquisition; precio de adquisicion; ?asset value; ?purchase amount; ?unit value; ?item cost;
     ?replacement cost; ?preis euro; ?valeur; ?wert; -total cost; -value; ?importe; ?acquisition amount; -list price;
     prix d acquisition; valor aquisicao; valor compra; valor de compra; preco compra; custo; custo aquisicao; ?preco;
-    ?valor`,
+    ?valor; *purchase price; *purchase cost`,
   service_start_date: `
     in service; in service date; service start; service date; commissioning date; put into service; inbetriebnahme;
     date de mise en service; mise en service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install date;
@@ -275,7 +286,7 @@ const ASSET: Vocabulary = {
     service; date placed in service; inbetriebnahmedatum; in betrieb seit; date de service; ?date deployed; ?deployed
     date; ?date installed; ?installed; ?installed on; ?installed date; -purchase date; -date acquisition; -kaufdatum;
     -date d achat; -acquisition date; ?fecha alta; ?aktivierung; ?aktivierungsdatum; ?data instalacao; -data aquisicao;
-    -data compra; ?capitalized on; ?capitalised on; ?capitalization`,
+    -data compra; ?capitalized on; ?capitalised on; ?capitalization; -date acquired; ?installed at`,
   depreciation_schedule:
     'depreciation schedule; depreciation; depreciation method; abschreibung; amortissement; depreciacion',
   estimated_salvage_value: 'salvage value; salvage; residual value; restwert; valeur residuelle; valor residual',
@@ -295,7 +306,7 @@ const CONTRACT: Vocabulary = {
   country: LOCATION['country']!,
   contract_type: `
     contract type; agreement type; contract side; vertragsart; vertragstyp; type de contrat; tipo de contrato; buy or
-    sell; ?type; ?side`,
+    sell; ?type; ?side; ?record type`,
   name: `
     contract; contract name; contract title; title; agreement; agreement name; agreement title; vertragsname;
     vertragsbezeichnung; bezeichnung; titel; intitule; nom du contrat; nom; objet; nombre; nombre del contrato; titulo;
@@ -304,7 +315,7 @@ const CONTRACT: Vocabulary = {
     ?procurement title; ?project description title; ?objet du contrat; ?objet du marche; ?objeto del contrato;
     ?bezeichnung vertrag; ?software; ?product; ?product name; ?subscription; ?service name; ?application; ?record name;
     ?vertragsinhalt; ?produkt; ?produit; ?producto; nome; nome do contrato; titulo do contrato; ?descricao do contrato;
-    ?app; ?app name`,
+    ?app; ?app name; *contract name; *contract title; *agreement name; ?anlage; ?gerat`,
   number: `
     number; contract number; contract id; contract code; agreement number; agreement id; vertragsnummer; numero de
     contrat; numero de contrato; contract reference; reference number; award number; ?reference; ?unique id; ?po
@@ -313,7 +324,8 @@ const CONTRACT: Vocabulary = {
     reference; ?document number; ?contract identifier; ?no dossier; ?no decision; ?aktenzeichen; ?order number; ?ocid;
     ?numero expediente; ?expediente; ?record id; ?policennummer; ?policy number; ?police number; *contract number;
     numero contrato; codigo contrato; ?contrato; ?processo; ?numero processo; ?tender id; ?tender number; ?tender
-    reference; ?notice identifier; ?notice number`,
+    reference; ?notice identifier; ?notice number; ?circuit id; ?lease number; ?subscription id; ?agreement no; ?work
+    order number`,
   parent_contract: `
     parent; parent no; parent contract; parent contract number; master agreement; master contract; framework; framework
     agreement; rahmenvertrag; contrat cadre; contrato marco`,
@@ -329,11 +341,12 @@ const CONTRACT: Vocabulary = {
     ?publisher; ?manufacturer; ?payee; ?organisation name; ?partner; ?lieferfirma; ?counterparty name; ?contratista;
     ?contratada; ?lizenzgeber; ?versicherer; ?assureur; ?insurer; ?licensor; ?leasinggeber; ?lessor; ?aseguradora;
     *supplier name; *vendor name; fornecedor; nome do fornecedor; contratado; ?empresa; ?empresa contratada; ?credor;
-    ?prestador; *supplier; *vendor`,
+    ?prestador; *supplier; *vendor; ?carrier; ?other party; ?second party; ?empresa adjudicataria; ?wartungsfirma;
+    ?firma; ?brand name; ?vendor company`,
   status: `
     status; contract status; vertragsstatus; statut; estado; estado del contrato; etat; ?contract state; ?active;
     current status; vertragsstand; statut du contrat; ?state; ?agreement status; ?lifecycle status; situacao; situacao
-    do contrato`,
+    do contrato; *contract status`,
   'category.name': `
     category; category name; contract category; kategorie; categorie; categoria; ?commodity; ?spend category; ?class;
     ?expense type; ?contract type; ?agreement type; ?type of contract; ?type de contrat; ?vertragsart; ?vertragstyp;
@@ -348,10 +361,11 @@ const CONTRACT: Vocabulary = {
     contract scope; texte du contrat; leistungsbeschreibung; ?note; ?remark; ?comment; ?bemerkung; ?anmerkung;
     ?remarque; ?commentaire; ?observacion; ?work description; ?subject matter; ?goods; ?observation; ?notiz; ?notizen;
     ?nota; descricao; descricao do contrato; ?purchase order description; ?order description; ?description of goods;
-    ?description of service; ?description of goods service`,
+    ?description of service; ?description of goods service; *contract description`,
   business_unit: `
     business unit; bu; geschaftsbereich; unidad de negocio; ?department; ?department name; ?division; ?abteilung;
-    ?departement; ?departamento; -agency; -owner department; -cost centre; -cost center`,
+    ?departement; ?departamento; -agency; -owner department; -cost centre; -cost center; -procuring agency;
+    -fachbereich`,
   contract_start_date: `
     start; start date; contract start; contract start date; effective date; effective from; commencement date;
     commencement; begin date; valid from; term start; beginn; vertragsbeginn; startdatum; laufzeit von; gultig ab;
@@ -360,7 +374,8 @@ const CONTRACT: Vocabulary = {
     vertrag; date d effet; date de prise d effet; date de debut de contrat; ?start of contract; ?date from; ?awarded
     date; ?date awarded; ?date of award; ?active from; ?subscription start; -signed date; ?effective; ?start on;
     laufzeitbeginn; ?versicherungsbeginn; ?mietbeginn; data inicio; data de inicio; data inicial; inicio vigencia;
-    inicio contrato; ?vigencia inicial`,
+    inicio contrato; ?vigencia inicial; ?initial term start date; ?current term start date; *start date; *effective
+    date; ?validity from; *validity from`,
   contract_end_date: `
     end; end date; contract end; contract end date; expiry; expiry date; contract expiry; contract expiry date;
     termination date; valid until; valid to; term end; ende; vertragsende; enddatum; laufzeit bis; gultig bis; fin;
@@ -369,18 +384,21 @@ const CONTRACT: Vocabulary = {
     laufzeitende; ablaufdatum; endet am; date d echeance; echeance; date d expiration; date de fin de contrat; fin de
     contrat; ?date to; ?active until; ?subscription end; ?close date; -renewal date; -estimated completion date; ?end
     on; fecha de finalizacion; ?ablauf; ?mietende; fim; data fim; data final; termino; data termino; fim vigencia;
-    termino vigencia; fim contrato; vencimento; data vencimento; data de vencimento; ?vigencia final`,
+    termino vigencia; fim contrato; vencimento; data vencimento; data de vencimento; ?vigencia final; initial term end;
+    ?initial term end date; ?current term end date; *end date; *expiry date; effective to; ?validity to; ?valid
+    through; *validity to`,
   notice_period: `
     notice; notice period; notice day; notice period day; termination notice; cancellation notice; kundigungsfrist;
     frist; preavis; preaviso; delai de preavis; plazo de preaviso; notice period in day; kundigungsfrist in tagen;
     kundigungsfrist tage; delai de resiliation; ?length of notice; ?notice length; ?renewal notice; aviso previo; prazo
-    de aviso`,
-  service_start_date:
-    'service start; service start date; leistungsbeginn; servicebeginn; ?service from; ?go live; ?go live date',
+    de aviso; *notice period`,
+  service_start_date: `
+    service start; service start date; leistungsbeginn; servicebeginn; ?service from; ?go live; ?go live date;
+    ?installed; ?install date`,
   end_of_term_clause: `
     end of term clause; renewal clause; renewal type; at end; renewal; auto renewal; ?auto renew; auto renew clause;
     automatic renewal; verlangerung; automatische verlangerung; tacite reconduction; reconduction tacite; ?renewal
-    option; renovacion automatica; renouvellement automatique`,
+    option; renovacion automatica; renouvellement automatique; prorroga automatica; ?prorroga`,
   end_of_term_action: 'end of term action; renewal action; action at end',
   timeline_notes: 'timeline note; timeline; renewal note',
   total_contract_spend_value: `
@@ -393,14 +411,17 @@ const CONTRACT: Vocabulary = {
     marche; montant ttc; montant ht; total value gbp; ?contract budget; ?current value; ?current contract value;
     ?award; ?valeur; ?cost; ?total ht; ?spend amount; ?agreed price; ?final price; ?annual value; ?importe de
     adjudicacion; ?importe adjudicado; gesamtkosten; ?cout total; ?coste total; valor do contrato; valor contrato;
-    valor global; ?valor; ?valor contratado; ?max value; ?maximum value; ?max spend; ?agreed amount`,
+    valor global; ?valor; ?valor contratado; ?max value; ?maximum value; ?max spend; ?agreed amount; ?total obligation;
+    gesamtvolumen; ?volumen; ?total commitment; ?committed spend; *contract value; *total value; *contract amount;
+    ?base price`,
   first_offer_value: 'first offer; first offer value; initial offer; original offer',
   cost_avoidance_value: 'cost avoidance; cost avoided; saving; einsparung; ?negotiated saving',
   contract_risk_value: 'contract risk; risk value',
   mrc: `
     mrc; monthly recurring cost; monthly recurring charge; monthly cost; monthly; monthly fee; monatlich; monatliche
     kosten; cout mensuel; mensuel; coste mensual; mensual; ?monthly price; ?monthly charge; ?monatsrate; ?monatsbetrag;
-    ?cuota mensual; ?loyer mensuel; ?monatsmiete; valor mensal; custo mensal; ?mensalidade`,
+    ?cuota mensual; ?loyer mensuel; ?monatsmiete; valor mensal; custo mensal; ?mensalidade; ?monthly rent; ?rent;
+    ?loyer; ?kosten monatlich; ?monatliche rate`,
   nrc: `
     nrc; non recurring cost; non recurring charge; one time cost; one time; one off; one off cost; setup fee; setup
     cost; einmalkosten; einmalig; cout unique; coste unico; ?one time fee; ?installation cost; einmalige kosten; ?one
@@ -411,7 +432,7 @@ const CONTRACT: Vocabulary = {
   payment_terms: `
     payment term; term of payment; payment condition; zahlungsbedingung; zahlungsziel; condition de paiement;
     condiciones de pago; ?term; ?net term; default payment term; credit term; condicoes pagamento; condicao de
-    pagamento`,
+    pagamento; ?zahlungsweise; ?forma de pago; ?mode de paiement; *payment term`,
   financing: 'financing; financing type; finanzierung; financement; financiacion; ?funding',
   financial_notes: 'financial note; finance note; financial comment; cost note; payment note',
   approver: `
@@ -419,7 +440,7 @@ const CONTRACT: Vocabulary = {
     ?freigegeben von; aprovador`,
   signer: `
     signer; signed by; signatory; unterzeichner; unterschrieben von; signataire; signe par; firmante; firmado por;
-    ?company signed by`,
+    ?company signed by; signer name; signatory name`,
   signed_date: `
     signed date; date signed; signed on; signature date; signing date; unterschriftsdatum; date de signature; fecha de
     firma; ?signed; ?execution date; unterschrieben; ?unterzeichnet; ?abschlussdatum; ?vertragsdatum; ?agreement date;
@@ -438,12 +459,13 @@ const COUNTERPARTY: Vocabulary = {
     personne de contact; interlocuteur; persona de contacto; contacto; attention; ?representative; ?account manager;
     nom du contact; contact nom; kontaktname; ansprechperson; contact person name; key contact; main contact; ?contact
     first and last name; ?attn; ?representative name; ?relationship manager; ?point of contact; contato; contacto; nome
-    do contato; pessoa de contato`,
+    do contato; pessoa de contato; pessoa de contato; pessoa contacto; person name; pessoa de contacto; *contact name;
+    *contact person`,
   'contact_person.email': `
     contact email; contact; email; email address; contact email address; ansprechpartner email; email adresse; adresse
     email; courriel; correo; correo electronico; kontakt email; contact person email; ?general email; ?info email;
     email id; company email; business email; work email; mailadresse; primary email; ?sale email; ?office email; ?order
-    email; ?billing email`,
+    email; ?billing email; person email; ?person email work; *contact email; *email address`,
   'contact_person.type': 'contact type; contact role; role of contact; kontaktart; type de contact; tipo de contacto',
   address_line_1: `
     address; address line; address line 1; address 1; street; street address; street 1; street name; postal address;
@@ -458,21 +480,24 @@ const COUNTERPARTY: Vocabulary = {
     ?street address 2; complemento; ?bairro; ?complement`,
   zip_postal_code: `
     zip; zip code; postal code; postcode; post code; zip postal code; plz; postleitzahl; code postal; codigo postal;
-    cp; post zip code; zip postcode; pin code; pincode; postal; zip postal; cod postal; cep`,
+    cp; post zip code; zip postcode; pin code; pincode; postal; zip postal; cod postal; cep; *postal code; *zip code;
+    *postcode; *zip`,
   phone: `
     phone; phone number; office phone; business phone; work phone; rufnummer; numero de phone; ?contact number;
     ?contact phone; ?contact phone number; ?contact person phone; ?switchboard; ?festnetz; ?landline; main phone;
     primary phone; company phone; phone 1; festnetznummer; ?central phone; ?sale phone; ?phone contact; ?contact;
-    ?contact office phone`,
+    ?contact office phone; telefono fijo; phone fijo; ?toll free; ?toll free phone; ?person phone; phone work; *phone
+    number`,
   mobile: `
     mobile; mobile number; mobile phone; cell; cell phone; cellular; handy; mobil; mobiltelefon; handynummer;
     mobilnummer; portable; movil; celular; phone movil; phone portable; ?contact mobile; portable numero; gsm; ?mobile
-    contact; ?whatsapp; telemovel; contact cell phone`,
-  fax: 'fax; fax number; facsimile; telefax; telecopie',
+    contact; ?whatsapp; telemovel; contact cell phone; *mobile number`,
+  fax: 'fax; fax number; facsimile; telefax; telecopie; *fax',
   website: `
     website; web site; web; url; homepage; home page; web page; webpage; web address; internet; internetseite;
     webseite; site web; site internet; sitio web; pagina web; ?domain; company website; website url; web site url;
-    homepage url; internetadresse; adresse web; ?link; ?domain name; ?company url; ?site`,
+    homepage url; internetadresse; adresse web; ?link; ?domain name; ?company url; ?site; internet address; *website;
+    *web site`,
   general_description: `
     description; about; general description; profile; beschreibung; descripcion; company description; business
     description; ?note; ?remark; ?comment; ?bemerkung; ?commentaire; ?observacion; ?service; ?product; ?services
@@ -482,7 +507,7 @@ const COUNTERPARTY: Vocabulary = {
     ?servico; ?servicos; ?atividade; ?actividad; ?unternehmensgegenstand; ?ramo de atividade; ?observacoes`,
   nda_signed: `
     nda; nda signed; nda in place; has nda; confidentiality agreement; non disclosure agreement;
-    geheimhaltungsvereinbarung; accord de confidentialite; ?nda on file`,
+    geheimhaltungsvereinbarung; accord de confidentialite; ?nda on file; nda vorhanden; nda firmado; nda signe`,
   nda_signed_date: 'nda date; nda signed date; nda signed on; date of nda; ?nda; ?nda signed',
   msa_signed:
     'msa; msa signed; msa in place; has msa; master service agreement; rahmenvertrag; contrat cadre; ?msa on file',
@@ -510,7 +535,7 @@ const SUPPLIER: Vocabulary = {
   type: 'supplier type; vendor type; us or foreign; domestic or foreign; ?type',
   business_name: `
     business legal name; doing business as; dba; trading as; ?business name; ?trade name; ?legal name; ?registered
-    name; ?registered company name; ?nome fantasia`,
+    name; ?registered company name; ?nome fantasia; nombre comercial; nom commercial`,
   business_address_line_1: `
     business address; business address line 1; business address 1; ?registered address; ?registered office; ?billing
     address`,

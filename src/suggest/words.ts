@@ -43,7 +43,7 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
 
 /** Articles and connectives of the languages of the vocabulary. */
 const FILLERS = new Set(
-  'a an the of for and or is our your und am vom der die das des dem den la le les l el los las d de del du et y'.split(
+  'a an the of for at and or is our your und am vom der die das des dem den la le les l el los las d de del du et y'.split(
     ' ',
   ),
 );
@@ -62,6 +62,12 @@ export function wordsOf(text: string): Words {
   const meaning = said.filter((word) => !FILLERS.has(word));
   const words = (meaning.length > 0 ? meaning : said).flatMap((word) => expand(word));
   return { words: [...new Set(words)].sort(), joined: words.join(''), aside: aside.flatMap((word) => expand(word)) };
+}
+
+/** The word a heading begins with, as in `Words`; '' where it has none. */
+export function firstWord(text: string): string {
+  const [first = ''] = pieces(text.slice(0, LONGEST).normalize('NFKC'));
+  return first === '' ? '' : expand(first)[0]!;
 }
 
 /** Cuts at blanks, punctuation, camelCase and between letters and digits; lower case without accents. */
@@ -85,7 +91,7 @@ function expand(word: string): string[] {
 
 /** The plural is cut on both sides, so that it does not matter whether what is left is a word. */
 function singular(word: string): string {
-  if (/(?:ungen|ciones)$/.test(word)) return word.slice(0, -2);
+  if (/(?:ungen|ciones|sses)$/.test(word)) return word.slice(0, -2);
   if (word.length < 4 || !word.endsWith('s') || /(?:ss|us|is)$/.test(word)) return word;
   return word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.slice(0, -1);
 }

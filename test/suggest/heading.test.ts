@@ -4,6 +4,7 @@ import type { ResourceName } from '../../src/resources/spec.js';
 import { candidates, phraseBook } from '../../src/suggest/assign.js';
 import { likelyResource } from '../../src/suggest/suggest.js';
 import { wordsOf } from '../../src/suggest/words.js';
+import { suggested } from './suggested.js';
 
 const HIGH = 0.88;
 const LIKELY = 0.7;
@@ -179,6 +180,10 @@ const CERTAIN: Readonly<Record<ResourceName, Readonly<Record<string, readonly st
 
 /** Headings that are likely to mean it: mapped, and marked. */
 const LIKELY_ONES: readonly (readonly [ResourceName, string, string])[] = [
+  ['asset', 'Vehicle Type', 'category.name'],
+  ['asset', 'Facility Location', 'location_description'],
+  ['contract', 'Engagement End Date', 'contract_end_date'],
+  ['supplier', 'Fulfillment Address City', 'city'],
   ['asset', 'Status', 'lifecycle_stage'],
   ['asset', 'Model', 'product_description'],
   ['asset', 'Asset No', 'asset_tag'],
@@ -195,6 +200,8 @@ const LIKELY_ONES: readonly (readonly [ResourceName, string, string])[] = [
 
 /** Headings that say too little, or another thing: never mapped by themselves. */
 const DOUBTFUL: readonly (readonly [ResourceName, string])[] = [
+  ['contract', 'Trial End Date'],
+  ['asset', 'Calibration Vendor'],
   ['supplier', 'DUNS number'],
   ['supplier', 'City / State'],
   ['asset', 'Serial Numbr'],
@@ -245,6 +252,21 @@ describe('headings', () => {
 
   it.each(DOUBTFUL)('%s: "%s" is not certain enough', (resource, heading) => {
     expect(best(resource, heading)?.score ?? 0).toBeLessThan(LIKELY);
+  });
+
+  it('know what a file calls its rows by the headings that begin with it', async () => {
+    const tool = await suggested(
+      'asset',
+      'Tool ID,Tool Name,Tool Category,Serial\nT-1,Drill,Hand,S1\nT-2,Saw,Bench,S2\n',
+    );
+    expect(tool.fields).toMatchObject({
+      'Tool ID': 'asset_tag',
+      'Tool Name': 'name',
+      'Tool Category': 'category.name',
+    });
+    // Of a survey nothing here says what it is called.
+    const other = await suggested('asset', 'Survey Status,Survey Due,Survey Type,Serial\nok,x,y,S1\nok,z,y,S2\n');
+    expect(other.fields).toMatchObject({ 'Survey Status': '~', 'Survey Due': '~', 'Survey Type': '~' });
   });
 
   it('names every field that can be written by its own name and label', () => {
