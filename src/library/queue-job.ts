@@ -21,41 +21,49 @@ export interface PreparedJob {
 }
 
 /** What is asked for. Files are absolute, those to read are there. */
-interface Order<T> {
+interface Order {
   readonly job: JobSource;
-  readonly given: T;
+  readonly given: { readonly file?: string } | { readonly rows: readonly object[] };
   readonly settings: Settings;
   readonly cwd: string;
 }
 
+const LOADERS = { import: loadJob, reconcile: loadReconcileJob, export: loadExportJob };
+
 /**
- * Checks job, file and options of an import or a reconciliation as a worker would.
+ * Checks job, file and options as a worker would; the file of an export is what it writes, in place of the one that the job
+ * names.
  * @throws RunError `usage` with every fault.
  */
-export async function prepareRows(
-  kind: 'import' | 'reconcile',
-  { job, given, settings, cwd }: Order<{ readonly file: string } | { readonly rows: readonly object[] }>,
+export async function prepareJob(
+  kind: JobKind,
+  { job, given, settings, cwd }: Order,
   options: Readonly<Record<string, unknown>>,
 ): Promise<PreparedJob> {
   const from = 'file' in given ? given.file : undefined;
   const data = {
-    job: await jobData(job, { jobsDir: settings.jobsDir, cwd }, kind === 'import' ? loadJob : loadReconcileJob),
+    job: await jobData(job, { jobsDir: settings.jobsDir, cwd }, LOADERS[kind]),
     ...given,
     ...(Object.keys(options).length > 0 && { options }),
   };
   refuseFaults(kind, data);
-  if (from === undefined) return { place: async () => data, takeBack: async () => undefined };
   const { home } = settings;
   let copy: string | undefined;
   return {
     async place(runs) {
-      const roots = (await runs.queue()).roots ?? settings.roots;
+      if (from === undefined) return data;
+      const { roots = settings.roots } = await runs.queue();
+      if (kind === 'export') {
+        await targetBelowRoots(from, targetFolders(settings, roots));
+        return data;
+      }
       const below = await fileBelowRoots(from, { ...settings, roots }).catch((error: unknown) => {
         if (error instanceof RunError) return undefined;
         throw error;
       });
       if (below !== undefined) return { ...data, file: below };
-      copy = path.join(uploadsDir(home), `${randomBytes(8).toString('hex')}-${shortName(from)}`);
+      // The ending tells the kind of file; names of copies stay within what file systems take.
+      copy = path.join(uploadsDir(home), `${randomBytes(8).toString('hex')}-${path.basename(from).slice(-100)}`);
       await makeFolder(path.dirname(copy), HOME);
       await copyFile(from, copy, constants.COPYFILE_EXCL);
       // A copy has the rights of what it was made of.
@@ -66,32 +74,6 @@ export async function prepareRows(
     async takeBack() {
       if (copy !== undefined) await rm(copy, { force: true });
     },
-  };
-}
-
-/**
- * The same for an export; `file` is what it writes, in place of the one that the job names.
- * @throws RunError `usage` also where workers may not write there.
- */
-export async function prepareExport(
-  { job, given, settings, cwd }: Order<{ readonly file?: string }>,
-  options: Readonly<Record<string, unknown>>,
-): Promise<PreparedJob> {
-  const { file } = given;
-  const data = {
-    job: await jobData(job, { jobsDir: settings.jobsDir, cwd }, loadExportJob),
-    ...given,
-    ...(Object.keys(options).length > 0 && { options }),
-  };
-  refuseFaults('export', data);
-  return {
-    async place(runs) {
-      if (file === undefined) return data;
-      const { roots = settings.roots } = await runs.queue();
-      await targetBelowRoots(file, targetFolders(settings, roots));
-      return data;
-    },
-    takeBack: async () => undefined,
   };
 }
 
@@ -117,9 +99,4 @@ async function jobData(job: JobSource, place: Place, load: Load): Promise<unknow
     if (await stat(file).catch(() => undefined)) await load(file, place);
   }
   return job;
-}
-
-/** The ending tells the kind of file; names of copies stay within what file systems take. */
-function shortName(file: string): string {
-  return path.basename(file).slice(-100);
 }

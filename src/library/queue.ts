@@ -80,13 +80,13 @@ async function onQueue<T>(
 
 /** What is asked for, checked as a worker would. */
 async function prepare(options: EnqueueOptions, { settings, cwd }: Opened): Promise<PreparedJob> {
-  const { prepareExport, prepareRows } = await import('./queue-job.js');
+  const { prepareJob } = await import('./queue-job.js');
   const { kind, company } = options;
   const job = needed(options.job, 'job', 'it names the job');
   const forCompany = { ...(company !== undefined && { company }) };
   if (kind === 'export') {
     const given = { ...(options.file !== undefined && { file: resolve(cwd, options.file) }) };
-    return prepareExport({ job, given, settings, cwd }, forCompany);
+    return prepareJob(kind, { job, given, settings, cwd }, forCompany);
   }
   if (kind !== 'import' && kind !== 'reconcile') {
     throw new RunError('usage', `\`kind\` is ${JSON.stringify(kind)}; it must be import, export or reconcile.`);
@@ -99,7 +99,7 @@ async function prepare(options: EnqueueOptions, { settings, cwd }: Opened): Prom
     );
   }
   const given = rows === undefined ? { file: await inputFile(file ?? '', cwd) } : { rows };
-  return prepareRows(
+  return prepareJob(
     kind,
     { job, given, settings, cwd },
     {

@@ -80,7 +80,7 @@ async function concludeExport(run: ExportRun, end: End): Promise<RunResult> {
     finished = status === 'succeeded' || status === 'partial';
     // Without a job file the name is the resource's, which may be the name of another job.
     const { job } = run.request;
-    if (status === 'succeeded' && 'path' in job) await rememberAsLast(run, job, summary.records ?? 0);
+    if (status === 'succeeded' && 'path' in job) rememberAsLast(run, job, summary.records ?? 0);
     const error = stopped instanceof RunError && status === 'failed' ? { error: stopped } : {};
     return { summary, exitCode: exitCode(status, run), reportDir: run.request.reportDir, ...error };
   } finally {

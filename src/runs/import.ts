@@ -53,7 +53,7 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
       const tripped = trippedByPlan(
         run.job.brakes,
         counts,
-        await lastRows(run.settings.home, jobKey(run.request.job, run.settings.home), run.request.company),
+        lastRows(run.settings.home, jobKey(run.request.job, run.settings.home), run.request.company),
         { corrected: run.corrected },
       );
       await passBrakes(run, matched, { tripped });

@@ -6,17 +6,11 @@ import { RunError } from '../model/error.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { resourceSpec } from '../resources/registry.js';
-import { READ_ONLY, type ReferenceTarget, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
+import type { ReferenceTarget, ResourceSpec } from '../resources/spec.js';
 import { openService } from '../service/service.js';
 import { jobText, tableText } from '../suggest/job-text.js';
-import {
-  type AskNames,
-  headingsThatFit,
-  type SuggestedColumn,
-  type Suggestion,
-  suggestJob,
-} from '../suggest/suggest.js';
-import { didYouMean } from './job/shape.js';
+import { type AskNames, headingsThatFit, type Suggestion, suggestJob } from '../suggest/suggest.js';
+import { writableResource } from './job/names.js';
 import { checkJobText, problemLine } from './job-file.js';
 import { openLists } from './rows/lexicon.js';
 import { type Channel, serviceOptions } from './run/open-service.js';
@@ -55,40 +49,7 @@ export interface MapResult {
   readonly summary: MapSummary;
 }
 
-interface MapSummary {
-  readonly resource: ResourceName;
-  readonly file: string;
-  readonly source: Pick<SourceMeta, 'format' | 'encoding' | 'delimiter' | 'sheet' | 'header_row'>;
-  readonly rows: number;
-  readonly columns: readonly {
-    readonly heading: string;
-    /** From 1. */
-    readonly column: number;
-    readonly field: string | null;
-    readonly confidence: SuggestedColumn['confidence'];
-    readonly evidence: readonly string[];
-    readonly remarks: readonly string[];
-    /** Why the column is not mapped; null for a mapped one. */
-    readonly why: string | null;
-    readonly alternatives: SuggestedColumn['alternatives'];
-  }[];
-  readonly key: {
-    readonly field: string;
-    readonly heading: string;
-    readonly blank: number;
-    readonly repeats: number;
-    readonly fits: boolean;
-  } | null;
-  readonly missing: readonly string[];
-  /** What a person must decide next; null where nothing is open. */
-  readonly next: string | null;
-  readonly warnings: readonly string[];
-  /** The text of the job file. */
-  readonly job: string;
-  /** Where it was written. */
-  readonly output: string | null;
-  readonly reason: string | null;
-}
+type MapSummary = ReturnType<typeof summaryOf>;
 
 /**
  * Suggests a job file for a spreadsheet; there is always one, and `suggestion.next` says what is open. Throws `RunError`: `usage`
@@ -96,7 +57,7 @@ interface MapSummary {
  */
 export async function mapFile(request: MapRequest): Promise<MapResult> {
   const { file, output, settings } = request;
-  const resource = writableResource(request.resource);
+  const resource = writableResource(request.resource, 'a job can be suggested');
   if (output !== undefined && request.force !== true) await refuseExisting(output);
   const spec = resourceSpec(resource);
   const source = await openFitting(file, request.source ?? {}, spec);
@@ -198,22 +159,6 @@ function named(path: string, cwd: string | undefined): string {
   return near.startsWith('..') || isAbsolute(near) ? path : near;
 }
 
-function writableResource(given: string): ResourceName {
-  const wanted = given.trim().toLowerCase();
-  const found = WRITABLE.find((name) => name === wanted || `${name}s` === wanted);
-  if (found) return found;
-  if (READ_ONLY.some((name) => name === wanted)) {
-    throw new RunError(
-      'usage',
-      `${wanted} records can only be read, so there is no import to suggest a job for. Name one of: ${WRITABLE.join(', ')}.`,
-    );
-  }
-  throw new RunError(
-    'usage',
-    `There is no resource \`${given}\`${didYouMean(wanted, WRITABLE) || '.'} A job can be suggested for: ${WRITABLE.join(', ')}.`,
-  );
-}
-
 async function refuseExisting(output: string): Promise<void> {
   const there = await lstat(output).catch(() => undefined);
   if (!there) return;
@@ -244,7 +189,7 @@ function summaryOf(
     readonly reason: string | undefined;
     readonly output: string | undefined;
   },
-): MapSummary {
+) {
   const { resource, rows, columns, key, missing, next, warnings } = suggestion;
   const { format, encoding, delimiter, sheet, header_row } = meta;
   return {
@@ -254,27 +199,25 @@ function summaryOf(
     rows,
     columns: columns.map(({ heading, index, field, confidence, evidence, remarks, why, alternatives }) => ({
       heading,
+      /** From 1. */
       column: index + 1,
       field: field ?? null,
       confidence,
       evidence,
       remarks,
+      /** Why it is not mapped. */
       why: field === undefined ? why : null,
       alternatives,
     })),
     key: key
-      ? {
-          field: key.field,
-          heading: key.heading,
-          blank: key.blank,
-          repeats: key.repeats,
-          fits: key.fits,
-        }
+      ? { field: key.field, heading: key.heading, blank: key.blank, repeats: key.repeats, fits: key.fits }
       : null,
     missing: missing.map(({ field }) => field),
+    /** What a person must decide next. */
     next: next ?? null,
     warnings,
     job: more.job,
+    /** Where it was written. */
     output: more.output ?? null,
     reason: more.reason ?? null,
   };

@@ -15,9 +15,10 @@ import { RunError } from '../model/error.js';
 import { foldText } from '../model/value.js';
 import type { Catalogue } from '../pipeline/map/targets.js';
 import { findField, resourceSpec } from '../resources/registry.js';
-import { READ_ONLY, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
+import type { ResourceName, ResourceSpec } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
 import { openService } from '../service/service.js';
+import { writableResource } from './job/names.js';
 import { didYouMean } from './job/shape.js';
 import type { Notice } from './run/context.js';
 import { nameCompany, serviceOptions } from './run/open-service.js';
@@ -64,7 +65,7 @@ export interface TemplateResult {
  * custom fields are in it, each list read once; nothing is ever written to the service.
  */
 export async function writeTemplate(request: TemplateRequest, context: TemplateContext): Promise<TemplateResult> {
-  const spec = resourceSpec(resourceOf(request.resource));
+  const spec = resourceSpec(writableResource(request.resource, 'a template can be made'));
   const target = resolve(request.cwd, request.file);
   const job = await checkTarget(target, request.file);
   const warnings: string[] = [];
@@ -143,23 +144,6 @@ async function askService(
   } finally {
     await service.close();
   }
-}
-
-function resourceOf(text: string): ResourceName {
-  const wanted = text.trim().toLowerCase();
-  const found = WRITABLE.find((name) => name === wanted);
-  if (found) return found;
-  const all = WRITABLE.join(', ');
-  if (READ_ONLY.some((name) => name === wanted)) {
-    throw new RunError(
-      'usage',
-      `\`${text}\` records can only be read, so there is nothing to fill in. Templates are for: ${all}.`,
-    );
-  }
-  throw new RunError(
-    'usage',
-    `There is no resource \`${text}\`${didYouMean(wanted, WRITABLE) || '.'} Templates are for: ${all}.`,
-  );
 }
 
 interface Chosen {

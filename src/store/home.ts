@@ -5,7 +5,7 @@ import { type Database, openDatabase } from './sqlite.js';
 /**
  * What runs leave to later ones, for all jobs, services and companies of a data folder. Each part has one owner: `name` and `written`
  * src/service/known-ids.ts, `behaviour` src/service/behaviour.ts, `night` and `absence` src/runs/reconcile/nights.ts, `appended`
- * src/runs/rows/appended.ts. `service` is `serviceName` in the former, the address in the latter. `identity` and `ticket`
+ * src/runs/rows/appended.ts, `last_run` src/runs/run/list.ts. `service` is `serviceName` in the former, the address in the latter. `identity` and `ticket`
  * src/worker/jobs/home.ts, `sign_in_link` and `console` src/api/access/links.ts, `api_order` src/api/runs.ts. Texts of people are kept as
  * JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair.
  */
@@ -26,6 +26,10 @@ const SCHEMA = `
     job text not null, company integer not null, service text not null, id integer not null, since text not null,
     absences integer not null, sha256 text not null, run text not null, earlier text,
     primary key (job, company, service, id)
+  ) strict, without rowid;
+  create table last_run (
+    job text not null, company integer not null, run text not null, rows integer not null, at integer not null,
+    primary key (job, company)
   ) strict, without rowid;
   create table appended (
     job text not null, company integer not null, service text not null, sha256 text not null, run text not null,
@@ -50,7 +54,7 @@ export function openHome(home: string): Database {
   return openDatabase(fileOf(home), {
     what: 'The memory of earlier runs',
     schema: SCHEMA,
-    version: 4,
+    version: 5,
     remedy:
       'Restore the file from a backup, or use the version of rowferry that wrote it. Without it, fields that reads never show ' +
       'and the nights of jobs are not known.',

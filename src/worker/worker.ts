@@ -89,7 +89,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       ['yaml', 'yml'].some((end) => existsSync(path.join(settings.jobsDir, `${job}.${end}`)));
     const readJobs = openJobFiles(settings.jobsDir);
     const metrics = openMetrics(known, options.version);
-    for (const { job, at } of await lastFinished(home)) metrics.lastSuccess(job, at);
+    for (const { job, at } of lastFinished(home)) metrics.lastSuccess(job, at);
     const queues: Queue[] = [];
     let store: Store | undefined;
     let inbox: Inbox | undefined;

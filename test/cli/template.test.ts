@@ -92,7 +92,7 @@ describe('rowferry template', () => {
     const before = await readdir(cwd);
     await writeFile(join(cwd, 'own.yaml'), '# mine\n');
     for (const [argv, env, words] of [
-      [['assets', '-o', 'x.xlsx'], {}, 'did you mean `asset`?'],
+      [['assett', '-o', 'x.xlsx'], {}, 'did you mean `asset`?'],
       [['user', '-o', 'x.xlsx'], {}, 'can only be read'],
       [['asset', '-o', 'x.ods'], {}, '.xlsx'],
       [['asset', '-o', 'own.xlsx'], {}, 'own.yaml'],

@@ -411,7 +411,7 @@ describe('a target that will not do', () => {
   });
 
   it.each([
-    ['assets', 'did you mean `asset`? Templates are for'],
+    ['assett', 'did you mean `asset`? Name one for which a template can be made: asset'],
     ['license', 'can only be read'],
     ['chair', 'asset, contract, supplier, customer'],
   ])('the resource %s', async (resource, words) => {

@@ -18,7 +18,7 @@ import {
   type Report,
   writtenProblem,
 } from './names.js';
-import { didYouMean, JOB_KINDS, type JobKind, SCHEMAS, shapeProblems, shown } from './shape.js';
+import { didYouMean, JOB_KINDS, type JobKind, jobShape, SCHEMAS, shapeProblems, shown } from './shape.js';
 import { type JobProblem, type JobYaml, type KeyPath, readJobYaml } from './yaml.js';
 
 /** What came of a job file's text. `kind`: what it says it is, or seems to be; absent where that cannot be told. */
@@ -51,7 +51,7 @@ export function checkJobText(text: string): CheckedText {
   if (!parsed.success) {
     // What the kind is was looked at already.
     const issues = parsed.error.issues.filter(({ path }) => path[0] !== 'kind');
-    for (const { path, part, message } of shapeProblems(issues, value, kind)) report(path, message, { part });
+    for (const { path, part, message } of shapeProblems(issues, value, jobShape(kind))) report(path, message, { part });
   }
   checkSchedule(asPlain(job['schedule']), report);
   if (kind === 'export') checkExport(value, yaml, report);

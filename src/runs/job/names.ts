@@ -1,12 +1,31 @@
 import { withArticle } from '../../model/article.js';
 import { Decimal } from '../../model/decimal.js';
+import { RunError } from '../../model/error.js';
 import { customFieldName, type RowsJob } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
 import { jobValue } from '../../pipeline/map/columns.js';
 import { findField } from '../../resources/registry.js';
-import type { FieldSpec, Lexicon, ResourceSpec } from '../../resources/spec.js';
+import {
+  type FieldSpec,
+  type Lexicon,
+  READ_ONLY,
+  type ResourceName,
+  type ResourceSpec,
+  WRITABLE,
+} from '../../resources/spec.js';
 import { didYouMean } from './shape.js';
 import type { KeyPath } from './yaml.js';
+
+/** The resource that is meant, also in the plural. `may`: what is asked for it, which a resource that is only read has no use for. */
+export function writableResource(given: string, may: string): ResourceName {
+  const wanted = given.trim().toLowerCase();
+  const found = WRITABLE.find((name) => name === wanted || `${name}s` === wanted);
+  if (found) return found;
+  const why = READ_ONLY.some((name) => name === wanted)
+    ? `${wanted} records can only be read.`
+    : `There is no resource \`${given}\`${didYouMean(wanted, WRITABLE) || '.'}`;
+  throw new RunError('usage', `${why} Name one for which ${may}: ${WRITABLE.join(', ')}.`);
+}
 
 /** Adds a problem; `error` and the key's place unless told otherwise. */
 export type Report = (

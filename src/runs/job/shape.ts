@@ -58,18 +58,44 @@ export function knownKeys(path: KeyPath, kind: JobKind = 'import'): string[] {
   return Object.keys(parts[String(first)] ?? {});
 }
 
-export function shapeProblems(issues: readonly ZodIssue[], value: unknown, kind: JobKind): ShapeProblem[] {
-  return issues.flatMap((issue) => explain(issue, issue.path as KeyPath, { root: value, kind }));
+/** What may stand where, in words. */
+export interface Shape {
+  /** Of a key that may not stand at a path. */
+  unknown(key: string, path: KeyPath): string;
+  /** What is said beside a value of another kind. */
+  hint?(name: string): string;
 }
 
-/** The whole job file. */
+/** The shape of a job file. */
+export const jobShape = (kind: JobKind): Shape => ({
+  unknown(key, path) {
+    const other = JOB_KINDS.find((one) => one !== kind && knownKeys(path, one).includes(key));
+    const known = knownKeys(path, kind);
+    const where = path.length === 0 ? `known in ${withArticle(kind)} job` : 'known here';
+    if (other) return `\`${[...path, key].join('.')}\` belongs to ${other} jobs; ${where}: ${known.join(', ')}`;
+    return unknownText(key, known);
+  },
+  // The same key is a mapping in the other kinds of job.
+  hint: (name) => (kind === 'export' && name === 'columns' ? '; in an export job it names fields: [id, name]' : ''),
+});
+
+/** `name`: the key with its place, where nothing else tells that. */
+export function unknownText(key: string, known: readonly string[], name = `\`${key}\``): string {
+  return `unknown key ${name}${didYouMean(key, known) || `; known here: ${known.join(', ')}`}`;
+}
+
+export function shapeProblems(issues: readonly ZodIssue[], root: unknown, shape: Shape): ShapeProblem[] {
+  return issues.flatMap((issue) => explain(issue, issue.path as KeyPath, { root, shape }));
+}
+
+/** All that was given. */
 interface Whole {
   readonly root: unknown;
-  readonly kind: JobKind;
+  readonly shape: Shape;
 }
 
 function explain(issue: ZodIssue, path: KeyPath, whole: Whole): ShapeProblem[] {
-  const { root, kind } = whole;
+  const { root, shape } = whole;
   const found = valueAt(root, path);
   const name = path.map(String).join('.');
   const say = (message: string): ShapeProblem[] => [{ path, part: 'value', message }];
@@ -78,9 +104,10 @@ function explain(issue: ZodIssue, path: KeyPath, whole: Whole): ShapeProblem[] {
       return issue.keys.map((key) => ({
         path: [...path, key],
         part: 'key',
-        message: strangerText(key, path, kind) ?? unknownText(key, knownKeys(path, kind)),
+        message: shape.unknown(key, path),
       }));
     case 'invalid_union': {
+      if (found === undefined) return [missing(path, HINTS[name] ?? '')];
       if (name === 'orphans.action') return orphanAction(issue, found, path, whole);
       // The branch that takes this kind of value says more than "none of them".
       const fitting = issue.errors.find((branch) => !branch.some((one) => isWrongKind(one)));
@@ -94,24 +121,18 @@ function explain(issue: ZodIssue, path: KeyPath, whole: Whole): ShapeProblem[] {
       );
     case 'invalid_type':
       if (found === undefined) return [missing(path, HINTS[name] ?? '')];
-      return say(`\`${name}\` must be ${kinds([issue.expected])}, not ${shown(found)}${listHint(name, whole)}`);
+      return say(`\`${name}\` must be ${kinds([issue.expected])}, not ${shown(found)}${shape.hint?.(name) ?? ''}`);
     case 'too_small':
       if (issue.origin === 'string') return say(`\`${name}\` is blank; write a value`);
       if (issue.origin === 'array') return say(`\`${name}\` is an empty list; write at least one entry`);
       return say(`\`${name}\` is ${shown(found)}; it must be ${issue.minimum} or more`);
     case 'too_big':
+      if (issue.origin === 'array') return say(`\`${name}\` has more than ${issue.maximum} entries`);
+      if (issue.origin === 'string') return say(`\`${name}\` has more than ${issue.maximum} characters`);
       return say(`\`${name}\` is ${shown(found)}; it must be ${issue.maximum} or less`);
     default:
       return say(`\`${name}\` is ${shown(found)}; it ${issue.message}`);
   }
-}
-
-/** A key that only another kind of job has, at this place. */
-function strangerText(key: string, path: KeyPath, kind: JobKind): string | undefined {
-  const other = JOB_KINDS.find((one) => one !== kind && knownKeys(path, one).includes(key));
-  const name = [...path, key].join('.');
-  const known = path.length === 0 ? `known in ${withArticle(kind)} job` : 'known here';
-  return other && `\`${name}\` belongs to ${other} jobs; ${known}: ${knownKeys(path, kind).join(', ')}`;
 }
 
 /** One of three words, or what is to be set: each branch alone would say half of it. */
@@ -131,15 +152,6 @@ function orphanAction(
   const near = typeof found === 'string' ? didYouMean(found, ['report', 'archive', 'set']) : '';
   const message = `\`orphans.action\` is ${shown(found)}; it must be report, archive or set: { field: value }${near}`;
   return [{ path, part: 'value', message }];
-}
-
-function unknownText(key: string, known: readonly string[]): string {
-  return `unknown key \`${key}\`${didYouMean(key, known) || `; known here: ${known.join(', ')}`}`;
-}
-
-/** The same key is a mapping in the other kind of job. */
-function listHint(name: string, { kind }: Whole): string {
-  return kind === 'export' && name === 'columns' ? '; in an export job it names fields: [id, name]' : '';
 }
 
 /** `put, patch`; signs in quotes, because a comma among commas cannot be seen. */

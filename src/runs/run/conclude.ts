@@ -112,7 +112,7 @@ export async function conclude(
     });
     await keepSummary(run, summary);
     if (status !== 'interrupted') await remember?.(summary);
-    if (status === undefined && isWhole(run)) await rememberAsLast(run, request.job, run.rows);
+    if (status === undefined && isWhole(run)) rememberAsLast(run, request.job, run.rows);
     finished = status === undefined;
     const error = stopped instanceof RunError && !run.signal.aborted ? { error: stopped } : {};
     return { summary, exitCode: exitCode(summary.status, run), reportDir: request.reportDir, ...error };
@@ -264,11 +264,11 @@ export async function keepUnbegun(
 }
 
 /** The next run of the job is compared with this one. */
-export async function rememberAsLast(
+export function rememberAsLast(
   { settings: { home }, folder: { run }, request: { company } }: Shell,
   job: Parameters<typeof jobKey>[0],
   rows: number,
-): Promise<void> {
-  await rememberRun(home, { run, job: jobKey(job, home), company, rows });
+): void {
+  rememberRun(home, { run, job: jobKey(job, home), company, rows });
   reached('run-remembered');
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Correction, correction, MOST_CORRECTIONS } from '../../model/correction.js';
 import { RunError } from '../../model/error.js';
 import { exportJob, importJob, reconcileJob } from '../../model/job.js';
-import { didYouMean } from '../../runs/job/shape.js';
+import { didYouMean, type Shape, shapeProblems, shown, unknownText } from '../../runs/job/shape.js';
 import {
   inlineExportJob,
   inlineJob,
@@ -46,7 +46,7 @@ export const jobName = z
   .max(200)
   .regex(
     /^(?!.*\.[yY][aA]?[mM][lL]$)[^./\\~\p{Cc}][^/\\\p{Cc}]*$/u,
-    'it must be the name of a job file in the jobs folder, without folder and ending',
+    'must be the name of a job file in the jobs folder, without folder and ending',
   );
 
 const company = z
@@ -223,8 +223,8 @@ export function checkJobData(name: string, data: unknown): CheckedData {
     const text = `the data is ${shown(data)}; it must be an object with \`job\` and \`file\` or \`rows\``;
     return { faults: [...faults, text] };
   }
-  const { error } = DATA_SHAPES[kind].safeParse(data, { reportInput: true, error: ruleOf });
-  for (const issue of error?.issues ?? []) faults.push(...faultsOf(issue, kind));
+  const { error } = DATA_SHAPES[kind].safeParse(data);
+  faults.push(...shapeProblems(error?.issues ?? [], data, dataShape(kind)).map(({ message }) => message));
   const { job, file, rows, options = {} } = data as Readonly<Record<string, unknown>> & { readonly options?: object };
   if (kind === 'export') {
     const problems = typeof file === 'string' && file !== '' ? targetProblems(file) : [];
@@ -320,66 +320,21 @@ function cellFault(value: unknown): string | undefined {
   return 'a cell is text, a number, true, false or null';
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  string: 'text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  object: 'an object',
-  record: 'an object',
-  array: 'a list',
-};
-
-/** The rule that a value breaks; what the schema itself says of it wins. */
-function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type':
-      return `it must be ${TYPES[issue.expected] ?? issue.expected}`;
-    case 'invalid_union':
-      return 'it must be the name of a job file, or the job itself as an object';
-    case 'too_small':
-      return issue.origin === 'string' ? 'it must not be blank' : `it must be ${issue.minimum} or more`;
-    case 'too_big':
-      return `it may have at most ${issue.maximum}${issue.origin === 'string' ? ' characters' : '; put more into a file'}`;
-    default:
-      return undefined;
-  }
-}
-
-function faultsOf(issue: z.core.$ZodIssue, kind: JobKind): string[] {
-  const place = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => strangerText(place, key, kind));
-  if (issue.input === undefined) return [`\`${place}\` is missing`];
-  // Text is meant as a name: the rules of names are told.
-  const isName = issue.code === 'invalid_union' && typeof issue.input === 'string';
-  const rule = (isName && issue.errors[0]?.[0]?.message) || issue.message;
-  return [`\`${place}\` is ${shown(issue.input)}; ${rule}`];
-}
-
-/** A key that is unknown, or that another kind of job has. */
-function strangerText(place: string, key: string, kind: JobKind): string {
-  const keysOf = (one: JobKind) => {
-    const { shape } = DATA_SHAPES[one];
-    return Object.keys(place === 'options' ? shape.options.unwrap().shape : shape);
-  };
-  const name = `\`${place === '' ? '' : `${place}.`}${clip(key)}\``;
-  const known = keysOf(kind);
-  if (keysOf('reconcile').includes(key)) {
-    if (kind === 'export')
-      return `${name} has no meaning in an export: nothing is ever written to the service; leave it out`;
-    return `${name} belongs to jobs \`reconcile\`; an import writes unless \`options.dry_run\` is true`;
-  }
-  return `unknown key ${name}${didYouMean(key, known) || `; known here: ${known.join(', ')}`}`;
-}
-
-/** The value as a fault quotes it, short. */
-function shown(value: unknown): string {
-  if (value === undefined) return 'missing';
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (typeof value === 'object') return 'an object';
-  return JSON.stringify(clip(String(value)));
-}
+/** The shape of the data of a job. */
+const dataShape = (kind: JobKind): Shape => ({
+  unknown(key, [first]) {
+    const keysOf = (one: JobKind) => {
+      const { shape } = DATA_SHAPES[one];
+      const inner = { options: shape.options.unwrap().shape, corrections: correction.shape }[String(first)];
+      return Object.keys(inner ?? shape);
+    };
+    const name = `\`${first === undefined ? '' : `${String(first)}.`}${clip(key)}\``;
+    if (!keysOf('reconcile').includes(key)) return unknownText(key, keysOf(kind), name);
+    return kind === 'export'
+      ? `${name} has no meaning in an export: nothing is ever written to the service; leave it out`
+      : `${name} belongs to jobs \`reconcile\`; an import writes unless \`options.dry_run\` is true`;
+  },
+});
 
 function clip(text: string): string {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;

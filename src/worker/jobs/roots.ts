@@ -206,7 +206,7 @@ export function targetFolders({ home, inbox, jobsDir, ...settings }: Settings, r
 }
 
 /** Folders and files of the data folder that hold what rowferry itself relies on. */
-const OWN = ['runs', 'uploads', 'queue', 'jobs', 'service', 'home.db', 'home.db-wal', 'home.db-shm'];
+const OWN = ['runs', 'uploads', 'queue', 'service', 'home.db', 'home.db-wal', 'home.db-shm'];
 
 /**
  * Absolute path of the file that an export is to write, its folders not made yet. Links are followed by hand, as they are
