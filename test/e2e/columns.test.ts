@@ -119,6 +119,10 @@ it('letters reach columns without a heading, and numbers those of the same headi
   };
   const run = await desk.import(await desk.file('b.csv', text), job);
   expect(run.outcomes).toEqual(['2 created', '3 invalid']);
+  expect(run.summary.warnings).toEqual([
+    'Columns without a heading are imported only where the job names their letter: C.',
+    expect.stringContaining('the job maps no field to it: "Name".'),
+  ]);
   expect(desk.sandbox.records('asset')).toMatchObject([{ name: 'Long', city: 'Bern' }]);
   const refused = (columns: object) =>
     desk.import(`${desk.dir}/b.csv`, { ...job, columns: { ...job.columns, ...columns } });

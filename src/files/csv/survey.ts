@@ -87,7 +87,9 @@ export async function surveyCsv(
   } else {
     const blank = headings.flatMap((text, i) => (text.trim() === '' ? [columnName(i)] : []));
     if (blank.length > 0)
-      warnings.push(`Columns without a heading are not imported: ${blank.slice(0, 10).join(', ')}.`);
+      warnings.push(
+        `Columns without a heading are imported only where the job names their letter: ${blank.slice(0, 10).join(', ')}.`,
+      );
   }
   const { delimiter, hinted } = dialect;
   const shape: Dialect = { delimiter, hinted, headerRow: heading.row, width: headings.length };

@@ -361,7 +361,9 @@ function surveyWarnings(
   }
   const blank = headings.flatMap((heading, i) => (heading.trim() === '' ? [columnName(i)] : []));
   if (blank.length > 0) {
-    warnings.push(`Columns without a heading are not imported: ${blank.slice(0, 10).join(', ')}.`);
+    warnings.push(
+      `Columns without a heading are imported only where the job names their letter: ${blank.slice(0, 10).join(', ')}.`,
+    );
   }
   return warnings;
 }

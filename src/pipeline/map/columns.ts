@@ -128,9 +128,10 @@ function place(
     const textOf = composer(text, at);
     placed.push({ ...found, heading: meta.headings[index] ?? '', index, options: { field }, where, textOf });
   }
-  const unmapped = meta.headings.filter((heading) => {
+  const mapped = new Set([...spokenOf.values()].flatMap((heading) => headings.positions(heading)));
+  const unmapped = meta.headings.filter((heading, index) => {
     const folded = foldText(heading);
-    return folded !== '' && !folded.startsWith('_') && !spokenOf.has(folded);
+    return folded !== '' && !folded.startsWith('_') && !mapped.has(index);
   });
   return { placed, meant, unmapped: [...new Set(unmapped)] };
 }
