@@ -96,7 +96,7 @@ describe('values', () => {
     expect(cells).toEqual([
       { t: 'n', value: '4.1', shown: '4.1' },
       { t: 'n', value: '1234567890123460000', shown: '1234567890123460000' },
-      { t: 'n', value: '0.125', shown: '12.50%', format: '0%' },
+      { t: 'n', value: '0.125', shown: '12.50%', format: '0.00%' },
       { t: 'n', value: '-1200.5', shown: '-$1,200.50' },
     ]);
   });
@@ -190,7 +190,7 @@ describe('values', () => {
     fc.assert(
       fc.property(types, fc.oneof(good, bad), fc.constantFrom(undefined, '', '12', 'a b'), (type, raw, text) => {
         const values = ['value', 'date-value', 'time-value', 'boolean-value'].map((name) => [name, raw] as const);
-        const cell = odsCell(new Map([['value-type', type], ...values]), text, undefined);
+        const cell = odsCell(new Map([['value-type', type], ...values]), text, false);
         // A zero that shows nothing is blank.
         if (cell === '' && text === '' && Number(raw) === 0) return;
         if (typeof cell === 'string') {
@@ -259,33 +259,31 @@ describe('values', () => {
     ]);
   });
 
-  test('formats come from cell, row, column and named styles, with their conditions', async () => {
+  test('whether a number is shown by a format is told by cell, row, column and named styles', async () => {
     const styles =
-      '<number:date-style style:name="N2"><number:day number:style="long"/><number:text>/</number:text><number:month number:style="long"/><number:text>/</number:text><number:year number:style="long"/></number:date-style>' +
-      '<style:style style:name="day" style:family="table-cell" style:data-style-name="N2"/>' +
+      '<number:number-style style:name="N0"><number:number number:min-integer-digits="1"/></number:number-style>' +
+      '<style:style style:name="plain" style:family="table-cell" style:data-style-name="N0"/>' +
       '<style:style style:name="child" style:family="table-cell" style:parent-style-name="Money"/>';
     const common =
-      '<number:number-style style:name="P0"><number:text>$</number:text><number:number number:decimal-places="2" number:min-integer-digits="1" number:grouping="true"/></number:number-style>' +
-      '<number:number-style style:name="N9"><number:text>-$</number:text><number:number number:decimal-places="2" number:min-integer-digits="1" number:grouping="true"/><style:map style:condition="value()&gt;=0" style:apply-style-name="P0"/></number:number-style>' +
+      '<number:number-style style:name="N9"><number:text>$</number:text><number:number number:decimal-places="2" number:min-integer-digits="1"/></number:number-style>' +
       '<style:style style:name="Money" style:family="table-cell" style:data-style-name="N9"/>';
     const { rows } = await readSpec({
       styles,
       common,
       body: sheetXml(
         'S',
-        '<table:table-column table:number-columns-repeated="2" table:default-cell-style-name="child"/><table:table-column table:default-cell-style-name="day"/>' +
+        '<table:table-column table:number-columns-repeated="2" table:default-cell-style-name="child"/><table:table-column table:default-cell-style-name="plain"/>' +
           HEADING +
-          rowXml(typed('float', '5', '$5.00') + typed('float', '6', '') + typed('date', '2024-05-06', '06/05/2024')) +
-          rowXml(typed('date', '2024-05-06', ''), ' table:default-cell-style-name="day"'),
+          rowXml(typed('float', '5', '$5.00') + typed('float', '6.5', '6.50') + typed('float', '7.25', '7,3')) +
+          rowXml(typed('float', '5', '5,0'), ' table:default-cell-style-name="plain"'),
       ),
     });
-    const money = '$#,##0.00;-$#,##0.00';
     expect(rows[0]?.cells.slice(0, 3)).toEqual([
-      { t: 'n', value: '5', shown: '$5.00', format: money },
-      { t: 'n', value: '6', shown: '$6.00', format: money },
-      { t: 'd', value: '2024-05-06', shown: '06/05/2024', format: 'dd/mm/yyyy' },
+      { t: 'n', value: '5', shown: '$5.00' },
+      { t: 'n', value: '6.5', shown: '6.50', format: '0.00' },
+      { t: 'n', value: '7.25', shown: '7.25' },
     ]);
-    expect(rows[1]?.cells[0]).toMatchObject({ t: 'd', format: 'dd/mm/yyyy' });
+    expect(rows[1]?.cells[0]).toEqual({ t: 'n', value: '5', shown: '5' });
   });
 });
 

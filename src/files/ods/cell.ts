@@ -1,26 +1,18 @@
 import type { Cell } from '../../model/row.js';
 import { numberCell, numberText } from '../number/cell-value.js';
-import { type NumberFormat, numberFormat } from '../number/number-format.js';
+import { numberFormat } from '../number/number-format.js';
 import { dateOfSerial, isoText, serialOfIso } from '../number/serial-date.js';
-import type { CellFormat } from './styles.js';
 
 /** What programs show instead of a result; they store some of them as a number or a text. */
 const ERROR_TEXT =
   /^(?:#(?:NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A|SPILL!|CALC!)|(?:Err|Fehler|Erreur|Errore):\d{3})$/i;
 
-const PERCENT: CellFormat = { format: numberFormat('0%') };
-
 /**
  * A stored cell as readers hand it over, from its attributes by local name. `text`: its paragraphs, joined by line breaks;
  * undefined without a paragraph. Formulas count by their stored result; one without any is a fault, as in other workbooks.
- * `given` is undefined for General.
+ * `formatted`: its style shows numbers otherwise than General.
  */
-export function odsCell(
-  attributes: ReadonlyMap<string, string>,
-  text: string | undefined,
-  given: CellFormat | undefined,
-): Cell {
-  const format = given?.format;
+export function odsCell(attributes: ReadonlyMap<string, string>, text: string | undefined, formatted: boolean): Cell {
   const type = attributes.get('value-type') ?? '';
   const formula = attributes.get('formula');
   const shown = text ?? '';
@@ -33,14 +25,13 @@ export function odsCell(
     case 'float':
     case 'currency':
     case 'percentage': {
-      const own = type === 'percentage' ? (given ?? PERCENT) : given;
-      const plain = type === 'float' && !own;
-      return storedNumber(value, text, own?.format, plain, formula !== undefined) ?? unreadable(value, shown);
+      const plain = type === 'float' && !formatted;
+      return storedNumber(value, text, plain, formula !== undefined) ?? unreadable(value, shown);
     }
     case 'date':
-      return dateCell(value, text, format) ?? unreadable(value, shown);
+      return dateCell(value, text) ?? unreadable(value, shown);
     case 'time':
-      return timeCell(value, text, format) ?? unreadable(value, shown);
+      return timeCell(value, text) ?? unreadable(value, shown);
     case 'boolean': {
       const truth = value?.trim();
       return truth === 'true' || truth === 'false' ? { t: 'b', value: truth === 'true' } : unreadable(value, shown);
@@ -85,14 +76,20 @@ function unreadable(raw: string | undefined, text: string): Cell {
 function storedNumber(
   raw: string | undefined,
   text: string | undefined,
-  format: NumberFormat | undefined,
   plain: boolean,
   isFormula: boolean,
 ): Cell | undefined {
   const value = raw === undefined ? undefined : numberText(raw.trim());
   if (value === undefined) return undefined;
   if (plain) return (isFormula && text && inheritedCell(value, text)) || { t: 'n', value, shown: value };
-  return numberCell(value, text ?? format?.show(value, false) ?? value, format?.code);
+  return numberCell(value, text ?? value, formatOf(text));
+}
+
+/** A format that shows the number as the text does: `00042`, `12.50`, `8%`; without one where there is more to it. */
+function formatOf(text = ''): string | undefined {
+  const [, digits = '', fraction = '', percent = ''] = /^-?(\d+)((?:\.\d+)?)(%?)$/.exec(text) ?? [];
+  const whole = digits.startsWith('0') ? digits.replace(/\d/g, '0') : digits.slice(0, 1) && '0';
+  return whole === '' ? undefined : `${whole}${fraction.replace(/\d/g, '0')}${percent}`;
 }
 
 /**
@@ -130,11 +127,7 @@ const OTHER_DATE =
   /^[+-]?\d{4,9}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:T(?:[01]\d|2[0-3])(?::[0-5]\d){1,2}(?:[.,]\d+)?)?(?:Z|[+-]\d\d:\d\d)?$/;
 
 /** Dates of the calendar, to the second. Others, such as those before year 0, stay text. */
-function dateCell(
-  stored: string | undefined,
-  text: string | undefined,
-  format: NumberFormat | undefined,
-): Cell | undefined {
+function dateCell(stored: string | undefined, text: string | undefined): Cell | undefined {
   const raw = stored?.trim() ?? '';
   const match = DATE.exec(raw);
   if (!match) return OTHER_DATE.test(raw) ? text || raw : undefined;
@@ -142,8 +135,7 @@ function dateCell(
   if (serialOfIso(day) === undefined) return undefined;
   let value = time === '00:00:00' ? day : `${day}T${time}`;
   if (fraction >= '5') value = nextSecond(value);
-  const shown = text ?? value.replace('T', ' ');
-  return format?.code ? { t: 'd', value, shown, format: format.code } : { t: 'd', value, shown };
+  return { t: 'd', value, shown: text ?? value.replace('T', ' ') };
 }
 
 function nextSecond(value: string): string {
@@ -152,14 +144,11 @@ function nextSecond(value: string): string {
   return date ? isoText(date) : value;
 }
 
+const TIME = '[hh]:mm:ss';
 const DURATION = /^(-?)P(?=[\dT])(?:(\d{1,7})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:[.,]\d+)?)S)?)?$/;
 
 /** A time of day or a length of time is a number of days, as in other workbooks. */
-function timeCell(
-  raw: string | undefined,
-  text: string | undefined,
-  format: NumberFormat | undefined,
-): Cell | undefined {
+function timeCell(raw: string | undefined, text: string | undefined): Cell | undefined {
   const match = DURATION.exec(raw?.trim() ?? '');
   if (!match) return undefined;
   const [days = 0, hours = 0, minutes = 0, seconds = 0] = match
@@ -168,6 +157,5 @@ function timeCell(
   const size = (days * 86_400 + hours * 3_600 + minutes * 60 + seconds) / 86_400;
   const value = numberText(String(match[1] && size > 0 ? -size : size));
   if (value === undefined) return undefined;
-  const code = format?.code ?? '[hh]:mm:ss';
-  return { t: 'n', value, shown: text ?? numberFormat(code).show(value, false), format: code };
+  return { t: 'n', value, shown: text ?? numberFormat(TIME).show(value, false), format: TIME };
 }

@@ -93,8 +93,7 @@ export class OdsScan implements BookScan {
 
   constructor(options: OdsScanOptions) {
     this.#options = options;
-    const { what, styles } = options;
-    this.#scanner = createXmlScanner(what, {
+    this.#scanner = createXmlScanner(options.what, {
       open: (tag) => {
         const at = this.#passed > 0 ? undefined : this.#enter(tag);
         if (tag.empty) {
@@ -109,10 +108,8 @@ export class OdsScan implements BookScan {
       },
       text: (bytes, from, to, form) => {
         if (this.#passed > 0) return;
-        const at = this.#path.at(-1);
         // Also where nobody reads it: an entity that XML does not define is found before the first row is handed out.
-        if (at === 'paragraph') this.#add(xmlText(bytes, from, to, form));
-        else if (at === 'head' && options.place === undefined) styles.text(xmlText(bytes, from, to, form));
+        if (this.#path.at(-1) === 'paragraph') this.#add(xmlText(bytes, from, to, form));
       },
     });
   }
@@ -265,8 +262,8 @@ export class OdsScan implements BookScan {
     const numeric = type !== '' && type !== 'string';
     const style = this.#cell.get('style-name') || this.#rowStyle;
     const ofColumn = () => this.#columns.find(({ to }) => this.#column < to)?.style;
-    const format = numeric ? this.#options.styles.format(style || ofColumn() || 'Default') : undefined;
-    return odsCell(this.#cell, this.#text, format);
+    const formatted = numeric && this.#options.styles.formats(style || ofColumn() || 'Default');
+    return odsCell(this.#cell, this.#text, formatted);
   }
 
   /** The cell, or what is kept of one with a fault: what a number or an error shows is text, too. */
