@@ -16,13 +16,10 @@ import {
   DIFFERENCE_COLUMNS,
   differenceLine,
   foundIn,
-  lastNights,
-  nightOf,
   ORPHAN_COLUMNS,
   orphanLine,
   type ReconcileInput,
 } from './reconcile/compare.js';
-import type { ReconcilePage } from './reconcile/page.js';
 import { type RejectedOptions, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
 import {
   FAULT_COLUMNS,
@@ -181,15 +178,12 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     top_faults: tally.topFaults,
     reports,
   };
-  let found: ReconcilePage | undefined;
-  if (reconcile && comparison) {
-    const nights = lastNights(reconcile.history, nightOf(summary, reconcile.facts));
+  if (reconcile) {
     const { writeBook } = await import('./reconcile/workbook.js');
     await writeBook(join(dir, 'reconcile.xlsx'), summary, foundIn(store.rows, input.stopped ?? '', reconcile));
-    found = { nights, samples: comparison.samples };
   }
   const columnOf = input.columnOf ?? (() => undefined);
-  const page = reportPage(summary, tally.samples, { changes, columnOf }, found);
+  const page = reportPage(summary, tally.samples, { changes, columnOf }, comparison?.samples);
   await writeSafely(join(dir, 'report.html'), (write) => write(page));
   await removeStale(dir, reports);
   await writeSafely(join(dir, 'summary.json'), (write) => write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`));

@@ -1,4 +1,4 @@
-import { GOOD_OUTCOMES, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
+import { OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
 import { picture } from '../model/visible.js';
 import { count, counted, type RunKind } from './summary.js';
 import { outcomeWords } from './words.js';
@@ -58,11 +58,8 @@ function visible(text: string): string {
 
 const WIDTH = 1000;
 const BAR = 26;
-/** Upper edges of the two bars. */
+/** Upper edge of the bar. */
 const TOP = 22;
-const LOWER = 114;
-/** The second bar is drawn where its part of the first is narrower than this. */
-const ZOOM_BELOW = 350;
 const GAP = 2;
 /** Fifteen rows in a million are still seen. */
 const LEAST = 4;
@@ -74,40 +71,20 @@ interface Segment {
   readonly width: number;
 }
 
-/**
- * All rows as one bar; where the part that needs a person is small, that part is drawn out to full width below it:
- * a handful of bad rows in a large file would otherwise be a hair's breadth.
- */
+/** All rows as one bar. */
 export function outcomeChart(counts: Readonly<OutcomeCounts>, dryRun: boolean, run: RunKind = 'import'): Markup {
-  const every = segments(counts, OUTCOMES);
-  const bad = every.filter(({ kind }) => !GOOD_OUTCOMES.has(kind));
-  const all = counted(sum(every), run === 'undo' ? 'record' : 'row');
+  const parts = segments(counts);
+  const all = counted(
+    parts.reduce((total, { rows }) => total + rows, 0),
+    run === 'undo' ? 'record' : 'row',
+  );
   const words = (part: Segment) => `${count(part.rows)} ${outcomeWords(part.kind, dryRun, run).label.toLowerCase()}`;
-  const [first, last] = [bad[0], bad[bad.length - 1]];
-  const zoom = first && last && last.x + last.width - first.x < ZOOM_BELOW ? { first, last } : undefined;
-  const label = `${run === 'undo' ? 'Records' : 'Rows'} by outcome: ${every.map(words).join(', ')}.`;
-  return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${zoom ? 164 : 68}" role="img" aria-label="${label}">${
-    zoom &&
-    html`<polygon class="link" points="${zoom.first.x},${TOP + BAR} ${round(zoom.last.x + zoom.last.width)},${TOP + BAR} ${WIDTH},${LOWER} 0,${LOWER}"/>`
-  }<text x="0" y="13" class="soft">${all}</text>${bars(every, TOP, words)}${
-    zoom &&
-    html`<text x="0" y="${LOWER - 8}" class="soft">${count(sum(bad))} of them for a person</text>${bars(
-      segments(
-        counts,
-        bad.map(({ kind }) => kind),
-      ),
-      LOWER,
-      words,
-    )}`
-  }</svg>`;
+  const label = `${run === 'undo' ? 'Records' : 'Rows'} by outcome: ${parts.map(words).join(', ')}.`;
+  return html`<svg class="chart" viewBox="0 0 ${WIDTH} 68" role="img" aria-label="${label}"><text x="0" y="13" class="soft">${all}</text>${bars(parts, words)}</svg>`;
 }
 
-function sum(parts: readonly Segment[]): number {
-  return parts.reduce((total, part) => total + part.rows, 0);
-}
-
-function segments(counts: Readonly<OutcomeCounts>, kinds: readonly OutcomeKind[]): Segment[] {
-  const present = kinds.filter((kind) => counts[kind] > 0);
+function segments(counts: Readonly<OutcomeCounts>): Segment[] {
+  const present = OUTCOMES.filter((kind) => counts[kind] > 0);
   const total = present.reduce((all, kind) => all + counts[kind], 0);
   const room = WIDTH - GAP * (present.length - 1);
   const wanted = present.map((kind) => Math.max(LEAST, (counts[kind] / total) * room));
@@ -129,7 +106,7 @@ function round(n: number): number {
 }
 
 /** Labels stand under the segments that have room for them; the table below the chart names all. */
-function bars(parts: readonly Segment[], y: number, words: (part: Segment) => string): Markup[] {
+function bars(parts: readonly Segment[], words: (part: Segment) => string): Markup[] {
   let free = 0;
   return parts.map((part) => {
     const text = words(part);
@@ -137,8 +114,8 @@ function bars(parts: readonly Segment[], y: number, words: (part: Segment) => st
     const x = Math.min(Math.max(part.x, free), WIDTH - estimate);
     const fits = x >= free && Math.abs(x - part.x) < 8 + part.width / 2 && part.width >= Math.min(estimate, 50);
     if (fits) free = x + estimate + 14;
-    return html`<rect x="${part.x}" y="${y}" width="${part.width}" height="${BAR}" rx="3" fill="${`var(--${part.kind})`}"><title>${text}</title></rect>${
-      fits && html`<text x="${round(x)}" y="${y + BAR + 17}">${text}</text>`
+    return html`<rect x="${part.x}" y="${TOP}" width="${part.width}" height="${BAR}" rx="3" fill="${`var(--${part.kind})`}"><title>${text}</title></rect>${
+      fits && html`<text x="${round(x)}" y="${TOP + BAR + 17}">${text}</text>`
     }`;
   });
 }
@@ -184,7 +161,7 @@ code{font:12.5px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono
 .dot{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:8px}
 .chart{display:block;overflow:visible;width:100%;height:auto;margin:2px 0 14px}
 .chart text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,Arial,"Liberation Sans",sans-serif;fill:var(--ink)}
-.chart text.soft{fill:var(--soft)}.chart .link{fill:var(--rule)}
+.chart text.soft{fill:var(--soft)}
 .next{box-shadow:inset 5px 0 0 var(--warn)}
 .next.good{box-shadow:inset 5px 0 0 var(--good)}
 .next ol{margin:6px 0 0;padding-left:22px}.next li{margin:5px 0}
@@ -200,7 +177,7 @@ details p{margin:4px 0 8px}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(148px,1fr));gap:12px}
 .tile{border:1px solid var(--line);border-radius:11px;padding:12px 14px 11px;border-top:4px solid var(--tone);display:flex;flex-direction:column;min-width:0}
 .tile b{font-size:27px;line-height:1.15;letter-spacing:-.02em;font-weight:680}.tile span{font-weight:600;font-size:14px}.tile small{color:var(--soft);font-size:12.5px;line-height:1.35;margin-top:3px}
-.tile.calm{--tone:var(--unchanged)}.tile.change{--tone:var(--updated)}.tile.new{--tone:var(--created)}.tile.lost{--tone:var(--ambiguous)}.tile.warn{--tone:var(--invalid)}
+.tile.calm{--tone:var(--unchanged)}.tile.warn{--tone:var(--invalid)}
 .key{white-space:nowrap;margin-left:10px;color:var(--soft);font-size:13px}.key i{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:6px}
 .split{display:flex;height:9px;margin-top:6px;min-width:120px}.split i{display:block;height:9px}.split i{border-radius:3px}
 .value.changed{background:var(--goodbg);color:var(--good)}

@@ -4,15 +4,8 @@ import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../mode
 import { type Changes, type ColumnOf, createChanges, firstCreates, firstUpdates } from './changes.js';
 import { foreign, html, Markup, outcomeChart, prose, STYLE } from './html-parts.js';
 import { nextSteps } from './next-steps.js';
-import {
-  differencesByField,
-  firstDifferences,
-  history,
-  numbers,
-  orphanSection,
-  type ReconcilePage,
-  reading,
-} from './reconcile/page.js';
+import type { ReconcileSamples } from './reconcile/compare.js';
+import { differencesByField, firstDifferences, numbers, orphanSection, reading } from './reconcile/page.js';
 import { faultsOf, outcomeSentence } from './report-lines.js';
 import {
   count,
@@ -48,7 +41,7 @@ export function reportPage(
   summary: Summary,
   samples: Samples,
   shown: ShownChanges = NO_CHANGES,
-  found?: ReconcilePage,
+  found?: ReconcileSamples,
 ): string {
   const verdict = verdictOf(summary, shown.changes.cleared);
   const title = `${summary.dry_run ? `${rehearsalWord(summary)}: ` : ''}${summary.job}`;
@@ -91,7 +84,7 @@ function imported(summary: Summary, samples: Samples, { changes, columnOf }: Sho
 function reconciled(
   summary: Summary,
   facts: NonNullable<Summary['reconcile']>,
-  { nights, samples: first }: ReconcilePage,
+  first: ReconcileSamples,
   samples: Samples,
   { changes, columnOf }: ShownChanges,
 ): Markup {
@@ -99,7 +92,7 @@ function reconciled(
     summary,
     facts,
     first,
-  )}${firstCreates(summary, changes, columnOf)}${orphanSection(summary, facts, first.orphans)}${history(nights)}${faults(summary)}${outcomes(
+  )}${firstCreates(summary, changes, columnOf)}${orphanSection(summary, facts, first.orphans)}${faults(summary)}${outcomes(
     summary,
   )}${reading(facts)}`;
 }

@@ -142,7 +142,7 @@ describe('orphans that were to be acted on', () => {
 });
 
 function page() {
-  return { nights: [], samples: { differences: [], orphans: [] } };
+  return { differences: [], orphans: [] };
 }
 
 describe('the sheets that are named hold something', () => {

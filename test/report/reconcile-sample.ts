@@ -4,7 +4,7 @@ import { openSource } from '../../src/files/open.js';
 import type { DiffText } from '../../src/model/change.js';
 import { fault } from '../../src/model/issue.js';
 import type { Outcome } from '../../src/model/outcome.js';
-import type { Night, OrphanLine, ReconcileFacts } from '../../src/model/reconcile.js';
+import type { OrphanLine, ReconcileFacts } from '../../src/model/reconcile.js';
 import type { OpenSource } from '../../src/model/source.js';
 import type { ReportInput, SummaryHead } from '../../src/report/finish.js';
 import type { ReconcileInput } from '../../src/report/reconcile/compare.js';
@@ -144,30 +144,6 @@ export function facts(more: Partial<ReconcileFacts> = {}): ReconcileFacts {
   };
 }
 
-/** Nights of March 2026, newest last; the last of them on the 30th. */
-export function nights(count: number): Night[] {
-  return Array.from({ length: count }, (_, i) => {
-    const at = new Date(Date.UTC(2026, 2, 30 - (count - 1 - i), 2, 3, 11)).toISOString();
-    const wave = Math.round(60 + 40 * Math.sin(i / 3) + (i % 7) * 6);
-    const braked = i % 13 === 8;
-    return {
-      run: `${at.replace(/[-:.]/g, '').slice(0, 18)}Z-0a${String(i).padStart(2, '0')}`,
-      at,
-      apply: i >= 5,
-      status: braked ? 'braked' : 'partial',
-      rows: 20_000 + i,
-      outcomes: braked
-        ? { not_attempted: 20_000 + i }
-        : { created: Math.round(wave / 5), updated: wave, unchanged: 19_000, invalid: 2 + (i % 4), ambiguous: 1 },
-      differences: wave + 30,
-      orphans: 30 + (i % 5) * 3,
-      requests: 900 + i,
-      writes: i < 5 ? 0 : wave,
-      seconds: 81.25,
-    };
-  });
-}
-
 export async function* inBatches<T>(items: readonly T[], size = 2): AsyncGenerator<readonly T[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
@@ -176,7 +152,6 @@ export function reconcileInput(more: Partial<ReconcileInput> = {}): ReconcileInp
   return {
     facts: facts(),
     orphans: () => inBatches(ORPHANS),
-    history: nights(35),
     columnOf: (field) => COLUMNS[field],
     ...more,
   };

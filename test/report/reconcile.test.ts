@@ -9,7 +9,7 @@ import { summaryText } from '../../src/report/console.js';
 import { writeReports } from '../../src/report/finish.js';
 import { headline } from '../../src/report/words.js';
 import { RunStore } from '../../src/store/run-store.js';
-import { facts, head, inBatches, night, nights, ORPHANS, reconcileInput, source } from './reconcile-sample.js';
+import { facts, head, inBatches, night, ORPHANS, reconcileInput, source } from './reconcile-sample.js';
 import { intent, outcome, readCsv, record } from './sample.js';
 
 let dir: string;
@@ -357,7 +357,6 @@ describe('reconcile.xlsx', () => {
       source: await source(dir, 2),
       summary: { ...head({ warnings: [] }), source: { ...head().source!, rows: 2 } },
       reconcile: reconcileInput({
-        history: [],
         orphans: () => inBatches([]),
         facts: facts({ differences: nothing, orphans: none }),
       }),
@@ -468,17 +467,9 @@ describe('report.html', () => {
       'Laptop of Ben',
       'lifecycle_stage: Deployed → Retired',
       '2 records have the key "SN-1014": ids 7, 9.'.replaceAll('"', '&quot;'),
-      'The last 14 nights',
-      '2026-03-31 02:01 UTC applied 18 2 3 6 5 6',
       'category.name = Laptop',
     ])
       expect(text).toContain(words);
-  });
-
-  test('a run that is in the history already is not shown twice', async () => {
-    const own = { ...nights(1)[0]!, run: head().run };
-    await writeReports(await night(dir, store, { reconcile: reconcileInput({ history: [...nights(3), own] }) }));
-    expect(await readFile(join(out, 'report.html'), 'utf8')).toContain('The last 4 nights');
   });
 
   test('hostile text is text wherever it stands', async () => {
@@ -497,7 +488,6 @@ describe('report.html', () => {
       reconcile: reconcileInput({
         columnOf: () => hostile,
         orphans: () => inBatches([{ ...ORPHANS[4]!, key: hostile, name: hostile, why: hostile }]),
-        history: nights(2).map((one) => ({ ...one, status: hostile })),
         facts: { ...bad, differences: { ...bad.differences, by_field } },
       }),
     });

@@ -9,8 +9,6 @@ export interface ReconcileInput {
   readonly facts: ReconcileFacts;
   /** Ascending by id, in batches; called several times. */
   readonly orphans: () => AsyncIterable<readonly OrphanLine[]>;
-  /** The job's earlier nights, newest last; this run is not among them. */
-  readonly history: readonly Night[];
   /** What a field is called in the file: its heading. Undefined for fields that no column sets. */
   readonly columnOf: (field: string) => string | undefined;
 }
@@ -235,9 +233,6 @@ export function foundIn(rows: RowStore, stopped: string, input: ReconcileInput):
   };
 }
 
-/** Nights that report.html shows. */
-const NIGHTS = 14;
-
 /** A run as the job's history has it. `differences`: rows that differ. `facts`: undefined where the run did not come so far. */
 export function nightOf(summary: Summary, facts: ReconcileFacts | undefined): Night {
   const present = OUTCOMES.filter((kind) => summary.rows[kind] > 0);
@@ -254,21 +249,4 @@ export function nightOf(summary: Summary, facts: ReconcileFacts | undefined): Ni
     writes: summary.requests.writes,
     seconds: summary.seconds,
   };
-}
-
-const GOOD: ReadonlySet<string> = new Set(['created', 'updated', 'unchanged', 'skipped', 'not_attempted']);
-
-/** Rows that somebody has to look at. Rows that a run did not reach say nothing of the rows. */
-export function forPerson({ outcomes }: Night): number {
-  return Object.entries(outcomes).reduce((sum, [kind, rows]) => (GOOD.has(kind) ? sum : sum + rows), 0);
-}
-
-/** Whether a brake, a fault or a signal stopped the run. */
-export function isStopped(status: string): boolean {
-  return status !== 'succeeded' && status !== 'partial';
-}
-
-/** The last nights with this run as the newest, newest last; a run that is in the history already is not shown twice. */
-export function lastNights(history: readonly Night[], own: Night): readonly Night[] {
-  return [...history.filter(({ run }) => run !== own.run), own].slice(-NIGHTS);
 }

@@ -1,10 +1,11 @@
-import type { Night, OrphanLine } from '../../model/reconcile.js';
+import type { OrphanLine } from '../../model/reconcile.js';
 import { text } from '../changes.js';
 import { foreign, html, type Markup } from '../html-parts.js';
-import { count, rowsForPerson, type Summary, when } from '../summary.js';
+import { count, type Summary } from '../summary.js';
 import { shorten } from '../tally.js';
 import {
   changes,
+  glance,
   orphanParts,
   orphanRule,
   orphanState,
@@ -13,20 +14,7 @@ import {
   scopeSentence,
   standsWord,
 } from '../words.js';
-import {
-  changesText,
-  type Difference,
-  forPerson,
-  isStopped,
-  type ReconcileInput,
-  type ReconcileSamples,
-} from './compare.js';
-
-/** What report.html shows of a reconciliation beyond its summary. */
-export interface ReconcilePage {
-  readonly nights: readonly Night[];
-  readonly samples: ReconcileSamples;
-}
+import { changesText, type Difference, type ReconcileInput, type ReconcileSamples } from './compare.js';
 
 type Facts = NonNullable<Summary['reconcile']>;
 
@@ -34,37 +22,14 @@ const VALUE = 120;
 const MESSAGE = 400;
 
 /** The numbers of the night, as large as they matter. */
-export function numbers({ rows, dry_run: dry }: Summary, facts: Facts): Markup {
-  const { compared, orphans, differences } = facts;
-  const person = rowsForPerson(rows) - rows.not_attempted;
-  const tile = (tone: string, n: number, label: string, note: string) =>
-    html`<div class="tile ${n > 0 ? tone : 'calm'}"><b>${count(n)}</b><span>${label}</span><small>${note}</small></div>`;
+export function numbers(summary: Summary, facts: Facts): Markup {
   return html`<section class="numbers">
 <h2>At a glance</h2>
-<p class="soft">${count(rows.total)} rows of the file against ${count(facts.scope.records)} records of the service. ${scopeSentence(facts)}</p>
-<div class="tiles">${[
-    tile('calm', compared?.agree ?? rows.unchanged, 'agree', 'the same in every field that is compared'),
-    tile(
-      'change',
-      compared?.put_right ?? rows.updated,
-      dry ? 'would be put right' : 'put right',
-      `of ${count(compared?.differ ?? differences.rows)} that differ`,
-    ),
-    tile('calm', compared?.left_to_service ?? 0, 'left to the service', 'they differ where the service’s value stands'),
-    tile('new', rows.created, dry ? 'would be created' : 'created', 'in the file and not in the service'),
-    tile(
-      'lost',
-      orphans.total,
-      orphans.total === 1 ? 'orphan' : 'orphans',
-      orphans.fresh > 0 ? `${count(orphans.fresh)} of them new` : 'in the service and not in the file',
-    ),
-    tile(
-      'warn',
-      person,
-      person === 1 ? 'row needs a person' : 'rows need a person',
-      person > 0 ? 'see below' : 'nothing to do',
-    ),
-  ]}</div>
+<p class="soft">${count(summary.rows.total)} rows of the file against ${count(facts.scope.records)} records of the service. ${scopeSentence(facts)}</p>
+<div class="tiles">${glance(summary, facts).map(
+    ({ n, what, made, bad }) =>
+      html`<div class="tile ${bad ? 'warn' : 'calm'}"><b>${count(n)}</b><span>${what}</span><small>${made}</small></div>`,
+  )}</div>
 </section>`;
 }
 
@@ -135,21 +100,5 @@ export function reading(reconcile: Facts): Markup {
   return html`<section>
 <h2>How it was found out</h2>
 <table class="plain"><tbody>${readingFacts(reconcile).map(([name, text]) => html`<tr><th scope="row">${name}</th><td>${foreign(text)}</td></tr>`)}</tbody></table>
-</section>`;
-}
-
-/** The last nights, the newest first: one that is out of line is seen. */
-export function history(nights: readonly Night[]): Markup {
-  const columns = ['Rows', 'Created', 'Updated', 'Differ', 'Orphans', 'For a person'];
-  return html`<section>
-<h2>The last ${nights.length === 1 ? 'night' : `${nights.length} nights`}</h2>
-<p class="soft">This run first.${nights.some(({ apply }) => !apply) && ' Of runs that only reported, “created” and “updated” are what would have been.'}</p>
-<div class="scroll"><table><thead><tr><th scope="col">Ended</th><th scope="col">How</th>${columns.map((name) => html`<th scope="col" class="num w-count">${name}</th>`)}</tr></thead>
-<tbody>${nights.toReversed().map((night) => {
-    const { at, apply, status, rows, outcomes, differences, orphans } = night;
-    const numbers = [rows, outcomes['created'] ?? 0, outcomes['updated'] ?? 0, differences, orphans, forPerson(night)];
-    const how = html`${apply ? 'applied' : 'report only'}${isStopped(status) && html` <span class="pill bad">${status}</span>`}`;
-    return html`<tr><th scope="row">${when(at)}</th><td>${how}</td>${numbers.map((n) => html`<td class="num">${count(n)}</td>`)}</tr>`;
-  })}</tbody></table></div>
 </section>`;
 }

@@ -12,7 +12,7 @@ import { conclude, type RunResult } from '../run/conclude.js';
 import { jobKey, type RunFolder } from '../run/layout.js';
 import type { Run } from '../run/run.js';
 import type { Compared } from './compare.js';
-import { type EndedNight, type Nights, type NightsOf, readNights, rememberNight, sameFile } from './nights.js';
+import { type EndedNight, type Nights, type NightsOf, rememberNight, sameFile } from './nights.js';
 import { orphanFolder, orphanLines, orphansNeedPerson } from './orphans.js';
 
 /** Whose nights a run is one of. */
@@ -58,11 +58,9 @@ function tell(run: Run): Told {
   const { folder } = run;
   // Undefined where the run did not come so far.
   const stored = run.store.kept('facts') as Stored | undefined;
-  const nights = readNights(nightsOf(run));
   const reconcile: ReconcileInput | undefined = stored && {
     facts: stored.facts,
     orphans: () => orphanLines(folder, run.store),
-    history: nights.history.filter((night) => night.run < folder.run),
     columnOf: (field) => stored.columns[field],
   };
   return { stored, reconcile, needsPerson: orphansNeedPerson(run.store) };
