@@ -159,6 +159,7 @@ const DATE: ReadonlySet<string> = new Set(['date']);
 const PLACED = /^(?:city|country|state_province|zip_.*|address_line_\d|po_box|phone)$/;
 /** Of the word alone: less than of `Company name` or `Hostname`. */
 const NAME = 0.93;
+const BARE_NAME = /^(?:name|nom|nome|nombre)$/i;
 /** By its mark in the vocabulary. */
 const WEIGHTS: Readonly<Record<string, number>> = { '?': 0.78, '-': 0.6 };
 
@@ -267,7 +268,7 @@ function writeBook(spec: ResourceSpec): PhraseBook {
     if (field.derived || (field.create === undefined && field.update === undefined)) continue;
     // `Name` beside `Device` or `Company` is the name of somebody.
     const add = (text: string, weight: number, why: string) =>
-      all.push({ ...wordsOf(text), field, weight: /^name$/i.test(text) ? Math.min(weight, NAME) : weight, why });
+      all.push({ ...wordsOf(text), field, weight: BARE_NAME.test(text) ? Math.min(weight, NAME) : weight, why });
     add(field.name, 1, "the heading is the field's name");
     for (const alias of field.aliases ?? []) add(alias, 0.98, 'the heading is another name of the field');
     add(field.label, 0.98, "the heading is the field's label");

@@ -23,7 +23,7 @@ export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
 export const PLAIN_QUALIFIERS = `
   official primary main full legal current standard text field info detail data master default basic corporate
   registered internal billing remit remittance mailing hq headquarter netto brutto ht ttc usd eur euro gbp sterling
-  fulfillment fulfilment postal principal 1 pound dollar chf aed cad aud inr jpy pln sek nok dkk zar`;
+  fulfillment fulfilment postal principal external 1 pound dollar chf aed cad aud inr jpy pln sek nok dkk zar`;
 
 /** Words that make another thing of whatever stands beside them. */
 export const OTHER_THINGS: ReadonlySet<string> = new Set(
@@ -39,7 +39,7 @@ export const ABBREVIATIONS: ReadonlyMap<string, readonly string[]> = new Map(
     cat category; acquis acquisition; inv inventory; cntr contract; cntry country; co company; contr contract; ctry country; curr currency; cust customer;
     dept department; desc description; descr description; dob birth date; dt date; eff effective; equip equipment; exp
     expiry; expiration expiry; expires expiry; flr floor; hw hardware; loc location; mail email; maint maintenance;
-    manuf manufacturer; mdl model; mfg manufacturer; mfgr manufacturer; mfr manufacturer; mob mobile; nbr number; nm name; mtl monatlich; no
+    manuf manufacturer; mdl model; mfg manufacturer; mfgr manufacturer; mfr manufacturer; mob mobile; nbr number; nm name; mtl monatlich; one 1; two 2; till until; no
     number; nr number; nro number; num number; numero number; nummer number; org organisation; organization
     organisation; pct percent; ph phone; qnty quantity; qty quantity; quant quantity; ref reference; rm room; ser
     serial; sn serial number; str strasse; subcat subcategory; svc service; tel phone; telefon phone; telefone phone; telefono phone;
@@ -198,12 +198,12 @@ const ASSET: Vocabulary = {
     name; -contact; zugeordnete person; ?zugeordnet; ?person; ?entleiher; ?ausleiher; ?borrower`,
   business_unit: `
     business unit; bu; geschaftsbereich; unite commerciale; unidad de negocio; ?department; ?division; ?abteilung;
-    ?departement; ?departamento; -cost centre; -cost center; -kostenstelle; -service; -company`,
+    ?departement; ?departamento; -cost centre; -cost center; -kostenstelle; -service; -company; -home unit`,
   attached_supplier: `
     supplier; supplier name; vendor; vendor name; lieferant; fournisseur; proveedor; ?purchased from; ?reseller;
     ?seller; ?bought from; ?dealer; supplied by; supplier vendor; ?procured from; ?bought at; ?revendeur;
     ?distributeur; ?distributor; ?bezugsquelle; ?handler; ?leasinggeber; ?lessor; ?vendor supplier; ?handler name;
-    ?loueur; fornecedor; nome do fornecedor; ?leasing company; *supplier; *vendor`,
+    ?loueur; fornecedor; nome do fornecedor; ?leasing company; *supplier; *vendor; ?sold by`,
   customer: 'customer; customer name; client; client name; kunde; kundenname; cliente',
   usage_status: 'usage status; usage; use status; asset usage status; nutzungsstatus',
   address: `
@@ -217,7 +217,7 @@ const ASSET: Vocabulary = {
     ?lagerort; ?asset location; ?current location; ?equipment location; ?device location; ?item location; ?office
     location; ?building location; ?location name; ?site location; ?lagerplatz; ?aufstellungsort; ?localisation;
     ?physical site; ?place; ?storage location; ?aufstellort; ?office; ?localizacao; ?depot; ?ad site; ?standort raum;
-    ?install location; ?installed location; *location; ?location label`,
+    ?install location; ?installed location; *location; ?location label; ?branch; ?filiale`,
   asset_location_address: 'asset location address; location address; installation address',
   bldg_name: `
     building; building name; gebaude; batiment; edificio; ?building number; ?site building; ?campus building; ?haus;
@@ -265,7 +265,8 @@ const ASSET: Vocabulary = {
   support_end_date: `
     support end; support until; support expiry; support expiry date; maintenance end; support end date; maintenance end
     date; ?support; maintenance expiry; maintenance until; end of maintenance; wartungsende; fin de maintenance; fin de
-    support; ?amc end; ?amc expiry; ?service expiry; ?service end; ?smartnet end; ?service level end; ?amc end date`,
+    support; ?amc end; ?amc expiry; ?service expiry; ?service end; ?smartnet end; ?service level end; ?amc end date;
+    ?amc until; ?amc end`,
   support_contact_phone: 'support phone; support contact; support contact phone; support hotline',
   support_contact_email: 'support email; support contact; support contact email',
   support_notes: 'support note; support comment; support remark; maintenance note',
@@ -352,7 +353,7 @@ const CONTRACT: Vocabulary = {
     ?expense type; ?contract type; ?agreement type; ?type of contract; ?type de contrat; ?vertragsart; ?vertragstyp;
     ?category of spend; ?procurement category; ?procurement type; ?product category; ?service category; ?goods
     category; ?purchase category; -type; -sector; -industry; ?vertragskategorie; -nature; ?categorie de contrat; ?tipo
-    de contrato; ?sparte; ?tipo contrato`,
+    de contrato; ?sparte; ?tipo contrato; ?service type`,
   'category.subcategory':
     'subcategory; sub category; sub; subcategory name; unterkategorie; sous categorie; subcategoria',
   description: `
@@ -391,7 +392,7 @@ const CONTRACT: Vocabulary = {
     notice; notice period; notice day; notice period day; termination notice; cancellation notice; kundigungsfrist;
     frist; preavis; preaviso; delai de preavis; plazo de preaviso; notice period in day; kundigungsfrist in tagen;
     kundigungsfrist tage; delai de resiliation; ?length of notice; ?notice length; ?renewal notice; aviso previo; prazo
-    de aviso; *notice period`,
+    de aviso; *notice period; *notice day; ?cancellation period`,
   service_start_date: `
     service start; service start date; leistungsbeginn; servicebeginn; ?service from; ?go live; ?go live date;
     ?installed; ?install date`,
@@ -421,7 +422,7 @@ const CONTRACT: Vocabulary = {
     mrc; monthly recurring cost; monthly recurring charge; monthly cost; monthly; monthly fee; monatlich; monatliche
     kosten; cout mensuel; mensuel; coste mensual; mensual; ?monthly price; ?monthly charge; ?monatsrate; ?monatsbetrag;
     ?cuota mensual; ?loyer mensuel; ?monatsmiete; valor mensal; custo mensal; ?mensalidade; ?monthly rent; ?rent;
-    ?loyer; ?kosten monatlich; ?monatliche rate`,
+    ?loyer; ?kosten monatlich; ?monatliche rate; ?monthly amount; ?monthly value; ?monthly payment`,
   nrc: `
     nrc; non recurring cost; non recurring charge; one time cost; one time; one off; one off cost; setup fee; setup
     cost; einmalkosten; einmalig; cout unique; coste unico; ?one time fee; ?installation cost; einmalige kosten; ?one
@@ -444,7 +445,7 @@ const CONTRACT: Vocabulary = {
   signed_date: `
     signed date; date signed; signed on; signature date; signing date; unterschriftsdatum; date de signature; fecha de
     firma; ?signed; ?execution date; unterschrieben; ?unterzeichnet; ?abschlussdatum; ?vertragsdatum; ?agreement date;
-    ?fecha de formalizacion; data assinatura; data de assinatura; ?company signed date`,
+    ?fecha de formalizacion; data assinatura; data de assinatura; ?company signed date; sign date`,
 };
 
 const COUNTERPARTY: Vocabulary = {
@@ -460,7 +461,7 @@ const COUNTERPARTY: Vocabulary = {
     nom du contact; contact nom; kontaktname; ansprechperson; contact person name; key contact; main contact; ?contact
     first and last name; ?attn; ?representative name; ?relationship manager; ?point of contact; contato; contacto; nome
     do contato; pessoa de contato; pessoa de contato; pessoa contacto; person name; pessoa de contacto; *contact name;
-    *contact person`,
+    *contact person; ?name; ?nom; ?nome; ?nombre`,
   'contact_person.email': `
     contact email; contact; email; email address; contact email address; ansprechpartner email; email adresse; adresse
     email; courriel; correo; correo electronico; kontakt email; contact person email; ?general email; ?info email;
@@ -473,7 +474,7 @@ const COUNTERPARTY: Vocabulary = {
     direccion 1; calle; domicilio; ?address street; ?building and street; ?head office address; line 1; full address;
     office address; business street; strasse und nummer; rue et numero; adresse postale; adresse ligne 1; ?location
     address; ?physical address; ?registered address; ?site address; ?adresse siege; ?premise; ?company address;
-    ?address primary; endereco; morada; ?logradouro`,
+    ?address primary; endereco; morada; ?logradouro; ?voie; ?via`,
   address_line_2: `
     address line 2; address 2; street 2; adresszeile 2; adresszusatz; adresse 2; complement d adresse; direccion 2;
     ?address suffix; ?suite; line 2; address suite; adresse ligne 2; ?address extra; ?building; ?district; -zusatz;

@@ -269,6 +269,14 @@ describe('headings', () => {
     expect(other.fields).toMatchObject({ 'Survey Status': '~', 'Survey Due': '~', 'Survey Type': '~' });
   });
 
+  it('a name beside a company is that of its contact', async () => {
+    const { fields } = await suggested(
+      'customer',
+      'Nom,Email,Entreprise\nAnn Lee,ann@a.example,Acme\nBo Ray,bo@b.example,Bolt\n',
+    );
+    expect(fields).toEqual({ Nom: 'contact_person.name', Email: 'contact_person.email', Entreprise: 'name' });
+  });
+
   it('names every field that can be written by its own name and label', () => {
     for (const resource of ['asset', 'contract', 'supplier', 'customer'] as const) {
       for (const field of resourceSpec(resource).fields) {
