@@ -53,13 +53,15 @@ export class Fault extends HTTPException {
 export const faultsIn = ({ issues }: z.ZodError): string[] =>
   issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim());
 
+const NO_JSON = 'The body is no JSON. Send an object, with Content-Type: application/json.';
+
 /** What is thrown on the way, as a problem document. */
 export const answerFault =
   (log: Pick<Logger, 'error'>) =>
   (error: Error, c: Context): Response => {
     if (error instanceof Fault) return problem(c, error.status, error.message, error.errors, error.headers);
-    // Of a library: what was sent is no JSON.
-    if (error instanceof HTTPException) return problem(c, error.status < 500 ? 400 : 500, error.message);
+    // Of a library: what was sent is no JSON, or not sent as such.
+    if (error instanceof HTTPException) return problem(c, 400, NO_JSON);
     if (isAway(error)) return problem(c, 503, error instanceof Error ? error.message : 'The queue is away.');
     if (error instanceof RunError) return problem(c, error.kind === 'usage' ? 422 : 500, error.message, error.details);
     log.error({ err: error, path: c.req.path }, 'api.failed');

@@ -10,6 +10,7 @@ import { findRun, isOpen, isRunId, type RunEntry, readRun, readRunSummary, runId
 import type { Summary } from '../runs/run/present.js';
 import type { StoredRequest } from '../runs/run/run.js';
 import { againOf, ticketJob } from '../worker/jobs/home.js';
+import { againJobId } from '../worker/jobs/ids.js';
 import { type JobState, stateOf } from '../worker/jobs/state.js';
 import type { ApiParts } from './app.js';
 import type { Cursors } from './cursor.js';
@@ -191,7 +192,7 @@ export class RunFinder {
     const summary = isAtWork(found) ? undefined : (own ?? fromQueue);
     const base = entry ? runOf(entry) : job ? queuedRun(job, found.status).run : undefined;
     if (!base) throw new Error(`nothing is known of ${id}`);
-    const again = entry ? undefined : againOf(home, id);
+    const again = !entry && job?.id === againJobId(id) ? againOf(home, id) : undefined;
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
     const corrections = request?.corrections ?? fromData.corrections;
     const reports = own && entry?.reportsOf === undefined ? own.reports : [];

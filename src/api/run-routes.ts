@@ -9,7 +9,7 @@ import { RunError } from '../model/error.js';
 import { FOUR, OUTCOMES } from '../model/outcome.js';
 import { keepUnbegun } from '../runs/run/conclude.js';
 import { readRunSummary } from '../runs/run/list.js';
-import { checkJobData, DATA_LIMITS, JOB_KINDS } from '../worker/jobs/data.js';
+import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS } from '../worker/jobs/data.js';
 import { endTicket, homeId } from '../worker/jobs/home.js';
 import { againJobId, runJobId } from '../worker/jobs/ids.js';
 import type { ApiParts } from './app.js';
@@ -23,24 +23,15 @@ import * as shapes from './schema.js';
 
 /** The rest of a body is job data, which `checkJobData` looks at. */
 const order = z.looseObject({ kind: z.enum(JOB_KINDS), once: z.boolean().optional() });
-/** The same for the description: the data of a job of the queue. */
-const described = z
-  .object({
+/** The same for the description: the data of a job of the queue, of which a reconciliation takes the most. */
+const described = DATA_SHAPES.reconcile
+  .extend({
     kind: z.enum(JOB_KINDS),
     job: z
       .union([z.string(), z.record(z.string(), z.unknown())])
       .describe('The name of a job file, or the job itself with the keys of one.'),
     file: z.string().optional().describe('What `POST /files` answered, its id, or a path that the worker may read.'),
     rows: z.array(z.record(z.string(), z.unknown())).optional().describe('In place of `file`: heading to value.'),
-    corrections: z.array(shapes.correction).optional(),
-    options: z
-      .object({
-        dry_run: z.boolean().optional(),
-        apply: z.boolean().optional(),
-        force: z.boolean().optional().describe('Needs the role approver.'),
-        company: z.int().optional(),
-      })
-      .optional(),
     once: z.boolean().optional().describe('A run that failed is not tried again by itself.'),
   })
   .meta({ id: 'Order' });

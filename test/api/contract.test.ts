@@ -169,6 +169,30 @@ describe('each operation', () => {
     },
   );
 
+  describe.each(Object.keys(EXAMPLES).filter((name) => /^p/.test(name) && name !== 'post /files'))('%s', (name) => {
+    const JSON_TYPE = { 'content-type': 'application/json' };
+    it.each([
+      ['no JSON', '{"a":', JSON_TYPE],
+      ['a list', '[]', JSON_TYPE],
+      ['a text', '"x"', JSON_TYPE],
+      ['null', 'null', JSON_TYPE],
+      ['keys that mean nothing', '{"nothing":1}', JSON_TYPE],
+      ['what curl makes of -d', '{"dry_run":true}', { 'content-type': 'application/x-www-form-urlencoded' }],
+      ['text', '{"dry_run":true}', { 'content-type': 'text/plain' }],
+    ])('refuses %s with a problem', async (_, body, headers) => {
+      const [address, , , more = {}] = EXAMPLES[name]!();
+      const given = { ...more, ...headers } as Record<string, string>;
+      const answer = await bench.call(name.split(' ')[0]!.toUpperCase(), address, body, { headers: given });
+      const type = answer.headers.get('content-type');
+      expect([[400, 415].includes(answer.status), type], JSON.stringify(answer.body)).toEqual([
+        true,
+        'application/problem+json',
+      ]);
+      expect(answer.body).toMatchObject({ code: 'usage', detail: expect.stringMatching(/\.$/) });
+      check(name, answer);
+    });
+  });
+
   it('a method that an address does not take is 405, with those that it takes', async () => {
     const answer = await bench.call('DELETE', '/runs');
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, GET']);

@@ -139,7 +139,11 @@ function shapes(inline: Readonly<Record<JobKind, z.ZodType>>, rows: z.ZodType, t
 
 const anything = z.record(z.string(), z.unknown());
 /** Inline jobs are checked as job files are; rows by themselves: zod leaves a key `__proto__` out, which is a heading like any other. */
-const DATA_SHAPES = shapes({ import: anything, export: anything, reconcile: anything }, listOf(z.unknown()), file);
+export const DATA_SHAPES = shapes(
+  { import: anything, export: anything, reconcile: anything },
+  listOf(z.unknown()),
+  file,
+);
 
 const cell = z.union([z.string().max(DATA_LIMITS.cell), z.number(), z.boolean(), z.null()]);
 const published = () =>
