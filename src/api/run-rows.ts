@@ -383,7 +383,12 @@ function* windowsOf(store: RunStore, from = 0): Generator<number> {
 async function rowsOfTable(index: TableIndex, { offset, from, limit }: At): Promise<Picked> {
   const rows = await index.page(offset === undefined ? { after: from } : { place: offset }, limit);
   const more = rows.length === limit || !index.whole;
-  return { rows, total: index.rows, counted: true, next: more ? (rows.at(-1)?.row ?? (from || undefined)) : undefined };
+  return {
+    rows,
+    total: index.rows,
+    counted: index.whole,
+    next: more ? (rows.at(-1)?.row ?? (from || undefined)) : undefined,
+  };
 }
 
 /** Numbers of the rows that a filter lets through, behind a row; `skip`: so many of the first are passed over. */

@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('a run in the console', () => {
     await tom.close();
     expect(tom.faults).toEqual([]);
 
-    await choose('button', /^To correct/);
+    await choose('link', /To correct$/);
     const grid = page.getByRole('grid', { name: '9 rows' });
     await grid.waitFor();
     await press('j', 'Enter');
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)('a run in the console', () => {
     expect((await download).suggestedFilename()).toBe('rejected.csv');
 
     await choose('button', 'Undo');
-    await page.getByText('original_cost goes back in 81 records').waitFor();
+    await page.getByText('Original cost goes back in 81 records').waitFor();
     await choose('button', 'Undo');
     await headed(/^Put back all 81 records/);
     expect(new URL(page.url()).pathname).not.toBe(`/runs/${run}`);

@@ -341,6 +341,47 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await one.close();
   });
 
+  it('counts what is still being counted with a plus, and asks again', async () => {
+    const { page, answers, close } = await stage({
+      ...BASE,
+      [`GET /runs/${ID}/rows`]: (params: URLSearchParams) => ({ ...rows(14, true)(params), at_least: true }),
+    });
+    await page.goto(`/runs/${ID}?code=not_a_number`);
+    await page.getByRole('heading', { name: '14+ rows' }).waitFor();
+    answers[`GET /runs/${ID}/rows`] = rows(15, true);
+    await page.getByRole('heading', { name: '15 rows' }).waitFor();
+    await close();
+  });
+
+  it('creates suppliers that the service lacks only where somebody says so, and shows them in the plan', async () => {
+    const references = [
+      { resource: 'supplier', total: 1, first: [{ name: 'Acme Computer', outcome: 'created', rows: 7, row: 4 }] },
+    ];
+    const dry = checked(0);
+    const { page, sent, close } = await stage({
+      ...BASE,
+      ...FINE,
+      ...WITHIN,
+      'POST /runs': { id: ID },
+      [`GET /runs/${ID}`]: { ...dry, summary: { ...dry.summary, references } },
+    });
+    await page.goto('/import/u1?step=columns');
+    await page.getByRole('combobox', { name: 'Lifecycle stage' }).fill('Stock');
+    const missing = page.getByRole('combobox', { name: 'Unknown names of Supplier' });
+    expect(await missing.inputValue()).toBe('reject');
+    await missing.selectOption('create');
+    await page.getByRole('button', { name: 'Check 240 rows' }).click();
+    await page.getByText('All 240 rows are fine').waitFor();
+    expect(sent.find(({ what }) => what === 'POST /runs')?.body).toMatchObject({
+      job: { references: { missing: 'create' } },
+      options: { dry_run: true },
+    });
+    await page.getByRole('button', { name: 'See the plan' }).click();
+    await page.getByText('1 new supplier, created by name alone before the rows that name it').click();
+    await page.getByText('in 7 rows').waitFor();
+    await close();
+  });
+
   it('orders once, however often a button is pressed', async () => {
     const one = await stage({ ...BASE, ...WITHIN, 'POST /runs': undefined });
     const { page, sent } = one;
@@ -434,6 +475,12 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await grid.press('F2');
     const field = page.getByRole('textbox', { name: 'Notes, row 903' });
     expect(await field.inputValue()).toBe('two\nlines');
+    // All of it is in sight, whatever ends below the cell.
+    const { x, y, width, height } = (await field.boundingBox())!;
+    const corners = [`${x + 4}, ${y + 4}`, `${x + width - 24}, ${y + height - 4}`];
+    for (const corner of corners)
+      expect(await page.evaluate(`document.elementFromPoint(${corner}).localName`)).toBe('textarea');
+    expect(height).toBeGreaterThan(60);
     await field.press('End');
     await page.keyboard.type('!');
     await field.press('Escape');

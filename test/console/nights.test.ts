@@ -84,7 +84,7 @@ const STATES: readonly {
   says: string | RegExp;
   act?: (one: Stage) => Promise<unknown>;
 }[] = [
-  { name: 'nights-stopped', path: '/nights/erp', answers: ERP, says: 'Why it stopped' },
+  { name: 'nights-stopped', path: '/nights/erp', answers: ERP, says: 'Why it was stopped' },
   {
     name: 'nights-viewer',
     path: '/nights/erp',
@@ -102,7 +102,7 @@ const STATES: readonly {
     name: 'nights-elsewhere',
     path: '/nights/erp',
     answers: { ...ERP, [`GET /runs/${id(31)}`]: { ...detailOf('braked'), here: false, summary: null } },
-    says: 'Its rows and reports lie in the data folder of another worker',
+    says: 'Its rows lie elsewhere',
   },
   {
     name: 'nights-jobs',
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)('the nights of a job', () => {
         .focus();
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/nights/erp?run=${id(31)}`);
-      await page.getByText('Why it stopped').waitFor();
+      await page.getByText('Why it was stopped').waitFor();
     } finally {
       await close();
     }

@@ -2,12 +2,19 @@ import { useQuery } from '@tanstack/react-query';
 import { type ComponentProps, useId, useMemo } from 'react';
 import type { Field, Names, Resource } from '../../api/schema.js';
 import type { Choice } from '../kit/choices.js';
-import { namesQuery } from './queries.js';
+import { namesQuery, resourcesQuery } from './queries.js';
 
 /** Fields of a resource: which one, and what it may hold. */
 
 export function labelOf(fields: readonly Field[], name: string): string {
   return fields.find((one) => one.name === name)?.label ?? name;
+}
+
+/** What people call the fields of a resource; one that is not known keeps its name. */
+export function useLabels(resource: string | undefined): (name: string) => string {
+  const { data } = useQuery(resourcesQuery);
+  const fields = data?.resources.find(({ name }) => name === resource)?.fields ?? [];
+  return (name) => labelOf(fields, name);
 }
 
 export function fieldChoices(fields: readonly Field[], groupOf = ({ group }: Field) => group): Choice[] {

@@ -16,6 +16,8 @@ interface Page {
   readonly rows: readonly Row[];
   readonly headings: readonly string[];
   readonly total: number;
+  /** Counting goes on. */
+  readonly atLeast: boolean;
 }
 
 export interface RowsAsked {
@@ -43,11 +45,11 @@ function pageQuery({ run, filter, cells, live }: RowsAsked, page: number, restMs
         );
         rows.push(...part.rows);
         if (rows.length >= PAGE_ROWS || part.rows.length === 0 || part.next === null)
-          return { rows, headings: part.headings ?? [], total: part.total };
+          return { rows, headings: part.headings ?? [], total: part.total, atLeast: part.at_least ?? false };
       }
     },
-    staleTime: live ? FRESH_MS : Number.POSITIVE_INFINITY,
-    refetchInterval: live ? FRESH_MS * 2 : false,
+    staleTime: ({ state }) => (live || state.data?.atLeast ? FRESH_MS : Number.POSITIVE_INFINITY),
+    refetchInterval: ({ state }) => (live || state.data?.atLeast ? FRESH_MS * 2 : false),
     gcTime: HELD_MS,
   });
 }
@@ -55,6 +57,8 @@ function pageQuery({ run, filter, cells, live }: RowsAsked, page: number, restMs
 export interface RowsInView {
   /** Undefined while nothing is known. */
   readonly total: number | undefined;
+  /** There may be more than `total`: they are still being counted. */
+  readonly atLeast: boolean;
   readonly headings: readonly string[];
   readonly error: unknown;
   /** Undefined while it is on its way. */
@@ -75,6 +79,7 @@ export function useRows(asked: RowsAsked, places: readonly number[]): RowsInView
   const top = held.get(0);
   return {
     total: top?.total,
+    atLeast: top?.atLeast ?? false,
     headings: top?.headings ?? NONE,
     error: results.find(({ error }) => error)?.error,
     at(place) {

@@ -1,16 +1,16 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useSearchParams } from 'wouter';
+import { useQuery } from '@tanstack/react-query';
+import { useLocation, useSearchParams } from 'wouter';
 import type { Queue } from '../../api/schema.js';
 import { get, send } from '../app/client.js';
 import { NotThere, Refused } from '../app/faults.js';
 import { useFields } from '../app/fields.js';
-import { resourcesQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
+import { resourcesQuery, runsQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted } from '../kit/format.js';
 import { Button, Card, Choose } from '../kit/parts.js';
+import { RunLines } from '../runs/list.js';
 import { Columns, type Filter, Filters } from './choose.js';
 import './export.css';
-import { Lately, Result } from './result.js';
 
 const FORMATS = { xlsx: 'Workbook (.xlsx)', csv: 'Text (.csv)', ndjson: 'Lines of JSON (.ndjson)' } as const;
 
@@ -20,6 +20,7 @@ interface Wish {
   readonly columns: readonly string[];
   readonly filters: readonly Filter[];
   readonly format: keyof typeof FORMATS;
+  /** To be changed and imported again. */
   readonly editable: boolean;
 }
 
@@ -34,12 +35,11 @@ function wishOf(params: URLSearchParams): Wish {
   };
 }
 
-function addressOf({ resource, columns, filters, format, editable }: Wish, run?: string): URLSearchParams {
+function addressOf({ resource, columns, filters, format, editable }: Wish): URLSearchParams {
   const params = new URLSearchParams({ resource, format });
   if (columns.length > 0) params.set('columns', columns.join(','));
   for (const [field, value] of filters) params.append('filter', `${field}=${value}`);
   if (editable) params.set('editable', 'yes');
-  if (run !== undefined) params.set('run', run);
   return params;
 }
 
@@ -48,19 +48,13 @@ const NOTHING = { imported: false, fields: [] };
 export default function Export() {
   usePageTitle('Export');
   const [params, setParams] = useSearchParams();
+  const [, go] = useLocation();
   const { data, error } = useQuery(resourcesQuery);
   const { company_name, company } = useSession();
-  const queries = useQueryClient();
   const mayNot = useWhyNot('operator');
   const wish = wishOf(params);
-  const run = params.get('run');
-  const begin = useOnce({
-    mutationFn: () => order(wish),
-    onSuccess({ id }) {
-      setParams(addressOf(wish, id));
-      void queries.invalidateQueries({ queryKey: ['runs'] });
-    },
-  });
+  const begin = useOnce({ mutationFn: () => order(wish), onSuccess: ({ id }) => go(`/runs/${id}`) });
+  const { data: lately } = useQuery(runsQuery({ kind: 'export', limit: 10 }));
   const change = (next: Partial<Wish>) => setParams(addressOf({ ...wish, ...next }), { replace: true });
   const resources = data?.resources.filter(({ exported }) => exported) ?? [];
   const { imported, fields: own } = resources.find(({ name }) => name === wish.resource) ?? NOTHING;
@@ -68,8 +62,8 @@ export default function Export() {
   if (!data) return <NotThere page="Export" error={error} />;
   return (
     <div className="stack export">
-      {run === null ? <h1>{told(wish, company_name ?? `company ${company}`)}</h1> : <Result key={run} id={run} />}
-      <Card title={run === null ? 'What goes into the file' : 'Another one'}>
+      <h1>{told(wish, company_name ?? `company ${company}`)}</h1>
+      <Card title="What goes into the file">
         <div className="stack">
           <div className="line wide">
             <Choose
@@ -111,13 +105,7 @@ export default function Export() {
             </label>
           )}
           <div className="line wide">
-            <Button
-              look={run === null ? 'primary' : undefined}
-              icon="export"
-              why={mayNot}
-              busy={begin.isPending}
-              onClick={() => begin.mutate()}
-            >
+            <Button look="primary" icon="export" why={mayNot} busy={begin.isPending} onClick={() => begin.mutate()}>
               Export
             </Button>
             <span className="soft">{mayNot ?? 'Nothing is written to the service.'}</span>
@@ -125,8 +113,11 @@ export default function Export() {
           <Refused error={begin.error} />
         </div>
       </Card>
-      {/* What was put together stays, whichever file is looked at. */}
-      <Lately hrefOf={(id) => `/export?${addressOf(wish, id)}`} />
+      {lately && lately.runs.length > 0 && (
+        <Card flush title="Exported lately">
+          <RunLines runs={lately.runs} />
+        </Card>
+      )}
     </div>
   );
 }

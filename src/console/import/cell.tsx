@@ -53,6 +53,8 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
   const open = choices.length > 0;
   useLayoutEffect(() => {
     input.current?.focus();
+    // A field of several lines is higher than its row.
+    input.current?.scrollIntoView({ block: 'nearest' });
     // Behind the sign that was typed: a field of several lines would have it at its beginning.
     input.current?.setSelectionRange(begun === undefined ? 0 : begun.length, text.length);
   }, [begun]);

@@ -153,7 +153,6 @@ function kindsOf(faults: readonly FaultGroup[]) {
   return first.map(([value, kind]) => ({
     ...kind,
     value,
-    icon: 'warn' as const,
     word: (
       <span>
         {faultWord(kind.code)}

@@ -1,4 +1,6 @@
+import { Fragment } from 'react';
 import type { Field as FieldOf, Resource, Suggestion } from '../../api/schema.js';
+import { CREATABLE, type Creatable } from '../../model/resource-names.js';
 import { Refused } from '../app/faults.js';
 import { fieldChoices, labelOf, useFields, ValueInput } from '../app/fields.js';
 import { Combo } from '../kit/choices.js';
@@ -6,6 +8,7 @@ import { counted, percent } from '../kit/format.js';
 import { Button, Card, Choose, Field, Prose, Warnings } from '../kit/parts.js';
 import {
   constantIn,
+  createsMissing,
   fieldIn,
   type Job,
   keyIn,
@@ -14,6 +17,7 @@ import {
   withConstant,
   withField,
   withKey,
+  withMissing,
   withOption,
   withSource,
 } from './draft.js';
@@ -115,9 +119,15 @@ export function ColumnsStep({ resource: own, ...rest }: Matching) {
 }
 
 const BLANKS = [
-  ['keep', 'blank: keep'],
-  ['clear', 'blank: empty'],
+  ['keep', 'blank keeps the value'],
+  ['clear', 'blank empties it'],
 ] as const;
+/** What becomes of a row whose name the service lacks; for these records a name is enough to create one. */
+const MISSING = (one: Creatable) =>
+  [
+    ['reject', `unknown ${one}: leave the row out`],
+    ['create', `unknown ${one}: create it`],
+  ] as const;
 const DATES = [
   ['', 'as found'],
   ['dd/MM/yyyy', '31/12/2026'],
@@ -130,6 +140,8 @@ function ColumnLine({ of: { change }, job, suggested, resource, found }: Matchin
   const { heading, samples, confidence, alternatives, evidence, remarks, why } = found;
   const field = fieldIn(job, heading);
   const asFound = field === found.field;
+  const known = resource.fields.find(({ name }) => name === field);
+  const creatable = CREATABLE.find((one) => one === known?.of);
   const choices = fieldsToChoose(resource.fields);
   const near = alternatives.map(({ field: name, why: hint }) => {
     return { value: name, label: labelOf(resource.fields, name), group: 'It may be', hint };
@@ -145,11 +157,12 @@ function ColumnLine({ of: { change }, job, suggested, resource, found }: Matchin
         <strong className="wrap">
           <bdi>{heading}</bdi>
         </strong>
-        <span className="small soft samples">
+        <span className="small soft cut">
           {samples.slice(0, 3).map((sample, at) => (
-            <bdi key={at} className="cut">
-              {sample}
-            </bdi>
+            <Fragment key={at}>
+              {at > 0 && ' · '}
+              <bdi>{sample}</bdi>
+            </Fragment>
           ))}
         </span>
       </div>
@@ -164,15 +177,27 @@ function ColumnLine({ of: { change }, job, suggested, resource, found }: Matchin
         {field !== null && (
           <Choose
             bare
+            className="input quiet"
             label={`Blank cells of ${heading}`}
             value={String(optionIn(job, heading, 'blank') ?? 'keep')}
             options={BLANKS}
             onChoose={(blank) => set(withOption(job, heading, { blank }))}
           />
         )}
-        {resource.fields.find(({ name }) => name === field)?.type === 'date' && (
+        {creatable && (found.converts !== 1 || !asFound || createsMissing(job)) && (
           <Choose
             bare
+            className="input quiet"
+            label={`Unknown names of ${heading}`}
+            value={createsMissing(job) ? 'create' : 'reject'}
+            options={MISSING(creatable)}
+            onChoose={(missing) => set(withMissing(job, missing))}
+          />
+        )}
+        {known?.type === 'date' && (
+          <Choose
+            bare
+            className="input quiet"
             label={`Dates of ${heading}`}
             value={JSON.stringify(dates) === JSON.stringify(datesFound) ? '' : String(dates)}
             options={DATES}
@@ -228,7 +253,7 @@ function KeyChoice({ of: { change }, job, suggestion, resource }: Matching) {
       : key.length === 0
         ? 'The same file twice would make every record twice; it is refused.'
         : key.length === 1 && key[0] === field
-          ? `${counted(blank, 'blank cell')}, ${counted(repeats, 'repeat')}.`
+          ? `${blank === 0 ? 'No blank cell' : counted(blank, 'blank cell')}; ${repeats === 0 ? 'no value stands in it twice' : counted(repeats, 'row repeats a value', 'rows repeat a value')}.`
           : 'A row with the key of a record updates it; others are created.';
   const labels = (names: readonly string[]) => names.map((name) => labelOf(resource.fields, name)).join(' and ');
   const chosen = key === undefined ? '' : key.length === 0 ? NONE : key.join();

@@ -106,6 +106,15 @@ export function withKey(job: Job, field: string | null): Job {
   return { ...job, match: { ...match, key: field ?? 'none', ...(guarded && { unique_field: field }) } };
 }
 
+/** Whether names of suppliers and customers that the service lacks are created first. */
+export function createsMissing(job: Job): boolean {
+  return own(job['references'], 'missing') === 'create';
+}
+
+export function withMissing(job: Job, missing: string): Job {
+  return { ...job, references: { ...members(job['references']), missing } };
+}
+
 /** Required fields that no column gives. */
 export function missing(job: Job, suggestion: Suggestion, fields: readonly Field[]): Field[] {
   const given = new Set(Object.keys(members(job['columns'])).map((heading) => fieldIn(job, heading)));
@@ -122,13 +131,7 @@ const PREFIX = 'rowferry.import.';
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** What of the browser's storage is used. */
-export interface Shelf {
-  readonly length: number;
-  key(at: number): string | null;
-  getItem(name: string): string | null;
-  setItem(name: string, text: string): void;
-  removeItem(name: string): void;
-}
+export type Shelf = Pick<Storage, 'length' | 'key' | 'getItem' | 'setItem' | 'removeItem'>;
 
 export function load(shelf: Shelf, id: string): Draft | undefined {
   try {

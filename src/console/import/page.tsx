@@ -1,12 +1,12 @@
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
 import { useRunNow } from '../app/events.js';
-import { ConnectionLost, Fault, Refused } from '../app/faults.js';
+import { Fault, Refused } from '../app/faults.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
-import { Button, ButtonLink, Notice, OutcomeBar, Prose, Skeleton, sumOf } from '../kit/parts.js';
-import { VerbButton } from '../runs/actions.js';
-import { Timeline } from '../runs/timeline.js';
+import { Icon } from '../kit/icons.js';
+import { Button, ButtonLink, Notice, Prose, Skeleton, sumOf } from '../kit/parts.js';
+import { HowItGoes } from '../runs/run.js';
 import { firstLine } from '../runs/words.js';
 import '../runs/runs.css';
 import { CheckStep } from './check.js';
@@ -30,13 +30,13 @@ function Steps({ id }: { id: string }) {
   const title = titleOf(of);
   usePageTitle(step === 'table' ? `Import ${name}` : title);
   return (
-    <div className="import stack">
+    <div className={`import stack${step === 'check' ? ' broad-page' : ''}`}>
       <div className="line wide">
+        <StepLine of={of} />
         <span className="soft wrap">
           <bdi>{name}</bdi>
           {factsOf(of).map((fact) => ` · ${fact}`)}
         </span>
-        <StepLine of={of} />
       </div>
       {(early || !checked.data?.summary) && step !== 'result' && <h1 className="wrap">{title}</h1>}
       {file.error && early ? (
@@ -79,11 +79,11 @@ function StepLine({ of: { step, run, write, checked, hrefOf } }: { of: Importing
         {STEPS.map((one, at) => {
           const words = (
             <>
-              <span aria-hidden="true">{at === here ? '◉' : at < here ? '●' : '○'}</span> {STEP_WORDS[one]}
+              <i aria-hidden="true">{at < here ? <Icon name="check" /> : at + 1}</i> {STEP_WORDS[one]}
             </>
           );
           return (
-            <li key={one} className={at === here ? 'here' : ''}>
+            <li key={one} className={at === here ? 'here' : at < here ? 'done' : ''}>
               {at < reached ? (
                 <Link href={hrefOf(one)} aria-current={at === here ? 'step' : undefined}>
                   {words}
@@ -148,17 +148,12 @@ function Columns({ of }: { of: Importing }) {
 
 /** What is there once a dry run has ended; until then where it stands. */
 function Checked({ of, run, title }: { of: Importing; run: RunDetail; title: string }) {
-  const { live, progress, counts, total, events } = useRunNow(run.id, run);
-  if (live) {
+  const now = useRunNow(run.id, run);
+  if (now.live) {
     return (
       <>
-        <ConnectionLost events={events} />
-        {counts && <OutcomeBar counts={counts} total={total} />}
-        <p>{firstLine(run, progress)}</p>
-        <Timeline run={run} progress={progress} />
-        <div>
-          <VerbButton run={run} verb="stop" progress={progress} />
-        </div>
+        <p>{firstLine(run, now.progress)}</p>
+        <HowItGoes run={run} now={now} />
       </>
     );
   }

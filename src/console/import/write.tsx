@@ -6,13 +6,11 @@ import { useRunNow } from '../app/events.js';
 import { Fault, Refused } from '../app/faults.js';
 import { planQuery, runQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { counted } from '../kit/format.js';
-import { Button, ButtonLink, Card, Field, OutcomeBar, Skeleton, sumOf } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Field, Skeleton, sumOf } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
-import { Actions } from '../runs/actions.js';
 import { PlanView } from '../runs/plan.js';
-import { Next, Trouble } from '../runs/run.js';
-import { Timeline } from '../runs/timeline.js';
-import { firstLine, nextSteps } from '../runs/words.js';
+import { HowItGoes } from '../runs/run.js';
+import { firstLine } from '../runs/words.js';
 import type { Job } from './draft.js';
 import type { Importing } from './state.js';
 
@@ -58,7 +56,7 @@ export function PlanStep({ of: { carryOut }, run }: { of: Importing; run: RunDet
       )}
       <Refused error={carryOut.error} />
       <Card title="What would be written">
-        <PlanView plan={plan} run={run.id} />
+        <PlanView plan={plan} run={run} />
       </Card>
     </>
   );
@@ -70,18 +68,13 @@ export function ResultStep({ of: { checked }, id }: { of: Importing; id: string 
   const now = useRunNow(id, run);
   if (!run) return error ? <Fault error={error} /> : <Skeleton what="the run" lines={6} />;
   const job = checked.data?.ordered?.job;
-  const { live, progress, counts, total } = now;
   return (
     <>
       <h1 className="wrap" aria-live="polite">
-        {firstLine(run, progress)}
+        {firstLine(run, now.progress)}
       </h1>
-      {counts && <OutcomeBar counts={counts} total={total} />}
-      <Trouble run={run} now={now} />
-      {!live && <Next run={run} steps={nextSteps(run)} />}
-      <Timeline run={run} progress={progress} />
-      <Actions run={run} progress={progress} />
-      {!live && job !== undefined && typeof job !== 'string' && <SaveJob job={job} file={run.file} />}
+      <HowItGoes run={run} now={now} />
+      {!now.live && job !== undefined && typeof job !== 'string' && <SaveJob job={job} file={run.file} />}
       <div className="line">
         <ButtonLink href={`/runs/${id}`}>Every row of this run</ButtonLink>
         <ButtonLink href="/import">Import another file</ButtonLink>

@@ -53,17 +53,24 @@ function JobList() {
           columns={[
             {
               head: 'Job',
-              of: ({ name, kind, resource }) => (
-                <>
-                  <Link href={`/jobs/${encodeURIComponent(name)}`}>{name}</Link>
-                  <div className="soft small">{kind === null ? 'cannot be read' : `${kind}, ${resource}`}</div>
-                </>
+              of: ({ name }) => (
+                <Link href={`/jobs/${encodeURIComponent(name)}`} className="name">
+                  {name}
+                </Link>
+              ),
+            },
+            {
+              head: 'What',
+              broad: true,
+              of: ({ kind, resource }) => (
+                <span className="soft">{kind === null ? 'cannot be read' : `${kind}, ${resource}`}</span>
               ),
             },
             {
               head: 'When',
               broad: true,
-              of: ({ schedule }) => (schedule ? scheduleWords(schedule.cron) : 'when somebody starts it'),
+              of: ({ schedule }) =>
+                schedule ? scheduleWords(schedule.cron) : <span className="soft">when somebody starts it</span>,
             },
             { head: 'Next', broad: true, of: ({ schedule }) => schedule?.next && when(schedule.next) },
             { head: 'Files waiting', broad: true, num: true, of: ({ inbox }) => inbox && number(inbox.waiting) },
@@ -88,8 +95,8 @@ function lastOf(job: Job) {
   }
   if (!job.last) return 'none yet';
   return (
-    <Link href={`/runs/${job.last.id}`} className="line">
-      <StateBadge state={job.last.status} /> <span className="broad">{when(job.last.started_at)}</span>
+    <Link href={`/runs/${job.last.id}`} className="name line">
+      <StateBadge state={job.last.status} /> <span className="broad soft">{when(job.last.started_at)}</span>
     </Link>
   );
 }

@@ -191,13 +191,16 @@ export function Notice({
 
 /** What stops nothing, and somebody should know. */
 export function Warnings({ of = [] }: { of?: readonly string[] | undefined }) {
-  return of.map((line) => (
-    <Notice key={line} tone="warn">
-      <p className="wrap">
-        <Prose>{line}</Prose>
-      </p>
+  if (of.length === 0) return null;
+  return (
+    <Notice tone="warn">
+      {of.map((line) => (
+        <p key={line} className="wrap">
+          <Prose>{line}</Prose>
+        </p>
+      ))}
     </Notice>
-  ));
+  );
 }
 
 /** Nothing is there: why, and what to do. `page`: it is all that the page has to say. */
@@ -271,7 +274,7 @@ export function Choose({
   onChoose: (value: string) => void;
 }) {
   const select = (props: ComponentProps<'select'>) => (
-    <select {...rest} {...props} className="input" value={value} onChange={({ target }) => onChoose(target.value)}>
+    <select className="input" {...rest} {...props} value={value} onChange={({ target }) => onChoose(target.value)}>
       {options.map(([name, word]) => (
         <option key={name} value={name}>
           {word}

@@ -1,21 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
-import type { Job, Night } from '../../api/schema.js';
-import { NotThere, Refused } from '../app/faults.js';
-import { jobsQuery, nightsQuery, planQuery, runQuery, useWhyNot } from '../app/queries.js';
+import type { Job } from '../../api/schema.js';
+import { NotThere } from '../app/faults.js';
+import { jobsQuery, nightsQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
-import { counted, exactly, number, when } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, Notice, Prose, StateBadge, stateWord } from '../kit/parts.js';
+import { counted, number, when } from '../kit/format.js';
+import { Badge, ButtonLink, Card, Empty, StateBadge } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
-import { VerbButton } from '../runs/actions.js';
-import { Brakes, FieldChanges, Figures } from '../runs/plan.js';
-import { firstLine, summaryOf } from '../runs/words.js';
+import { RunTold } from '../runs/run.js';
 import { Chart } from './chart.js';
 import './nights.css';
-import { Orphans } from './orphans.js';
 
 export default function Nights({ job }: { job: string | undefined }) {
-  usePageTitle(job === undefined ? 'Nights' : `Nights of ${job}`);
+  usePageTitle('Nights');
   const { data, error } = useQuery({ ...jobsQuery, enabled: job === undefined });
   if (job !== undefined) return <NightsOf job={job} />;
   if (!data) return <NotThere page="Nights" error={error} />;
@@ -51,7 +48,14 @@ function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
           rows={jobs}
           keyOf={({ name }) => name}
           columns={[
-            { head: 'Job', of: ({ name }) => <Link href={`/nights/${encodeURIComponent(name)}`}>{name}</Link> },
+            {
+              head: 'Job',
+              of: ({ name }) => (
+                <Link href={`/nights/${encodeURIComponent(name)}`} className="name">
+                  {name}
+                </Link>
+              ),
+            },
             { head: 'Last night', of: ({ last }) => (last ? <StateBadge state={last.status} /> : 'none yet') },
             { head: 'Began', broad: true, of: ({ last }) => last && when(last.started_at) },
             { head: 'Next', broad: true, of: ({ schedule }) => (schedule?.next ? when(schedule.next) : 'no schedule') },
@@ -62,6 +66,7 @@ function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
   );
 }
 
+/** A job's nights side by side, and the chosen one as its run tells it. */
 function NightsOf({ job }: { job: string }) {
   const { data, error } = useQuery(nightsQuery(job));
   const [params] = useSearchParams();
@@ -76,82 +81,19 @@ function NightsOf({ job }: { job: string }) {
       </Empty>
     );
   }
-  return <ChosenNight night={night} nights={nights} job={job} />;
-}
-
-const GOOD = { tone: 'good', icon: 'check' } as const;
-
-/** One night: what became of it, why it stopped, what it would change. */
-function ChosenNight({ night, nights, job }: { night: Night; nights: readonly Night[]; job: string }) {
-  const { data: run, error } = useQuery(runQuery(night.run));
-  const { data: plan, error: noPlan } = useQuery({ ...planQuery(night.run), enabled: run?.here === true });
-  const facts = run && summaryOf(run)?.reconcile;
-  const braked = night.status === 'braked';
-  const would = braked || !night.apply;
-  const tripped = plan?.brakes.filter((brake) => brake.tripped) ?? [];
-  const mayNot = useWhyNot('approver');
+  const where = (
+    <>
+      <Link href="/nights">Nights</Link> / <Link href={`/jobs/${encodeURIComponent(job)}`}>{job}</Link>
+      {night.approved_by && (
+        <Badge tone="good" icon="people">
+          Let through by {night.approved_by}
+        </Badge>
+      )}
+    </>
+  );
   return (
-    <div className="stack nights">
-      <div className="stack tight">
-        <div className="line">
-          <StateBadge state={night.status} />
-          {!night.apply && <Badge tone="calm">Only reported</Badge>}
-          {night.approved_by && (
-            <Badge tone="good" icon="people">
-              Let through by {night.approved_by}
-            </Badge>
-          )}
-          <span className="soft" title={exactly(night.started_at)}>
-            {job}, {when(night.started_at)}
-          </span>
-          <Link href={`/runs/${night.run}`}>The run with all its rows</Link>
-        </div>
-        <h1>{run ? firstLine(run, run.progress) : error ? (night.reason ?? stateWord(night.status)) : '…'}</h1>
-      </div>
+    <RunTold id={night.run} title={`Nights of ${job}`} where={() => where}>
       <Chart nights={nights} chosen={night} />
-      {braked && (
-        <Card title="Why it stopped" className="stopped">
-          <div className="stack">
-            {tripped.length > 0 ? <Brakes of={tripped} /> : <Prose>{night.reason ?? ''}</Prose>}
-            {run && (
-              <div className="line wide">
-                <VerbButton run={run} verb="approve" look="primary" />
-                <span className="soft">
-                  {mayNot ??
-                    run.actions.approve.why ??
-                    'Or leave it: nothing is written, and the next night compares everything anew.'}
-                </span>
-              </div>
-            )}
-          </div>
-        </Card>
-      )}
-      <Card>
-        <Figures
-          of={[
-            { n: night.rows, what: 'rows in the file' },
-            { n: night.differences, what: 'rows that differ' },
-            {
-              n: would ? (plan?.updated ?? 0) : night.put_right,
-              what: would ? 'would be put right' : 'put right',
-              ...GOOD,
-            },
-            { n: would ? (plan?.created ?? 0) : night.created, what: would ? 'would be created' : 'created', ...GOOD },
-            { n: night.orphans, what: 'not in the file' },
-            { n: night.new_orphans, what: 'of them new', tone: 'warn', icon: 'look' },
-          ]}
-        />
-      </Card>
-      {run?.here === false && (
-        <Notice tone="info" title="Its rows and reports lie in the data folder of another worker" />
-      )}
-      <Refused error={error ?? noPlan} />
-      {plan && plan.fields.length > 0 && (
-        <Card flush title={would ? 'What would change, by field' : 'What changed, by field'}>
-          <FieldChanges of={plan.fields} run={night.run} />
-        </Card>
-      )}
-      {facts && facts.orphans.total > 0 && <Orphans key={night.run} run={night.run} orphans={facts.orphans} />}
-    </div>
+    </RunTold>
   );
 }

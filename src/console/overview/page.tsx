@@ -43,29 +43,31 @@ export default function OverviewPage() {
         </Card>
       ) : (
         <>
-          <div className="panes">
+          <div className="beside">
             <Pane title="Waits for you" runs={needed} none="Nothing. What needs you stands here." />
-            <Pane title="At work now" runs={running} none="Nothing runs." />
-            <Card flush title="Comes next">
-              {next.length === 0 ? (
-                <p className="pad soft">
-                  No job has a schedule. <Link href="/jobs">Jobs</Link> can have one.
-                </p>
-              ) : (
-                <ul className="entries">
-                  {next.map(({ job, at }) => (
-                    <li key={`${job} ${at}`}>
-                      <Link href={`/jobs/${encodeURIComponent(job)}`} className="name grow cut">
-                        <bdi>{job}</bdi>
-                      </Link>
-                      <time className="soft" dateTime={at}>
-                        {when(at)}
-                      </time>
-                    </li>
-                  ))}
-                </ul>
-              )}
-            </Card>
+            <div className="stack">
+              <Pane title="At work now" runs={running} none="Nothing runs." />
+              <Card flush title="Comes next">
+                {next.length === 0 ? (
+                  <p className="pad soft">
+                    No job has a schedule. <Link href="/jobs">Jobs</Link> can have one.
+                  </p>
+                ) : (
+                  <ul className="entries">
+                    {next.map(({ job, at }) => (
+                      <li key={`${job} ${at}`}>
+                        <Link href={`/jobs/${encodeURIComponent(job)}`} className="name grow cut">
+                          <bdi>{job}</bdi>
+                        </Link>
+                        <time className="soft" dateTime={at}>
+                          {when(at)}
+                        </time>
+                      </li>
+                    ))}
+                  </ul>
+                )}
+              </Card>
+            </div>
           </div>
           <Days days={days} />
         </>

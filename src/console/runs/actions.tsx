@@ -21,7 +21,7 @@ interface Deed {
   readonly before: string;
   readonly after: string;
   /** The plan is shown, too: as it will be written, or as it goes back. */
-  readonly plan?: 'forth' | 'back';
+  readonly plan?: 'all' | 'back';
 }
 
 const DEEDS: Readonly<Record<Verb, (run: RunDetail, progress: RunProgress | null) => Deed>> = {
@@ -58,7 +58,7 @@ const DEEDS: Readonly<Record<Verb, (run: RunDetail, progress: RunProgress | null
       before:
         'Exactly this plan is carried out, as a run of its own. Where somebody has changed a record since, nothing is written and the run says so. Afterwards it can be undone.',
       after: 'The plan is carried out.',
-      plan: 'forth',
+      plan: 'all',
     };
   },
   undo({ outcomes }) {
@@ -87,11 +87,12 @@ export function Actions({
   but?: readonly Verb[];
   progress: RunProgress | null;
 }) {
-  const can = VERBS.filter((verb) => run.actions[verb]?.allowed && !but.includes(verb));
+  const elsewhere = run.status === 'braked' ? [...but, 'approve'] : but;
+  const can = VERBS.filter((verb) => run.actions[verb]?.allowed && !elsewhere.includes(verb));
   const not = VERBS.filter((verb) => run.actions[verb]?.allowed === false && run.actions[verb].why !== undefined);
   if (can.length + not.length === 0) return null;
   return (
-    <Card title="What you can do">
+    <Card title={can.length > 0 ? 'What you can do' : undefined}>
       <div className="stack tight">
         {can.length > 0 && (
           <div className="line">
@@ -185,7 +186,7 @@ export function VerbButton({
         footer={buttons}
       >
         <p>{before}</p>
-        {plan && run.here && <PlanOf run={run.id} back={plan === 'back'} />}
+        {plan && run.here && <PlanOf run={run} show={plan} />}
         {verb === 'approve' && via !== 'user' && (
           <Field label="Who lets it through" hint="Stands in the reports and in the audit log.">
             {(props) => (

@@ -166,7 +166,7 @@ export function RunLines({ runs }: { runs: readonly Run[] }) {
             <span className="soft grow cut">
               {kindWord(run)} · <bdi>{run.job}</bdi>
             </span>
-            {run.needs_person ? <span>{counted(run.needs_person, 'row')}</span> : null}
+            {run.needs_person ? <span>{counted(run.needs_person, 'needs you', 'need you')}</span> : null}
           </span>
         </li>
       ))}

@@ -1,24 +1,28 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { Plan } from '../../api/schema.js';
+import type { Plan, RunDetail } from '../../api/schema.js';
 import { Fault } from '../app/faults.js';
+import { useLabels } from '../app/fields.js';
 import { planQuery } from '../app/queries.js';
 import { counted, number } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';
 import { Badge, Skeleton, type Tone, Warnings } from '../kit/parts.js';
+import { summaryOf } from './words.js';
 
 /** What a run writes, or would: in numbers, against its brakes, and field by field. */
 
-export function PlanOf({ run, back = false }: { run: string; back?: boolean }) {
-  const { data: plan, error } = useQuery(planQuery(run));
-  if (plan) return <PlanView plan={plan} run={run} back={back} />;
-  return error ? <Fault error={error} /> : <Skeleton what="the plan" />;
+/** `rest`: what stopped it stands elsewhere. `back`: what an undo does to the fields. */
+export function PlanOf({ run, show = 'all' }: { run: RunDetail; show?: 'all' | 'rest' | 'fields' | 'back' }) {
+  const { data: plan, error } = useQuery(planQuery(run.id));
+  if (!plan) return error ? <Fault error={error} /> : <Skeleton what="the plan" />;
+  if (show === 'fields' || show === 'back') return <FieldChanges of={plan.fields} run={run} back={show === 'back'} />;
+  const brakes = plan.brakes.filter(({ tripped }) => show === 'all' || !tripped);
+  return <PlanView plan={{ ...plan, brakes }} run={run} />;
 }
 
-/** What a run writes, or would. `back`: what an undo of it writes, where only what goes back is of interest. */
-export function PlanView({ plan, run, back = false }: { plan: Plan; run: string; back?: boolean }) {
+export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
   const { brakes, fields, creates, warnings, created, updated, unchanged, cleared, at_risk } = plan;
-  if (back) return <FieldChanges of={fields} run={run} back />;
+  const label = useLabels(run.resource);
   return (
     <div className="stack">
       <Figures
@@ -26,17 +30,32 @@ export function PlanView({ plan, run, back = false }: { plan: Plan; run: string;
           { n: created, what: 'to create', tone: 'good', icon: 'check' },
           { n: updated, what: 'to update', tone: 'good', icon: 'check' },
           { n: unchanged, what: 'unchanged, nothing is sent' },
-          ...(cleared > 0 ? [{ n: cleared, what: 'values are emptied', tone: 'warn', icon: 'warn' } as const] : []),
-          ...(at_risk > 0 ? [{ n: at_risk, what: 'values are at risk', tone: 'bad', icon: 'look' } as const] : []),
+          ...(cleared > 0
+            ? [
+                {
+                  n: cleared,
+                  what: cleared === 1 ? 'value to empty' : 'values to empty',
+                  tone: 'warn',
+                  icon: 'warn',
+                } as const,
+              ]
+            : []),
+          ...(at_risk > 0
+            ? [
+                {
+                  n: at_risk,
+                  what: at_risk === 1 ? 'value at risk' : 'values at risk',
+                  tone: 'bad',
+                  icon: 'look',
+                } as const,
+              ]
+            : []),
         ]}
       />
       {brakes.length > 0 && <Brakes of={brakes} />}
+      <References run={run} />
       <Warnings of={warnings} />
-      {fields.length > 0 && (
-        <div>
-          <FieldChanges of={fields} run={run} />
-        </div>
-      )}
+      {fields.length > 0 && <FieldChanges of={fields} run={run} />}
       {creates.length > 0 && (
         <div>
           <h3>{created > creates.length ? 'The first of the new records' : 'New records'}</h3>
@@ -48,7 +67,7 @@ export function PlanView({ plan, run, back = false }: { plan: Plan; run: string;
               <ul className="pairs stack tight">
                 {values.map(({ field, value }) => (
                   <li key={field}>
-                    <bdi className="soft">{field}</bdi>
+                    <bdi className="soft">{label(field)}</bdi>
                     <bdi className="wrap">{value}</bdi>
                   </li>
                 ))}
@@ -61,7 +80,28 @@ export function PlanView({ plan, run, back = false }: { plan: Plan; run: string;
   );
 }
 
-export interface Figure {
+/** Records that are created first, because rows name them. */
+function References({ run }: { run: RunDetail }) {
+  return summaryOf(run)?.references?.map(({ resource, total, first }) => (
+    <details key={resource} className="edits">
+      <summary>
+        {counted(total, `new ${resource}`)}, created by name alone before the rows that name{' '}
+        {total === 1 ? 'it' : 'them'}
+      </summary>
+      <ul className="pairs stack tight">
+        {first.map(({ name, rows }) => (
+          <li key={name}>
+            <bdi className="wrap">{name}</bdi>
+            <span className="soft">in {counted(rows, 'row')}</span>
+          </li>
+        ))}
+        {total > first.length && <li className="soft">and {number(total - first.length)} more, in references.csv</li>}
+      </ul>
+    </details>
+  ));
+}
+
+interface Figure {
   readonly n: number;
   readonly what: string;
   /** Where it is more than none. */
@@ -109,10 +149,10 @@ export function Brakes({ of }: { of: Plan['brakes'] }) {
           <Badge tone={tripped ? 'bad' : overridden ? 'warn' : 'good'} icon={tripped || overridden ? 'stop' : 'check'}>
             {tripped ? 'Stopped' : overridden ? 'Let pass' : 'Within'}
           </Badge>
-          <span className="stack">
+          <span>
             <strong>
-              {BRAKES[name] ?? name}: {found}
-            </strong>
+              {BRAKES[name] ?? name}: {found || 'nothing to compare with yet'}
+            </strong>{' '}
             <span className="soft">
               {limit && `The limit is ${limit} `}(<code>{name}</code>)
             </span>
@@ -124,25 +164,31 @@ export function Brakes({ of }: { of: Plan['brakes'] }) {
 }
 
 /** Field by field, each to be opened for old → new of its first records. `back`: what an undo does to them. */
-export function FieldChanges({ of, run, back = false }: { of: Plan['fields']; run: string; back?: boolean }) {
-  return of.map(({ field, records, first }) => (
-    <details key={field} className="edits">
-      <summary>
-        <bdi>{field}</bdi> {back ? 'goes back' : 'changes'} in {counted(records, 'record')}
-      </summary>
-      <ul className="pairs stack tight">
-        {first.map(({ row, key, old, new: to, kind }) => (
-          <li key={row}>
-            <Link href={`/runs/${run}?row=${row}`} className="cut">
-              <bdi>{key || `Row ${row}`}</bdi>
-            </Link>
-            {back ? <OldNew old={to} to={old} kind="set" /> : <OldNew old={old} to={to} kind={kind} />}
-          </li>
-        ))}
-        {records > first.length && <li className="soft">and {counted(records - first.length, 'more record')}</li>}
-      </ul>
-    </details>
-  ));
+function FieldChanges({ of, run, back = false }: { of: Plan['fields']; run: RunDetail; back?: boolean }) {
+  const label = useLabels(run.resource);
+  if (of.length === 0) return <p className="soft">No field of a record that was there.</p>;
+  return (
+    <div>
+      {of.map(({ field, records, first }) => (
+        <details key={field} className="edits">
+          <summary>
+            <bdi>{label(field)}</bdi> {back ? 'goes back' : 'changes'} in {counted(records, 'record')}
+          </summary>
+          <ul className="pairs stack tight">
+            {first.map(({ row, key, old, new: to, kind }) => (
+              <li key={row}>
+                <Link href={`/runs/${run.id}?row=${row}`} className="cut">
+                  <bdi>{key || `Row ${row}`}</bdi>
+                </Link>
+                {back ? <OldNew old={to} to={old} kind="set" /> : <OldNew old={old} to={to} kind={kind} />}
+              </li>
+            ))}
+            {records > first.length && <li className="soft">and {counted(records - first.length, 'more record')}</li>}
+          </ul>
+        </details>
+      ))}
+    </div>
+  );
 }
 
 const KINDS: Readonly<Record<string, readonly [tone: Tone, word: string]>> = {

@@ -11,7 +11,7 @@ import { faultsQuery } from '../app/queries.js';
 import { useRows } from '../app/rows.js';
 import { useAddress } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Card, Chip, Chips, Empty, FOUR_LOOKS, OutcomeBadge, Skeleton, sumOf } from '../kit/parts.js';
+import { Button, Card, Chip, Chips, Empty, OutcomeBadge, Skeleton } from '../kit/parts.js';
 import { useWindow } from '../kit/window.js';
 import { faultWord, fourWord } from './words.js';
 
@@ -25,11 +25,13 @@ export function Rows({ run, now }: { run: RunDetail; now: RunNow }) {
   const [params, set] = useAddress();
   const { outcome = '', code = '', column = '', key = '' } = Object.fromEntries(params);
   const filter = { outcome, code, column, key };
+  const { total, atLeast } = useRows({ run: run.id, filter, cells: false, live: now.live }, []);
+  const thing = run.kind === 'undo' ? 'record' : 'row';
   return (
     <Card
       flush
       className="rows"
-      title={run.kind === 'undo' ? 'Records' : 'Rows'}
+      title={total === undefined ? 'Rows' : atLeast ? `${number(total)}+ ${thing}s` : counted(total, thing)}
       beside={<KeySearch value={key} onChange={(text) => set({ key: text, row: '' }, true)} />}
     >
       <Filters run={run} now={now} filter={filter} set={set} />
@@ -67,10 +69,10 @@ function KeySearch({ value, onChange }: { value: string; onChange: (text: string
   );
 }
 
-/** Four words; under the chosen one its outcomes, and the codes of the rows that need somebody. */
+/** Under the chosen one of the four words its outcomes, and the codes of the rows that need somebody. */
 function Filters({
   run,
-  now: { counts, total, live },
+  now: { counts, live },
   filter: { outcome, code, column },
   set,
 }: {
@@ -79,28 +81,17 @@ function Filters({
   filter: { readonly outcome: string; readonly code: string; readonly column: string };
   set: Set;
 }) {
-  const four = FOUR.find((one) => one === outcome) ?? FOUR_OF[outcome as OutcomeKind];
+  const four = FOUR.find((one) => one === outcome) ?? FOUR_OF[outcome as OutcomeKind] ?? undefined;
   const kinds = OUTCOMES.filter((kind) => FOUR_OF[kind] === four && (counts?.[kind] ?? 0) > 0);
   const needs = four === 'to_correct' || four === 'to_look_at' || code !== '';
   const faults = useQuery({ ...faultsQuery(run.id), enabled: needs, refetchInterval: live ? 5_000 : false });
   const codes = new Map<string, number>();
   for (const fault of faults.data ?? []) codes.set(fault.code, (codes.get(fault.code) ?? 0) + fault.rows);
   const choose = (next: string) => set({ outcome: next, code: '', column: '', row: '' });
-  const words = FOUR.map((one) => ({
-    value: one,
-    word: fourWord(one, run),
-    icon: FOUR_LOOKS[one].icon,
-    count: counts ? sumOf(counts, one) : undefined,
-  }));
+  if (!needs && outcome === '') return null;
   return (
     <div className="stack tight filters">
-      <Chips
-        label="By outcome"
-        of={[{ value: '', word: 'All', count: total ?? undefined }, ...words]}
-        on={four ?? outcome}
-        onChoose={(one) => choose(one === outcome ? '' : one)}
-      />
-      {four && kinds.length > 0 && (
+      {four && (
         <Chips
           label="In detail"
           of={kinds.map((kind) => ({
@@ -110,7 +101,11 @@ function Filters({
           }))}
           on={outcome}
           onChoose={(kind) => choose(kind === outcome ? four : kind)}
-        />
+        >
+          <Chip on icon="close" onClick={() => choose('')}>
+            {fourWord(four, run)}
+          </Chip>
+        </Chips>
       )}
       {needs && codes.size > 0 && (
         <Chips

@@ -1,31 +1,54 @@
-import { type Query, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { keepPreviousData, type Query, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
 import { FOUR } from '../../model/outcome.js';
 import { addressOf } from '../app/client.js';
 import { type RunNow, useRunNow } from '../app/events.js';
-import { ConnectionLost, NotThere } from '../app/faults.js';
-import { runQuery } from '../app/queries.js';
+import { ConnectionLost, NotThere, Refused } from '../app/faults.js';
+import { planQuery, runQuery, useWhyNot } from '../app/queries.js';
 import { useAddress, usePageTitle } from '../app/shell.js';
 import { counted, exactly, number, when } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
-import { ButtonLink, Card, FOUR_LOOKS, Notice, OutcomeBar, Prose, StateBadge, sumOf } from '../kit/parts.js';
+import { ButtonLink, Card, FOUR_LOOKS, Notice, OutcomeBar, Prose, StateBadge, sumOf, Warnings } from '../kit/parts.js';
 import { Actions, VerbButton } from './actions.js';
-import { PlanOf } from './plan.js';
+import { Orphans } from './orphans.js';
+import { Brakes, PlanOf } from './plan.js';
 import { Rows } from './rows.js';
 import { StoryPanel } from './story.js';
 import { Timeline } from './timeline.js';
-import { firstLine, fourWord, kindWord, nextSteps } from './words.js';
+import { firstLine, fourWord, kindWord, nextSteps, summaryOf } from './words.js';
 import './runs.css';
 
 const LOOK_AGAIN_MS = 5_000;
 const ENDED: ReadonlySet<string> = new Set(['succeeded', 'partial']);
 
-/** A run, told from top to bottom: how it stands, what to do, how it went, its rows. */
 export default function RunPage({ id }: { id: string }) {
+  const where = ({ job }: RunDetail) => (
+    <>
+      <Link href="/runs">Runs</Link> / <bdi>{job}</bdi>
+    </>
+  );
+  return <RunTold id={id} where={where} />;
+}
+
+/** A run, told from top to bottom: how it stands, what to do, how it went, its rows. */
+export function RunTold({
+  id,
+  title,
+  where,
+  children,
+}: {
+  id: string;
+  /** Of the tab; else the name of the file. */
+  title?: string;
+  where: (run: RunDetail) => ReactNode;
+  /** Stands below the first line, whichever run it is. */
+  children?: ReactNode;
+}) {
   const { data: run, error } = useQuery({
     ...runQuery(id),
+    placeholderData: keepPreviousData,
     // Events tell of a run at work; this is for what they may have missed, and for what somebody else takes up again.
     refetchInterval: ({ state: { data } }) => (data && ENDED.has(data.status) ? false : LOOK_AGAIN_MS),
   });
@@ -36,41 +59,54 @@ export default function RunPage({ id }: { id: string }) {
     if (status) void queries.invalidateQueries({ queryKey: ['runs', id], predicate: belongs });
   }, [queries, id, status]);
   const now = useRunNow(id, run);
-  usePageTitle(run ? run.file || run.job : 'Run');
-  return run ? <Told run={run} now={now} /> : <NotThere page="Run" error={error} />;
+  usePageTitle(title ?? (run ? run.file || run.job : 'Run'));
+  return (
+    <div className="stack run">
+      {run ? (
+        <header className="stack tight">
+          <nav className="line soft small" aria-label="Where this is">
+            {where(run)}
+          </nav>
+          <h1 aria-live="polite">{firstLine(run, now.progress)}</h1>
+          <Meta run={run} />
+        </header>
+      ) : (
+        <NotThere page={title ?? 'Run'} error={error} />
+      )}
+      {children}
+      {run && <Parts key={run.id} run={run} now={now} />}
+    </div>
+  );
 }
 
-function Told({ run, now }: { run: RunDetail; now: RunNow }) {
+function Parts({ run, now }: { run: RunDetail; now: RunNow }) {
   const { progress, counts } = now;
   const [params] = useAddress();
   const steps = nextSteps(run);
   const isExport = run.kind === 'export';
   const rows = run.here && !isExport && run.status !== 'waiting';
   const open = rows ? Number(params.get('row')) || undefined : undefined;
+  const would = run.dry_run || run.status === 'braked';
+  const orphans = summaryOf(run)?.reconcile?.orphans;
   return (
-    <div className="stack run">
-      <div className="stack tight">
-        <nav className="soft small" aria-label="Where this is">
-          <Link href="/runs">Runs</Link> / <bdi>{run.job}</bdi>
-        </nav>
-        <h1 aria-live="polite">{firstLine(run, progress)}</h1>
-        <Meta run={run} />
-      </div>
+    <>
       <Trouble run={run} now={now} />
       {counts && !isExport && <Figures run={run} now={now} chosen={params.get('outcome')} />}
       <div className={open ? 'beside open' : 'beside'}>
         <div className="stack">
-          {(steps.length > 0 || (run.summary && !isExport)) && <Next run={run} steps={steps} />}
+          {isExport && <Complete run={run} />}
+          <Next run={run} steps={steps} />
           {!run.here && (
             <Notice tone="info" title="Its rows lie elsewhere">
               <p>A worker with another data folder carried this run out. Its rows and reports are there.</p>
             </Notice>
           )}
-          {run.here && !isExport && (run.dry_run || run.status === 'braked') && (
-            <Card title="What would be written">
-              <PlanOf run={run.id} />
+          {run.here && !isExport && (would || run.kind === 'reconcile') && (
+            <Card title={would ? 'What would be written' : 'What changed, by field'}>
+              <PlanOf run={run} show={would ? 'rest' : 'fields'} />
             </Card>
           )}
+          {run.here && orphans && orphans.total > 0 && <Orphans run={run.id} orphans={orphans} />}
           {rows && <Rows run={run} now={now} />}
         </div>
         <div className="stack">
@@ -80,22 +116,85 @@ function Told({ run, now }: { run: RunDetail; now: RunNow }) {
           {run.reports.length > 0 && <Reports run={run} />}
         </div>
       </div>
-    </div>
+    </>
+  );
+}
+
+/** The same on a page that has more to say: a run at work, and what came of it. */
+export function HowItGoes({ run, now }: { run: RunDetail; now: RunNow }) {
+  const { counts, total, progress } = now;
+  const steps = nextSteps(run);
+  return (
+    <>
+      {counts && <OutcomeBar counts={counts} total={total} />}
+      <Trouble run={run} now={now} />
+      <Next run={run} steps={steps} />
+      <Timeline run={run} progress={progress} />
+      <Actions run={run} but={steps.flatMap(({ verb }) => verb ?? [])} progress={progress} />
+    </>
   );
 }
 
 /** Why it ended otherwise than it should, or that nothing is heard of it. */
-export function Trouble({ run: { status, reason }, now: { live, events } }: { run: RunDetail; now: RunNow }) {
+function Trouble({ run, now: { live, events } }: { run: RunDetail; now: RunNow }) {
   if (live) return <ConnectionLost events={events} />;
+  const { status, reason } = run;
+  if (status === 'braked') return <Stopped run={run} />;
   if (!reason) return null;
-  const bad = status === 'braked' || status === 'failed';
-  const title = { braked: 'Why it was stopped', failed: 'Why it failed' }[status as string] ?? 'Why it ended';
+  const failed = status === 'failed';
   return (
-    <Notice tone={bad ? 'bad' : 'warn'} title={title}>
+    <Notice tone={failed ? 'bad' : 'warn'} title={failed ? 'Why it failed' : 'Why it ended'}>
       <p className="wrap">
         <Prose>{reason}</Prose>
       </p>
     </Notice>
+  );
+}
+
+/** A line a brake, and the way on for who may decide. */
+function Stopped({ run }: { run: RunDetail }) {
+  const { data: plan, error } = useQuery({ ...planQuery(run.id), enabled: run.here });
+  const mayNot = useWhyNot('approver');
+  const tripped = plan?.brakes.filter((brake) => brake.tripped) ?? [];
+  const { allowed, why } = run.actions.approve;
+  return (
+    <Card title="Why it was stopped" className="stopped">
+      <div className="stack">
+        {tripped.length > 0 ? <Brakes of={tripped} /> : <Prose>{run.reason ?? ''}</Prose>}
+        <Refused error={error} />
+        <div className="line wide">
+          {allowed && <VerbButton run={run} verb="approve" look="primary" />}
+          <span className="soft">
+            {(allowed ? mayNot : why) ??
+              'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'}
+          </span>
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+/** Of an export, in the words of the file's last sheet. */
+function Complete({ run }: { run: RunDetail }) {
+  const { consistency, passes = 0, resource, records, warnings } = summaryOf(run) ?? {};
+  if (records === undefined) return null;
+  const whole = consistency === 'verified';
+  const read = `The list was read ${passes} times, and `;
+  return (
+    <>
+      <Notice tone={whole ? 'good' : 'warn'} title={whole ? 'It is complete' : 'It may not be complete'}>
+        <p>
+          {whole
+            ? passes === 1
+              ? 'Each record was asked for by its id.'
+              : `${read}the last two agree: no record that was there all the time is missing.`
+            : resource === 'customer'
+              ? 'The service has no list of customers; these are the ones that are known.'
+              : `${read}it could not be established that no record is missing.`}
+        </p>
+      </Notice>
+      <Warnings of={warnings} />
+    </>
   );
 }
 
@@ -151,7 +250,8 @@ function Figures({ run, now: { counts, total }, chosen }: { run: RunDetail; now:
   );
 }
 
-export function Next({ run, steps }: { run: RunDetail; steps: ReturnType<typeof nextSteps> }) {
+function Next({ run, steps }: { run: RunDetail; steps: ReturnType<typeof nextSteps> }) {
+  if (steps.length === 0 && (run.kind === 'export' || !ENDED.has(run.status))) return null;
   return (
     <Card title="What to do next">
       {steps.length === 0 ? (

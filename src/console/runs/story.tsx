@@ -4,10 +4,11 @@ import type { RunDetail, Story } from '../../api/schema.js';
 import type { IssueCode } from '../../model/issue.js';
 import { advice, outcomeWords } from '../../report/words.js';
 import { Fault } from '../app/faults.js';
+import { useLabels } from '../app/fields.js';
 import { useShortcuts } from '../app/keys.js';
 import { storyQuery } from '../app/queries.js';
 import { useAddress } from '../app/shell.js';
-import { exactly, number } from '../kit/format.js';
+import { counted, exactly, number } from '../kit/format.js';
 import { Button, OutcomeBadge, Prose, Skeleton } from '../kit/parts.js';
 import { OldNew } from './plan.js';
 
@@ -50,6 +51,7 @@ export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
 function Told({ run, story }: { run: RunDetail; story: Story }) {
   const { outcome, issues, changes, sent, found } = story;
   const words = outcome ? outcomeWords(outcome, run.dry_run, run.kind) : undefined;
+  const label = useLabels(run.resource);
   return (
     <ol className="told stack">
       <li>
@@ -90,7 +92,7 @@ function Told({ run, story }: { run: RunDetail; story: Story }) {
           <ul className="pairs stack tight">
             {changes.map(({ field, old, new: now, kind }) => (
               <li key={field}>
-                <bdi className="soft">{field}</bdi>
+                <bdi className="soft">{label(field)}</bdi>
                 <OldNew old={old} to={now} kind={kind} />
               </li>
             ))}
@@ -150,7 +152,7 @@ function decided({ outcome }: Story): string {
   return 'No record is changed.';
 }
 
-/** Those that are blank, and should be, are only counted. */
+/** Those that something was found in stand first; the others are one click away, or all there is. */
 function Cells({ story: { cells, headings, corrected, issues } }: { story: Story }) {
   if (cells.length === 0) return <p className="soft">None are kept.</p>;
   const all = headings.map((heading, at) => ({
@@ -160,28 +162,38 @@ function Cells({ story: { cells, headings, corrected, issues } }: { story: Story
     isFaulty: issues.some(({ column }) => column === heading),
     isCorrected: corrected.includes(at),
   }));
-  const shown = all.filter(({ text, isFaulty, isCorrected }) => text !== '' || isFaulty || isCorrected);
-  const blank = all.length - shown.length;
+  const marked = all.filter(({ isFaulty, isCorrected }) => isFaulty || isCorrected);
+  const others = all.filter((cell) => !marked.includes(cell) && cell.text !== '');
+  const blank = all.length - marked.length - others.length;
+  const list = (of: typeof all) => (
+    <dl className="facts">
+      {of.map(({ at, heading, text, isFaulty, isCorrected }) => (
+        <Fragment key={at}>
+          <dt>
+            <bdi>{heading}</bdi>
+          </dt>
+          <dd>
+            {text === '' ? (
+              <span className={isFaulty ? 'toned warn' : 'soft'}>blank</span>
+            ) : (
+              <bdi className={isFaulty ? 'value fault' : ''}>{text}</bdi>
+            )}
+            {isCorrected && <span className="soft small"> corrected</span>}
+          </dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
   return (
     <>
-      <dl className="facts">
-        {shown.map(({ at, heading, text, isFaulty, isCorrected }) => (
-          <Fragment key={at}>
-            <dt>
-              <bdi>{heading}</bdi>
-            </dt>
-            <dd>
-              {text === '' ? (
-                <span className={isFaulty ? 'toned warn' : 'soft'}>blank</span>
-              ) : (
-                <bdi className={isFaulty ? 'value fault' : ''}>{text}</bdi>
-              )}
-              {isCorrected && <span className="soft small"> corrected</span>}
-            </dd>
-          </Fragment>
-        ))}
-      </dl>
-      {blank > 0 && <p className="soft small">{shown.length === 0 ? 'All' : `${number(blank)} more`} are blank.</p>}
+      {list(marked)}
+      {others.length > 0 && (
+        <details open={marked.length === 0}>
+          <summary className="soft small">{counted(others.length, marked.length === 0 ? 'cell' : 'more cell')}</summary>
+          {list(others)}
+        </details>
+      )}
+      {blank > 0 && <p className="soft small">{number(blank)} blank.</p>}
     </>
   );
 }

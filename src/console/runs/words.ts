@@ -2,7 +2,7 @@ import type { Run, RunDetail, RunProgress, Verb } from '../../api/schema.js';
 import type { Four } from '../../model/outcome.js';
 import { brakeStop, rowsForPerson, type Summary } from '../../report/summary.js';
 import { headline } from '../../report/words.js';
-import { counted, number } from '../kit/format.js';
+import { bytes, counted, number } from '../kit/format.js';
 
 /** What is said of runs as a whole; of rows and faults `src/report/words.ts` says it. */
 
@@ -11,7 +11,7 @@ const KINDS = { import: 'Import', export: 'Export', reconcile: 'Night', undo: 'U
 /** `Import`, `Import, dry run`, `Night, let through` */
 export function kindWord({ kind, manner, dry_run }: Pick<Run, 'kind' | 'manner' | 'dry_run'>): string {
   const how = manner === 'retry' ? ', again' : manner === 'approved' ? ', let through' : '';
-  return `${KINDS[kind]}${how}${dry_run ? ', dry run' : ''}`;
+  return `${KINDS[kind]}${how}${dry_run ? (kind === 'reconcile' ? ', only reported' : ', dry run') : ''}`;
 }
 
 export function summaryOf(run: RunDetail): Summary | null {
@@ -27,7 +27,7 @@ export function firstLine(run: RunDetail, progress: RunProgress | null): string 
     case 'waiting':
       return 'It waits for its turn on the queue.';
     case 'running':
-      return progress ? atWork(progress) : 'It is at work.';
+      return progress ? atWork(progress, run.kind === 'export' ? 'record' : 'row') : 'It is at work.';
     case 'unfinished':
       return 'It was cut off before its end; what it wrote is known, and it can go on.';
     default:
@@ -51,9 +51,9 @@ export const STEPS: readonly (readonly [name: string, phases: Readonly<Record<st
   ['Reported', { reporting: 'in the reports' }],
 ];
 
-function atWork({ phase, done, total }: RunProgress): string {
+function atWork({ phase, done, total }: RunProgress, thing: string): string {
   if (phase === 'waiting for its turn') return 'Another run writes to the same records; this one waits for its turn.';
-  const of = total ? `${number(done)} of ${counted(total, 'row')}` : counted(done, 'row');
+  const of = total ? `${number(done)} of ${counted(total, thing)}` : counted(done, thing);
   const word = STEPS.map(([, phases]) => phases[phase]).find(Boolean) ?? phase;
   return `${of} ${done === 1 ? 'is' : 'are'} ${word}.`;
 }
@@ -80,8 +80,23 @@ export function nextSteps(run: RunDetail): readonly NextStep[] {
       : [{ text: `Put right what stopped it, and begin anew. ${run.actions.resume?.why ?? ''}` }];
   if (!summary) return [];
   if (kind === 'export') {
-    const file = run.reports.find((name) => !/^(?:summary\.json|report\.html)$/.test(name));
-    return file === undefined ? [] : [{ text: 'Take the file.', report: file }];
+    const job = run.reports.find((name) => name.endsWith('.yaml'));
+    const file = run.reports.find((name) => name !== job && !/^(?:summary\.json|report\.html)$/.test(name));
+    const { bytes: size, columns } = summary.target ?? {};
+    const of = [size !== undefined && bytes(size), columns !== undefined && counted(columns, 'column')].filter(Boolean);
+    return [
+      ...(file === undefined
+        ? []
+        : [{ text: `Take the file${of.length > 0 ? `: ${of.join(', ')}` : ''}.`, report: file }]),
+      ...(job === undefined
+        ? []
+        : [
+            {
+              text: 'Change cells and import it again. Grey columns are for information; a cell that you empty keeps its value in the service. On a command line the job file imports it.',
+              report: job,
+            },
+          ]),
+    ];
   }
   const { rows, reports } = summary;
   const braked = status === 'braked' ? brakeStop(summary) : undefined;
@@ -114,10 +129,6 @@ export function nextSteps(run: RunDetail): readonly NextStep[] {
     },
   };
   const steps: readonly (NextStep | false)[] = [
-    braked === 'plan' && {
-      text: 'Look at what the brake names, and at the plan below. If its numbers are meant, let it through: exactly this plan is carried out. If not, leave it: nothing was written.',
-      verb: 'approve',
-    },
     braked === 'refusals' && {
       text: 'The service refused too many rows. Correct what it names, then import the file again.',
     },
