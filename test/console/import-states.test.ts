@@ -377,7 +377,7 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
       options: { dry_run: true },
     });
     await page.getByRole('button', { name: 'See the plan' }).click();
-    await page.getByText('1 new supplier, created by name alone before the rows that name it').click();
+    await page.getByText('1 new supplier created first, by name alone').click();
     await page.getByText('in 7 rows').waitFor();
     await close();
   });

@@ -143,7 +143,10 @@ const STATES: readonly {
     path: `/runs/${ID}?row=7`,
     answers: RUN,
     says: '225 of 240 rows are in; 15 need you.',
-    act: async ({ page }) => page.getByText('<b>not markup</b>').waitFor(),
+    act: async ({ page }) => {
+      await page.getByText('4 more cells').click();
+      await page.getByText('<b>not markup</b>').waitFor();
+    },
   },
   {
     name: 'run-live',
@@ -159,7 +162,7 @@ const STATES: readonly {
     name: 'run-lost',
     path: `/runs/${ID}`,
     answers: { ...RUN, [`GET /runs/${ID}`]: LIVE },
-    says: /The run goes on. Last seen \d\d:\d\d/,
+    says: /What runs goes on. Last seen \d\d:\d\d/,
     act: async ({ event }) => {
       await event('progress', progress(96));
       await event('lost');

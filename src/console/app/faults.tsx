@@ -3,7 +3,6 @@ import { Component, type ReactNode } from 'react';
 import { timeOfDay } from '../kit/format.js';
 import { Button, ButtonLink, Empty, Notice, Skeleton } from '../kit/parts.js';
 import { ApiError } from './client.js';
-import type { RunEvents } from './events.js';
 
 /** In place of a page whose data are not there: they are on their way, or why they do not come. */
 export function NotThere({ page, error }: { page: string; error: unknown }) {
@@ -72,12 +71,11 @@ function Details({ error }: { error: unknown }) {
   );
 }
 
-/** The run goes on whether somebody looks or not. */
-export function ConnectionLost({ events: { connection, lastSeen } }: { events: RunEvents }) {
-  if (connection !== 'lost') return null;
+/** Runs go on whether somebody looks or not. */
+export function ConnectionLost({ lastSeen }: { lastSeen: Date | null }) {
   return (
     <Notice tone="warn" icon="off" title="Connection lost">
-      <p>The run goes on. {lastSeen ? `Last seen ${timeOfDay(lastSeen)}.` : 'Trying again.'}</p>
+      <p>What runs goes on. {lastSeen ? `Last seen ${timeOfDay(lastSeen)}.` : ''} The page tries again by itself.</p>
     </Notice>
   );
 }

@@ -1,6 +1,6 @@
 import { useSearchParams } from 'wouter';
 import type { Session } from '../../api/schema.js';
-import { Button, Card, Field, Notice } from '../kit/parts.js';
+import { Button, Card, Notice, TextField } from '../kit/parts.js';
 import { ApiError, send } from './client.js';
 import { client, sessionQuery, useOnce } from './queries.js';
 
@@ -32,21 +32,8 @@ export function SignIn() {
             </Notice>
           )}
           {signIn.error && <Notice tone="bad" title={wrong ? 'Name or password is wrong' : signIn.error.message} />}
-          <Field label="Name">
-            {(props) => <input {...props} className="input" name="username" autoComplete="username" required />}
-          </Field>
-          <Field label="Password">
-            {(props) => (
-              <input
-                {...props}
-                className="input"
-                type="password"
-                name="password"
-                autoComplete="current-password"
-                required
-              />
-            )}
-          </Field>
+          <TextField label="Name" name="username" autoComplete="username" required />
+          <TextField label="Password" type="password" name="password" autoComplete="current-password" required />
           <Button type="submit" look="primary" busy={signIn.isPending}>
             Sign in
           </Button>

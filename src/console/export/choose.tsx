@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'react';
 import type { Field } from '../../api/schema.js';
 import { fieldChoices, labelOf, ValueInput } from '../app/fields.js';
 import { Combo } from '../kit/choices.js';
@@ -61,14 +60,21 @@ export function Filters({ fields, chosen, onChange }: Choosing<Filter>) {
   return (
     <div className="stack tight">
       {chosen.map(([name, value], at) => (
-        <Value
-          key={`${at} ${name}`}
-          field={fields.find((one) => one.name === name)}
-          label={labelOf(fields, name)}
-          value={value}
-          onChange={(next) => onChange(chosen.with(at, [name, next]))}
-          onRemove={() => onChange(chosen.toSpliced(at, 1))}
-        />
+        <div key={`${at} ${name}`} className="value-of">
+          <strong className="cut">{labelOf(fields, name)}</strong>
+          <ValueInput
+            field={fields.find((one) => one.name === name)}
+            aria-label={`Value of ${labelOf(fields, name)}`}
+            placeholder="blank"
+            value={value}
+            onChange={(next) => onChange(chosen.with(at, [name, next]))}
+          />
+          <Button
+            icon="close"
+            aria-label={`Without ${labelOf(fields, name)} ${value}`}
+            onClick={() => onChange(chosen.toSpliced(at, 1))}
+          />
+        </div>
       ))}
       <Combo
         label="Filter by a field"
@@ -77,38 +83,6 @@ export function Filters({ fields, chosen, onChange }: Choosing<Filter>) {
         choices={fieldChoices(fields)}
         onChoose={(name) => onChange([...chosen, [name, '']])}
       />
-    </div>
-  );
-}
-
-/** The address has it once it is typed. */
-function Value({
-  field,
-  label,
-  value,
-  onChange,
-  onRemove,
-}: {
-  field: Field | undefined;
-  label: string;
-  value: string;
-  onChange: (value: string) => void;
-  onRemove: () => void;
-}) {
-  const [typed, type] = useState(value);
-  useEffect(() => type(value), [value]);
-  return (
-    <div className="value-of">
-      <strong className="cut">{label}</strong>
-      <ValueInput
-        field={field}
-        aria-label={`Value of ${label}`}
-        placeholder="blank"
-        value={typed}
-        onChange={type}
-        onBlur={() => typed !== value && onChange(typed.trim())}
-      />
-      <Button icon="close" aria-label={`Without ${label} ${value}`} onClick={onRemove} />
     </div>
   );
 }

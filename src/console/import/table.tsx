@@ -23,6 +23,7 @@ const DELIMITERS: Readonly<Record<string, string>> = {
 /** Headings stand near the top. */
 const NEAR_THE_TOP = Array.from({ length: 15 }, (_, at) => String(at + 1));
 
+type Choices = readonly (readonly [value: string, word: string])[];
 const asOptions = (names: Iterable<string>) => [...new Set(names)].map((name) => [name, name] as const);
 
 /** What was found in the file: the first rows, and how it is read, which can be said otherwise at once. */
@@ -79,42 +80,38 @@ function HowRead({
   source: TableOptions;
   onSource: (source: TableOptions) => void;
 }) {
-  const change = (next: TableOptions) => onSource({ ...source, ...next });
   const isChanged = Object.keys(source).length > 0;
   const { sheets = [], sheet, encoding, delimiter } = table ?? {};
   const row = String(source.header_row ?? table?.header_row ?? 'none');
+  const choose = (label: string, name: keyof TableOptions, value: string, options: Choices) => (
+    <Choose
+      label={label}
+      value={value}
+      options={options}
+      onChoose={(chosen) =>
+        onSource({ ...source, [name]: name === 'header_row' && chosen !== 'none' ? Number(chosen) : chosen })
+      }
+    />
+  );
+  const rows = [...new Set([...NEAR_THE_TOP, row, 'none'])];
   return (
     <div className="fields">
-      {sheets.length > 1 && (
-        <Choose label="Sheet" value={sheet ?? ''} options={asOptions(sheets)} onChoose={(sheet) => change({ sheet })} />
-      )}
-      {(table || isChanged) && (
-        <Choose
-          label="Headings"
-          value={row}
-          options={[...new Set([...NEAR_THE_TOP, row, 'none'])].map((at) => [
-            at,
-            at === 'none' ? 'none: columns go by letters' : `in row ${at}`,
-          ])}
-          onChoose={(at) => change({ header_row: at === 'none' ? at : Number(at) })}
-        />
-      )}
-      {encoding != null && (
-        <Choose
-          label="Encoding"
-          value={encoding}
-          options={asOptions([encoding, ...ENCODINGS])}
-          onChoose={(encoding) => change({ encoding })}
-        />
-      )}
-      {delimiter != null && (
-        <Choose
-          label="Between cells"
-          value={delimiter}
-          options={Object.entries({ [delimiter]: `"${delimiter}"`, ...DELIMITERS })}
-          onChoose={(delimiter) => change({ delimiter })}
-        />
-      )}
+      {sheets.length > 1 && choose('Sheet', 'sheet', sheet ?? '', asOptions(sheets))}
+      {(table || isChanged) &&
+        choose(
+          'Headings',
+          'header_row',
+          row,
+          rows.map((at) => [at, at === 'none' ? 'none: columns go by letters' : `in row ${at}`]),
+        )}
+      {encoding != null && choose('Encoding', 'encoding', encoding, asOptions([encoding, ...ENCODINGS]))}
+      {delimiter != null &&
+        choose(
+          'Between cells',
+          'delimiter',
+          delimiter,
+          Object.entries({ [delimiter]: `"${delimiter}"`, ...DELIMITERS }),
+        )}
       {isChanged && (
         <Button look="quiet" onClick={() => onSource({})}>
           As it was detected

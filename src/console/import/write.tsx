@@ -6,7 +6,7 @@ import { useRunNow } from '../app/events.js';
 import { Fault, Refused } from '../app/faults.js';
 import { planQuery, runQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { counted } from '../kit/format.js';
-import { Button, ButtonLink, Card, Field, Skeleton, sumOf } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Skeleton, sumOf, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { PlanView } from '../runs/plan.js';
 import { HowItGoes } from '../runs/run.js';
@@ -113,20 +113,13 @@ function SaveJob({ job, file }: { job: Job; file: string }) {
           if (whyNot === undefined) save.mutate();
         }}
       >
-        <Field
+        <TextField
           label="Name of the job"
           hint={save.isSuccess ? 'Saved.' : 'The next file of this kind needs no matching.'}
-        >
-          {(props) => (
-            <input
-              {...props}
-              className="input"
-              required
-              value={name}
-              onChange={({ target }) => setName(target.value)}
-            />
-          )}
-        </Field>
+          required
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+        />
         <Button type="submit" why={whyNot} busy={save.isPending}>
           Save as job
         </Button>

@@ -45,40 +45,47 @@ function JobList() {
           New job from a file
         </ButtonLink>
       </header>
-      <Card flush>
-        <Table
-          label="Jobs"
-          rows={[...jobs].sort((a, b) => Math.sign(faultsOf(b)) - Math.sign(faultsOf(a)))}
-          keyOf={({ name }) => name}
-          columns={[
-            {
-              head: 'Job',
-              of: ({ name }) => (
-                <Link href={`/jobs/${encodeURIComponent(name)}`} className="name">
-                  {name}
-                </Link>
-              ),
-            },
-            {
-              head: 'What',
-              broad: true,
-              of: ({ kind, resource }) => (
-                <span className="soft">{kind === null ? 'cannot be read' : `${kind}, ${resource}`}</span>
-              ),
-            },
-            {
-              head: 'When',
-              broad: true,
-              of: ({ schedule }) =>
-                schedule ? scheduleWords(schedule.cron) : <span className="soft">when somebody starts it</span>,
-            },
-            { head: 'Next', broad: true, of: ({ schedule }) => schedule?.next && when(schedule.next) },
-            { head: 'Files waiting', broad: true, num: true, of: ({ inbox }) => inbox && number(inbox.waiting) },
-            { head: 'Last run', of: lastOf },
-          ]}
-        />
-      </Card>
+      <JobTable jobs={[...jobs].sort((a, b) => Math.sign(faultsOf(b)) - Math.sign(faultsOf(a)))} at="/jobs" />
     </div>
+  );
+}
+
+/** `at`: where the name of a job leads, below which its own page is. */
+export function JobTable({ jobs, at }: { jobs: readonly Job[]; at: '/jobs' | '/nights' }) {
+  return (
+    <Card flush>
+      <Table
+        label="Jobs"
+        rows={jobs}
+        keyOf={({ name }) => name}
+        columns={[
+          {
+            head: 'Job',
+            of: ({ name }) => (
+              <Link href={`${at}/${encodeURIComponent(name)}`} className="name">
+                {name}
+              </Link>
+            ),
+          },
+          {
+            head: 'What',
+            broad: true,
+            of: ({ kind, resource }) => (
+              <span className="soft">{kind === null ? 'cannot be read' : `${kind}, ${resource}`}</span>
+            ),
+          },
+          {
+            head: 'When',
+            broad: true,
+            of: ({ schedule }) =>
+              schedule ? scheduleWords(schedule.cron) : <span className="soft">when somebody starts it</span>,
+          },
+          { head: 'Next', broad: true, of: ({ schedule }) => schedule?.next && when(schedule.next) },
+          { head: 'Files waiting', broad: true, num: true, of: ({ inbox }) => inbox && number(inbox.waiting) },
+          { head: 'Last run', of: lastOf },
+        ]}
+      />
+    </Card>
   );
 }
 

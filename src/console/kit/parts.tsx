@@ -256,6 +256,19 @@ export function Field({
   );
 }
 
+/** A line of text to type. */
+export function TextField({
+  label,
+  hint,
+  ...rest
+}: Omit<ComponentProps<'input'>, 'id'> & { label: ReactNode; hint?: ReactNode }) {
+  return (
+    <Field label={label} hint={hint}>
+      {(props) => <input {...rest} {...props} className="input" />}
+    </Field>
+  );
+}
+
 /** One of a few. `bare`: what stands beside it names it. */
 export function Choose({
   label,

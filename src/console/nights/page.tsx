@@ -4,12 +4,11 @@ import type { Job } from '../../api/schema.js';
 import { NotThere } from '../app/faults.js';
 import { jobsQuery, nightsQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
-import { counted, number, when } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, StateBadge } from '../kit/parts.js';
-import { Table } from '../kit/table.js';
+import { JobTable } from '../jobs/page.js';
+import { counted, number } from '../kit/format.js';
+import { Badge, ButtonLink, Empty } from '../kit/parts.js';
 import { RunTold } from '../runs/run.js';
 import { Chart } from './chart.js';
-import './nights.css';
 
 export default function Nights({ job }: { job: string | undefined }) {
   usePageTitle('Nights');
@@ -42,26 +41,7 @@ function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
           ? `No brake stopped the last night of the ${counted(jobs.length, 'job')}`
           : `The last night of ${number(stopped)} of ${counted(jobs.length, 'job')} was stopped, and waits for you`}
       </h1>
-      <Card flush>
-        <Table
-          label="Jobs"
-          rows={jobs}
-          keyOf={({ name }) => name}
-          columns={[
-            {
-              head: 'Job',
-              of: ({ name }) => (
-                <Link href={`/nights/${encodeURIComponent(name)}`} className="name">
-                  {name}
-                </Link>
-              ),
-            },
-            { head: 'Last night', of: ({ last }) => (last ? <StateBadge state={last.status} /> : 'none yet') },
-            { head: 'Began', broad: true, of: ({ last }) => last && when(last.started_at) },
-            { head: 'Next', broad: true, of: ({ schedule }) => (schedule?.next ? when(schedule.next) : 'no schedule') },
-          ]}
-        />
-      </Card>
+      <JobTable jobs={jobs} at="/nights" />
     </div>
   );
 }

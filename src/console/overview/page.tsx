@@ -1,16 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Overview, Run } from '../../api/schema.js';
-import { FOUR, type Four } from '../../model/outcome.js';
+import { FOUR } from '../../model/outcome.js';
 import { NotThere } from '../app/faults.js';
 import { overviewQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
-import { counted, day, number, oneDecimal, timeOfDay, when } from '../kit/format.js';
+import { Bars } from '../kit/bars.js';
+import { counted, day, oneDecimal, timeOfDay, when } from '../kit/format.js';
 import { Badge, ButtonLink, Card, Empty, FOUR_LOOKS, sumOf } from '../kit/parts.js';
-import { Table } from '../kit/table.js';
 import { RunLines } from '../runs/list.js';
 import { FOUR_WORDS } from '../runs/words.js';
-import './overview.css';
 
 const LOOK_AGAIN_MS = 5_000;
 
@@ -112,21 +111,14 @@ function Service({ service: { ok, rate, waiting, paused_until: until } }: { serv
   );
 }
 
-/** A bar a day; the table below says the same in numbers. */
 function Days({ days }: { days: Overview['days'] }) {
-  const all = days.map(({ date, outcomes }) => {
-    const parts = FOUR.map((four) => ({ four, rows: sumOf(outcomes, four) }));
-    return { date, parts, sum: parts.reduce((n, { rows }) => n + rows, 0) };
-  });
-  const most = Math.max(...all.map(({ sum }) => sum), 1);
-  const total = all.reduce((n, { sum }) => n + sum, 0);
   return (
     <Card
       title="The last 30 days"
       beside={
         <span className="line small">
           {FOUR.map((four) => (
-            <span key={four} className={`line key ${FOUR_LOOKS[four].tone}`}>
+            <span key={four} className={`line legend ${FOUR_LOOKS[four].tone}`}>
               <i aria-hidden="true" />
               {FOUR_WORDS[four]}
             </span>
@@ -134,49 +126,19 @@ function Days({ days }: { days: Overview['days'] }) {
         </span>
       }
     >
-      <div className="stack tight">
-        <div
-          className="days"
-          role="img"
-          aria-label={`${counted(total, 'row')} in 30 days; the table below has each day.`}
-        >
-          <span className="most soft small">{number(most)}</span>
-          {all.map(({ date, parts }) => (
-            <div key={date} className="day" title={`${day(date)}: ${told(parts)}`}>
-              {parts
-                .filter(({ rows }) => rows > 0)
-                .map(({ four, rows }) => (
-                  <i key={four} className={FOUR_LOOKS[four].tone} style={{ height: `${(rows / most) * 100}%` }} />
-                ))}
-            </div>
-          ))}
-        </div>
-        <div className="line small soft">
-          <span className="grow">{all[0] && day(all[0].date)}</span>
-          <span>today</span>
-        </div>
-        <details>
-          <summary className="soft small">As a table</summary>
-          <Table
-            label="Rows of each day"
-            rows={all.filter(({ sum }) => sum > 0)}
-            keyOf={({ date }) => date}
-            columns={[
-              { head: 'Day', of: ({ date }) => day(date) },
-              ...FOUR.map((four, at) => ({
-                head: FOUR_WORDS[four],
-                num: true,
-                of: ({ parts }: (typeof all)[number]) => number(parts[at]?.rows ?? 0),
-              })),
-            ]}
-          />
-        </details>
-      </div>
+      <Bars
+        stacked
+        label="Rows of each day"
+        all={days}
+        keyOf={({ date }) => date}
+        nameOf={({ date }) => day(date)}
+        columns={[{ head: 'Day', of: ({ date }) => day(date) }]}
+        series={FOUR.map((four) => ({
+          head: FOUR_WORDS[four],
+          of: ({ outcomes }: Overview['days'][number]) => sumOf(outcomes, four),
+          tone: () => FOUR_LOOKS[four].tone,
+        }))}
+      />
     </Card>
   );
-}
-
-function told(parts: readonly { readonly four: Four; readonly rows: number }[]): string {
-  const some = parts.filter(({ rows }) => rows > 0);
-  return some.map(({ four, rows }) => `${number(rows)} ${FOUR_WORDS[four].toLowerCase()}`).join(', ') || 'nothing';
 }

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Queue } from '../../api/schema.js';
-import { NotThere } from '../app/faults.js';
+import { ConnectionLost, NotThere } from '../app/faults.js';
 import { queueQuery, runQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
-import { counted, number, timeOfDay, when } from '../kit/format.js';
+import { counted, number, when } from '../kit/format.js';
 import { ButtonLink, Card, Notice, OutcomeBar, Prose } from '../kit/parts.js';
 import { VerbButton } from '../runs/actions.js';
 import { Figures } from '../runs/plan.js';
@@ -29,11 +29,7 @@ export default function QueuePage() {
         <h1>{headline(data)}</h1>
         <p className="soft wrap">{data.address}</p>
       </header>
-      {error && (
-        <Notice tone="warn" icon="off" title="Connection lost">
-          <p>What runs goes on. Last seen {timeOfDay(new Date(dataUpdatedAt))}; the page tries again by itself.</p>
-        </Notice>
-      )}
+      {error && <ConnectionLost lastSeen={new Date(dataUpdatedAt)} />}
       {nobody && (
         <Notice tone="bad" title="Nobody works on this queue">
           <p>

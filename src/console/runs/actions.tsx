@@ -8,7 +8,7 @@ import { client, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { Dialog } from '../kit/dialog.js';
 import { counted } from '../kit/format.js';
 import type { IconName } from '../kit/icons.js';
-import { Button, Card, Field } from '../kit/parts.js';
+import { Button, Card, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { PlanOf } from './plan.js';
 
@@ -188,17 +188,13 @@ export function VerbButton({
         <p>{before}</p>
         {plan && run.here && <PlanOf run={run} show={plan} />}
         {verb === 'approve' && via !== 'user' && (
-          <Field label="Who lets it through" hint="Stands in the reports and in the audit log.">
-            {(props) => (
-              <input
-                {...props}
-                className="input"
-                value={by}
-                placeholder={name}
-                onChange={({ target }) => setBy(target.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Who lets it through"
+            hint="Stands in the reports and in the audit log."
+            value={by}
+            placeholder={name}
+            onChange={({ target }) => setBy(target.value)}
+          />
         )}
         <Refused error={act.error} />
       </Dialog>

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Plan, RunDetail } from '../../api/schema.js';
 import { Fault } from '../app/faults.js';
@@ -60,19 +61,14 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
         <div>
           <h3>{created > creates.length ? 'The first of the new records' : 'New records'}</h3>
           {creates.map(({ row, key, values }) => (
-            <details key={row} className="edits">
-              <summary>
-                <bdi>{key || `Row ${row}`}</bdi> <span className="soft">{counted(values.length, 'value')}</span>
-              </summary>
-              <ul className="pairs stack tight">
-                {values.map(({ field, value }) => (
-                  <li key={field}>
-                    <bdi className="soft">{label(field)}</bdi>
-                    <bdi className="wrap">{value}</bdi>
-                  </li>
-                ))}
-              </ul>
-            </details>
+            <Fold key={row} name={key || `Row ${row}`} what={counted(values.length, 'value')}>
+              {values.map(({ field, value }) => (
+                <li key={field}>
+                  <bdi className="soft">{label(field)}</bdi>
+                  <bdi className="wrap">{value}</bdi>
+                </li>
+              ))}
+            </Fold>
           ))}
         </div>
       )}
@@ -83,22 +79,28 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
 /** Records that are created first, because rows name them. */
 function References({ run }: { run: RunDetail }) {
   return summaryOf(run)?.references?.map(({ resource, total, first }) => (
-    <details key={resource} className="edits">
-      <summary>
-        {counted(total, `new ${resource}`)}, created by name alone before the rows that name{' '}
-        {total === 1 ? 'it' : 'them'}
-      </summary>
-      <ul className="pairs stack tight">
-        {first.map(({ name, rows }) => (
-          <li key={name}>
-            <bdi className="wrap">{name}</bdi>
-            <span className="soft">in {counted(rows, 'row')}</span>
-          </li>
-        ))}
-        {total > first.length && <li className="soft">and {number(total - first.length)} more, in references.csv</li>}
-      </ul>
-    </details>
+    <Fold key={resource} name={counted(total, `new ${resource}`)} what="created first, by name alone">
+      {first.map(({ name, rows }) => (
+        <li key={name}>
+          <bdi className="wrap">{name}</bdi>
+          <span className="soft">in {counted(rows, 'row')}</span>
+        </li>
+      ))}
+      {total > first.length && <li className="soft">and {number(total - first.length)} more, in references.csv</li>}
+    </Fold>
   ));
+}
+
+/** A line that is opened for the first of what it counts. */
+function Fold({ name, what, children }: { name: string; what: string; children: ReactNode }) {
+  return (
+    <details className="edits">
+      <summary>
+        <bdi>{name}</bdi> {what}
+      </summary>
+      <ul className="pairs stack tight">{children}</ul>
+    </details>
+  );
 }
 
 interface Figure {
@@ -170,22 +172,21 @@ function FieldChanges({ of, run, back = false }: { of: Plan['fields']; run: RunD
   return (
     <div>
       {of.map(({ field, records, first }) => (
-        <details key={field} className="edits">
-          <summary>
-            <bdi>{label(field)}</bdi> {back ? 'goes back' : 'changes'} in {counted(records, 'record')}
-          </summary>
-          <ul className="pairs stack tight">
-            {first.map(({ row, key, old, new: to, kind }) => (
-              <li key={row}>
-                <Link href={`/runs/${run.id}?row=${row}`} className="cut">
-                  <bdi>{key || `Row ${row}`}</bdi>
-                </Link>
-                {back ? <OldNew old={to} to={old} kind="set" /> : <OldNew old={old} to={to} kind={kind} />}
-              </li>
-            ))}
-            {records > first.length && <li className="soft">and {counted(records - first.length, 'more record')}</li>}
-          </ul>
-        </details>
+        <Fold
+          key={field}
+          name={label(field)}
+          what={`${back ? 'goes back' : 'changes'} in ${counted(records, 'record')}`}
+        >
+          {first.map(({ row, key, old, new: to, kind }) => (
+            <li key={row}>
+              <Link href={`/runs/${run.id}?row=${row}`} className="cut">
+                <bdi>{key || `Row ${row}`}</bdi>
+              </Link>
+              {back ? <OldNew old={to} to={old} kind="set" /> : <OldNew old={old} to={to} kind={kind} />}
+            </li>
+          ))}
+          {records > first.length && <li className="soft">and {counted(records - first.length, 'more record')}</li>}
+        </Fold>
       ))}
     </div>
   );

@@ -137,7 +137,7 @@ export function HowItGoes({ run, now }: { run: RunDetail; now: RunNow }) {
 
 /** Why it ended otherwise than it should, or that nothing is heard of it. */
 function Trouble({ run, now: { live, events } }: { run: RunDetail; now: RunNow }) {
-  if (live) return <ConnectionLost events={events} />;
+  if (live) return events.connection === 'lost' && <ConnectionLost lastSeen={events.lastSeen} />;
   const { status, reason } = run;
   if (status === 'braked') return <Stopped run={run} />;
   if (!reason) return null;
