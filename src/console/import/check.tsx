@@ -7,7 +7,7 @@ import { faultsQuery, resourcesQuery, useWhyNot } from '../app/queries.js';
 import { useAddress } from '../app/shell.js';
 import { counted } from '../kit/format.js';
 import { Button, Chips, Notice, sumOf } from '../kit/parts.js';
-import { faultWord } from '../runs/words.js';
+import { keyOfKind, kindsOf } from '../runs/kinds.js';
 import { fieldIn, type JobOf, withEdits } from './draft.js';
 import { corrections, type Edits, editsOf, NO_EDITS, record, type Trail } from './edits.js';
 import { Grid } from './grid.js';
@@ -105,8 +105,6 @@ export function CheckStep({
   );
 }
 
-const MOST_CHIPS = 12;
-
 /** Rows that are shown: kept at the address, in the words of the API. */
 function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: number): [Query, React.ReactNode] {
   const [params, set] = useAddress();
@@ -137,30 +135,6 @@ function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: num
       }}
     />,
   ];
-}
-
-const keyOfKind = (code: string, column: string | undefined) => JSON.stringify([code, column]);
-
-/** One kind of fault of one column; those with the most rows first. */
-function kindsOf(faults: readonly FaultGroup[]) {
-  const counts = new Map<string, { code: string; column: string | undefined; count: number }>();
-  for (const { code, column: of, rows } of faults) {
-    const column = of ?? undefined;
-    const key = keyOfKind(code, column);
-    counts.set(key, { code, column, count: (counts.get(key)?.count ?? 0) + rows });
-  }
-  const first = [...counts].sort(([, a], [, b]) => b.count - a.count).slice(0, MOST_CHIPS);
-  return first.map(([value, kind]) => ({
-    ...kind,
-    value,
-    word: (
-      <span>
-        {faultWord(kind.code)}
-        {kind.column !== undefined && ': '}
-        <bdi>{kind.column}</bdi>
-      </span>
-    ),
-  }));
 }
 
 /** What the columns of the job take. Of a saved job only the faults say which field a column goes to. */

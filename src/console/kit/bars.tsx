@@ -89,10 +89,9 @@ export function Bars<T>({
           ),
         )}
       </div>
-      <div className="line small soft" aria-hidden="true">
-        <span className="grow">{first !== undefined && nameOf(first)}</span>
-        <span>{last !== undefined && last !== first && nameOf(last)}</span>
-      </div>
+      <p className="small soft" aria-hidden="true">
+        {first !== undefined && last !== undefined && `${nameOf(first)} – ${nameOf(last)}`}
+      </p>
       <details>
         <summary className="soft small">The same as a table</summary>
         <Table

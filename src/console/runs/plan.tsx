@@ -96,7 +96,7 @@ function Fold({ name, what, children }: { name: string; what: string; children: 
   return (
     <details className="edits">
       <summary>
-        <bdi>{name}</bdi> {what}
+        <bdi>{name}</bdi> <span className="soft">{what}</span>
       </summary>
       <ul className="pairs stack tight">{children}</ul>
     </details>

@@ -13,6 +13,7 @@ import { useAddress } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import { Button, Card, Chip, Chips, Empty, OutcomeBadge, Skeleton } from '../kit/parts.js';
 import { useWindow } from '../kit/window.js';
+import { keyOfKind, kindsOf } from './kinds.js';
 import { faultWord, fourWord } from './words.js';
 
 const ROW = 32;
@@ -85,8 +86,8 @@ function Filters({
   const kinds = OUTCOMES.filter((kind) => FOUR_OF[kind] === four && (counts?.[kind] ?? 0) > 0);
   const needs = four === 'to_correct' || four === 'to_look_at' || code !== '';
   const faults = useQuery({ ...faultsQuery(run.id), enabled: needs, refetchInterval: live ? 5_000 : false });
-  const codes = new Map<string, number>();
-  for (const fault of faults.data ?? []) codes.set(fault.code, (codes.get(fault.code) ?? 0) + fault.rows);
+  const faulty = kindsOf(faults.data ?? []);
+  const on = keyOfKind(code, column || undefined);
   const choose = (next: string) => set({ outcome: next, code: '', column: '', row: '' });
   if (!needs && outcome === '') return null;
   return (
@@ -107,16 +108,19 @@ function Filters({
           </Chip>
         </Chips>
       )}
-      {needs && codes.size > 0 && (
+      {needs && faulty.length > 0 && (
         <Chips
           label="By fault"
-          of={[...codes].slice(0, 12).map(([one, count]) => ({ value: one, word: faultWord(one), count }))}
-          on={code}
-          onChoose={(one) => set({ code: one === code ? '' : one, column: '', row: '' })}
+          of={faulty}
+          on={on}
+          onChoose={(one) => {
+            const kind = one === on ? undefined : faulty.find(({ value }) => value === one);
+            set({ code: kind?.code, column: kind?.column, row: '' });
+          }}
         >
-          {column && (
-            <Chip on icon="close" onClick={() => set({ column: '' })}>
-              in {column}
+          {code && !faulty.some(({ value }) => value === on) && (
+            <Chip on icon="close" onClick={() => set({ code: '', column: '' })}>
+              {faultWord(code)}
             </Chip>
           )}
         </Chips>

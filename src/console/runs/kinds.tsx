@@ -1,0 +1,28 @@
+import type { FaultGroup } from '../../api/schema.js';
+import { faultWord } from './words.js';
+
+const MOST = 12;
+
+export const keyOfKind = (code: string, column: string | undefined) => JSON.stringify([code, column]);
+
+/** One kind of fault of one column, to filter by; those with the most rows first. */
+export function kindsOf(faults: readonly FaultGroup[]) {
+  const counts = new Map<string, { code: string; column: string | undefined; count: number }>();
+  for (const { code, column: of, rows } of faults) {
+    const column = of ?? undefined;
+    const key = keyOfKind(code, column);
+    counts.set(key, { code, column, count: (counts.get(key)?.count ?? 0) + rows });
+  }
+  const first = [...counts].sort(([, a], [, b]) => b.count - a.count).slice(0, MOST);
+  return first.map(([value, kind]) => ({
+    ...kind,
+    value,
+    word: (
+      <span>
+        {faultWord(kind.code)}
+        {kind.column !== undefined && ': '}
+        <bdi>{kind.column}</bdi>
+      </span>
+    ),
+  }));
+}
