@@ -79,7 +79,13 @@ export function moved({ row, column }: Place, key: string, bounds: Bounds): Plac
     : within({ row: row + down, column: column + along }, bounds);
 }
 
-type Pressed = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>;
+interface Pressed {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly shiftKey: boolean;
+  readonly altKey: boolean;
+}
 
 /** `Ctrl+Shift+z`; a letter is the same letter with Caps Lock. */
 export function keyName({ key, ctrlKey, metaKey, shiftKey, altKey }: Pressed): string {

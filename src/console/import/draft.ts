@@ -131,7 +131,13 @@ const PREFIX = 'rowferry.import.';
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** What of the browser's storage is used. */
-export type Shelf = Pick<Storage, 'length' | 'key' | 'getItem' | 'setItem' | 'removeItem'>;
+export interface Shelf {
+  readonly length: number;
+  key(at: number): string | null;
+  getItem(name: string): string | null;
+  setItem(name: string, text: string): void;
+  removeItem(name: string): void;
+}
 
 export function load(shelf: Shelf, id: string): Draft | undefined {
   try {
