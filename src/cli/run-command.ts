@@ -86,22 +86,13 @@ export async function printResult(
   print(cli, presentSummary({ ...result, summary: { ...result.summary, warnings: unseen } }));
 }
 
-interface Interruption {
-  /** Its reason is the signal's name. */
-  readonly signal: AbortSignal;
-  /** 130 or 143 once a signal has come. */
-  exitCode(): number | undefined;
-  /** Stops listening. */
-  release(): void;
-}
-
 /**
  * SIGINT and SIGTERM while a command works.
  *
  *   working --first signal--> stopping: `signal` is aborted; requests in flight finish and the reports are written
  *   stopping --second signal--> the process ends at once; the journal holds what is needed to resume
  */
-export function onInterrupt(announce: (signal: NodeJS.Signals) => void): Interruption {
+export function onInterrupt(announce: (signal: NodeJS.Signals) => void) {
   const controller = new AbortController();
   let code: number | undefined;
   const listen = (name: 'SIGINT' | 'SIGTERM') => () => {
@@ -115,9 +106,12 @@ export function onInterrupt(announce: (signal: NodeJS.Signals) => void): Interru
   process.on('SIGINT', listeners.SIGINT);
   process.on('SIGTERM', listeners.SIGTERM);
   return {
+    /** Its reason is the signal's name. */
     signal: controller.signal,
+    /** 130 or 143 once a signal has come. */
     exitCode: () => code,
-    release() {
+    /** Stops listening. */
+    release(): void {
       process.off('SIGINT', listeners.SIGINT);
       process.off('SIGTERM', listeners.SIGTERM);
     },

@@ -76,8 +76,8 @@ describe('the memory of a job’s nights', () => {
     rememberNight(of, ended('b', { apply: false, status: 'partial' }, seen([7, 8])));
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
-    expect(nights.history[0]).toEqual(night('a', { rows: 90 }));
-    expect(nights.last).toEqual({
+    expect(nights.history[0]).toMatchObject(night('a', { rows: 90 }));
+    expect(nights.last).toMatchObject({
       run: 'b',
       at: '2026-11-20T02:00:12.123Z',
       rows: 100,
@@ -85,7 +85,7 @@ describe('the memory of a job’s nights', () => {
       apply: false,
       status: 'partial',
     });
-    expect(nights.applied).toEqual([
+    expect(nights.applied).toMatchObject([
       { run: 'a', at: '2026-11-20T02:00:12.123Z', sha256: 'sha-a', status: 'succeeded' },
     ]);
     expect([...nights.absent]).toEqual([

@@ -1,4 +1,5 @@
-import { access, open, readFile, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tried } from '../../compact/scratch-file.js';
 import type { Change } from '../../model/change.js';
@@ -25,22 +26,6 @@ import type { StoredExport } from './request.js';
 /** No record has this id: the line that names the fields, in the order of the texts. */
 const HEAD = 0;
 
-/** Takes the texts of a record, in the order of the fields. */
-interface BaseWriter {
-  add(id: number, texts: readonly string[]): void;
-}
-
-/** The texts that an export wrote. */
-export interface Base {
-  /** Job names of the fields, in the order of the texts. */
-  readonly fields: readonly string[];
-  /** Undefined where the export wrote no row for this record. */
-  record(id: number): Promise<ExportedRecord | undefined>;
-  /** What the import sends or tells of the record, for imports after it. */
-  remember(id: number, edits: ReturnType<typeof editsOf>): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** What an import must have in common with the export. */
 type BaseOf = Pick<StoredExport, 'resource' | 'company' | 'service'>;
 
@@ -51,7 +36,7 @@ type BaseOf = Pick<StoredExport, 'resource' | 'company' | 'service'>;
 export async function writeBase<T>(
   { dir }: RunFolder,
   fields: readonly string[],
-  write: (base: BaseWriter) => Promise<T>,
+  write: (add: (id: number, texts: readonly string[]) => void) => Promise<T>,
 ): Promise<T> {
   const path = baseFile(dir);
   const making = join(dir, 'work', 'base.ndjson');
@@ -66,7 +51,7 @@ export async function writeBase<T>(
   let result: T;
   try {
     add(HEAD, { fields });
-    result = await write({ add: (id, texts) => add(id, { texts }) });
+    result = await write((id, texts) => add(id, { texts }));
   } catch (error) {
     await snapshot.close().catch(() => undefined);
     throw error;
@@ -87,19 +72,10 @@ export async function writeBase<T>(
  * What an export of this data folder wrote, for an import, which may be continued. `missing`: it is not there; `other`: it is
  * about other records.
  */
-async function openBase(
-  home: string,
-  run: string,
-  importing: string,
-  wanted: BaseOf,
-): Promise<Base | 'missing' | 'other'> {
+async function openBase(home: string, run: string, importing: string, wanted: BaseOf) {
   const { dir, request } = runFolder(home, run);
   const path = baseFile(dir);
-  const there = await access(path).then(
-    () => true,
-    () => false,
-  );
-  const text = there ? await readFile(request, 'utf8').catch(() => undefined) : undefined;
+  const text = existsSync(path) ? await readFile(request, 'utf8').catch(() => undefined) : undefined;
   if (text === undefined) return 'missing';
   const stored = JSON.parse(text) as Partial<StoredExport>;
   const { resource, company, service } = wanted;
@@ -117,12 +93,15 @@ async function openBase(
     return { texts, ...(record.before?.run === importing ? record.before : left) };
   };
   return {
+    /** Job names of the fields, in the order of the texts. */
     fields: fields.map(String),
-    async record(id) {
+    /** Undefined where the export wrote no row for this record. */
+    async record(id: number): Promise<ExportedRecord | undefined> {
       const { texts, held = {}, sent = {} } = (await storedOf(id)) ?? {};
       return texts && { texts, held: decodeFields(held), sent: decodeFields(sent) };
     },
-    async remember(id, edits) {
+    /** What the import sends or tells of the record, for imports after it. */
+    async remember(id: number, edits: ReturnType<typeof editsOf>): Promise<void> {
       const { texts = [], held = {}, sent = {} } = (await storedOf(id)) ?? {};
       const remembered: Remembered = {
         texts,
@@ -166,20 +145,15 @@ function diskFault(path: string, error: unknown): RunError {
   );
 }
 
-/** Rows of a file that an export wrote, without what nobody has changed since. */
-export interface EditedRows {
-  /** `staged` are `rows` after mapping, in the same order. */
-  keep(rows: readonly SheetRow[], staged: readonly StagedRow[]): Promise<readonly StagedRow[]>;
-  /** Says what could not be compared; after the last row. */
-  tell(): void;
-  /** A row is about to be written, or its conflict is told: later imports compare with this. */
-  settled(row: ResolvedRow, change: Change): Promise<void>;
-}
+export type EditedRows = NonNullable<Awaited<ReturnType<typeof openEditedRows>>>;
 
 const OLDER = 'every cell counts, and older values are written back where somebody changed them since';
 
-/** Undefined where the job was not written by an export, or what that export wrote is not at hand; that is warned of. */
-export async function openEditedRows(run: Run, input: MappingInput, mapping: Mapping): Promise<EditedRows | undefined> {
+/**
+ * Rows of a file that an export wrote, without what nobody has changed since. Undefined where the job was not written by an
+ * export, or what that export wrote is not at hand; that is warned of.
+ */
+export async function openEditedRows(run: Run, input: MappingInput, mapping: Mapping) {
   const { job } = run;
   if (job.kind !== 'import' || job.edited_from === undefined) return undefined;
   const { edited_from: from, resource } = job;
@@ -201,7 +175,8 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
   const keep = keepEdits(input, mapping, base.fields);
   let strange = 0;
   return {
-    async keep(rows, staged) {
+    /** `staged` are `rows` after mapping, in the same order. */
+    async keep(rows: readonly SheetRow[], staged: readonly StagedRow[]): Promise<readonly StagedRow[]> {
       // All at once: the system reads them together.
       const records = await Promise.all(
         staged.map(({ set }) => (typeof set['id'] === 'number' ? base.record(set['id']) : undefined)),
@@ -220,11 +195,13 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
       }
       return kept;
     },
-    async settled(row, change) {
+    /** A row is about to be written, or its conflict is told: later imports compare with this. */
+    async settled(row: ResolvedRow, change: Change): Promise<void> {
       const { id } = row.set;
       if (typeof id === 'number') await base.remember(id, editsOf(row, change));
     },
-    tell() {
+    /** Says what could not be compared; after the last row. */
+    tell(): void {
       if (strange > 0)
         run.warn(
           `The export ${from}, which wrote this job, did not write ${strange === 1 ? 'one row' : `${strange} rows`} of the file: ${OLDER}. Look at the dry run.`,

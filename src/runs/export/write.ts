@@ -29,11 +29,11 @@ export async function writeRecords(
   const { imported } = layout;
   if (!imported) return writeFiles(run, connection, list, layout, { confirmed });
   const fields = imported.map(({ field }) => field);
-  return writeBase(run.folder, fields, (base) =>
+  return writeBase(run.folder, fields, (add) =>
     writeFiles(run, connection, list, layout, {
       confirmed,
       onRow: (id, row) =>
-        base.add(
+        add(
           id,
           imported.map(({ index }) => row[index] ?? ''),
         ),
@@ -100,6 +100,9 @@ function warnOfShortened(run: ExportRun, { shortened }: WrittenTable): void {
   );
 }
 
+/** Rows between two looks at the answers of the service: about a millisecond of work. */
+const ROWS_AT_ONCE = 50;
+
 /**
  * The file, made from the first reading while the list is read again: most lists are at rest, and the process has little
  * else to do. It takes the place of the target once the second reading has shown the same.
@@ -107,17 +110,7 @@ function warnOfShortened(run: ExportRun, { shortened }: WrittenTable): void {
  *   begun → rows are written → waits → the readings agree: in its place
  *                                    → they do not, or the reading failed: thrown away, as if it had never been begun
  */
-export interface Draft {
-  /** `list`: what the first reading showed. */
-  readonly begin: (list: Records) => void;
-  /** What was written, once it is in its place; undefined where there is no draft of this list. Throws what `writeRecords` does. */
-  settle(list: Records): Promise<Written | undefined>;
-}
-
-/** Rows between two looks at the answers of the service: about a millisecond of work. */
-const ROWS_AT_ONCE = 50;
-
-export function openDraft(run: ExportRun, connection: ReadConnection, plan: ExportPlan): Draft {
+export function openDraft(run: ExportRun, connection: ReadConnection, plan: ExportPlan) {
   const dropped = new AbortController();
   let making: Promise<Written> | undefined;
   let isReading = true;
@@ -156,13 +149,15 @@ export function openDraft(run: ExportRun, connection: ReadConnection, plan: Expo
   run.closers.push(drop);
 
   return {
-    begin(list) {
+    /** `list`: what the first reading showed. */
+    begin(list: Records): void {
       // Its import needs names that are asked for, which is left until the list has been read.
       if (run.request.editable) return;
       making = writeRecords(drafting, connection, plan, { ...list, read: (ids) => read(list, ids) }, confirmed);
       making.catch(() => undefined);
     },
-    async settle(list) {
+    /** What was written, once it is in its place; undefined where there is no draft of this list. Throws what `writeRecords` does. */
+    async settle(list: Records): Promise<Written | undefined> {
       isReading = false;
       if (making && !list.asFirst) await drop();
       if (!making || !list.asFirst) return undefined;

@@ -122,24 +122,18 @@ function checkFilter(filter: Plain, names: ExportNames, yaml: JobYaml, report: R
   }
 }
 
-/**
- * Holds what an export job names against the columns that the export will have, by the rules of the export itself, as far as
- * these are known without the service: custom fields and forms are the service's. What is wrong is reported.
- */
-interface ExportNames {
-  column(text: string, path: KeyPath): void;
-  /** `values` with the place of each. Returns the field, where it is one of the description. */
-  filter(name: string, values: readonly Placed[], path: KeyPath): FieldSpec | undefined;
-  /** `text` as it stands in the job, perhaps with a minus sign. */
-  order(text: string, path: KeyPath): void;
-}
+type ExportNames = ReturnType<typeof exportNames>;
 
 export interface Placed {
   readonly value: unknown;
   readonly at: KeyPath;
 }
 
-function exportNames(resource: ResourceName | ReadOnlyName, report: Report): ExportNames {
+/**
+ * Holds what an export job names against the columns that the export will have, by the rules of the export itself, as far as
+ * these are known without the service: custom fields and forms are the service's. What is wrong is reported.
+ */
+function exportNames(resource: ResourceName | ReadOnlyName, report: Report) {
   const context = { lexicon: NO_LEXICON, templates: [], forms: [] };
   const naming: Naming = { ...context, resource, columns: exportColumns(resource, context) };
   const spec = isWritable(resource) ? resourceSpec(resource) : undefined;
@@ -160,11 +154,12 @@ function exportNames(resource: ResourceName | ReadOnlyName, report: Report): Exp
       naming.columns.map(({ heading }) => heading),
     ) === '';
   return {
-    column(text, path) {
+    column(text: string, path: KeyPath): void {
       if (!isCustom(text, path, 'value') && !mayBeUnlisted(text))
         tried(() => chooseColumns([text], naming), path, 'value', report);
     },
-    filter(name, values, path) {
+    /** `values` with the place of each. Returns the field, where it is one of the description. */
+    filter(name: string, values: readonly Placed[], path: KeyPath): FieldSpec | undefined {
       if (isCustom(name, path, 'key') || (!spec && mayBeUnlisted(name))) return undefined;
       // A view has no blank value.
       const probe =
@@ -176,7 +171,8 @@ function exportNames(resource: ResourceName | ReadOnlyName, report: Report): Exp
       }
       return spec && findField(spec, name);
     },
-    order(text, path) {
+    /** `text` as it stands in the job, perhaps with a minus sign. */
+    order(text: string, path: KeyPath): void {
       if (!isCustom(text, path, 'value') && (spec || !mayBeUnlisted(text.replace(/^-/, ''))))
         tried(() => exportOrder(text, naming), path, 'value', report);
     },

@@ -226,20 +226,18 @@ function checkColumnOptions(
     if (wrong) report(at, `the value for \`${cell}\` ${wrong}`, { part: 'value' });
   }
   if (!field) return;
-  if (options['dates'] !== undefined && field.type.kind !== 'date') {
-    report([...path, 'dates'], `\`${field.name}\` is no date; \`dates\` has no effect here`, { severity: 'warning' });
-  }
-  if (options['overflow'] !== undefined && field.type.kind !== 'text') {
-    report([...path, 'overflow'], `\`${field.name}\` holds no text; \`overflow\` has no effect here`, {
-      severity: 'warning',
-    });
-  }
-  if (options['decimal'] !== undefined && field.type.kind !== 'decimal') {
-    report([...path, 'decimal'], `\`${field.name}\` holds no decimals; \`decimal\` has no effect here`, {
-      severity: 'warning',
-    });
+  for (const [key, kind, what] of KIND_OPTIONS) {
+    if (options[key] === undefined || field.type.kind === kind) continue;
+    report([...path, key], `\`${field.name}\` ${what}; \`${key}\` has no effect here`, { severity: 'warning' });
   }
 }
+
+/** Options of a column that have a meaning for one kind of field alone. */
+const KIND_OPTIONS = [
+  ['dates', 'date', 'is no date'],
+  ['overflow', 'text', 'holds no text'],
+  ['decimal', 'decimal', 'holds no decimals'],
+] as const;
 
 export function checkDates(dates: unknown, path: KeyPath, report: Report): void {
   if (!Array.isArray(dates)) return;

@@ -14,20 +14,13 @@ export interface NightsOf {
   readonly service: string;
 }
 
-/** The file of a run, as the next night compares it with its own. */
-interface LastNight {
-  readonly run: string;
-  readonly at: string;
-  readonly rows: number;
-  readonly sha256: string;
-  readonly apply: boolean;
-  readonly status: string;
-}
-
 /** A run that was reported. */
-interface PastNight extends Night {
+export interface PastNight extends Night {
+  readonly sha256: string;
   /** The run whose plan it carried out. */
   readonly approves?: string;
+  /** Brakes tripped, and somebody let it pass. */
+  readonly overridden?: boolean;
 }
 
 /** What earlier nights of a job left. Of every list the run that began last is last, whichever ended last. */
@@ -38,20 +31,15 @@ export interface Nights {
    * The run with the newest file that finished; report-only runs count, braked and failed ones do not, nor does a report-only
    * run that brakes would have stopped.
    */
-  readonly last?: LastNight;
+  readonly last?: PastNight;
   /** Runs that were applied, to the end or in part, at most 30. */
-  readonly applied: readonly Pick<LastNight, 'run' | 'at' | 'sha256' | 'status'>[];
+  readonly applied: readonly Pick<PastNight, 'run' | 'at' | 'sha256' | 'status'>[];
   readonly absent: Absences;
 }
 
 /** A run that ended, as `rememberNight` takes it. */
-export interface EndedNight {
+export interface EndedNight extends Omit<PastNight, keyof Night> {
   readonly night: Night;
-  readonly sha256: string;
-  /** The run whose plan it carried out. */
-  readonly approves?: string;
-  /** Brakes tripped, and somebody let it pass. */
-  readonly overridden?: boolean;
   /** What it saw; left out where it did not come so far. */
   readonly seen?: Seen;
 }
@@ -68,9 +56,6 @@ export interface Seen {
   readonly found: Found;
 }
 
-/** A run that ended, as it is kept. */
-type Kept = Omit<EndedNight, 'seen'>;
-
 const HISTORY = 90;
 const APPLIED = 30;
 
@@ -80,12 +65,9 @@ export function readNights(of: NightsOf): Nights {
     const kept = readKept(home, of);
     const last = baseline(kept);
     return {
-      history: kept.slice(-HISTORY).map(pastNight),
-      ...(last && { last: asLast(last) }),
-      applied: kept
-        .filter(isApplied)
-        .slice(-APPLIED)
-        .map(({ sha256, night: { run, at, status } }) => ({ run, at, sha256, status })),
+      history: kept.slice(-HISTORY),
+      ...(last && { last }),
+      applied: kept.filter(isApplied).slice(-APPLIED),
       absent: readAbsent(home, of),
     };
   });
@@ -95,19 +77,20 @@ export function readNights(of: NightsOf): Nights {
  * Keeps how a run ended, and what it saw, in one step. One that ends again because it was resumed takes the place of its first
  * end; one whose reports alone are written again stays as it is. What a finished run saw counts once.
  */
-export function rememberNight(of: NightsOf, { seen, ...ended }: EndedNight): void {
+export function rememberNight(of: NightsOf, { seen, night, ...more }: EndedNight): void {
+  const ended: PastNight = { ...night, ...more };
   alone(of, (home) => {
     const earlier = readKept(home, of);
-    const before = earlier.find(({ night }) => night.run === ended.night.run)?.night;
+    const before = earlier.find(({ run }) => run === ended.run);
     const again = before !== undefined && isFinished(before);
-    if (again && before.status === ended.night.status && before.writes === ended.night.writes) return;
-    if (seen && !again) rememberAbsent(home, of, ended, seen, earlier.map(pastNight));
-    const kept = inOrder([...earlier.filter(({ night }) => night !== before), ended]);
+    if (again && before.status === ended.status && before.writes === ended.writes) return;
+    if (seen && !again) rememberAbsent(home, of, ended, seen, earlier);
+    const kept = inOrder([...earlier.filter((one) => one !== before), ended]);
     const needed = new Set([...kept.slice(-HISTORY), ...kept.filter(isApplied).slice(-APPLIED), baseline(kept)]);
     home.prepare(`delete from night where ${OF}`).run(...keyOf(of));
     const insert = home.prepare('insert into night (job, company, service, run, ended) values (?, ?, ?, ?, ?)');
     for (const one of kept) {
-      if (needed.has(one)) insert.run(...keyOf(of), one.night.run, JSON.stringify(one));
+      if (needed.has(one)) insert.run(...keyOf(of), one.run, JSON.stringify(one));
     }
   });
   reached('night-kept');
@@ -116,19 +99,18 @@ export function rememberNight(of: NightsOf, { seen, ...ended }: EndedNight): voi
 function rememberAbsent(
   home: Database,
   of: NightsOf,
-  { night, sha256, approves, overridden }: Kept,
+  night: PastNight,
   seen: Seen,
   history: readonly PastNight[],
 ): void {
+  const { run, sha256, approves, overridden } = night;
   const finished = isFinished(night);
   if (!(finished || night.status === 'braked')) return;
   // What a later run saw of a newer file stands.
-  if (laterNight({ history }, { run: night.run, approves })) return;
+  if (laterNight({ history }, { run, approves })) return;
   const absent = readAbsent(home, of);
   const counts = finished && (night.apply || !overridden);
-  const next = counts
-    ? countAbsences(absent, seen.orphans, { run: night.run, sha256, ...seen })
-    : endAbsences(absent, seen.found);
+  const next = counts ? countAbsences(absent, seen.orphans, { run, sha256, ...seen }) : endAbsences(absent, seen.found);
   if (next !== absent) writeAbsent(home, of, next);
 }
 
@@ -152,13 +134,13 @@ const OF = 'job = ? and company = ? and service = ?';
 const keyOf = ({ job, company, service }: NightsOf) => [job, company, service] as const;
 
 /** In the order in which the runs began: one may have been interrupted, and end after a later one. */
-function readKept(home: Database, of: NightsOf): Kept[] {
+function readKept(home: Database, of: NightsOf): PastNight[] {
   const found = home.prepare(`select ended from night where ${OF}`).all(...keyOf(of));
-  return inOrder(found.map(({ ended }) => JSON.parse(String(ended)) as Kept));
+  return inOrder(found.map(({ ended }) => JSON.parse(String(ended)) as PastNight));
 }
 
-const inOrder = (kept: readonly Kept[]): Kept[] =>
-  [...kept].sort(({ night: { run: a } }, { night: { run: b } }) => (a < b ? -1 : a > b ? 1 : 0));
+const inOrder = (kept: readonly PastNight[]): PastNight[] =>
+  [...kept].sort(({ run: a }, { run: b }) => (a < b ? -1 : a > b ? 1 : 0));
 
 function readAbsent(home: Database, of: NightsOf): Absences {
   const found = home
@@ -190,7 +172,7 @@ function writeAbsent(home: Database, of: NightsOf, absent: Absences): void {
 const isFinished = ({ status }: Pick<Night, 'status'>): boolean => status === 'succeeded' || status === 'partial';
 
 /** Whether a run wrote, or found nothing to write; one that was stopped at it counts as well. */
-const isApplied = ({ night }: Kept): boolean => night.apply && (isFinished(night) || night.writes > 0);
+const isApplied = (night: PastNight): boolean => night.apply && (isFinished(night) || night.writes > 0);
 
 /**
  * Whose file a run took, as a place in the order of runs. An approved run took the file of the run that was approved, however
@@ -203,10 +185,9 @@ const fileOf = ({ run, approves }: { readonly run: string; readonly approves?: s
  * The run that the next one is compared with: of those that finished, the one with the newest file. A look with `--force` at
  * a file that brakes would stop is no measure.
  */
-function baseline(kept: readonly Kept[]): Kept | undefined {
-  const fit = kept.filter(({ night, overridden }) => isFinished(night) && (night.apply || !overridden));
-  const placeOf = ({ night, approves }: Kept) => fileOf({ run: night.run, ...(approves && { approves }) });
-  return fit.reduce<Kept | undefined>((best, one) => (best && placeOf(best) > placeOf(one) ? best : one), undefined);
+function baseline(kept: readonly PastNight[]): PastNight | undefined {
+  const fit = kept.filter((night) => isFinished(night) && (night.apply || !night.overridden));
+  return fit.reduce<PastNight | undefined>((best, one) => (best && fileOf(best) > fileOf(one) ? best : one), undefined);
 }
 
 /**
@@ -246,14 +227,6 @@ export function sameFile({ applied }: Pick<Nights, 'applied'>, sha256: string, w
 
 /** `2026-11-20, 02:00 UTC` */
 const when = (at: string): string => `${at.slice(0, 10)}, ${at.slice(11, 16)} UTC`;
-
-function pastNight({ night, approves }: Kept): PastNight {
-  return approves === undefined ? night : { ...night, approves };
-}
-
-function asLast({ sha256, night: { run, at, rows, apply, status } }: Kept): LastNight {
-  return { run, at, rows, sha256, apply, status };
-}
 
 /** Since when, and in how many runs in a row, a record is missing from a job's file. */
 interface Absence {

@@ -5,27 +5,6 @@ import type { RequestCounts } from '../../service/port.js';
 import type { Observe } from '../../service/transport/send.js';
 import type { Progress } from './context.js';
 
-/** What is still ahead of a run in requests: estimated once the plan is known, and kept up to date while rows are written. */
-export interface Outlook {
-  readonly observe: Observe;
-  /**
-   * Before the first write: what is to be written by `rows` rows that have no outcome yet. Undefined while no answer of the
-   * service has told its pace.
-   */
-  plan(planned: PlannedWrites, rows: number, requests: Readonly<RequestCounts> | undefined): Effort | undefined;
-  /** A row was decided while writing: whether it is sent. */
-  decided(isSent: boolean): void;
-  /** A row that was sent has its outcome. */
-  ended(): void;
-  /** For the progress; undefined before the plan. */
-  ahead(requests: Readonly<RequestCounts> | undefined): Progress['requests'];
-  /** For the summary; undefined where the run did not come so far. */
-  summary(run: {
-    readonly dryRun: boolean;
-    readonly requests: Readonly<RequestCounts> | undefined;
-  }): Summary['estimate'];
-}
-
 interface OutlookOptions {
   readonly clock: Clock;
   /** Most requests in flight, and a second. */
@@ -36,7 +15,10 @@ interface OutlookOptions {
 /** Rows that tell which share of the others is sent, and outcomes that tell what a row takes. */
 const ENOUGH = 200;
 
-export function openOutlook({ clock, concurrency, maxRps }: OutlookOptions): Outlook {
+export type Outlook = ReturnType<typeof openOutlook>;
+
+/** What is still ahead of a run in requests: estimated once the plan is known, and kept up to date while rows are written. */
+export function openOutlook({ clock, concurrency, maxRps }: OutlookOptions) {
   const pace = requestPace(clock);
   const openedAt = clock.now();
   let plan: (PlannedWrites & { rows: number; effort: Effort; at: number; made: number; reads: number }) | undefined;
@@ -56,21 +38,28 @@ export function openOutlook({ clock, concurrency, maxRps }: OutlookOptions): Out
 
   return {
     observe: pace.observe,
-    plan(planned, rows, requests) {
+    /**
+     * Before the first write: what is to be written by `rows` rows that have no outcome yet. Undefined while no answer of the
+     * service has told its pace.
+     */
+    plan(planned: PlannedWrites, rows: number, requests: Readonly<RequestCounts> | undefined): Effort | undefined {
       const perSecond = pace.perSecond(concurrency);
       if (perSecond === undefined) return undefined;
       const effort = estimateOf(planned, Math.min(perSecond, maxRps ?? Number.POSITIVE_INFINITY));
       plan = { ...planned, rows, effort, at: clock.now(), made: requests?.total ?? 0, reads: requests?.reads ?? 0 };
       return effort;
     },
-    decided(isSent) {
+    /** A row was decided while writing: whether it is sent. */
+    decided(isSent: boolean): void {
       decided++;
       if (isSent) sent++;
     },
-    ended() {
+    /** A row that was sent has its outcome. */
+    ended(): void {
       ended++;
     },
-    ahead(requests) {
+    /** For the progress; undefined before the plan. */
+    ahead(requests: Readonly<RequestCounts> | undefined): Progress['requests'] {
       if (!plan || !requests) return undefined;
       const { rows, atMost } = rowsAhead(plan);
       const expected = plan.effort.requests / Math.max(1, plan.creates + plan.updates);
@@ -78,7 +67,14 @@ export function openOutlook({ clock, concurrency, maxRps }: OutlookOptions): Out
       const left = Math.round(rows * Math.max(1, expected, seen));
       return { made: requests.total, left, ...(atMost ? { atMost } : {}) };
     },
-    summary({ dryRun, requests }) {
+    /** For the summary; undefined where the run did not come so far. */
+    summary({
+      dryRun,
+      requests,
+    }: {
+      readonly dryRun: boolean;
+      readonly requests: Readonly<RequestCounts> | undefined;
+    }): Summary['estimate'] {
       if (!plan) return undefined;
       const { effort, made, at, atMost } = plan;
       // The real run reads what its rehearsal has read.
@@ -96,8 +92,6 @@ export function openOutlook({ clock, concurrency, maxRps }: OutlookOptions): Out
 }
 
 const tenths = (seconds: number): number => Math.round(seconds * 10) / 10;
-
-/** What the rest of a run takes, in numbers and in words that claim no more than is known. */
 
 /** Requests, and the seconds that they take. */
 interface Effort {
@@ -156,17 +150,6 @@ export function timeText(seconds: number): string {
   return `${Math.round(hours / 24)} days`;
 }
 
-/** How fast the service has answered a run so far. */
-interface RequestPace {
-  /** Sees every exchange as it ends. */
-  readonly observe: Observe;
-  /**
-   * Requests a second that can be expected with so many in flight; undefined before the first answer. Where about so many were
-   * in flight, or the service held the run back, it is what was reached; else so many divided by the time of an answer.
-   */
-  perSecond(inFlight: number): number | undefined;
-}
-
 /** Exchanges by which the past counts half. */
 const MEMORY = 256;
 /** The first answers of a run wait for a connection: of so few the quickest tells most. */
@@ -174,7 +157,8 @@ const FEW = 16;
 /** Statuses by which a service says that it is asked too often. */
 const TOO_MANY: readonly (number | undefined)[] = [429, 503];
 
-export function requestPace(clock: Clock): RequestPace {
+/** How fast the service has answered a run so far. */
+export function requestPace(clock: Clock) {
   let exchanges = 0;
   /** The sum of their times, and the time in which at least one was under way; milliseconds. */
   let summed = 0;
@@ -183,7 +167,8 @@ export function requestPace(clock: Clock): RequestPace {
   let quickest = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
   return {
-    observe({ ms, status }) {
+    /** Sees every exchange as it ends. */
+    observe: (({ ms, status }) => {
       const now = clock.now();
       // Where answers were waited for between two ends, and no longer: a pause of the run is not the service's.
       const waited = TOO_MANY.includes(status) || heldBack > 0 ? now - last : Math.min(ms, now - last);
@@ -195,8 +180,12 @@ export function requestPace(clock: Clock): RequestPace {
       if (TOO_MANY.includes(status)) heldBack++;
       if (exchanges < MEMORY) return;
       [exchanges, summed, busy, heldBack] = [exchanges / 2, summed / 2, busy / 2, Math.floor(heldBack / 2)];
-    },
-    perSecond(inFlight) {
+    }) satisfies Observe,
+    /**
+     * Requests a second that can be expected with so many in flight; undefined before the first answer. Where about so many
+     * were in flight, or the service held the run back, it is what was reached; else so many divided by the time of an answer.
+     */
+    perSecond(inFlight: number): number | undefined {
       if (exchanges === 0) return undefined;
       // Answers within a millisecond are told apart by nobody.
       const reached = (exchanges * 1000) / Math.max(busy, 1);

@@ -14,20 +14,9 @@ const LOOK_MS = 1_000;
 const KEEP_MS = 7 * 86_400_000;
 const MOST = 200;
 
-export interface Stops {
-  /** While a run is at work here: the signal is aborted, with `STOPPED`, once somebody wants it stopped, or by what else ends it. */
-  watch(
-    run: string,
-    ends?: readonly (readonly [signal: AbortSignal, reason: string])[],
-  ): { readonly signal: AbortSignal; release(): void };
-  /** Stops a run, on whichever worker of the queue it is, or will be where that one dies before the run has stopped. */
-  ask(run: string): Promise<void>;
-  /** What was asked before does not concern a run that is taken up on request. */
-  withdraw(run: string): Promise<void>;
-  close(): void;
-}
+export type Stops = ReturnType<typeof openStops>;
 
-export function openStops(store: Pick<Store, 'read' | 'swap'>): Stops {
+export function openStops(store: Pick<Store, 'read' | 'swap'>) {
   const here = new Map<string, AbortController>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
@@ -62,7 +51,8 @@ export function openStops(store: Pick<Store, 'read' | 'swap'>): Stops {
   const withdraw = (run: string) => change((all) => all.filter((one) => one.run !== run));
 
   return {
-    watch(run, ends = []) {
+    /** While a run is at work here: the signal is aborted, with `STOPPED`, once somebody wants it stopped, or by what else ends it. */
+    watch(run: string, ends: readonly (readonly [signal: AbortSignal, reason: string])[] = []) {
       const [controller, over] = [new AbortController(), new AbortController()];
       for (const [end, reason] of ends) {
         if (end.aborted) controller.abort(reason);
@@ -83,13 +73,15 @@ export function openStops(store: Pick<Store, 'read' | 'swap'>): Stops {
         },
       };
     },
-    async ask(run) {
+    /** Stops a run, on whichever worker of the queue it is, or will be where that one dies before the run has stopped. */
+    async ask(run: string): Promise<void> {
       const own = here.get(run);
       own?.abort(STOPPED);
       await change((all) => [...all.filter((one) => one.run !== run), { run, at: Date.now() }]).catch((error) => {
         if (!own) throw error;
       });
     },
+    /** What was asked before does not concern a run that is taken up on request. */
     withdraw,
     close: () => clearInterval(timer),
   };

@@ -31,26 +31,20 @@ export interface OperationsOptions {
   readonly notice: (level: 'info' | 'warn', text: string) => void;
 }
 
-export interface Operations {
-  /** Where it is answered, e.g. `http://127.0.0.1:8720`; absent where `http` is. */
-  readonly url?: string;
-  /** Whether people may come to the pages of the console: on loopback, and beyond it where there are users. */
-  areOpen(): Promise<boolean>;
-  /** From now on the API is answered. */
-  serve(api: Api): void;
-  /** Ends within 2 s, whoever is connected. */
-  close(): Promise<void>;
-}
-
 /**
  * Health, readiness, metrics, the API and the console over HTTP. Throws `RunError` (usage) for a stated port that is taken.
  */
-export async function openOperations(options: OperationsOptions): Promise<Operations> {
+export async function openOperations(options: OperationsOptions) {
   const { http, queues, metrics, notice } = options;
   const connections = openConnections();
   metrics.watch({ queues });
   if (http === undefined) {
-    return { areOpen: async () => false, serve: () => undefined, close: async () => undefined };
+    return {
+      url: undefined,
+      areOpen: async () => false,
+      serve: (_api: Api) => undefined,
+      close: async () => undefined,
+    };
   }
   const door = openDoor({ ...options.door, host: http.host, known: connections.known });
   const loop = watchEventLoop();
@@ -73,10 +67,14 @@ export async function openOperations(options: OperationsOptions): Promise<Operat
       notice('info', `Port ${http.port} is taken; console, health and metrics are at ${server.url}.`);
     }
     return {
+      /** Where it is answered, e.g. `http://127.0.0.1:8720`. */
       url: server.url,
+      /** Whether people may come to the pages of the console: on loopback, and beyond it where there are users. */
       areOpen: door.areOpen,
+      /** From now on the API is answered. */
       serve: door.serve,
-      async close() {
+      /** Ends within 2 s, whoever is connected. */
+      async close(): Promise<void> {
         loop.close();
         await server.close();
       },

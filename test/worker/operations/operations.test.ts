@@ -4,18 +4,12 @@ import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openPages } from '../../../src/api/access/pages.js';
 import { openAccess } from '../../../src/api/access/sign-in.js';
-import {
-  type Health,
-  liveness,
-  type Operations,
-  type OperationsOptions,
-  openOperations,
-} from '../../../src/worker/operations/http.js';
+import { type Health, liveness, type OperationsOptions, openOperations } from '../../../src/worker/operations/http.js';
 import { openMetrics } from '../../../src/worker/operations/metrics.js';
 import { freePort } from '../../support/server-process.js';
 
 const FINE: Health = { ok: true, details: { queue: 'ok' } };
-const opened: Operations[] = [];
+const opened: Awaited<ReturnType<typeof openOperations>>[] = [];
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((one) => one.close()));
