@@ -22,23 +22,11 @@ export interface ExtraColumns {
   columns(): readonly ExportColumn[];
 }
 
-/** Members of one object that get columns of their own; of an object with more, all stand in one column as JSON. */
-const MOST_MEMBERS = 200;
-/** The same for members of the record itself. */
-const MOST_OWN = 1_000;
-/** Deeper objects are JSON. */
-const MOST_DEPTH = 8;
+/** Members without a column that get columns of their own; of more, all stand in one column as JSON. */
+const MOST = 1_000;
 
 /** Where members that the interface does not name stand, once there are too many of them. */
 const OTHERS = 'other_members';
-
-/** What stands at one place, over all records. */
-interface Spot {
-  /** Absent: too many members, they are shown together. */
-  members: Map<string, Spot> | undefined;
-  /** Shapes of the values that stand here themselves. */
-  readonly shapes: Set<Shape>;
-}
 
 /**
  * Columns for what records hold and the interface does not name, and for what only the records tell: further rows of a
@@ -51,57 +39,48 @@ export function extraColumns(
 ): ExtraColumns {
   const find = unshownFinder(resource, known);
   const custom = isWritable(resource) ? customExtras(resourceSpec(resource), known, context) : undefined;
-  const root = spot();
+  const found = new Map<string, { readonly keys: readonly string[]; readonly shapes: Set<Shape> }>();
   return {
     see(record, read) {
       custom?.see(read ? { json: record, read } : { json: record });
-      find(record, (keys, value) => note(root, keys, value, 0));
+      find(record, (keys, value) =>
+        eachLeaf(keys, value, (keys, leaf) => {
+          const at = keys.join('\0');
+          const known = found.get(at) ?? { keys, shapes: new Set() };
+          known.shapes.add(shapeOf(leaf));
+          if (found.size <= MOST) found.set(at, known);
+        }),
+      );
     },
     columns() {
       const headings = headingsOf(known);
-      const spots = root.members ? columnsOf(root, []) : [othersColumn(find)];
-      return [...(custom?.columns() ?? []), ...spots].map(headings.give);
+      const inOrder = [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => memberColumn(one));
+      const members = found.size > MOST ? [othersColumn(find)] : inOrder;
+      return [...(custom?.columns() ?? []), ...members].map(headings.give);
     },
   };
 }
 
-function spot(): Spot {
-  return { members: new Map(), shapes: new Set() };
+/** Deeper objects are JSON. */
+const MOST_DEPTH = 8;
+
+/** Members of an object each at their own place. */
+function eachLeaf(keys: readonly string[], value: unknown, see: Unshown): void {
+  if (!isMembers(value) || keys.length >= MOST_DEPTH) see(keys, value);
+  else for (const [key, held] of Object.entries(value)) if (!isNothing(held)) eachLeaf([...keys, key], held, see);
 }
 
-/** Notes what stands at the end of the keys; members of an object each at their own place. */
-function note(at: Spot, keys: readonly string[], value: unknown, depth: number): void {
-  const [key, ...rest] = keys;
-  if (key === undefined) {
-    if (!isMembers(value) || depth >= MOST_DEPTH) at.shapes.add(shapeOf(value));
-    else for (const [inner, held] of Object.entries(value)) if (!isNothing(held)) note(at, [inner], held, depth);
-    return;
-  }
-  if (!at.members) return;
-  const next = at.members.get(key) ?? spot();
-  at.members.set(key, next);
-  if (at.members.size > (depth === 0 ? MOST_OWN : MOST_MEMBERS)) at.members = undefined;
-  else note(next, rest, value, depth + 1);
-}
-
-function columnsOf(at: Spot, keys: readonly string[]): readonly Unheaded[] {
-  const own = at.shapes.size > 0 || !at.members ? [spotColumn(at, keys)] : [];
-  const inner = [...(at.members ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
-  return [...own, ...inner.flatMap(([key, next]) => columnsOf(next, [...keys, key]))];
-}
-
-function spotColumn(at: Spot, keys: readonly string[]): Unheaded {
-  const apart = at.members !== undefined && keys.length < MOST_DEPTH;
+function memberColumn({ keys, shapes }: { readonly keys: readonly string[]; readonly shapes: Set<Shape> }): Unheaded {
   return {
     headings: [keys.join('.')],
-    kind: at.members ? kindOf(at.shapes, keys.at(-1) ?? '') : 'json',
+    kind: kindOf(shapes, keys.at(-1) ?? ''),
     source: { kind: 'extra', keys },
     note: 'Not named by the interface of the service. For information.',
     text({ json }) {
       let value: unknown = json;
       for (const key of keys) value = isMembers(value) && Object.hasOwn(value, key) ? value[key] : undefined;
       // The members of an object have columns of their own.
-      return apart && isMembers(value) ? '' : rawText(value);
+      return isMembers(value) && keys.length < MOST_DEPTH ? '' : rawText(value);
     },
   };
 }

@@ -9,7 +9,6 @@ import { readAmount } from '../resources/read-value.js';
 import { readOnlySpec, resourceSpec } from '../resources/registry.js';
 import type { FieldType, Lexicon, ReferenceTarget } from '../resources/spec.js';
 import { booleanValue, enumValue } from '../resources/value-check.js';
-import type { Json } from '../service/port.js';
 import { type ExportColumn, type ExportRecord, isWritable } from './column.js';
 import { type CustomCell, customReader, MORE_ROWS } from './custom-columns.js';
 import { columnOf, fieldNamed, type Naming, partNamed, refused, unknownName } from './names.js';
@@ -20,8 +19,6 @@ export interface Condition {
   /** `manufacturer = Dell or HP`. */
   readonly described: string;
   keeps(record: ExportRecord): boolean;
-  /** Member of the read form that it looks at. */
-  readonly member: string;
   /** Only records with these ids can fit. */
   readonly ids?: readonly number[];
 }
@@ -33,8 +30,6 @@ export interface Problem {
 
 /** `--filter k=v …`: a record must fit all of them. */
 export interface ExportFilter {
-  /** `req`: the service shows only a part of each record, so that no file can be imported again. */
-  readonly query: Readonly<Record<string, string>>;
   /** Texts compare as keys do, the rest by value. */
   keeps(record: ExportRecord): boolean;
   /** One sentence for each condition. */
@@ -49,17 +44,16 @@ const NO_FILTERS: ReadonlyMap<string, string> = new Map([
   ['page', 'is no filter: all pages are read'],
   ['ordering', 'is no filter; use --order'],
   ['company', 'is no filter: an export is of one company; use --company'],
+  ['req', 'is no filter: whole records are exported; choose columns with --columns'],
 ]);
-const VIEWS = ['warranty', 'support'];
-const FORM_PARAMETERS = ['custom_form_id', 'custom_form_name', 'custom_form_value'];
 
 /** What was asked for, by key in lower case. */
 type Asked = Map<string, { readonly key: string; readonly values: readonly string[] }>;
 
 /**
  * What is asked for with `--filter`: fields by heading, name or alias (`manufacturer=Dell`, `supplier.name=Acme`,
- * `template.Finance.Cost Centre=4711`), columns of custom forms (`form.Data centre.Rack=A1`: in any row), and the service's
- * own parameters (interface, section 4.4). `a=` means blank; a field that is named several times must have one of the values.
+ * `template.Finance.Cost Centre=4711`), columns of custom forms (`form.Data centre.Rack=A1`: in any row), and the names of
+ * the service's own parameters (interface, section 4.4). `a=` means blank; a field that is named several times must have one of the values.
  * All is compared here: how the service compares is not documented, and what its filters leave out nothing would tell.
  * Throws a RunError that lists every fault.
  */
@@ -74,8 +68,6 @@ export function exportFilter(filters: readonly string[], naming: Naming): Export
       asked.set(pair.key.toLowerCase(), { key, values: [...values, pair.value] });
     }
   }
-  const view = naming.resource === 'asset' ? takeView(asked, problems) : {};
-  if (naming.resource === 'asset') takeFormParameters(asked, problems);
   const conditions: Condition[] = [];
   for (const { key, values } of asked.values()) {
     const condition = conditionOn(key, values, naming);
@@ -88,25 +80,11 @@ export function exportFilter(filters: readonly string[], naming: Naming): Export
     : readOnlySpec(naming.resource).itemPath !== undefined;
   const ids = single ? conditions.find((condition) => condition.ids)?.ids : undefined;
   return {
-    query: view,
     keeps: (record) => conditions.every((condition) => condition.keeps(record)),
-    described: [
-      ...Object.entries(view).map(([name, value]) => `${name} = ${value} (the service shows only these details)`),
-      ...conditions.map(({ described }) => described),
-    ],
+    described: conditions.map(({ described }) => described),
     conditions,
     ...(ids ? { ids } : {}),
   };
-}
-
-/** `records`: page 1 of the answer to the filter's query. Throws a RunError where none of them shows what is asked for. */
-export function checkShown({ query, conditions }: ExportFilter, records: readonly Json[]): void {
-  const hidden = conditions.filter(({ member }) => !records.some((record) => Object.hasOwn(record, member)));
-  if (hidden.length === 0 || records.length === 0) return;
-  const problems = hidden.map(
-    ({ described }) => `With req = ${query['req']} the service does not show what "${described}" asks for.`,
-  );
-  throw refused('--filter cannot be used.', problems);
 }
 
 /** Names may hold `=`: the first cut whose left side names something, else the first. */
@@ -115,32 +93,9 @@ function split(filter: string, naming: Naming): { readonly key: string; readonly
     key: filter.slice(0, index).trim(),
     value: filter.slice(index + 1),
   }));
-  const isName = (key: string) =>
-    ['req', ...FORM_PARAMETERS, ...NO_FILTERS.keys()].includes(key.toLowerCase()) ||
-    !('problem' in conditionOn(key, [''], naming));
+  const isName = (key: string) => NO_FILTERS.has(key.toLowerCase()) || !('problem' in conditionOn(key, [''], naming));
   const named = cuts.find(({ key }) => isName(key)) ?? cuts[0];
   return named && named.key !== '' ? named : undefined;
-}
-
-function takeView(asked: Asked, problems: string[]): Readonly<Record<string, string>> {
-  const values = asked.get('req')?.values;
-  asked.delete('req');
-  if (!values) return {};
-  const [view = '', ...others] = new Set(values.map((value) => normaliseName(value).toLowerCase()));
-  if (others.length > 0) problems.push('"req" can be given once only');
-  if (VIEWS.includes(view)) return { req: view };
-  problems.push(`"req" must be ${VIEWS.join(' or ')}.${didYouMean(view, VIEWS)}`);
-  return {};
-}
-
-/** The service's own parameters for a column of a custom form, which mean something only together. */
-function takeFormParameters(asked: Asked, problems: string[]): void {
-  const given = FORM_PARAMETERS.map((name) => [...new Set(asked.get(name)?.values)]);
-  for (const name of FORM_PARAMETERS) asked.delete(name);
-  if (given.every((values) => values.length === 0)) return;
-  const [id, column, value] = given.flat();
-  if (given.some((values) => values.length !== 1)) problems.push(`Give each of ${FORM_PARAMETERS.join(', ')}, once.`);
-  else asked.set(`form ${id}`, { key: `form.${id!.trim()}.${column!.trim()}`, values: [value!] });
 }
 
 /** The condition of one key and its values: any of them. */
@@ -162,14 +117,12 @@ export function conditionOn(key: string, values: readonly string[], naming: Nami
   }
   if (faults.length > 0) return { problem: faults.join(' ') };
   const orBlank = values.some(isBlank);
-  const [first] = columns;
-  const ids = first!.field === 'id' && !orBlank ? tests.map(({ value }) => Number(value.text)) : [];
+  const ids = columns[0]!.field === 'id' && !orBlank ? tests.map(({ value }) => Number(value.text)) : [];
   const textsOf = textReader(naming);
   const byColumn = new Map<ExportColumn, Wanted[]>();
   for (const { column, value } of tests) byColumn.set(column, [...(byColumn.get(column) ?? []), value]);
   return {
     described: describe(key, values),
-    member: memberOf(first!, naming),
     keeps(record) {
       for (const [column, wanted] of byColumn) {
         const texts = textsOf(column, record);
@@ -234,13 +187,6 @@ function unknownFilter(key: string, naming: Naming): string {
   const near = didYouMean(key, parametersOf(naming).keys());
   const unknown = unknownName(key, naming);
   return unknown.includes('Did you mean') ? unknown : `${unknown}${near}`;
-}
-
-function memberOf({ source }: ExportColumn, { resource }: Naming): string {
-  if (source.kind === 'path') return source.path.split('.')[0] ?? '';
-  if (source.kind === 'extra') return source.keys[0] ?? '';
-  const spec = isWritable(resource) ? resourceSpec(resource) : undefined;
-  return (source.name.startsWith('form.') ? spec?.form?.read : spec?.template.read) ?? '';
 }
 
 /** Whether the column holds choices, and the interface does not list them all. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Exportable } from '../../src/export/column.js';
 import { exportRecord } from '../../src/export/column.js';
 import { extraColumns } from '../../src/export/extra-columns.js';
-import { checkShown, exportFilter } from '../../src/export/filter.js';
+import { exportFilter } from '../../src/export/filter.js';
 import { RunError } from '../../src/model/error.js';
 import { valueAt } from '../../src/resources/path.js';
 import type { Readable } from '../../src/service/port.js';
@@ -98,26 +98,17 @@ test('columns of custom forms: any row of the form, also those that have no colu
   expect(await ids(bench, 'asset', ['form.Data centre.Unit=7', 'name=two'])).toEqual([two]);
   expect(await ids(bench, 'asset', ['form.Data centre.Installed=2024-02-03'])).toEqual([two]);
   expect(await ids(bench, 'asset', ['form.1.Rack=X1', 'form.Data centre.Rack=X2'])).toEqual([two]);
-  expect(await ids(bench, 'asset', ['custom_form_id=1', 'custom_form_name=Rack', 'custom_form_value=X2'])).toEqual([
-    two,
-  ]);
   expect(await ids(bench, 'asset', ['form.Data centre.Rack='])).not.toContain(two);
 });
 
-test('nothing is asked of the service but the view; ids are known', async () => {
+test('ids are known; conditions are told in words', async () => {
   const bench = await openBench();
   const asset = await bench.naming('asset');
-  expect(exportFilter(['manufacturer=Dell', 'name=N', 'serial=S'], asset).query).toEqual({});
-  const view = exportFilter(['req=Warranty', 'city=Lyon'], asset);
-  expect(view.query).toEqual({ req: 'warranty' });
-  expect(view.described).toEqual(['req = warranty (the service shows only these details)', 'city = Lyon']);
-  expect(() => checkShown(view, [{ id: 1, warranty_type: 'oem' }])).toThrow(/req = warranty .* "city = Lyon"/);
-  checkShown(view, [{ id: 1, city: 'Lyon' }]);
   expect(exportFilter(['name=a=b'], asset).described).toEqual(['name = a=b']);
   expect(exportFilter(['city=', 'city=Lyon'], asset).described[0]).toContain('city = blank or Lyon');
   expect(exportFilter(['id=7', 'id=3'], asset).ids).toEqual([3, 7]);
   expect(exportFilter(['license_id=7'], await bench.naming('license')).ids).toBeUndefined();
-  expect(exportFilter([], asset)).toMatchObject({ query: {}, described: [] });
+  expect(exportFilter([], asset)).toMatchObject({ described: [] });
 });
 
 test('lists pass where one of their items does; parts of objects are found in the records', async () => {
@@ -143,14 +134,13 @@ test('every fault of a filter is named, with what was meant', async () => {
     'original_cost=cheap',
     'warranty_end_date=03/04/2024',
     'id=1.5',
-    'req=everything',
-    'custom_form_id=1',
+    'req=warranty',
     'ordering=name',
     'template.Finanse.Budget=1',
     'make=4',
     'form.Data centre.Unit=two',
   ]);
-  expect(found).toHaveLength(13);
+  expect(found).toHaveLength(12);
   const all = found.join('\n');
   expect(all).toContain('Did you mean "manufacturer"');
   expect(all).toContain('"nonsense" is not of the form field=value');
@@ -158,8 +148,7 @@ test('every fault of a filter is named, with what was meant', async () => {
   expect(all).toContain('must be a number');
   expect(all).toContain('yyyy-MM-dd');
   expect(all).toContain('must be a whole number');
-  expect(all).toContain('"req" must be warranty or support');
-  expect(all).toContain('Give each of custom_form_id, custom_form_name, custom_form_value');
+  expect(all).toContain('"req" is no filter');
   expect(all).toContain('--order');
   expect(all).toContain('Did you mean "Finance"');
   expect(all).toContain('never shows it');

@@ -1,7 +1,7 @@
 import { type ExportColumn, isWritable } from '../../export/column.js';
 import { exportColumns } from '../../export/columns.js';
 import { type ExtraColumns, extraColumns } from '../../export/extra-columns.js';
-import { checkShown, type ExportFilter, exportFilter } from '../../export/filter.js';
+import { type ExportFilter, exportFilter } from '../../export/filter.js';
 import { type RecordHabits, recordHabits } from '../../export/habits.js';
 import { chooseColumns, type Naming } from '../../export/names.js';
 import { type ExportOrder, exportOrder } from '../../export/order.js';
@@ -24,8 +24,8 @@ export interface ExportPlan {
 }
 
 /** Columns, filter and order; what cannot be done is refused before the list is read. */
-export async function planExport(run: ExportRun, { lexicon, service, readAll }: ReadConnection): Promise<ExportPlan> {
-  const { resource, columns: wanted, editable } = run.request;
+export async function planExport(run: ExportRun, { lexicon, readAll }: ReadConnection): Promise<ExportPlan> {
+  const { resource, columns: wanted } = run.request;
   if (isWritable(resource)) {
     await unlessRefused('custom field templates', lexicon.loadTemplates(), run);
     await unlessRefused('custom forms', lexicon.loadForms(), run);
@@ -49,20 +49,11 @@ export async function planExport(run: ExportRun, { lexicon, service, readAll }: 
     asked = named([...known, ...extras.columns()]);
   }
   const { filter, order } = asked;
-  const view = filter.query['req'];
-  if (view !== undefined && editable) {
-    throw new RunError(
-      'usage',
-      '--editable needs whole records, and `req` shows a part of each. Leave one of the two out.',
-    );
-  }
-  if (view !== undefined && resource !== 'customer' && filter.conditions.length > 0)
-    checkShown(filter, (await service.page(resource, 1, filter.query)).results);
   return {
     naming: { ...context, resource, columns: known },
     filter,
     order,
-    query: { ...filter.query, ...order.query },
+    query: order.query,
     ordered: Object.keys(order.query).length === 0,
     extras,
     habits: recordHabits(resource),
