@@ -19,7 +19,7 @@ module.exports = {
     },
     only('resources', 'model'),
     only('compact'),
-    only('files', 'model', 'trace'),
+    only('files', 'model', 'compact', 'trace'),
     only('store', 'model', 'trace'),
     only('report', 'model', 'files', 'store', 'trace'),
     only('service', 'model', 'resources', 'compact', 'store', 'trace'),

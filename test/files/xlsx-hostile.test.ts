@@ -113,7 +113,6 @@ test('document types, entities and what they name are refused in every part (79)
       '<!DOCTYPE x SYSTEM "http://127.0.0.1:9/x.dtd"><x/>',
       '<?xml version="1.0"?><!-- c --><!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>',
       '\ufeff<!doctype x><x/>',
-      Buffer.from('\ufeff<!DOCTYPE x><x/>', 'utf16le'),
     ]) {
       expect(await refused(bookOf({ ...spec, replace: { [name]: { data } } }))).toContain('DOCTYPE');
     }

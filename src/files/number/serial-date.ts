@@ -7,8 +7,6 @@ export interface DateParts {
   readonly hour: number;
   readonly minute: number;
   readonly second: number;
-  /** 0 = Sunday. */
-  readonly weekday: number;
 }
 
 /** Serial number of 1970-01-01 in the 1900 system, from 1 March 1900 on. */
@@ -37,7 +35,6 @@ export function dateOfSerial(serial: number, date1904: boolean): DateParts | und
     year,
     month,
     day,
-    weekday: (days + 6) % 7,
     hour: Math.floor(seconds / 3600),
     minute: Math.floor(seconds / 60) % 60,
     second: seconds % 60,

@@ -22,7 +22,7 @@ const MARKS = Uint8Array.from({ length: 256 }, (_, byte) =>
 
 /**
  * A fast scan of XML bytes that arrive in chunks. Tags and text are handed over as byte ranges of a buffer; a token that a
- * chunk cuts in two waits for the rest, so the place of a cut never matters. UTF-8 or UTF-16. Entities are the five of XML
+ * chunk cuts in two waits for the rest, so the place of a cut never matters. UTF-8. Entities are the five of XML
  * and numeric ones; a document type declaration is refused at sight, so nothing is ever expanded or fetched. Names are
  * local names: `x:row` is `row`.
  */
@@ -81,7 +81,6 @@ export interface XmlScanner {
 /** `what` names the file and part for messages. */
 export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit = TOKEN_LIMIT): XmlScanner {
   let held = EMPTY;
-  let decode: ((chunk: Buffer) => Buffer) | undefined;
   let depth = 0;
   let rooted = false;
   let started = false;
@@ -246,15 +245,11 @@ export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit =
   return {
     push(chunk) {
       let rest = chunk;
-      if (!started) {
-        rest = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;
-        held = rest;
-        if (rest.length < 4) return;
+      if (!started && chunk.length > 0) {
         started = true;
-        held = EMPTY;
-        decode = utf16Decoder(what, rest);
+        // A mark of UTF-16, or half of its first character.
+        if (chunk[0]! >= 0xfe || chunk[0] === 0 || chunk[1] === 0) throw otherEncoding(what, 'UTF-16');
       }
-      if (decode) rest = decode(rest);
       // What the last chunk cut in two, with as much of this one as it takes: most of a chunk is never copied.
       for (let take = JOINT; held.length > 0 && rest.length > 0; take *= 8) {
         const piece = rest.subarray(0, take);
@@ -315,35 +310,16 @@ export function unescapeSheetText(text: string): string {
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/**
- * The parts of a workbook are UTF-8 with very few exceptions; XML also allows UTF-16, which is turned into UTF-8 here.
- * Undefined for what is not UTF-16. `head` is at least the first four bytes.
- */
-export function utf16Decoder(what: string, head: Buffer): ((chunk: Buffer) => Buffer) | undefined {
-  const little = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0x3c && head[1] === 0 && head[3] === 0);
-  const big = (head[0] === 0xfe && head[1] === 0xff) || (head[0] === 0 && head[1] === 0x3c && head[2] === 0);
-  if (!little && !big) return undefined;
-  const decoder = new TextDecoder(little ? 'utf-16le' : 'utf-16be', { fatal: true });
-  return (chunk) => {
-    try {
-      return Buffer.from(decoder.decode(chunk, { stream: true }), 'utf8');
-    } catch (error) {
-      const again = 'It was refused whole, nothing was sent. Save the workbook again in the spreadsheet program.';
-      throw new RunError('failed', `${what}: the XML is no valid UTF-16. ${again}`, [], { cause: error });
-    }
-  };
-}
-
-/**
- * Refuses a declaration (`<?xml … encoding="…"?>`) of an encoding that is not read. UTF-16 may stand above what is UTF-8
- * in truth: some programs convert the text and leave the declaration.
- */
-export function assertReadable(what: string, declaration: string): void {
+/** Refuses a declaration (`<?xml … encoding="…"?>`) of an encoding that is not read. Some programs convert a text from UTF-16 and leave it. */
+function assertReadable(what: string, declaration: string): void {
   const encoding = /\sencoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(declaration)?.[1];
   if (encoding === undefined || /^(?:utf-?8|us-ascii|ascii|utf-?16(?:le|be)?)$/i.test(encoding)) return;
-  throw new RunError(
+  throw otherEncoding(what, encoding);
+}
+
+function otherEncoding(what: string, encoding: string): RunError {
+  return new RunError(
     'failed',
-    `${what}: is XML in the encoding ${encoding}; UTF-8 and UTF-16 are read. ` +
-      'Open the workbook in the spreadsheet program and save it again.',
+    `${what}: is XML in the encoding ${encoding}; UTF-8 is read. Open the workbook in the spreadsheet program and save it again.`,
   );
 }

@@ -74,11 +74,7 @@ async function* withCells(sheet: AsyncIterable<Buffer>, rows: AsyncIterable<read
   };
   const decoder = new StringDecoder('utf8');
   let held = '';
-  let begun = false;
   for await (const bytes of sheet) {
-    // UTF-16
-    if (!begun && (bytes[0] === 0 || bytes[0]! >= 0xfe || bytes[1] === 0)) throw new NotCopied();
-    begun = true;
     held += decoder.write(bytes);
     const end = [...held.matchAll(ROW_END)].at(-1);
     if (!end) continue;

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openScratchFile, type ScratchFile, tried } from '../../compact/scratch-file.js';
 import { codesOf, isDiskFull, RunError } from '../../model/error.js';
 import { sizeText } from '../../model/grouped.js';
 import { textFault } from '../cell-faults.js';
@@ -117,27 +118,25 @@ function shortName({ bytes, nameFrom, nameTo }: XmlTag): number {
 
 /** Texts that are written and read at once. */
 const GROUP = 16;
-/** Characters that wait to be written, and characters of groups that are kept once they were read. */
-const [WAITING, KEPT] = [1 << 18, 1 << 23];
+/** Bytes of groups that are kept once they were read. */
+const KEPT = 1 << 23;
 
-const forgotten = new FinalizationRegistry<number>(closeSync);
+const forgotten = new FinalizationRegistry<ScratchFile>((file) => file.close());
 
 /**
  * Texts by number, in a private file: groups of them, each as JSON. The file has no name from the moment it is open, so
  * nothing stays behind, however the process ends; its handle is closed by `close`, or when nobody holds the texts any more.
  */
 class SpilledTexts {
-  readonly #file: number;
-  readonly #fault: (error: unknown) => RunError;
+  readonly #file: ScratchFile;
   /** Where each group begins, and the end of the last one. */
   readonly #places = [0];
   #group: string[] = [];
-  #waiting = '';
   readonly #read = new Map<number, readonly string[]>();
   #kept = 0;
 
   constructor(path: string, folder: string) {
-    this.#fault = (error) => {
+    const fault = (error: unknown) => {
       const why = isDiskFull(error) ? 'its disk is full' : `it cannot be written to (${codesOf(error)[0] ?? error})`;
       return new RunError(
         'failed',
@@ -147,26 +146,23 @@ class SpilledTexts {
         { cause: error },
       );
     };
-    try {
-      const name = join(folder, `rowferry-${process.pid}-${randomUUID()}.tmp`);
-      this.#file = openSync(name, 'wx+', 0o600);
-      forgotten.register(this, this.#file, this);
-      unlinkSync(name);
-    } catch (error) {
-      throw this.#fault(error);
-    }
+    const name = join(folder, `rowferry-${process.pid}-${randomUUID()}.tmp`);
+    this.#file = openScratchFile(name, fault);
+    forgotten.register(this, this.#file, this);
+    tried(fault, () => unlinkSync(name));
   }
 
   add(text: string): void {
     this.#group.push(text);
-    if (this.#group.length === GROUP) this.#endGroup();
-    if (this.#waiting.length >= WAITING) this.#write();
+    if (this.#group.length === GROUP) this.flush();
   }
 
   /** Before the first text is read. */
   flush(): void {
-    this.#endGroup();
-    this.#write();
+    if (this.#group.length === 0) return;
+    this.#file.append(JSON.stringify(this.#group));
+    this.#places.push(this.#file.end);
+    this.#group = [];
   }
 
   get(index: number): string | undefined {
@@ -175,16 +171,12 @@ class SpilledTexts {
     if (!group) {
       const [from, to] = [this.#places[at], this.#places[at + 1]];
       if (from === undefined || to === undefined) return undefined;
-      const bytes = Buffer.allocUnsafe(to - from);
-      for (let done = 0, more = -1; more !== 0; done += more) {
-        more = readSync(this.#file, bytes, done, bytes.length - done, from + done);
-      }
-      group = JSON.parse(bytes.toString('utf8')) as string[];
+      group = JSON.parse(this.#file.read(from, to).toString('utf8')) as string[];
       if (this.#kept > KEPT) {
         this.#read.clear();
         this.#kept = 0;
       }
-      this.#kept += bytes.length;
+      this.#kept += to - from;
       this.#read.set(at, group);
     }
     return group[index % GROUP];
@@ -192,26 +184,6 @@ class SpilledTexts {
 
   close(): void {
     forgotten.unregister(this);
-    closeSync(this.#file);
-  }
-
-  #endGroup(): void {
-    if (this.#group.length === 0) return;
-    const text = JSON.stringify(this.#group);
-    this.#waiting += text;
-    this.#places.push(this.#places.at(-1)! + Buffer.byteLength(text));
-    this.#group = [];
-  }
-
-  #write(): void {
-    const bytes = Buffer.from(this.#waiting, 'utf8');
-    this.#waiting = '';
-    try {
-      const from = this.#places.at(-1)! - bytes.length;
-      for (let done = 0; done < bytes.length; )
-        done += writeSync(this.#file, bytes, done, bytes.length - done, from + done);
-    } catch (error) {
-      throw this.#fault(error);
-    }
+    this.#file.close();
   }
 }
