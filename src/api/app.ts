@@ -5,7 +5,6 @@ import type { Settings } from '../runs/settings.js';
 import type { JobFiles } from '../worker/job-files.js';
 import type { Stops } from '../worker/jobs/stops.js';
 import type { Store } from '../worker/store/port.js';
-import type { LiveRuns } from './live.js';
 import type { Who } from './operation.js';
 import type { RunEntries } from './run-entries.js';
 import type { RunsApi } from './runs.js';
@@ -26,7 +25,6 @@ export interface ApiDeps {
   /** Through it go the requests of all runs of this process, and those of the API; its gauges tell how the service does. */
   readonly channel: Channel;
   readJobs(): Promise<JobFiles>;
-  readonly live: LiveRuns;
   readonly stops: Stops;
   /** Whether queue and drop folder can be used now: what `/readyz` says. */
   ready(): Promise<{ readonly ok: boolean; readonly details: Readonly<Record<string, string>> }>;

@@ -1,9 +1,9 @@
 import type { Job } from 'bullmq';
-import { noOutcomes } from '../model/outcome.js';
 import { fileName } from '../report/summary.js';
-import type { JobState } from '../worker/jobs/state.js';
+import { stateOf } from '../worker/jobs/state.js';
 import type { ApiParts } from './app.js';
 import { type Api, get } from './operation.js';
+import { jobProgress } from './run-find.js';
 import { type Queue, queue as queueShape } from './schema.js';
 
 /** Jobs of each kind that are shown. */
@@ -42,18 +42,17 @@ export function queueRoutes(app: Api, { runs, queue }: ApiParts): void {
 }
 
 /** What came with a job is anybody's to choose: nothing but names of it is shown. */
-function told({ id = '', name, data, progress, timestamp, failedReason }: Job): Queue['waiting'][number] {
+function told(one: Job): Queue['waiting'][number] {
+  const { id = '', name, data, timestamp, failedReason } = one;
   const { job, file } = (data ?? {}) as { readonly job?: unknown; readonly file?: unknown };
-  const state = (typeof progress === 'object' ? progress : {}) as Partial<JobState>;
-  const { run, phase, done = 0, total = null, outcomes } = state;
   return {
     id,
-    run: run ?? null,
+    run: stateOf(one)?.run ?? null,
     kind: name,
     job: typeof job === 'string' ? job : 'inline',
     file: typeof file === 'string' ? fileName(file) : null,
     at: new Date(timestamp).toISOString(),
-    progress: phase === undefined ? null : { phase, done, total, outcomes: { ...noOutcomes(), ...outcomes } },
+    progress: jobProgress(one) ?? null,
     reason: failedReason ?? null,
   };
 }

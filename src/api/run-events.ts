@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { LiveRuns } from './live.js';
 import type { RunDetail, RunProgress } from './schema.js';
 
 /** Who listens: so many of a person, and of all. */
 const MOST_OF_ONE = 20;
 const MOST = 500;
-/** A run of this process is looked at so often, which costs nothing; others are asked of the queue less often. */
-const LOOK_MS = 250;
-const ASK_MS = 1_000;
+/** A run is looked at so often, for all who listen to it. */
+const LOOK_MS = 500;
 const HEARTBEAT_MS = 15_000;
 
 /** How a run stands: how far it is, or with `end` how it ended. */
@@ -32,12 +30,9 @@ export function stateId({ progress, end }: Standing): string {
  */
 export class RunEvents {
   private readonly open = new Map<AbortController, string>();
-  private readonly seen = new Map<string, { readonly at: number; readonly live: boolean; found: Promise<Seen> }>();
+  private readonly seen = new Map<string, { readonly at: number; readonly found: Promise<Seen> }>();
 
-  constructor(
-    private readonly live: LiveRuns,
-    private readonly lookMs = LOOK_MS,
-  ) {}
+  constructor(private readonly lookMs = LOOK_MS) {}
 
   get listeners(): number {
     return this.open.size;
@@ -107,16 +102,16 @@ export class RunEvents {
     }
   }
 
-  /** One look for all who ask within its time. That a run has begun here, or is here no more, is seen at once. */
+  /** One look for all who ask within its time. */
   private look(run: string, look: Look): Promise<Seen> {
-    const progress = this.live.of(run);
-    const live = progress !== undefined;
     const before = this.seen.get(run);
-    const now = performance.now();
-    if (before?.live === live && now - before.at < (live ? this.lookMs : ASK_MS)) return before.found;
-    const standing = live ? Promise.resolve<Standing>({ progress }) : look().catch(() => undefined);
-    const found = standing.then((one) => one && { id: stateId(one), standing: one });
-    this.seen.set(run, { at: now, live, found });
+    const at = performance.now();
+    if (before && at - before.at < this.lookMs) return before.found;
+    const found = look().then(
+      (standing) => standing && { id: stateId(standing), standing },
+      () => undefined,
+    );
+    this.seen.set(run, { at, found });
     return found;
   }
 }

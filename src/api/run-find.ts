@@ -108,27 +108,19 @@ export class RunFinder {
       throw error;
     });
     const told = job && stateOf(job);
-    return { id, entry, job, state, told, status: this.statusOf(id, entry, job, state) };
+    return { id, entry, job, state, told, status: statusOf(entry, job, state) };
   }
 
-  private statusOf(id: string, entry: RunEntry | undefined, job: Job | undefined, state: string | undefined): RunState {
-    if (this.parts.live.of(id) !== undefined || entry?.status === 'running') return 'running';
-    const open = entry === undefined || isOpen(entry);
-    if (open && state === 'active') return 'running';
-    // Between two states, too, it is given to a worker sooner or later.
-    if (open && state !== undefined && !ENDS.has(state)) return 'waiting';
-    if (entry) return entry.status;
-    return (job?.returnvalue as Partial<Summary> | undefined)?.status ?? 'failed';
-  }
-
-  progressOf({ id, status, told, job }: FoundRun): RunProgress | null {
+  progressOf({ status, job }: FoundRun): RunProgress | null {
     if (!isAtWork({ status })) return null;
-    const own = this.parts.live.of(id);
-    if (own) return own;
-    if (!told) return { phase: 'waiting', done: 0, total: null, outcomes: noOutcomes() };
-    const { total, done, outcomes } = told;
-    const { phase = 'waiting' } = (job?.progress ?? {}) as Partial<JobState>;
-    return { phase: status === 'waiting' ? 'waiting' : phase, total, done, outcomes: { ...outcomes } };
+    const { heldMs } = this.parts.channel.gauges;
+    // In whole seconds: the same pause is the same state.
+    const until = new Date(Math.ceil((Date.now() + heldMs) / 1_000) * 1_000).toISOString();
+    return {
+      ...(jobProgress(job) ?? NOTHING_YET),
+      ...(status === 'waiting' && { phase: 'waiting' }),
+      ...(status === 'running' && heldMs > 0 && { paused_until: until }),
+    };
   }
 
   /** The runs of the page, newest first. */
@@ -234,21 +226,20 @@ export class RunFinder {
 
   /** @throws RunError `usage` where that cannot be done with the run as it stands. */
   async check(verb: Verb, found: FoundRun): Promise<void> {
-    const { settings, live } = this.parts;
+    const { settings } = this.parts;
     const { id, status, entry, job } = found;
     const refuse = (why: string) => {
       throw new RunError('usage', why);
     };
-    const isHere = live.of(id) !== undefined || entry?.status === 'running';
     if (verb === 'stop') {
       if (!isAtWork(found)) refuse('It is not at work.');
-      return job || live.of(id) ? undefined : refuse('It was begun from a command line: end it there.');
+      return job ? undefined : refuse('It was begun from a command line: end it there.');
     }
     if (status === 'waiting') refuse('It waits on the queue.');
     if (status === 'running') {
       const seconds = Math.ceil(settings.leaseMs / 1000);
       const gone = `A worker has it. Should that one be gone, it goes on by itself after at most ${seconds} s.`;
-      refuse(isHere ? 'It is at work. Wait for its end, or stop it.' : gone);
+      refuse(entry?.status === 'running' ? 'It is at work. Wait for its end, or stop it.' : gone);
     }
     if (!entry) return refuse('It lies in the data folder of another worker: do it there.');
     if (!(await readRequest(runFolder(settings.home, id)))) refuse(UNBEGUN);
@@ -278,6 +269,27 @@ export class RunFinder {
     if (own) for (const file of exportedFiles(summary)) found.set(path.basename(file), file);
     return found;
   }
+}
+
+function statusOf(entry: RunEntry | undefined, job: Job | undefined, state: string | undefined): RunState {
+  if (entry?.status === 'running') return 'running';
+  const open = entry === undefined || isOpen(entry);
+  if (open && state === 'active') return 'running';
+  // Between two states, too, it is given to a worker sooner or later.
+  if (open && state !== undefined && !ENDS.has(state)) return 'waiting';
+  if (entry) return entry.status;
+  return (job?.returnvalue as Partial<Summary> | undefined)?.status ?? 'failed';
+}
+
+const NOTHING_YET: RunProgress = { phase: 'waiting', done: 0, total: null, outcomes: noOutcomes() };
+
+/** How far the worker that has it came, as it told the queue; undefined where it told nothing yet. */
+export function jobProgress(job: Job | undefined): RunProgress | undefined {
+  const told = job && stateOf(job);
+  if (!told) return undefined;
+  const { total, done, outcomes, requests, phases } = told;
+  const { phase = 'waiting' } = job.progress as Partial<JobState>;
+  return { phase, total, done, outcomes, ...(requests && { requests }), ...(phases && { phases }) };
 }
 
 /** What a run is that takes up another one, before it has begun. */

@@ -51,13 +51,13 @@ const approveBody = z.strictObject({
 });
 
 export function runRoutes(app: Api, parts: ApiParts): void {
-  const { runs, settings, live, stops, audit, stopping, uploads } = parts;
+  const { runs, settings, stops, audit, stopping, uploads } = parts;
   const { home } = settings;
   let secret: string | undefined;
   const cursors = new Cursors(() => (secret ??= homeId(home)));
   const finder = new RunFinder(parts, cursors);
   const rows = new RunRows(parts, cursors);
-  const events = new RunEvents(live);
+  const events = new RunEvents();
   stopping.addEventListener('abort', () => events.close(), { once: true });
   const given = (c: Context<Env>) => finder.given(c.req.param('id') ?? '');
   const elsewhere = () =>

@@ -210,7 +210,7 @@ export const progress = z.object({
   phases: z
     .array(z.object({ phase: z.string(), at: time }))
     .optional()
-    .describe('When each phase began, as far as this process saw it.'),
+    .describe('When each phase began; the last of them.'),
   paused_until: time.optional().describe('The service asked to be left alone until then.'),
 });
 export type RunProgress = z.output<typeof progress>;

@@ -7,7 +7,6 @@ import { openAudit } from '../api/access/audit.js';
 import { noteConsole } from '../api/access/links.js';
 import { openPages } from '../api/access/pages.js';
 import { openAccess } from '../api/access/sign-in.js';
-import { LiveRuns } from '../api/live.js';
 import { openApi } from '../api/open.js';
 import { runsOnStore } from '../api/runs.js';
 import { serveHome } from '../api/server.js';
@@ -26,7 +25,6 @@ import type { RunDeps } from './jobs/delivery.js';
 import { homeId, restoreJobs, tellHome } from './jobs/home.js';
 import { runProcessor } from './jobs/process.js';
 import { allowedPlaces } from './jobs/roots.js';
-import { stateOf } from './jobs/state.js';
 import { openStops } from './jobs/stops.js';
 import { openOffers } from './offers.js';
 import { type Health, openOperations } from './operations/http.js';
@@ -184,7 +182,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       },
     });
     const stops = openStops(opened);
-    const live = new LiveRuns(() => channel.gauges.heldMs);
     closing.add('stops', stops.close);
     const api = openApi({
       settings,
@@ -196,7 +193,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       runs: runsOnStore(opened, home, queue),
       channel,
       readJobs,
-      live,
       stops,
       ready: () => readiness(opened, inbox),
       audit,
@@ -222,7 +218,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       onBegun(about) {
         let tally: ReturnType<typeof metrics.tally> | undefined;
         return (progress) => {
-          if (progress.run === about.run) live.note(progress);
           // What a run that is taken up again has behind it was counted then.
           tally ??= metrics.tally(about.job, about.resumed ? progress.outcomes : undefined);
           tally(progress.outcomes);
@@ -241,7 +236,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         coordinated++;
         return processor(...delivery).finally(() => {
           coordinated--;
-          live.ended(stateOf(delivery[0])?.run);
         });
       },
       {

@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LiveRuns } from '../../src/api/live.js';
 import { RunEvents, type Standing } from '../../src/api/run-events.js';
 import type { RunDetail } from '../../src/api/schema.js';
 import { noOutcomes } from '../../src/model/outcome.js';
@@ -91,7 +90,7 @@ describe('who listens', () => {
   setMaxListeners(0, never);
 
   it('at most 20 of a person and 500 in all, whoever asks 10,000 times; who leaves makes room', async () => {
-    const events = new RunEvents(new LiveRuns(() => 0));
+    const events = new RunEvents();
     let looks = 0;
     const look = async () => {
       looks++;
@@ -103,7 +102,7 @@ describe('who listens', () => {
       if (stream) open.push(stream);
     }
     expect([open.length, events.listeners]).toEqual([500, 500]);
-    const own = new RunEvents(new LiveRuns(() => 0));
+    const own = new RunEvents();
     const mine = Array.from({ length: 100 }, () => own.listen('one', 'mara', undefined, look, never)).filter(Boolean);
     expect(mine.length).toBe(20);
     const heard = open.slice(0, 10).map((stream) => read(stream, (found) => found.length > 0));
@@ -118,11 +117,12 @@ describe('who listens', () => {
   });
 
   it('one that takes nothing for a while is told the latest, and the end', async () => {
-    const live = new LiveRuns(() => 0);
-    const note = (done: number) => live.note({ run: 'one', phase: 'writing', done, total: 12, outcomes: noOutcomes() });
-    const events = new RunEvents(live, 1);
-    let end: RunDetail | undefined;
-    const look = async () => (end ? { progress: null, end } : undefined);
+    let now: Standing | undefined;
+    const note = (done: number) => {
+      now = { progress: { phase: 'writing', done, total: 12, outcomes: noOutcomes() } };
+    };
+    const events = new RunEvents(1);
+    const look = async () => now;
     const stream = events.listen('one', 'mara', undefined, look, never)!;
     note(1);
     const reader = stream.getReader();
@@ -130,15 +130,14 @@ describe('who listens', () => {
     expect([await next(), await next()]).toEqual([': listening\n\n', expect.stringContaining('"done":1,')]);
     for (let done = 2; done <= 12; done++) note(done);
     expect(await next()).toContain('"done":12,');
-    end = { id: 'one', status: 'succeeded' } as RunDetail;
-    live.ended('one');
+    now = { progress: null, end: { id: 'one', status: 'succeeded' } as RunDetail };
     expect(await next()).toContain('"status":"succeeded"');
     expect((await reader.read()).done).toBe(true);
     expect(events.listeners).toBe(0);
   });
 
   it('one whose connection is cut is forgotten', async () => {
-    const events = new RunEvents(new LiveRuns(() => 0));
+    const events = new RunEvents();
     const gone = new AbortController();
     events.listen('one', 'mara', undefined, async () => waiting, gone.signal);
     gone.abort();

@@ -2,7 +2,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import type { ApiDeps } from '../../src/api/app.js';
-import { LiveRuns } from '../../src/api/live.js';
 import { openApi } from '../../src/api/open.js';
 import { API_PATH, type Api, type Env, type Who } from '../../src/api/operation.js';
 import type { RunsApi } from '../../src/api/runs.js';
@@ -21,7 +20,7 @@ export function apiIn(home: string, more: Partial<ApiDeps> = {}, env: Readonly<R
       getJob: async () => undefined,
       getJobCounts: async () => ({}),
     } as unknown as ApiDeps['queue'],
-    live: new LiveRuns(() => 0),
+    channel: { gauges: { heldMs: 0 } } as ApiDeps['channel'],
     stops: { ask: async () => undefined } as unknown as ApiDeps['stops'],
     audit: async () => undefined,
     ...more,

@@ -15,6 +15,10 @@ const told = z.object({
   total: z.number().nullable().catch(null),
   done: count,
   outcomes: z.record(z.enum(OUTCOMES), count).catch(noOutcomes()),
+  /** While rows are written: how many requests were made, and are still to be made. */
+  requests: ifFit(z.object({ made: count, left: count, at_most: z.boolean() })),
+  /** When each phase began, the last of them; also in deliveries before. */
+  phases: ifFit(z.array(z.object({ phase: z.string(), at: z.string() }))),
   /** Id of the run, the same in every delivery that continues it. */
   run: z.custom<string>(isRunId),
   /** Data folder that the run was begun in, and the machine. Absent until it is begun. */
@@ -58,6 +62,8 @@ export function settledRows(outcomes: Readonly<OutcomeCounts>): number {
 
 /** At most one message in so many milliseconds, and one at each change of phase. */
 const EVERY_MS = 500;
+/** Of a run that goes back and forth between phases the last of them are told. */
+const MOST_PHASES = 50;
 
 /**
  * Sends where a run stands to the queue, one message at a time and the latest only. A message that cannot be sent is told to
@@ -70,6 +76,7 @@ export function stateWriter(
 ): { note(progress: Progress): void; close(): Promise<void> } {
   let latest: JobState | undefined;
   let phase: JobState['phase'] | undefined;
+  let phases = base.phases ?? [];
   let sending: Promise<void> | undefined;
   let rest = new AbortController();
   let closed = false;
@@ -85,8 +92,15 @@ export function stateWriter(
     sending = undefined;
   }
   return {
-    note({ phase: now, done, total, outcomes }) {
-      latest = { ...base, phase: now, done, total: total ?? null, outcomes: { ...outcomes } };
+    note({ phase: now, done, total, outcomes, requests }) {
+      if (phases.at(-1)?.phase !== now)
+        phases = [...phases, { phase: now, at: new Date().toISOString() }].slice(-MOST_PHASES);
+      latest = {
+        ...{ ...base, phase: now, done, total: total ?? null, outcomes: { ...outcomes }, phases },
+        ...(requests && {
+          requests: { made: requests.made, left: requests.left, at_most: requests.atMost ?? false },
+        }),
+      };
       if (now !== phase) rest.abort();
       sending ??= send();
     },
