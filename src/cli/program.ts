@@ -3,10 +3,9 @@ import { EXIT } from '../model/error.js';
 import { visible } from '../model/visible.js';
 import { completionCommand } from './commands/completion.js';
 import { consoleCommand } from './commands/console.js';
-import { demoCommand } from './commands/demo.js';
 import { doctorCommand } from './commands/doctor.js';
 import { enqueueCommand } from './commands/enqueue.js';
-import { initCommand } from './commands/init.js';
+import { demoCommand, initCommand } from './commands/init.js';
 import { checkCommand, mapCommand, templateCommand } from './commands/jobs.js';
 import { runsCommand } from './commands/runs.js';
 import { sandboxCommand } from './commands/sandbox.js';
@@ -14,7 +13,7 @@ import { exportCommand, importCommand, reconcileCommand } from './commands/trans
 import { workerCommand } from './commands/worker.js';
 import type { Cli, Io } from './io.js';
 import { presentFailure, printFailure } from './io.js';
-import { packageVersion } from './setup.js';
+import { packageVersion } from './run-command.js';
 
 const INTRO = `Carries spreadsheets into the service of contracts, suppliers, customers and assets, and its records back to files.
 Every row ends in exactly one outcome, and nothing is written twice.`;

@@ -11,8 +11,7 @@ export type { Log, Notice, Progress } from '../model/progress.js';
 export type { RunResult, Summary } from '../report/summary.js';
 export type { GivenSettings as Settings } from '../runs/settings.js';
 export type { Sandbox, SandboxOptions } from '../sandbox/index.js';
-export type { RunHandle } from './handle.js';
-export type { CallOptions, EnqueueOptions, QueuedRun } from './options.js';
+export type { CallOptions, EnqueueOptions, QueuedRun, RunHandle } from './handle.js';
 export {
   type ExportOptions,
   enqueue,

@@ -7,8 +7,8 @@ import { redactor } from '../model/secret-forms.js';
 import type { RunResult } from '../report/summary.js';
 import type { RunContext } from '../runs/run/context.js';
 import type { Settings } from '../runs/settings.js';
+import type { CallOptions } from './handle.js';
 import { type RunHandle, runHandle } from './handle.js';
-import type { CallOptions } from './options.js';
 
 /** What a call works with. */
 export interface Opened {

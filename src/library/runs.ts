@@ -6,9 +6,8 @@ import type { ExportRequest } from '../runs/export.js';
 import type { LoadedJob } from '../runs/job-file.js';
 import type { ImportRequest } from '../runs/run/run.js';
 import type { Sandbox, SandboxOptions } from '../sandbox/index.js';
-import type { RunHandle } from './handle.js';
+import type { CallOptions, EnqueueOptions, QueuedRun, RunHandle } from './handle.js';
 import { beginRun, inputFile, needed, type Opened } from './open.js';
-import type { CallOptions, EnqueueOptions, QueuedRun } from './options.js';
 
 interface RowsOptions extends CallOptions {
   /** Spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { placeSafely } from '../../files/safe-write.js';
 import { codesOf, RunError } from '../../model/error.js';
 import { takeLock } from '../../runs/run/lock.js';
-import { parsed } from '../../worker/parsed.js';
+import { parsed } from '../../worker/store/shared.js';
 import { ROLES, type Role } from '../schema.js';
 
 /**

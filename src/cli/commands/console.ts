@@ -8,7 +8,7 @@ import { ROLES, type Role } from '../../api/access/roles.js';
 import { EXIT, RunError } from '../../model/error.js';
 import type { Settings } from '../../runs/settings.js';
 import { type Cli, print, tell } from '../io.js';
-import { readSettings, settingOptions } from '../setup.js';
+import { readSettings, settingOptions } from '../run-command.js';
 import { runToItsEnd } from './worker.js';
 
 interface Options {

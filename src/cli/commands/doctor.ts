@@ -4,8 +4,7 @@ import { EXIT, RunError } from '../../model/error.js';
 import type { Check } from '../../runs/doctor/check-up.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import { type Cli, print, printJson, tell } from '../io.js';
-import { onInterrupt } from '../run-command.js';
-import { given, readSettings, settingOptions } from '../setup.js';
+import { given, onInterrupt, readSettings, settingOptions } from '../run-command.js';
 
 type Options = SettingFlags & { probe?: true; yes?: true; json?: true };
 

@@ -1,12 +1,11 @@
 import { Command } from 'commander';
-import type { EnqueueOptions, QueuedRun } from '../../library/options.js';
+import type { EnqueueOptions, QueuedRun } from '../../library/handle.js';
 import { enqueue } from '../../library/runs.js';
 import { EXIT, RunError } from '../../model/error.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { JobKind } from '../../worker/jobs/data.js';
 import { type Cli, interrupted, print, printJson } from '../io.js';
-import { callOptions, onInterrupt, printResult, shown } from '../run-command.js';
-import { given, readSettings, settingOptions } from '../setup.js';
+import { callOptions, given, onInterrupt, printResult, readSettings, settingOptions, shown } from '../run-command.js';
 import { openTelling } from '../telling.js';
 
 type Options = SettingFlags & {

@@ -8,8 +8,7 @@ import type { MapRequest, MapResult } from '../../runs/map-file.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { TemplateResult } from '../../runs/template.js';
 import { type Cli, interrupted, print, printJson, tell } from '../io.js';
-import { onInterrupt } from '../run-command.js';
-import { given, readSettings, settingOptions } from '../setup.js';
+import { given, onInterrupt, readSettings, settingOptions } from '../run-command.js';
 
 export function checkCommand(cli: Cli): Command {
   const command = new Command('check')

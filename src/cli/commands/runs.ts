@@ -9,8 +9,7 @@ import type { RunContext } from '../../runs/run/context.js';
 import type { RunEntry } from '../../runs/run/list.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import { type Cli, print, printJson } from '../io.js';
-import { callOptions, carryOut, shown } from '../run-command.js';
-import { given, readSettings, settingOptions } from '../setup.js';
+import { callOptions, carryOut, given, readSettings, settingOptions, shown } from '../run-command.js';
 
 type Options = SettingFlags & {
   json?: true;

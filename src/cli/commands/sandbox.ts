@@ -4,8 +4,7 @@ import { Command } from 'commander';
 import { openSandbox } from '../../library/runs.js';
 import { EXIT, RunError } from '../../model/error.js';
 import { type Cli, print, tell } from '../io.js';
-import { onInterrupt } from '../run-command.js';
-import { given } from '../setup.js';
+import { given, onInterrupt } from '../run-command.js';
 
 interface Options {
   host?: string;

@@ -11,8 +11,7 @@ import { RunError } from '../../model/error.js';
 import { EXPORTABLE, type ExportableName } from '../../model/resource-names.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { Cli } from '../io.js';
-import { callOptions, carryOut, shown } from '../run-command.js';
-import { given, readSettings, settingOptions } from '../setup.js';
+import { callOptions, carryOut, given, readSettings, settingOptions, shown } from '../run-command.js';
 
 /** The commands that take the rows of a file into the service. */
 

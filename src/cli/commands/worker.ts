@@ -5,8 +5,7 @@ import { redactor } from '../../model/secret-forms.js';
 import type { Settings } from '../../runs/settings.js';
 import type { WorkerOptions } from '../../worker/worker.js';
 import type { Cli } from '../io.js';
-import { onInterrupt } from '../run-command.js';
-import { packageRoot, packageVersion, readSettings, settingOptions } from '../setup.js';
+import { onInterrupt, packageRoot, packageVersion, readSettings, settingOptions } from '../run-command.js';
 import { openTelling } from '../telling.js';
 
 interface Options {

@@ -29,15 +29,23 @@ export function nightsOf({ settings, request }: Run): NightsOf {
 export async function concludeNight(run: Run, stopped: Error | undefined): Promise<RunResult> {
   // Faults of a few rows that are sent once more make no night.
   if (run.request.lineage?.retries !== undefined) return conclude(run, stopped);
-  const { folder } = run;
-  let told: Told;
+  const { folder, store } = run;
+  let stored: Stored | undefined;
+  let reconcile: ReconcileInput | undefined;
+  let needsPerson: boolean;
   try {
-    told = tell(run);
+    // Undefined where the run did not come so far.
+    stored = store.kept('facts') as Stored | undefined;
+    reconcile = stored && {
+      facts: stored.facts,
+      orphans: () => orphanLines(folder, store),
+      columnOf: (field) => stored?.columns[field],
+    };
+    needsPerson = orphansNeedPerson(store);
   } catch (error) {
     // What the night is told by cannot be read or written: the run ends as one that failed, and lets go of what it holds.
     return conclude(run, stopped ?? (error as Error));
   }
-  const { stored, reconcile, needsPerson } = told;
   const result = await conclude(run, stopped, {
     ...(reconcile ? { reconcile } : {}),
     needsPerson,
@@ -46,24 +54,6 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   const { status } = result.summary;
   if (status === 'succeeded' || status === 'partial') await removeRemade(folder);
   return result;
-}
-
-interface Told {
-  readonly stored: Stored | undefined;
-  readonly reconcile: ReconcileInput | undefined;
-  readonly needsPerson: boolean;
-}
-
-function tell(run: Run): Told {
-  const { folder } = run;
-  // Undefined where the run did not come so far.
-  const stored = run.store.kept('facts') as Stored | undefined;
-  const reconcile: ReconcileInput | undefined = stored && {
-    facts: stored.facts,
-    orphans: () => orphanLines(folder, run.store),
-    columnOf: (field) => stored.columns[field],
-  };
-  return { stored, reconcile, needsPerson: orphansNeedPerson(run.store) };
 }
 
 async function endedNight({ folder, store, request }: Run, summary: Summary, stored: Stored | undefined) {

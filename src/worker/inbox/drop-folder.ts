@@ -6,7 +6,7 @@ import { RunError } from '../../model/error.js';
 import { visible } from '../../model/visible.js';
 import type { LoadedJob } from '../../runs/job-file.js';
 import { reached } from '../../trace/milestones.js';
-import { parsed } from '../parsed.js';
+import { parsed } from '../store/shared.js';
 import { type Claim, COMPLETE, claimFolder, endedPrefix, isDataName, RESULT, segment, shown } from './claim.js';
 import { codeOf, createText, isFolder, makeFolders, openPlain, placeText, reasonOf, textOf } from './disk.js';
 

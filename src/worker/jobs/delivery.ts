@@ -18,7 +18,6 @@ import type { Schedule } from '../../runs/schedule/slots.js';
 import type { Settings } from '../../runs/settings.js';
 import { undoRun } from '../../runs/undo.js';
 import type { DropFolder } from '../inbox/drop-folder.js';
-import type { EndedRun } from '../operations/ended.js';
 import { isAway } from '../store/faults.js';
 import type { Store } from '../store/port.js';
 import { isHere, type RepeatedSummary } from './claims.js';
@@ -27,6 +26,7 @@ import { failureKind, failureText, faultWithoutCells, RunFailed, type WithoutCel
 import { type Again, againOf, beginTicket, endTicket, readTicket, wasBegunBy } from './home.js';
 import { type Lateness, lateNote, lateness, type Origin, originOf } from './ids.js';
 import { FileAway, OutsideRoots } from './roots.js';
+import type { EndedRun } from './state.js';
 import { freshState, type JobState, stateOf, stateWriter } from './state.js';
 import type { Stops } from './stops.js';
 

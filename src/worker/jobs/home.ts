@@ -7,8 +7,8 @@ import { isHeld } from '../../runs/run/lock.js';
 import type { RetireValues } from '../../runs/undo.js';
 import { inHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
-import { parsed } from '../parsed.js';
 import type { Store } from '../store/port.js';
+import { parsed } from '../store/shared.js';
 import { againJobId } from './ids.js';
 
 /**

@@ -2,8 +2,8 @@ import path from 'node:path';
 import type { Job } from 'bullmq';
 import { checkTimeZone, type Schedule, slotOf } from '../../runs/schedule/slots.js';
 import { type Claim, droppedName } from '../inbox/claim.js';
-import type { Trigger } from '../operations/ended.js';
 import type { RunData } from './data.js';
+import type { Trigger } from './state.js';
 
 /**
  * The ids of our jobs say what they stand for: `drop.<job>.<run>` a file of the drop folder, `night.<job>.<slot>` a slot of

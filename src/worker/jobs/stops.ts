@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { STOPPED } from '../../runs/run/context.js';
 import { isRunId } from '../../runs/run/list.js';
-import { parsed } from '../parsed.js';
 import type { Store } from '../store/port.js';
+import { parsed } from '../store/shared.js';
 
 /** Runs that somebody wants stopped, in one text of the store that each worker looks at while it has runs. */
 const asked = z.array(z.object({ run: z.custom<string>(isRunId), at: z.number() })).max(1_000);

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { request } from 'undici';
 import { pause } from '../../runs/run/context.js';
 import { isLoopback, proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
-import type { EndedRun } from './ended.js';
+import type { EndedRun } from '../jobs/state.js';
 
 /**
  * Body of the webhook. Scripts read it: names are never changed, only added to. Times are ISO 8601 in UTC. Holds counts,

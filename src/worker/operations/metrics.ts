@@ -1,9 +1,9 @@
 import type { Queue } from 'bullmq';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
+import type { EndedRun, Trigger } from '../jobs/state.js';
 import { within } from '../rights.js';
 import type { Channel } from './deliver.js';
-import type { EndedRun, Trigger } from './ended.js';
 
 /** One exchange with the service, as `ServiceOptions.observe` hands it out. */
 interface RequestDone {

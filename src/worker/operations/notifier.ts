@@ -3,11 +3,11 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Notify } from '../../model/job.js';
-import { parsed } from '../parsed.js';
+import type { EndedRun } from '../jobs/state.js';
 import { within } from '../rights.js';
 import type { Store } from '../store/port.js';
+import { parsed } from '../store/shared.js';
 import { type Channel, type Missed, type Notification, post, postMail, repeated } from './deliver.js';
-import type { EndedRun } from './ended.js';
 
 export type NotifierState = Pick<Store, 'read' | 'swap'>;
 

@@ -1,11 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { type Job, UnrecoverableError } from 'bullmq';
 import type { Logger } from 'pino';
-import type { Carrier, CarrierContext, RunContext, WorkerContext } from '../../runs/run/context.js';
+import { isFreshAt, type PartContext, sendPart } from '../../runs/rows/dispatch.js';
+import type {
+  Carrier,
+  CarrierContext,
+  RunContext,
+  WorkerContext,
+  WriteAnswer,
+  WriteRequest,
+} from '../../runs/run/context.js';
 import type { Store } from '../store/port.js';
 import { openCarrier } from './carrier.js';
-import { partExecutor } from './executor.js';
-import type { Signer } from './letters.js';
-import { type LettersOptions, openLetters } from './letters.js';
-import { MOST_STALLS, PARTS_AT_ONCE, partsQueue } from './protocol.js';
+import { type Letters, type LettersOptions, openLetters, type Signer } from './letters.js';
+import {
+  type Message,
+  MOST_STALLS,
+  PARTS_AT_ONCE,
+  type PartResult,
+  pack,
+  partsQueue,
+  requestsOf,
+  type Signed,
+} from './protocol.js';
 
 interface PartsOptions extends Pick<RunContext, 'settings' | 'signal'>, Pick<WorkerContext, 'channel' | 'observe'> {
   readonly store: Store;
@@ -89,5 +106,168 @@ export async function openParts(options: PartsOptions) {
       await events.close();
       await queue.close();
     },
+  };
+}
+
+interface ExecutorOptions
+  extends Pick<RunContext, 'settings' | 'signal' | 'log'>,
+    Pick<WorkerContext, 'channel' | 'observe'> {
+  readonly letters: Letters;
+  /** Lock and grant of a part, in milliseconds. */
+  readonly leaseMs: number;
+}
+
+/** A coordinator that does not answer for so long is gone. */
+const GRANT_WAIT_MS = 10_000;
+const ASK_EVERY_MS = 1_000;
+const MOST_RUNS = 1_000;
+/** Answers are reported as they come, so that little is open when this worker is lost. */
+const REPORT_EVERY_MS = 250;
+
+/** Sends the requests of parts, whosever run they belong to; `protocol.ts` says under which conditions. */
+export function partExecutor(options: ExecutorOptions) {
+  /** Runs that the log has named. */
+  const helped = new Set<string>();
+  return async (job: Job, token: string | undefined): Promise<Signed<PartResult>> => {
+    const { letters, leaseMs, log } = options;
+    const id = job.id ?? '';
+    const part = await letters.part(id, job.data);
+    if (!part) throw new UnrecoverableError('It is not signed by a worker, or not with the secret of this one.');
+    const { run, company } = part;
+    const name = randomBytes(8).toString('hex');
+    const stopping = new AbortController();
+    const onStop = () => stopping.abort(options.signal.reason);
+    options.signal.addEventListener('abort', onStop, { once: true });
+    if (options.signal.aborted) onStop();
+    let right: ReturnType<typeof holdRight> | undefined;
+    const listener = {
+      message(message: Message) {
+        if ('grant' in message && message.grant === name) right?.granted(message);
+        else if ('deny' in message && message.deny === name) right?.denied();
+        else if ('cancel' in message && message.cancel === name) stopping.abort('cancelled');
+      },
+    };
+    letters.listen(id, listener);
+    try {
+      // What is wrong with it shows before anybody counts on it.
+      const requests = requestsOf(part);
+      right = holdRight(job, token, leaseMs, name, letters, stopping);
+      if (!(await right.first)) return letters.signedResult(id, { refused: name });
+      const { held, isFresh } = right;
+      if (!helped.has(run)) log.info({ run, part: id }, 'sending parts of a run');
+      if (helped.size > MOST_RUNS) helped.clear();
+      helped.add(run);
+      const all: Answered[] = [];
+      let fresh: Answered[] = [];
+      let reporting: Promise<void> = Promise.resolve();
+      const report = setInterval(() => {
+        if (fresh.length === 0) return;
+        const answers = packed(fresh);
+        all.push(...fresh);
+        fresh = [];
+        reporting = reporting.then(() => letters.send(job, { from: name, answers }).catch(() => undefined));
+      }, REPORT_EVERY_MS);
+      try {
+        const context: PartContext = { ...options, signal: stopping.signal, company, maySend: held, isFresh };
+        const { writes, retries } = await sendPart(requests, context, (index, answer) =>
+          fresh.push([index, slim(requests[index], answer)]),
+        );
+        await reporting;
+        return letters.signedResult(id, { from: name, answers: packed([...all, ...fresh]), writes, retries });
+      } finally {
+        clearInterval(report);
+      }
+    } catch (error) {
+      log.warn({ err: error, part: id, run }, 'part.failed');
+      throw error;
+    } finally {
+      right?.release();
+      letters.forget(id, listener);
+      options.signal.removeEventListener('abort', onStop);
+    }
+  };
+}
+
+type Answered = [number, WriteAnswer | null];
+
+/** The record of an answer to a create is of no use to the coordinator. */
+function slim(request: WriteRequest | undefined, answer: WriteAnswer | undefined): WriteAnswer | null {
+  return answer?.kind === 'done' && request?.op === 'create' ? withoutRecord(answer) : (answer ?? null);
+}
+
+function withoutRecord({ kind, id }: Extract<WriteAnswer, { kind: 'done' }>): WriteAnswer {
+  return { kind, ...(id === undefined ? {} : { id }) };
+}
+
+/** Records that are too large for the queue are read by the coordinator, where it has a use for them. */
+function packed(answers: readonly Answered[]): string {
+  try {
+    return pack(answers);
+  } catch {
+    return pack(answers.map(([index, answer]) => [index, answer?.kind === 'done' ? withoutRecord(answer) : answer]));
+  }
+}
+
+/**
+ * The right to send a part: the job's lock and the coordinator's grant, asked for again and again. Each is reckoned, on this
+ * process's own clock, for a lease from before it was asked for. A process that was paused, or cut off from the store or the
+ * coordinator, so knows at once that the part may be another's; and nobody but the coordinator can say otherwise.
+ */
+function holdRight(
+  job: Job,
+  token: string | undefined,
+  leaseMs: number,
+  name: string,
+  letters: Letters,
+  stopping: AbortController,
+) {
+  const margin = leaseMs / 10;
+  const began = performance.now();
+  let [lockedUntil, grantedUntil] = [0, 0];
+  /** The coordinator's clock when it granted first, less this one's when it asked: no less than what they differ by. */
+  let ahead: number | undefined;
+  let renewing = false;
+  let settle: (granted: boolean) => void = () => undefined;
+  const first = new Promise<boolean>((resolve) => {
+    settle = resolve;
+  });
+  const held = () => performance.now() < Math.min(lockedUntil, grantedUntil);
+  const lost = () => {
+    settle(false);
+    stopping.abort('the right to send the part was lost');
+  };
+  const renew = async () => {
+    if (renewing || token === undefined) return;
+    renewing = true;
+    const at = performance.now();
+    try {
+      lockedUntil = (await job.extendLock(token, leaseMs)) ? at + leaseMs - margin : 0;
+      if (lockedUntil === 0) lost();
+      else await letters.send(job, { ask: name, at });
+    } catch {
+      // The store is away: what was held is held until its time is over.
+    }
+    renewing = false;
+  };
+  const look = () => {
+    const waits = ahead === undefined && performance.now() - began < GRANT_WAIT_MS;
+    if (waits || held()) void renew();
+    else lost();
+  };
+  const timer = setInterval(look, Math.max(100, Math.min(ASK_EVERY_MS, leaseMs / 5)));
+  stopping.signal.addEventListener('abort', () => settle(false), { once: true });
+  if (stopping.signal.aborted) settle(false);
+  else void renew();
+  return {
+    first,
+    held,
+    isFresh: ((request) => isFreshAt(performance.now() + (ahead ?? 0), request)) satisfies PartContext['isFresh'],
+    granted({ at, now }: { readonly at: number; readonly now: number }) {
+      grantedUntil = Math.max(grantedUntil, at + leaseMs - margin);
+      ahead ??= now - at;
+      settle(true);
+    },
+    denied: lost,
+    release: () => clearInterval(timer),
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
 import type { PaceReport, PaceState } from '../../model/pace.js';
 import type { Lease, Primitives, Seen } from './port.js';
 
@@ -25,6 +26,11 @@ function parse<T>(text: string | undefined): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A text that workers keep, as JSON of a form; what is not there, or cannot be read, is none. */
+export function parsed<T>(form: z.ZodType<T>, text: string | undefined): T | undefined {
+  return form.safeParse(parse(text)).data;
 }
 
 const textName = (name: string) => `text:${name}`;

@@ -5,8 +5,8 @@ import { runInNewContext } from 'node:vm';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Notify } from '../../../src/model/job.js';
+import type { EndedRun } from '../../../src/worker/jobs/state.js';
 import { bodyFor, type Notification } from '../../../src/worker/operations/deliver.js';
-import type { EndedRun } from '../../../src/worker/operations/ended.js';
 import {
   type Notifier,
   type NotifierOptions,
