@@ -95,7 +95,14 @@ export async function printResult(
  *   working --first signal--> stopping: `signal` is aborted; requests in flight finish and the reports are written
  *   stopping --second signal--> the process ends at once; the journal holds what is needed to resume
  */
-export function onInterrupt(announce: (signal: NodeJS.Signals) => void) {
+export function onInterrupt(announce: (signal: NodeJS.Signals) => void): {
+  /** Its reason is the signal's name. */
+  readonly signal: AbortSignal;
+  /** 130 or 143 once a signal has come. */
+  exitCode(): number | undefined;
+  /** Stops listening. */
+  release(): void;
+} {
   const controller = new AbortController();
   let code: number | undefined;
   const listen = (name: 'SIGINT' | 'SIGTERM') => () => {
@@ -109,12 +116,9 @@ export function onInterrupt(announce: (signal: NodeJS.Signals) => void) {
   process.on('SIGINT', listeners.SIGINT);
   process.on('SIGTERM', listeners.SIGTERM);
   return {
-    /** Its reason is the signal's name. */
     signal: controller.signal,
-    /** 130 or 143 once a signal has come. */
     exitCode: () => code,
-    /** Stops listening. */
-    release(): void {
+    release() {
       process.off('SIGINT', listeners.SIGINT);
       process.off('SIGTERM', listeners.SIGTERM);
     },

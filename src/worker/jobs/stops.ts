@@ -52,7 +52,10 @@ export function openStops(store: Pick<Store, 'read' | 'swap'>) {
 
   return {
     /** While a run is at work here: the signal is aborted, with `STOPPED`, once somebody wants it stopped, or by what else ends it. */
-    watch(run: string, ends: readonly (readonly [signal: AbortSignal, reason: string])[] = []) {
+    watch(
+      run: string,
+      ends: readonly (readonly [signal: AbortSignal, reason: string])[] = [],
+    ): { readonly signal: AbortSignal; release(): void } {
       const [controller, over] = [new AbortController(), new AbortController()];
       for (const [end, reason] of ends) {
         if (end.aborted) controller.abort(reason);
