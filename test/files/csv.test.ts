@@ -258,7 +258,9 @@ describe('detection', () => {
   test('a heading with a blank first cell, and sparse data below a full heading', async () => {
     const blank = await read(await csv(',Name,Cost\n1,A,2\n2,B,3\n'));
     expect(blank.meta.headings).toEqual(['', 'Name', 'Cost']);
-    expect(blank.meta.warnings.join(' ')).toContain('without a heading are not imported: A');
+    expect(blank.meta.warnings.join(' ')).toContain(
+      'without a heading are imported only where the job names their letter: A',
+    );
     const sparse = await read(await csv('Name,Serial,Cost,Owner\nA,,,\nB,,,\n'));
     expect(sparse.meta.header_row).toBe(1);
   });

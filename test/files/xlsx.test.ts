@@ -275,7 +275,9 @@ describe('rows', () => {
     expect(meta.headings).toEqual(['A', 'B', '']);
     expect(meta.warnings.join(' ')).toContain('heading are merged (B1:C1)');
     expect(meta.warnings.join(' ')).toContain('1 merged range below the heading');
-    expect(meta.warnings.join(' ')).toContain('without a heading are not imported: C');
+    expect(meta.warnings.join(' ')).toContain(
+      'without a heading are imported only where the job names their letter: C',
+    );
   });
 
   test('a filled cell without heading makes its row ragged', async () => {

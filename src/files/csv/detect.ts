@@ -3,8 +3,6 @@ import type { SourceLimits } from '../limits.js';
 import { createRecordFeed } from './scan.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
-/** Looked at only where none of the usual ones cuts, because they are common within cells. */
-const RARE_DELIMITERS = ['\x1f', '^', '~', ':'] as const;
 const RECORDS = 60;
 const OUR_COLUMNS = /(?:^|[,;\t|])"?_row"?([,;\t|])"?_outcome"?\1"?_codes"?\1"?_message"?(?:\1|\s|$)/m;
 
@@ -82,20 +80,8 @@ function score(sample: Sample, delimiter: string, limits: SourceLimits): Score {
   return best;
 }
 
-/** Every row is cut alike, and the character is no part of a time or an address. */
-function isSure(sample: Sample, { delimiter, agreeing, records }: Score): boolean {
-  if (agreeing < records || records < 2) return false;
-  return delimiter !== ':' || !/\d:\d\d|:\/\//.test(sample.bytes.toString('latin1'));
-}
-
-function scoresOf(sample: Sample, order: readonly string[], limits: SourceLimits): Score[] {
-  const usual = order.map((candidate) => score(sample, candidate, limits));
-  if (usual.some((one) => one.score > 0)) return usual;
-  const rare = RARE_DELIMITERS.map((candidate) => score(sample, candidate, limits)).filter((one) =>
-    isSure(sample, one),
-  );
-  return [...usual, ...rare];
-}
+const scoresOf = (sample: Sample, order: readonly string[], limits: SourceLimits): Score[] =>
+  order.map((candidate) => score(sample, candidate, limits));
 
 /**
  * The highest score. A character that the first row lacks may be one within the cells of a column (`red|green|blue`): one
@@ -153,38 +139,24 @@ export function detectDialect(sample: Sample, stated: string | undefined, limits
       );
     }
   }
-  warnings.push(...foreignQuotes(sample, delimiter));
+  warnings.push(...foreignQuotes(sample));
   return { delimiter, hinted: hint !== undefined, ...newlineOf(sample, delimiter, limits, evidence, warnings) };
 }
 
-/** Bytes in which other ways of quoting are looked for. */
+/** Bytes in which another way of quoting is looked for. */
 const QUOTES_SAMPLE = 64 * 1024;
 
-/** Ways of quoting that RFC 4180 does not know: their rows come out wrong or as faults, so a person should know why. */
-function foreignQuotes(sample: Sample, delimiter: string): string[] {
+/** A way of quoting that RFC 4180 does not know: its rows come out wrong or as faults, so a person should know why. */
+function foreignQuotes(sample: Sample): string[] {
   const lines = sample.bytes.toString('latin1', 0, QUOTES_SAMPLE).split(/\r\n|[\r\n]/);
-  const warnings: string[] = [];
-  const backslashed = lines.findIndex((line) => /[^\\"]\\"[^"]/.test(line) && line.includes('"'));
+  const first = lines.findIndex((line) => /[^\\"]\\"[^"]/.test(line) && line.includes('"'));
   const escaped = lines.filter((line) => /(?:^|[^\\])\\"/.test(line)).length;
   const doubled = lines.filter((line) => /[^",;\t|]""[^"]/.test(line)).length;
-  if (backslashed >= 0 && escaped > doubled) {
-    warnings.push(
-      `Quotation marks seem to be escaped by a backslash (\\"), as MySQL does, first in line ${backslashed + 1}. ` +
-        'CSV doubles them (""), so those rows are faults or wrong. Export with doubled quotation marks.',
-    );
-  }
-  const apostrophes = lines.filter((line) => {
-    const cells = line.split(delimiter);
-    const filled = cells.filter((cell) => cell !== '');
-    return cells.length > 1 && filled.length > 0 && filled.every((cell) => /^'.*'$/.test(cell.trim()));
-  }).length;
-  if (apostrophes >= 2 && apostrophes * 2 > lines.filter((line) => line.trim() !== '').length) {
-    warnings.push(
-      `The cells stand between apostrophes ('), in ${apostrophes} lines. CSV knows quotation marks (") only, so the ` +
-        'apostrophes are read as part of the values. Export with quotation marks.',
-    );
-  }
-  return warnings;
+  if (first < 0 || escaped <= doubled) return [];
+  return [
+    `Quotation marks seem to be escaped by a backslash (\\"), as MySQL does, first in line ${first + 1}. ` +
+      'CSV doubles them (""), so those rows are faults or wrong. Export with doubled quotation marks.',
+  ];
 }
 
 function newlineOf(

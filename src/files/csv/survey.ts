@@ -1,17 +1,17 @@
 import { RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
-import { type Cell, isBlank, type RowFault } from '../../model/row.js';
+import { isBlank, type RowFault } from '../../model/row.js';
 import type { SourceMeta, SourceOptions } from '../../model/source.js';
 import { asciiText } from '../encoding/byte-text.js';
 import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
 import {
+  chooseHeading,
   columnName,
-  findHeading,
   HEADING_SAMPLE,
   headingTexts,
-  letterHeading,
   type SampleRow,
+  withoutHeading,
 } from '../table/header.js';
 import { detectDialect, statedDelimiter } from './detect.js';
 import { createRecordFeed } from './scan.js';
@@ -61,36 +61,20 @@ export async function surveyCsv(
 
   const fixed = typeof options.header_row === 'number' ? options.header_row : undefined;
   const rows = await firstRows(path, sample.whole ? once(sample.bytes) : text(), dialect, fixed ?? 0, limits);
-  const letters = options.header_row === 'none' ? letterHeading(rows) : undefined;
-  const heading =
-    options.header_row === 'none'
-      ? letters
-      : fixed === undefined
-        ? findHeading(rows, options.expect)
-        : statedHeading(path, fixed, rows);
+  const heading = chooseHeading(path, 'the file', options, rows);
   if (!heading) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
   evidence.push(heading.evidence);
   warnings.push(...heading.warnings);
-  const headingRow = letters ?? rows.find((row) => row.row === heading.row)!;
-  if (headingRow.cells.length > limits.columns) {
+  if (heading.cells.cells.length > limits.columns) {
     throw new RunError(
       'failed',
       `${path}: the heading in row ${heading.row} has more than ${grouped(limits.columns)} columns, ` +
         'the most that is read. Remove columns, or state the right source.delimiter.',
     );
   }
-  let headings = withinOurs(headingTexts(headingRow, rows, true).map(unescapeFormula));
-  const below = rows.filter(({ row }) => row > heading.row).map(({ cells }) => cells);
-  if (hasRowNames(headings, headingRow.cells.length, below)) {
-    headings = ['', ...headings];
-    evidence.push('The first column has no heading and numbers the rows, as where R writes row names.');
-  } else {
-    const blank = headings.flatMap((text, i) => (text.trim() === '' ? [columnName(i)] : []));
-    if (blank.length > 0)
-      warnings.push(
-        `Columns without a heading are imported only where the job names their letter: ${blank.slice(0, 10).join(', ')}.`,
-      );
-  }
+  const headings = withinOurs(headingTexts(heading.cells, rows, true).map(unescapeFormula));
+  const blank = withoutHeading(headings);
+  if (blank !== undefined) warnings.push(blank);
   const { delimiter, hinted } = dialect;
   const shape: Dialect = { delimiter, hinted, headerRow: heading.row, width: headings.length };
   const { swallowed, marked } = await scanToEnd(path, whole(), shape, limits);
@@ -119,17 +103,6 @@ export async function surveyCsv(
     shape,
     swallowed,
   };
-}
-
-/**
- * R writes one heading less than columns: the first holds the names of the rows. Every row has one cell more than the
- * heading then, and the first cells are all different; a row with a delimiter too many does not look like that.
- */
-function hasRowNames(headings: readonly string[], cells: number, below: readonly (readonly Cell[])[]): boolean {
-  if (below.length < 2 || cells !== headings.length || headings.some(isBlank)) return false;
-  if (!below.every((row) => row.length === cells + 1)) return false;
-  if (below.every((row) => isBlank(row.at(-1)))) return false;
-  return below.every((row, i) => Number(row[0]) === Number(below[0]![0]) + i && !isBlank(row[0]));
 }
 
 /**
@@ -199,17 +172,6 @@ async function firstRows(
   feed.finish();
   drain();
   return rows;
-}
-
-function statedHeading(path: string, row: number, rows: readonly SampleRow[]) {
-  const heading = rows[0];
-  if (!heading) {
-    throw new RunError('usage', `${path}: source.header_row is ${row}, but the file ends before that row.`);
-  }
-  if (heading.row !== row || heading.cells.every(isBlank)) {
-    throw new RunError('usage', `${path}: source.header_row is ${row}, but that row is blank.`);
-  }
-  return { row, evidence: `Row ${row} is the heading, as stated.`, warnings: [] as string[] };
 }
 
 /** Rows behind a byte order mark that are named. */

@@ -1,4 +1,6 @@
+import { RunError } from '../../model/error.js';
 import { type Cell, isBlank, shownText } from '../../model/row.js';
+import type { SourceOptions } from '../../model/source.js';
 import {
   type ColumnHabit,
   type Contrast,
@@ -12,7 +14,7 @@ import {
 
 export type { SampleRow } from './sample-table.js';
 
-export interface HeadingFinding {
+interface HeadingFinding {
   readonly row: number;
   readonly evidence: string;
   readonly warnings: readonly string[];
@@ -237,7 +239,7 @@ function lastFilled(cells: readonly Cell[]): number {
  * The heading where a job says that there is none: letters, over as many columns as the first rows have. Rows that were handed
  * back to be corrected bear these letters, and our own headings beside them. Undefined where there are no rows.
  */
-export function letterHeading(rows: readonly SampleRow[]): (HeadingFinding & SampleRow) | undefined {
+function letterHeading(rows: readonly SampleRow[]): (HeadingFinding & SampleRow) | undefined {
   const [first] = rows;
   if (!first) return undefined;
   const texts = first.cells.map((cell) => shownText(cell).trim());
@@ -247,6 +249,46 @@ export function letterHeading(rows: readonly SampleRow[]): (HeadingFinding & Sam
   const width = Math.max(...rows.map(({ cells }) => lastFilled(cells) + 1));
   const cells = Array.from({ length: width }, (_, i) => columnName(i));
   return { row: 0, cells, evidence: 'No row is the heading, as stated: columns go by their letters.', warnings: [] };
+}
+
+/** A heading as it was found, and the row that bears it. */
+export interface ChosenHeading extends HeadingFinding {
+  readonly cells: SampleRow;
+}
+
+/**
+ * The heading that the job states by its number, that it says there is none, or the one that is found. `rows`: the first ones that
+ * are not blank, from the stated row on. `what` is read: `the file`, `the sheet "Assets"`. Undefined where there are no rows.
+ */
+export function chooseHeading(
+  path: string,
+  what: string,
+  { header_row: stated = 'auto', expect }: Pick<SourceOptions, 'header_row' | 'expect'>,
+  rows: readonly SampleRow[],
+): ChosenHeading | undefined {
+  if (stated === 'none') {
+    const letters = letterHeading(rows);
+    return letters && { ...letters, cells: letters };
+  }
+  const found =
+    stated === 'auto'
+      ? findHeading(rows, expect)
+      : { row: stated, evidence: `Row ${stated} is the heading, as stated.`, warnings: [] };
+  if (!found) return undefined;
+  const refuse = (why: string) => new RunError('usage', `${path}: source.header_row is ${stated}, but ${why}.`);
+  const [first] = rows;
+  if (!first) throw refuse(`${what} ends before that row`);
+  const cells = rows.find(({ row }) => row === found.row);
+  if (!cells || (stated !== 'auto' && (cells !== first || cells.cells.every(isBlank))))
+    throw refuse('that row is blank');
+  return { ...found, cells };
+}
+
+/** What is said of columns whose heading is blank; undefined where none is. */
+export function withoutHeading(headings: readonly string[]): string | undefined {
+  const blank = headings.flatMap((heading, i) => (heading.trim() === '' ? [columnName(i)] : []));
+  if (blank.length === 0) return undefined;
+  return `Columns without a heading are imported only where the job names their letter: ${blank.slice(0, 10).join(', ')}.`;
 }
 
 /** `A`, `B`, …, `AA`: the column of a 0-based position. */

@@ -6,15 +6,15 @@ import type { OpenSource, SourceFormat, SourceOptions } from '../../model/source
 import type { SourceLimits } from '../limits.js';
 import type { XmlScanner } from '../package/xml-scan.js';
 import {
+  type ChosenHeading,
+  chooseHeading,
   columnName,
-  findHeading,
   HEADING_SAMPLE,
-  type HeadingFinding,
   headingTexts,
-  letterHeading,
   mergedHeading,
   type SampleRow,
   skippedText,
+  withoutHeading,
 } from './header.js';
 import { foldedText } from './sample-table.js';
 
@@ -98,19 +98,11 @@ export async function openSheet<Sheet extends BookSheet>(
   const warnings: string[] = [];
   const { sheet, survey } = await chooseSheet(book, options.sheet, header ?? 1, evidence);
 
-  const letters = options.header_row === 'none' ? letterHeading(survey.rows) : undefined;
-  const found =
-    options.header_row === 'none'
-      ? letters
-      : header === undefined
-        ? findHeading(survey.rows, options.expect)
-        : statedHeading(book.path, sheet, header, survey.rows);
+  const found = chooseHeading(book.path, `the sheet "${sheet.name}"`, options, survey.rows);
   if (!found) {
     throw new RunError('failed', `${book.path}: the sheet "${sheet.name}" holds no data. Name another sheet.`);
   }
-  const heading = letters
-    ? { ...letters, top: letters.row, cells: letters }
-    : withMerges(found, survey, header !== undefined, options.expect);
+  const heading = withMerges(found, survey, header !== undefined, options.expect);
   evidence.push(heading.evidence);
   warnings.push(...heading.warnings);
   if (survey.wide.has(heading.row)) {
@@ -146,15 +138,13 @@ export async function openSheet<Sheet extends BookSheet>(
 
 /** The heading with the texts of merged cells over several rows, unless the job maps those of the row alone. */
 function withMerges(
-  found: HeadingFinding,
+  found: ChosenHeading,
   { rows, above, scan }: Survey,
   stated: boolean,
   expect: SourceOptions['expect'] = [],
 ) {
-  const alone = rows.find(({ row }) => row === found.row)!;
-  const merged = mergedHeading(found.row, [...above, ...rows], scan.mergedRanges, stated);
-  if (!merged || expectedIn(alone, expect) > expectedIn(merged.row, expect))
-    return { ...found, top: found.row, cells: alone };
+  const merged = found.row === 0 ? undefined : mergedHeading(found.row, [...above, ...rows], scan.mergedRanges, stated);
+  if (!merged || expectedIn(found.cells, expect) > expectedIn(merged.row, expect)) return { ...found, top: found.row };
   const { top, row: cells, evidence } = merged;
   const at = rows.findIndex(({ row }) => row >= top);
   const skipped = stated ? undefined : skippedText(rows, at);
@@ -208,16 +198,6 @@ async function chooseSheet<Sheet extends BookSheet>(
     return { sheet, survey };
   }
   throw noSheetHoldsData(book);
-}
-
-function statedHeading(path: string, sheet: BookSheet, row: number, rows: readonly SampleRow[]) {
-  if (rows.length === 0) {
-    throw new RunError('usage', `${path}: source.header_row is ${row}, but the sheet "${sheet.name}" ends before it.`);
-  }
-  if (rows[0]!.row !== row) {
-    throw new RunError('usage', `${path}: source.header_row is ${row}, but that row of "${sheet.name}" is blank.`);
-  }
-  return { row, evidence: `Row ${row} is the heading, as stated.`, warnings: [] as string[] };
 }
 
 async function* dataRows<Sheet extends BookSheet>(
@@ -359,12 +339,8 @@ function surveyWarnings(
         'value; the others are blank, or hold what stood there before the merge.',
     );
   }
-  const blank = headings.flatMap((heading, i) => (heading.trim() === '' ? [columnName(i)] : []));
-  if (blank.length > 0) {
-    warnings.push(
-      `Columns without a heading are imported only where the job names their letter: ${blank.slice(0, 10).join(', ')}.`,
-    );
-  }
+  const blank = withoutHeading(headings);
+  if (blank !== undefined) warnings.push(blank);
   return warnings;
 }
 
