@@ -232,7 +232,10 @@ function fitList(
     else if (value !== '') suggested.set(text, value);
   }
   const choices = column.choices && open.length + suggested.size > 0 ? { choices: { suggested, open } } : {};
-  return judged(column, ({ text }) => understood.get(foldText(text)) === true, what, choices);
+  const { against, ...fit } = judged(column, ({ text }) => understood.get(foldText(text)) === true, what, choices);
+  // Some are in the list, and a person can translate the few others.
+  const isTranslatable = column.choices !== undefined && (fit.share ?? 0) > 0;
+  return against === undefined ? fit : isTranslatable ? { ...fit, factor: 0.85 } : { ...fit, against };
 }
 
 function fitNumbers(column: Column, field: FieldSpec, file: FileProfile): Fit {

@@ -498,3 +498,12 @@ describe('texts that mean blank', () => {
     expect(job).toContain('null_values: [n/a, "NULL"]');
   });
 });
+
+it('a list of which some texts are known is mapped, with the others to be translated', async () => {
+  const table = beside('Contract', 'Status', ['Active', 'Signed', 'Signed', 'On paper', 'Signed', 'On paper']);
+  const { column, job } = await suggested('contract', table);
+  expect(column('Status')).toMatchObject({ field: 'status', confidence: 'medium' });
+  expect(job).toMatch(/# values:\n\s+# {3}Signed: "\?" +# 3 rows/);
+  const none = await suggested('contract', beside('Contract', 'Status', ['Signed', 'On paper', 'Signed', 'On paper']));
+  expect(none.column('Status').field).toBeUndefined();
+});
