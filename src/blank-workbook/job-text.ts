@@ -1,3 +1,4 @@
+import { commentText, key as keyText, scalar, shellWord } from '../model/yaml-text.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { type BlankColumn, KEY, SHEET } from './columns.js';
 
@@ -9,7 +10,7 @@ export function jobText(
 ): string {
   const key = KEY[spec.name];
   return [
-    `# Written by \`rowferry template\` for ${oneLine(about.workbook)}.`,
+    `# Written by \`rowferry template\` for ${commentText(about.workbook)}.`,
     '#',
     `#   rowferry import ${shellWord(about.workbook)} --job ${shellWord(about.job)} --dry-run     what would happen?`,
     `#   rowferry import ${shellWord(about.workbook)} --job ${shellWord(about.job)}               do it`,
@@ -35,26 +36,11 @@ export function jobText(
     '',
     'columns:',
     ...columns.flatMap(({ heading, field, spec, group }, at) => {
-      const target = quoted(field);
+      const target = scalar(field);
       // A row whose key is blank is invalid anyhow; without `required` another field can be made the key.
-      const line = `  ${quoted(heading)}: ${spec.required ? `{ field: ${target}, required: true }` : target}`;
+      const line = `  ${keyText(heading, '  ')} ${spec.required ? `{ field: ${target}, required: true }` : target}`;
       return columns[at - 1]?.group === group && at > 0 ? [line] : [`  # ${group ?? 'Others'}`, line];
     }),
     '',
   ].join('\n');
-}
-
-/** Plain where YAML and people read it alike, else in double quotes, whose escapes are those of JSON. */
-function quoted(text: string): string {
-  return /^[A-Za-z][\w.()*/-]*(?: [\w.()*/-]+)*$/.test(text) && !/^(?:y|n|yes|no|on|off|true|false|null)$/i.test(text)
-    ? text
-    : JSON.stringify(text);
-}
-
-const oneLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ');
-
-/** As a shell takes it; comments show it only. */
-function shellWord(text: string): string {
-  const line = oneLine(text);
-  return /^[\w./@%+:,-]+$/.test(line) ? line : `"${line}"`;
 }

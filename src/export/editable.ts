@@ -1,7 +1,7 @@
-import { Document, isMap, isScalar, isSeq, Pair, Scalar } from 'yaml';
 import { RunError } from '../model/error.js';
 import { type ImportJob, importJob } from '../model/job.js';
 import { foldText, isEmpty, isRef } from '../model/value.js';
+import { commentText, key, scalar, shellWord } from '../model/yaml-text.js';
 import { decodeFields } from '../pipeline/codec.js';
 import { isOwnHeading } from '../pipeline/map/headings.js';
 import type { Catalogue } from '../pipeline/map/targets.js';
@@ -46,43 +46,36 @@ export function editableJob(resource: ResourceName, columns: readonly Importable
     );
   }
   const { company, format, sheet, catalogue, run } = options;
-  const document = new Document({
-    kind: 'import',
-    resource,
-    company,
-    ...(run === undefined ? {} : { edited_from: run }),
-    source: {
-      format,
-      ...(format === 'xlsx' && sheet !== undefined ? { sheet } : {}),
-      ...(format === 'ndjson' ? {} : { header_row: 1 }),
-      dates: ['yyyy-MM-dd'],
-      decimal: '.',
-    },
-    match: { key: 'id', existing: 'update', missing: 'fail' },
-    blank: 'keep',
-    columns: {},
-  });
-  document.commentBefore = introduction(options);
-  const root = document.contents;
-  if (!isMap(root)) throw new TypeError('a job file is a mapping');
-  const blank = root.get('blank', true);
-  if (isScalar(blank)) blank.comment = ` ${HOW_TO_CLEAR}`;
-  const from = root.get('edited_from', true);
-  if (isScalar(from)) from.comment = ' cells that are as that export wrote them are no change';
-  const dates = root.getIn(['source', 'dates'], true);
-  if (isSeq(dates)) dates.flow = true;
-  for (const key of ['source', 'match', 'blank', 'columns']) {
-    const pair = root.items.find((one) => isScalar(one.key) && one.key.value === key);
-    if (isScalar(pair?.key)) pair.key.spaceBefore = true;
-  }
-  const mapped = root.get('columns');
-  if (!isMap(mapped)) throw new TypeError('columns of a job file are a mapping');
-  for (const { heading, field, why } of jobColumns(resource, columns, catalogue)) {
-    const value = new Scalar(field ?? null);
-    if (why !== undefined) value.comment = comment(why);
-    mapped.items.push(new Pair(new Scalar(heading), value));
-  }
-  return document.toString({ lineWidth: 0, nullStr: '~' });
+  return [
+    ...introduction(options),
+    'kind: import',
+    `resource: ${resource}`,
+    `company: ${company}`,
+    ...(run === undefined
+      ? []
+      : [`edited_from: ${scalar(run)} # cells that are as that export wrote them are no change`]),
+    '',
+    'source:',
+    `  format: ${format}`,
+    ...(format === 'xlsx' && sheet !== undefined ? [`  sheet: ${scalar(sheet)}`] : []),
+    ...(format === 'ndjson' ? [] : ['  header_row: 1']),
+    '  dates: [yyyy-MM-dd]',
+    '  decimal: "."',
+    '',
+    'match:',
+    '  key: id',
+    '  existing: update',
+    '  missing: fail',
+    '',
+    `blank: keep # ${HOW_TO_CLEAR}`,
+    '',
+    'columns:',
+    ...jobColumns(resource, columns, catalogue).map(
+      ({ heading, field, why }) =>
+        `  ${key(heading, '  ')} ${field === undefined ? '~' : scalar(field)}${why === undefined ? '' : ` # ${commentText(why)}`}`,
+    ),
+    '',
+  ].join('\n');
 }
 
 /**
@@ -125,23 +118,17 @@ function jobColumns(resource: ResourceName, columns: readonly Importable[], cata
 const HOW_TO_CLEAR =
   'an emptied cell keeps the value; `clear` empties it, here for all columns or `{ field: room, blank: clear }` for one';
 
-function introduction({ file, job }: EditableOptions): string {
+function introduction({ file, job }: EditableOptions): string[] {
+  const command = `rowferry import ${shellWord(file)} --job ${shellWord(job)}`;
   return [
-    EDITABLE_MARK.slice(1),
-    ' Change cells, save, look at what would happen, then import:',
-    `   rowferry import ${oneLine(file)} --job ${oneLine(job)} --dry-run`,
-    `   rowferry import ${oneLine(file)} --job ${oneLine(job)}`,
-    ' A row that was not changed is `unchanged`, and nothing is sent for it. Rows may be deleted: their records stay as they',
-    ' are. New rows are refused: `match: { missing: fail }`. A reference is a name, or `id:17` where the name would not do.',
-  ].join('\n');
-}
-
-function comment(text: string): string {
-  return ` ${oneLine(text)}`;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ');
+    EDITABLE_MARK,
+    '# Change cells, save, look at what would happen, then import:',
+    `#   ${command} --dry-run`,
+    `#   ${command}`,
+    '# A row that was not changed is `unchanged`, and nothing is sent for it. Rows may be deleted: their records stay as they',
+    '# are. New rows are refused: `match: { missing: fail }`. A reference is a name, or `id:17` where the name would not do.',
+    '',
+  ];
 }
 
 /**

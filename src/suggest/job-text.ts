@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { counted, grouped } from '../model/grouped.js';
 import type { SourceMeta } from '../model/source.js';
+import { commentText, key, scalar, shellWord } from '../model/yaml-text.js';
 import { isPutTogether, type MissingField, type SuggestedKey, TO_FILL } from './key.js';
 import type { ColumnOptions, SuggestedColumn, Suggestion } from './suggest.js';
 
@@ -35,8 +36,8 @@ export function jobText(suggestion: Suggestion, meta: SourceMeta, names: JobName
 }
 
 function head({ columns, missing, rows, resource, next, warnings }: Suggestion, names: JobNames): string[] {
-  const file = shellWord(commentText(names.file, 400));
-  const job = shellWord(commentText(names.job, 400));
+  const file = shellWord(names.file);
+  const job = shellWord(names.job);
   const mapped = columns.filter(({ field }) => field !== undefined);
   const likely =
     mapped.filter(({ confidence }) => confidence === 'medium').length +
@@ -151,12 +152,6 @@ function matchChoices({ rows, resource, keys, missing }: Suggestion): string[] {
 function keyFacts({ heading, blank, repeats, counted: among }: SuggestedKey, rows: number): string {
   const bound = among === rows - blank ? '' : `, of the first ${grouped(among)} that were counted`;
   return `"${commentText(heading, 60)}": ${grouped(blank)} of ${grouped(rows)} ${rows === 1 ? 'cell is' : 'cells are'} blank, ${grouped(repeats)} repeat an earlier one${bound}`;
-}
-
-/** As a shell takes it. */
-function shellWord(text: string): string {
-  if (/^[\p{L}\p{N}_./@%+:,-]+$/u.test(text)) return text;
-  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;
 }
 
 /** Required fields that no column gives and nothing else can, where a column of theirs would stand. */
@@ -290,49 +285,11 @@ function behind(line: string, why: string, widest: number): string {
   return `${line.padEnd(widest)}  # ${commentText(why)}`;
 }
 
-/**
- * Texts of a file as YAML: whatever a heading or a cell holds, it stays one scalar or one comment and can neither end a
- * line nor begin a key.
- */
-
-/** Plain where no reader could take it for anything but this text; otherwise in double quotes. */
-export function scalar(text: string): string {
-  if (PLAIN.test(text) && !WORDS.test(text)) return text;
-  return JSON.stringify(text).replace(UNPRINTABLE, (char) =>
-    char.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  );
-}
-
-/** Letters first; inside no mark that means something in a block or in a flow. */
-const PLAIN = /^\p{L}(?:[\p{L}\p{N}._/()'+-]|\p{M}| (?=[\p{L}\p{N}(/+-]))*$/u;
-const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
-/** What must not stand in a YAML document as it is, beside the controls that JSON escapes. */
-const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff\p{Surrogate}\p{Cf}]/gu;
-
 /** A date format in a flow list. */
 function scalarInFlow(text: string): string {
   return /^[A-Za-z](?:[A-Za-z0-9/.:-]| (?=[A-Za-z0-9]))*$/.test(text) && !/: |:$/.test(text)
     ? text
     : JSON.stringify(text);
-}
-
-/** Longer keys must be announced with `?`. */
-const LONGEST_KEY = 1_000;
-
-/** A key of a block map, with its colon. */
-export function key(text: string, indent: string): string {
-  const written = scalar(text);
-  return written.length > LONGEST_KEY ? `? ${written}\n${indent}:` : `${written}:`;
-}
-
-/** One line, without anything that ends a comment or that a terminal would obey; cut where it is very long. */
-export function commentText(text: string, longest = 400): string {
-  const line = text
-    .replace(/[\s\u0085\u2028\u2029]+/gu, ' ')
-    .replace(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, '')
-    .trim();
-  const signs = Array.from(line);
-  return signs.length > longest ? `${signs.slice(0, longest - 1).join('')}…` : line;
 }
 
 /** A comment wrapped at about 110 characters. */

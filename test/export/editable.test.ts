@@ -131,8 +131,8 @@ source:
   format: xlsx
   sheet: "Assets: 2024"
   header_row: 1
-  dates: [ yyyy-MM-dd ]
-  decimal: .
+  dates: [yyyy-MM-dd]
+  decimal: "."
 
 match:
   key: id

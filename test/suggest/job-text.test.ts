@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { commentText, key, scalar } from '../../src/model/yaml-text.js';
 import { checkJobText } from '../../src/runs/job-file.js';
-import { commentText, key, scalar } from '../../src/suggest/job-text.js';
 import { beside, read, suggested } from './suggested.js';
 
 const columnsOf = (job: string | undefined): Record<string, unknown> => read(job).columns;
