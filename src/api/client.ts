@@ -3,14 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, errors, request } from 'undici';
 import { RunError } from '../model/error.js';
 import { LockHeld } from '../runs/run/lock.js';
-import type { Summary } from '../runs/run/present.js';
 import type { Settings } from '../runs/settings.js';
 import { RUNS_QUEUE } from '../worker/jobs/data.js';
-import type { JobState } from '../worker/jobs/state.js';
 import { openStore } from '../worker/store/open.js';
 import type { Store, StoreOptions } from '../worker/store/port.js';
 import { type QueueView, type RunOrder, type RunsApi, type RunView, runsOnStore } from './runs.js';
-import type { RunDetail } from './schema.js';
 import { socketAddress } from './socket.js';
 
 export type RunsOptions = Pick<StoreOptions, 'notice' | 'signal' | 'patienceMs'>;
@@ -88,7 +85,7 @@ function embeddedRuns(settings: Settings, options: RunsOptions): RunsApi {
       return overSocket(home)
         .look(id)
         .catch((error: unknown) => {
-          if (error instanceof NoOwner) return { state: 'waiting', progress: {} };
+          if (error instanceof NoOwner) return { id, progress: null, summary: null, reason: null };
           throw error;
         });
     },
@@ -141,23 +138,7 @@ function overSocket(home: string) {
     async put({ kind, data, once, key }: RunOrder): Promise<string> {
       return ((await ask('/runs', { ...data, kind, once }, key)) as { id: string }).id;
     },
-    async look(id: string): Promise<RunView | undefined> {
-      const found = (await ask(`/runs/${encodeURIComponent(id)}`)) as RunDetail | undefined;
-      if (!found) return undefined;
-      const { state = 'waiting', progress, summary, reason, failure, host } = found;
-      const failed = state === 'failed' && !summary;
-      return {
-        state,
-        progress: {
-          run: found.id,
-          ...(progress as Partial<JobState>),
-          ...(failure && { failure }),
-          ...(host && { host }),
-        },
-        ...(summary && { summary: summary as unknown as Summary }),
-        ...(failed && { failed: reason ?? 'The job failed.' }),
-      };
-    },
+    look: (id: string) => ask(`/runs/${encodeURIComponent(id)}`) as Promise<RunView | undefined>,
   };
 }
 
@@ -172,14 +153,8 @@ export async function lookAtQueue(
   settings: Settings,
 ): Promise<{ readonly address: string; readonly workers: number } | undefined> {
   if (settings.queueUrl === undefined) return askOwner(settings.home);
-  const store = await openStore({
-    url: settings.queueUrl,
-    home: settings.home,
-    strict: settings.strict,
-    patienceMs: PATIENCE_MS,
-    notice: () => undefined,
-    signal: new AbortController().signal,
-  });
+  const { signal } = new AbortController();
+  const store = await storeOf(settings, { notice: () => undefined, signal, patienceMs: PATIENCE_MS });
   try {
     await store.check();
     return { address: store.address, workers: await store.workers(RUNS_QUEUE) };

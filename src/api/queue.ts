@@ -3,7 +3,7 @@ import { fileName } from '../report/summary.js';
 import { stateOf } from '../worker/jobs/state.js';
 import type { ApiParts } from './app.js';
 import { type Api, get } from './operation.js';
-import { jobProgress } from './run-find.js';
+import { jobProgress } from './runs.js';
 import { type Queue, queue as queueShape } from './schema.js';
 
 /** Jobs of each kind that are shown. */

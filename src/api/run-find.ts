@@ -11,12 +11,12 @@ import type { Summary } from '../runs/run/present.js';
 import type { StoredRequest } from '../runs/run/run.js';
 import { againOf, ticketJob } from '../worker/jobs/home.js';
 import { againJobId } from '../worker/jobs/ids.js';
-import { type JobState, stateOf } from '../worker/jobs/state.js';
+import { stateOf } from '../worker/jobs/state.js';
 import type { ApiParts } from './app.js';
 import type { Cursors } from './cursor.js';
 import { Fault, may, type Who } from './operation.js';
 import { runOf } from './run-entries.js';
-import { isKnownHere, jobOfRun } from './runs.js';
+import { isKnownHere, jobOfRun, jobProgress, queueView } from './runs.js';
 import {
   type Role,
   type Run,
@@ -37,7 +37,6 @@ export interface FoundRun {
   readonly job: Job | undefined;
   /** Of the job. */
   readonly state: string | undefined;
-  readonly told: JobState | undefined;
   readonly status: RunState;
 }
 
@@ -107,8 +106,7 @@ export class RunFinder {
       if (job) return undefined;
       throw error;
     });
-    const told = job && stateOf(job);
-    return { id, entry, job, state, told, status: statusOf(entry, job, state) };
+    return { id, entry, job, state, status: statusOf(entry, job, state) };
   }
 
   progressOf({ status, job }: FoundRun): RunProgress | null {
@@ -175,13 +173,13 @@ export class RunFinder {
   }
 
   async detail(found: FoundRun, who: Who): Promise<RunDetail> {
-    const { id, entry, job, state, told } = found;
+    const { id, entry, job, state } = found;
     const { home } = this.parts.settings;
     const folder = runFolder(home, id);
     const request = entry && (await readRequest(folder));
     const own = entry && (await readRunSummary(home, id));
-    const fromQueue = state === 'completed' ? (job?.returnvalue as Summary) : undefined;
-    const summary = isAtWork(found) ? undefined : (own ?? fromQueue);
+    const told = job ? queueView(job, state) : { summary: null, reason: null };
+    const ended = isAtWork(found) ? null : ((own as unknown as Record<string, unknown>) ?? told.summary);
     const base = entry ? runOf(entry) : job ? queuedRun(job, found.status).run : undefined;
     if (!base) throw new Error(`nothing is known of ${id}`);
     const again = !entry && job?.id === againJobId(id) ? againOf(home, id) : undefined;
@@ -198,13 +196,11 @@ export class RunFinder {
       ...(corrections && { corrections: corrections.length }),
       ...orderedOf(request, fromData),
       progress: this.progressOf(found),
-      summary: (summary as unknown as Record<string, unknown>) ?? null,
-      reason: summary?.reason ?? (state === 'failed' && !summary ? (job?.failedReason ?? null) : null),
+      ...told,
+      summary: ended,
+      reason: ended ? ((ended as Partial<Summary>).reason ?? null) : told.reason,
       reports: [...reports, ...exportedFiles(own).map((file) => path.basename(file))],
       actions: await this.actions(found, who),
-      ...(state !== undefined && { state }),
-      ...(state === 'failed' && { failure: failureOf(job) }),
-      ...(told?.host !== undefined && { host: told.host }),
     };
   }
 
@@ -283,15 +279,6 @@ function statusOf(entry: RunEntry | undefined, job: Job | undefined, state: stri
 
 const NOTHING_YET: RunProgress = { phase: 'waiting', done: 0, total: null, outcomes: noOutcomes() };
 
-/** How far the worker that has it came, as it told the queue; undefined where it told nothing yet. */
-export function jobProgress(job: Job | undefined): RunProgress | undefined {
-  const told = job && stateOf(job);
-  if (!told) return undefined;
-  const { total, done, outcomes, requests, phases } = told;
-  const { phase = 'waiting' } = job.progress as Partial<JobState>;
-  return { phase, total, done, outcomes, ...(requests && { requests }), ...(phases && { phases }) };
-}
-
 /** What a run is that takes up another one, before it has begun. */
 const AGAIN = { retry: { manner: 'retry' }, approve: { manner: 'approved' }, undo: { kind: 'undo' } } as const;
 
@@ -352,10 +339,6 @@ function queuedRun(job: Job, status: RunState): { readonly place: string; readon
 function runOfJob(job: Job): string | undefined {
   const run = /^(?:run|again|drop\..+)\.(\d{8}T\d{9}Z-[0-9a-f]+)$/s.exec(job.id ?? '')?.[1];
   return run ?? stateOf(job)?.run;
-}
-
-function failureOf(job: Job | undefined): 'usage' | 'failed' {
-  return (job?.progress as Partial<JobState> | undefined)?.failure === 'usage' ? 'usage' : 'failed';
 }
 
 function resourceOf(request: StoredRequest): string {

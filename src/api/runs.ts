@@ -12,8 +12,9 @@ import { isHere } from '../worker/jobs/claims.js';
 import { type JobKind, RUNS_QUEUE } from '../worker/jobs/data.js';
 import { homeId, toldRoots } from '../worker/jobs/home.js';
 import { againJobId, runJobId } from '../worker/jobs/ids.js';
-import type { JobState } from '../worker/jobs/state.js';
+import { type JobState, stateOf } from '../worker/jobs/state.js';
 import type { Store } from '../worker/store/port.js';
+import type { RunDetail, RunProgress } from './schema.js';
 
 /** A queue of runs, as it is now. */
 export interface QueueView {
@@ -47,16 +48,8 @@ export interface RunOrder {
   noted?(run: string): Promise<void>;
 }
 
-/** A run as its job on the queue tells of it. */
-export interface RunView {
-  readonly state: string;
-  /** Whoever writes on the queue writes this, too. */
-  readonly progress: Partial<JobState>;
-  /** Of a run that has ended. */
-  readonly summary?: Summary;
-  /** Why there is none: the message, and details on lines of their own. */
-  readonly failed?: string;
-}
+/** A run as its job on the queue tells of it: what of `RunDetail` somebody needs who waits for its end. */
+export type RunView = Pick<RunDetail, 'id' | 'state' | 'progress' | 'summary' | 'reason' | 'failure' | 'host'>;
 
 /** Milliseconds before the second attempt, then twice that. */
 const RETRIES = { attempts: 3, backoff: { type: 'exponential', delay: 15_000 } };
@@ -91,14 +84,7 @@ export function runsOnStore(store: Store, home: string, queue: Queue = store.que
       // The state first: what is read after it belongs to it, or to a later one.
       const state = await queue.getJobState(job.id);
       const now = await queue.getJob(job.id);
-      if (!now) return undefined;
-      const progress = typeof now.progress === 'object' && now.progress !== null ? now.progress : {};
-      return {
-        state,
-        progress: progress as Partial<JobState>,
-        ...(state === 'completed' && { summary: now.returnvalue as Summary }),
-        ...(state === 'failed' && { failed: now.failedReason || 'The job failed.' }),
-      };
+      return now && { ...queueView(now, state), id: stateOf(now)?.run ?? wanted, progress: jobProgress(now) ?? null };
     },
     close: async () => undefined,
   };
@@ -118,6 +104,32 @@ export async function jobOfRun(queue: Pick<Queue, 'getJob'>, wanted: string): Pr
     if (job) return job;
   }
   return undefined;
+}
+
+/** What its job tells of a run that has ended, or failed before there was one. */
+export function queueView(
+  job: Job,
+  state: string | undefined,
+): Pick<RunView, 'state' | 'summary' | 'reason' | 'failure' | 'host'> {
+  const summary = state === 'completed' ? (job.returnvalue as Summary) : undefined;
+  const { failure, host } = (job.progress ?? {}) as Partial<JobState>;
+  const failed = state === 'failed';
+  return {
+    summary: (summary as unknown as Record<string, unknown>) ?? null,
+    reason: summary?.reason ?? (failed ? job.failedReason || 'The job failed.' : null),
+    ...(state !== undefined && { state }),
+    ...(failed && { failure: failure === 'usage' ? failure : 'failed' }),
+    ...(typeof host === 'string' && { host }),
+  };
+}
+
+/** How far the worker that has it came, as it told the queue; undefined where it told nothing yet. */
+export function jobProgress(job: Job | undefined): RunProgress | undefined {
+  const told = job && stateOf(job);
+  if (!told) return undefined;
+  const { total, done, outcomes, requests, phases } = told;
+  const { phase = 'waiting' } = job.progress as Partial<JobState>;
+  return { phase, total, done, outcomes, ...(requests && { requests }), ...(phases && { phases }) };
 }
 
 const KEPT_MS = 14 * 86_400_000;

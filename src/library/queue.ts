@@ -149,11 +149,11 @@ export async function waitForJob(
       const run = await runs.look(id);
       away = false;
       if (!run) throw new RunError('failed', `The run ${id} was removed from the queue before it ended.`);
-      if (run.summary) return await resultOf(run.summary, run, home);
-      if (run.failed !== undefined) throw failureOf(run.failed, run);
+      if (run.summary) return await resultOf(run.summary as unknown as Summary, run, home);
+      if (run.state === 'failed') throw failureOf(run);
       if (tellProgress(run, listener)) idle = 0;
       else if (++idle === SAY_AFTER) {
-        listener.notice({ level: 'info', text: WAITS[run.state] ?? `The job is ${run.state}.` });
+        listener.notice({ level: 'info', text: WAITS[run.state ?? 'waiting'] ?? `The job is ${run.state}.` });
       }
     } catch (error) {
       if (error instanceof RunError) throw error;
@@ -171,7 +171,7 @@ function stoppedWaiting(id: string): RunError {
   return new RunError('failed', text, [], { code: 'interrupted' });
 }
 
-async function resultOf(summary: Summary, { progress: { host } }: RunView, home: string): Promise<RunResult> {
+async function resultOf(summary: Summary, { host }: RunView, home: string): Promise<RunResult> {
   // Whoever writes on the queue writes this, too.
   const here = isRunId(summary.run) ? await readRun(home, summary.run).catch(() => undefined) : undefined;
   // What came by the queue quotes no heading that the job does not name.
@@ -194,17 +194,16 @@ const EXITS: Readonly<Record<Summary['status'], number>> = {
   interrupted: EXIT.failed,
 };
 
-function failureOf(failed: string, { progress }: RunView): RunError {
-  const [message = failed, ...details] = failed.split('\n');
-  return new RunError(progress.failure ?? 'failed', message, details);
+function failureOf({ reason, failure = 'failed' }: RunView): RunError {
+  const [message = '', ...details] = (reason ?? 'The job failed.').split('\n');
+  return new RunError(failure, message, details);
 }
 
 /** False where no run is at work. */
-function tellProgress({ progress: found }: RunView, listener: RunListener): boolean {
-  const { run, phase, done, total, outcomes } = found;
-  if (run === undefined || phase === undefined || phase === 'waiting' || phase === 'done' || !outcomes) return false;
-  const progress: Progress = { run, phase, done: done ?? 0, outcomes, ...(typeof total === 'number' && { total }) };
-  listener.progress(progress);
+function tellProgress({ id: run, progress }: RunView, listener: RunListener): boolean {
+  if (!progress || progress.phase === 'waiting' || progress.phase === 'done') return false;
+  const { phase, done, total, outcomes } = progress;
+  listener.progress({ run, phase: phase as Progress['phase'], done, outcomes, ...(total !== null && { total }) });
   return true;
 }
 

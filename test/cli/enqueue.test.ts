@@ -236,7 +236,7 @@ describe('with a worker and --wait', () => {
     const runs = {
       look: async () => {
         if (++looks === 6) stop.abort();
-        return { state, progress: { phase: 'waiting', run: 'r' } } as const;
+        return { id: 'r', state, progress: null, summary: null, reason: null };
       },
     };
     const listener = { progress: () => undefined, notice: ({ text }: { text: string }) => void told.push(text) };
