@@ -19,7 +19,6 @@ import { fileBelowRoots, targetBelowRoots, targetFolders, uploadsDir } from '../
 import { type CallOptions, type EnqueueOptions, type QueuedRun, type RunHandle, runHandle } from './handle.js';
 import { call, inputFile, needed, type Opened } from './open.js';
 
-/** Opens a queue of runs. */
 type OpenRuns = (settings: Opened['settings'], options: RunsOptions) => Promise<RunsApi>;
 
 /** A queue that is away is waited for so long, in milliseconds. */

@@ -100,10 +100,27 @@ export function isDiskFull(error: unknown): boolean {
   return codesOf(error).some((code) => code === 'ENOSPC' || code === 'EDQUOT');
 }
 
-/** Why something could not be written, in words. */
+/** Why the file system refused, in words. */
 export function diskWords(error: unknown): string {
-  if (isDiskFull(error)) return 'the disk is full';
-  if (codesOf(error).includes('EIO')) return 'the disk reports an input/output error';
-  if (codesOf(error).includes('EFBIG')) return 'the file would be larger than this disk or user may have (ulimit -f)';
-  return error instanceof Error ? error.message : String(error);
+  const code = codesOf(error).find((one) => Object.hasOwn(DISK_WORDS, one));
+  return (code && DISK_WORDS[code]) || (error instanceof Error ? error.message : String(error));
 }
+
+const DISK_WORDS: Readonly<Record<string, string>> = {
+  EACCES: 'this user has no right to do that',
+  EPERM: 'this user has no right to do that',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full',
+  EFBIG: 'the file would be larger than this disk or user may have (ulimit -f)',
+  EIO: 'the disk reports an input/output error',
+  ESTALE: 'the disk does not answer',
+  EHOSTDOWN: 'the disk does not answer',
+  ETIMEDOUT: 'the disk does not answer',
+  EXDEV: 'the two lie on different disks, and a file cannot be moved between them in one step',
+  ENOENT: 'it is not there',
+  ENOTDIR: 'something on the way is no folder',
+  ELOOP: 'it is a symbolic link',
+  EBUSY: 'another program holds it',
+  ETXTBSY: 'another program holds it',
+};

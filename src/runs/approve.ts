@@ -8,18 +8,14 @@ import { reconcileFile } from './reconcile.js';
 import { readPlan } from './rows/planned.js';
 import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
-import { assertNotPruned, type EarlierRun, readRequest, runAtRest } from './run/earlier-run.js';
+import { type AgainOptions, assertNotPruned, type EarlierRun, readRequest, runAtRest } from './run/earlier-run.js';
 import { type RunFolder, runFolder } from './run/layout.js';
 import { freshRunId, isOpen, readRun } from './run/list.js';
 import type { Settings } from './settings.js';
 
-export interface ApproveOptions {
+export interface ApproveOptions extends Omit<AgainOptions, 'force'> {
   /** Who approves, for the reports. */
   readonly by: string;
-  readonly reportDir?: string;
-  readonly concurrency?: number;
-  /** Its id where it is given from outside; else a new one. */
-  readonly run?: string;
 }
 
 /**

@@ -53,8 +53,6 @@ async function carryOut(run: ExportRun): Promise<RunResult> {
     return await concludeExport(run, { stopped: error as Error });
   }
 }
-
-/** How an export came to its end. */
 export type End =
   | { readonly list: Records; readonly written: SummaryTarget & { readonly rows: number } }
   | { readonly stopped: Error };

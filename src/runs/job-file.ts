@@ -149,8 +149,6 @@ async function exists(file: string): Promise<boolean> {
 export async function jobFiles(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((entry) => /^[^.~].*\.ya?ml$/i.test(entry)).sort();
 }
-
-/** The name by which the job of a file is known. */
 export function jobNameOf(file: string): string {
   return path.basename(file).replace(/\.ya?ml$/i, '');
 }

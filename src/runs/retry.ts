@@ -11,18 +11,9 @@ import type { LoadedJob } from './job-file.js';
 import type { OpenIntent } from './rows/past.js';
 import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
-import { type EarlierRun, earlierRun } from './run/earlier-run.js';
+import { type AgainOptions, type EarlierRun, earlierRun } from './run/earlier-run.js';
 import type { RunFolder } from './run/layout.js';
 import { type ChosenRows, type ImportRequest, keepChosen, readChosen } from './run/run.js';
-
-interface RetryOptions {
-  readonly reportDir?: string;
-  readonly concurrency?: number;
-  /** Writes also to a company that is archived. */
-  readonly force?: boolean;
-  /** Its id where it is given from outside; else a new one. */
-  readonly run?: string;
-}
 
 /**
  * Takes up the rows of a run that failed or were left unknown: a new run on the same private copy of the file, with the same
@@ -32,7 +23,7 @@ interface RetryOptions {
  *
  * Throws a `RunError` of kind `usage` for a run that cannot be retried or has no such rows.
  */
-export async function retryRun(wanted: string, options: RetryOptions, context: RunContext): Promise<RunResult> {
+export async function retryRun(wanted: string, options: AgainOptions, context: RunContext): Promise<RunResult> {
   const earlier = await earlierRun(wanted, 'retry', context.settings);
   const { request, folder } = earlier;
   if (request.kind === 'undo') {

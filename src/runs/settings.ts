@@ -331,9 +331,10 @@ export function resolveSettings(
   for (const name of shell.keys()) if (!known.includes(name)) faults.push(unknown(name, '', known));
   for (const name of file.keys()) if (!known.includes(name)) faults.push(unknown(name, ' (in .env)', known));
   const own = givenLayer(given, faults);
-  dropReplacedSignIn(shell, file);
-  dropReplacedSignIn(own, shell);
-  dropReplacedSignIn(own, file);
+  // The way to sign in that is stated first replaces any other.
+  const signIns = [own, shell, file].map(waysToSignIn).find((ways) => ways.length > 0) ?? [];
+  for (const layer of [shell, file])
+    for (const way of waysToSignIn(layer)) if (!signIns.includes(way)) for (const name of AUTH[way]) layer.delete(name);
   const stated = new Map([...file, ...shell, ...own]);
   const nameOf = (name: string): string => {
     if (!own.has(name)) return name;
@@ -400,15 +401,6 @@ const SIGN_IN: ReadonlySet<string> = new Set(Object.values(AUTH).flat());
 
 function waysToSignIn(given: Layer): TokenSource['kind'][] {
   return (Object.keys(AUTH) as TokenSource['kind'][]).filter((way) => AUTH[way].some((name) => given.has(name)));
-}
-
-/** A way to sign in that the shell states replaces another one in the `.env` file. */
-function dropReplacedSignIn(shell: Layer, file: Layer): void {
-  const stated = waysToSignIn(shell);
-  if (stated.length === 0) return;
-  for (const way of waysToSignIn(file)) {
-    if (!stated.includes(way)) for (const name of AUTH[way]) file.delete(name);
-  }
 }
 
 /** The one way to sign in that is set; two of them, or half of one, are faults. */

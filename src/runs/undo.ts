@@ -19,7 +19,7 @@ import { type Resolved, resolveJobValues } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
-import { type EarlierRun, earlierRun, readRequest } from './run/earlier-run.js';
+import { type AgainOptions, type EarlierRun, earlierRun, readRequest } from './run/earlier-run.js';
 import { jobKey, outerRun, partOfRun, type RunFolder, runFolder } from './run/layout.js';
 import { freshRunId } from './run/list.js';
 import { openRun, type Run, reopenRun, type StoredRequest } from './run/run.js';
@@ -27,16 +27,10 @@ import { readCreated } from './undo/created.js';
 import { decideRecords, type Retirement } from './undo/decide.js';
 import { type Survey, survey, type WrittenRecord, whatWasWritten, writeUndoRows } from './undo/rows.js';
 
-export interface UndoOptions {
+export interface UndoOptions extends AgainOptions {
   readonly dryRun: boolean;
-  readonly reportDir?: string;
-  readonly concurrency?: number;
-  /** Writes also to a company that is archived. */
-  readonly force?: boolean;
   /** What records that the run created are to be given, in place of the job's `retire`. */
   readonly retire?: RetireValues;
-  /** Its id where it is given from outside; else a new one. */
-  readonly run?: string;
 }
 
 /**

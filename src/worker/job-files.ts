@@ -4,8 +4,6 @@ import { RunError } from '../model/error.js';
 import type { Notify } from '../model/job.js';
 import { checkJobFile, type JobKind, type JobProblem, jobFiles, jobNameOf } from '../runs/job-file.js';
 import type { ScheduledJob } from './schedules.js';
-
-/** A job file as it is now. */
 export interface JobFile {
   readonly name: string;
   /** What it says it is; absent where that cannot be told. */

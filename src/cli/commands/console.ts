@@ -6,22 +6,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { ROLES, type Role } from '../../api/access/roles.js';
 import { EXIT, RunError } from '../../model/error.js';
-import type { Settings } from '../../runs/settings.js';
+import type { SettingFlags, Settings } from '../../runs/settings.js';
 import { type Cli, print, tell } from '../io.js';
 import { readSettings, settingOptions } from '../run-command.js';
 import { runToItsEnd } from './worker.js';
 
-interface Options {
-  port?: string;
-  open?: true;
-  inbox?: string;
-  concurrency?: string;
-  jobsDir?: string;
-  home?: string;
-  apiUrl?: string;
-  maxRps?: string;
-  logLevel?: string;
-}
+type Options = SettingFlags & { port?: string; open?: true };
 
 export function consoleCommand(cli: Cli): Command {
   const command = new Command('console')

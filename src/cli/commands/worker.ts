@@ -2,23 +2,13 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
 import { redactor } from '../../model/secret-forms.js';
-import type { Settings } from '../../runs/settings.js';
+import type { SettingFlags, Settings } from '../../runs/settings.js';
 import type { WorkerOptions } from '../../worker/worker.js';
 import type { Cli } from '../io.js';
 import { onInterrupt, packageRoot, packageVersion, readSettings, settingOptions } from '../run-command.js';
 import { openTelling } from '../telling.js';
 
-interface Options {
-  queueOnly?: true;
-  inbox?: string;
-  http?: string;
-  concurrency?: string;
-  jobsDir?: string;
-  home?: string;
-  apiUrl?: string;
-  maxRps?: string;
-  logLevel?: string;
-}
+type Options = SettingFlags & { queueOnly?: true };
 
 /** A worker that has not ended by itself so long after it was told to is ended: its work is resumed as after a kill. */
 const END_WITHIN_MS = 27_000;

@@ -4,8 +4,6 @@ import type { RunOptions, StoredRun } from '../run/shell.js';
 
 /** A job, or what people call an export without one: by its resource. */
 export type ExportedBy = Pick<LoadedExportJob, 'name' | 'path' | 'sha256'> | { readonly name: string };
-
-/** What is to be exported, and where to. */
 export interface ExportRequest extends RunOptions {
   readonly resource: ExportableName;
   /** Absolute path of the file to write; its name says the format: `.csv`, `.xlsx`, `.ndjson`, each with `.gz`. */
@@ -24,14 +22,10 @@ export interface ExportRequest extends RunOptions {
 }
 
 /** What an export was asked to do, as `run.json` keeps it. */
-export interface StoredExport extends StoredRun {
+export interface StoredExport
+  extends StoredRun,
+    Pick<ExportRequest, 'resource' | 'columns' | 'filter' | 'order' | 'editable' | 'job'> {
   readonly kind: 'export';
-  readonly resource: ExportableName;
   /** The file to write, under the key by which runs are listed. */
   readonly file: string;
-  readonly columns?: readonly string[];
-  readonly filter: readonly string[];
-  readonly order?: string;
-  readonly editable: boolean;
-  readonly job: ExportedBy;
 }

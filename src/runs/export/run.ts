@@ -12,8 +12,6 @@ import { LockHeld, takeLock } from '../run/lock.js';
 import { beginRun, type Kept, keptRun, openShell, progressTeller, type Shell } from '../run/shell.js';
 import type { ExportRequest, StoredExport } from './request.js';
 import { checkTarget } from './target.js';
-
-/** An export at work. */
 export interface ExportRun extends Shell<StoredExport> {
   progress(phase: Progress['phase'], done: number, total: number): void;
   /** Requests of earlier processes of this run, as far as they are on record. */

@@ -65,8 +65,6 @@ export interface Shape {
   /** What is said beside a value of another kind. */
   hint?(name: string): string;
 }
-
-/** The shape of a job file. */
 export const jobShape = (kind: JobKind): Shape => ({
   unknown(key, path) {
     const other = JOB_KINDS.find((one) => one !== kind && knownKeys(path, one).includes(key));

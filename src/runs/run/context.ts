@@ -37,8 +37,6 @@ export interface WorkerContext extends Pick<ServiceOptions, 'channel' | 'observe
   /** Opens the way by which a run's writing requests reach other workers. `run` names the run over all machines. */
   carrier(run: string, context: CarrierContext): Promise<Carrier>;
 }
-
-/** What the carrier of a run is given. */
 export interface CarrierContext extends Pick<RunContext, 'log' | 'signal'> {
   readonly company: number;
   /** Kind of the records that the run writes. Together with the company: what its right to write is for. */

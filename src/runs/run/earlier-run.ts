@@ -7,6 +7,16 @@ import { type RunFolder, runFolder } from './layout.js';
 import { findRun, type RunEntry, readRun, readRunSummary } from './list.js';
 import type { StoredRequest } from './run.js';
 
+/** What a run that takes up another one may be told. */
+export interface AgainOptions {
+  readonly reportDir?: string;
+  readonly concurrency?: number;
+  /** Its id where it is given from outside; else a new one. */
+  readonly run?: string;
+  /** Writes also to a company that is archived. */
+  readonly force?: boolean;
+}
+
 /** A run that another run is to be about. */
 export interface EarlierRun {
   readonly folder: RunFolder;

@@ -56,7 +56,6 @@ export function tellAway(info: (text: string) => void, clock: Clock = systemCloc
 /** For whom a run works, as its first lines say. */
 interface ActingFor {
   readonly company: number;
-  /** Address of the service. */
   readonly address: string;
   /** `Importing into`, `Exporting from` */
   readonly verb: string;

@@ -63,17 +63,13 @@ export interface ImportRequest extends RunOptions {
   readonly makeSource?: (path: string, folder: RunFolder) => Promise<{ readonly sha256: string }>;
 }
 
-export interface StoredRequest extends StoredRun {
+export interface StoredRequest
+  extends StoredRun,
+    Pick<ImportRequest, 'lineage' | 'file' | 'job' | 'dryRun' | 'force' | 'jsonRows' | 'corrections'> {
   readonly kind: RowsKind;
-  readonly lineage?: Lineage;
-  readonly file: string;
+  /** Name of the private copy of the file. */
   readonly source: string;
   readonly sha256: string;
-  readonly job: LoadedJob;
-  readonly dryRun: boolean;
-  readonly force: boolean;
-  readonly jsonRows?: boolean;
-  readonly corrections?: readonly Correction[];
 }
 
 /** A run of rows at work. */

@@ -64,8 +64,6 @@ export function claimedName(raw: Buffer): string {
   const name = Buffer.from(text, 'utf8').equals(raw) ? text : text.replaceAll('\ufffd', '_');
   return OURS.test(name) ? `${ASIDE}${name}` : name;
 }
-
-/** The dropped name, from the name in the claim. */
 export function droppedName(claimed: string): string {
   const rest = claimed.startsWith(ASIDE) ? claimed.slice(ASIDE.length) : '';
   return OURS.test(rest) ? rest : claimed;

@@ -9,38 +9,6 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** Why the file system refused, in words. */
-export function reasonOf(error: unknown): string {
-  switch (codeOf(error)) {
-    case 'EACCES':
-    case 'EPERM':
-      return 'this user has no right to do that';
-    case 'EROFS':
-      return 'the disk is read-only';
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return 'the disk is full';
-    case 'EXDEV':
-      return 'the two lie on different disks, and a file cannot be moved between them in one step';
-    case 'ENOENT':
-      return 'it is not there';
-    case 'ENOTDIR':
-      return 'something on the way is no folder';
-    case 'ELOOP':
-      return 'it is a symbolic link';
-    case 'EBUSY':
-    case 'ETXTBSY':
-      return 'another program holds it';
-    case 'EIO':
-    case 'ESTALE':
-    case 'EHOSTDOWN':
-    case 'ETIMEDOUT':
-      return `the disk does not answer (${codeOf(error)})`;
-    default:
-      return codeOf(error) || (error instanceof Error ? error.message : String(error));
-  }
-}
-
 /** What tells that a file is still the same and was left alone. */
 export interface Mark {
   readonly ino: bigint;

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
-import { RunError } from '../../model/error.js';
+import { diskWords, RunError } from '../../model/error.js';
 import { visible } from '../../model/visible.js';
 import type { LoadedJob } from '../../runs/job-file.js';
 import { reached } from '../../trace/milestones.js';
 import { parsed } from '../store/shared.js';
 import { type Claim, COMPLETE, claimFolder, endedPrefix, isDataName, RESULT, segment, shown } from './claim.js';
-import { codeOf, createText, isFolder, makeFolders, openPlain, placeText, reasonOf, textOf } from './disk.js';
+import { codeOf, createText, isFolder, makeFolders, openPlain, placeText, textOf } from './disk.js';
 
 /** The run that had the same content first. */
 export interface FirstRun {
@@ -62,7 +62,7 @@ export class DropFolder {
     } catch (error) {
       throw new RunError(
         'failed',
-        `Whether "${shown(claim.name)}" was imported before cannot be found out: in the drop folder ${this.dir}, ${reasonOf(error)}. ` +
+        `Whether "${shown(claim.name)}" was imported before cannot be found out: in the drop folder ${this.dir}, ${diskWords(error)}. ` +
           'Nothing was sent. Put that right and drop the file again.',
         [],
         { cause: error },
@@ -99,7 +99,7 @@ export class DropFolder {
     } catch (error) {
       throw new RunError(
         'failed',
-        `The folder ${from} cannot be moved to ${parent}: ${reasonOf(error)}. It is left where it is; put that right, and it is tried again.`,
+        `The folder ${from} cannot be moved to ${parent}: ${diskWords(error)}. It is left where it is; put that right, and it is tried again.`,
         [],
         { cause: error },
       );
@@ -162,7 +162,7 @@ async function hashOf(claim: Claim): Promise<string> {
   } catch (error) {
     throw new RunError(
       'failed',
-      `The file ${shown(claim.file)} cannot be read: ${reasonOf(error)}. Nothing was sent. See to it that the user of the worker can read it.`,
+      `The file ${shown(claim.file)} cannot be read: ${diskWords(error)}. Nothing was sent. See to it that the user of the worker can read it.`,
       [],
       { cause: error },
     );

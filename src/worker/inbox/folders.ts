@@ -1,10 +1,10 @@
 import type { BigIntStats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { RunError } from '../../model/error.js';
+import { diskWords, RunError } from '../../model/error.js';
 import { type JobFile, type JobFiles, type TakingKind, takesFiles } from '../job-files.js';
 import { PLACES, shown } from './claim.js';
-import { codeOf, isFolder, lookAtEntry, makeFolders, reasonOf, writeShared } from './disk.js';
+import { codeOf, isFolder, lookAtEntry, makeFolders, writeShared } from './disk.js';
 
 /** A file, or what else may be one, in the folder of a job. */
 export interface Dropped {
@@ -62,7 +62,7 @@ export async function assertInbox(dir: string): Promise<void> {
     if (PASSING.has(codeOf(error))) return;
     throw new RunError(
       'usage',
-      `The drop folder ${dir} cannot be used: ${reasonOf(error)}. Name another folder with --inbox or ROWFERRY_INBOX; a worker for the queue alone (--queue-only) needs none.`,
+      `The drop folder ${dir} cannot be used: ${diskWords(error)}. Name another folder with --inbox or ROWFERRY_INBOX; a worker for the queue alone (--queue-only) needs none.`,
       [],
       { cause: error },
     );
@@ -102,7 +102,7 @@ export function openFolders(
       return true;
     } catch (error) {
       const again = 'Nothing is taken; it is looked at again every few seconds.';
-      troubles.tell('dir', `The drop folder ${dir} cannot be used: ${reasonOf(error)}. ${again}`, true);
+      troubles.tell('dir', `The drop folder ${dir} cannot be used: ${diskWords(error)}. ${again}`, true);
       return false;
     }
   }
@@ -112,7 +112,7 @@ export function openFolders(
     const folder = join(dir, job);
     const trouble = await ready(job, folder, kind).catch(
       (error: unknown) =>
-        `cannot be made ready (made, or given its README.txt): ${reasonOf(error)}. It is tried again.`,
+        `cannot be made ready (made, or given its README.txt): ${diskWords(error)}. It is tried again.`,
     );
     if (trouble === undefined) troubles.over(`job:${job}`);
     else troubles.tell(`job:${job}`, `The drop folder of the job "${shown(job)}", ${folder}, ${trouble}`);
@@ -132,7 +132,7 @@ export function openFolders(
   async function lookIntoJob(job: string, isJob: boolean, scheduled: ReadonlySet<string>): Promise<Dropped[]> {
     const folder = join(dir, job);
     const look = await lookInto(folder).catch((error: unknown) => {
-      const text = `The folder ${shown(folder)} cannot be read: ${reasonOf(error)}. Nothing is taken from it.`;
+      const text = `The folder ${shown(folder)} cannot be read: ${diskWords(error)}. Nothing is taken from it.`;
       if (codeOf(error) !== 'ENOENT') troubles.tell(`read:${job}`, text);
     });
     if (!look) return [];

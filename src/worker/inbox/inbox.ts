@@ -2,11 +2,12 @@ import type { BigIntStats } from 'node:fs';
 import { rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { diskWords } from '../../model/error.js';
 import { makeSharedFolder, newRunId } from '../../runs/run/layout.js';
 import { reached } from '../../trace/milestones.js';
 import { type JobFiles, takesFiles } from '../job-files.js';
 import { type Claim, claimedName, claimFolders, claimOf, markComplete, segment, shown } from './claim.js';
-import { codeOf, lookAtEntry, type Mark, makeFolders, openPlain, reasonOf, sameMark } from './disk.js';
+import { codeOf, lookAtEntry, type Mark, makeFolders, openPlain, sameMark } from './disk.js';
 import type { DropFolder } from './drop-folder.js';
 import { type Dropped, openFolders, openTroubles, takerNames } from './folders.js';
 
@@ -95,7 +96,7 @@ export async function openInbox(options: InboxOptions) {
       troubles.over('jobs', `The jobs folder ${jobsDir} can be read again.`);
       return jobs;
     } catch (error) {
-      const text = `The jobs folder ${jobsDir} cannot be read: ${reasonOf(error)}. Nothing is taken from the drop folder.`;
+      const text = `The jobs folder ${jobsDir} cannot be read: ${diskWords(error)}. Nothing is taken from the drop folder.`;
       troubles.tell('jobs', text);
       return undefined;
     }
@@ -148,7 +149,7 @@ export async function openInbox(options: InboxOptions) {
       waiting.delete(keyOf(dropped));
     } catch (error) {
       const file = shown(path.toString('utf8'));
-      const text = `The file ${file} cannot be taken into ${dir}/processing: ${reasonOf(error)}. It is tried again every few seconds.`;
+      const text = `The file ${file} cannot be taken into ${dir}/processing: ${diskWords(error)}. It is tried again every few seconds.`;
       troubles.tell(`take:${keyOf(dropped)}`, text);
     }
   }
@@ -176,7 +177,7 @@ export async function openInbox(options: InboxOptions) {
         troubles.over(key);
       }
     } catch (error) {
-      const why = error instanceof Error && error.name === 'RunError' ? error.message : `${reasonOf(error)}.`;
+      const why = error instanceof Error && error.name === 'RunError' ? error.message : `${diskWords(error)}.`;
       troubles.tell(key, `The file ${shown(claim.file)} was taken and cannot go on: ${why} It is tried again.`);
     }
   }
@@ -221,7 +222,7 @@ export async function openInbox(options: InboxOptions) {
     const begun = performance.now();
     looking ??= lookOnce()
       .catch((error: unknown) => {
-        troubles.tell('look', `The drop folder ${dir} cannot be looked at: ${reasonOf(error)}. It is tried again.`);
+        troubles.tell('look', `The drop folder ${dir} cannot be looked at: ${diskWords(error)}. It is tried again.`);
       })
       .finally(() => {
         looking = undefined;

@@ -22,8 +22,6 @@ async function putAway(folder: DropFolder, claim: Claim, home: string, end: Clai
   const dir = await folder.end(claim, end);
   return { dir, summary: await moveReports(home, claim.run, dir) };
 }
-
-/** Puts a claim away after its run. */
 export function endAfterRun(folder: DropFolder, claim: Claim, home: string, summary: Summary): Promise<PutAway> {
   const finished = summary.status === 'succeeded' || summary.status === 'partial';
   return putAway(folder, claim, home, {

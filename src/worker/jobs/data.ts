@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { type Correction, correction, MOST_CORRECTIONS } from '../../model/correction.js';
 import { RunError } from '../../model/error.js';
 import { exportJob, importJob, reconcileJob } from '../../model/job.js';
-import { didYouMean, type Shape, shapeProblems, shown, unknownText } from '../../runs/job/shape.js';
+import {
+  didYouMean,
+  JOB_KINDS,
+  type JobKind,
+  type Shape,
+  shapeProblems,
+  shown,
+  unknownText,
+} from '../../runs/job/shape.js';
 import {
   inlineExportJob,
   inlineJob,
@@ -21,8 +29,7 @@ import {
 /** The queue that carries runs; contract, section 10. */
 export const RUNS_QUEUE = 'rowferry';
 
-export const JOB_KINDS = ['import', 'export', 'reconcile'] as const;
-export type JobKind = (typeof JOB_KINDS)[number];
+export { JOB_KINDS, type JobKind } from '../../runs/job/shape.js';
 
 /**
  * Every job lies in the memory of the queue and is copied with each delivery; a file is read piece by piece. More rows than
@@ -323,8 +330,6 @@ function cellFault(value: unknown): string | undefined {
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return undefined;
   return 'a cell is text, a number, true, false or null';
 }
-
-/** The shape of the data of a job. */
 const dataShape = (kind: JobKind): Shape => ({
   unknown(key, [first]) {
     const keysOf = (one: JobKind) => {

@@ -20,7 +20,6 @@ const homes = z.array(
     id: z.string().regex(/^[0-9a-f]{16}$/),
     /** Folders that its worker may read: its working folder may be another than that of whoever enqueues. */
     roots: z.array(z.string().min(1)).max(1_000),
-    /** Address of its service. */
     service: z.string(),
   }),
 );

@@ -26,7 +26,6 @@ import {
 
 interface PartsOptions extends Pick<RunContext, 'settings' | 'signal'>, Pick<WorkerContext, 'channel' | 'observe'> {
   readonly store: Store;
-  /** Address of the service. */
   readonly service: string;
   readonly leaseMs: number;
   readonly signer: Signer;

@@ -54,8 +54,6 @@ export interface Lease {
   readonly lost: AbortSignal;
   release(): Promise<void>;
 }
-
-/** How a store is opened. */
 export interface StoreOptions {
   /** Absent: embedded, in `home`. May hold a password. */
   readonly url?: string | undefined;
@@ -74,7 +72,6 @@ export interface StoreOptions {
 
 /** What was found under a name. */
 export interface Seen {
-  /** Undefined for nothing. */
   readonly text: string | undefined;
   /** The store's clock, milliseconds since 1970. */
   readonly now: number;

@@ -228,8 +228,6 @@ export function openPresence(cells: Primitives, member: string, failed: (error: 
     },
   };
 }
-
-/** Members of a pace. */
 const PACE_MEMBER_MS = 5_000;
 /** What a pace knows is forgotten after so long without a report. */
 const PACE_MEMORY_MS = 600_000;
