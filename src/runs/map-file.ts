@@ -4,14 +4,17 @@ import { openSource } from '../files/open.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
+import { normaliseName } from '../model/value.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { ReferenceTarget, ResourceSpec } from '../resources/spec.js';
+import type { KnownKind, Service } from '../service/port.js';
 import { openService } from '../service/service.js';
 import { jobText, tableText } from '../suggest/job-text.js';
 import { type AskNames, headingsThatFit, type Suggestion, suggestJob } from '../suggest/suggest.js';
 import { writableResource } from './job/names.js';
 import { checkJobText, problemLine } from './job-file.js';
+import { learnNames } from './rows/connect.js';
 import { openLists } from './rows/lexicon.js';
 import { type Channel, serviceOptions } from './run/open-service.js';
 import type { Settings } from './settings.js';
@@ -118,8 +121,20 @@ async function openFitting(
   return { ...best.source, meta: { ...meta, evidence: [why, ...meta.evidence], warnings: [...meta.warnings, why] } };
 }
 
-/** What the service can list by name; the others are learned from records, which is more than a suggestion is worth. */
+/** What the service can list by name. */
 const LISTED: ReadonlySet<ReferenceTarget> = new Set(['asset-owner', 'category', 'supplier', 'usage-status']);
+
+/** What contracts and assets name, and no list has. An import reads them all; for a suggestion the first of them say enough. */
+const SEEN: ReadonlySet<ReferenceTarget> = new Set(['business-unit', 'customer']);
+
+/** Their names, as far as the first pages show them: one is enough to say that a column holds them. */
+async function seenNames(service: Service): Promise<(to: ReferenceTarget, name: string) => boolean> {
+  const seen = new Set<string>();
+  const learn = (kind: KnownKind, _: number, name: string) => void seen.add(`${kind} ${normaliseName(name)}`);
+  for (const resource of ['contract', 'asset'] as const)
+    for (const record of (await service.page(resource, 1)).results) learnNames(resource, record, { learn });
+  return (to, name) => seen.has(`${to} ${normaliseName(name)}`);
+}
 
 /** Asks the service as an import would. Where it cannot be asked, that is a note and the suggestion does without. */
 function askService(settings: Settings, notes: string[], channel: Channel | undefined): AskNames {
@@ -138,7 +153,10 @@ function askService(settings: Settings, notes: string[], channel: Channel | unde
         () => undefined,
       );
       const directory = await loadDirectory(needed, { service, known: nothing, readAll });
-      return (to, name) => (needed.has(to) ? directory.lookup(to, name).kind !== 'missing' : undefined);
+      const isSeen = [...SEEN].some((to) => names.has(to)) ? await seenNames(service) : () => false;
+      const shown = new Set([...SEEN].filter((to) => [...(names.get(to) ?? [])].some((name) => isSeen(to, name))));
+      return (to, name) =>
+        needed.has(to) ? directory.lookup(to, name).kind !== 'missing' : shown.has(to) ? isSeen(to, name) : undefined;
     } catch (error) {
       if (!(error instanceof RunError)) throw error;
       notes.push(`The service was not asked which names it knows: ${error.message}`);

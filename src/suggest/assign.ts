@@ -104,11 +104,12 @@ export function personParts(columns: readonly Column[]): readonly string[] | und
   return found.every((name) => name !== undefined) ? found : undefined;
 }
 
-/** The service has no list of these: a name that no record bore so far makes the row invalid, so the heading must be certain. */
+/** The service has no list of these: a name that no record bore so far makes the row invalid, so the heading must be certain, or the names be known. */
 const UNLISTED: ReadonlySet<ReferenceTarget> = new Set(['business-unit', 'customer', 'hardware-model', 'make']);
 
-function isMappable({ final, field: { type } }: Guess): boolean {
-  return final >= (type.kind === 'reference' && UNLISTED.has(type.to) ? HIGH : LIKELY);
+function isMappable({ final, fit, field: { type } }: Guess): boolean {
+  const isUnsure = type.kind === 'reference' && UNLISTED.has(type.to) && (fit.share ?? 0) < 0.5;
+  return final >= (isUnsure ? HIGH : LIKELY);
 }
 
 function guessesFor(book: PhraseBook, column: Column, file: FileProfile, known?: KnownNames): Guess[] {

@@ -152,7 +152,7 @@ export function countsWith(
 }
 
 /** Contracts and assets show the customers and business units they belong to, which cannot be listed. */
-export function learnNames(resource: ExportableName, record: Json, known: KnownIds): void {
+export function learnNames(resource: ExportableName, record: Json, known: Pick<KnownIds, 'learn'>): void {
   if (resource !== 'contract' && resource !== 'asset') return;
   for (const [key, kind] of [
     ['customer', 'customer'],
