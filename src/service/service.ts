@@ -186,8 +186,8 @@ export function openService(options: ServiceOptions): Service {
 }
 
 function queryText(query: Readonly<Record<string, string>> = {}): string {
-  const text = new URLSearchParams(query).toString();
-  return text && `?${text}`;
+  const text = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  return text.length === 0 ? '' : `?${text.join('&')}`;
 }
 
 /** A page behind the end of a list. */

@@ -105,6 +105,9 @@ export const BRAKE = 'brake.';
 /** Names of records that rows refer to, once they are being created: the plan that needs them stands. */
 export const REFERENCES_BEGUN = 'references-begun';
 
+/** Requests of rows of which there is nothing more to say. */
+const PLAIN: Partial<Record<OutcomeKind, number>> = { created: 1, unchanged: 0 };
+
 /** A statement over a list of entries, each JSON; `value` is one of them. */
 const forEach = (what: string, of: string, more = '') =>
   `insert ${what} select ${of} from json_each(?) where true ${more}`;
@@ -118,7 +121,7 @@ export class RowStore {
   readonly #table: string;
   readonly #intend: Change;
   readonly #outcome: Change;
-  readonly #unchanged: Change;
+  readonly #plain: Change;
   readonly #before: Change;
   readonly #learn: Change;
   readonly #late: Change;
@@ -133,12 +136,12 @@ export class RowStore {
     this.#intend = {
       sql: into(
         'row, sent, op, key, record, hash, at',
-        `value ->> 'row', 1, value ->> 'op', value -> 'key', value ->> 'id', value ->> 'hash', value ->> 'at'`,
+        `value ->> 0, 1, value ->> 1, value -> 2, value ->> 3, value ->> 4, value ->> 5`,
         `sent = sent + 1, op = excluded.op, key = excluded.key, record = excluded.record, hash = excluded.hash, at = excluded.at,
            kind = null, id = null, result = null`,
         replaceable,
       ),
-      refused: (entry) => this.#ended((entry as NotedIntent).row, 'it was about to be sent again'),
+      refused: (entry) => this.#ended((entry as readonly [number])[0], 'it was about to be sent again'),
     };
     this.#outcome = {
       sql: into(
@@ -152,15 +155,18 @@ export class RowStore {
         return this.#ended(ref.row, `a second outcome is ${kind}`);
       },
     };
-    // Most rows of a nightly file: what there is to say of them has columns of its own.
-    this.#unchanged = {
+    // Most rows: what there is to say of them has columns of its own.
+    this.#plain = {
       sql: into(
         'row, kind, key, id',
-        `value ->> 0, 'unchanged', value -> 1, value ->> 2`,
+        'value ->> 0, value ->> 1, value -> 2, value ->> 3',
         'kind = excluded.kind, key = excluded.key, id = excluded.id, result = null',
         replaceable,
       ),
-      refused: (entry) => this.#ended((entry as readonly [number])[0], 'a second outcome is unchanged'),
+      refused: (entry) => {
+        const [row, kind] = entry as readonly [number, OutcomeKind];
+        return this.#ended(row, `a second outcome is ${kind}`);
+      },
     };
     const pair = (column: string, value: string) => ({
       sql: into(`row, ${column}`, `value ->> 0, value ${value} 1`, `${column} = excluded.${column}`),
@@ -176,7 +182,7 @@ export class RowStore {
     intents: readonly NotedIntent[],
     before: readonly { readonly row: number; readonly line: string }[] = [],
   ): void {
-    for (const intent of intents) this.#store.enter(this.#intend, intent);
+    for (const { row, op, key, id, hash, at } of intents) this.#store.enter(this.#intend, [row, op, key, id, hash, at]);
     this.noteBefore(before);
   }
 
@@ -185,9 +191,9 @@ export class RowStore {
   }
 
   outcome(result: RowResult): void {
-    const { ref, kind, key, id, attempts, issues } = result.outcome;
-    if (kind === 'unchanged' && attempts === 0 && issues.length === 0 && result.diff.length === 0)
-      this.#store.enter(this.#unchanged, [ref.row, key, id]);
+    const { ref, kind, key, id, attempts, issues, changed } = result.outcome;
+    const plain = attempts === PLAIN[kind] && issues.length + changed.length + result.diff.length === 0;
+    if (plain) this.#store.enter(this.#plain, [ref.row, kind, key, id]);
     else this.#store.enter(this.#outcome, result);
   }
 
@@ -306,15 +312,15 @@ function endedRow([row, result, id, late, kind, op, key, record]: Ended): EndedR
     row,
     late: late ?? NONE,
     ...(id === null ? {} : { id }),
-    ...(result ? { result } : kind ? { result: unchangedRow(row, kind, key ?? '', id) } : {}),
+    ...(result ? { result } : kind ? { result: plainRow(row, kind, key ?? '', id) } : {}),
     ...(result || kind || op === null ? {} : { open: { key: key ?? '', record } }),
   };
 }
 
 const NONE: readonly never[] = [];
 
-function unchangedRow(row: number, kind: OutcomeKind, key: string, id: number | null): RowResult {
-  const outcome = { ref: { row }, kind, key, attempts: 0, issues: NONE, changed: NONE };
+function plainRow(row: number, kind: OutcomeKind, key: string, id: number | null): RowResult {
+  const outcome = { ref: { row }, kind, key, attempts: PLAIN[kind] ?? 0, issues: NONE, changed: NONE };
   return { outcome: id === null ? outcome : { ...outcome, id }, diff: NONE };
 }
 

@@ -188,8 +188,8 @@ describe('what was noted', () => {
       [3, undefined, late],
       [4, 14, []],
     ]);
-    // The outcome is what it was when the row was written.
-    expect(wholeOf(store).map(({ result }) => result?.outcome.id)).toEqual([undefined, undefined, undefined]);
+    // A row of which there is nothing more to say has one id, whenever it was learned.
+    expect(wholeOf(store).map(({ result }) => result?.outcome.id)).toEqual([12, undefined, 14]);
   });
 
   test('rows that are only seen change none that are known', () => {
