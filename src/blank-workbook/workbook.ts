@@ -19,10 +19,6 @@ export interface BlankWorkbook {
 /** Rows 2 to here take drop-down lists and checks; ranges cost nothing however many rows they have. */
 const LAST_ROW = 5000;
 
-/** More columns than this on the width of one page could not be read; at that percentage they go over several. */
-const FIT_COLUMNS = 12;
-const SMALL = 60;
-
 const HEADING: Look = { bold: true, border: 'form', vertical: 'center', wrapped: true };
 const HEADING_HEIGHT = 33;
 
@@ -53,8 +49,6 @@ export async function writeBlankWorkbook(
       name,
       columns: columns.map((column) => ({ width: widthOf(column), look: formatOf(column) })),
       frozen: { rows: 1, columns: still },
-      print: columns.length <= FIT_COLUMNS ? ('fit' as const) : SMALL,
-      repeat: { row: 1, column: still > 0 },
     };
     await book.sheet(head, async (sheet) => {
       const groups = [...new Set(columns.map(({ group }) => group))];

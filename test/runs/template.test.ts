@@ -274,20 +274,6 @@ describe('what the service does not tell', () => {
   });
 });
 
-describe('on paper', () => {
-  it.each([
-    ['few columns fit on a page', ['asset_tag'], true],
-    ['many go over several, with headings and names on each', undefined, false],
-  ])('%s', async (_, columns, fits) => {
-    const { path } = await make('asset', columns ? { columns } : {}, { offline: true });
-    const book = await workbook(path);
-    const { pageSetup } = sheetOf(book, 'Assets');
-    expect(pageSetup).toMatchObject({ orientation: 'landscape', fitToPage: fits, printTitlesRow: '1:1' });
-    expect(pageSetup.printTitlesColumn).toBe('A:A');
-    if (fits) expect([pageSetup.fitToWidth, pageSetup.fitToHeight]).toEqual([1, 0]);
-  });
-});
-
 describe('a service that does not answer', () => {
   it('is no reason to resume anything', async () => {
     const env = { ROWFERRY_API_URL: 'http://127.0.0.1:9', ROWFERRY_PATIENCE: '0.01' };

@@ -76,32 +76,15 @@ function likeliest(lines: Buffer): Guess {
   };
 }
 
-/** Where a sign stands when people type it; the same bytes are letters elsewhere, and stand within words there. */
-const TYPED_SIGN = new RegExp(
-  [
-    // Amounts: `12,50 €`, `£5`.
-    '(?<![\\p{L}\\p{M}])[€£¥](?![\\p{L}\\p{M}])',
-    // `it’s`, `l’eau`, `O’Neill`, `drivers’ cab`.
-    '(?<=\\p{L})’(?=(?:s|t|d|m|re|ve|ll)(?!\\p{L}))|(?<=(?<!\\p{L})(?:[cdjlmnstoCDJLMNSTO]|[Qq]u))’(?=\\p{L})|’(?!\\p{L})|(?<!\\p{L})[‘’‚](?=[\\p{L}\\d])',
-    // Quotation marks, dashes, dots and bullets stand outside words.
-    '(?<!\\p{L})[“„«‘]|[”“»](?!\\p{L})|(?<!\\p{L})[–—•·±](?!\\p{L})|(?<=\\s)[•·](?=\\s)|…(?!\\p{L})',
-    '[®™](?!\\p{L})|(?<!\\p{L})©(?!\\p{L})|(?<!\\p{L})§(?!\\p{L})|(?<=\\d\\s?|N)°(?=[CF]?(?!\\p{L}))|(?<=\\bN)º(?!\\p{L})',
-    '(?<=\\b[cdkm]?m)[²³]|(?<=\\d\\s?)µ(?=[a-zA-Z]{1,2}(?![\\p{L}]))|(?<=\\d)[½¼](?!\\p{L})|(?<=\\d\\s?)×(?=\\s?\\d)|(?<![\\p{L}])\\u00a0|\\u00a0(?![\\p{L}])',
-  ].join('|'),
-  'gu',
-);
-
-/** What is none of those signs. */
+/** What is none of the signs that people type. */
 const NO_SIGN = /[^\0-\x7f€£¥’‘‚“„«”»–—•·±…®™©§°º²³½¼µ×\u00a0]/;
 
-/** Whether what is beyond ASCII is signs only, each in a place of its own: no letters, and hardly two of them in a row. */
+/** A sign within a word, but for an apostrophe, or two in a row: the same bytes are letters elsewhere. */
+const MISPLACED = /\p{L}[^\0-\x7f’\u00a0]\p{L}|[^\0-\x7f\u00a0“”„‘’«»…]{2}/u;
+
+/** Whether what is beyond ASCII is signs only, each in a place of its own. */
 function onlySigns(reading: Reading): boolean {
-  if (NO_SIGN.test(reading.text)) return false;
-  const text = reading.whole();
-  const all = text.match(NOT_ASCII)?.length ?? 0;
-  const signs = text.match(TYPED_SIGN)?.length ?? 0;
-  const pairs = text.match(/[^\0-\x7f\u00a0“”„‘’«»…]{2}/g)?.length ?? 0;
-  return all > 0 && signs === all && pairs === 0;
+  return !NO_SIGN.test(reading.text) && /[^\0-\x7f]/.test(reading.text) && !MISPLACED.test(reading.whole());
 }
 
 const CYRILLIC_CAPITALS = /^(?=.*[А-Я])[^а-яё]*$/su;

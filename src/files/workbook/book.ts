@@ -39,10 +39,6 @@ export interface SheetHead {
   };
   readonly gridLines?: boolean;
   readonly lineHeight?: number;
-  /** `fit`: as wide as a page; else a scale in percent, 100 unless stated. */
-  readonly print?: 'fit' | number;
-  /** What stands on every page. */
-  readonly repeat?: { readonly row: number; readonly column?: boolean };
 }
 
 /** A rule for a range of cells. Formulas are those of its first row. */
@@ -85,7 +81,6 @@ interface Part {
   readonly name: string;
   readonly hidden: boolean;
   readonly filter: string | undefined;
-  readonly repeat: SheetHead['repeat'];
   readonly notes: boolean;
 }
 
@@ -110,10 +105,10 @@ export async function openBook(sink: ByteSink, title: string, names: readonly st
     await zip.part(`xl/worksheets/sheet${number}.xml`, async (write) => {
       await write(sheetStart(head, styles, number === 1));
       await fillSheet(parts, write, fill);
-      await write(sheetEnd(head, parts));
+      await write(sheetEnd(parts));
     });
     const notes = parts.notes.length > 0;
-    sheets.push({ name: head.name, hidden: head.hidden ?? false, filter: parts.filter, repeat: head.repeat, notes });
+    sheets.push({ name: head.name, hidden: head.hidden ?? false, filter: parts.filter, notes });
     if (!notes) return;
     const relations = [
       ['vmlDrawing', `../drawings/vmlDrawing${number}.vml`],
@@ -224,7 +219,7 @@ async function fillSheet(parts: SheetParts, write: WriteText, fill: (sheet: Shee
 }
 
 function sheetStart(head: SheetHead, styles: Styles, first: boolean): string {
-  const { columns = [], print, lineHeight = LINE } = head;
+  const { columns = [], lineHeight = LINE } = head;
   const cols = columns.map(({ width, look }, i) => {
     const style = look === undefined ? '' : ` style="${styles.of(look)}"`;
     return `<col min="${i + 1}" max="${i + 1}" width="${width}"${style} customWidth="1"/>`;
@@ -237,7 +232,6 @@ function sheetStart(head: SheetHead, styles: Styles, first: boolean): string {
     ' workbookViewId="0"';
   return (
     `${XML}<worksheet xmlns="${MAIN}" xmlns:r="${RELATIONS}">` +
-    (print === 'fit' ? '<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>' : '') +
     `<sheetViews><sheetView${view}>${panes(head)}</sheetView></sheetViews>` +
     `<sheetFormatPr defaultRowHeight="${lineHeight}"${lineHeight === LINE ? '' : ' customHeight="1"'}/>` +
     (cols.length > 0 ? `<cols>${cols.join('')}</cols>` : '') +
@@ -264,16 +258,13 @@ function panes({ frozen }: SheetHead): string {
 }
 
 /** What follows the rows; programs insist on this order. */
-function sheetEnd({ print = 100 }: SheetHead, { filter, checks, notes }: SheetParts): string {
+function sheetEnd({ filter, checks, notes }: SheetParts): string {
   const list = (name: string, items: readonly string[]) =>
     items.length === 0 ? '' : `<${name} count="${items.length}">${items.join('')}</${name}>`;
-  const scale = print === 'fit' ? ' fitToHeight="0"' : print === 100 ? '' : ` scale="${print}"`;
   return (
     '</sheetData>' +
     (filter === undefined ? '' : `<autoFilter ref="${filter}"/>`) +
     list('dataValidations', checks.map(checkElement)) +
-    '<pageMargins left="0.5" right="0.5" top="0.5" bottom="0.5" header="0.3" footer="0.3"/>' +
-    `<pageSetup paperSize="9" orientation="landscape"${scale}/>` +
     // Without it a program marks every id and serial number as a number stored as text.
     (filter === undefined
       ? ''
@@ -437,14 +428,8 @@ function bookPart(sheets: readonly Part[], ranges: readonly (readonly [name: str
     const place = `localSheetId="${i}" hidden="1">${plainText(quotedName(name))}!${range}`;
     return [`<definedName name="_xlnm._FilterDatabase" ${place}</definedName>`];
   });
-  const titles = sheets.flatMap(({ name, repeat }, i) => {
-    if (!repeat || LIKE_FORMULA.test(name)) return [];
-    const sheet = plainText(quotedName(name));
-    const place = `${repeat.column ? `${sheet}!$A:$A,` : ''}${sheet}!$${repeat.row}:$${repeat.row}`;
-    return [`<definedName name="_xlnm.Print_Titles" localSheetId="${i}">${place}</definedName>`];
-  });
   const named = ranges.map(([name, range]) => `<definedName name="${name}">${plainText(range)}</definedName>`);
-  const names = [...filters, ...titles, ...named];
+  const names = [...filters, ...named];
   return (
     `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr/>` +
     '<bookViews><workbookView xWindow="0" yWindow="0" windowWidth="28800" windowHeight="15000" activeTab="0"/></bookViews>' +

@@ -26,7 +26,7 @@ const NUMBERS: ReadonlySet<Look> = new Set<Look>([LOOKS.count, LOOKS.badCount]);
 export async function writePage(book: Book, { name, widths, lines }: Page): Promise<void> {
   const { styles } = book;
   const columns = widths.map((width) => ({ width }));
-  const head: SheetHead = { name, columns, gridLines: false, lineHeight: AIRY, print: 'fit' };
+  const head: SheetHead = { name, columns, gridLines: false, lineHeight: AIRY };
   await book.sheet(head, async (sheet) => {
     for (const [i, cells] of lines.entries()) {
       const row = i + 1;

@@ -92,9 +92,6 @@ const SAMPLE = 1_000;
 /** Blank rows below the data that have the lists too, for rows that people add. */
 const SPARE_ROWS = 1_000;
 
-/** Characters that can still be read when they are printed side by side; wider tables take several pages. */
-const PRINTED_WIDTH = 260;
-
 const KEPT_PLACES = 10;
 const HEADING_HEIGHT = 21;
 const READ_ONLY = 'For information: a change in this column is ignored.';
@@ -215,8 +212,6 @@ export async function writeTable(book: Book, table: BookTable, names: readonly s
         ...inSight(table, widths),
         ...(table.hint ? { chosen: `A${headingRow}` } : {}),
       },
-      ...(widths.reduce((sum, width) => sum + width, 0) <= PRINTED_WIDTH ? { print: 'fit' } : {}),
-      repeat: { row: headingRow },
     };
     do {
       const number = sheets.length + 1;
