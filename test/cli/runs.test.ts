@@ -113,6 +113,11 @@ describe('runs list', () => {
     expect(code).toBe(0);
     expect(out).toContain('No runs in');
     expect(out).toContain('nowhere');
+    await writeFile(join(cwd, 'afile'), '');
+    expect(await run('list', '--home', join(cwd, 'afile'))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('afile cannot be read (ENOTDIR)'),
+    });
   });
 });
 

@@ -94,6 +94,17 @@ describe('wrong usage', () => {
     expect(err).toContain('list, show, resume');
   });
 
+  it('names the commands of `console`, and refuses a filter without a value before anything is asked', async () => {
+    expect(await run(['console', 'usr'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('`rowferry console` has no command `usr`, did you mean `user`? It has: user, key.'),
+    });
+    expect(await run(['export', 'asset', '-o', 'a.csv', '--filter', 'nope'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--filter "nope" is not of the form field=value.'),
+    });
+  });
+
   it('says what --job is for where it is missing', async () => {
     const { code, err } = await run(['import', 'x.csv']);
     expect(code).toBe(2);

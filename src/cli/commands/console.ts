@@ -9,6 +9,7 @@ import { EXIT, RunError } from '../../model/error.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import { type Cli, print, tell } from '../io.js';
 import { readSettings, settingOptions } from '../run-command.js';
+import { refuseUnknown } from './runs.js';
 import { runToItsEnd } from './worker.js';
 
 type Options = SettingFlags & { port?: string; open?: true };
@@ -29,7 +30,9 @@ Examples:
 The link signs in once, within 10 minutes. Where a worker with this data folder runs already, it leads there.
 Ctrl-C ends the worker.`,
     )
-    .action(async (options: Options) => {
+    .allowExcessArguments(true)
+    .action(async (options: Options, self: Command) => {
+      await refuseUnknown(self, self.args);
       cli.code = await openConsole(cli, options);
     });
   settingOptions(command, 'inbox', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');

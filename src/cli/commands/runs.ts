@@ -59,7 +59,7 @@ function listCommand(cli: Cli): Command {
     // As the default of `runs` it is also handed what is no command of `runs`.
     .allowExcessArguments(true)
     .action(async (options: Options, self: Command) => {
-      await refuseUnknown(self);
+      await refuseUnknown(self.parent ?? self, self.args);
       const { home } = await readSettings(cli, options);
       const [{ listRuns }, { nearPath, table, count }] = await Promise.all([
         import('../../runs/run/list.js'),
@@ -95,14 +95,14 @@ function listCommand(cli: Cli): Command {
   return settingOptions(command, 'home');
 }
 
-async function refuseUnknown(list: Command): Promise<void> {
-  const [word] = list.args;
+/** Words behind a group of commands that are none of its commands, which commander hands to its default. */
+export async function refuseUnknown(group: Command, [word]: readonly string[]): Promise<void> {
   if (word === undefined) return;
   const { didYouMean } = await import('../../runs/job/shape.js');
-  const names = (list.parent?.commands ?? []).map((command) => command.name());
+  const names = group.commands.map((command) => command.name());
   throw new RunError(
     'usage',
-    `\`rowferry runs\` has no command \`${word}\`${didYouMean(word, names) || '.'} It has: ${names.join(', ')}.`,
+    `\`rowferry ${group.name()}\` has no command \`${word}\`${didYouMean(word, names) || '.'} It has: ${names.join(', ')}.`,
   );
 }
 

@@ -150,6 +150,8 @@ that it could not be established that nothing is missing. \`rowferry runs resume
 async function exportFile(cli: Cli, resource: string | undefined, options: ExportFlags): Promise<number> {
   const settings = await readSettings(cli, options);
   const wanted = await wantedOf(resource, options);
+  const noPair = options.filter?.find((one) => !one.includes('='));
+  if (noPair !== undefined) throw new RunError('usage', `--filter "${noPair}" is not of the form field=value.`);
   const { code } = await carryOut(cli, settings, { json: options.json === true }, (context) =>
     shown(exportRecords({ ...wanted, ...callOptions(cli, options, context) }), context),
   );

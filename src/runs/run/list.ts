@@ -50,13 +50,17 @@ export const isRunId = (name: unknown): name is string => typeof name === 'strin
 
 /** Run ids of a home folder, newest first. A home that does not exist yet has none. */
 export async function runIds(home: string): Promise<string[]> {
-  const names = await readdir(join(home, 'runs')).catch((): string[] => []);
+  const names = await readdir(join(home, 'runs')).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === 'ENOENT') return [];
+    throw new RunError('failed', `The data folder ${home} cannot be read (${error.code}). Name another with --home.`);
+  });
   return names.filter(isRunId).sort().reverse();
 }
 
 /** The id of a new run of a home folder: it sorts after all that are there. */
 export async function freshRunId(home: string, now = new Date()): Promise<string> {
-  return nextRunId(now, (await runIds(home))[0]);
+  // What is wrong with the folder, its first file says better.
+  return nextRunId(now, (await runIds(home).catch((): string[] => []))[0]);
 }
 
 /** All runs of a home folder, newest first. */
