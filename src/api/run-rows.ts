@@ -4,10 +4,8 @@ import { jsonMembers } from '../files/json-line.js';
 import type { DiffText } from '../model/change.js';
 import { ISSUE_CODES, type IssueCode } from '../model/issue.js';
 import { FOUR_OF, OUTCOMES, type OutcomeKind } from '../model/outcome.js';
-import { foldText } from '../model/value.js';
 import { faultsOf } from '../report/report-lines.js';
 import { isNew, resultOf } from '../report/results.js';
-import { columnNames } from '../runs/map-file.js';
 import { overlayOf } from '../runs/run/corrections.js';
 import { readRequest } from '../runs/run/earlier-run.js';
 import { runFolder } from '../runs/run/layout.js';
@@ -101,7 +99,7 @@ export class RunRows {
       }));
       return {
         rows,
-        ...(what.cells && table && { headings: namedApart(table.index.meta.headings) }),
+        ...(what.cells && table && { headings: table.index.headings }),
         total: picked.total,
         ...(!picked.counted && { at_least: true }),
         next: picked.next === undefined ? null : this.cursors.seal(list, String(picked.next)),
@@ -328,15 +326,6 @@ class Planned {
 
 const ALL: Filter = { sql: '1', values: [] };
 const NEED_PERSON = OUTCOMES.filter((kind) => !['in', 'unchanged'].includes(FOUR_OF[kind]));
-
-/** Headings as the file has them; a blank one, and those that are alike, as a job names them, so that a correction means one column. */
-function namedApart(headings: readonly string[]): string[] {
-  const names = columnNames(headings);
-  return headings.map((heading, at) => {
-    const name = names[at] ?? heading;
-    return foldText(name) === foldText(heading) ? heading : name;
-  });
-}
 
 const isEnded = (run: FoundRun) => !isAtWork(run);
 const quoted = (kinds: readonly string[]) => kinds.map((kind) => `'${kind}'`).join(', ');

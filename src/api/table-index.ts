@@ -8,6 +8,7 @@ import { openSource } from '../files/open.js';
 import { RunError } from '../model/error.js';
 import { type SheetRow, shownText } from '../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
+import { columnNames } from '../runs/map-file.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
 import { isAlive } from '../runs/run/lock.js';
 import { type Database, openDatabase, type Statement } from '../store/sqlite.js';
@@ -153,6 +154,10 @@ export class TableIndex {
     return new TableIndex(source.meta, folder, path, database, source);
   }
 
+  /** As jobs and corrections name the columns: a blank one by its letter, and those that are alike told apart. */
+  get headings(): string[] {
+    return columnNames(this.meta.headings).map((name, at) => name ?? this.meta.headings[at] ?? '');
+  }
   /** Rows that can be asked for now. */
   get rows(): number {
     return this.count;

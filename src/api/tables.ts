@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { RunError } from '../model/error.js';
 import { readJobYaml } from '../runs/job/yaml.js';
-import { columnNames, likelyResource, type MapResult, mapFile } from '../runs/map-file.js';
+import { likelyResource, type MapResult, mapFile } from '../runs/map-file.js';
 import type { ApiParts } from './app.js';
 import { type Api, atMost, get, needs, send } from './operation.js';
 import {
@@ -17,7 +17,7 @@ import {
   table,
   tableRequest,
 } from './schema.js';
-import type { TableIndex, Tables } from './table-index.js';
+import type { Tables } from './table-index.js';
 
 /** Rows below the heading that are shown at once. */
 const FIRST_ROWS = 50;
@@ -54,7 +54,7 @@ export function tableRoutes(app: Api, { uploads, tables, settings, channel }: Ap
       const { index, judged } = await open(await uploads.given(c.req.valid('param').id), source);
       const rows = await index.page(offset === undefined ? { after } : { place: offset }, limit);
       const whole = judged === 'whole' && index.whole;
-      const answer: Grid = { headings: headingsOf(index), rows, total: index.rows, whole };
+      const answer: Grid = { headings: index.headings, rows, total: index.rows, whole };
       return c.json(answer, 200);
     },
   );
@@ -93,9 +93,6 @@ async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-const headingsOf = ({ meta }: TableIndex): string[] =>
-  columnNames(meta.headings).map((name, at) => name ?? meta.headings[at] ?? '');
-
 async function tableOf(name: string, { index, judged }: Awaited<ReturnType<Tables['soon']>>): Promise<Table> {
   const { format, encoding, delimiter, sheet, sheets, header_row, evidence, warnings } = index.meta;
   return {
@@ -105,7 +102,7 @@ async function tableOf(name: string, { index, judged }: Awaited<ReturnType<Table
     sheet,
     sheets: [...(sheets ?? [])],
     header_row,
-    headings: headingsOf(index),
+    headings: index.headings,
     first: await index.page({ after: 0 }, FIRST_ROWS),
     resource: likelyResource(index.meta.headings, [name, sheet ?? '']),
     evidence: [...evidence],
