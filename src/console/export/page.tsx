@@ -80,11 +80,11 @@ export default function Export() {
             />
           </div>
           <div className="two">
-            <fieldset>
+            <fieldset className="field">
               <legend>Columns</legend>
               <Columns fields={fields} chosen={wish.columns} onChange={(columns) => change({ columns })} />
             </fieldset>
-            <fieldset>
+            <fieldset className="field">
               <legend>Only records whose…</legend>
               <Filters
                 key={wish.resource}

@@ -56,7 +56,7 @@ export function Bars<T>({
       {markOf && <span className="toned bad">{markOf(one)}</span>}
     </>
   );
-  const [first, last] = [all[0], all.at(-1)];
+  const ends = new Set([...all.slice(0, 1), ...all.slice(-1)].map(nameOf));
   return (
     <>
       <div className={stacked ? 'bars stacked' : 'bars'} aria-hidden="true">
@@ -90,7 +90,7 @@ export function Bars<T>({
         )}
       </div>
       <p className="small soft" aria-hidden="true">
-        {first !== undefined && last !== undefined && `${nameOf(first)} – ${nameOf(last)}`}
+        {[...ends].join(' – ')}
       </p>
       <details>
         <summary className="soft small">The same as a table</summary>

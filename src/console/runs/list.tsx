@@ -8,7 +8,7 @@ import { useAddress, usePageTitle } from '../app/shell.js';
 import { counted, exactly, number, when } from '../kit/format.js';
 import { Button, ButtonLink, Card, Chip, Chips, Empty, OutcomeBar, StateBadge, stateWord } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
-import { kindWord } from './words.js';
+import { jobWord, kindWord } from './words.js';
 import './runs.css';
 
 const STATES: readonly RunState[] = [
@@ -164,7 +164,7 @@ export function RunLines({ runs }: { runs: readonly Run[] }) {
           <span className="line small">
             <StateBadge state={run.status} />
             <span className="soft grow cut">
-              {kindWord(run)} · <bdi>{run.job}</bdi>
+              {kindWord(run)} · <bdi>{jobWord(run)}</bdi>
             </span>
             {run.needs_person ? <span>{counted(run.needs_person, 'needs you', 'need you')}</span> : null}
           </span>
@@ -200,10 +200,7 @@ function RunTable({ runs }: { runs: readonly Run[] }) {
             </Link>
           ),
         },
-        {
-          head: 'Job',
-          of: ({ job }) => (job === 'inline' ? <span className="soft">no job file</span> : <bdi>{job}</bdi>),
-        },
+        { head: 'Job', of: (run) => <bdi>{jobWord(run)}</bdi> },
         { head: 'What', of: (run) => <span className="soft">{kindWord(run)}</span> },
         { head: 'Rows', num: true, of: ({ rows }) => rows !== null && number(rows) },
         {

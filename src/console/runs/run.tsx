@@ -17,16 +17,16 @@ import { Brakes, PlanOf } from './plan.js';
 import { Rows } from './rows.js';
 import { StoryPanel } from './story.js';
 import { Timeline } from './timeline.js';
-import { firstLine, fourWord, kindWord, nextSteps, summaryOf } from './words.js';
+import { firstLine, fourWord, jobWord, kindWord, nextSteps, summaryOf } from './words.js';
 import './runs.css';
 
 const LOOK_AGAIN_MS = 5_000;
 const ENDED: ReadonlySet<string> = new Set(['succeeded', 'partial']);
 
 export default function RunPage({ id }: { id: string }) {
-  const where = ({ job }: RunDetail) => (
+  const where = (run: RunDetail) => (
     <>
-      <Link href="/runs">Runs</Link> / <bdi>{job}</bdi>
+      <Link href="/runs">Runs</Link> / <bdi>{jobWord(run)}</bdi>
     </>
   );
   return <RunTold id={id} where={where} />;
@@ -129,8 +129,8 @@ export function HowItGoes({ run, now }: { run: RunDetail; now: RunNow }) {
       {counts && <OutcomeBar counts={counts} total={total} />}
       <Trouble run={run} now={now} />
       <Next run={run} steps={steps} />
-      <Timeline run={run} progress={progress} />
       <Actions run={run} but={steps.flatMap(({ verb }) => verb ?? [])} progress={progress} />
+      <Timeline run={run} progress={progress} />
     </>
   );
 }

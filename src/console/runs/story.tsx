@@ -193,7 +193,7 @@ function Cells({ story: { cells, headings, corrected, issues } }: { story: Story
           {list(others)}
         </details>
       )}
-      {blank > 0 && <p className="soft small">{number(blank)} blank.</p>}
+      {blank > 0 && <p className="soft small">{counted(blank, 'cell is', 'cells are')} blank.</p>}
     </>
   );
 }

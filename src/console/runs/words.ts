@@ -8,6 +8,11 @@ import { bytes, counted, number } from '../kit/format.js';
 
 const KINDS = { import: 'Import', export: 'Export', reconcile: 'Night', undo: 'Undo' } as const;
 
+/** What was ordered without one came from the pages, or from a program. */
+export function jobWord({ job }: Pick<Run, 'job'>): string {
+  return job === 'inline' ? 'no job file' : job;
+}
+
 /** `Import`, `Import, dry run`, `Night, let through` */
 export function kindWord({ kind, manner, dry_run }: Pick<Run, 'kind' | 'manner' | 'dry_run'>): string {
   const how = manner === 'retry' ? ', again' : manner === 'approved' ? ', let through' : '';
