@@ -190,7 +190,14 @@ function List({
     event.stopPropagation();
   }
 
-  if (rows.error && total === undefined) return <Fault error={rows.error} />;
+  if (total === undefined) {
+    if (rows.error) return <Fault error={rows.error} />;
+    return (
+      <div className="list pad">
+        <Skeleton what="the rows" lines={6} />
+      </div>
+    );
+  }
   if (total === 0) {
     return (
       <Empty title={live ? 'No row yet' : 'No row like that'}>
@@ -207,8 +214,8 @@ function List({
         className="list"
         role="grid"
         tabIndex={0}
-        aria-label={counted(total ?? 0, run.kind === 'undo' ? 'record' : 'row')}
-        aria-rowcount={(total ?? 0) + 1}
+        aria-label={counted(total, run.kind === 'undo' ? 'record' : 'row')}
+        aria-rowcount={total + 1}
         aria-activedescendant={places.includes(place) ? `${id}-${place}` : undefined}
         onKeyDown={pressed}
         onClick={({ target }) => {
@@ -225,31 +232,25 @@ function List({
             </span>
           ))}
         </div>
-        {total === undefined ? (
-          <div className="pad">
-            <Skeleton what="the rows" lines={6} />
+        <div className="tall" role="presentation" style={{ height }}>
+          <div ref={pane} role="rowgroup">
+            {places.map((at) => {
+              const row = rows.at(at);
+              return (
+                <Line
+                  // Rows that are scrolled out of sight are used again for those that come.
+                  key={at % places.length}
+                  id={`${id}-${at}`}
+                  at={at}
+                  row={row}
+                  run={run}
+                  active={at === place}
+                  open={open !== undefined && row?.row === open}
+                />
+              );
+            })}
           </div>
-        ) : (
-          <div className="tall" role="presentation" style={{ height }}>
-            <div ref={pane} role="rowgroup">
-              {places.map((at) => {
-                const row = rows.at(at);
-                return (
-                  <Line
-                    // Rows that are scrolled out of sight are used again for those that come.
-                    key={at % places.length}
-                    id={`${id}-${at}`}
-                    at={at}
-                    row={row}
-                    run={run}
-                    active={at === place}
-                    open={open !== undefined && row?.row === open}
-                  />
-                );
-              })}
-            </div>
-          </div>
-        )}
+        </div>
       </div>
       {fresh > 0 && (
         <Button look="quiet" className="fresh" onClick={() => setTotal(rows.total)}>

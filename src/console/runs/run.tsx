@@ -156,11 +156,13 @@ function Stopped({ run }: { run: RunDetail }) {
   const { data: plan, error } = useQuery({ ...planQuery(run.id), enabled: run.here });
   const mayNot = useWhyNot('approver');
   const tripped = plan?.brakes.filter((brake) => brake.tripped) ?? [];
+  // What has no limit is told in sentences: what it is about, and what letting it through would do.
+  const inLines = tripped.length > 0 && tripped.every(({ limit }) => limit !== '');
   const { allowed, why } = run.actions.approve;
   return (
     <Card title="Why it was stopped" className="stopped">
       <div className="stack">
-        {tripped.length > 0 ? <Brakes of={tripped} /> : <Prose>{run.reason ?? ''}</Prose>}
+        {inLines ? <Brakes of={tripped} /> : <Prose>{run.reason ?? ''}</Prose>}
         <Refused error={error} />
         <div className="line wide">
           {allowed && <VerbButton run={run} verb="approve" look="primary" />}
@@ -301,13 +303,13 @@ function Reports({ run }: { run: RunDetail }) {
     <Card title="Reports">
       <ul className="stack tight">
         {run.reports.map((name) => (
-          <li key={name} className="line">
+          <li key={name}>
             <a
               href={reportAddress(run, name)}
               {...(name === 'report.html' ? { target: '_blank', rel: 'noreferrer' } : { download: name })}
             >
               {name}
-            </a>
+            </a>{' '}
             <span className="soft small">{WHAT[name] ?? ''}</span>
           </li>
         ))}
