@@ -10,7 +10,7 @@ import {
 } from 'react';
 import type { FaultGroup, Field, Issue, Row } from '../../api/schema.js';
 import { namesQuery } from '../app/queries.js';
-import { type Choice, ChoiceList, matching, moveActive } from '../kit/choices.js';
+import { type Choice, ChoiceList, listedBy, matching, moveActive } from '../kit/choices.js';
 import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Button, Prose } from '../kit/parts.js';
@@ -99,15 +99,7 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
   }
   return (
     <>
-      <input
-        {...props}
-        ref={input}
-        role="combobox"
-        aria-expanded={open}
-        aria-controls={open ? id : undefined}
-        aria-autocomplete="list"
-        aria-activedescendant={open && active >= 0 ? `${id}-${active}` : undefined}
-      />
+      <input {...props} {...listedBy(id, open, active)} ref={input} />
       {open && (
         <ChoiceList
           id={id}

@@ -94,7 +94,10 @@ export function Grid(props: GridProps) {
   function go(next: Selection): void {
     setSelection(next);
     sight.show(next.head.row);
-    along.scrollToIndex(next.head.column);
+    // With a whole column at the left: the end of one, without its heading, tells nothing.
+    const startOf = (column: number) => along.getOffsetForIndex(column, 'start')?.[0] ?? 0;
+    const needed = along.getOffsetForIndex(next.head.column, 'auto')?.[0] ?? 0;
+    along.scrollToOffset([...headings.keys()].map(startOf).find((start) => start >= needed) ?? needed);
   }
 
   function edit(begun?: string): void {

@@ -95,6 +95,19 @@ export function matching(choices: readonly Choice[], text: string): Choice[] {
   return groupsOf(found).flatMap((group) => found.filter((one) => one.group === group));
 }
 
+/** What says to screen readers that a field has a list below it; `active`: -1 where none is. */
+export function listedBy(id: string, open: boolean, active: number) {
+  return {
+    role: 'combobox',
+    'aria-expanded': open,
+    'aria-controls': open ? id : undefined,
+    'aria-autocomplete': 'list',
+    'aria-activedescendant': open && active >= 0 ? `${id}-${active}` : undefined,
+    autoComplete: 'off',
+    spellCheck: false,
+  } as const;
+}
+
 /** One of a list that is searched by typing. */
 export function Combo({
   label,
@@ -134,15 +147,9 @@ export function Combo({
     <>
       <input
         ref={input}
+        {...listedBy(id, open, found.length > 0 ? active : -1)}
         className="input combo"
-        role="combobox"
         aria-label={label}
-        aria-expanded={open}
-        aria-controls={open ? id : undefined}
-        aria-autocomplete="list"
-        aria-activedescendant={open && found.length > 0 ? `${id}-${active}` : undefined}
-        autoComplete="off"
-        spellCheck={false}
         placeholder={shown || empty}
         value={typed ?? shown}
         onFocus={(event) => event.currentTarget.select()}
