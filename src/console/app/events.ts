@@ -4,32 +4,44 @@ import type { OutcomeCounts } from '../../model/outcome.js';
 import { addressOf } from './client.js';
 import { client, runQuery } from './queries.js';
 
-/** What a page knows of a run at work. `lost`: nothing was heard since `lastSeen`; the run itself goes on. */
-export interface RunEvents {
+/** What was heard of a run at work. `lost`: nothing since `lastSeen`; the run itself goes on. */
+interface Heard {
+  /** Null where it is not at work. */
   readonly progress: RunProgress | null;
   readonly connection: 'connecting' | 'live' | 'lost';
   readonly lastSeen: Date | null;
 }
 
+/** A run as it is now: at work by what its events tell, else as it ended. */
+export interface RunNow extends Heard {
+  readonly live: boolean;
+  readonly counts: OutcomeCounts | null;
+  /** Rows, as far as that is known. */
+  readonly total: number | null;
+}
+
 const AGAIN_MS = 3_000;
-const NOTHING: RunEvents = { progress: null, connection: 'connecting', lastSeen: null };
+const NOTHING: Heard = { progress: null, connection: 'connecting', lastSeen: null };
 
 /**
- * Follows a run, as long as `on`: progress as it comes, and the run itself, with all that hangs on it, read anew at its end.
+ * Follows a run as long as it is at work: progress as it comes, and the run itself, with all that hangs on it, read anew at its
+ * end. `run`: undefined until it was read; `asked`: its id, or what it was asked for by.
  *
  *   connecting → live → (the browser lost it, and tries again by itself) → lost → live → … → the end
  *   (somebody in between refused, and the browser gives up) → lost → asked anew every few seconds
  */
-export function useRunEvents(id: string, on: boolean): RunEvents {
-  const [seen, setSeen] = useState<{ readonly id: string; readonly events: RunEvents }>({ id, events: NOTHING });
+export function useRunNow(asked: string, run: RunDetail | undefined): RunNow {
+  const id = run?.id ?? asked;
+  const live = run?.status === 'running' || run?.status === 'waiting';
+  const [last, setLast] = useState<{ readonly id: string; readonly heard: Heard }>({ id, heard: NOTHING });
   useEffect(() => {
-    if (!on) return;
+    if (!live) return;
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let events = NOTHING;
-    const tell = (change: Partial<RunEvents>) => {
-      events = { ...events, ...change };
-      setSeen({ id, events });
+    let heard = NOTHING;
+    const tell = (change: Partial<Heard>) => {
+      heard = { ...heard, ...change };
+      setLast({ id, heard });
     };
     const alive = () => tell({ connection: 'live', lastSeen: new Date() });
     function connect(): void {
@@ -56,35 +68,14 @@ export function useRunEvents(id: string, on: boolean): RunEvents {
       source?.close();
       clearTimeout(timer);
     };
-  }, [id, on]);
-  return seen.id === id ? seen.events : NOTHING;
-}
-
-/** A run as it is now: at work by what its events tell, else as it ended. */
-export interface RunNow {
-  readonly live: boolean;
-  /** Null where it is not at work. */
-  readonly progress: RunProgress | null;
-  readonly counts: OutcomeCounts | null;
-  /** Rows, as far as that is known. */
-  readonly total: number | null;
-  readonly events: RunEvents;
-}
-
-export function isLive({ status }: Pick<RunDetail, 'status'>): boolean {
-  return status === 'running' || status === 'waiting';
-}
-
-/** `run`: undefined until it was read; `id` is its own, or the one that it was asked for by. */
-export function useRunNow(id: string, run: RunDetail | undefined): RunNow {
-  const live = run !== undefined && isLive(run);
-  const events = useRunEvents(run?.id ?? id, live);
-  const progress = live ? (events.progress ?? run.progress) : null;
+  }, [id, live]);
+  const heard = live && last.id === id ? last.heard : NOTHING;
+  const progress = heard.progress ?? (live ? run.progress : null);
   return {
+    ...heard,
     live,
     progress,
     counts: progress?.outcomes ?? run?.outcomes ?? null,
     total: progress?.total ?? run?.rows ?? null,
-    events,
   };
 }

@@ -136,8 +136,8 @@ export function HowItGoes({ run, now }: { run: RunDetail; now: RunNow }) {
 }
 
 /** Why it ended otherwise than it should, or that nothing is heard of it. */
-function Trouble({ run, now: { live, events } }: { run: RunDetail; now: RunNow }) {
-  if (live) return events.connection === 'lost' && <ConnectionLost lastSeen={events.lastSeen} />;
+function Trouble({ run, now: { live, connection, lastSeen } }: { run: RunDetail; now: RunNow }) {
+  if (live) return connection === 'lost' && <ConnectionLost lastSeen={lastSeen} />;
   const { status, reason } = run;
   if (status === 'braked') return <Stopped run={run} />;
   if (!reason) return null;
@@ -279,7 +279,7 @@ function Next({ run, steps }: { run: RunDetail; steps: ReturnType<typeof nextSte
   );
 }
 
-export function reportAddress({ id }: Pick<RunDetail, 'id'>, name: string): string {
+function reportAddress({ id }: Pick<RunDetail, 'id'>, name: string): string {
   return addressOf(`/runs/${encodeURIComponent(id)}/reports/${encodeURIComponent(name)}`);
 }
 
