@@ -225,7 +225,7 @@ function List({
           openAt(Number(line.dataset['at']));
         }}
       >
-        <div role="row" aria-rowindex={1} className="head">
+        <div role="row" aria-rowindex={1} className="heads">
           {['Row', 'Key', 'Outcome', 'What was found', 'Id'].map((head) => (
             <span key={head} role="columnheader">
               {head}
