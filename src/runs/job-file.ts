@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path, { join, relative } from 'node:path';
-import { RunError } from '../model/error.js';
+import { codesOf, RunError } from '../model/error.js';
 import type { Job } from '../model/job.js';
 import { type CheckedText, checkJobText } from './job/check.js';
 import { dateOf, exportRequest, filterTexts, outputOf, targetProblems, withDate } from './job/export.js';
@@ -173,8 +173,9 @@ async function readJobFile(file: string): Promise<string> {
         cause: error,
       });
     }
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new RunError('usage', `${asShown(file)} cannot be read (${reason}).`, [], { cause: error });
+    throw new RunError('usage', `${asShown(file)} cannot be read (${codesOf(error)[0] ?? String(error)}).`, [], {
+      cause: error,
+    });
   }
 }
 

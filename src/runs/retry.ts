@@ -1,7 +1,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyPrivately } from '../files/safe-write.js';
-import { RunError } from '../model/error.js';
+import { codesOf, RunError } from '../model/error.js';
 import { brakes, type RowsJob } from '../model/job.js';
 import { parseJson } from '../service/json.js';
 import type { Json } from '../service/port.js';
@@ -49,8 +49,10 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
     force,
     notes: [takenUp(folder.run, chosen.rows.size), ...(notReached === 0 ? [] : [stillToDo(earlier, notReached)])],
     async makeSource(path, own) {
-      // A retry of this retry goes by the same plan.
-      await copyFile(folder.plan, own.plan).catch(absent);
+      // A retry of this retry goes by the same plan; a run without brakes on its plan keeps none.
+      await copyFile(folder.plan, own.plan).catch((error: unknown) => {
+        if (codesOf(error)[0] !== 'ENOENT') throw error;
+      });
       const store = new RunStore(own.store);
       keepChosen(store, chosen);
       // Where such a row turns out to be written, this is what it can be put back to.
@@ -64,11 +66,6 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
   if (request.kind === 'import') return importFile(again, context);
   const { reconcileFile } = await import('./reconcile.js');
   return reconcileFile(again, context);
-}
-
-/** A run without brakes on its plan keeps none. */
-function absent(error: unknown): void {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
 }
 
 /** A share of a few rows says nothing about the file, whose plan has passed the brakes. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import dotenv from 'dotenv';
 import { z } from 'zod';
-import { RunError } from '../model/error.js';
+import { codesOf, RunError } from '../model/error.js';
 import { isWebAddress } from '../model/job.js';
 import type { TokenSource } from '../model/token-source.js';
 import { proxyFaults, proxySecrets } from '../service/transport/proxy.js';
@@ -500,8 +500,7 @@ function readSecretFiles(stated: Layer, cwd: string, faults: string[]): string[]
       if (secret === '') faults.push(`${fileOf(name)}: the file ${file} is empty`);
       else stated.set(name, secret);
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-      faults.push(`${fileOf(name)}: the file ${file} cannot be read (${code})`);
+      faults.push(`${fileOf(name)}: the file ${file} cannot be read (${codesOf(error)[0] ?? 'unreadable'})`);
     }
   }
   return read;
@@ -511,7 +510,7 @@ function readDotEnv(file: string): Record<string, string> {
   try {
     return dotenv.parse(readFileSync(file));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    const [code = 'unreadable'] = codesOf(error);
     if (code === 'ENOENT') return {};
     throw new RunError('usage', `${file} cannot be read (${code}).`, [], { cause: error });
   }

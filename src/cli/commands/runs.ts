@@ -131,26 +131,20 @@ function showCommand(cli: Cli): Command {
           `Run ${entry.run} of ${localTime(entry.startedAt)}: ${kindText(entry)} ${entry.job} ${nearPath(entry.file)}\n${next}`,
         );
       }
-      if (entry.reportsOf !== undefined) {
-        const lost = `Its reports were in ${nearPath(entry.reportDir)}, where those of the run ${entry.reportsOf} are now.`;
-        return print(
-          cli,
-          [presentSummary({ summary: { ...summary, reports: [] }, reportDir: entry.reportDir }), '', lost].join('\n'),
-        );
-      }
+      const { reportDir, reportsOf } = entry;
       const reports = summary.reports.filter((name) => name !== 'summary.json');
-      if (reports.length > 0 && !reports.some((name) => existsSync(join(entry.reportDir, name)))) {
-        const pruned = { summary: { ...summary, reports: [] }, reportDir: entry.reportDir };
-        return print(
-          cli,
-          `${presentSummary(pruned)}\n\nIts rows and reports were removed; the summary is what is left.`,
-        );
-      }
-      const faults = firstFaults(home, entry.run, FIRST_FAULTS);
-      const list = faults.map((fault) => `  ${faultText(fault)}`);
+      const gone =
+        reportsOf !== undefined
+          ? `Its reports were in ${nearPath(reportDir)}, where those of the run ${reportsOf} are now.`
+          : reports.length > 0 && !reports.some((name) => existsSync(join(reportDir, name)))
+            ? 'Its rows and reports were removed; the summary is what is left.'
+            : undefined;
+      if (gone !== undefined)
+        return print(cli, `${presentSummary({ summary: { ...summary, reports: [] }, reportDir })}\n\n${gone}`);
+      const faults = firstFaults(home, entry.run, FIRST_FAULTS).map((fault) => `  ${faultText(fault)}`);
       const more = faults.length === FIRST_FAULTS ? ['  … all of them are in faults.csv'] : [];
-      const shown = faults.length > 0 ? ['', 'First faults:', ...list, ...more] : [];
-      print(cli, [presentSummary({ summary, reportDir: entry.reportDir }), ...shown].join('\n'));
+      const shown = faults.length > 0 ? ['', 'First faults:', ...faults, ...more] : [];
+      print(cli, [presentSummary({ summary, reportDir }), ...shown].join('\n'));
     });
   return settingOptions(command, 'home');
 }

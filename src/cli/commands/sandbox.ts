@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { openSandbox } from '../../library/runs.js';
-import { EXIT, RunError } from '../../model/error.js';
+import { codesOf, EXIT, RunError } from '../../model/error.js';
 import { type Cli, print, tell } from '../io.js';
 import { given, onInterrupt } from '../run-command.js';
 
@@ -116,8 +116,6 @@ function inFlag<T>(flag: string, read: () => T): T {
   }
 }
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
-
 function wholeNumber(flag: string, value: string | undefined, most: number, least = 0): number | undefined {
   if (value === undefined) return undefined;
   if (!/^\d{1,9}$/.test(value) || Number(value) > most || Number(value) < least) {
@@ -127,7 +125,7 @@ function wholeNumber(flag: string, value: string | undefined, most: number, leas
 }
 
 function portAdvice(error: unknown, port: string | undefined): string {
-  const code = codeOf(error);
+  const [code] = codesOf(error);
   if (code === 'EADDRINUSE') return `Port ${port} is in use; choose another one with --port, or leave it out.`;
   if (code === 'EACCES') return `Port ${port} may not be used by this user; choose one above 1023.`;
   return `The sandbox could not start: ${error instanceof Error ? error.message : String(error)}`;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
 import { copyFile, link, open, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { isDiskFull, RunError } from '../../model/error.js';
+import { codesOf, isDiskFull, RunError } from '../../model/error.js';
 
 /**
  * What stands in the locks that this process takes or holds, from before a lock is there until it is gone. Its number alone
@@ -151,15 +151,15 @@ async function linked(own: string, path: string): Promise<boolean> {
     await link(own, path);
     return true;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const [code = ''] = codesOf(error);
     if (code === 'EEXIST') return false;
-    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error;
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP'].includes(code)) throw error;
   }
   // A file system without links: here the lock is empty for an instant.
   return copyFile(own, path, constants.COPYFILE_EXCL).then(
     () => true,
     (error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+      if (codesOf(error)[0] === 'EEXIST') return false;
       throw error;
     },
   );
@@ -208,7 +208,7 @@ export function isAlive(pid: number, start = ''): boolean {
     process.kill(pid, 0);
   } catch (error) {
     // It lives, and belongs to somebody else.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
+    if (codesOf(error)[0] !== 'EPERM') return false;
   }
   const stat = statOf(pid);
   if (stat[STATE] === 'Z') return false;

@@ -5,7 +5,7 @@ import type { Queue } from 'bullmq';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { type DoorOptions, openDoor } from '../../api/access/door.js';
 import { API_PATH, type Api } from '../../api/operation.js';
-import { RunError } from '../../model/error.js';
+import { codesOf, RunError } from '../../model/error.js';
 import { isLoopback } from '../../runs/settings-address.js';
 import { within } from '../rights.js';
 import type { Metrics } from './metrics.js';
@@ -199,8 +199,7 @@ async function listen(
   try {
     await bind(server, at.port, at.host);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    if (at.stated) throw new RunError('usage', portFault(code, at), [], { cause: error });
+    if (at.stated) throw new RunError('usage', portFault(codesOf(error)[0] ?? 'unknown', at), [], { cause: error });
     // A second worker on this machine, as a rule.
     await bind(server, 0, at.host);
   }
