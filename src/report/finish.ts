@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { csvEncoder } from '../files/csv/write.js';
 import { makeFolder } from '../files/make-folder.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
@@ -8,7 +9,6 @@ import { visibleJson } from '../model/visible.js';
 import type { RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
 import { type Changes, type ColumnOf, createChanges } from './changes.js';
-import { type AddLines, writeTable } from './csv-table.js';
 import { reportPage } from './html.js';
 import {
   type Comparison,
@@ -307,4 +307,17 @@ async function removeStale(dir: string, reports: readonly string[]): Promise<voi
   for (const name of await readdir(dir)) {
     if (UNFINISHED.test(name)) await rm(join(dir, name), { force: true });
   }
+}
+
+type AddLines = (lines: readonly (readonly string[])[]) => Promise<void>;
+
+/** A CSV report: UTF-8, RFC 4180, no control character but in line ends; the heading is there even where no line is. */
+function writeTable(path: string, columns: readonly string[], fill: (add: AddLines) => Promise<void>): Promise<void> {
+  const encode = csvEncoder({ newline: '\r\n', visible: true });
+  return writeSafely(path, async (write) => {
+    await write(encode([columns]));
+    await fill(async (lines) => {
+      if (lines.length > 0) await write(encode(lines));
+    });
+  });
 }

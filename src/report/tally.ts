@@ -125,86 +125,62 @@ export interface Losses {
 
 const FIELDS = 5;
 
-/** Rows and values of one kind. */
-interface Told {
-  rows: number;
-  values: number;
-  readonly fields: Map<string, number>;
-  example?: string;
-}
-
 export function createLosses(): Losses {
-  const destroyed = nothing();
-  const lacking = nothing();
-  const tidied = nothing();
+  const [destroyed, lacking, tidied] = [new Told(), new Told(), new Told()];
   return {
     add(outcome, diff) {
-      if (outcome.kind === 'updated') {
-        const lost = diff.filter((change) => change.kind === 'at_risk');
-        note(
-          destroyed,
-          lost.map(({ field }) => field),
-        );
-      }
-      if (outcome.issues.length === 0 || (outcome.kind !== 'updated' && outcome.kind !== 'created')) return;
-      noteIssues(tidied, 'value_normalised', outcome);
-      if (outcome.kind === 'created') noteIssues(lacking, 'would_lose_value', outcome);
+      const { kind, issues } = outcome;
+      if (kind !== 'updated' && kind !== 'created') return;
+      if (kind === 'updated') destroyed.note(diff.filter((change) => change.kind === 'at_risk'));
+      if (issues.length === 0) return;
+      const of = (code: IssueCode) => issues.filter((issue) => issue.code === code);
+      tidied.note(of('value_normalised'), outcome);
+      if (kind === 'created') lacking.note(of('would_lose_value'), outcome);
     },
     get rows() {
       const rows = { destroyed: destroyed.rows, missing: lacking.rows, other_form: tidied.rows };
       return rows.destroyed + rows.missing + rows.other_form === 0 ? undefined : rows;
     },
-    told(dryRun) {
-      return [...ofUpdates(destroyed, dryRun), ...(dryRun ? [] : [...ofCreates(lacking), ...ofForms(tidied)])];
+    told(dry) {
+      const where = `plan.csv has each (at_risk)${dry ? '' : ', before.ndjson the records as they were'}.`;
+      const would = dry ? 'would destroy' : 'destroyed';
+      const sentences = [
+        destroyed.rows > 0 &&
+          `${many(destroyed.rows, 'update')} ${would} values that the row does not set: ${destroyed.named()}. ${where}`,
+        lacking.rows > 0 &&
+          !dry &&
+          `The service created ${many(lacking.rows, 'record')} without values that were sent: ${lacking.named()}. results.csv has each (would_lose_value).`,
+        tidied.rows > 0 &&
+          !dry &&
+          `The service stored ${many(tidied.values, 'value')} of ${many(tidied.rows, 'row')} in another form than was sent, such as ${tidied.example}`,
+      ];
+      return sentences.filter((sentence) => sentence !== false);
     },
   };
 }
 
-function nothing(): Told {
-  return { rows: 0, values: 0, fields: new Map() };
+/** Rows and values of one kind. */
+class Told {
+  rows = 0;
+  values = 0;
+  example: string | undefined;
+  readonly #fields = new Map<string, number>();
+
+  note(found: readonly { readonly field?: string; readonly message?: string }[], outcome?: Outcome): void {
+    const [first] = found;
+    if (!first) return;
+    this.rows++;
+    this.values += found.length;
+    if (outcome) this.example ??= `row ${outcome.ref.row}: ${first.message}`;
+    for (const { field = '' } of found) this.#fields.set(field, (this.#fields.get(field) ?? 0) + 1);
+  }
+
+  /** `city in 3, name in 1` */
+  named(): string {
+    const most = [...this.#fields].sort((a, b) => b[1] - a[1]);
+    const list = most.slice(0, FIELDS).map(([field, times]) => `${field} in ${count(times)}`);
+    return `${list.join(', ')}${most.length > FIELDS ? ' and others' : ''}`;
+  }
 }
 
-function note(told: Told, fields: readonly string[]): void {
-  if (fields.length > 0) told.rows++;
-  told.values += fields.length;
-  for (const field of fields) told.fields.set(field, (told.fields.get(field) ?? 0) + 1);
-}
-
-function noteIssues(told: Told, code: IssueCode, { issues, ref }: Outcome): void {
-  const found = issues.filter((issue) => issue.code === code);
-  note(
-    told,
-    found.map(({ field }) => field ?? ''),
-  );
-  const [first] = found;
-  if (first) told.example ??= `row ${ref.row}: ${first.message}`;
-}
-
-function named({ fields }: Told): string {
-  const most = [...fields].sort((a, b) => b[1] - a[1]);
-  const list = most.slice(0, FIELDS).map(([field, times]) => `${field} in ${count(times)}`);
-  return `${list.join(', ')}${most.length > FIELDS ? ' and others' : ''}`;
-}
-
-function ofUpdates(told: Told, dryRun: boolean): string[] {
-  if (told.rows === 0) return [];
-  const updates = many(told.rows, 'update');
-  const what = `${updates} ${dryRun ? 'would destroy' : 'destroyed'} values that the row does not set: ${named(told)}.`;
-  return [`${what} plan.csv has each (at_risk)${dryRun ? '' : ', before.ndjson the records as they were'}.`];
-}
-
-function ofCreates(told: Told): string[] {
-  if (told.rows === 0) return [];
-  const what = `The service created ${many(told.rows, 'record')} without values that were sent: ${named(told)}.`;
-  return [`${what} results.csv has each (would_lose_value).`];
-}
-
-function ofForms(told: Told): string[] {
-  if (told.rows === 0) return [];
-  const what = `The service stored ${many(told.values, 'value')} of ${many(told.rows, 'row')} in another form than was sent`;
-  return [`${what}, such as ${told.example}`];
-}
-
-function many(n: number, thing: string): string {
-  return `${count(n)} ${thing}${n === 1 ? '' : 's'}`;
-}
+const many = (n: number, thing: string) => `${count(n)} ${thing}${n === 1 ? '' : 's'}`;
