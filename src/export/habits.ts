@@ -1,7 +1,6 @@
-import { dateOrderOf } from '../resources/calendar.js';
-import { type Habits, habitSurvey } from '../resources/read-habits.js';
+import { type DatesSeen, dateHabit, type Habits, habitSurvey, noteDate } from '../resources/read-habits.js';
 import { readOnlySpec, resourceSpec } from '../resources/registry.js';
-import type { DateOrder, Lexicon } from '../resources/spec.js';
+import type { Lexicon } from '../resources/spec.js';
 import type { Json } from '../service/port.js';
 import { type Exportable, isWritable } from './column.js';
 
@@ -18,20 +17,15 @@ export function recordHabits(resource: Exportable): RecordHabits {
 /** Resources that can only be read show dates alone. */
 function dateHabits(resource: Parameters<typeof readOnlySpec>[0]): RecordHabits {
   const dates = readOnlySpec(resource).fields.filter(({ kind }) => kind === 'date text');
-  const seen = new Map<DateOrder | 'either', { readonly field: string; readonly text: string }>();
+  const seen: DatesSeen = new Map();
   return {
     see(record) {
       for (const { name } of dates) {
         const text = record[name];
-        const tells = typeof text === 'string' ? dateOrderOf(text) : undefined;
-        if (tells && !seen.has(tells)) seen.set(tells, { field: name, text: String(text) });
+        if (typeof text === 'string') noteDate(seen, name, text);
       }
     },
-    conclude() {
-      const [dmy, mdy, unclear] = [seen.has('dmy'), seen.has('mdy'), seen.get('either')];
-      if (dmy !== mdy) return { dateOrder: dmy ? 'dmy' : 'mdy' };
-      return unclear ? { unclearDate: unclear } : {};
-    },
+    conclude: () => dateHabit(seen),
   };
 }
 

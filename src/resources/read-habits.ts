@@ -26,9 +26,12 @@ interface HabitSurvey {
   conclude(lexicon: Pick<Lexicon, 'template' | 'form'>): Habits;
 }
 
+/** What dates tell of the order of day and month, with the first text that tells it. */
+export type DatesSeen = Map<DateOrder | 'either', Example>;
+
 /** Evidence for each habit, with the first text that bears it. */
 interface Evidence {
-  readonly dates: Map<DateOrder | 'either', Example>;
+  readonly dates: DatesSeen;
   readonly amounts: Map<DecimalSign | 'either', Example>;
 }
 
@@ -62,8 +65,8 @@ export function habitSurvey(spec: ResourceSpec): HabitSurvey {
         const at = `${kind} ${id} ${key}`;
         const column = columns.get(at) ?? { kind, id, key, ...none() };
         columns.set(at, column);
-        noteDate(column, key, value);
-        noteAmount(column, key, value);
+        noteDate(column.dates, key, value);
+        noteAmount(column.amounts, key, value);
       }
     }
   };
@@ -71,7 +74,9 @@ export function habitSurvey(spec: ResourceSpec): HabitSurvey {
     see(record) {
       for (const { name, steps, date } of paths) {
         const value = valueAtSteps(record, steps);
-        if (typeof value === 'string') (date ? noteDate : noteAmount)(own, name, value);
+        if (typeof value !== 'string') continue;
+        if (date) noteDate(own.dates, name, value);
+        else noteAmount(own.amounts, name, value);
       }
       seeColumns('template', record[spec.template.read], 'fields');
       if (spec.form?.read) seeColumns('form', record[spec.form.read], 'custom_form_data');
@@ -92,14 +97,14 @@ export function habitSurvey(spec: ResourceSpec): HabitSurvey {
 const isDate = (type: FieldType): boolean => type.kind === 'date';
 const isAmount = (type: FieldType): boolean => type.kind === 'decimal' || type.kind === 'integer';
 
-function noteDate(to: Evidence, field: string, text: string): void {
+export function noteDate(to: DatesSeen, field: string, text: string): void {
   const tells = dateOrderOf(text);
-  if (tells && !to.dates.has(tells)) to.dates.set(tells, { field, text });
+  if (tells && !to.has(tells)) to.set(tells, { field, text });
 }
 
-function noteAmount(to: Evidence, field: string, text: string): void {
+function noteAmount(to: Evidence['amounts'], field: string, text: string): void {
   const tells = decimalSignOf(text);
-  if (tells && !to.amounts.has(tells)) to.amounts.set(tells, { field, text });
+  if (tells && !to.has(tells)) to.set(tells, { field, text });
 }
 
 function addTo<K>(all: Map<K, Example>, more: ReadonlyMap<K, Example>): void {
@@ -114,7 +119,7 @@ function typeOf({ kind, id, key }: Column, lexicon: Pick<Lexicon, 'template' | '
   return field && customType(field.dataType);
 }
 
-function dateHabit(seen: Evidence['dates']): Habits {
+export function dateHabit(seen: DatesSeen): Habits {
   const [dmy, mdy, unclear] = [seen.has('dmy'), seen.has('mdy'), seen.get('either')];
   if (dmy !== mdy) return { dateOrder: dmy ? 'dmy' : 'mdy' };
   return unclear ? { unclearDate: unclear } : {};
