@@ -54,9 +54,8 @@ export class RunEvents {
     left.signal.addEventListener('abort', () => {
       this.open.delete(left);
       this.seen.delete(run);
-      gone.removeEventListener('abort', leave);
     });
-    gone.addEventListener('abort', leave);
+    gone.addEventListener('abort', leave, { signal: left.signal });
     const events = this.events(run, lastId, look, left.signal);
     const encoder = new TextEncoder();
     return new ReadableStream<Uint8Array>(
