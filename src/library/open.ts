@@ -126,7 +126,7 @@ function missing(message: string, details: readonly string[] = []): RunError {
 }
 
 /** A member of the options that a call cannot do without. */
-export function needed<T>(value: T | undefined, name: string, what: string): T {
-  if (value === undefined) throw new RunError('usage', `\`${name}\` is missing: ${what}.`);
+export function needed<T>(value: T | undefined | null, name: string, what: string): T {
+  if (value === undefined || value === null) throw new RunError('usage', `\`${name}\` is missing: ${what}.`);
   return value;
 }

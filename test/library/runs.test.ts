@@ -194,6 +194,8 @@ describe('errors', () => {
     expect(misfit).toMatchObject({ code: 'usage' });
     const shapeless = await refusal(importFile({ file: 'a.csv', ...room() } as ImportOptions));
     expect(shapeless).toMatchObject({ code: 'usage', message: expect.stringContaining('`job`') });
+    const nameless = await refusal(importFile({ ...(await given(1)), file: null } as unknown as ImportOptions));
+    expect(nameless).toMatchObject({ code: 'usage', message: expect.stringContaining('`file` is missing') });
     const settings = { ...room().settings, apiToken: 'test-token-that-is-wrong' };
     const refused = await importFile({ ...(await given(1)), settings });
     expect(refused).toMatchObject({
