@@ -3,7 +3,7 @@
  *
  *   npm run build && node bench/xlsx-export.mjs [--quick]
  *
- * Each figure is a process of its own; the two take turns; medians. The goal is 3 times the rows, 120 MB at most.
+ * Each figure is a process of its own; the two take turns; medians. The goal is 7 times the rows (9.4 times with 90 columns), 120 MB at most.
  * BENCH_DIST names another build, BENCH_ROWS and BENCH_ROUNDS other sizes than 100,000 rows and 5 rounds.
  */
 import { spawnSync } from 'node:child_process';

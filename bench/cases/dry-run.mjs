@@ -23,7 +23,7 @@ export default {
       variants: [
         {
           what: `${rows.toLocaleString('en-US')} rows, the whole command`,
-          goal: { least: 3 },
+          goal: { least: 1.2 },
           ours: async () => {
             const done = await lab.ours(['import', sheet, '--job', job, '--dry-run'], { codes: [3] });
             return figure(done, done.summary.rows.invalid);

@@ -11,7 +11,6 @@ export default {
       variants: [
         {
           what: `${rows.toLocaleString('en-US')} rows`,
-          goal: { least: 0.8 },
           ours: imports.ours,
           baseline: imports.undici,
         },

@@ -28,7 +28,7 @@ export default {
       variants: [
         {
           what: `${rows.toLocaleString('en-US')} rows`,
-          goal: { most: 1.1 },
+          goal: { most: 1.05 },
           ours: () =>
             figure(['enqueue', 'import', '--job', job, '--file', sheet, '--wait', '--force'], {
               home: 'worker',
