@@ -95,7 +95,7 @@ describe('a job of the queue', () => {
     await bench.file('a.csv', sheet(1));
     await bench.file('.env', 'SECRET=1');
     const wrong: [string, unknown, string[]][] = [
-      ['import', { job: '../x', file: 1, more: 1 }, ['`job` is', '`file` is', 'unknown key `more`']],
+      ['import', { job: '../x', file: 1, more: 1 }, ['`job` is', '`file` must be text', 'unknown key `more`']],
       ['import', 'text', ['must be an object']],
       ['remove', { job: 'assets', file: 'a.csv' }, ['the job name is "remove"']],
       ['import', { job: 'assets', file: '/etc/passwd' }, ['not below a folder']],
