@@ -328,7 +328,7 @@ const reconcileAssets: Scenario = async () => {
         ),
         ...differs(
           'nights',
-          nights.map(({ ended }) => (JSON.parse(String(ended)) as { night: { status: string } }).night.status),
+          nights.map(({ ended }) => (JSON.parse(String(ended)) as { status: string }).status),
           ['succeeded'],
         ),
       ];
