@@ -1,4 +1,5 @@
 import { grouped } from '../model/grouped.js';
+import { type Cell, type SheetRow, shownText } from '../model/row.js';
 import { foldText } from '../model/value.js';
 import { type DecimalSurvey, surveyDecimals } from '../pipeline/map/amounts.js';
 import { isRefusal } from '../pipeline/map/cell-text.js';
@@ -247,8 +248,50 @@ function fitNumbers(column: Column, field: FieldSpec, file: FileProfile): Fit {
     if (isRefusal(value) || (typeof value === 'object' && value !== null && 'named' in value)) return false;
     return checkValue(field, value) === undefined;
   };
+  const parts = field.type.kind === 'decimal' ? partsOf(column, file) : undefined;
+  if (parts !== undefined) return against(`each value is the sum of "${excerpt(parts)}" over the rows that bear it`);
   const what = field.type.kind === 'integer' ? 'are whole numbers' : 'are amounts';
   return judged(column, fits, what, { decimal });
+}
+
+/**
+ * The heading of another column whose amounts add up to the values of this one, over the rows that have the same value: such a
+ * column repeats the total of a group in each of its rows.
+ */
+function partsOf(column: Column, { columns, rows, sample, whole }: FileProfile): string | undefined {
+  if (!whole || column.choices === undefined || column.filled < rows / 2) return undefined;
+  const groups = new Map<number | undefined, SheetRow[]>();
+  for (const row of sample) {
+    const total = amount(row.cells[column.index]);
+    const members = groups.get(total);
+    if (members) members.push(row);
+    else groups.set(total, [row]);
+  }
+  const repeated = [...groups].filter(([total, { length }]) => total !== undefined && total !== 0 && length > 1);
+  if (repeated.length === 0) return undefined;
+  return columns.find(
+    (other) =>
+      other !== column &&
+      repeated.filter(([total, members]) =>
+        isSum(
+          total!,
+          members.map(({ cells }) => amount(cells[other.index])),
+        ),
+      ).length >
+        repeated.length * 0.9,
+  )?.heading;
+}
+
+function isSum(total: number, parts: readonly (number | undefined)[]): boolean {
+  const sum = parts.reduce<number>((all, part) => all + (part ?? Number.NaN), 0);
+  return Math.abs(sum - total) <= Math.abs(total) * 1e-9;
+}
+
+/** Roughly: good enough to see whether amounts add up, and for nothing else. */
+function amount(cell: Cell | undefined): number | undefined {
+  const text = shownText(cell ?? '').replace(/[^\d.,-]/gu, '');
+  const plain = /,\d{1,2}$/.test(text) ? text.replaceAll('.', '').replace(',', '.') : text.replaceAll(',', '');
+  return /\d/.test(plain) && Number.isFinite(Number(plain)) ? Number(plain) : undefined;
 }
 
 const isError = (cell: SampledCell['cell']) => typeof cell === 'object' && (cell.t === 'e' || cell.t === 'f');

@@ -393,6 +393,25 @@ describe('values speak against', () => {
     expect((await suggested('asset', table(5))).column('Vendor').field).toBe('attached_supplier');
   });
 
+  it('a total that is the sum of another column over the rows that bear it', async () => {
+    const lines = [
+      ['C1', '100.00', '350.00'],
+      ['C2', '250.00', '350.00'],
+      ['C3', '10.50', '31.00'],
+      ['C4', '20.50', '31.00'],
+      ['C5', '7.00', '7.00'],
+    ];
+    const { column } = await suggested('contract', [['Contract No', 'Amount', 'Total Value'], ...lines]);
+    expect(column('Total Value').field).toBeUndefined();
+    expect(column('Total Value').why).toContain('each value is the sum of "Amount"');
+    expect(column('Amount').field).toBe('total_contract_spend_value');
+    const own = await suggested('contract', [
+      ['Contract No', 'Amount', 'Total Value'],
+      ...lines.map(([no, amount], at) => [no!, amount!, `${at + 500}.00`]),
+    ]);
+    expect(own.column('Total Value').field).toBe('total_contract_spend_value');
+  });
+
   it('the name of an item that is a number, and a phone that is none', async () => {
     const items = await suggested('asset', [['Item', 'Serial'], ...range(5, (at) => [at + 1, `S${at}`])]);
     expect(items.fields).toEqual({ Item: '~', Serial: 'serial_number' });
