@@ -132,6 +132,7 @@ export class RowStore {
     this.#table = table;
     const into = (columns: string, values: string, set: string, where = '') =>
       forEach(`into ${table} (${columns})`, values, `on conflict (row) do update set ${set} ${where}`);
+    const second = (row: number, kind: OutcomeKind) => this.#ended(row, `a second outcome is ${kind}`);
     const replaceable = `where kind is null or kind in ('failed', 'not_attempted')`;
     this.#intend = {
       sql: into(
@@ -152,7 +153,7 @@ export class RowStore {
       ),
       refused: (entry) => {
         const { ref, kind } = (entry as RowResult).outcome;
-        return this.#ended(ref.row, `a second outcome is ${kind}`);
+        return second(ref.row, kind);
       },
     };
     // Most rows: what there is to say of them has columns of its own.
@@ -163,10 +164,7 @@ export class RowStore {
         'kind = excluded.kind, key = excluded.key, id = excluded.id, result = null',
         replaceable,
       ),
-      refused: (entry) => {
-        const [row, kind] = entry as readonly [number, OutcomeKind];
-        return this.#ended(row, `a second outcome is ${kind}`);
-      },
+      refused: (entry) => second(...(entry as readonly [number, OutcomeKind])),
     };
     const pair = (column: string, value: string) => ({
       sql: into(`row, ${column}`, `value ->> 0, value ${value} 1`, `${column} = excluded.${column}`),

@@ -163,9 +163,8 @@ function nearRecords(row: ResolvedRow, key: string, options: PlanOptions): Issue
 }
 
 function planCreate(row: ResolvedRow, key: string, options: PlanOptions, settle: Settle): Change {
-  const names = Object.keys(row.set);
-  const fields = withoutEmpty(row.set, names);
-  const conflict = severalTemplates(fields === row.set ? names : Object.keys(fields), options.lexicon);
+  const fields = createFields(row);
+  const conflict = severalTemplates(Object.keys(fields), options.lexicon);
   const issues = [...row.issues, ...check(fields, row, 'create', options), ...(conflict ? [conflict] : [])];
   for (const loss of lostOnCreate(options.spec, options.company, fields, options.lexicon)) {
     issues.push(
@@ -184,8 +183,9 @@ function planCreate(row: ResolvedRow, key: string, options: PlanOptions, settle:
   return { ref: row.ref, key, kind: 'create', fields, issues: columns, ...(row.after ? { after: row.after } : {}) };
 }
 
-/** The same where nothing is empty: most rows are filled, and none needs a copy. */
-function withoutEmpty(set: Fields, names: readonly string[]): Fields {
+/** The values of a row that make up a new record: most rows are filled, and need no copy. */
+export function createFields({ set }: Pick<ResolvedRow, 'set'>): Fields {
+  const names = Object.keys(set);
   if (!names.some((field) => isEmpty(set[field]))) return set;
   const fields: Record<string, Fields[string]> = {};
   for (const field of names) if (!isEmpty(set[field])) fields[field] = set[field] ?? null;

@@ -1,10 +1,9 @@
 import type { Change, FieldDiff } from '../../model/change.js';
 import { fault } from '../../model/issue.js';
-import { type Fields, isEmpty } from '../../model/value.js';
 import { effectOf, heldOfCreate } from '../../pipeline/apply/stored.js';
 import { keyText } from '../../pipeline/match/key.js';
 import { heldBy, mergeRow } from '../../pipeline/plan/merge.js';
-import { planByFingerprint, planRow } from '../../pipeline/plan/plan.js';
+import { createFields, planByFingerprint, planRow } from '../../pipeline/plan/plan.js';
 import { withoutRepeats } from '../../pipeline/plan/repeats.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import { referenceCycle } from '../../pipeline/rows.js';
@@ -62,11 +61,6 @@ export function decide(row: ResolvedRow, run: Run, matched: Matched): Change | P
 export async function adopt(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change> {
   const settled = intent.op === 'create' ? await adoptCreate(row, matched) : await adoptUpdate(row, intent, matched);
   return settled ?? planRow(row, matched.options);
-}
-
-/** The values of a row that make up a new record. */
-export function createFields(row: ResolvedRow): Fields {
-  return Object.fromEntries(Object.entries(row.set).filter(([, value]) => !isEmpty(value)));
 }
 
 async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change | undefined> {
