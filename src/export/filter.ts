@@ -45,6 +45,9 @@ const NO_FILTERS: ReadonlyMap<string, string> = new Map([
   ['ordering', 'is no filter; use --order'],
   ['company', 'is no filter: an export is of one company; use --company'],
   ['req', 'is no filter: whole records are exported; choose columns with --columns'],
+  ...['custom_form_id', 'custom_form_name', 'custom_form_value'].map(
+    (name) => [name, 'is no filter; write form.<form>.<column>'] as const,
+  ),
 ]);
 
 /** What was asked for, by key in lower case. */

@@ -72,7 +72,7 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     `${GOOD}filter: { warranty_type: [oem, oemm], service_start_date: tomorrow, req: all }\n`,
     '4:32 "warranty_type": "oemm" must be one of none, oem',
     '4:59 "service_start_date": "tomorrow"',
-    '4:74 "req" must be warranty or support',
+    '4:69 "req" is no filter: whole records are exported',
   ],
   ['a filter that is a list', `${GOOD}filter: [a=b]\n`, '4:9 `filter` must be a mapping of keys to values, not a list'],
   ['a filter of mappings', `${GOOD}filter: { name: { is: x } }\n`, '`filter.name` must be'],
@@ -84,9 +84,9 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     '4:27 filter: `asset_tag` is written 00123, which YAML reads as 123; put it in quotes: "00123"',
   ],
   [
-    'half a form filter',
+    'a form by the parameters of the service',
     `${GOOD}filter: { custom_form_id: 4 }\n`,
-    '4:11 `custom_form_id`, `custom_form_name`, `custom_form_value` go together',
+    '4:11 "custom_form_id" is no filter; write form.<form>.<column>',
   ],
   ['a misspelt order', `${GOOD}order: -creatd_date\n`, '4:8 asset records show no "creatd_date".'],
   ['another format', GOOD.replace('xlsx', 'xls'), '3:9 `output` is "exports/assets-{date}.xls"; .xls is not written'],
@@ -97,11 +97,6 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     'editable records that can only be read',
     `${GOOD.replace('asset', 'user')}editable: true\n`,
     '4:1 `editable` is for asset, contract, supplier, customer: a user can only be read',
-  ],
-  [
-    'editable parts of records',
-    `${GOOD}filter: { req: warranty }\neditable: true\n`,
-    '4:11 `req` shows parts of records only',
   ],
   [
     'a schedule without a file',
@@ -146,7 +141,6 @@ filter:
   service_start_date: 2026-01-31
   original_cost: 0.10
   warranty_type: [oem, oem_extended]
-  req: support
 order: -modified_date
 `;
     expect(problemsOf(job)).toEqual([]);

@@ -74,12 +74,6 @@ function checkEditable(job: Plain, report: Report): void {
   if (!IMPORTABLE.some((name) => name === job['resource'])) {
     report(['editable'], `\`editable\` is for ${IMPORTABLE.join(', ')}: a ${job['resource']} can only be read`);
   }
-  if (Object.hasOwn(asPlain(job['filter']), 'req')) {
-    report(
-      ['filter', 'req'],
-      '`req` shows parts of records only, which cannot be imported again; remove it or `editable`',
-    );
-  }
 }
 
 function checkColumns(columns: unknown, names: ExportNames, report: Report): void {
@@ -115,11 +109,6 @@ function checkFilter(filter: Plain, names: ExportNames, yaml: JobYaml, report: R
       if (changed !== undefined) report(at, `filter: \`${name}\` ${changed}`, { part: 'value' });
     }
   }
-  const form = ['custom_form_id', 'custom_form_name', 'custom_form_value'];
-  const given = form.filter((name) => Object.hasOwn(filter, name));
-  if (given.length > 0 && given.length < form.length) {
-    report(['filter', given[0] ?? ''], `${form.map((name) => `\`${name}\``).join(', ')} go together; write all three`);
-  }
 }
 
 type ExportNames = ReturnType<typeof exportNames>;
@@ -141,7 +130,7 @@ function exportNames(resource: ResourceName | ReadOnlyName, report: Report) {
   /** Whether only the service can tell what the name means. */
   const isCustom = (text: string, path: KeyPath, part: 'key' | 'value'): boolean => {
     const kind = /^-?\s*(template|form)\s*(?:\.|$)/i.exec(text)?.[1]?.toLowerCase();
-    if (!spec || kind === undefined) return spec !== undefined && /^custom_form_(id|name|value)$/i.test(text);
+    if (!spec || kind === undefined) return false;
     if (kind === 'form' && !spec.form)
       report(path, `\`${text}\`: ${withArticle(resource)} has no custom forms`, { part });
     return true;
@@ -161,11 +150,8 @@ function exportNames(resource: ResourceName | ReadOnlyName, report: Report) {
     /** `values` with the place of each. Returns the field, where it is one of the description. */
     filter(name: string, values: readonly Placed[], path: KeyPath): FieldSpec | undefined {
       if (isCustom(name, path, 'key') || (!spec && mayBeUnlisted(name))) return undefined;
-      // A view has no blank value.
-      const probe =
-        (resource === 'asset' && name.toLowerCase() === 'req') ||
-        tried(() => exportFilter([`${name}=`], naming), path, 'key', report);
-      for (const { value, at } of probe ? values : []) {
+      const isNamed = tried(() => exportFilter([`${name}=`], naming), path, 'key', report);
+      for (const { value, at } of isNamed ? values : []) {
         if (typeof value === 'object') continue;
         tried(() => exportFilter([`${name}=${value}`], naming), at, 'value', report);
       }
