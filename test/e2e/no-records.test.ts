@@ -73,6 +73,15 @@ describe('totals and notes below a table (101)', () => {
     expect(kept.exitCode).toBe(3);
   });
 
+  it('a last row with nothing but its key is a record that lacks the rest', async () => {
+    const file = await desk.file('a.csv', csv([HEADINGS, ...records(10), ['', 'S-77', '', '']]));
+    const imported = await desk.import(file, {
+      ...JOB,
+      columns: { ...JOB.columns, Name: { field: 'name', required: true } },
+    });
+    expect(imported.summary.rows).toMatchObject({ total: 11, created: 10, invalid: 1, skipped: 0 });
+  });
+
   it('a row named like one is a record where it carries its key and converts', async () => {
     const last = ['Total', '4711', '', '100.00'];
     const table = [['Name', 'Serial', 'Model', 'Cost', 'Bought', 'Owner', 'Rack', 'Bay'], ...records(10), last];

@@ -109,7 +109,10 @@ export function compileMapping(input: MappingInput): Mapping {
    */
   function isRecord(cells: readonly Cell[], { like, doubtful }: NoRecord, issues: readonly Issue[]): boolean {
     if (like === 'the heading again') return false;
-    const label = doubtful ? -1 : cells.findIndex((cell) => !isBlank(cell));
+    const first = cells.findIndex((cell) => !isBlank(cell));
+    // A note begins where the table does: what stands further right, and is the key, is a record that lacks the rest.
+    if (doubtful && first > 0 && keyColumns.some(({ index }) => index === first)) return true;
+    const label = doubtful ? -1 : first;
     const needed = columns.filter((column) => column.required || keyColumns.includes(column));
     const filled = needed.every(({ index }) => index !== label && !isBlank(cells[index]));
     return filled && (doubtful || (needed.length > 0 && issues.length === 0));
