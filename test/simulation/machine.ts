@@ -118,7 +118,7 @@ export function installMachine(): void {
       construct: (target, args) =>
         active && args.length === 0 ? new target(active.wall()) : Reflect.construct(target, args),
       get: (target, name) =>
-        name === 'now' ? () => (active ? active.wall() : target.now()) : Reflect.get(target, name),
+        name === 'now' ? () => (active ? Math.floor(active.wall()) : target.now()) : Reflect.get(target, name),
     }),
   );
   put(performance, 'now', () => (active ? active.timeline.now : real.now()));
