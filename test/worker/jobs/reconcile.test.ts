@@ -89,7 +89,7 @@ describe('a reconciliation of the queue', () => {
       [{ job: 'erp', file: 'erp.csv', options: { dry_run: true, apply: true } }, ['are both true']],
       [
         { job: 'erp', options: { apply: 'yes', fource: 1 } },
-        ['`options.apply` is "yes"', '`force`', 'neither is there'],
+        ['`options.apply` must be true or false, not "yes"', '`force`', 'neither is there'],
       ],
       [{ job: 'erp', file: '/etc/passwd' }, ['not below a folder']],
       [{ job: '../erp', file: 'erp.csv' }, ['without folder and ending']],
