@@ -193,11 +193,20 @@ export class RunRows {
   async plan(run: FoundRun, summary: Summary | undefined): Promise<Plan | undefined> {
     const request = await readRequest(this.folder(run));
     if (!request?.job || !existsSync(this.folder(run).store)) return undefined;
-    const { so, ended } = this.over(run, 'plan', new Planned(), (store, planned) =>
-      eachRow(store, `kind in ('created', 'updated', 'unchanged', 'at_risk', 'not_attempted')`, (row) =>
+    const { so, ended } = this.over(run, 'plan', new Planned(), async (store, planned) => {
+      // Of most rows only their number is told; the others say which fields they change.
+      const counted = store.prepare(
+        `select kind, count(*) as n from rows where row > ? and row <= ? and kind in ('created', 'unchanged', 'at_risk') group by kind`,
+      );
+      for (const from of windowsOf(store)) {
+        for (const { kind, n } of counted.all(from, from + WINDOW)) planned.counts[kind as Plain] += Number(n);
+        await breath();
+      }
+      const { rows } = await pick(store, { sql: `kind = 'created'`, values: [] }, 0, 0, FIRST);
+      await eachRow(store, `kind in ('updated', 'not_attempted') or row in (${rows.join(', ')})`, (row) =>
         planned.see(row),
-      ),
-    );
+      );
+    });
     await ended;
     const brakes = brakesOf(request.job.job, {
       rows: summary?.rows,
@@ -287,6 +296,9 @@ interface Finding<T> {
   endedAt: number | undefined;
 }
 
+/** Kinds whose rows are counted by the store. */
+type Plain = 'created' | 'unchanged' | 'at_risk';
+
 /** What the rows of a run come to, as they were planned. */
 class Planned {
   readonly counts = { created: 0, updated: 0, unchanged: 0, cleared: 0, at_risk: 0 };
@@ -294,12 +306,12 @@ class Planned {
   readonly creates: Plan['creates'] = [];
   readonly fields = new Map<string, Plan['fields'][number]>();
 
+  /** A row that is not `Plain`, or one of the first that are created. */
   see(row: EndedRow): void {
     const { outcome, diff } = resultOf(row, '');
     const { kind, key } = outcome;
-    if (kind === 'unchanged' || kind === 'at_risk') this.counts[kind]++;
-    else if (isNew(outcome)) {
-      this.counts.created++;
+    if (isNew(outcome)) {
+      if (kind !== 'created') this.counts.created++;
       if (this.creates.length >= FIRST) return;
       const values = diff.filter((one) => one.new !== '').map((one) => ({ field: one.field, value: one.new }));
       this.creates.push({ row: row.row, key, values });
@@ -415,7 +427,7 @@ function outcomesOf(store: RunStore | undefined, rows: readonly number[]): Reado
 
 async function eachRow(store: RunStore, where: string, see: (row: EndedRow) => void): Promise<void> {
   for (const from of windowsOf(store)) {
-    for (const batch of store.rows.ended(`row > ${from} and row <= ${from + WINDOW} and (${where})`)) {
+    for (const batch of store.rows.ended(`row <= ${from + WINDOW} and (${where})`, from)) {
       batch.forEach(see);
       await breath();
     }

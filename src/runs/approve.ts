@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyPrivately, writeSafely } from '../files/safe-write.js';
@@ -5,7 +6,6 @@ import type { RunError } from '../model/error.js';
 import { brakeStop } from '../report/summary.js';
 import { importFile } from './import.js';
 import { reconcileFile } from './reconcile.js';
-import { readPlan } from './rows/planned.js';
 import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { type AgainOptions, assertNotPruned, type EarlierRun, readRequest, runAtRest } from './run/earlier-run.js';
@@ -71,7 +71,8 @@ export async function runToApprove(wanted: string, settings: Settings): Promise<
   if (summary && status === 'braked' && brakeStop(summary) === 'refusals') {
     throw refuse('what the service refused stopped it while it was writing. Put that right, and run the file again.');
   }
-  if (!(await readPlan(folder.plan))) {
+  // It has its name only once it is whole.
+  if (!existsSync(folder.plan)) {
     throw refuse('it stopped before all its rows were planned. Run the file again.');
   }
   await assertNotYet(folder, settings.home, refuse);

@@ -219,14 +219,15 @@ export class RowStore {
     for (const batch of this.#pages(HEAD, where)) yield batch.map(storedRow);
   }
 
-  /** How they ended. */
-  *ended(where = '1'): Generator<readonly EndedRow[]> {
+  /** How they ended; of those behind a row. */
+  *ended(where = '1', behind = 0): Generator<readonly EndedRow[]> {
     this.#store.write();
     // Many rows as one text: a row at a time costs more to hand over than to read.
     const page = this.#store.prepare(
       `select json_group_array(json(ended)) as page from (select ${ENDED} from ${this.#table} where row > ? and (${where}) order by row limit ${PER_READ})`,
     );
-    for (let last = 0; ; ) {
+    // SQLite goes by one lower bound: with another one in the condition it would look at all rows before it.
+    for (let last = behind; ; ) {
       const rows = (parsed(page.get(last)?.['page']) as Ended[]).map(endedRow);
       if (rows.length === 0) return;
       yield rows;
