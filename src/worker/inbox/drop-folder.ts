@@ -94,7 +94,7 @@ export class DropFolder {
       if (here && before !== undefined) await merge(from, before);
       if (here) reached('archived');
       await rm(join(now, COMPLETE), { force: true });
-      await this.#noteResult(claim, result, this.asSeen(now));
+      await this.#noteResult(claim, result, `${this.asSeen(now)}/${note?.name ?? 'report.html'}`);
       return now;
     } catch (error) {
       throw new RunError(
@@ -107,8 +107,8 @@ export class DropFolder {
   }
 
   /** Tells whoever dropped the file what became of it, in the folder where they look first. Does without where that is gone. */
-  async #noteResult({ job, name }: Claim, result: string, place: string): Promise<void> {
-    const text = `${name}: ${result}.\n\nThe file lies in ${place}, with a report.html or a note that says more.\n`;
+  async #noteResult({ job, name }: Claim, result: string, more: string): Promise<void> {
+    const text = `${name}: ${result}.\n\nMore is said in ${more}; the file lies beside it.\n`;
     const folder = join(this.dir, segment(job));
     if (await isFolder(folder)) await placeText(join(folder, `${name}${RESULT}`), visible(text)).catch(() => undefined);
   }

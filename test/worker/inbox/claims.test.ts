@@ -80,7 +80,7 @@ describe('ends', () => {
     if (!claim) throw new Error('no claim');
     const folder = await place.folder.end(claim, { place: 'done', result: '15 to correct', finished: true });
     const note = join(place.dir, 'assets', 'a.csv.result.txt');
-    const text = `a.csv: 15 to correct.\n\nThe file lies in ${place.folder.asSeen(folder)}, with`;
+    const text = `a.csv: 15 to correct.\n\nMore is said in ${place.folder.asSeen(folder)}/report.html; the file lies beside it.`;
     expect(await readFile(note, 'utf8')).toContain(text);
     await claimsOf({ 'b.csv': 'B' });
     expect(place.claims.map(({ name }) => name)).toEqual(['a.csv', 'b.csv']);
