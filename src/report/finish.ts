@@ -71,6 +71,8 @@ export interface ReportInput {
   /** What adds references.csv: records that were created because rows name them. */
   readonly references?: readonly ReferencesFound[];
   readonly summary: SummaryHead;
+  /** Asked once the tables are written, which takes its share of a large run; `summary` says it without. */
+  readonly ended?: () => Pick<Summary, 'finished_at' | 'seconds'>;
 }
 
 /** The same with all of them. */
@@ -166,6 +168,7 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   const forPerson = rowsForPerson(tally.counts) + (comparison?.compared.orphans_for_person ?? 0);
   const summary: Summary = {
     ...input.summary,
+    ...input.ended?.(),
     ...(input.summary.source ? { source: { ...input.summary.source, rows } } : {}),
     status: input.summary.status ?? (forPerson > 0 ? 'partial' : 'succeeded'),
     ...(reconcile && comparison ? { reconcile: { ...reconcile.facts, compared: comparison.compared } } : {}),

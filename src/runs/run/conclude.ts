@@ -96,6 +96,7 @@ export async function conclude(
       ...(reconcile ? { reconcile } : {}),
       references: references(run),
       ...(columnOf ? { columnOf } : {}),
+      ended: () => ended(run),
       summary: {
         ...summaryHead(run, run.past.requests),
         job: request.job.name,
@@ -214,8 +215,8 @@ export function exitCode(status: RunStatus, { signal }: Pick<Run, 'signal'>): nu
 }
 
 /** What the summary of every run says. `earlier`: requests of its earlier processes. */
-export function summaryHead({ request, folder, counts, warnings, clock }: Shell, earlier: Readonly<RequestCounts>) {
-  const ended = clock.wall();
+export function summaryHead(run: Shell, earlier: Readonly<RequestCounts>) {
+  const { request, folder, counts, warnings } = run;
   return {
     run: folder.run,
     kind: request.kind,
@@ -224,8 +225,16 @@ export function summaryHead({ request, folder, counts, warnings, clock }: Shell,
     requests: allRequests(earlier, counts),
     warnings,
     started_at: request.startedAt,
-    finished_at: new Date(ended).toISOString(),
-    seconds: Math.round(ended - Date.parse(request.startedAt)) / 1000,
+    ...ended(run),
+  };
+}
+
+/** As if the run ended now. */
+function ended({ request, clock }: Shell) {
+  const now = clock.wall();
+  return {
+    finished_at: new Date(now).toISOString(),
+    seconds: Math.round(now - Date.parse(request.startedAt)) / 1000,
   };
 }
 
