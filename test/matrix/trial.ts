@@ -45,10 +45,16 @@ export async function tryOut(combination: Combination): Promise<void> {
   const sheet = sheetOf(combination);
   // What lags behind has arrived when the clock of the service is put forward: no test waits for it.
   let ahead = 0;
+  // As it arrived, but for what was turned away: a request whose connection was gone before anything of it was sent is counted
+  // twice by the run.
+  let writesTaken = 0;
   const desk = await openDesk({
     now: () => Date.now() + ahead,
     faults: FAULTS,
     switches: switchesOf(combination),
+    onAnswer({ method }, status) {
+      if (method !== 'GET' && status !== 429) writesTaken++;
+    },
     // What the switch is about is said only beyond a limit.
     ...(combination.retryAfter === 'seconds' ? {} : { maxRps: LIMIT }),
   });
@@ -71,7 +77,7 @@ export async function tryOut(combination: Combination): Promise<void> {
     sandbox.setFaults([]);
     const after = sandbox.raw(sheet.resource);
     const writes = sandbox.commits.slice();
-    const received = sandbox.requests.writes;
+    const taken = writesTaken;
     const second = await desk.import(file, sheet.job, { env: SETTINGS });
     const evidence = {
       ...{ resource: sheet.resource, keyField: sheet.keyField, before, after },
@@ -99,8 +105,7 @@ export async function tryOut(combination: Combination): Promise<void> {
       // What was unknown was looked for again, with all the time in between, and only that was sent.
       expect(second.results.map((row) => row['outcome']).filter((one) => one === 'created')).toHaveLength(1);
       expect(again.map(({ method }) => method)).toEqual(['POST']);
-      // As it arrived: a request whose connection was gone before anything of it was sent is counted here twice.
-      expect(sandbox.requests.writes - received).toBe(1);
+      expect(writesTaken - taken).toBe(1);
     }
   } finally {
     await desk.close();

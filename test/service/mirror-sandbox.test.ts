@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 const plain = (): Service =>
-  client(sandbox.url, { company: 1, token: { kind: 'token', token: 'test-token' }, patienceMs: 5_000 });
+  client(sandbox.url, { company: 1, token: { kind: 'token', token: 'test-token' }, patienceMs: 60_000 });
 
 /** The sandbox shows of an asset what the interface lists (section 2.5); here, as services may, also when it was modified. */
 function dated(service: Service): Service {

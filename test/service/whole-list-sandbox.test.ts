@@ -39,7 +39,7 @@ async function sandboxOf(assets: number, options: SandboxOptions = {}): Promise<
 }
 
 async function read(sandbox: Sandbox, options: Partial<WholeListOptions> = {}, query: Record<string, string> = {}) {
-  const service = client(sandbox.url, { company: 1, token: { kind: 'token', token: TOKEN } });
+  const service = client(sandbox.url, { company: 1, token: { kind: 'token', token: TOKEN }, patienceMs: 60_000 });
   const list = await readWholeList(service, 'asset', query, { file: newFile(), ordered: true, ...options });
   open.push(() => list.close());
   const records: Json[] = [];
