@@ -9,7 +9,7 @@ import type { Progress, RunContext } from '../run/context.js';
 import type { RunFolder } from '../run/layout.js';
 import { readRunSummary } from '../run/list.js';
 import { LockHeld, takeLock } from '../run/lock.js';
-import { beginRun, type Kept, keptRun, openShell, progressTeller, type Shell } from '../run/shell.js';
+import { beginRun, type Kept, keptRun, openShell, type Shell } from '../run/shell.js';
 import type { ExportRequest, StoredExport } from './request.js';
 import { checkTarget } from './target.js';
 export interface ExportRun extends Shell<StoredExport> {
@@ -92,13 +92,13 @@ async function begin(
   context: RunContext,
   { requests, vain }: { readonly requests: Readonly<RequestCounts>; readonly vain: boolean },
 ): Promise<ExportRun> {
-  const tell = progressTeller(context, kept.folder.run);
+  const shell = await openShell(kept, context);
   let isVain = vain;
   return {
-    ...(await openShell(kept, context)),
+    ...shell,
     progress(phase, done, total) {
       isVain = false;
-      tell(done === total, () => ({ phase, done, total, outcomes: noOutcomes() }));
+      shell.tell(done === total, () => ({ phase, done, total, outcomes: noOutcomes() }));
     },
     earlier: requests,
     isVain: () => isVain,

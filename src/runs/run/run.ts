@@ -26,7 +26,6 @@ import {
   type Kept,
   keptRun,
   openShell,
-  progressTeller,
   type RunOptions,
   type Shell,
   type StoredRun,
@@ -168,7 +167,6 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
       concurrency: request.concurrency,
       ...(maxRps === undefined ? {} : { maxRps }),
     });
-    const tell = progressTeller(context, folder.run);
     let toldPhase: Progress['phase'] | undefined;
     const run: Run = {
       ...shell,
@@ -192,7 +190,7 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
         const counted = phase !== 'reading' && phase !== 'waiting for its turn' && run.rows > 0;
         const begins = phase !== toldPhase;
         toldPhase = phase;
-        tell(begins || (counted && done === run.rows), () => {
+        shell.tell(begins || (counted && done === run.rows), () => {
           const requests = phase === 'writing' ? outlook.ahead(run.counts) : undefined;
           return {
             phase,

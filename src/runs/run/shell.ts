@@ -60,6 +60,8 @@ export interface Shell<R extends StoredRun = StoredRun> extends Kept<R> {
   info(text: string): void;
   /** Ends what the run holds open, the last first: service, snapshot, lock. */
   readonly closers: (() => Promise<void>)[];
+  /** Of the progress; what it is, is asked only where it is told. */
+  readonly tell: (isWhole: boolean, progress: () => Omit<Progress, 'run'>) => void;
   /** Set in a worker. */
   readonly worker: WorkerContext | undefined;
   /** When an earlier process of this run, which did not end it in order, last showed that it lived: milliseconds since 1970. */
@@ -156,6 +158,7 @@ export async function openShell<R extends StoredRun>(kept: Kept<R>, context: Run
   }
   const warnings = [...(request.notes ?? []), ...settings.warnings];
   const info = (text: string) => listener.notice({ level: 'info', text });
+  const closers = [unlock];
   return {
     ...kept,
     signal,
@@ -168,7 +171,8 @@ export async function openShell<R extends StoredRun>(kept: Kept<R>, context: Run
       listener.notice({ level: 'warn', text });
     },
     info,
-    closers: [unlock],
+    closers,
+    tell: progressTeller(context, folder.run, closers),
     worker,
     leftAt,
     halt(why) {
@@ -179,17 +183,27 @@ export async function openShell<R extends StoredRun>(kept: Kept<R>, context: Run
   };
 }
 
-/** Hands progress on a few times a second, and where a phase begins or is whole. */
-export function progressTeller(
+/** Hands progress on a few times a second, and at once where a phase begins or is whole. What is latest is always told. */
+function progressTeller(
   { listener, clock = systemClock }: RunContext,
   run: string,
-): (isWhole: boolean, progress: () => Omit<Progress, 'run'>) => void {
+  closers: Shell['closers'],
+): Shell['tell'] {
   let last = Number.NEGATIVE_INFINITY;
+  let latest: () => Omit<Progress, 'run'>;
+  let cancel: (() => void) | undefined;
+  const tell = () => {
+    cancel?.();
+    cancel = undefined;
+    last = clock.now();
+    listener.progress({ run, ...latest() });
+  };
+  closers.push(async () => cancel?.());
   return (isWhole, progress) => {
-    const now = clock.now();
-    if (now - last < 100 && !isWhole) return;
-    last = now;
-    listener.progress({ run, ...progress() });
+    latest = progress;
+    const early = last + 100 - clock.now();
+    if (isWhole || early <= 0) tell();
+    else cancel ??= clock.after(early, tell);
   };
 }
 
