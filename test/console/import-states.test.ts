@@ -390,11 +390,14 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     const write = page.getByRole('button', { name: /^Write \d+ rows/ });
     await write.dblclick();
     await write.press('Enter');
-    expect(ordered()).toHaveLength(1);
+    await expect.poll(ordered).toHaveLength(1);
     await page.goto(CHECK);
+    expect(ordered()).toHaveLength(1);
     await page.getByRole('button', { name: 'Take Acme Computers for 7 rows' }).click();
     await page.getByRole('button', { name: 'Check again with 1 correction' }).dblclick();
     await page.getByRole('grid').press('Control+Enter');
+    await expect.poll(ordered).toHaveLength(2);
+    await page.goto(CHECK);
     expect(ordered()).toHaveLength(2);
     await one.close();
   });

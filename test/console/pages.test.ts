@@ -449,6 +449,7 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       await page.keyboard.press('?');
       await page.getByRole('dialog').getByText('Nights').waitFor();
       await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'hidden' });
       await together(page, 'g', 'r');
       await page.getByRole('heading', { name: 'Nothing has run yet.' }).waitFor();
       await page.keyboard.press('/');
@@ -459,6 +460,7 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       await page.keyboard.press('?');
       await page.getByLabel('Keys work without Ctrl').uncheck();
       await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'hidden' });
       await together(page, 'g', 'o');
       await page.keyboard.press('?');
       await page.getByRole('dialog').waitFor();

@@ -126,7 +126,8 @@ export async function stage(answers: Answers, expected = /status of (?:40\d|50\d
         name === 'lost'
           ? 'new Event("error")'
           : `new MessageEvent('${name}', { data: ${JSON.stringify(JSON.stringify(data ?? null))} })`;
-      await until(async () => ((await page.evaluate('window.sources.length')) as number) > 0, {
+      const listens = `window.sources.length > 0 && (${name === 'lost'} || window.sources.at(-1).readyState !== 2)`;
+      await until(async () => (await page.evaluate(listens)) as boolean, {
         what: 'a page that listens',
       });
       await page.evaluate(`window.sources.at(-1).dispatchEvent(${made})`);
