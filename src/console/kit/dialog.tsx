@@ -22,7 +22,18 @@ export function Dialog({
     if (!open) dialog.current?.close();
   }, [open]);
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      // Closed by what `open` says, not by the browser first: somebody may ask for it again before it tells.
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClose={() => {
+        if (!dialog.current?.open) onClose();
+      }}
+    >
       {open && (
         <>
           <header className="line">
