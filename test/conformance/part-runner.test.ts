@@ -1,9 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 import { type StoreServer, sharedStores } from '../support/servers.js';
 import { type Member, openMember } from '../support/team.js';
 import { expectTruth } from '../support/truth.js';
 import { until } from '../support/until.js';
+
+/** How much older, in milliseconds, what a run has read looks to its writer. */
+const late = vi.hoisted(() => ({ ms: 0 }));
+vi.mock('../../src/pipeline/apply/apply.js', async (original) => {
+  const real = await original<typeof import('../../src/pipeline/apply/apply.js')>();
+  class Writer extends real.Writer {
+    constructor(options: ConstructorParameters<typeof real.Writer>[0]) {
+      super({ ...options, now: () => options.now() + late.ms });
+    }
+  }
+  return { ...real, Writer };
+});
 
 const SUPPLIERS = {
   kind: 'import',
@@ -51,6 +63,7 @@ describe.each(runners)('parts $name', ({ members: count, start }) => {
   const sheet = (rows: readonly (readonly (string | number)[])[]) =>
     desk.file('suppliers.csv', csv([['Name', 'City'], ...rows]));
   afterEach(async () => {
+    late.ms = 0;
     await Promise.all(members.map((member) => member.close()));
     members = [];
     await desk.close();
@@ -69,6 +82,32 @@ describe.each(runners)('parts $name', ({ members: count, start }) => {
     expect(again.summary.rows).toMatchObject({ unchanged: ROWS });
     expect(again.commits).toBe(0);
     expect(desk.sandbox.records('supplier').filter((one) => one['city'] === 'Basel')).toHaveLength(350);
+  });
+
+  it('records that are read again before their updates are read by who sends them', async () => {
+    const meanwhile = new Set(['/supplier/7/', '/supplier/407/']);
+    let reads = 0;
+    await open({
+      onRequest({ method, path }) {
+        if (method !== 'GET' || !/^\/supplier\/\d+\/$/.test(path)) return;
+        reads++;
+        if (meanwhile.delete(path)) desk.sandbox.edit('supplier', Number(path.split('/')[2]), { city: 'Genf' });
+      },
+    });
+    await desk.import(await sheet(rowsOf(0, ROWS, 'Bern')), SUPPLIERS, asWorker());
+    const before = members.map((member) => member.read());
+    reads = 0;
+    // Beyond three quarters of a minute where others send, beyond a whole one where nobody does.
+    late.ms = count > 0 ? 50_000 : 70_000;
+    const imported = await desk.import(await sheet(rowsOf(0, ROWS, 'Basel')), SUPPLIERS, asWorker());
+    expect(imported.summary.rows).toMatchObject({ updated: ROWS - 2, conflict: 2 });
+    expect(desk.sandbox.records('supplier').filter((one) => one['city'] === 'Basel')).toHaveLength(ROWS - 2);
+    // The first updates are read back, too.
+    expect(reads).toBeGreaterThanOrEqual(ROWS);
+    expect(reads).toBeLessThan(ROWS + 20);
+    const byOthers = members.slice(1).map((member, at) => member.read() - (before[at + 1] ?? 0));
+    for (const one of byOthers) expect(one).toBeGreaterThan(50);
+    expect(imported.summary.requests.reads).toBeGreaterThanOrEqual(ROWS);
   });
 
   it('open effects are looked up, refusals keep the words of the service', async () => {

@@ -146,7 +146,7 @@ describe('`key: none`: every row is a new record', () => {
       exclusive: async () => undefined,
       carrier: async () => ({
         parts: 0,
-        sent: { writes: 0, retries: 0 },
+        sent: { reads: 0, writes: 0, retries: 0 },
         carry: (requests) => requests.map(() => Promise.resolve(undefined)),
         cancel: () => undefined,
         quiesce: async () => undefined,

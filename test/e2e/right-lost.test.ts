@@ -19,7 +19,7 @@ const JOB = {
 /** Shares its work with nobody. */
 const alone: Carrier = {
   parts: 0,
-  sent: { writes: 0, retries: 0 },
+  sent: { reads: 0, writes: 0, retries: 0 },
   carry: (requests) => requests.map(() => Promise.resolve(undefined)),
   cancel: () => undefined,
   quiesce: async () => undefined,

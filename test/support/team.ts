@@ -16,6 +16,8 @@ export interface Member {
   readonly worker: WorkerContext;
   /** Writing requests it sent, for whichever run. */
   sent(): number;
+  /** Records it read, for whichever run. */
+  read(): number;
   /** Ends as SIGTERM does. */
   close(): Promise<void>;
 }
@@ -40,9 +42,10 @@ export async function openMember({ settings, url, leaseMs = 3_000 }: MemberOptio
   });
   const service = settings.apiUrl ?? '';
   const channel = runChannel(settings, store.pace(service), signal);
-  let sent = 0;
+  let [sent, read] = [0, 0];
   const observe: WorkerContext['observe'] = ({ kind }) => {
     if (kind === 'write') sent++;
+    else read++;
   };
   const signer = await openSigner(settings);
   const parts = await openParts({ store, service, settings, leaseMs, signer, log, signal, channel, observe });
@@ -50,6 +53,7 @@ export async function openMember({ settings, url, leaseMs = 3_000 }: MemberOptio
     store,
     parts,
     sent: () => sent,
+    read: () => read,
     worker: {
       channel,
       observe,

@@ -23,6 +23,19 @@ export type WriteRequest = {
     }
 );
 
+/** A record to be read again before its update. */
+export interface ReadRequest {
+  readonly op: 'read';
+  readonly resource: ResourceName;
+  readonly id: number;
+}
+
+/** What it came to; null: there is no such record any more. */
+export interface ReadAnswer {
+  readonly kind: 'read';
+  readonly record: Json | null;
+}
+
 /**
  * The one place from which an import's writing requests go out, whoever sends them. `isFresh` is asked directly before
  * each try of an update; where it says no, the answer is `unsent`, withheld as `stale`.

@@ -8,7 +8,15 @@ import { decodeFields, encodeFields } from '../codec.js';
 import { changesOf, type Merge, mergeRow, updateRequest, withProbe } from '../plan/merge.js';
 import type { EndTurn, ReadBack, Verified } from './read-back.js';
 import { effectOf } from './stored.js';
-import { type Before, type Ended, Interrupted, RowWrite, type Update, type WriteRun } from './write.js';
+import {
+  type Before,
+  type Ended,
+  Interrupted,
+  RowWrite,
+  type Update,
+  type WriteRun,
+  type WriterOptions,
+} from './write.js';
 
 /** A request that became stale so often while it waited is given up: the service lets nothing through. */
 const MOST_READS = 10;
@@ -72,7 +80,7 @@ export class UpdateRow extends RowWrite<Update> {
   async refresh(): Promise<boolean> {
     const { freshMs, pace } = this.run.options;
     try {
-      const moved = await this.reread(freshMs * (pace.shared ? 1 - LEFT_FOR_THE_WAY : 1));
+      const moved = await this.reread(freshMs * (pace.shared ? 1 - LEFT_FOR_THE_WAY : 1), this.run.options.readAgain);
       if (moved !== undefined) this.end(this.conflict(moved));
       return moved === undefined;
     } catch (error) {
@@ -208,7 +216,7 @@ export class UpdateRow extends RowWrite<Update> {
   }
 
   /** Reads a record again that was read more than `oldest` milliseconds ago. What somebody else changed of what the row sets, in words. */
-  private async reread(oldest: number): Promise<string | undefined> {
+  private async reread(oldest: number, through?: WriterOptions['readAgain']): Promise<string | undefined> {
     const { plan, service, now: clock } = this.run.options;
     const { spec, lexicon } = plan;
     const { id, set } = this.change;
@@ -216,7 +224,8 @@ export class UpdateRow extends RowWrite<Update> {
     const age = clock() - this.base.readAt;
     // Less than none: the clock was put back, and does not tell.
     if (age >= 0 && age <= oldest) return undefined;
-    const record = await service.get(spec.name as Readable, id);
+    const carried = await through?.(id);
+    const record = carried ? carried.record : await service.get(spec.name as Readable, id);
     if (!record) return `the record ${id} no longer exists`;
     const before = readRecord(spec, this.base.record as Json, lexicon).fields;
     const now = readRecord(spec, record, lexicon).fields;
@@ -229,7 +238,7 @@ export class UpdateRow extends RowWrite<Update> {
     const [field] = touched;
     if (field !== undefined)
       return `${touched.join(', ')} of the record ${id} is now "${valueText(now[field])}", it was "${valueText(before[field])}"`;
-    this.base = { record, readAt: clock() };
+    this.base = { record, readAt: carried?.readAt ?? clock() };
     return undefined;
   }
 

@@ -76,6 +76,11 @@ export interface WriterOptions {
    * earlier one was open; it is sent from here, since a worker may have died of it.
    */
   readonly send: (request: WriteRequest, again?: boolean) => Promise<WriteAnswer>;
+  /**
+   * Reads a record again through another worker, where there are takers; undefined where that came to nothing. `readAt`: when it was
+   * asked for, so that its age is never told too low.
+   */
+  readonly readAgain?: (id: number) => Promise<{ readonly record: Json | null; readonly readAt: number } | undefined>;
   readonly journal: Journal;
   /**
    * Looks up the records that have the key of these values, exactly; undefined where it cannot be looked up. `since`: what

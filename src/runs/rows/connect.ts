@@ -102,7 +102,7 @@ export async function connect(run: Run): Promise<Connection> {
   if (carrier) {
     run.closers.push(() => carrier.close());
     const { sent } = carrier;
-    run.counts = countsWith(connection.service.counts, () => ({ ...sent, total: sent.writes }));
+    run.counts = countsWith(connection.service.counts, () => ({ ...sent, total: sent.reads + sent.writes }));
   }
   run.carrier = carrier;
   const behaviour = loadBehaviour(settings.home, serviceName(settings.apiUrl, company));

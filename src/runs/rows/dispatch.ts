@@ -1,10 +1,17 @@
 import { RunError } from '../../model/error.js';
 import { eachLimit } from '../../pipeline/apply/apply.js';
-import { isFreshAt, sendRequest, type WriteRequest } from '../../pipeline/apply/request.js';
+import {
+  isFreshAt,
+  type ReadAnswer,
+  type ReadRequest,
+  sendRequest,
+  type WriteRequest,
+} from '../../pipeline/apply/request.js';
 import { Halted, type Pace, type WriterOptions } from '../../pipeline/apply/write.js';
-import type { RequestCounts, Service, WriteAnswer } from '../../service/port.js';
+import type { ResourceName } from '../../resources/spec.js';
+import type { Readable, RequestCounts, Service, WriteAnswer } from '../../service/port.js';
 import { openService } from '../../service/service.js';
-import type { Carrier, RunContext, WorkerContext } from '../run/context.js';
+import type { Carried, CarriedAnswer, Carrier, RunContext, WorkerContext } from '../run/context.js';
 import { serviceOptions } from '../run/open-service.js';
 import { sharedParts } from './connect.js';
 
@@ -17,25 +24,50 @@ const FEWEST_CARRIED = 50;
  * Sends writing requests: from here, or, where a carrier has takers, gathered into parts that go to whatever worker is
  * free. What a carrier gives back unsent, and what is sent again, is sent from here. Once the run has stopped, what was gathered or given back is
  * not sent: it throws `Halted`. An update whose record has to be read again by then is `unsent`, withheld as `stale`, wherever it waited.
+ * Records that are read again before their updates go the same way; what comes back unread is read by who asked.
  */
 export function dispatcher(
   service: Service,
-  carrier: Carrier | undefined,
-  stopped: () => boolean,
-  now: () => number,
-): WriterOptions['send'] {
+  { resource, carrier, size, stopped, now }: Dispatch,
+): Pick<WriterOptions, 'send' | 'readAgain'> {
   const isFresh = (request: WriteRequest) => isFreshAt(now(), request);
   const sendOwn = (request: WriteRequest) => sendRequest(request, service, isFresh);
-  if (!carrier) return sendOwn;
-  interface Waiting {
-    readonly request: WriteRequest;
-    readonly done: (answer: WriteAnswer | Promise<WriteAnswer>) => void;
-  }
-  let waiting: Waiting[] = [];
+  if (!carrier) return { send: sendOwn };
   const sendHere = async (request: WriteRequest): Promise<WriteAnswer> => {
     if (stopped()) throw new Halted();
     return sendOwn(request);
   };
+  const unread = async () => undefined;
+  const send = gathered<WriteRequest, WriteAnswer>(carrier, size, stopped, sendOwn, sendHere);
+  const read = gathered<ReadRequest, ReadAnswer | undefined>(carrier, size, stopped, unread, unread);
+  return {
+    send: (request, again = false) => (again ? sendHere(request) : send(request)),
+    async readAgain(id) {
+      const readAt = now();
+      const answer = await read({ op: 'read', resource, id });
+      return answer && { record: answer.record, readAt };
+    },
+  };
+}
+
+interface Dispatch {
+  readonly resource: ResourceName;
+  readonly carrier: Carrier | undefined;
+  /** Requests that one worker is given at this moment. */
+  readonly size: () => number;
+  readonly stopped: () => boolean;
+  readonly now: () => number;
+}
+
+/** Requests of one turn of the event loop as parts. `few`: for what is not worth a part; `back`: for what a carrier gives back. */
+function gathered<Q extends Carried, A extends CarriedAnswer | undefined>(
+  carrier: Carrier,
+  size: () => number,
+  stopped: () => boolean,
+  few: (request: Q) => Promise<A>,
+  back: (request: Q) => Promise<A>,
+): (request: Q) => Promise<A> {
+  let waiting: { readonly request: Q; readonly done: (answer: Promise<A>) => void }[] = [];
   const go = () => {
     const batch = waiting;
     waiting = [];
@@ -44,23 +76,23 @@ export function dispatcher(
       return;
     }
     while (batch.length > 0) {
-      const part = batch.splice(0, PART_SIZE);
+      // Of several parts of the run that begin together: one worker is not to have all of them.
+      const part = batch.splice(0, size());
       if (part.length < FEWEST_CARRIED || carrier.parts === 0) {
-        for (const { request, done } of part) done(sendOwn(request));
+        for (const { request, done } of part) done(few(request));
         continue;
       }
       const answers = carrier.carry(part.map(({ request }) => request));
       part.forEach(({ request, done }, at) => {
-        done((answers[at] ?? Promise.resolve(undefined)).then((answer) => answer ?? sendHere(request)));
+        // The carrier has seen to it that the answer is one to its request.
+        done((answers[at] ?? Promise.resolve(undefined)).then((answer) => (answer as A) ?? back(request)));
       });
     }
   };
-  return (request, again = false) =>
-    again
-      ? sendHere(request)
-      : new Promise((done) => {
-          if (waiting.push({ request, done }) === 1) setImmediate(go);
-        });
+  return (request) =>
+    new Promise((done) => {
+      if (waiting.push({ request, done }) === 1) setImmediate(go);
+    });
 }
 
 export { isFreshAt };
@@ -80,9 +112,9 @@ export interface PartContext
  * where it certainly was not sent.
  */
 export async function sendPart(
-  requests: readonly WriteRequest[],
+  requests: readonly Carried[],
   context: PartContext,
-  told: (index: number, answer: WriteAnswer | undefined) => void,
+  told: (index: number, answer: CarriedAnswer | undefined) => void,
 ): Promise<RequestCounts> {
   const { settings, signal, log, company, maySend, isFresh } = context;
   const service = openService({
@@ -97,6 +129,10 @@ export async function sendPart(
     await eachLimit([...requests.entries()], settings.concurrency, async ([index, request]) => {
       if (signal.aborted || stopped) return told(index, undefined);
       try {
+        if (request.op === 'read') {
+          const record = await service.get(request.resource as Readable, request.id);
+          return told(index, { kind: 'read', record: record ?? null });
+        }
         const answer = await sendRequest(request, service, isFresh);
         told(index, isOurs(answer, signal) ? undefined : answer);
       } catch (error) {
@@ -122,6 +158,8 @@ function isOurs(answer: WriteAnswer, signal: AbortSignal): boolean {
 export interface PartSizes extends Pace {
   /** Parts that are under way at once; most of them wait for what became of a few of their rows. */
   readonly parts: number;
+  /** Parts whose records are read again, or whose intents are made durable, at once. */
+  readonly beginning: number;
   /** Rows of the next part, with so many rows left. */
   next(rowsLeft: number): number;
   /** A row that was sent has its outcome. */
@@ -129,6 +167,8 @@ export interface PartSizes extends Pace {
 }
 
 const PARTS = 16;
+/** Of them not wholly at work yet: while the rest of one is sent, the next is made durable. With others, each may read one again. */
+const PARTS_BEGINNING = 2;
 /** Rows that may wait for each that is at work from here. */
 const ASIDE = 4;
 /** Smaller ones cost more on their way than they save. */
@@ -159,6 +199,9 @@ export function partSizes(
     },
     get parts() {
       return PARTS + carried();
+    },
+    get beginning() {
+      return Math.max(PARTS_BEGINNING, Math.ceil(carried() / 2));
     },
     next(rowsLeft) {
       if (carried() === 0) return PART_SIZE;

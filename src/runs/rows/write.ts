@@ -32,8 +32,6 @@ const MOST_COMPARED = 5_000;
 export const FRESH_MS = 60_000;
 /** The same where the job says `reread: always`: a request that waits longer reads once more. */
 const FRESH_ALWAYS_MS = 5_000;
-/** Parts that are not wholly at work yet: while the rest of one is sent, the next is made durable. */
-const PARTS_BEGINNING = 2;
 
 /**
  * matched & planned → applied: plans a part, makes its intents durable, sends it. Rows that refer to rows of this file
@@ -124,7 +122,7 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
         underWay.delete(sent);
       });
     underWay.add(sent);
-    while (beginning.size >= PARTS_BEGINNING) await Promise.race(beginning);
+    while (beginning.size >= sizes.beginning) await Promise.race(beginning);
     while (underWay.size >= mostParts()) await Promise.race(underWay);
   };
   run.progress('writing', doneRows(run));
@@ -174,7 +172,13 @@ function openWriter(
     plan: matched.options,
     service: matched.service,
     guarding: guardingFields(run.job.match, matched.spec, matched.behaviour),
-    send: dispatcher(matched.service, carrier, () => state().stopped !== undefined, run.now),
+    ...dispatcher(matched.service, {
+      resource: matched.spec.name,
+      carrier,
+      size: () => sizes.next(run.rows),
+      stopped: () => state().stopped !== undefined,
+      now: run.now,
+    }),
     journal: {
       async intend(intents, before) {
         // What outcomes stand for is on the disk before they are: a customer that is not known is not found again.

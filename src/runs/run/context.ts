@@ -1,5 +1,5 @@
 import type { Log, RunListener } from '../../model/progress.js';
-import type { WriteRequest } from '../../pipeline/apply/request.js';
+import type { ReadAnswer, ReadRequest, WriteRequest } from '../../pipeline/apply/request.js';
 import type { Clock } from '../../service/clock.js';
 import type { WriteAnswer } from '../../service/port.js';
 import type { ServiceOptions } from '../../service/service.js';
@@ -56,16 +56,19 @@ export interface Right {
   release(open?: boolean): Promise<void>;
 }
 
-/** Takes writing requests of one run to whatever worker is free. */
+export type Carried = WriteRequest | ReadRequest;
+export type CarriedAnswer = WriteAnswer | ReadAnswer;
+
+/** Takes requests of one run to whatever worker is free. */
 export interface Carrier {
   /** Parts that may be under way at once; 0 while there is nobody to share the work with. */
   readonly parts: number;
   /**
    * One promise for each request, settled when its answer is known; in the order in which they are sent. A request goes
    * out at most once: `open` where a worker was lost that may have sent it, undefined where it surely was not sent, as an
-   * update is not whose record has to be read again.
+   * update is not whose record has to be read again. A record is `read`, or undefined where it was not.
    */
-  carry(requests: readonly WriteRequest[]): readonly Promise<WriteAnswer | undefined>[];
+  carry(requests: readonly Carried[]): readonly Promise<CarriedAnswer | undefined>[];
   /** The run stops: what was not begun is not sent any more, and answered undefined. */
   cancel(): void;
   /**
@@ -74,6 +77,6 @@ export interface Carrier {
    */
   quiesce(): Promise<void>;
   /** Requests that other workers sent for this run. */
-  readonly sent: { readonly writes: number; readonly retries: number };
+  readonly sent: { readonly reads: number; readonly writes: number; readonly retries: number };
   close(): Promise<void>;
 }

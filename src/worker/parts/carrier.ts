@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
-import type { Carrier, CarrierContext, WriteAnswer, WriteRequest } from '../../runs/run/context.js';
+import type { Carried, CarriedAnswer, Carrier, CarrierContext, WriteAnswer } from '../../runs/run/context.js';
 import { pause } from '../../runs/run/context.js';
 import type { Letters, PartListener } from './letters.js';
 import { answersOf, type Message, type PartData, type PartResult, pack } from './protocol.js';
@@ -24,30 +24,30 @@ class Part {
   done = false;
   /** Hears nothing of it any more. */
   forget: () => void = () => undefined;
-  readonly answers: Promise<WriteAnswer | undefined>[];
-  readonly #settlers: ((answer: WriteAnswer | undefined) => void)[] = [];
+  readonly answers: Promise<CarriedAnswer | undefined>[];
+  readonly #settlers: ((answer: CarriedAnswer | undefined) => void)[] = [];
 
   /** `failures`: executors that failed before they were granted these requests. */
   constructor(
-    readonly requests: readonly WriteRequest[],
+    readonly requests: readonly Carried[],
     readonly failures = 0,
   ) {
     this.answers = requests.map(() => new Promise((resolve) => this.#settlers.push(resolve)));
   }
 
   /** What has an answer keeps it. */
-  settle(index: number, answer: WriteAnswer | undefined): void {
+  settle(index: number, answer: CarriedAnswer | undefined): void {
     this.#settlers[index]?.(answer);
   }
 
-  /** Settles everything that has no answer yet. */
+  /** Settles everything that has no answer yet; no reading is ever open. */
   rest(answer: WriteAnswer | undefined): void {
-    for (const settle of this.#settlers) settle(answer);
+    for (const [at, { op }] of this.requests.entries()) this.settle(at, op === 'read' ? undefined : answer);
   }
 
   /** Takes the answers that its executor sends. */
   take(packed: string): void {
-    for (const [index, answer] of answersOf(packed, this.requests.length)) this.settle(index, answer ?? undefined);
+    for (const [index, answer] of answersOf(packed, this.requests)) this.settle(index, answer ?? undefined);
   }
 }
 
@@ -82,7 +82,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
   // Parts of an earlier process of this run are none of ours, and nothing that was said about them is said about ours.
   const prefix = `${run}.${randomBytes(8).toString('hex')}.`;
   const underWay = new Map<string, Part>();
-  const sent = { writes: 0, retries: 0 };
+  const sent = { reads: 0, writes: 0, retries: 0 };
   let number = 0;
   let looking: Promise<void> | undefined;
   const timer = setInterval(() => {
@@ -105,7 +105,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
     letters.listen(id, listener);
     part.forget = () => letters.forget(id, listener);
     try {
-      const data = { v: 2, run, company, resource, count: requests.length, packed: pack(requests) } as PartData;
+      const data = { v: 3, run, company, resource, count: requests.length, packed: pack(requests) } as PartData;
       part.job = await queue.add('part', letters.signedPart(id, data), { jobId: id, attempts: 1 });
       if (part.done) takeBack(id);
     } catch (error) {
@@ -179,6 +179,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
         lose(id, part, `its answers cannot be read: ${String(error)}`);
         return;
       }
+      sent.reads += result.reads;
       sent.writes += result.writes;
       sent.retries += result.retries;
       drop(id, part);

@@ -3,12 +3,13 @@ import { type Job, UnrecoverableError } from 'bullmq';
 import type { Logger } from 'pino';
 import { isFreshAt, type PartContext, sendPart } from '../../runs/rows/dispatch.js';
 import type {
+  Carried,
+  CarriedAnswer,
   Carrier,
   CarrierContext,
   RunContext,
   WorkerContext,
   WriteAnswer,
-  WriteRequest,
 } from '../../runs/run/context.js';
 import type { Store } from '../store/port.js';
 import { openCarrier } from './carrier.js';
@@ -168,11 +169,11 @@ export function partExecutor(options: ExecutorOptions) {
       }, REPORT_EVERY_MS);
       try {
         const context: PartContext = { ...options, signal: stopping.signal, company, maySend: held, isFresh };
-        const { writes, retries } = await sendPart(requests, context, (index, answer) =>
+        const { reads, writes, retries } = await sendPart(requests, context, (index, answer) =>
           fresh.push([index, slim(requests[index], answer)]),
         );
         await reporting;
-        return letters.signedResult(id, { from: name, answers: packed([...all, ...fresh]), writes, retries });
+        return letters.signedResult(id, { from: name, answers: packed([...all, ...fresh]), reads, writes, retries });
       } finally {
         clearInterval(report);
       }
@@ -187,10 +188,10 @@ export function partExecutor(options: ExecutorOptions) {
   };
 }
 
-type Answered = [number, WriteAnswer | null];
+type Answered = [number, CarriedAnswer | null];
 
 /** The record of an answer to a create is of no use to the coordinator. */
-function slim(request: WriteRequest | undefined, answer: WriteAnswer | undefined): WriteAnswer | null {
+function slim(request: Carried | undefined, answer: CarriedAnswer | undefined): CarriedAnswer | null {
   return answer?.kind === 'done' && request?.op === 'create' ? withoutRecord(answer) : (answer ?? null);
 }
 
@@ -203,7 +204,12 @@ function packed(answers: readonly Answered[]): string {
   try {
     return pack(answers);
   } catch {
-    return pack(answers.map(([index, answer]) => [index, answer?.kind === 'done' ? withoutRecord(answer) : answer]));
+    return pack(
+      answers.map(([index, answer]) => [
+        index,
+        answer?.kind === 'done' ? withoutRecord(answer) : answer?.kind === 'read' ? null : answer,
+      ]),
+    );
   }
 }
 

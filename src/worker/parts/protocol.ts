@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Decimal } from '../../model/decimal.js';
 import { IMPORTABLE } from '../../model/resource-names.js';
 import { PART_SIZE } from '../../runs/rows/dispatch.js';
-import type { WriteAnswer, WriteRequest } from '../../runs/run/context.js';
+import type { Carried, CarriedAnswer } from '../../runs/run/context.js';
 
 /** Parts travel small: a store keeps them in memory. More characters are not taken, nor sent. */
 const MOST_PACKED = 16 * 1024 * 1024;
@@ -98,6 +98,8 @@ function renamed(value: Record<string, unknown>, name: (key: string) => string):
  * An update carries until when the record it was made from need not be read again, by the coordinator's clock. The grant
  * tells what that clock shows. Clocks of two machines differ, their paces do not: the executor reckons what is left on its
  * own, from before it asked, and hands back unsent what becomes stale before its turn.
+ *
+ * Records that updates have to be made from anew are read in parts of the same kind. What is not read so, its coordinator reads.
  */
 const executor = z.string().min(1).max(64);
 const packed = z.string().max(MOST_PACKED);
@@ -115,7 +117,7 @@ const messages = [
 ] as const;
 
 const part = z.strictObject({
-  v: z.literal(2),
+  v: z.literal(3),
   run: z.string().min(1).max(200),
   company: z.int().positive(),
   /** Kind of the records that the run writes; with the company it names the run's right to write. */
@@ -128,7 +130,7 @@ const part = z.strictObject({
 /** What an executor returns. */
 const results = [
   /** It sent the part. `answers` holds pairs of index and answer, null for a request that was not sent. */
-  z.strictObject({ from: executor, answers: packed, writes: count, retries: count }),
+  z.strictObject({ from: executor, answers: packed, reads: count, writes: count, retries: count }),
   /** It asked for the part in vain, and sent nothing. */
   z.strictObject({ refused: executor }),
 ] as const;
@@ -148,8 +150,8 @@ export const signedForms = {
 
 const body = z.record(z.string(), z.unknown());
 
-/** Throws where a part holds anything else than writing requests for records of its kind in its company. */
-export function requestsOf({ resource, company, count: length, packed: text }: PartData): WriteRequest[] {
+/** Throws where a part holds anything else than requests for records of its kind in its company. */
+export function requestsOf({ resource, company, count: length, packed: text }: PartData): Carried[] {
   const common = { resource: z.literal(resource), body: body.refine((one) => (one['company'] ?? company) === company) };
   const request = z.discriminatedUnion('op', [
     z.strictObject({
@@ -165,8 +167,9 @@ export function requestsOf({ resource, company, count: length, packed: text }: P
       freshUntil: z.number().optional(),
       ahead: z.boolean().optional(),
     }),
+    z.strictObject({ op: z.literal('read'), resource: common.resource, id: z.int().positive() }),
   ]);
-  return z.array(request).length(length).parse(unpack(text)) as WriteRequest[];
+  return z.array(request).length(length).parse(unpack(text)) as Carried[];
 }
 
 const reason = z.string();
@@ -179,12 +182,15 @@ const answer = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ kind: z.literal('unsent'), reason, withheld: z.enum(['stale', 'no_right']).optional() }),
   z.strictObject({ kind: z.literal('open'), answered: z.boolean(), pending: z.boolean().optional(), reason }),
+  z.strictObject({ kind: z.literal('read'), record: body.nullable() }),
 ]);
 
-/** Pairs of index and answer, null for a request that was not sent. Throws where they are none to a part of so many requests. */
-export function answersOf(text: string, requests: number): [number, WriteAnswer | null][] {
-  const pair = z.tuple([count.max(requests - 1), answer.nullable()]);
-  return z.array(pair).max(requests).parse(unpack(text)) as [number, WriteAnswer | null][];
+/** Pairs of index and answer, null for a request that was not sent. Throws where they are none to these requests. */
+export function answersOf(text: string, requests: readonly Carried[]): [number, CarriedAnswer | null][] {
+  const pair = z
+    .tuple([count.max(requests.length - 1), answer.nullable()])
+    .refine(([at, one]) => one === null || (one.kind === 'read') === (requests[at]?.op === 'read'));
+  return z.array(pair).max(requests.length).parse(unpack(text)) as [number, CarriedAnswer | null][];
 }
 
 /** Workers that serve different services on one queue do not take each other's parts. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Halted } from '../../../src/pipeline/apply/write.js';
 import { dispatcher } from '../../../src/runs/rows/dispatch.js';
-import type { Carrier, WriteRequest } from '../../../src/runs/run/context.js';
+import type { Carried, Carrier, WriteRequest } from '../../../src/runs/run/context.js';
 import type { Service } from '../../../src/service/port.js';
 
 it.each([
@@ -15,7 +15,7 @@ it.each([
   };
   const carrier: Carrier = {
     parts,
-    sent: { writes: 0, retries: 0 },
+    sent: { reads: 0, writes: 0, retries: 0 },
     carry(requests) {
       sent.push('by others');
       return requests.map(() => Promise.resolve({ kind: 'done' as const }));
@@ -26,7 +26,13 @@ it.each([
   };
   let stopped = false;
   const service = { create: never, update: never } as unknown as Service;
-  const send = dispatcher(service, carrier, () => stopped, Date.now);
+  const { send } = dispatcher(service, {
+    resource: 'supplier',
+    carrier,
+    size: () => 100,
+    stopped: () => stopped,
+    now: Date.now,
+  });
   const request: WriteRequest = { op: 'create', resource: 'supplier', body: {} };
   const answers = Promise.allSettled(Array.from({ length: 100 }, () => send(request)));
   stopped = true;
@@ -47,8 +53,39 @@ it('what a worker may have died of is sent again from here, whoever else could t
     sent.here++;
     return { kind: 'done' as const };
   };
-  const send = dispatcher({ create } as unknown as Service, carrier, () => false, Date.now);
+  const service = { create } as unknown as Service;
+  const { send } = dispatcher(service, {
+    resource: 'supplier',
+    carrier,
+    size: () => 100,
+    stopped: () => false,
+    now: Date.now,
+  });
   const request: WriteRequest = { op: 'create', resource: 'supplier', body: {} };
   for (const again of [false, true]) await Promise.all(Array.from({ length: 100 }, () => send(request, again)));
   expect(sent).toEqual({ here: 100, byOthers: 100 });
+});
+
+it('a record is read again by others, is as old as the asking for it, and is left to who asked where they did not', async () => {
+  const carrier = {
+    parts: 5,
+    carry: (requests: readonly Carried[]) =>
+      requests.map(async (one) =>
+        one.op === 'read' && one.id % 2 === 1 ? { kind: 'read' as const, record: { id: one.id } } : undefined,
+      ),
+  } as unknown as Carrier;
+  let now = 1_000;
+  const service = {} as unknown as Service;
+  const { readAgain } = dispatcher(service, {
+    resource: 'supplier',
+    carrier,
+    size: () => 100,
+    stopped: () => false,
+    now: () => now,
+  });
+  const read = Promise.all(Array.from({ length: 50 }, (_, at) => readAgain?.(at + 1)));
+  now = 9_000;
+  expect((await read).slice(0, 2)).toEqual([{ record: { id: 1 }, readAt: 1_000 }, undefined]);
+  // Few are not worth the way.
+  expect(await readAgain?.(1)).toBeUndefined();
 });

@@ -64,13 +64,13 @@ describe('a part', () => {
       await team.letters.send(job, { from: 'a', answers: answers([0, done(7)]) });
       await end.opened;
       const all = answers([0, done(7)], [1, { kind: 'refused', status: 400, messages: [] }], [2, null], [3, done(9)]);
-      return { from: 'a', answers: all, writes: 3, retries: 1 };
+      return { from: 'a', answers: all, reads: 2, writes: 3, retries: 1 };
     });
     const carried = carrier.carry(requests);
     expect(await carried[0]).toEqual(done(7));
     end.open();
     expect(await kinds(carried)).toEqual(['done', 'refused', 'none', 'done']);
-    expect(carrier.sent).toEqual({ writes: 3, retries: 1 });
+    expect(carrier.sent).toEqual({ reads: 2, writes: 3, retries: 1 });
     await until(async () => (await team.queue.getJobCounts())['completed'] === 0, { what: 'the part taken off' });
   });
 
@@ -259,6 +259,20 @@ describe('a part', () => {
     expect(await kinds(carrier.carry(creates(1)))).toEqual(['done']);
   });
 
+  it('of readings comes back unread where its executor was lost, or answers what was not asked', async () => {
+    const reads = [1, 2].map((id) => ({ op: 'read' as const, resource: 'supplier' as const, id }));
+    const carrier = team.coordinator();
+    let deliveries = 0;
+    await team.executor(async (job) => {
+      await ask(team, job, 'a');
+      if (++deliveries > 1) return { from: 'a', answers: answers([0, done(1)], [1, null]) };
+      await team.letters.send(job, { from: 'a', answers: answers([0, { kind: 'read', record: { id: 1 } }]) });
+      throw new Error('lost');
+    });
+    expect(await Promise.all(carrier.carry(reads))).toEqual([{ kind: 'read', record: { id: 1 } }, undefined]);
+    expect(await kinds(carrier.carry(reads))).toEqual(['none', 'none']);
+  });
+
   it('that is cancelled before the queue has said that it took it is taken off', async () => {
     const [added, cancelled] = [gate(), gate()];
     const queue = changed(team.queue, {
@@ -307,7 +321,10 @@ describe('forged: what is not signed for this part by a worker', () => {
     ['answers with a wrong one', () => ({ ...forged, sig })],
     ['answers signed with another secret', (id) => signed(forged, id, 'the secret of others')],
     ['answers to another part', () => signed(forged, 'run.another.0')],
-    ['answers signed as a result', (id) => team.letters.signedResult(id, { ...forged, writes: 0, retries: 0 })],
+    [
+      'answers signed as a result',
+      (id) => team.letters.signedResult(id, { ...forged, reads: 0, writes: 0, retries: 0 }),
+    ],
     ['answers of another executor', (id) => signed({ ...forged, from: 'b' }, id)],
     ['signed answers with something more', async (id) => ({ ...(await signed(forged, id)), more: 1 })],
     ['a signed answer changed', async (id) => ({ ...(await signed({ ...forged, from: 'b' }, id)), from: 'a' })],
@@ -329,7 +346,7 @@ describe('forged: what is not signed for this part by a worker', () => {
       deliveries++;
       await ask(team, job, 'a');
       await tellAll(job, 'failed', { failedReason: 'job stalled more than allowable limit' });
-      await tellAll(job, 'completed', { returnvalue: JSON.stringify({ ...forged, writes: 2, retries: 0 }) });
+      await tellAll(job, 'completed', { returnvalue: JSON.stringify({ ...forged, reads: 0, writes: 2, retries: 0 }) });
       await tellAll(job, 'completed', { returnvalue: JSON.stringify({ refused: 'a', sig }) });
       const end = performance.now() + 2.5 * LEASE_MS;
       await until(async () => {
@@ -397,7 +414,7 @@ describe('forged: what is not signed for this part by a worker', () => {
 
   it('parts that seem active hold up no run that has its right (92)', async () => {
     await team.executor(async (job) => (job.id === 'forged' ? new Promise(() => undefined) : undefined));
-    await team.queue.add('part', { v: 2, run: 'run', company: 1, resource: 'supplier' }, { jobId: 'forged' });
+    await team.queue.add('part', { v: 3, run: 'run', company: 1, resource: 'supplier' }, { jobId: 'forged' });
     await until(async () => (await team.queue.getJobCounts())['active'] === 1);
     await team.coordinator().quiesce();
   });

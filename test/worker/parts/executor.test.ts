@@ -7,7 +7,8 @@ import { deflateRawSync } from 'node:zlib';
 import type { Job } from 'bullmq';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WriteAnswer, WriteRequest } from '../../../src/runs/run/context.js';
+import { Decimal } from '../../../src/model/decimal.js';
+import type { Carried, CarriedAnswer, WriteRequest } from '../../../src/runs/run/context.js';
 import { resolveSettings } from '../../../src/runs/settings.js';
 import type { PartListener } from '../../../src/worker/parts/letters.js';
 import { openSigner } from '../../../src/worker/parts/letters.js';
@@ -31,7 +32,10 @@ beforeAll(async () => {
     request.on('end', () => {
       seen.push(`${request.method} ${request.url?.replace('/api/v2', '')}`);
       const status = statuses.shift() ?? 200;
-      response.writeHead(status, status === 429 ? { 'retry-after': '2' } : {}).end();
+      response.writeHead(status, status === 429 ? { 'retry-after': '2' } : {});
+      response.end(
+        request.method === 'GET' && status === 200 ? '{"id":1,"name":"Acme","total":99999999999999.99}' : '',
+      );
     });
   });
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
@@ -58,7 +62,7 @@ const update = (id: number, freshUntil?: number): WriteRequest => ({
 });
 
 const partOf = (requests: readonly unknown[], packed = pack(requests)): PartData => ({
-  v: 2,
+  v: 3,
   run: 'run',
   company: 1,
   resource: 'supplier',
@@ -68,11 +72,11 @@ const partOf = (requests: readonly unknown[], packed = pack(requests)): PartData
 
 /** The answers of a real executor to a part that is granted by a coordinator whose clock shows `now`. */
 async function carryOut(
-  requests: readonly WriteRequest[],
+  requests: readonly Carried[],
   now: number,
   onGrant: (job: Job) => void = () => undefined,
   signal = new AbortController().signal,
-): Promise<(WriteAnswer | null)[]> {
+): Promise<(CarriedAnswer | null)[]> {
   const { port } = service.address() as AddressInfo;
   const settings = resolveSettings(
     {
@@ -104,7 +108,7 @@ async function carryOut(
       .catch(reject);
   });
   await team.queue.add('part', letters.signedPart('one', partOf(requests)), { jobId: 'one' });
-  const pairs = answersOf(await result, requests.length);
+  const pairs = answersOf(await result, requests);
   expect(pairs).toHaveLength(requests.length);
   return pairs.sort(([a], [b]) => a - b).map(([, answer]) => answer);
 }
@@ -119,6 +123,18 @@ it('reckons by the clock of the coordinator, whatever its own shows', async () =
     await team.close();
     team = await openPartsTeam(redis.url);
   }
+});
+
+it('reads records, also one that is there no more, and counts what it asked', async () => {
+  statuses = [200, 404];
+  const read = (id: number) => ({ op: 'read' as const, resource: 'supplier' as const, id });
+  const answers = await carryOut([read(1), read(2), update(3)], Date.now());
+  expect(answers.map((one) => (one?.kind === 'read' ? one.record : one?.kind))).toEqual([
+    { id: 1, name: 'Acme', total: Decimal.of('99999999999999.99') },
+    null,
+    'done',
+  ]);
+  expect(seen).toEqual(['GET /supplier/1/?company=1', 'GET /supplier/2/?company=1', 'PUT /supplier/3']);
 });
 
 it('hands back what becomes stale while it waits; creates do not', async () => {
@@ -153,6 +169,10 @@ describe('a forged part', () => {
   const SIGNED: readonly [what: string, part: unknown][] = [
     ['another op', ofRequest({ op: 'delete', resource: 'supplier', id: 7, body: name })],
     ['a method that is none', ofRequest({ ...update(7), method: 'DELETE' })],
+    [
+      'a path for the id of what is read',
+      ofRequest({ op: 'read', resource: 'supplier', id: '../../../admin/users/7' }),
+    ],
     ['a path for an id', ofRequest({ ...update(7), id: '../../../admin/users/7' })],
     ['no positive id', ofRequest({ ...update(7), id: -1 })],
     ['records that are not written', { ...ofRequest({ ...update(7), resource: 'license' }), resource: 'license' }],

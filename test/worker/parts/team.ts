@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type { Job, Queue, QueueEvents, Worker } from 'bullmq';
 import pino from 'pino';
-import type { Carrier, WriteAnswer, WriteRequest } from '../../../src/runs/run/context.js';
+import type { CarriedAnswer, Carrier, WriteAnswer, WriteRequest } from '../../../src/runs/run/context.js';
 import { openCarrier } from '../../../src/worker/parts/carrier.js';
 import {
   type Letters,
@@ -86,7 +86,10 @@ export async function openPartsTeam(url: string): Promise<PartsTeam> {
         name,
         async (job, token) => {
           const said = await work(job, token);
-          return said && letters.signedResult(job.id ?? '', 'from' in said ? { writes: 0, retries: 0, ...said } : said);
+          return (
+            said &&
+            letters.signedResult(job.id ?? '', 'from' in said ? { reads: 0, writes: 0, retries: 0, ...said } : said)
+          );
         },
         options,
       );
@@ -113,7 +116,7 @@ export const creates = (count: number): WriteRequest[] =>
 export const done = (id: number): WriteAnswer => ({ kind: 'done', id });
 
 /** Answers of an executor, as it packs them. */
-export const answers = (...pairs: [number, WriteAnswer | null][]): string => pack(pairs);
+export const answers = (...pairs: [number, CarriedAnswer | null][]): string => pack(pairs);
 
 /** What the coordinator says to an executor that asks for a part. */
 export function ask({ letters }: PartsTeam, job: Job, name: string): Promise<'granted' | 'denied'> {
@@ -151,6 +154,6 @@ export async function heard<T>(
 }
 
 /** Kinds of answers in order; `none` for a request that was not sent. */
-export async function kinds(carried: readonly Promise<WriteAnswer | undefined>[]): Promise<string[]> {
+export async function kinds(carried: readonly Promise<CarriedAnswer | undefined>[]): Promise<string[]> {
   return (await Promise.all(carried)).map((answer) => answer?.kind ?? 'none');
 }
