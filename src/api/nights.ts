@@ -35,12 +35,12 @@ async function nightOf(home: string, entry: RunEntry): Promise<Night> {
     ? { ...summary.rows, facts: summary.reconcile, updated: summary.reconcile?.compared?.put_right ?? 0 }
     : soFar(runFolder(home, entry.run));
   // What was planned, and not done, is in the differences.
-  const wrote = !entry.dryRun;
+  const wrote = !entry.dry_run;
   return {
     run: entry.run,
-    started_at: entry.startedAt,
+    started_at: entry.started_at,
     status: entry.status,
-    apply: facts?.apply ?? !entry.dryRun,
+    apply: facts?.apply ?? !entry.dry_run,
     rows: total,
     differences: facts?.differences.rows ?? 0,
     put_right: wrote ? updated : 0,

@@ -30,12 +30,12 @@ export function overviewRoutes(app: Api, { entries, readJobs, channel, ready }: 
       // A day more than any zone is ahead of UTC.
       const all = await entries.list();
       const since = new Date(Date.parse(oldest) - DAY_MS).toISOString();
-      const recent = all.filter(({ startedAt }) => startedAt >= since);
+      const recent = all.filter(({ started_at }) => started_at >= since);
       const dateOf = calendarDate(timezone);
-      for (const { status, dryRun, outcomes, startedAt } of recent) {
-        const day = days.get(dateOf(Date.parse(startedAt)));
+      for (const { status, dry_run, outcomes, started_at } of recent) {
+        const day = days.get(dateOf(Date.parse(started_at)));
         // The outcomes of all others read as what would have been.
-        if (!day || dryRun || !outcomes || !(status === 'succeeded' || status === 'partial')) continue;
+        if (!day || dry_run || !outcomes || !(status === 'succeeded' || status === 'partial')) continue;
         for (const kind of OUTCOMES) day[kind] += outcomes[kind];
       }
       const { heldMs, awayMs, learnedRate, waiting, answered } = channel.gauges;
@@ -101,15 +101,15 @@ function waitingForPerson(runs: readonly RunEntry[]): RunEntry[] {
   const folders = new Set<string>();
   const found: RunEntry[] = [];
   for (const entry of runs) {
-    const { run, kind, job, file, ofRun, status, dryRun, needsPerson, reportDir } = entry;
+    const { run, kind, job, file, of_run, status, dry_run, needs_person, report_dir } = entry;
     const place = `${job}\n${fileName(file)}`;
     const done =
-      takenUp.has(run) || folders.has(reportDir) || (kind === 'reconcile' ? nights.has(job) : files.has(place));
-    const open = status === 'partial' ? (needsPerson ?? 0) > 0 : status !== 'succeeded' && status !== 'running';
-    if (open && !done && !dryRun) found.push(entry);
-    if (ofRun !== undefined) takenUp.add(ofRun);
+      takenUp.has(run) || folders.has(report_dir) || (kind === 'reconcile' ? nights.has(job) : files.has(place));
+    const open = status === 'partial' ? (needs_person ?? 0) > 0 : status !== 'succeeded' && status !== 'running';
+    if (open && !done && !dry_run) found.push(entry);
+    if (of_run !== undefined) takenUp.add(of_run);
     if (kind === 'reconcile') nights.add(job);
-    if (dryRun) continue;
+    if (dry_run) continue;
     files.add(place);
     folders.add(file.slice(0, -fileName(file).length - 1));
   }

@@ -185,7 +185,7 @@ export class RunFinder {
     const again = !entry && job?.id === againJobId(id) ? againOf(home, id) : undefined;
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
     const corrections = request?.corrections ?? fromData.corrections;
-    const reports = own && entry?.reportsOf === undefined ? own.reports : [];
+    const reports = own && entry?.reports_of === undefined ? own.reports : [];
     return {
       ...base,
       ...(again && { of_run: again.of, ...AGAIN[again.verb] }),
@@ -254,14 +254,14 @@ export class RunFinder {
   /** The reports of a run that can be fetched, and where they lie. */
   async reports({ id, entry }: FoundRun): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
-    if (!entry || entry.reportsOf !== undefined) return found;
+    if (!entry || entry.reports_of !== undefined) return found;
     const summary = await readRunSummary(this.parts.settings.home, id);
     for (const name of summary?.reports ?? []) {
       // A summary is a file like others: what it names lies beside it, or is none of its reports.
-      if (path.basename(name) === name && !name.startsWith('.')) found.set(name, path.join(entry.reportDir, name));
+      if (path.basename(name) === name && !name.startsWith('.')) found.set(name, path.join(entry.report_dir, name));
     }
     // Where others may have written it, a summary names no file elsewhere.
-    const own = entry.reportDir === runFolder(this.parts.settings.home, id).dir;
+    const own = entry.report_dir === runFolder(this.parts.settings.home, id).dir;
     if (own) for (const file of exportedFiles(summary)) found.set(path.basename(file), file);
     return found;
   }

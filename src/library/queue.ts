@@ -174,10 +174,10 @@ async function resultOf(summary: Summary, { host }: RunView, home: string): Prom
   // Whoever writes on the queue writes this, too.
   const here = isRunId(summary.run) ? await readRun(home, summary.run).catch(() => undefined) : undefined;
   // What came by the queue quotes no heading that the job does not name.
-  const whole = here && (await readSummary(here.reportDir).catch(() => undefined));
+  const whole = here && (await readSummary(here.report_dir).catch(() => undefined));
   // The run may have been on another machine; a folder there is told as such.
   const reportDir =
-    here && here.rows !== undefined ? here.reportDir : `data folder of ${host ?? 'the worker'}, runs/${summary.run}`;
+    here && here.rows !== undefined ? here.report_dir : `data folder of ${host ?? 'the worker'}, runs/${summary.run}`;
   return {
     summary: whole?.run === summary.run ? whole : summary,
     exitCode: EXITS[summary.status] ?? EXIT.failed,

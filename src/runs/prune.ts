@@ -87,12 +87,12 @@ async function neededRuns(home: string, entries: readonly RunEntry[]): Promise<M
   const latest = new Set<string>();
   // Newest first.
   for (const entry of entries) {
-    const { run, kind, status, dryRun } = entry;
+    const { run, kind, status, dry_run: dryRun } = entry;
     const why = await whyOpen(home, entry);
     const request = kind === 'export' ? undefined : await readRequest(runFolder(home, run)).catch(() => undefined);
     if (why !== undefined) {
       needed.set(run, why);
-      for (const other of [entry.ofRun, editedFrom(request)])
+      for (const other of [entry.of_run, editedFrom(request)])
         if (other !== undefined) needed.set(other, `the run ${run} goes on with it`);
     }
     // A rehearsal of an import does not stand for it, and waits for nobody.
@@ -112,7 +112,7 @@ const editedFrom = (request: StoredRequest | undefined): string | undefined =>
   request?.job.job.kind === 'import' ? request.job.job.edited_from : undefined;
 
 /** Why a run has not come to its end; undefined where it has. */
-async function whyOpen(home: string, { run, kind, status, dryRun }: RunEntry): Promise<string | undefined> {
+async function whyOpen(home: string, { run, kind, status, dry_run: dryRun }: RunEntry): Promise<string | undefined> {
   if (status === 'running') return 'a process is at work on it';
   if (status === 'unfinished' || status === 'interrupted') return `it is ${status}, and can be resumed`;
   if (status !== 'failed' || kind === 'export' || dryRun) return undefined;

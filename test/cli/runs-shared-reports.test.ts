@@ -55,7 +55,7 @@ const run = (...argv: string[]) => cli(['runs', ...argv], { cwd });
 describe('of runs that share a folder for their reports', () => {
   it('each is listed as it ended itself', async () => {
     const { runs }: { runs: Record<string, unknown>[] } = JSON.parse((await run('list', '--json')).out);
-    expect(runs.map((one) => [one['run'], one['status'], one['reportsOf']])).toEqual([
+    expect(runs.map((one) => [one['run'], one['status'], one['reports_of']])).toEqual([
       [LAST, 'succeeded', undefined],
       [LOST, 'unfinished', LAST],
       [KEPT, 'braked', LAST],

@@ -105,7 +105,7 @@ describe('runs list', () => {
     const { out } = await run('list', '--json');
     const { runs }: { runs: unknown[] } = JSON.parse(out);
     expect(runs).toHaveLength(4);
-    expect(runs[2]).toMatchObject({ run: DONE, status: 'partial', rows: 1204, needsPerson: 4, job: 'assets' });
+    expect(runs[2]).toMatchObject({ run: DONE, status: 'partial', rows: 1204, needs_person: 4, job: 'assets' });
   });
 
   it('says where it looked if there are none', async () => {

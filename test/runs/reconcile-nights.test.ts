@@ -217,10 +217,10 @@ describe('nights whose reports lie in one folder', () => {
     const later = await desk.reconcile(await file('tue', upTo(40)), job, { apply: true, reportDir });
     expect([braked, later].map((run) => run.summary.status)).toEqual(['braked', 'succeeded']);
     const { run } = braked.summary;
-    expect(await readRun(desk.home, run)).toMatchObject({ status: 'braked', reportsOf: later.summary.run });
+    expect(await readRun(desk.home, run)).toMatchObject({ status: 'braked', reports_of: later.summary.run });
     expect(await readRunSummary(desk.home, run)).toEqual(braked.summary);
     const latest = await readRun(desk.home, later.summary.run);
-    expect([latest.status, latest.reportsOf]).toEqual(['succeeded', undefined]);
+    expect([latest.status, latest.reports_of]).toEqual(['succeeded', undefined]);
     const approved = await desk.approve(run, 'Ann');
     expect([approved.summary.status, approved.commits]).toEqual(['succeeded', 3]);
   });

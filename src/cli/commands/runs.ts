@@ -78,14 +78,14 @@ function listCommand(cli: Cli): Command {
           ['RUN', 'WHEN', 'KIND', 'JOB', 'FILE', 'STATUS', 'ROWS', 'NEEDS A PERSON'],
           shown.map((run) => [
             run.run,
-            localTime(run.startedAt),
+            localTime(run.started_at),
             kindText(run),
             run.job,
             // The file of an undo is a list of its own; what it is about is the run.
-            run.kind === 'undo' ? (run.ofRun ?? '') : nearPath(run.file),
+            run.kind === 'undo' ? (run.of_run ?? '') : nearPath(run.file),
             statusText(run),
             number(run.rows),
-            number(run.needsPerson),
+            number(run.needs_person),
           ]),
           // When a run began its id says, too.
           isTTY ? { width: columns || 80, shorten: 4, leaveOut: [1, 2, 4] } : undefined,
@@ -123,15 +123,15 @@ function showCommand(cli: Cli): Command {
         const next =
           entry.status === 'running'
             ? 'It is running; its reports are not written yet.'
-            : entry.reportsOf === undefined
+            : entry.reports_of === undefined
               ? `It ended without reports. Go on with: ${resume}`
-              : `Its reports are not in ${nearPath(entry.reportDir)}: those of the run ${entry.reportsOf} are. To go on with it, or to write them again: ${resume}`;
+              : `Its reports are not in ${nearPath(entry.report_dir)}: those of the run ${entry.reports_of} are. To go on with it, or to write them again: ${resume}`;
         return print(
           cli,
-          `Run ${entry.run} of ${localTime(entry.startedAt)}: ${kindText(entry)} ${entry.job} ${nearPath(entry.file)}\n${next}`,
+          `Run ${entry.run} of ${localTime(entry.started_at)}: ${kindText(entry)} ${entry.job} ${nearPath(entry.file)}\n${next}`,
         );
       }
-      const { reportDir, reportsOf } = entry;
+      const { report_dir: reportDir, reports_of: reportsOf } = entry;
       const reports = summary.reports.filter((name) => name !== 'summary.json');
       const gone =
         reportsOf !== undefined
@@ -333,7 +333,7 @@ function kindText({ kind, manner }: RunEntry): string {
 }
 
 function statusText(run: RunEntry): string {
-  if (!run.dryRun || run.status === 'running') return run.status;
+  if (!run.dry_run || run.status === 'running') return run.status;
   return `${run.status} (${run.kind === 'reconcile' ? 'report only' : 'dry run'})`;
 }
 

@@ -12,31 +12,31 @@ import { RunStore } from '../../store/run-store.js';
 import { nameOfKey, nextRunId, outerRun, partOfRun, type RunFolder, runFolder } from './layout.js';
 import { isHeld } from './lock.js';
 
-/** One run of the home folder, as `runs list` shows it. */
+/** One run of the home folder, as `runs list` shows it. Names are those of summaries. */
 export interface RunEntry {
   readonly run: string;
   /** ISO 8601, UTC. */
-  readonly startedAt: string;
+  readonly started_at: string;
   readonly kind: RunKind;
   /** A run that takes up another one, whose plan or rows it carries out. */
   readonly manner?: 'retry' | 'approved';
   /** The run that it retries, undoes or carries out. */
-  readonly ofRun?: string;
+  readonly of_run?: string;
   readonly job: string;
   readonly file: string;
-  readonly dryRun: boolean;
+  readonly dry_run: boolean;
   /** `running`: a process works on it. `unfinished`: it ended without reports, `runs resume` continues it. */
   readonly status: RunStatus | 'running' | 'unfinished';
   /** Rows of the file, or records of an export. */
   readonly rows?: number;
   /** Rows whose outcome is not a good one. */
-  readonly needsPerson?: number;
+  readonly needs_person?: number;
   /** Not of an export: records that are read have no outcome. */
   readonly outcomes?: OutcomeCounts;
   /** Where its reports are, or will be. */
-  readonly reportDir: string;
+  readonly report_dir: string;
   /** The run whose reports lie there instead: it was told to put them into the same folder. */
-  readonly reportsOf?: string;
+  readonly reports_of?: string;
 }
 
 /** Whether `runs resume` goes on with it. */
@@ -116,23 +116,23 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
   const folder = runFolder(home, run);
   const asked = askedOf(folder);
   const { kind = 'import', lineage, reportDir = folder.dir } = asked;
-  const { summary, reportsOf } = await ownSummary(folder, reportDir);
+  const { summary, ...reports } = await ownSummary(folder, reportDir);
   const running = await isHeld(folder.lock);
   const ofRun = lineage?.retries ?? lineage?.undoes ?? lineage?.approves?.run;
   const manner = lineage?.retries !== undefined ? 'retry' : lineage?.approves ? 'approved' : undefined;
   return {
     run,
-    startedAt: summary?.started_at ?? startOf(run),
+    started_at: summary?.started_at ?? startOf(run),
     kind: summary?.kind ?? kind,
     ...(manner ? { manner } : {}),
-    ...(ofRun === undefined ? {} : { ofRun }),
+    ...(ofRun === undefined ? {} : { of_run: ofRun }),
     job: summary?.job ?? asked.job?.name ?? '',
     file: summary?.source?.path ?? summary?.target?.path ?? asked.file ?? '',
-    dryRun: summary?.dry_run ?? asked.dryRun === true,
+    dry_run: summary?.dry_run ?? asked.dryRun === true,
     status: running ? 'running' : (summary?.status ?? 'unfinished'),
     ...(summary && !running ? counts(summary) : {}),
-    reportDir,
-    ...(reportsOf === undefined ? {} : { reportsOf }),
+    report_dir: reportDir,
+    ...reports,
   };
 }
 
@@ -142,13 +142,13 @@ const askedOf = ({ request }: RunFolder): Asked => (readJson(request) as Asked |
 async function ownSummary(
   folder: RunFolder,
   reportDir: string,
-): Promise<{ readonly summary?: Summary; readonly reportsOf?: string }> {
+): Promise<{ readonly summary?: Summary; readonly reports_of?: string }> {
   const found = await readSummary(reportDir);
   if (found?.run === folder.run) return { summary: found };
   const kept = reportDir === folder.dir ? undefined : await readSummary(folder.dir);
   return {
     ...(kept?.run === folder.run && { summary: kept }),
-    ...(found && { reportsOf: found.run }),
+    ...(found && { reports_of: found.run }),
   };
 }
 
@@ -159,10 +159,10 @@ export async function readRunSummary(home: string, run: string): Promise<Summary
   return (await ownSummary(folder, reportDir)).summary;
 }
 
-function counts(summary: Summary): Pick<RunEntry, 'rows' | 'needsPerson' | 'outcomes'> {
+function counts(summary: Summary): Pick<RunEntry, 'rows' | 'needs_person' | 'outcomes'> {
   if (summary.kind === 'export') return summary.records === undefined ? {} : { rows: summary.records };
   const { total, ...outcomes } = summary.rows;
-  return { rows: total, needsPerson: rowsForPerson(outcomes), outcomes };
+  return { rows: total, needs_person: rowsForPerson(outcomes), outcomes };
 }
 
 /** The summary in a folder of reports; undefined where they are not complete. Of which run they are, it says itself. */

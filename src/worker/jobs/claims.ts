@@ -62,7 +62,7 @@ export async function endRepeated(
 ): Promise<{ readonly dir: string; readonly summary: RepeatedSummary }> {
   const earlier = await readRun(home, first.run).catch(() => undefined);
   const ended = await folder.ended({ job: claim.job, run: first.run });
-  const reports = earlier && (await isFolder(earlier.reportDir)) ? earlier.reportDir : ended;
+  const reports = earlier && (await isFolder(earlier.report_dir)) ? earlier.report_dir : ended;
   const note = repeatedNote(claim, first, ended && folder.asSeen(ended));
   const dir = await folder.end(claim, { place: 'done', result: 'imported before', finished: false, note });
   const summary = reports === undefined ? undefined : await readSummary(reports).catch(() => undefined);
