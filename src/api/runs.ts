@@ -71,7 +71,7 @@ export function runsOnStore(store: Store, home: string, queue: Queue = store.que
       roots: await toldRoots(store, id),
     }),
     async put({ kind, data, once, key = randomBytes(8).toString('hex'), noted }) {
-      const run = orderedRun(home, key, JSON.stringify([kind, data, once]), await freshRunId(home));
+      const run = orderedRun(home, key, JSON.stringify([kind, data, once], sorted), await freshRunId(home));
       reached('order-noted');
       await noted?.(run);
       // The same order once more: a job of this id that is there already stays, and what was begun is not begun again.
@@ -133,6 +133,12 @@ export function jobProgress(job: Job | undefined): RunProgress | undefined {
 }
 
 const KEPT_MS = 14 * 86_400_000;
+
+/** In JSON the order of keys says nothing. */
+const sorted = (_: string, value: unknown): unknown =>
+  value instanceof Object && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
 
 /** The run that an order stands for: chosen when its key is said first. Throws `KeyReused` where that was said with another order. */
 function orderedRun(home: string, key: string, order: string, fresh: string): string {

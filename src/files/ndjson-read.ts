@@ -139,7 +139,10 @@ async function* dataRows(
   let batch: SheetRow[] = [];
   for await (const { row, line } of linesOf(path, chunks, limits)) {
     if (line.trim() === '') continue;
-    batch.push(toRow(row, line, positions, limits));
+    const read = toRow(row, line, positions, limits);
+    // Blank rows are no data rows, whatever the form of the file.
+    if (!read.faults && read.cells.every(isBlank)) continue;
+    batch.push(read);
     if (batch.length >= BATCH) {
       yield batch;
       batch = [];

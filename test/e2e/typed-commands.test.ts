@@ -108,9 +108,9 @@ async function openPlace(text: string) {
       let line = typed.replaceAll('4010', String(service)).replaceAll('8720', String(health));
       if (line.includes(' RUN')) {
         const { runs } = JSON.parse(await run('npx rowferry runs --json')) as {
-          runs: { run: string; dryRun: boolean }[];
+          runs: { run: string; dry_run: boolean }[];
         };
-        line = line.replace(' RUN', ` ${runs.find(({ dryRun }) => !dryRun)?.run}`);
+        line = line.replace(' RUN', ` ${runs.find(({ dry_run }) => !dry_run)?.run}`);
       }
       if (line.startsWith('export ')) {
         for (const [, name = '', value = ''] of line.matchAll(/(\w+)=(\S+)/g)) env[name] = value;

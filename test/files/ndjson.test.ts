@@ -14,7 +14,7 @@ describe('NDJSON', () => {
     const text =
       '{"name":"Größe \\u20ac","cost":99999999999999.99,"ok":true}\n\n' +
       '{"cost":1e3,"vendor":{"name":"ACME","address":{"city":"Bonn"}},"tags":["a", 1],"gone":null}\r\n' +
-      '{"name":"=1","cost":-0.50}';
+      '{"name":"","cost":null}\n{}\n{"name":"=1","cost":-0.50}';
     for (const content of [text, gzipSync(text), `\ufeff${text}`]) {
       const { meta, rows } = await read(await ndjson(content));
       expect(meta).toMatchObject({ format: 'ndjson', header_row: null, delimiter: null, encoding: 'utf-8' });
@@ -25,7 +25,7 @@ describe('NDJSON', () => {
       expect(rows.map(({ row, cells, faults }) => ({ row, cells, ...(faults && { faults }) }))).toEqual([
         { row: 1, cells: ['Größe €', n('99999999999999.99'), { t: 'b', value: true }, no, no, no, no] },
         { row: 3, cells: [no, n('1000', '1e3'), no, 'ACME', 'Bonn', '["a", 1]', ''] },
-        { row: 4, cells: ['=1', n('-0.5', '-0.50'), no, no, no, no, no] },
+        { row: 6, cells: ['=1', n('-0.5', '-0.50'), no, no, no, no, no] },
       ]);
     }
   });

@@ -97,7 +97,7 @@ export async function nameCompany(service: Service, about: ActingFor, tell: Tell
     if (!about.mayBeArchived) {
       throw new RunError(
         'failed',
-        `The company ${company} "${name}" is archived. Nothing was sent. If its data is really to be changed, say --force.`,
+        `The company ${company} "${name}" is archived. Nothing was sent. If its data is really to be changed, begin anew with --force.`,
       );
     }
     tell.warn(`The company ${company} "${name}" is archived.`);
