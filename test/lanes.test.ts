@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -14,8 +15,13 @@ describe('the lanes', () => {
   it('have every test file once', async () => {
     const vitest = ['node_modules/vitest/vitest.mjs', 'list', '--filesOnly', '--json'];
     const { stdout } = await promisify(execFile)(process.execPath, vitest, { maxBuffer: 16 << 20 });
-    const files = (JSON.parse(stdout) as { file: string }[]).map(({ file }) => file.slice(process.cwd().length + 1));
+    const listed = JSON.parse(stdout) as { file: string; projectName: string }[];
+    const files = listed.map(({ file }) => file.slice(process.cwd().length + 1));
     expect(files.sort()).toEqual(await testFiles('test'));
+    // Where processes are shared, the modules that a suite replaces may be loaded already.
+    const patching = listed.filter(({ file }) => /^vi\.mock\(/m.test(readFileSync(file, 'utf8')));
+    expect(patching).not.toEqual([]);
+    expect(patching.filter(({ projectName }) => !projectName.endsWith('-alone'))).toEqual([]);
   });
 
   it('can be run each by itself, and stand in docs/design/tests.md', async () => {

@@ -64,7 +64,7 @@ export const LANES: readonly Lane[] = [
     name: 'worker',
     proves:
       'Queue, drop folder and schedules with real workers on the embedded queue, Redis and PostgreSQL: deaths, lost queues, forged jobs, parts carried by several.',
-    together: ['test/worker/**/!(operations).test.ts', 'test/conformance/part-runner.test.ts'],
+    together: ['test/worker/**/!(operations).test.ts'],
     alone: ['test/worker/**/*.test.ts', 'test/conformance/**/*.test.ts'],
   },
   {

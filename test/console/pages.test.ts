@@ -442,7 +442,7 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
 
   it('keys lead everywhere, are listed by ?, and can be turned off', () =>
     on({ 'GET /overview': sample.overview(), 'GET /runs': { runs: [], next: null } }, '/', async ({ page }) => {
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByRole('navigation', { name: 'Pages' }).waitFor();
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
       await page.locator('#page:focus').waitFor();
