@@ -365,11 +365,11 @@ function filterOf({ outcome, code, column, key }: Partial<RowsQuery>, ended: boo
       ...(code === undefined ? [] : [`one.value ->> '$.code' = ?`]),
       ...(column === undefined ? [] : [`one.value ->> '$.column' = ?`]),
     ];
-    conditions.push(`exists (select 1 from json_each(result, '$.outcome.issues') as one where ${parts.join(' and ')})`);
+    conditions.push(`exists (select 1 from json_each(result, '$.issues') as one where ${parts.join(' and ')})`);
     values.push(...[code, column].filter((text) => text !== undefined));
   }
   if (key !== undefined && key !== '') {
-    conditions.push(`lower(substr(coalesce(result ->> '$.outcome.key', key ->> '$', ''), 1, length(?))) = lower(?)`);
+    conditions.push(`lower(substr(coalesce(key ->> '$', ''), 1, length(?))) = lower(?)`);
     values.push(key, key);
   }
   if (conditions.length === 0) return undefined;

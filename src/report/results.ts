@@ -12,8 +12,7 @@ export function* results(rows: RowStore, stopped: string, where?: string): Gener
 /** How a row ended as reports tell it; one that was sent without an answer on record is `unknown`, any other `not_attempted`. */
 export function resultOf(row: EndedRow, stopped: string): RowResult {
   const { result } = row;
-  if (result)
-    return { outcome: withLate(withId(withReason(result.outcome, stopped), row.id), row.late), diff: result.diff };
+  if (result) return { outcome: withLate(withDoubt(withReason(result.outcome, stopped)), row.late), diff: result.diff };
   return { outcome: row.open ? leftOpen(row.row, row.open, stopped) : notReached(row.row, stopped), diff: [] };
 }
 
@@ -83,11 +82,9 @@ function withReason(outcome: Outcome, stopped: string): Outcome {
   return { ...outcome, issues: [...outcome.issues, warning('run_stopped', stopped)] };
 }
 
-/** Adds an id that was learned later. Attempts tell a record that was really created from one of a dry run. */
-function withId(outcome: Outcome, id: number | undefined): Outcome {
-  if (outcome.id !== undefined) return outcome;
-  if (id !== undefined) return { ...outcome, id };
-  if (outcome.kind !== 'created' || outcome.attempts === 0) return outcome;
+/** Says of a record that its id is not known. Attempts tell one that was really created from one of a dry run. */
+function withDoubt(outcome: Outcome): Outcome {
+  if (outcome.id !== undefined || outcome.kind !== 'created' || outcome.attempts === 0) return outcome;
   const message =
     'The record was created; the service did not tell its id, and it could not be learned by looking it up.';
   return { ...outcome, issues: [...outcome.issues, warning('id_unknown', message)] };

@@ -59,8 +59,6 @@ export interface EndedRow {
   readonly result?: RowResult;
   /** The request that was about to be sent, of a row without a result. */
   readonly open?: { readonly key: string; readonly record: number | null };
-  /** Learned after it was written. */
-  readonly id?: number;
   /** What the record told once its id was learned. */
   readonly late: readonly Issue[];
 }
@@ -79,7 +77,7 @@ const MOST_WAITING = 1000;
 const LONGEST_MS = 1_000;
 /** Characters of the entries that one statement writes, unless a single one has more. */
 const PER_STATEMENT = 1 << 20;
-const VERSION = 2;
+const VERSION = 3;
 
 /** Texts of people are kept as JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair. */
 const tableOf = (name: string) => `create table ${name} (
@@ -105,15 +103,21 @@ export const BRAKE = 'brake.';
 /** Names of records that rows refer to, once they are being created: the plan that needs them stands. */
 export const REFERENCES_BEGUN = 'references-begun';
 
-/** Requests of rows of which there is nothing more to say. */
+/** Requests of most rows: where there is nothing more to say of them, they have no `result`. */
 const PLAIN: Partial<Record<OutcomeKind, number>> = { created: 1, unchanged: 0 };
+
+/** The column `result`: what an outcome has beyond its row, its kind, its key and its id. */
+interface StoredResult extends Pick<Outcome, 'attempts' | 'issues' | 'changed'> {
+  readonly diff: readonly (readonly [field: string, old: string, now: string, kind: DiffText['kind']])[];
+}
 
 /** A statement over a list of entries, each JSON; `value` is one of them. */
 const forEach = (what: string, of: string, more = '') =>
   `insert ${what} select ${of} from json_each(?) where true ${more}`;
-const HEAD = `row, sent, op, at, record, coalesce(result -> '$.outcome.key', key) as key, kind, coalesce(id, result ->> '$.outcome.id') as id`;
-/** What `endedRow` takes, as one JSON list. */
-const ENDED = `json_array(row, json(result), id, json(late), kind, op, json(key), record) as ended`;
+const HEAD = 'row, sent, op, at, record, key, kind, id';
+/** What `endedRow` takes, as one JSON list: put together as text, because SQLite would take all JSON apart for it. */
+const ENDED = `'[' || concat_ws(',', row, coalesce(result, 'null'), coalesce(id, 'null'), coalesce(late, 'null'), json_quote(kind),
+  json_quote(op), coalesce(key, 'null'), coalesce(record, 'null')) || ']' as ended`;
 
 /** What a run notes of one set of rows: those of its file, or the orphans of a reconciliation. */
 export class RowStore {
@@ -121,7 +125,6 @@ export class RowStore {
   readonly #table: string;
   readonly #intend: Change;
   readonly #outcome: Change;
-  readonly #plain: Change;
   readonly #before: Change;
   readonly #learn: Change;
   readonly #late: Change;
@@ -132,7 +135,6 @@ export class RowStore {
     this.#table = table;
     const into = (columns: string, values: string, set: string, where = '') =>
       forEach(`into ${table} (${columns})`, values, `on conflict (row) do update set ${set} ${where}`);
-    const second = (row: number, kind: OutcomeKind) => this.#ended(row, `a second outcome is ${kind}`);
     const replaceable = `where kind is null or kind in ('failed', 'not_attempted')`;
     this.#intend = {
       sql: into(
@@ -146,25 +148,15 @@ export class RowStore {
     };
     this.#outcome = {
       sql: into(
-        'row, kind, result',
-        `value ->> '$.outcome.ref.row', value ->> '$.outcome.kind', value`,
-        'kind = excluded.kind, result = excluded.result',
+        'row, kind, key, id, result',
+        'value ->> 0, value ->> 1, value -> 2, value ->> 3, value -> 4',
+        'kind = excluded.kind, key = excluded.key, id = excluded.id, result = excluded.result',
         replaceable,
       ),
       refused: (entry) => {
-        const { ref, kind } = (entry as RowResult).outcome;
-        return second(ref.row, kind);
+        const [row, kind] = entry as readonly [number, OutcomeKind];
+        return this.#ended(row, `a second outcome is ${kind}`);
       },
-    };
-    // Most rows: what there is to say of them has columns of its own.
-    this.#plain = {
-      sql: into(
-        'row, kind, key, id',
-        'value ->> 0, value ->> 1, value -> 2, value ->> 3',
-        'kind = excluded.kind, key = excluded.key, id = excluded.id, result = null',
-        replaceable,
-      ),
-      refused: (entry) => second(...(entry as readonly [number, OutcomeKind])),
     };
     const pair = (column: string, value: string) => ({
       sql: into(`row, ${column}`, `value ->> 0, value ${value} 1`, `${column} = excluded.${column}`),
@@ -188,11 +180,16 @@ export class RowStore {
     for (const { row, line } of before) this.#store.enter(this.#before, [row, line]);
   }
 
-  outcome(result: RowResult): void {
-    const { ref, kind, key, id, attempts, issues, changed } = result.outcome;
-    const plain = attempts === PLAIN[kind] && issues.length + changed.length + result.diff.length === 0;
-    if (plain) this.#store.enter(this.#plain, [ref.row, kind, key, id]);
-    else this.#store.enter(this.#outcome, result);
+  outcome({ outcome, diff }: RowResult): void {
+    const { ref, kind, key, id, attempts, issues, changed } = outcome;
+    const plain = attempts === PLAIN[kind] && issues.length + changed.length + diff.length === 0;
+    const result: StoredResult = {
+      attempts,
+      issues,
+      changed,
+      diff: diff.map((one) => [one.field, one.old, one.new, one.kind]),
+    };
+    this.#store.enter(this.#outcome, [ref.row, kind, key, id, ...(plain ? [] : [result])]);
   }
 
   /** Ids that were learned after their rows were written: answers to writes may be empty. `issues`: what the records then told. */
@@ -224,7 +221,7 @@ export class RowStore {
     this.#store.write();
     // Many rows as one text: a row at a time costs more to hand over than to read.
     const page = this.#store.prepare(
-      `select json_group_array(json(ended)) as page from (select ${ENDED} from ${this.#table} where row > ? and (${where}) order by row limit ${PER_READ})`,
+      `select '[' || coalesce(group_concat(ended), '') || ']' as page from (select ${ENDED} from ${this.#table} where row > ? and (${where}) order by row limit ${PER_READ})`,
     );
     // SQLite goes by one lower bound: with another one in the condition it would look at all rows before it.
     for (let last = behind; ; ) {
@@ -297,7 +294,7 @@ function storedRow({ row, sent, op, at, record, key, kind, id }: SqlRow): Stored
 
 type Ended = readonly [
   row: number,
-  result: RowResult | null,
+  result: StoredResult | null,
   id: number | null,
   late: readonly Issue[] | null,
   kind: OutcomeKind | null,
@@ -306,21 +303,24 @@ type Ended = readonly [
   record: number | null,
 ];
 
-function endedRow([row, result, id, late, kind, op, key, record]: Ended): EndedRow {
-  return {
-    row,
-    late: late ?? NONE,
-    ...(id === null ? {} : { id }),
-    ...(result ? { result } : kind ? { result: plainRow(row, kind, key ?? '', id) } : {}),
-    ...(result || kind || op === null ? {} : { open: { key: key ?? '', record } }),
-  };
-}
-
 const NONE: readonly never[] = [];
 
-function plainRow(row: number, kind: OutcomeKind, key: string, id: number | null): RowResult {
-  const outcome = { ref: { row }, kind, key, attempts: PLAIN[kind] ?? 0, issues: NONE, changed: NONE };
-  return { outcome: id === null ? outcome : { ...outcome, id }, diff: NONE };
+function endedRow([row, result, id, late, kind, op, key, record]: Ended): EndedRow {
+  const ended = { row, late: late ?? NONE };
+  if (!kind) return op === null ? ended : { ...ended, open: { key: key ?? '', record } };
+  const { attempts, issues, changed, diff } = result ?? {
+    attempts: PLAIN[kind] ?? 0,
+    issues: NONE,
+    changed: NONE,
+    diff: NONE,
+  };
+  return {
+    ...ended,
+    result: {
+      outcome: { ref: { row }, kind, key: key ?? '', ...(id === null ? {} : { id }), attempts, issues, changed },
+      diff: diff.map(([field, old, now, kind]) => ({ field, old, new: now, kind })),
+    },
+  };
 }
 
 function wholeRow(row: SqlRow): WholeRow {
