@@ -108,7 +108,8 @@ const PLAIN: Partial<Record<OutcomeKind, number>> = { created: 1, unchanged: 0 }
 
 /** The column `result`: what an outcome has beyond its row, its kind, its key and its id. */
 interface StoredResult extends Pick<Outcome, 'attempts' | 'issues' | 'changed'> {
-  readonly diff: readonly (readonly [field: string, old: string, now: string, kind: DiffText['kind']])[];
+  /** Without `old` and `kind`: set where there was nothing, as are all fields of a new record. */
+  readonly diff: readonly (readonly [field: string, now: string, old?: string, kind?: DiffText['kind']])[];
 }
 
 /** A statement over a list of entries, each JSON; `value` is one of them. */
@@ -187,7 +188,9 @@ export class RowStore {
       attempts,
       issues,
       changed,
-      diff: diff.map((one) => [one.field, one.old, one.new, one.kind]),
+      diff: diff.map(({ field, old, new: now, kind }) =>
+        old === '' && kind === 'set' ? [field, now] : [field, now, old, kind],
+      ),
     };
     this.#store.enter(this.#outcome, [ref.row, kind, key, id, ...(plain ? [] : [result])]);
   }
@@ -318,7 +321,7 @@ function endedRow([row, result, id, late, kind, op, key, record]: Ended): EndedR
     ...ended,
     result: {
       outcome: { ref: { row }, kind, key: key ?? '', ...(id === null ? {} : { id }), attempts, issues, changed },
-      diff: diff.map(([field, old, now, kind]) => ({ field, old, new: now, kind })),
+      diff: diff.map(([field, now, old = '', kind = 'set']) => ({ field, old, new: now, kind })),
     },
   };
 }

@@ -27,6 +27,7 @@ export function csvEncoder(style: CsvStyle = {}): (rows: readonly (readonly stri
   const mark = style.bom === true && encoding.startsWith('utf-');
   const [delimiter, newline] = [style.delimiter ?? ',', style.newline ?? '\n'];
   const write = cellWriter(delimiter, style.escapeFormulas ?? true);
+  const plain = PLAIN.test(`a${delimiter}a`) ? NOTHING : PLAIN;
   let started = false;
   return (rows) => {
     let text = !started && mark ? '\ufeff' : '';
@@ -37,13 +38,18 @@ export function csvEncoder(style: CsvStyle = {}): (rows: readonly (readonly stri
       for (let at = 0; at < row.length; at++) {
         const cell = row[at] as string;
         if (at > 0) text += delimiter;
-        if (cell !== '') text += write(style.visible ? visibleLines(cell) : cell);
+        if (plain.test(cell)) text += cell;
+        else if (cell !== '') text += write(style.visible ? visibleLines(cell) : cell);
       }
       text += newline;
     }
     return encodeText(text, encoding);
   };
 }
+
+/** Most cells; they stand as they are, unless a delimiter may be among these. */
+const PLAIN = /^\w+(?:[ .:/-]\w+)*$/;
+const NOTHING = /^(?!)/;
 
 /** Every reader takes a quoted cell as it stands; unquoted, these would end a row, vanish or be misread. */
 const NEEDS_QUOTES = /[\r\n"']|^[\s\ufeff]|[\s\ufeff]$/u;
