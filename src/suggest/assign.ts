@@ -1,11 +1,18 @@
 import { customFieldName } from '../model/job.js';
 import { foldText } from '../model/value.js';
+import { resourceSpec } from '../resources/registry.js';
 import { checkRecord } from '../resources/rules.js';
-import type { FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
+import {
+  type FieldSpec,
+  type ReferenceTarget,
+  type ResourceName,
+  type ResourceSpec,
+  WRITABLE,
+} from '../resources/spec.js';
 import { type Fit, fitOf, type KnownNames } from './fit.js';
 import type { Column, FileProfile } from './profile.js';
 import { OTHER_THINGS, PLAIN_QUALIFIERS, phrases, RESOURCE_WORDS, VOCABULARY } from './vocabulary.js';
-import { firstWord, type Words, wordsOf } from './words.js';
+import { firstWord, isConcept, type Words, wordsOf } from './words.js';
 
 /** A guess at or above this is certain enough to need no second look. */
 export const HIGH = 0.88;
@@ -42,15 +49,24 @@ export function assign(spec: ResourceSpec, file: FileProfile, known?: KnownNames
   const guesses = columns.map((column, at) =>
     column.name === undefined || custom[at] !== undefined ? [] : guessesFor(book, column, file, known),
   );
+  const inParts = personParts(columns) !== undefined;
   const open = guesses
     .flatMap((list, at) => list.filter(isMappable).map((guess) => ({ at, guess })))
+    .filter(({ guess }) => !inParts || guess.field.name !== PERSON || guess.final >= HIGH)
     .sort((a, b) => b.guess.final - a.guess.final || a.at - b.at);
   const owner = new Map<FieldSpec, number>();
   const mapped = new Map<number, Guess>();
-  for (const { at, guess } of open) {
-    if (owner.has(guess.field) || mapped.has(at)) continue;
+  const give = (at: number, guess: Guess) => {
     owner.set(guess.field, at);
     mapped.set(at, guess);
+  };
+  for (const { at, guess } of open) {
+    if (mapped.has(at)) continue;
+    const by = owner.get(guess.field);
+    // Of `Description` and `Product` both may mean what the other does not: the first makes room where it loses nothing.
+    const other = by === undefined ? undefined : guesses[by]!.find((one) => isEqual(one, mapped.get(by)!, owner));
+    if (other) give(by!, other);
+    if (by === undefined || other) give(at, guess);
   }
   const alone = dropLonely(spec, columns, mapped);
   return columns.map((column, at) => {
@@ -65,6 +81,11 @@ export function assign(spec: ResourceSpec, file: FileProfile, known?: KnownNames
       lacks: alone.get(at),
     };
   });
+}
+
+/** Another free field that a column means as much. */
+function isEqual(one: Guess, mapped: Guess, owner: ReadonlyMap<FieldSpec, number>): boolean {
+  return one !== mapped && one.final >= mapped.final && isMappable(one) && !owner.has(one.field);
 }
 
 /**
@@ -94,8 +115,8 @@ function dropLonely(
 export const PERSON = 'contact_person.name';
 
 const NAME_PARTS: readonly RegExp[] = [
-  /^(?:contact|kontakt|primary)?(?:first|fore|given)name$|^(?:contact|kontakt)?vorname$|^(?:prenom|prenomcontact|primeironome)$/,
-  /^(?:contact|kontakt|primary)?(?:last|family|sur)name$|^(?:contact|kontakt)?nachname$|^(?:apellidos?|nomfamille|sobrenome)$/,
+  /^(?:primary|main|key|contact|person)*(?:first|fore|given)name$|^name(?:person)?contact$|^primeironome$/,
+  /^(?:primary|main|key|contact|person)*(?:last|family|sur)name$|^(?:namefamily|sobrenome)$/,
 ];
 
 /** The columns with a person's first and last name, as the job names them; undefined where there are not both. */
@@ -147,17 +168,43 @@ export interface Candidate {
 interface Phrase extends Words {
   readonly field: FieldSpec;
   readonly weight: number;
-  readonly why: string;
+  /** As people read it. */
+  readonly text: string;
+  /** What it is for the field: `a usual heading for it`. */
+  readonly is: string;
 }
 
 const OTHER_ORDER = 0.985;
-const AT_END = 0.72;
+/** At least, of a phrase that is likely by itself: what else the heading says makes another thing of it seldom. */
+const LEAST = 0.74;
 /** Of a heading that says more. */
 const PART = 0.87;
 /** Whose place it is says nothing about what of it: `Address City`, `Default Address Province Code`. */
 const PLACE: ReadonlySet<string> = new Set('address default po site location office'.split(' '));
-const DATE: ReadonlySet<string> = new Set(['date']);
+/** Words that relate what stands beside them. */
+const RELATING: ReadonlySet<string> = new Set('to on by at in aan an since'.split(' '));
 const PLACED = /^(?:city|country|state_province|zip_.*|address_line_\d|po_box|phone)$/;
+/** What a value of the fields may be called at the end: `Custodian Name`, `Region Code`, `Fax No.`, `Start Date`. */
+const CALLED_SO: readonly (readonly [word: string, isFor: (field: FieldSpec) => boolean])[] = [
+  ['date', ({ type }) => type.kind === 'date'],
+  [
+    'name',
+    ({ name, type }) =>
+      type.kind === 'reference' ||
+      /^(?:contact_person\.name|city|manufacturer|approver|signer|bldg_name|product_description|location_description)$/.test(
+        name,
+      ),
+  ],
+  ['code', ({ name }) => /^(?:country|state_province|zip_.*|currency\.value|bldg_name|floor|room)$/.test(name)],
+  ['number', ({ name }) => /^(?:phone|mobile|fax|room|floor|bldg_name|unit)$/.test(name)],
+  ['address', ({ name }) => /^(?:contact_person\.email|mac_address|website)$/.test(name)],
+];
+/** Words that say something of whatever stands beside them. */
+const LEANING: ReadonlySet<string> = new Set(
+  'name number id code type status state date description designation value amount cost price total start end from to until note title term year model unit class group level object reference address product item service period currency serial'.split(
+    ' ',
+  ),
+);
 /** Of the word alone: less than of `Company name` or `Hostname`. */
 const NAME = 0.93;
 const BARE_NAME = /^(?:name|nom|nome|nombre)$/i;
@@ -183,56 +230,112 @@ interface PhraseBook {
 /** Fields that can be written, by what a heading says alone, the best first. */
 export function candidates(book: PhraseBook, heading: string): Candidate[] {
   const whole = candidatesOf(book, heading);
-  const parts = whole.length > 0 ? [] : heading.split(/\s*\/\s*/);
-  const said = parts.map((part) => candidatesOf(book, part)).filter(([best]) => best !== undefined);
+  const parts = heading.split(/\s*\/\s*/);
+  const said = parts
+    .map((part) => candidatesOf(book, part))
+    .filter(([best]) => best !== undefined && best.score >= LIKELY);
   // `Maker / Company`; `City / State` is two things in one column.
   const [only, ...others] = said;
-  return parts.length === 2 && only && others.every(([best]) => best!.field === only[0]!.field)
-    ? only.map((one) => ({ ...one, score: one.score * PART }))
-    : whole;
+  const isTwo = others.some(([best]) => best!.field !== only![0]!.field);
+  if (whole.length > 0 && (!isTwo || whole[0]!.score >= HIGH)) return whole;
+  if (isTwo) return [];
+  // `Address: City`, `Finance - Supplier`: what stands behind says what it is, unless it leans on what stands before.
+  const group = GROUPED.exec(heading)?.[1];
+  if (group !== undefined && wordsOf(group).words.some((word) => !LEANING.has(word)))
+    return candidatesOf(book, group).map((one) => ({ ...one, score: one.score * PART }));
+  return parts.length === 2 && only ? only.map((one) => ({ ...one, score: lowered(one.score, PART) })) : [];
 }
+
+/** Lowered by what else the heading says. */
+const lowered = (score: number, share: number) => (score < LIKELY ? score * share : Math.max(score * share, LEAST));
+
+const GROUPED = /^.*[^\s](?:\s+[-–>|]\s+|:\s*)(\S.*)$/u;
 
 function candidatesOf({ resource, phrases: index, context, plain, ends }: PhraseBook, heading: string): Candidate[] {
   const said = wordsOf(heading);
   const found = new Map<FieldSpec, Candidate>();
-  const look = ({ words, joined }: Words, share: number, isFor = (_: FieldSpec) => true): void => {
+  const look = (
+    { words, joined }: Pick<Words, 'words' | 'joined'>,
+    share: number,
+    isFor = (_: Phrase) => true,
+  ): void => {
     for (const phrase of [...(index.get(words.join(' ')) ?? []), ...(index.get(joined) ?? [])]) {
       // `end of support date` and `support end date` are two fields of the same words.
       const order = phrase.joined === joined || phrase.words.length !== words.length ? 1 : OTHER_ORDER;
-      const score = phrase.weight * share * order;
-      if (!isFor(phrase.field)) continue;
-      if ((found.get(phrase.field)?.score ?? 0) < score)
-        found.set(phrase.field, { field: phrase.field, score, why: phrase.why });
+      const score = share === 1 ? phrase.weight * order : lowered(phrase.weight * order, share);
+      if (isFor(phrase) && (found.get(phrase.field)?.score ?? 0) < score)
+        found.set(phrase.field, { field: phrase.field, score, why: whyOf(phrase, said) });
     }
   };
+  /** Unless something is found already. */
+  const lookWithout = (isDropped: (word: string) => boolean, share: number, isFor?: (phrase: Phrase) => boolean) => {
+    const words = said.words.filter((word) => !isDropped(word));
+    if (found.size === 0 && words.length > 0 && words.length < said.words.length)
+      look({ words, joined: words.join('') }, share, isFor);
+  };
   look(said, 1);
+  // `Address Company` is the company of an address.
+  const isContext = (word: string) => context.has(word) && !(word === 'company' && said.joined.endsWith(word));
+  const isPlain = (word: string) => plain.has(word) && !(word === 'company' && said.joined.endsWith(word));
   if (found.size === 0) {
-    for (const [dropped, share] of [
-      [context, 0.97],
-      [plain, 0.9],
-    ] as const) {
-      // `Address Company` is the company of an address.
-      const words = said.words.filter(
-        (word) => !dropped.has(word) || (word === 'company' && said.joined.endsWith(word)),
-      );
-      look({ words, joined: words.join(''), aside: [] }, share);
-    }
+    lookWithout(isContext, 0.97);
+    lookWithout(isPlain, 0.9);
     // `Tool ID` is an asset's id.
     const others = said.words.filter((word) => !context.has(word));
     if (found.size === 0 && others.length < said.words.length)
-      look({ words: [...others, resource].sort(), joined: '', aside: [] }, 0.97);
-    const lookWithout = (dropped: ReadonlySet<string>, isFor: (field: FieldSpec) => boolean) => {
-      const words = said.words.filter((word) => !dropped.has(word));
-      if (found.size === 0 && words.length < said.words.length)
-        look({ words, joined: words.join(''), aside: [] }, PART, isFor);
-    };
-    lookWithout(new Set([...PLACE, ...plain]), ({ name }) => PLACED.test(name));
-    lookWithout(DATE, ({ type }) => type.kind === 'date');
+      look({ words: [...others, resource].sort(), joined: '' }, 0.97);
+    lookWithout(
+      (word) => word !== 'address' && PLACE.has(word),
+      PART,
+      ({ field }) => PLACED.test(field.name),
+    );
+    lookWithout(
+      (word) => PLACE.has(word) || plain.has(word),
+      PART,
+      ({ field }) => PLACED.test(field.name),
+    );
+    lookWithout((word) => RELATING.has(word), PART);
+    for (const [called, isFor] of CALLED_SO) {
+      lookWithout(
+        (word) => word === called,
+        PART,
+        ({ field }) => isFor(field),
+      );
+      lookWithout(
+        (word) => word === called || plain.has(word),
+        PART,
+        ({ field }) => isFor(field),
+      );
+    }
   }
-  if (found.size === 0 && !said.words.some((word) => OTHER_THINGS.has(word)))
-    for (const { field, joined, why } of ends)
-      if (said.joined.endsWith(joined)) found.set(field, { field, score: AT_END, why });
+  // `Costo storico`, `Tel. geschäftlich`: a word that nothing is known of, beside what means a field for certain, or before what often does.
+  const strange = said.words.filter((word) => !isKnown(word));
+  const isOther = said.words.some((word) => OTHER_THINGS.has(word));
+  if (strange.length === 1 && !isOther)
+    lookWithout(
+      (word) => word === strange[0] || isPlain(word),
+      0,
+      ({ words, joined, weight }) =>
+        (weight >= HIGH || (weight >= LIKELY && said.joined.endsWith(joined))) &&
+        (words.length > 1 || !LEANING.has(joined)),
+    );
+  if (found.size === 0 && !isOther)
+    for (const { field, joined, text } of ends)
+      if (said.joined.endsWith(joined)) found.set(field, { field, score: LEAST, why: `it ends with "${text}"` });
   return [...found.values()].sort((a, b) => b.score - a.score);
+}
+
+/** What speaks for the field of a phrase; a heading in other words than the phrase is told which it means. */
+function whyOf({ text, is, spelt }: Phrase, heading: Words): string {
+  const isSpelt =
+    heading.spelt.join() === spelt.join() ||
+    heading.spelt.every((word) => heading.words.includes(word) || spelt.includes(word));
+  if (!isSpelt) return `it means "${text}", ${is}`;
+  return is.startsWith('which')
+    ? `"${text}" ${is.slice(6)}`
+    : is.startsWith('a usual')
+      ? `"${text}" is ${is}`
+      : `the heading is ${is}`;
 }
 
 /** So many headings begin with what a file calls its rows; one of them says what it is called. */
@@ -262,24 +365,41 @@ export function phraseBook(spec: ResourceSpec): PhraseBook {
   return book;
 }
 
+let everything: ReadonlySet<string> | undefined;
+
+/** Whether some field of any resource uses the word. */
+function isKnown(word: string): boolean {
+  everything ??= new Set(
+    WRITABLE.flatMap((name) => [...phraseBook(resourceSpec(name)).known, ...phraseBook(resourceSpec(name)).plain]),
+  );
+  return everything.has(word) || isConcept(word);
+}
+
 function writeBook(spec: ResourceSpec): PhraseBook {
   const all: Phrase[] = [];
   const ends: Phrase[] = [];
   for (const field of spec.fields) {
     if (field.derived || (field.create === undefined && field.update === undefined)) continue;
     // `Name` beside `Device` or `Company` is the name of somebody.
-    const add = (text: string, weight: number, why: string) =>
-      all.push({ ...wordsOf(text), field, weight: BARE_NAME.test(text) ? Math.min(weight, NAME) : weight, why });
-    add(field.name, 1, "the heading is the field's name");
-    for (const alias of field.aliases ?? []) add(alias, 0.98, 'the heading is another name of the field');
-    add(field.label, 0.98, "the heading is the field's label");
+    const phrase = (text: string, weight: number, is: string): Phrase => {
+      return { ...wordsOf(text), field, weight: BARE_NAME.test(text) ? Math.min(weight, NAME) : weight, text, is };
+    };
+    all.push(phrase(field.name, 1, "the field's name"));
+    for (const alias of field.aliases ?? []) all.push(phrase(alias, 0.98, 'another name of the field'));
+    all.push(phrase(field.label, 0.98, "the field's label"));
     const vocabulary = VOCABULARY[spec.name];
     for (const marked of phrases(Object.hasOwn(vocabulary, field.name) ? vocabulary[field.name]! : '')) {
       const text = marked.replace(/^[?*-]/, '');
-      const weight = WEIGHTS[marked[0]!];
-      if (marked.startsWith('*')) ends.push({ ...wordsOf(text), field, weight: AT_END, why: `it ends with "${text}"` });
-      else if (weight === undefined) add(text, 0.94, `"${text}" is a usual heading for it`);
-      else add(text, weight, `"${text}" ${weight < LIKELY ? 'may mean' : 'often means'} it`);
+      const weight = WEIGHTS[marked[0]!] ?? 0.94;
+      if (marked.startsWith('*')) ends.push(phrase(text, LEAST, ''));
+      else
+        all.push(
+          phrase(
+            text,
+            weight,
+            weight > HIGH ? 'a usual heading for it' : `which ${weight < LIKELY ? 'may mean' : 'often means'} it`,
+          ),
+        );
     }
   }
   const index = new Map<string, Phrase[]>();
@@ -296,7 +416,12 @@ function writeBook(spec: ResourceSpec): PhraseBook {
     known: new Set(all.flatMap(({ words }) => words)),
     phrases: index,
     context: new Set(context),
-    plain: new Set([...context, ...PLAIN_QUALIFIERS.trim().split(/\s+/)]),
+    plain: new Set([
+      ...context,
+      ...PLAIN_QUALIFIERS.trim()
+        .split(/\s+/)
+        .flatMap((word) => wordsOf(word).words),
+    ]),
     ofParty: spec.name === 'supplier' || spec.name === 'customer',
     ends,
   };

@@ -198,7 +198,7 @@ function choiceOf({ name, type }: FieldSpec, text: string): string | undefined {
   const everyday = Object.hasOwn(VALUE_WORDS, name) ? Object.entries(VALUE_WORDS[name]!) : [];
   return everyday.find(
     ([value, words]) =>
-      type.values.includes(value) && phrases(words).some((word) => wordsOf(word).words.join(' ') === said),
+      type.values.includes(value) && [value, ...phrases(words)].some((word) => wordsOf(word).words.join(' ') === said),
   )?.[0];
 }
 

@@ -1,4 +1,4 @@
-import { ABBREVIATIONS } from './vocabulary.js';
+import { CONCEPTS } from './vocabulary.js';
 
 /**
  * Headings as words that can be compared: case, accents, camelCase, punctuation, plural and usual abbreviations do not
@@ -10,6 +10,8 @@ export interface Words {
   readonly words: readonly string[];
   /** The same in one piece in the order of the text: `post code` and `Postcode` are one. */
   readonly joined: string;
+  /** The words of the text as they are spelt. */
+  readonly spelt: readonly string[];
   /** What stands in brackets: `(EUR)`, `(days)`, `(e.g. Hour)`. */
   readonly aside: readonly string[];
 }
@@ -28,6 +30,12 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
   [/\beol\b/giu, 'end of life'],
   [/\beos\b/giu, 'end of support'],
   [/\bwi-?fi\b/giu, 'wifi'],
+  // `N. di serie`
+  [/(?<!\p{L})n\.\s*(?=\p{L})/giu, 'number '],
+  [
+    /(?<!\p{L})(?:[sc]|sin|con|in[ck]l|e[xk]+[ck]l|zzgl|hors|inc|ex|with(?:out)?)\.?[\s/]+(?:iva|igv|vat|tva|mwst|ust|btw|tax(?:es)?)(?!\p{L})/giu,
+    ' ',
+  ],
   // `Seriennummer`, `Inventar-Nr.`
   [/(\p{L}{3})-?(?:nummer|nr)(?!\p{L})/giu, '$1 number'],
   [/^\s*address\s*1\s*[:–-]\s*(?=\p{L})/iu, ''],
@@ -43,9 +51,8 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
 
 /** Articles and connectives of the languages of the vocabulary. */
 const FILLERS = new Set(
-  'a an the of for at and or is our your und am vom der die das des dem den la le les l el los las d de del du et y'.split(
-    ' ',
-  ),
+  `a an the of for at and or is our your und am vom der die das des dem den la le les l el los las d de del du et y per pro van het een
+  voor di dei della delle degli dell il lo gli do dos das 0`.split(/\s+/),
 );
 
 export function wordsOf(text: string): Words {
@@ -56,12 +63,18 @@ export function wordsOf(text: string): Words {
     return ' ';
   });
   for (const [expression, plain] of EXPRESSIONS) whole = whole.replace(expression, plain);
+  whole = whole.replace(SHORTENED, (_, word: string) => `${inFull(word)} `);
   const all = pieces(whole);
   // A heading that is nothing but an aside or a filler still has its words.
   const said = all.length > 0 ? all : aside.splice(0);
   const meaning = said.filter((word) => !FILLERS.has(word));
   const words = (meaning.length > 0 ? meaning : said).flatMap((word) => expand(word));
-  return { words: [...new Set(words)].sort(), joined: words.join(''), aside: aside.flatMap((word) => expand(word)) };
+  return {
+    words: [...new Set(words)].sort(),
+    joined: words.join(''),
+    spelt: said.map(singular),
+    aside: aside.flatMap((word) => expand(word)),
+  };
 }
 
 /** The word a heading begins with, as in `Words`; '' where it has none. */
@@ -78,6 +91,7 @@ function pieces(text: string): string[] {
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .replace(/(\p{L})(\p{N})/gu, '$1 $2')
     .replace(/(\p{N})(\p{L})/gu, '$1 $2')
+    .replace(/(?<!\p{N})0+(?=\p{N})/gu, '')
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
@@ -86,12 +100,48 @@ function pieces(text: string): string[] {
 }
 
 function expand(word: string): string[] {
-  return (ABBREVIATIONS.get(word) ?? [word]).map(singular);
+  return (meaning(word) ?? meaning(singular(word)) ?? inParts(word) ?? [word]).map(singular);
+}
+
+/** `Geb.`, `Autom.` */
+const SHORTENED = /(\p{L}{3,})\./gu;
+
+/** The one concept whose words begin with what stands before the dot; else the text as it is. */
+function inFull(text: string): string {
+  const [word = '', other] = pieces(text);
+  if (other !== undefined || meaning(word)) return text;
+  const meant = new Set([...CONCEPTS].flatMap(([known, concept]) => (known.startsWith(word) ? concept.join(' ') : [])));
+  return meant.size === 1 ? [...meant][0]! : text;
+}
+
+const ALL_CONCEPTS = new Set([...CONCEPTS.values()].flat());
+
+/** Whether it is what words of headings stand for. */
+export const isConcept = (word: string): boolean => ALL_CONCEPTS.has(word);
+
+function meaning(word: string): readonly string[] | undefined {
+  return CONCEPTS.get(word) ?? (ALL_CONCEPTS.has(word) ? [word] : undefined);
+}
+
+/** No word that means something is longer. */
+const LONGEST_COMPOUND = 40;
+
+/** `Vertragsende`, `Contractwaarde`, `warrantydate`: the parts of a word all of whose parts are known. */
+function inParts(word: string): readonly string[] | undefined {
+  for (let at = Math.min(word.length, LONGEST_COMPOUND) - 3; at >= 4; at--) {
+    const head = word.slice(0, at);
+    const first =
+      meaning(head) ?? (/(?:s|n|en|es)$/.test(head) ? meaning(head.replace(/(?:es|en|s|n)$/, '')) : undefined);
+    const rest = first && (meaning(word.slice(at)) ?? meaning(singular(word.slice(at))) ?? inParts(word.slice(at)));
+    if (rest) return [...first, ...rest];
+  }
+  return undefined;
 }
 
 /** The plural is cut on both sides, so that it does not matter whether what is left is a word. */
 function singular(word: string): string {
-  if (/(?:ungen|ciones|sses)$/.test(word)) return word.slice(0, -2);
+  if (/(?:[ui]ngen|ciones|sses)$/.test(word)) return word.slice(0, -2);
+  if (word.endsWith('ien')) return word.slice(0, -1);
   if (word.length < 4 || !word.endsWith('s') || /(?:ss|us|is)$/.test(word)) return word;
   return word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.slice(0, -1);
 }

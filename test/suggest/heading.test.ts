@@ -304,15 +304,15 @@ describe('headings', () => {
 
 describe('words', () => {
   it.each([
-    ['Vendor Name', 'name vendor'],
-    ['vendorNAME', 'name vendor'],
-    ['VENDOR_NAME (legal)', 'name vendor'],
+    ['Vendor Name', 'name supplier'],
+    ['vendorNAME', 'name supplier'],
+    ['VENDOR_NAME (legal)', 'name supplier'],
     ['Date of payment', 'date payment'],
     ['Address1', '1 address'],
     ['Contract #', 'contract number'],
     ['# of seats', 'quantity seat'],
-    ['Straße', 'strasse'],
-    ['Prix d’achat', 'achat prix'],
+    ['Straße', 'street'],
+    ['Prix d’achat', 'price purchase'],
   ])('%s → %s', (heading, words) => {
     expect(wordsOf(heading).words.join(' ')).toBe(words);
   });
