@@ -20,7 +20,7 @@ export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
 
 /** Words that change nothing about what a column holds. */
 export const PLAIN_QUALIFIERS = `
-  responsible aktuell aktueller aktuelle actual actuel actuelle display official primary main full legal current standard text field info detail data master default basic corporate
+  responsible aktuell aktueller aktuelle actual actuel actuelle display official primary main full legal current standard text field info information detail data master default basic corporate
   registered internal billing remit remittance mailing hq headquarter netto brutto ht ttc usd eur euro gbp sterling
   fulfillment fulfilment postal principal 1 fiscal comercial pound dollar chf aed cad aud inr jpy pln sek nok dkk zar`;
 
@@ -49,7 +49,7 @@ export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
     localita localite localidad localidade woonplaats; class: klasse classe clase; code: codigo codice cod kode;
     company: co firma firmen unternehmen societe entreprise empresa azienda bedrijf ditta impresa gesellschaft;
     condition: cond condicion condicione condicoe condizione condizioni; contact: kontakt contacto contatto contato
-    ansprechpartner ansprechperson interlocuteur referente; contract: cntr contr vertrag vertrage contrat contrato
+    ansprechpartner ansprechperson interlocuteur referente; contract: cntr contr marche vertrag vertrage contrat contrato
     contratto agreement overeenkomst; cost: kosten costo coste cout custo; country: cntry ctry land lander pays pais
     paese nazione nacao nation; currency: curr wahrung wahrg devise monnaie moneda divisa moeda valuta munt; customer:
     cust client kunde kunden cliente klant debitor debitoren debiteur; date: dt datum data fecha; day: tage jour dia
@@ -60,7 +60,7 @@ export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
     medewerker dipendente empleado; end: ende einde eind fin fim fine; equipment: equip equipement equipo equipamento
     apparecchiatura; expiry: exp expiration expire ablauf vencimiento vencimento echeance scadenza verval caducidad;
     family: famille familia famiglia; fax: telefax telecopie telecopieur telfx; first name: vorname prenom voornaam; floor: flr
-    etage stockwerk geschoss piso planta piano verdieping andar; from: von ab desde depuis vanaf dal; group: gruppe
+    etage stockwerk geschoss piso planta piano verdieping andar niveau; from: von ab desde depuis vanaf dal; group: gruppe
     groupe grupo gruppo groep; hardware: hw; historical: storico historique historico historisch historische historic;
     in service: inbetriebnahme ingebruikname; inventar: inventaire inventario inventaris; inventory: inv; item:
     articulo article artikel articolo artigo; last name: nachname cognome achternaam apellido; licence: license lizenz
@@ -83,11 +83,11 @@ export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
     raison razon razao ragione; reference: ref referenz referencia riferimento referentie; region: regio regione;
     renewal: verlangerung renouvellement renovacion reconduction rinnovo verlenging renew; responsible: verantwortlich
     verantwortlicher verantwortliche verantwoordelijke responsable responsavel responsabile zustandig; room: rm raum
-    zimmer salle sala habitacion stanza kamer ruimte locale; serial: ser serie serien; serial number: sn matricola;
+    zimmer salle sala habitacion stanza kamer ruimte locale; serial: ser serie serien seriale; serial number: sn matricola;
     service: svc; signed: unterzeichnet unterschrieben signe firmado firmato ondertekend assinado; site: sede sitio
     sito vestiging; start: begin beginn debut inicio inizio aanvang ingang; status: statut; street: str strasse stras
     rue calle straat; subcategory: subcat unterkategorie subcategoria sottocategoria subcategorie; supplier: vend
-    vendor lieferant lieferanten kreditor kreditoren fournisseur proveedor fornecedor fornitore leverancier provider
+    vendor lieferant lieferanten kreditor kreditoren fournisseur proveedor fornecedor fornitore leverancier provider contractant
     contractor prestataire dienstleister auftragnehmer proveedora lieferfirma; term: termijn termini; title: titel
     titre titulo titolo; total: gesamt totale totaal; type: typ tipo soort art tipologia; unit: unitario unitaire unitaria; until: till bis hasta jusqu
     tot ate upto thru through fino; user: benutzer nutzer anwender utilisateur usuario utente gebruiker utilizador

@@ -63,7 +63,6 @@ export function wordsOf(text: string): Words {
     return ' ';
   });
   for (const [expression, plain] of EXPRESSIONS) whole = whole.replace(expression, plain);
-  whole = whole.replace(SHORTENED, (_, word: string) => `${inFull(word)} `);
   const all = pieces(whole);
   // A heading that is nothing but an aside or a filler still has its words.
   const said = all.length > 0 ? all : aside.splice(0);
@@ -101,17 +100,6 @@ function pieces(text: string): string[] {
 
 function expand(word: string): string[] {
   return (meaning(word) ?? meaning(singular(word)) ?? inParts(word) ?? [word]).map(singular);
-}
-
-/** `Geb.`, `Autom.` */
-const SHORTENED = /(\p{L}{3,})\./gu;
-
-/** The one concept whose words begin with what stands before the dot; else the text as it is. */
-function inFull(text: string): string {
-  const [word = '', other] = pieces(text);
-  if (other !== undefined || meaning(word)) return text;
-  const meant = new Set([...CONCEPTS].flatMap(([known, concept]) => (known.startsWith(word) ? concept.join(' ') : [])));
-  return meant.size === 1 ? [...meant][0]! : text;
 }
 
 const ALL_CONCEPTS = new Set([...CONCEPTS.values()].flat());
