@@ -660,6 +660,9 @@ function generated(): Record<string, string> {
       ['Code', 'What it means', 'What you do'],
       Object.entries(ISSUE_CODES).map(([code, meaning]) => [`\`${code}\``, meaning, advice(code as IssueCode)]),
     ),
+    'fault codes': Object.keys(ISSUE_CODES)
+      .map((code) => `\`${code}\``)
+      .join(', '),
     operations: table(
       ['Operation', 'What it does'],
       Object.entries(description.paths).flatMap(([path, methods]) =>
