@@ -107,8 +107,6 @@ export interface Operations {
   "POST /suggestions": { query: {  }; body: { "file": string; "resource": string; "source"?: { "sheet"?: string | number; "header_row"?: number | "none"; "encoding"?: string; "delimiter"?: string; }; }; answer: Suggestion };
   /** What can be imported and exported, with the fields. */
   "GET /resources": { query: {  }; body: undefined; answer: { "resources": (Resource)[]; } };
-  /** A resource with its fields. */
-  "GET /resources/{name}": { query: {  }; body: undefined; answer: Resource };
   /** Names that the service has, for a cell that refers to a record. */
   "GET /names": { query: { "of"?: "asset-owner" | "business-unit" | "category" | "contract" | "customer" | "hardware-model" | "make" | "subcategory" | "supplier" | "usage-status" | "asset-field" | "contract-field" | "supplier-field" | "customer-field"; "q"?: string; "limit"?: number; "company"?: number; }; body: undefined; answer: Names };
   /** The job files, with what is wrong with them, when they run next, and what waits for them. */

@@ -5,6 +5,7 @@ import type { Settings } from '../runs/settings.js';
 import type { JobFiles } from '../worker/job-files.js';
 import type { Stops } from '../worker/jobs/stops.js';
 import type { Store } from '../worker/store/port.js';
+import type { Cursors } from './cursor.js';
 import type { Who } from './operation.js';
 import type { RunEntries } from './run-entries.js';
 import type { RunsApi } from './runs.js';
@@ -32,8 +33,9 @@ export interface ApiDeps {
   audit(who: Who, what: string, about?: AuditAbout): Promise<void>;
 }
 
-/** What the routes share besides. */
+/** What the operations share besides. */
 export interface ApiParts extends ApiDeps {
+  readonly cursors: Cursors;
   readonly uploads: Uploads;
   readonly tables: Tables;
   readonly entries: RunEntries;

@@ -4,17 +4,17 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { RunError } from '../model/error.js';
 import type { ApiParts } from './app.js';
-import { type Api, answers, type Env, Fault, get, json, needs } from './operation.js';
+import { API_PATH, type Env, Fault, type Operation, operation } from './operation.js';
 import { type Uploaded, uploaded } from './schema.js';
 import { pruneExports, type Uploads } from './uploads.js';
 
 const params = z.object({ id: z.string() });
 
-export function fileRoutes(app: Api, parts: ApiParts): void {
+export function fileOperations(parts: ApiParts): Operation[] {
   const { uploads, tables, audit, queue, log, stopping } = parts;
   const home = resolve(parts.settings.home);
   const prune = () =>
@@ -27,54 +27,54 @@ export function fileRoutes(app: Api, parts: ApiParts): void {
     clearInterval(daily);
     void tables.close();
   });
-  // Described by itself: what checks bodies would read a form into memory.
-  app.openAPIRegistry.registerPath({
-    method: 'post',
-    path: '/files',
-    summary: 'Sends a spreadsheet, as it is or as the file of a form.',
-    request: {
-      query: z.object({ name: z.string().optional().describe('Of the file; else as Content-Disposition has it.') }),
-      body: {
-        content: {
+  return [
+    operation(
+      'POST /files',
+      {
+        summary: 'Sends a spreadsheet, as it is or as the file of a form.',
+        role: 'operator',
+        query: z.object({ name: z.string().optional().describe('Of the file; else as Content-Disposition has it.') }),
+        rawBody: {
           'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
           'multipart/form-data': {
             schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } },
           },
         },
+        answer: uploaded,
+        status: 201,
       },
-    },
-    responses: answers(201, json(uploaded)),
-  });
-  app.post('/files', needs('operator'), async (c) => {
-    const about = await receive(c, uploads).catch((error: unknown) => {
-      // What names a path is about the disk, not about what was sent.
-      if (error instanceof RunError || error instanceof Fault || (error as Error & { path?: string }).path) throw error;
-      throw new Fault(400, `The file was not received whole: ${(error as Error).message}`);
-    });
-    await audit(c.get('who'), 'file sent', { file: about.file });
-    return c.json(about, 201, { location: `/api/v1/files/${about.id}` });
-  });
-  app.openapi(get('/files/{id}', 'What is known of a file that was sent.', uploaded, { params }), async (c) => {
-    const { path: _, folder: __, ...about } = await uploads.given(c.req.param('id'));
-    return c.json(about, 200);
-  });
-  const removal = createRoute({
-    method: 'delete',
-    path: '/files/{id}',
-    summary: 'Removes a file that no run waits for.',
-    middleware: needs('operator'),
-    request: { params },
-    responses: answers(204),
-  });
-  app.openapi(removal, async (c) => {
-    const found = await uploads.given(c.req.param('id'));
-    if (await isAwaited(queue, home, found.path))
-      throw new Fault(409, 'A run waits for this file. Stop that run first.');
-    await audit(c.get('who'), 'file removed', { file: found.file });
-    await tables.close(join(found.folder, '.tables'));
-    await rm(found.folder, { recursive: true, force: true });
-    return c.body(null, 204);
-  });
+      async ({ query: { name }, who }, c) => {
+        const about = await receive(c, name, uploads).catch((error: unknown) => {
+          // What names a path is about the disk, not about what was sent.
+          if (error instanceof RunError || error instanceof Fault || (error as Error & { path?: string }).path)
+            throw error;
+          throw new Fault(400, `The file was not received whole: ${(error as Error).message}`);
+        });
+        await audit(who, 'file sent', { file: about.file });
+        return c.json(about, 201, { location: `${API_PATH}/files/${about.id}` });
+      },
+    ),
+    operation(
+      'GET /files/{id}',
+      { summary: 'What is known of a file that was sent.', params, answer: uploaded },
+      async ({ params: { id } }) => {
+        const { path: _, folder: __, ...about } = await uploads.given(id);
+        return about;
+      },
+    ),
+    operation(
+      'DELETE /files/{id}',
+      { summary: 'Removes a file that no run waits for.', role: 'operator', params },
+      async ({ params: { id }, who }, c) => {
+        const { path, file, folder } = await uploads.given(id);
+        if (await isAwaited(queue, home, path)) throw new Fault(409, 'A run waits for this file. Stop that run first.');
+        await audit(who, 'file removed', { file });
+        await tables.close(join(folder, '.tables'));
+        await rm(folder, { recursive: true, force: true });
+        return c.body(null, 204);
+      },
+    ),
+  ];
 }
 
 /** Whether a run that has not ended was told to read a file. */
@@ -88,10 +88,10 @@ async function isAwaited(queue: ApiParts['queue'], home: string, path: string): 
 }
 
 /** The file of a request: its body, or the first file of a form. */
-async function receive(c: Context<Env>, uploads: Uploads): Promise<Uploaded> {
+async function receive(c: Context<Env>, stated: string | undefined, uploads: Uploads): Promise<Uploaded> {
   const type = c.req.header('content-type') ?? '';
   const { body } = c.req.raw;
-  const name = c.req.query('name') ?? dispositionName(c.req.header('content-disposition') ?? '');
+  const name = stated ?? dispositionName(c.req.header('content-disposition') ?? '');
   if (!body) throw new Fault(422, 'The file is empty.');
   const source = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
   if (!/^multipart\/form-data\b/i.test(type)) {

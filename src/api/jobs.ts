@@ -13,7 +13,7 @@ import { PLACES } from '../worker/inbox/claim.js';
 import { isIgnored } from '../worker/inbox/folders.js';
 import { type JobFile as ReadJob, takesFiles } from '../worker/job-files.js';
 import type { ApiParts } from './app.js';
-import { type Api, atMost, Fault, get, needs, send } from './operation.js';
+import { Fault, type Operation, operation, type Who } from './operation.js';
 import { runOf } from './run-entries.js';
 import { type Job, type JobFile, type JobInput, jobChecked, jobFile, jobInput, jobs } from './schema.js';
 import { isDevice } from './uploads.js';
@@ -25,11 +25,11 @@ const MOST_BYTES = 4 * 1024 * 1024;
 
 const params = z.object({ name: z.string() });
 
-export function jobRoutes(app: Api, parts: ApiParts): void {
+export function jobOperations(parts: ApiParts): Operation[] {
   const { settings, readJobs, entries, audit } = parts;
   const { jobsDir } = settings;
   // A long one keeps the worker busy for seconds: nothing for those who only look.
-  const middleware = [needs('operator'), atMost(MOST_BYTES, 'A job file may have 1 MB.')];
+  const written = { role: 'operator', body: jobInput, atMost: [MOST_BYTES, 'A job file may have 1 MB.'] } as const;
 
   const lastRuns = async (): Promise<ReadonlyMap<string, RunEntry>> =>
     // The newest comes last here, and stays.
@@ -53,32 +53,6 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
     return { ...(await told(now, parts, await lastRuns())), text, etag: etagOf(text) };
   }
 
-  app.openapi(
-    get('/jobs', 'The job files, with what is wrong with them, when they run next, and what waits for them.', jobs),
-    async (c) => {
-      const [files, last] = await Promise.all([readJobs(), lastRuns()]);
-      return c.json({ jobs: await Promise.all([...files.values()].map((file) => told(file, parts, last))) }, 200);
-    },
-  );
-  app.openapi(get('/jobs/{name}', 'A job file as it is, with its faults.', jobFile, { params }), async (c) => {
-    const { name } = c.req.valid('param');
-    const found = await read(name);
-    if (!found) throw new Fault(404, `There is no job ${name}.`);
-    return c.json(found, 200, { etag: found.etag });
-  });
-  app.openapi(
-    send('post', '/jobs/check', 'Checks the text of a job file; nothing is written.', {
-      body: jobInput,
-      middleware,
-      answer: [200, jobChecked],
-    }),
-    (c) => {
-      const text = textOf(c.req.valid('json'));
-      const { kind = null, job, problems: found } = checkJobText(text);
-      return c.json({ kind, resource: job?.resource ?? null, problems: found.map(shown), text }, 200);
-    },
-  );
-
   /** One at a time: between the look and the write nobody else writes here. */
   let turn: Promise<unknown> = Promise.resolve();
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
@@ -86,62 +60,89 @@ export function jobRoutes(app: Api, parts: ApiParts): void {
     turn = done.catch(() => undefined);
     return done;
   };
-  app.openapi(
-    send(
-      'put',
-      '/jobs/{name}',
-      'Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * where it may only be a new one.',
+
+  /** `expected`: etag of what is replaced; `fresh`: it may only be a new one. */
+  async function write(name: string, text: string, expected: string | undefined, fresh: boolean, who: Who) {
+    const there = await fileOf(name);
+    if (there === undefined && !isFit(name)) {
+      throw new Fault(
+        422,
+        'This is no name for a job: it begins with a letter or digit, has at most 100 letters, digits, blanks, dots, - and _, and is none that the system or the drop folder uses.',
+      );
+    }
+    const before = there === undefined ? undefined : await readFile(there, 'utf8');
+    if (before !== undefined && expected === undefined && !fresh) {
+      throw new Fault(400, `There is a job ${name} already. Say what is replaced: If-Match with the etag of its file.`);
+    }
+    if (before !== undefined && fresh) throw new Fault(412, `There is a job ${name} already.`);
+    if (expected !== undefined && (before === undefined || expected !== etagOf(before))) {
+      throw new Fault(
+        412,
+        `The job ${name} was changed meanwhile, by somebody else or in its file. Look at it as it is now, and change that.`,
+      );
+    }
+    const jobsFolder = { what: 'folder of the job files', namedBy: '--jobs-dir or ROWFERRY_JOBS_DIR' };
+    await audit(who, 'job file written', { job: name });
+    await makeFolder(jobsDir, { ...HOME, ...jobsFolder });
+    await writeSafely(there ?? join(jobsDir, `${name}.yaml`), (put) => put(text));
+    const now = await read(name);
+    if (!now) throw new Fault(404, `The job ${name} was removed right after it was written.`);
+    return now;
+  }
+
+  return [
+    operation(
+      'GET /jobs',
       {
-        body: jobInput,
-        middleware,
-        answer: [200, jobFile],
-        request: {
-          params,
-          headers: z.object({ 'if-match': z.string().optional(), 'if-none-match': z.literal('*').optional() }),
-        },
+        summary: 'The job files, with what is wrong with them, when they run next, and what waits for them.',
+        answer: jobs,
+      },
+      async () => {
+        const [files, last] = await Promise.all([readJobs(), lastRuns()]);
+        return { jobs: await Promise.all([...files.values()].map((file) => told(file, parts, last))) };
       },
     ),
-    async (c) => {
-      const { name } = c.req.valid('param');
-      const { 'if-match': expected, 'if-none-match': fresh } = c.req.valid('header');
-      const text = textOf(c.req.valid('json'));
-      const faults = checkJobText(text).problems.filter(({ severity }) => severity === 'error');
-      if (faults.length > 0) {
-        const lines = faults.map((one) => problemLine(`${name}.yaml`, one));
-        throw new Fault(422, 'The job file was not written: it has faults.', lines);
-      }
-      return alone(async () => {
-        const there = await fileOf(name);
-        if (there === undefined && !isFit(name)) {
-          throw new Fault(
-            422,
-            'This is no name for a job: it begins with a letter or digit, has at most 100 letters, digits, blanks, dots, - and _, and is none that the system or the drop folder uses.',
-          );
+    operation(
+      'GET /jobs/{name}',
+      { summary: 'A job file as it is, with its faults.', params, answer: jobFile },
+      async ({ params: { name } }, c) => {
+        const found = await read(name);
+        if (!found) throw new Fault(404, `There is no job ${name}.`);
+        return c.json(found, 200, { etag: found.etag });
+      },
+    ),
+    operation(
+      'POST /jobs/check',
+      { summary: 'Checks the text of a job file; nothing is written.', ...written, answer: jobChecked },
+      ({ body }) => {
+        const text = textOf(body);
+        const { kind = null, job, problems: found } = checkJobText(text);
+        return { kind, resource: job?.resource ?? null, problems: found.map(shown), text };
+      },
+    ),
+    operation(
+      'PUT /jobs/{name}',
+      {
+        summary:
+          'Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * where it may only be a new one.',
+        params,
+        headers: z.object({ 'if-match': z.string().optional(), 'if-none-match': z.literal('*').optional() }),
+        ...written,
+        answer: jobFile,
+      },
+      async ({ params: { name }, headers, body, who }, c) => {
+        const text = textOf(body);
+        const faults = checkJobText(text).problems.filter(({ severity }) => severity === 'error');
+        if (faults.length > 0) {
+          const lines = faults.map((one) => problemLine(`${name}.yaml`, one));
+          throw new Fault(422, 'The job file was not written: it has faults.', lines);
         }
-        const before = there === undefined ? undefined : await readFile(there, 'utf8');
-        if (before !== undefined && expected === undefined && fresh === undefined) {
-          throw new Fault(
-            400,
-            `There is a job ${name} already. Say what is replaced: If-Match with the etag of its file.`,
-          );
-        }
-        if (before !== undefined && fresh !== undefined) throw new Fault(412, `There is a job ${name} already.`);
-        if (expected !== undefined && (before === undefined || expected !== etagOf(before))) {
-          throw new Fault(
-            412,
-            `The job ${name} was changed meanwhile, by somebody else or in its file. Look at it as it is now, and change that.`,
-          );
-        }
-        const jobsFolder = { what: 'folder of the job files', namedBy: '--jobs-dir or ROWFERRY_JOBS_DIR' };
-        await audit(c.get('who'), 'job file written', { job: name });
-        await makeFolder(jobsDir, { ...HOME, ...jobsFolder });
-        await writeSafely(there ?? join(jobsDir, `${name}.yaml`), (write) => write(text));
-        const written = await read(name);
-        if (!written) throw new Fault(404, `The job ${name} was removed right after it was written.`);
-        return c.json(written, 200, { etag: written.etag });
-      });
-    },
-  );
+        const fresh = headers['if-none-match'] !== undefined;
+        const now = await alone(() => write(name, text, headers['if-match'], fresh, who));
+        return c.json(now, 200, { etag: now.etag });
+      },
+    ),
+  ];
 }
 
 const isFit = (name: string): boolean =>

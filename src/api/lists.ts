@@ -5,8 +5,8 @@ import { type ReadOnlyField, readOnlySpec, resourceSpec } from '../resources/reg
 import { type FieldSpec, type FieldType, READ_ONLY, WRITABLE } from '../resources/spec.js';
 import { findNames, type NamesFound, type NamesWanted } from '../runs/service-names.js';
 import type { ApiParts } from './app.js';
-import { type Api, Fault, get } from './operation.js';
-import { type Field, names, type Resource, resource, resources } from './schema.js';
+import { type Operation, operation } from './operation.js';
+import { type Field, names, type Resource, resources } from './schema.js';
 
 /** So long names are answered as they were read, and so long it is left at that they could not be. */
 const FRESH_MS = 5 * 60_000;
@@ -28,17 +28,7 @@ const LISTED = [
   ...WRITABLE.map((name) => `${name}-field` as const),
 ] as const satisfies readonly NamesWanted['of'][];
 
-export function listRoutes(app: Api, { settings, channel, stopping }: ApiParts): void {
-  app.openapi(get('/resources', 'What can be imported and exported, with the fields.', resources), (c) =>
-    c.json({ resources: resourceList() }, 200),
-  );
-  const params = z.object({ name: z.string() });
-  app.openapi(get('/resources/{name}', 'A resource with its fields.', resource, { params }), (c) => {
-    const { name } = c.req.valid('param');
-    const found = resourceList().find((one) => one.name === name);
-    if (found) return c.json(found, 200);
-    throw new Fault(404, `There is no resource ${name}. There are: ${[...WRITABLE, ...READ_ONLY].join(', ')}.`);
-  });
+export function listOperations({ settings, channel, stopping }: ApiParts): Operation[] {
   const known = new Map<string, { until: number; readonly found: Promise<NamesFound> }>();
   const ask = (of: NamesWanted['of'], company: number): Promise<NamesFound> => {
     const key = `${of} ${company}`;
@@ -53,25 +43,34 @@ export function listRoutes(app: Api, { settings, channel, stopping }: ApiParts):
     found.then(({ lack }) => keep(lack === undefined ? FRESH_MS : LACKING_MS)(), keep(0));
     return found;
   };
-  app.openapi(
-    get('/names', 'Names that the service has, for a cell that refers to a record.', names, {
-      query: z.object({
-        of: z.enum(LISTED),
-        q: z.string().max(200).default('').describe('What the names hold; those that begin with it come first.'),
-        limit: z.coerce.number().int().min(1).max(200).default(20),
-        company: z.coerce.number().int().min(1).optional(),
-      }),
-    }),
-    async (c) => {
-      const { of, q, limit, company = settings.company } = c.req.valid('query');
-      const { names: all, lack = null } = await ask(of, company);
-      const wanted = foldText(q);
-      const fit = all.filter((name) => foldText(name).includes(wanted));
-      const begins = (name: string) => (foldText(name).startsWith(wanted) ? 0 : 1);
-      const best = fit.sort((one, other) => begins(one) - begins(other)).slice(0, limit);
-      return c.json({ names: best, more: fit.length > limit, lack }, 200);
-    },
-  );
+  return [
+    operation(
+      'GET /resources',
+      { summary: 'What can be imported and exported, with the fields.', answer: resources },
+      () => ({ resources: resourceList() }),
+    ),
+    operation(
+      'GET /names',
+      {
+        summary: 'Names that the service has, for a cell that refers to a record.',
+        query: z.object({
+          of: z.enum(LISTED),
+          q: z.string().max(200).default('').describe('What the names hold; those that begin with it come first.'),
+          limit: z.coerce.number().int().min(1).max(200).default(20),
+          company: z.coerce.number().int().min(1).optional(),
+        }),
+        answer: names,
+      },
+      async ({ query: { of, q, limit, company = settings.company } }) => {
+        const { names: all, lack = null } = await ask(of, company);
+        const wanted = foldText(q);
+        const fit = all.filter((name) => foldText(name).includes(wanted));
+        const begins = (name: string) => (foldText(name).startsWith(wanted) ? 0 : 1);
+        const best = fit.sort((one, other) => begins(one) - begins(other)).slice(0, limit);
+        return { names: best, more: fit.length > limit, lack };
+      },
+    ),
+  ];
 }
 
 const resourceList = (): Resource[] => [

@@ -4,29 +4,30 @@ import { type RunFolder, runFolder } from '../runs/run/layout.js';
 import { type RunEntry, readRunSummary } from '../runs/run/list.js';
 import { RunStore } from '../store/run-store.js';
 import type { ApiParts } from './app.js';
-import { type Api, Fault, get } from './operation.js';
+import { Fault, type Operation, operation } from './operation.js';
 import { type Night, nights } from './schema.js';
 
-export function nightRoutes(app: Api, { settings, entries, readJobs }: ApiParts): void {
-  app.openapi(
-    get('/nights/{job}', 'The reconciliations of a job, newest first.', nights, {
-      params: z.object({ job: z.string() }),
-      query: z.object({
-        after: z.string().optional().describe('`next` of the page before.'),
-        limit: z.coerce.number().int().min(1).max(100).default(30),
-      }),
-    }),
-    async (c) => {
-      const { job } = c.req.valid('param');
-      const { after, limit } = c.req.valid('query');
-      const all = (await entries.list()).filter((entry) => entry.kind === 'reconcile' && entry.job === job);
-      if (all.length === 0 && !(await readJobs()).has(job)) throw new Fault(404, `There is no job ${job}.`);
-      const older = after === undefined ? all : all.filter(({ run }) => run < after);
-      const page = older.slice(0, limit);
-      const next = older.length > limit ? (page.at(-1)?.run ?? null) : null;
-      return c.json({ nights: await Promise.all(page.map((entry) => nightOf(settings.home, entry))), next }, 200);
-    },
-  );
+export function nightOperations({ settings, entries, readJobs, cursors }: ApiParts): Operation[] {
+  return [
+    operation(
+      'GET /nights/{job}',
+      {
+        summary: 'The reconciliations of a job, newest first.',
+        params: z.object({ job: z.string() }),
+        query: z.object({
+          after: z.string().optional().describe('`next` of the page before.'),
+          limit: z.coerce.number().int().min(1).max(100).default(30),
+        }),
+        answer: nights,
+      },
+      async ({ params: { job }, query }) => {
+        const all = (await entries.list()).filter((entry) => entry.kind === 'reconcile' && entry.job === job);
+        if (all.length === 0 && !(await readJobs()).has(job)) throw new Fault(404, `There is no job ${job}.`);
+        const { page, next } = cursors.newestFirst(JSON.stringify(['nights', job]), all, ({ run }) => run, query);
+        return { nights: await Promise.all(page.map((entry) => nightOf(settings.home, entry))), next };
+      },
+    ),
+  ];
 }
 
 async function nightOf(home: string, entry: RunEntry): Promise<Night> {

@@ -1,17 +1,19 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { sessionRoutes } from './access/session.js';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import { sessionOperations } from './access/session.js';
 import type { ApiDeps, ApiParts } from './app.js';
-import { fileRoutes } from './files.js';
-import { jobRoutes } from './jobs.js';
-import { listRoutes } from './lists.js';
-import { nightRoutes } from './nights.js';
-import { API_PATH, type Api, answerFault, closesUnread, type Env, Fault, faultsIn } from './operation.js';
-import { overviewRoutes } from './overview.js';
-import { queueRoutes } from './queue.js';
+import { Cursors } from './cursor.js';
+import { fileOperations } from './files.js';
+import { jobOperations } from './jobs.js';
+import { listOperations } from './lists.js';
+import { nightOperations } from './nights.js';
+import { API_PATH, type Api, answerFault, closesUnread, type Env, Fault, faultsIn, problem } from './operation.js';
+import { overviewOperations } from './overview.js';
+import { queueOperations } from './queue.js';
 import { RunEntries } from './run-entries.js';
-import { runRoutes } from './run-routes.js';
+import { runOperations } from './run-operations.js';
 import { Tables } from './table-index.js';
-import { tableRoutes } from './tables.js';
+import { tableOperations } from './tables.js';
 import { Uploads } from './uploads.js';
 
 /** The HTTP API: contract, section 12. Mounted at `API_PATH` by both doors, below whatever sets `who`. */
@@ -26,22 +28,28 @@ export function openApi(deps: ApiDeps): Api {
     await next();
     if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
   });
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (c, methods) => {
+        const allow = methods.join(', ');
+        return problem(c, 405, `This address takes ${allow}, not ${c.req.method}.`, [], { allow });
+      },
+    }),
+  );
   const { home, maxUpload } = deps.settings;
   const parts: ApiParts = {
     ...deps,
+    cursors: new Cursors(home),
     uploads: new Uploads(home, maxUpload),
     tables: new Tables(),
     entries: new RunEntries(home),
   };
-  sessionRoutes(app, parts);
-  runRoutes(app, parts);
-  fileRoutes(app, parts);
-  tableRoutes(app, parts);
-  listRoutes(app, parts);
-  jobRoutes(app, parts);
-  nightRoutes(app, parts);
-  overviewRoutes(app, parts);
-  queueRoutes(app, parts);
+  const rooms = [
+    ...[sessionOperations, runOperations, fileOperations, tableOperations, listOperations],
+    ...[jobOperations, nightOperations, overviewOperations, queueOperations],
+  ];
+  for (const one of rooms.flatMap((operations) => operations(parts))) one.register(app);
   app.doc31('/openapi.json', {
     openapi: '3.1.0',
     info: {
@@ -51,26 +59,7 @@ export function openApi(deps: ApiDeps): Api {
     },
     servers: [{ url: API_PATH }],
   });
-  app.all('*', (c) => {
-    const allow = methodsAt(app, c.req.path.replace(API_PATH, ''));
-    if (allow.length === 0) throw new Fault(404, 'There is nothing at this address.');
-    throw new Fault(405, `This address takes ${allow.join(', ')}, not ${c.req.method}.`, [], {
-      allow: allow.join(', '),
-    });
-  });
+  app.all('*', (c) => problem(c, 404, 'There is nothing at this address.'));
   app.onError(answerFault(deps.log));
   return app;
-}
-
-/** By which methods an address can be asked. */
-function methodsAt(app: Api, path: string): string[] {
-  const found = app.openAPIRegistry.definitions.flatMap((one) => (one.type === 'route' ? [one.route] : []));
-  const asked = path.split('/');
-  const there = found.filter((route) => {
-    const parts = route.path.split('/');
-    return (
-      parts.length === asked.length && parts.every((part, at) => (part[0] === '{' ? asked[at] : part === asked[at]))
-    );
-  });
-  return there.map(({ method }) => method.toUpperCase());
 }

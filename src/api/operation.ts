@@ -1,5 +1,5 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
-import { createRoute, type OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi';
+import type { OpenAPIHono, RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
@@ -29,12 +29,11 @@ export function problem(
   detail: string,
   errors: readonly string[] = [],
   headers: Readonly<Record<string, string>> = {},
-) {
+): Response {
   const code = status < 500 ? 'usage' : 'failed';
   const title = STATUS_CODES[status] ?? '';
   const body = { type: 'about:blank', title, status, code, detail, ...(errors.length > 0 && { errors }) };
-  // Routes say what they answer where all is well; this is what they answer otherwise.
-  return c.json(body, status, { 'content-type': 'application/problem+json', ...headers }) as never;
+  return c.json(body, status, { 'content-type': 'application/problem+json', ...headers });
 }
 
 /** Ends a request with a problem document. */
@@ -68,25 +67,7 @@ export const answerFault =
     return problem(c, 500, 'This could not be answered; the log of the worker says why.');
   };
 
-/** Lets those through who have this role, or one that may do more. */
-export function needs(role: Role): MiddlewareHandler<Env> {
-  return async (c, next) => {
-    const who = c.get('who');
-    if (may(who, role)) return next();
-    throw new Fault(403, `This needs the role ${role}; ${who.name} is signed in as ${who.role}.`);
-  };
-}
-
 export const may = (who: Who, role: Role): boolean => ROLES.indexOf(who.role) >= ROLES.indexOf(role);
-
-/** Refuses a body of more bytes. */
-export const atMost = (bytes: number, detail: string): MiddlewareHandler =>
-  bodyLimit({
-    maxSize: bytes,
-    onError: () => {
-      throw new Fault(413, detail);
-    },
-  });
 
 /** Bytes of a body that are read to their end although nobody asks for them any more. */
 const READ_ANYWAY = 1024 * 1024;
@@ -100,59 +81,121 @@ export const closesUnread: MiddlewareHandler = async (c, next) => {
   if (chunked !== undefined || Number(length) > READ_ANYWAY) c.header('connection', 'close');
 };
 
-export const json = <T extends z.ZodType>(schema: T) => ({ 'application/json': { schema } });
+/** What an operation takes and answers, and who may ask for it. */
+interface Described<P extends z.ZodType, Q extends z.ZodType, H extends z.ZodType, B extends z.ZodType, A> {
+  readonly summary: string;
+  readonly description?: string;
+  /** Who may ask for it, and all that may do more. Default: viewers. */
+  readonly role?: Role;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly headers?: H;
+  /** JSON, which has to be there. */
+  readonly body?: B;
+  /** JSON, which may be left out. */
+  readonly optionalBody?: B;
+  /** A body that the operation reads itself. */
+  readonly rawBody?: { readonly [mediaType: string]: { readonly schema: object } };
+  /** A longer body is refused with these words. */
+  readonly atMost?: readonly [bytes: number, detail: string];
+  /** The JSON that is answered where all is well; nothing (204) where it is absent. */
+  readonly answer?: A;
+  /** Of that answer. Default: 200. */
+  readonly status?: 200 | 201 | 202;
+  /** What else may be answered, or in place of JSON. */
+  readonly responses?: RouteConfig['responses'];
+}
 
-/** What an operation answers: where not all is well, a problem document. */
-export const answers = <S extends number, A extends object>(status: S, content?: A) =>
-  ({
-    [status]: { description: STATUS_CODES[status] ?? '', ...(content && { content }) },
-    default: { description: 'A problem document.', content: { 'application/problem+json': { schema: problemShape } } },
-  }) as Record<S, { description: string; content: A }> & {
-    default: { description: string; content: { 'application/problem+json': { schema: typeof problemShape } } };
-  };
+/** What was asked, as the schemas of the operation read it. */
+interface Asked<P, Q, H, B> {
+  readonly who: Who;
+  readonly params: P;
+  readonly query: Q;
+  readonly headers: H;
+  readonly body: B;
+}
 
-type Asks = Omit<NonNullable<RouteConfig['request']>, 'body'>;
+/** The same for whoever only tells it. */
+export type Told<T> = T extends object ? { readonly [key in keyof T]: Told<T[key]> } : T;
 
-/** For the description: a question, and the shape of its answer. */
-export const get = <P extends string, A extends z.ZodType, R extends Asks = object>(
-  path: P,
-  summary: string,
-  answer: A,
-  request?: R,
-) => createRoute({ method: 'get', path, summary, request: request as R, responses: answers(200, json(answer)) });
+/** An operation that is ready to be asked. */
+export interface Operation {
+  register(app: Api): void;
+}
 
-/** For the description: something that has a body, and who may send it. */
-export const send = <
-  M extends 'post' | 'put',
-  P extends string,
-  B extends z.ZodType,
-  S extends 200 | 202,
-  A extends z.ZodType,
-  R extends Asks = object,
+type None = z.ZodUndefined;
+
+/**
+ * An operation of the API: how it is described, and what answers it, with the JSON of its answer or a response of its own. One that
+ * is answered elsewhere is only described.
+ */
+export function operation<
+  P extends z.ZodType = None,
+  Q extends z.ZodType = None,
+  H extends z.ZodType = None,
+  B extends z.ZodType = None,
+  A extends z.ZodType = None,
 >(
-  method: M,
-  path: P,
-  summary: string,
-  {
-    body,
-    optional = false,
-    middleware,
-    answer,
-    request,
-  }: {
-    readonly body: B;
-    /** The body may be left out. */
-    readonly optional?: boolean;
-    readonly middleware: MiddlewareHandler<Env>[];
-    readonly answer: readonly [status: S, shape: A];
-    readonly request?: R;
-  },
-) =>
-  createRoute({
-    method,
-    path,
-    summary,
-    middleware,
-    request: { ...(request as R), body: { content: json(body), required: !optional } },
-    responses: answers(answer[0], json(answer[1])),
+  address: `${'GET' | 'POST' | 'PUT' | 'DELETE'} ${string}`,
+  described: Described<P, Q, H, B, A>,
+  answerTo?: (
+    asked: Asked<z.output<P>, z.output<Q>, z.output<H>, z.output<B>>,
+    c: Context<Env>,
+  ) => Told<z.output<A>> | Response | Promise<Told<z.output<A>> | Response>,
+): Operation {
+  const [method = '', path = ''] = address.split(' ');
+  const { summary, description, role, params, query, headers, atMost, answer } = described;
+  const { status = answer || described.responses ? 200 : 204 } = described;
+  const schema = described.body ?? described.optionalBody;
+  const content = described.rawBody ?? (schema && { 'application/json': { schema } });
+  const reads = { ...(params && { params }), ...(query && { query }), ...(headers && { headers }) };
+  const body = content && { body: { content, required: described.optionalBody === undefined } };
+  const route = {
+    ...{ method: method.toLowerCase(), path, summary },
+    ...(description !== undefined && { description }),
+    request: { ...reads, ...body },
+    responses: {
+      ...(described.responses?.[status] === undefined && { [status]: response(status, 'application/json', answer) }),
+      ...described.responses,
+      default: response('default', 'application/problem+json', problemShape),
+    },
+  } as unknown as RouteConfig;
+  const middleware = [...(role ? [needs(role)] : []), ...(atMost ? [limit(...atMost)] : [])];
+  const handler = async (c: Context<Env>): Promise<Response> => {
+    // Undefined where the operation has no such schema.
+    const read = (part: string) => c.req.valid(part as never) as never;
+    const asked = { who: c.get('who'), params: read('param'), query: read('query'), headers: read('header') };
+    const told = await answerTo?.({ ...asked, body: read('json') }, c);
+    return told instanceof Response ? told : c.json(told as object, status as 200);
+  };
+  return {
+    register(app) {
+      app.openAPIRegistry.registerPath(route);
+      const request = (described.rawBody ? reads : route.request) as object;
+      if (answerTo) app.openapi({ ...route, request, hide: true, middleware }, handler as never);
+    },
+  };
+}
+
+/** What an operation answers with a status, for its description. */
+export const response = (status: number | 'default', mediaType = '', schema?: z.ZodType) => ({
+  description: status === 'default' ? 'A problem document.' : (STATUS_CODES[status] ?? ''),
+  ...(schema && { content: { [mediaType]: { schema } } }),
+});
+
+/** Lets those through who have this role, or one that may do more. */
+function needs(role: Role): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const who = c.get('who');
+    if (may(who, role)) return next();
+    throw new Fault(403, `This needs the role ${role}; ${who.name} is signed in as ${who.role}.`);
+  };
+}
+
+const limit = (maxSize: number, detail: string): MiddlewareHandler =>
+  bodyLimit({
+    maxSize,
+    onError: () => {
+      throw new Fault(413, detail);
+    },
   });

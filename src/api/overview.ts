@@ -1,4 +1,3 @@
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../model/outcome.js';
 import { fileName } from '../report/summary.js';
@@ -7,72 +6,77 @@ import { checkTimeZone } from '../runs/schedule/slots.js';
 import { scheduledJobs } from '../worker/job-files.js';
 import type { ApiParts } from './app.js';
 import { nextRun } from './jobs.js';
-import { type Api, answers, Fault, get, json } from './operation.js';
+import { Fault, type Operation, operation, response } from './operation.js';
 import { runOf } from './run-entries.js';
-import { health, type Overview, overview } from './schema.js';
+import { health, overview } from './schema.js';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 /** What waits for a person, what runs and what comes: the first of each. */
 const MOST = 20;
 
-export function overviewRoutes(app: Api, { entries, readJobs, channel, ready }: ApiParts): void {
-  app.openapi(
-    get('/overview', 'What waits for a person, what runs and what comes, and how the last 30 days were.', overview, {
-      query: z.object({ timezone: z.string().max(100).default('UTC') }),
-    }),
-    async (c) => {
-      const { timezone } = c.req.valid('query');
-      const wrong = checkTimeZone(timezone);
-      if (wrong !== undefined) throw new Fault(400, `timezone: ${wrong}.`);
-      const days = lastDays(Date.now(), timezone);
-      const [oldest = ''] = days.keys();
-      // A day more than any zone is ahead of UTC.
-      const all = await entries.list();
-      const since = new Date(Date.parse(oldest) - DAY_MS).toISOString();
-      const recent = all.filter(({ started_at }) => started_at >= since);
-      const dateOf = calendarDate(timezone);
-      for (const { status, dry_run, outcomes, started_at } of recent) {
-        const day = days.get(dateOf(Date.parse(started_at)));
-        // The outcomes of all others read as what would have been.
-        if (!day || dry_run || !outcomes || !(status === 'succeeded' || status === 'partial')) continue;
-        for (const kind of OUTCOMES) day[kind] += outcomes[kind];
-      }
-      const { heldMs, awayMs, learnedRate, waiting, answered } = channel.gauges;
-      const next = scheduledJobs(await readJobs().catch(() => new Map()))
-        .flatMap(({ name, schedule }) => {
-          const at = nextRun(schedule);
-          return at === null ? [] : [{ job: name, at }];
-        })
-        .sort((one, other) => (one.at < other.at ? -1 : 1));
-      const answer: Overview = {
-        needs_person: waitingForPerson(recent).slice(0, MOST).map(runOf),
-        running: all
-          .filter(({ status }) => status === 'running')
-          .slice(0, MOST)
-          .map(runOf),
-        next: next.slice(0, MOST),
-        days: [...days].map(([date, outcomes]) => ({ date, outcomes })),
-        service: {
-          ok: awayMs !== undefined ? false : answered ? true : null,
-          rate: learnedRate ?? null,
-          waiting,
-          paused_until: heldMs > 0 ? new Date(Date.now() + heldMs).toISOString() : null,
-        },
-      };
-      return c.json(answer, 200);
-    },
-  );
-  const asked = createRoute({
-    method: 'get',
-    path: '/health',
-    summary: 'Whether queue and drop folder can be used.',
-    responses: { ...answers(200, json(health)), ...answers(503, json(health)) },
-  });
-  app.openapi(asked, async (c) => {
-    const { ok, details } = await ready();
-    return c.json({ ok, details: { ...details } }, ok ? 200 : 503);
-  });
+export function overviewOperations({ entries, readJobs, channel, ready }: ApiParts): Operation[] {
+  return [
+    operation(
+      'GET /overview',
+      {
+        summary: 'What waits for a person, what runs and what comes, and how the last 30 days were.',
+        query: z.object({ timezone: z.string().max(100).default('UTC') }),
+        answer: overview,
+      },
+      async ({ query: { timezone } }) => {
+        const wrong = checkTimeZone(timezone);
+        if (wrong !== undefined) throw new Fault(400, `timezone: ${wrong}.`);
+        const days = lastDays(Date.now(), timezone);
+        const [oldest = ''] = days.keys();
+        // A day more than any zone is ahead of UTC.
+        const since = new Date(Date.parse(oldest) - DAY_MS).toISOString();
+        const all = await entries.list();
+        const recent = all.filter(({ started_at }) => started_at >= since);
+        const dateOf = calendarDate(timezone);
+        for (const { status, dry_run, outcomes, started_at } of recent) {
+          const day = days.get(dateOf(Date.parse(started_at)));
+          // The outcomes of all others read as what would have been.
+          if (!day || dry_run || !outcomes || !(status === 'succeeded' || status === 'partial')) continue;
+          for (const kind of OUTCOMES) day[kind] += outcomes[kind];
+        }
+        const { heldMs, awayMs, learnedRate, waiting, answered } = channel.gauges;
+        const next = scheduledJobs(await readJobs().catch(() => new Map()))
+          .flatMap(({ name: job, schedule }) => {
+            const at = nextRun(schedule);
+            return at === null ? [] : [{ job, at }];
+          })
+          .sort((one, other) => (one.at < other.at ? -1 : 1));
+        return {
+          needs_person: waitingForPerson(recent).slice(0, MOST).map(runOf),
+          running: all
+            .filter(({ status }) => status === 'running')
+            .slice(0, MOST)
+            .map(runOf),
+          next: next.slice(0, MOST),
+          days: [...days].map(([date, outcomes]) => ({ date, outcomes })),
+          service: {
+            ok: awayMs !== undefined ? false : answered ? true : null,
+            rate: learnedRate ?? null,
+            waiting,
+            paused_until: heldMs > 0 ? new Date(Date.now() + heldMs).toISOString() : null,
+          },
+        };
+      },
+    ),
+    operation(
+      'GET /health',
+      {
+        summary: 'Whether queue and drop folder can be used.',
+        answer: health,
+        responses: { 503: response(503, 'application/json', health) },
+      },
+      async (_, c) => {
+        const found = await ready();
+        return c.json(found, found.ok ? 200 : 503);
+      },
+    ),
+  ];
 }
 
 /** `2026-11-21`, as the calendar of a zone has it. */

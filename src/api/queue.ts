@@ -1,19 +1,17 @@
 import type { Job } from 'bullmq';
-import { fileName } from '../report/summary.js';
-import { stateOf } from '../worker/jobs/state.js';
 import type { ApiParts } from './app.js';
-import { type Api, get } from './operation.js';
-import { jobProgress } from './runs.js';
-import { type Queue, queue as queueShape } from './schema.js';
+import { type Operation, operation } from './operation.js';
+import { jobProgress, queuedRun } from './queued-run.js';
+import { type Queue, queue as shape } from './schema.js';
 
 /** Jobs of each kind that are shown. */
 const SHOWN = 50;
 
-export function queueRoutes(app: Api, { runs, queue }: ApiParts): void {
-  app.openapi(
-    get('/queue', 'The queue of runs: who works on it, and what waits, is at work and failed.', queueShape),
-    async (c) => {
-      const [{ address, workers, roots }, counts, waiting, active, failed] = await Promise.all([
+export function queueOperations({ runs, queue }: ApiParts): Operation[] {
+  const summary = 'The queue of runs: who works on it, and what waits, is at work and failed.';
+  return [
+    operation('GET /queue', { summary, answer: shape }, async () => {
+      const [about, counts, waiting, active, failed] = await Promise.all([
         runs.queue(),
         queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed', 'completed'),
         queue.getJobs(['waiting', 'prioritized', 'delayed'], 0, SHOWN - 1, true),
@@ -21,10 +19,8 @@ export function queueRoutes(app: Api, { runs, queue }: ApiParts): void {
         queue.getJobs(['failed'], 0, SHOWN - 1),
       ]);
       const count = (state: string) => counts[state] ?? 0;
-      const answer: Queue = {
-        address,
-        workers,
-        ...(roots && { roots: [...roots] }),
+      return {
+        ...about,
         counts: {
           waiting: count('waiting') + count('prioritized'),
           active: count('active'),
@@ -36,23 +32,18 @@ export function queueRoutes(app: Api, { runs, queue }: ApiParts): void {
         active: active.map(told),
         failed: failed.map(told),
       };
-      return c.json(answer, 200);
-    },
-  );
+    }),
+  ];
 }
 
-/** What came with a job is anybody's to choose: nothing but names of it is shown. */
 function told(one: Job): Queue['waiting'][number] {
-  const { id = '', name, data, timestamp, failedReason } = one;
-  const { job, file } = (data ?? {}) as { readonly job?: unknown; readonly file?: unknown };
+  const { id, job, file, started_at: at } = queuedRun(one, 'waiting');
   return {
-    id,
-    run: stateOf(one)?.run ?? null,
-    kind: name,
-    job: typeof job === 'string' ? job : 'inline',
-    file: typeof file === 'string' ? fileName(file) : null,
-    at: new Date(timestamp).toISOString(),
+    id: one.id ?? '',
+    run: id === one.id ? null : id,
+    kind: one.name,
+    ...{ job, file: file === '' ? null : file, at },
     progress: jobProgress(one) ?? null,
-    reason: failedReason ?? null,
+    reason: one.failedReason ?? null,
   };
 }

@@ -15,7 +15,7 @@ const FRESH_MS = 250;
  * went in its folder, and for as long as it has not ended.
  */
 export class RunEntries {
-  private readonly known = new Map<string, { readonly version: string; readonly entry: RunEntry }>();
+  private known = new Map<string, { readonly version: string; readonly entry: RunEntry }>();
   private latest: { readonly at: number; readonly entries: Promise<readonly RunEntry[]> } | undefined;
 
   constructor(private readonly home: string) {}
@@ -27,26 +27,20 @@ export class RunEntries {
     return this.latest.entries;
   }
 
-  /** Some of them, as far as they are there. */
-  async some(runs: readonly string[]): Promise<RunEntry[]> {
-    const found = await Promise.all(runs.map((run) => this.look(run).catch(() => undefined)));
-    return found.flatMap((one) => {
-      if (!one) return [];
-      this.known.set(one.entry.run, one);
-      return [one.entry];
-    });
-  }
-
   private async read(): Promise<readonly RunEntry[]> {
     const ids = await runIds(this.home);
-    const entries: RunEntry[] = [];
+    const found: typeof this.known = new Map();
     for (let at = 0; at < ids.length; at += AT_ONCE) {
-      entries.push(...(await this.some(ids.slice(at, at + AT_ONCE))));
+      await Promise.all(
+        ids.slice(at, at + AT_ONCE).map(async (run) => {
+          const one = await this.look(run).catch(() => undefined);
+          if (one) found.set(run, one);
+        }),
+      );
       await setImmediate();
     }
-    const there = new Set(ids);
-    for (const run of this.known.keys()) if (!there.has(run)) this.known.delete(run);
-    return entries;
+    this.known = found;
+    return ids.flatMap((run) => found.get(run)?.entry ?? []);
   }
 
   private async look(run: string) {

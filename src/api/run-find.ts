@@ -1,33 +1,21 @@
 import path from 'node:path';
 import type { Job } from 'bullmq';
 import { RunError } from '../model/error.js';
-import { noOutcomes, type OutcomeCounts } from '../model/outcome.js';
-import { rowsForPerson } from '../report/summary.js';
+import { noOutcomes } from '../model/outcome.js';
+import type { Summary } from '../report/summary.js';
 import { runToApprove } from '../runs/approve.js';
 import { earlierRun, readRequest } from '../runs/run/earlier-run.js';
 import { runFolder } from '../runs/run/layout.js';
-import { findRun, isOpen, isRunId, type RunEntry, readRun, readRunSummary, runIds } from '../runs/run/list.js';
-import type { Summary } from '../runs/run/present.js';
+import { isOpen, isRunId, type RunEntry, readRun, readRunSummary } from '../runs/run/list.js';
 import type { StoredRequest } from '../runs/run/run.js';
 import { againOf, ticketJob } from '../worker/jobs/home.js';
 import { againJobId } from '../worker/jobs/ids.js';
-import { stateOf } from '../worker/jobs/state.js';
 import type { ApiParts } from './app.js';
-import type { Cursors } from './cursor.js';
 import { Fault, may, type Who } from './operation.js';
+import { jobOfRun, jobProgress, type OrderedData, queuedRun, queueView, runOfJob } from './queued-run.js';
 import { runOf } from './run-entries.js';
-import { isKnownHere, jobOfRun, jobProgress, queueView } from './runs.js';
-import {
-  type Role,
-  type Run,
-  type RunDetail,
-  type RunProgress,
-  type RunState,
-  type Runs,
-  type RunsQuery,
-  VERBS,
-  type Verb,
-} from './schema.js';
+import { isKnownHere } from './runs.js';
+import { type Role, type RunDetail, type RunProgress, type RunState, VERBS, type Verb } from './schema.js';
 
 /** A run as its data folder and the queue tell of it; one of the two may not know it. */
 export interface FoundRun {
@@ -51,14 +39,8 @@ const UNBEGUN = 'It ended before it began, and nothing was sent. Order it again.
 /** States of a job that nobody is given any more. */
 const ENDS: ReadonlySet<string> = new Set(['completed', 'failed']);
 
-/** Jobs of each state that are looked at for the list of runs. */
-const MOST_JOBS = 100;
-
 export class RunFinder {
-  constructor(
-    private readonly parts: ApiParts,
-    private readonly cursors: Cursors,
-  ) {}
+  constructor(private readonly parts: ApiParts) {}
 
   /** `find` of one that has to be there. */
   async given(wanted: string): Promise<FoundRun> {
@@ -67,28 +49,27 @@ export class RunFinder {
     throw new Fault(404, 'There is no such run.');
   }
 
-  /** By the id of the run or of its job, or the beginning of exactly one run's id. */
+  /** By the id of the run, or of its job. */
   async find(wanted: string): Promise<FoundRun | undefined> {
     const { settings, queue } = this.parts;
     const { home } = settings;
     // No database takes a NUL.
     if (wanted.length > 300 || wanted.includes('\0')) return undefined;
-    if (isRunId(wanted)) {
-      const here = await isKnownHere(home, wanted);
-      const job = await this.jobOf(wanted, here);
-      return here || job ? this.found(wanted, here, job) : undefined;
-    }
-    const job = await queue.getJob(wanted);
-    if (job) {
-      const run = runOfJob(job);
-      return this.found(run ?? wanted, run !== undefined && (await isKnownHere(home, run)), job);
-    }
-    if (!/^\d[\dTZa-f-]{3,}(\.\w+)?$/.test(wanted)) return undefined;
-    const run = await findRun(home, wanted).catch((error: unknown) => {
-      if (error instanceof RunError) return undefined;
-      throw error;
-    });
-    return run === undefined ? undefined : this.found(run, true, await this.jobOf(run, true));
+    const named = isRunId(wanted) ? undefined : await queue.getJob(wanted);
+    const run = named ? runOfJob(named) : wanted;
+    const here = isRunId(run) && (await isKnownHere(home, run));
+    const job = named ?? (isRunId(run) ? await this.jobOf(run, here) : undefined);
+    if (!here && !job) return undefined;
+    const id = run ?? wanted;
+    const state = job?.id === undefined ? undefined : await queue.getJobState(job.id);
+    const entry = here
+      ? await readRun(home, id).catch((error: unknown) => {
+          // What the queue tells of it is told.
+          if (job) return undefined;
+          throw error;
+        })
+      : undefined;
+    return { id, entry, job, state, status: statusOf(entry, job, state) };
   }
 
   private async jobOf(run: string, here: boolean): Promise<Job | undefined> {
@@ -98,90 +79,27 @@ export class RunFinder {
     return (await jobOfRun(queue, run)) ?? (other === undefined ? undefined : await queue.getJob(other));
   }
 
-  private async found(id: string, here: boolean, job: Job | undefined): Promise<FoundRun> {
-    const state = job?.id === undefined ? undefined : await this.parts.queue.getJobState(job.id);
-    const reading = here ? readRun(this.parts.settings.home, id) : undefined;
-    const entry = await reading?.catch((error: unknown) => {
-      // What the queue tells of it is told.
-      if (job) return undefined;
-      throw error;
-    });
-    return { id, entry, job, state, status: statusOf(entry, job, state) };
-  }
-
   progressOf({ status, job }: FoundRun): RunProgress | null {
     if (!isAtWork({ status })) return null;
     const { heldMs } = this.parts.channel.gauges;
     // In whole seconds: the same pause is the same state.
     const until = new Date(Math.ceil((Date.now() + heldMs) / 1_000) * 1_000).toISOString();
     return {
-      ...(jobProgress(job) ?? NOTHING_YET),
+      ...(jobProgress(job) ?? { done: 0, total: null, outcomes: noOutcomes(), phase: 'waiting' }),
       ...(status === 'waiting' && { phase: 'waiting' }),
       ...(status === 'running' && heldMs > 0 && { paused_until: until }),
     };
   }
 
-  /** The runs of the page, newest first. */
-  async page({ after, limit, ...asked }: RunsQuery): Promise<Runs> {
-    const list = JSON.stringify(['runs', asked.job, asked.kind, asked.status, asked.q]);
-    const from = after === undefined ? undefined : this.cursors.open(list, after);
-    const beyond = (id: string) => from === undefined || id < from;
-    const { entries, settings } = this.parts;
-    const ids = await runIds(settings.home);
-    const isAll = Object.values(asked).every((one) => one === undefined);
-    const folders = isAll ? await this.first(ids.filter(beyond), limit + 1) : await entries.list();
-    const queued = new Map((await this.onQueue()).map((one) => [one.run.id, one]));
-    const here = folders.map((entry) => {
-      const run = runOf(entry);
-      const waits = isOpen(entry) ? queued.get(run.id)?.run : undefined;
-      return { place: run.id, run: waits && isAtWork(waits) ? { ...run, status: waits.status } : run };
-    });
-    for (const id of ids) queued.delete(id);
-    const found = [...here, ...queued.values()]
-      .filter(({ place, run }) => beyond(place) && isAsked(run, asked))
-      .sort((one, other) => (one.place < other.place ? 1 : -1));
-    const runs = found.slice(0, limit);
-    const last = runs.at(-1);
-    return {
-      runs: runs.map(({ run }) => run),
-      next: found.length > limit && last ? this.cursors.seal(list, last.place) : null,
-    };
-  }
-
-  /** So many of the first, or somewhat more; folders that cannot be read do not end the list. */
-  private async first(runs: readonly string[], count: number): Promise<RunEntry[]> {
-    const found: RunEntry[] = [];
-    for (let at = 0; at < runs.length && found.length < count; at += count)
-      found.push(...(await this.parts.entries.some(runs.slice(at, at + count))));
-    return found;
-  }
-
-  /**
-   * Runs that the queue knows: those that wait, those at work, and the latest that failed before there was anything of them, or ended
-   * where another worker has them.
-   */
-  private async onQueue(): Promise<{ readonly place: string; readonly run: Run }[]> {
-    const { queue, settings } = this.parts;
-    const read = async (status: RunState, states: Parameters<typeof queue.getJobs>[0]) =>
-      (await queue.getJobs(states, 0, MOST_JOBS - 1, false)).flatMap((job) => (job ? [queuedRun(job, status)] : []));
-    const lists = await Promise.all([
-      read('running', ['active']),
-      read('waiting', ['waiting', 'delayed', 'prioritized']),
-      read('failed', settings.queueUrl === undefined ? ['failed'] : ['failed', 'completed']),
-    ]);
-    return lists.flat();
-  }
-
   async detail(found: FoundRun, who: Who): Promise<RunDetail> {
     const { id, entry, job, state } = found;
     const { home } = this.parts.settings;
-    const folder = runFolder(home, id);
-    const request = entry && (await readRequest(folder));
+    const base = entry ? runOf(entry) : job && queuedRun(job, found.status);
+    if (!base) throw new Error(`nothing is known of ${id}`);
+    const request = entry && (await readRequest(runFolder(home, id)));
     const own = entry && (await readRunSummary(home, id));
     const told = job ? queueView(job, state) : { summary: null, reason: null };
     const ended = isAtWork(found) ? null : ((own as unknown as Record<string, unknown>) ?? told.summary);
-    const base = entry ? runOf(entry) : job ? queuedRun(job, found.status).run : undefined;
-    if (!base) throw new Error(`nothing is known of ${id}`);
     const again = !entry && job?.id === againJobId(id) ? againOf(home, id) : undefined;
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
     const corrections = request?.corrections ?? fromData.corrections;
@@ -277,8 +195,6 @@ function statusOf(entry: RunEntry | undefined, job: Job | undefined, state: stri
   return (job?.returnvalue as Partial<Summary> | undefined)?.status ?? 'failed';
 }
 
-const NOTHING_YET: RunProgress = { phase: 'waiting', done: 0, total: null, outcomes: noOutcomes() };
-
 /** What a run is that takes up another one, before it has begun. */
 const AGAIN = { retry: { manner: 'retry' }, approve: { manner: 'approved' }, undo: { kind: 'undo' } } as const;
 
@@ -286,59 +202,6 @@ const AGAIN = { retry: { manner: 'retry' }, approve: { manner: 'approved' }, und
 function exportedFiles(summary: Summary | undefined): string[] {
   const { path: file, bytes, job } = summary?.target ?? {};
   return file === undefined || bytes === undefined || summary?.kind !== 'export' ? [] : [file, ...(job ? [job] : [])];
-}
-
-function isAsked(run: Run, { job, kind, status, q }: Omit<RunsQuery, 'after' | 'limit'>): boolean {
-  const words = q?.toLowerCase() ?? '';
-  return (
-    (job === undefined || run.job === job) &&
-    (kind === undefined || run.kind === kind) &&
-    (status === undefined || status.split(',').includes(run.status)) &&
-    (run.id.startsWith(q ?? '') || `${run.file}\n${run.job}`.toLowerCase().includes(words))
-  );
-}
-
-interface OrderedData {
-  readonly job: string | Record<string, unknown>;
-  readonly file: string;
-  readonly corrections: StoredRequest['corrections'];
-  readonly options: { readonly dry_run?: boolean };
-}
-
-/** What the job of a run says of it, before it has begun. */
-export function queuedAs(job: Job): Pick<Summary, 'kind' | 'job' | 'dry_run' | 'started_at'> {
-  const { kind, job: name, dry_run, started_at } = queuedRun(job, 'waiting').run;
-  return { kind, job: name, dry_run, started_at };
-}
-
-/** What is known of a run of which nothing lies here. */
-function queuedRun(job: Job, status: RunState): { readonly place: string; readonly run: Run } {
-  const data = (job.data ?? {}) as Partial<OrderedData>;
-  const { status: ended, rows: counts, records } = (job.returnvalue ?? {}) as Partial<Summary>;
-  const { total = null, ...outcomes } = counts ?? {};
-  const id = runOfJob(job) ?? job.id ?? '';
-  const startedAt = new Date(job.timestamp).toISOString();
-  return {
-    place: isRunId(id) ? id : `${startedAt.replace(/[-:.]/g, '')}-${id}`,
-    run: {
-      id,
-      status: ended ?? status,
-      kind: (['import', 'export', 'reconcile'] as const).find((kind) => kind === job.name) ?? 'import',
-      job: typeof data.job === 'string' ? data.job : 'inline',
-      file: typeof data.file === 'string' ? path.basename(data.file) : '',
-      dry_run: data.options?.dry_run === true,
-      started_at: startedAt,
-      rows: records ?? total,
-      needs_person: counts ? rowsForPerson(counts) : null,
-      outcomes: counts ? (outcomes as OutcomeCounts) : null,
-    },
-  };
-}
-
-/** The run that a job says it stands for. */
-function runOfJob(job: Job): string | undefined {
-  const run = /^(?:run|again|drop\..+)\.(\d{8}T\d{9}Z-[0-9a-f]+)$/s.exec(job.id ?? '')?.[1];
-  return run ?? stateOf(job)?.run;
 }
 
 function resourceOf(request: StoredRequest): string {

@@ -16,7 +16,6 @@ import { BRAKE, type EndedRow, RunStore } from '../store/run-store.js';
 import type { SqlValue } from '../store/sqlite.js';
 import { within } from '../worker/rights.js';
 import type { ApiParts } from './app.js';
-import type { Cursors } from './cursor.js';
 import { type FoundRun, isAtWork } from './run-find.js';
 import type { FaultGroup, Plan, Row, Rows, RowsQuery, Story } from './schema.js';
 import type { TableIndex } from './table-index.js';
@@ -72,15 +71,14 @@ export class RunRows {
   private readonly kept = new Map<string, Finding<unknown>>();
 
   constructor(
-    private readonly parts: ApiParts,
-    private readonly cursors: Cursors,
+    private readonly parts: Pick<ApiParts, 'settings' | 'tables' | 'cursors'>,
     private readonly countMs = COUNT_MS,
   ) {}
 
   /** Throws a problem for a cursor of another list. */
   async page(run: FoundRun, { after, offset, limit, ...what }: RowsQuery): Promise<Rows> {
     const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
-    const from = after === undefined ? 0 : Number(this.cursors.open(list, after));
+    const from = Number(this.parts.cursors.open(list, after) ?? 0);
     const filter = filterOf(what, isEnded(run));
     const table = what.cells || !filter ? await this.table(run) : undefined;
     const store = this.store(run);
@@ -102,7 +100,7 @@ export class RunRows {
         ...(what.cells && table && { headings: table.index.headings }),
         total: picked.total,
         ...(!picked.counted && { at_least: true }),
-        next: picked.next === undefined ? null : this.cursors.seal(list, String(picked.next)),
+        next: picked.next === undefined ? null : this.parts.cursors.seal(list, String(picked.next)),
       };
     } finally {
       store?.close();

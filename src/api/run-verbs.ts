@@ -1,12 +1,15 @@
 import { hostname } from 'node:os';
+import { RunError } from '../model/error.js';
 import { fileName } from '../report/summary.js';
+import { keepUnbegun } from '../runs/run/conclude.js';
 import { freshRunId } from '../runs/run/list.js';
 import { JOB_KINDS, jobName } from '../worker/jobs/data.js';
 import { type Again, beginTicket, endTicket, homeId, takenUpBy } from '../worker/jobs/home.js';
-import { againJobId } from '../worker/jobs/ids.js';
+import { againJobId, runJobId } from '../worker/jobs/ids.js';
 import { freshState } from '../worker/jobs/state.js';
 import type { ApiParts } from './app.js';
-import { Fault } from './operation.js';
+import { Fault, may, type Who } from './operation.js';
+import { queuedRun } from './queued-run.js';
 import { type FoundRun, isAtWork, type RunFinder } from './run-find.js';
 
 /** `Again`, or to go on with the run itself. */
@@ -14,32 +17,39 @@ export type Asked = Again | { readonly verb: 'resume'; readonly of: string };
 
 /**
  * Takes up an earlier run: what is to be done is noted in the data folder, and a job that names the run put on the queue, so that it
- * waits, is stopped and survives as every other. Returns its id. Throws a problem, or a `RunError` of kind `usage`, where that cannot be.
+ * waits, is stopped and survives as every other. Returns its id. Throws a problem where that cannot be.
  */
 export async function takeUp(
-  { settings, store, queue, stops }: Pick<ApiParts, 'settings' | 'store' | 'queue' | 'stops'>,
+  { settings, store, queue, stops, audit }: ApiParts,
   finder: RunFinder,
   { id, entry }: FoundRun,
   asked: Asked,
-  noted: (run: string) => Promise<void>,
+  who: Who,
 ): Promise<string> {
   const { home, leaseMs } = settings;
+  if ('force' in asked && asked.force && !may(who, 'approver')) {
+    throw new Fault(403, '`force` passes what would stop the run: that needs the role approver.');
+  }
   // Of two who ask at the same time one is told that the other was first.
   const turn = await store.lease(`verb.${id}`, leaseMs);
   if (!turn) throw new Fault(409, 'Somebody else is just taking up this run. Look at it again.');
   try {
-    await finder.check(asked.verb, await finder.given(id));
+    await finder.check(asked.verb, await finder.given(id)).catch((error: unknown) => {
+      // What the run is now does not allow it: another one may, and so may this one later.
+      if (error instanceof RunError && error.kind === 'usage') throw new Fault(409, error.message, error.details);
+      throw error;
+    });
     for (const by of takenUpBy(home, id)) {
       const found = await finder.find(by);
       if (found && isAtWork(found)) throw new Fault(409, `The run ${by} is just taking up this run. Wait for its end.`);
     }
     const run = asked.verb === 'resume' ? id : await freshRunId(home);
     const jobId = againJobId(run);
-    await noted(run);
+    const { job = '', file = '', kind } = entry ?? {};
+    await audit(who, `${asked.verb} begun`, { run, job, of: id, ...(asked.verb === 'approve' && { by: asked.by }) });
     await stops.withdraw(run).catch(() => undefined);
     // One that went on with it before.
     await (await queue.getJob(jobId))?.remove();
-    const { job = '', file = '', kind } = entry ?? {};
     const data = {
       job: jobName.safeParse(job).success ? job : 'inline',
       // Nobody reads it: the run has, or takes, a copy of its own.
@@ -60,4 +70,31 @@ export async function takeUp(
   } finally {
     await turn.release().catch(() => undefined);
   }
+}
+
+/** Stops a run: one that waits is taken off the queue, one that is at work ends with its reports. Returns its id. */
+export async function stopRun({ settings, stops, audit }: ApiParts, found: FoundRun, who: Who): Promise<string> {
+  if (!isAtWork(found)) throw new Fault(409, 'The run is not at work.');
+  const { id, status, job, entry } = found;
+  await audit(who, 'stop asked', { run: id, job: entry?.job ?? '' });
+  // What was dropped, or is due, would come again; one that a worker takes at this moment is at work.
+  const isOurs = job?.id === runJobId(id) || job?.id === againJobId(id);
+  const removed =
+    status === 'waiting' &&
+    isOurs &&
+    (await job.remove().then(
+      () => true,
+      () => false,
+    ));
+  if (!removed) {
+    await stops.ask(id);
+    return id;
+  }
+  endTicket(settings.home, id);
+  if (!entry) {
+    const { kind, job: name, dry_run, started_at } = queuedRun(job, status);
+    const reason = `${who.name} stopped it before it began.`;
+    await keepUnbegun(settings.home, { run: id, kind, job: name, dry_run, started_at, reason });
+  }
+  return id;
 }

@@ -1,20 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Job, Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import { RunError } from '../model/error.js';
 import { newRunId, runFolder } from '../runs/run/layout.js';
-import { freshRunId, isRunId } from '../runs/run/list.js';
-import type { Summary } from '../runs/run/present.js';
+import { freshRunId } from '../runs/run/list.js';
 import { inHome } from '../store/home.js';
 import { reached } from '../trace/milestones.js';
 import { isHere } from '../worker/jobs/claims.js';
 import { type JobKind, RUNS_QUEUE } from '../worker/jobs/data.js';
 import { homeId, toldRoots } from '../worker/jobs/home.js';
-import { againJobId, runJobId } from '../worker/jobs/ids.js';
-import { type JobState, stateOf } from '../worker/jobs/state.js';
+import { runJobId } from '../worker/jobs/ids.js';
+import { stateOf } from '../worker/jobs/state.js';
 import type { Store } from '../worker/store/port.js';
-import type { RunDetail, RunProgress } from './schema.js';
+import { jobOfRun, jobProgress, queueView, type RunView } from './queued-run.js';
 
 /** A queue of runs, as it is now. */
 export interface QueueView {
@@ -48,9 +47,6 @@ export interface RunOrder {
   noted?(run: string): Promise<void>;
 }
 
-/** A run as its job on the queue tells of it: what of `RunDetail` somebody needs who waits for its end. */
-export type RunView = Pick<RunDetail, 'id' | 'state' | 'progress' | 'summary' | 'reason' | 'failure' | 'host'>;
-
 /** Milliseconds before the second attempt, then twice that. */
 const RETRIES = { attempts: 3, backoff: { type: 'exponential', delay: 15_000 } };
 
@@ -71,7 +67,7 @@ export function runsOnStore(store: Store, home: string, queue: Queue = store.que
       roots: await toldRoots(store, id),
     }),
     async put({ kind, data, once, key = randomBytes(8).toString('hex'), noted }) {
-      const run = orderedRun(home, key, JSON.stringify([kind, data, once], sorted), await freshRunId(home));
+      const run = await orderedRun(home, key, JSON.stringify([kind, data, once], sorted));
       reached('order-noted');
       await noted?.(run);
       // The same order once more: a job of this id that is there already stays, and what was begun is not begun again.
@@ -95,43 +91,6 @@ export async function isKnownHere(home: string, run: string): Promise<boolean> {
   return (await isHere(home, run)) || existsSync(join(runFolder(home, run).dir, 'summary.json'));
 }
 
-/** The job of the queue that stands for a run; `wanted` may be its own id, too. */
-export async function jobOfRun(queue: Pick<Queue, 'getJob'>, wanted: string): Promise<Job | undefined> {
-  // Of a run that was ordered and taken up again the later one.
-  const ids = isRunId(wanted) ? [againJobId(wanted), runJobId(wanted)] : [wanted];
-  for (const id of ids) {
-    const job = await queue.getJob(id);
-    if (job) return job;
-  }
-  return undefined;
-}
-
-/** What its job tells of a run that has ended, or failed before there was one. */
-export function queueView(
-  job: Job,
-  state: string | undefined,
-): Pick<RunView, 'state' | 'summary' | 'reason' | 'failure' | 'host'> {
-  const summary = state === 'completed' ? (job.returnvalue as Summary) : undefined;
-  const { failure, host } = (job.progress ?? {}) as Partial<JobState>;
-  const failed = state === 'failed';
-  return {
-    summary: (summary as unknown as Record<string, unknown>) ?? null,
-    reason: summary?.reason ?? (failed ? job.failedReason || 'The job failed.' : null),
-    ...(state !== undefined && { state }),
-    ...(failed && { failure: failure === 'usage' ? failure : 'failed' }),
-    ...(typeof host === 'string' && { host }),
-  };
-}
-
-/** How far the worker that has it came, as it told the queue; undefined where it told nothing yet. */
-export function jobProgress(job: Job | undefined): RunProgress | undefined {
-  const told = job && stateOf(job);
-  if (!told) return undefined;
-  const { total, done, outcomes, requests, phases } = told;
-  const { phase = 'waiting' } = job.progress as Partial<JobState>;
-  return { phase, total, done, outcomes, ...(requests && { requests }), ...(phases && { phases }) };
-}
-
 const KEPT_MS = 14 * 86_400_000;
 
 /** In JSON the order of keys says nothing. */
@@ -141,14 +100,15 @@ const sorted = (_: string, value: unknown): unknown =>
     : value;
 
 /** The run that an order stands for: chosen when its key is said first. Throws `KeyReused` where that was said with another order. */
-function orderedRun(home: string, key: string, order: string, fresh: string): string {
+async function orderedRun(home: string, key: string, order: string, fresh?: string): Promise<string> {
+  const id = fresh ?? (await freshRunId(home));
   const hash = createHash('sha256').update(order).digest('hex');
   const row = inHome(home, (db) =>
     db.transaction(() => {
       const now = Date.now();
       db.prepare('delete from api_order where at < ?').run(now - KEPT_MS);
       // Two that were ordered within a millisecond may have drawn the same number: the second draws again.
-      db.prepare('insert or ignore into api_order (key, run, hash, at) values (?, ?, ?, ?)').run(key, fresh, hash, now);
+      db.prepare('insert or ignore into api_order (key, run, hash, at) values (?, ?, ?, ?)').run(key, id, hash, now);
       return db.prepare('select run, hash from api_order where key = ?').get(key);
     }),
   );

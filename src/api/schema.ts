@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { correction } from '../model/correction.js';
-import { OUTCOMES } from '../model/outcome.js';
+import { FOUR, OUTCOMES } from '../model/outcome.js';
 import { IMPORTABLE } from '../model/resource-names.js';
 import { ROLES, type Role } from './access/roles.js';
 
@@ -13,6 +13,14 @@ export { ROLES, type Role };
 
 const count = z.int().nonnegative();
 const time = z.string().meta({ format: 'date-time' });
+/** One or several words, between commas. */
+const oneOfThese = (words: readonly string[]) =>
+  z
+    .string()
+    .max(300)
+    .refine((list) => list.split(',').every((one) => words.includes(one)), {
+      error: `names what there is not; it may name: ${words.join(', ')}`,
+    });
 /** What the description has under a name of its own. */
 const named = <S extends z.ZodRawShape>(id: string, shape: S) => z.object(shape).meta({ id });
 
@@ -271,14 +279,7 @@ export type Runs = z.output<typeof runs>;
 export const runsQuery = z.object({
   job: z.string().max(300).optional(),
   kind: z.enum(['import', 'export', 'reconcile', 'undo']).optional(),
-  status: z
-    .string()
-    .max(200)
-    .refine((list) => list.split(',').every((one) => RUN_STATES.some((state) => state === one)), {
-      error: `names what no run is; it may name: ${RUN_STATES.join(', ')}`,
-    })
-    .optional()
-    .describe('One or several, between commas.'),
+  status: oneOfThese(RUN_STATES).optional().describe('One or several, between commas.'),
   q: z.string().max(300).optional().describe('How the id begins, or a part of the name of file or job.'),
   after: z.string().max(500).optional().describe('`next` of the page before.'),
   limit: z.coerce.number().int().min(1).max(200).default(50),
@@ -319,7 +320,9 @@ export type Row = z.output<typeof row>;
 
 /** What `GET /runs/{id}/rows` may be asked. `offset` is for lists that are scrolled to any place, `after` for all others. */
 export const rowsQuery = z.object({
-  outcome: z.string().optional().describe('Outcomes, or `to_correct` and the others of those four, between commas.'),
+  outcome: oneOfThese([...FOUR, ...OUTCOMES])
+    .optional()
+    .describe('Outcomes, or `to_correct` and the others of those four, between commas.'),
   code: z.string().optional(),
   column: z.string().optional().describe('With `code`: only rows whose fault of this code is in this column.'),
   key: z.string().optional().describe('What the key begins with.'),

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { lstat, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { writeSafely } from '../files/safe-write.js';
 import { sizeText } from '../model/grouped.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
@@ -39,7 +40,7 @@ export class Uploads {
   }
 
   /** Takes a file as it comes; what was cut off, is too large, or never ends leaves nothing behind. */
-  async take(given: string, body: AsyncIterable<Uint8Array>): Promise<Uploaded> {
+  async take(given: string, body: Readable): Promise<Uploaded> {
     if (this.coming >= AT_ONCE) throw new Fault(429, 'Too many files are being sent at the moment. Try again soon.');
     this.coming++;
     const id = randomBytes(12).toString('hex');
@@ -47,10 +48,13 @@ export class Uploads {
     const name = safeName(given);
     const hash = createHash('sha256');
     let bytes = 0;
+    const late = () => body.destroy(new Fault(400, 'The file did not come to its end in time. Send it again.'));
+    const [idle, whole] = [setTimeout(late, this.idleMs), setTimeout(late, WHOLE_MS)];
     try {
       await makeFolder(folder, HOME);
       await writeSafely(join(folder, name), async (write) => {
-        for await (const chunk of inTime(body, this.idleMs)) {
+        for await (const chunk of body as AsyncIterable<Uint8Array>) {
+          idle.refresh();
           bytes += chunk.length;
           if (bytes > this.most) throw new Fault(413, tooLarge(this.most));
           hash.update(chunk);
@@ -65,6 +69,8 @@ export class Uploads {
       await rm(folder, { recursive: true, force: true });
       throw error;
     } finally {
+      clearTimeout(idle);
+      clearTimeout(whole);
       this.coming--;
     }
   }
@@ -123,27 +129,6 @@ async function readAbout(folder: string): Promise<Uploaded | undefined> {
 
 const tooLarge = (most: number) =>
   `The file has more than ${sizeText(most)}, the most that is taken. Whoever runs rowferry can raise it: ROWFERRY_MAX_UPLOAD.`;
-
-/** Ends with a fault where nothing comes for a while, or all of it takes too long. */
-async function* inTime(body: AsyncIterable<Uint8Array>, idleMs: number): AsyncGenerator<Uint8Array> {
-  const end = performance.now() + WHOLE_MS;
-  const chunks = body[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_, reject) => {
-        const stalled = () => reject(new Fault(400, 'The file did not come to its end in time. Send it again.'));
-        timer = setTimeout(stalled, Math.min(idleMs, end - performance.now()));
-      });
-      const { done, value } = await Promise.race([chunks.next(), late]).finally(() => clearTimeout(timer));
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    // Not waited for: it may be what never ends.
-    void chunks.return?.().catch(() => undefined);
-  }
-}
 
 /** Names that Windows takes for devices, whatever their extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])$/i;

@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => rm(home, { recursive: true, force: true }));
 
 const rowsOf = (countMs?: number) =>
-  new RunRows({ settings: { home } } as ApiParts, new Cursors(() => 'secret'), countMs);
+  new RunRows({ settings: { home }, cursors: new Cursors(home) } as ApiParts, countMs);
 
 it('answers before all rows are counted, and says that there may be more', async () => {
   const rows = rowsOf(0);

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askOwner, openRuns } from '../../src/api/client.js';
-import type { RunOrder, RunsApi, RunView } from '../../src/api/runs.js';
+import type { RunView } from '../../src/api/queued-run.js';
+import type { RunOrder, RunsApi } from '../../src/api/runs.js';
 import { KeyReused } from '../../src/api/runs.js';
 import { serveHome } from '../../src/api/server.js';
 import { socketAddress } from '../../src/api/socket.js';
@@ -75,7 +76,9 @@ describe('POST /runs', () => {
     const answer = await post(pagesOf(runs), body, headers as Record<string, string>);
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
-    expect(await answer.json()).toMatchObject({ status, code: 'usage', detail: expect.stringMatching(words) });
+    const told = (await answer.json()) as { detail: string; errors?: string[] };
+    expect(told).toMatchObject({ status, code: 'usage' });
+    expect([told.detail, ...(told.errors ?? [])].join('\n')).toMatch(words);
     expect(runs.orders).toEqual([]);
   });
 

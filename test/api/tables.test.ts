@@ -181,15 +181,11 @@ it('GET /resources tells the fields of each', async () => {
     'customer true',
     'license false',
   ]);
-  const asset = (await get<Resource>('/resources/asset')).body;
-  expect(asset).toEqual(body.resources[0]);
-  const field = (name: string) => asset.fields.find((one) => one.name === name);
+  const field = (name: string) => body.resources[0]?.fields.find((one) => one.name === name);
   expect(field('attached_supplier')).toMatchObject({ type: 'reference', of: 'supplier', written: true });
   expect(field('category.subcategory')).toMatchObject({ of: 'subcategory' });
   expect(field('warranty_type')).toMatchObject({ type: 'choice', choices: expect.arrayContaining(['none']) });
   expect(field('name')).toMatchObject({ type: 'text', required: true, choices: [] });
-  const { status, body: none } = await get<Resource>('/resources/thing');
-  expect([status, none.detail]).toEqual([404, expect.stringContaining('asset, contract')]);
 });
 
 describe('GET /names', () => {

@@ -1,8 +1,8 @@
 import { companyName } from '../../runs/run/open-service.js';
 import { isLoopback } from '../../runs/settings-address.js';
 import { within } from '../../worker/rights.js';
-import type { ApiDeps } from '../app.js';
-import { type Api, answers, get, json } from '../operation.js';
+import type { ApiParts } from '../app.js';
+import { type Operation, operation } from '../operation.js';
 import { session, signIn } from '../schema.js';
 
 /** How long a page waits for the name of the company; what comes later is there for the next one. */
@@ -11,35 +11,33 @@ const PATIENCE_MS = 1_000;
 const AGAIN_MS = 30_000;
 
 /** Who is signed in. Signing in and out is done by the door over HTTP (door.ts); here both are described. */
-export function sessionRoutes(app: Api, { settings, version, channel }: ApiDeps): void {
+export function sessionOperations({ settings, version, channel }: ApiParts): Operation[] {
   let name: string | undefined;
   let asked: { readonly at: number; readonly answer: Promise<void> } | undefined;
   const ask = async (): Promise<void> => {
     name = await companyName(settings, channel, AGAIN_MS).catch(() => undefined);
   };
-  app.openapi(get('/session', 'Who is signed in, and what they look at', session), async (c) => {
-    if (name === undefined && !(asked && performance.now() - asked.at < AGAIN_MS)) {
-      asked = { at: performance.now(), answer: ask() };
-    }
-    if (name === undefined && asked) await within(PATIENCE_MS, asked.answer);
-    const { apiUrl = '', company, maxUpload } = settings;
-    const looked = { service: apiUrl, company, company_name: name ?? null, production: !looksLikeTest(apiUrl) };
-    const own = { ...c.get('who'), version: version ?? '0', max_upload: maxUpload };
-    return c.json({ ...own, ...looked }, 200);
-  });
-  app.openAPIRegistry.registerPath({
-    method: 'post',
-    path: '/session',
-    summary: 'Sign in with name and password; a cookie holds the session',
-    request: { body: { required: true, content: json(signIn) } },
-    responses: answers(200, json(session)),
-  });
-  app.openAPIRegistry.registerPath({
-    method: 'delete',
-    path: '/session',
-    summary: 'Sign out',
-    responses: answers(204),
-  });
+  return [
+    operation(
+      'GET /session',
+      { summary: 'Who is signed in, and what they look at', answer: session },
+      async ({ who }) => {
+        if (name === undefined && !(asked && performance.now() - asked.at < AGAIN_MS)) {
+          asked = { at: performance.now(), answer: ask() };
+        }
+        if (name === undefined && asked) await within(PATIENCE_MS, asked.answer);
+        const { apiUrl = '', company, maxUpload } = settings;
+        const looked = { service: apiUrl, company, company_name: name ?? null, production: !looksLikeTest(apiUrl) };
+        return { ...who, version: version ?? '0', max_upload: maxUpload, ...looked };
+      },
+    ),
+    operation('POST /session', {
+      summary: 'Sign in with name and password; a cookie holds the session',
+      body: signIn,
+      answer: session,
+    }),
+    operation('DELETE /session', { summary: 'Sign out' }),
+  ];
 }
 
 const TEST_WORDS = /^(sandbox|staging|stage|test|testing|dev|develop|development|demo|uat|qa|preview|local)\d*$/i;

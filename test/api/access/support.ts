@@ -3,15 +3,15 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OpenAPIHono } from '@hono/zod-openapi';
+import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { onTestFinished } from 'vitest';
 import { openAudit } from '../../../src/api/access/audit.js';
 import { openPages } from '../../../src/api/access/pages.js';
 import { addKey, hashPassword, openKeys, openUsers } from '../../../src/api/access/people.js';
-import { sessionRoutes } from '../../../src/api/access/session.js';
+import { sessionOperations } from '../../../src/api/access/session.js';
 import { openAccess } from '../../../src/api/access/sign-in.js';
-import type { ApiDeps } from '../../../src/api/app.js';
-import { type Api, answerFault, type Env, needs } from '../../../src/api/operation.js';
+import type { ApiParts } from '../../../src/api/app.js';
+import { type Api, answerFault, type Env, operation } from '../../../src/api/operation.js';
 import type { Role } from '../../../src/api/schema.js';
 import { resolveSettings } from '../../../src/runs/settings.js';
 import { openOperations } from '../../../src/worker/operations/http.js';
@@ -80,14 +80,15 @@ export async function openConsole({ host = '127.0.0.1', env = {}, users = {}, no
   onTestFinished(() => operations.close());
   const api: Api = new OpenAPIHono<Env>();
   api.onError(answerFault({ error: () => undefined }));
-  sessionRoutes(api, { settings, version: '9.9.9', channel: undefined } as unknown as ApiDeps);
+  const parts = { settings, version: '9.9.9', channel: undefined } as unknown as ApiParts;
+  for (const one of sessionOperations(parts)) one.register(api);
   api.get('/read', (c) => c.json({ done }));
   for (const role of ['operator', 'approver'] as const) {
-    api.post(`/${role}`, needs(role), async (c) => {
-      await audit(c.get('who'), role, { run: 'R1' });
+    operation(`POST /${role}`, { summary: role, role, answer: z.object({}) }, async ({ who }) => {
+      await audit(who, role, { run: 'R1' });
       done.push(role);
-      return c.json({});
-    });
+      return {};
+    }).register(api);
   }
   let push = (_: string): void => undefined;
   api.get('/stream', (c) => {

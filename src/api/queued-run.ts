@@ -1,0 +1,81 @@
+import type { Job, Queue } from 'bullmq';
+import type { Correction } from '../model/correction.js';
+import type { OutcomeCounts } from '../model/outcome.js';
+import { fileName, rowsForPerson, type Summary } from '../report/summary.js';
+import { isRunId } from '../runs/run/list.js';
+import { JOB_KINDS } from '../worker/jobs/data.js';
+import { againJobId, runJobId } from '../worker/jobs/ids.js';
+import { type JobState, stateOf } from '../worker/jobs/state.js';
+import type { Run, RunDetail, RunProgress, RunState } from './schema.js';
+
+/** A run as its job on the queue tells of it. What came with the job is anybody's to choose: nothing but names of it is shown. */
+
+/** What of `RunDetail` somebody needs who waits for its end. */
+export type RunView = Pick<RunDetail, 'id' | 'state' | 'progress' | 'summary' | 'reason' | 'failure' | 'host'>;
+
+/** The job of the queue that stands for a run; `wanted` may be its own id, too. */
+export async function jobOfRun(queue: Pick<Queue, 'getJob'>, wanted: string): Promise<Job | undefined> {
+  // Of a run that was ordered and taken up again the later one.
+  const ids = isRunId(wanted) ? [againJobId(wanted), runJobId(wanted)] : [wanted];
+  for (const id of ids) {
+    const job = await queue.getJob(id);
+    if (job) return job;
+  }
+  return undefined;
+}
+
+/** The run that a job says it stands for. */
+export function runOfJob(job: Job): string | undefined {
+  const run = /^(?:run|again|drop\..+)\.(\d{8}T\d{9}Z-[0-9a-f]+)$/s.exec(job.id ?? '')?.[1];
+  return run ?? stateOf(job)?.run;
+}
+
+/** What its job tells of a run that has ended, or failed before there was one. */
+export function queueView(job: Job, state: string | undefined): Omit<RunView, 'id' | 'progress'> {
+  const summary = state === 'completed' ? (job.returnvalue as Summary) : undefined;
+  const { failure, host } = (job.progress ?? {}) as Partial<JobState>;
+  const failed = state === 'failed';
+  return {
+    summary: (summary as unknown as Record<string, unknown>) ?? null,
+    reason: summary?.reason ?? (failed ? job.failedReason || 'The job failed.' : null),
+    ...(state !== undefined && { state }),
+    ...(failed && { failure: failure === 'usage' ? failure : 'failed' }),
+    ...(typeof host === 'string' && { host }),
+  };
+}
+
+/** How far the worker that has it came, as it told the queue; undefined where it told nothing yet. */
+export function jobProgress(job: Job | undefined): RunProgress | undefined {
+  const told = job && stateOf(job);
+  if (!told) return undefined;
+  const { total, done, outcomes, requests, phases } = told;
+  const { phase = 'waiting' } = job.progress as Partial<JobState>;
+  return { phase, total, done, outcomes, ...(requests && { requests }), ...(phases && { phases }) };
+}
+
+/** What may lie in the data of a job. */
+export interface OrderedData {
+  readonly job: string | Record<string, unknown>;
+  readonly file: string;
+  readonly corrections: readonly Correction[];
+  readonly options: { readonly dry_run?: boolean };
+}
+
+/** What is known of a run of which nothing lies here. `id`: of the run; of a job that has none yet, its own. */
+export function queuedRun(job: Job, status: RunState): Run {
+  const { job: name, file, options } = (job.data ?? {}) as Partial<OrderedData>;
+  const { status: ended, rows: counts, records } = (job.returnvalue ?? {}) as Partial<Summary>;
+  const { total = null, ...outcomes } = counts ?? {};
+  return {
+    id: runOfJob(job) ?? job.id ?? '',
+    status: ended ?? status,
+    kind: JOB_KINDS.find((kind) => kind === job.name) ?? 'import',
+    job: typeof name === 'string' ? name : 'inline',
+    file: typeof file === 'string' ? fileName(file) : '',
+    dry_run: options?.dry_run === true,
+    started_at: new Date(job.timestamp).toISOString(),
+    rows: records ?? total,
+    needs_person: counts ? rowsForPerson(counts) : null,
+    outcomes: counts ? (outcomes as OutcomeCounts) : null,
+  };
+}

@@ -1,0 +1,285 @@
+import { constants, createReadStream } from 'node:fs';
+import { lstat, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { z } from '@hono/zod-openapi';
+import { readRunSummary } from '../runs/run/list.js';
+import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS } from '../worker/jobs/data.js';
+import type { ApiParts } from './app.js';
+import { API_PATH, Fault, faultsIn, may, type Operation, operation, response, type Who } from './operation.js';
+import { RunEvents, type Standing, stateId } from './run-events.js';
+import { type FoundRun, isAtWork, RunFinder, roleFor } from './run-find.js';
+import { runList } from './run-list.js';
+import { RunRows } from './run-rows.js';
+import { type Asked, stopRun, takeUp } from './run-verbs.js';
+import * as shapes from './schema.js';
+
+const params = z.object({ id: z.string().describe('Of the run.') });
+
+export function runOperations(parts: ApiParts): Operation[] {
+  const { settings, stopping } = parts;
+  const finder = new RunFinder(parts);
+  const rows = new RunRows(parts);
+  const events = new RunEvents();
+  stopping.addEventListener('abort', () => events.close(), { once: true });
+  const elsewhere = () =>
+    new Fault(409, 'What lies of this run is in the data folder of another worker, or it has not begun.');
+  /** Rows and reports lie in the data folder of the worker that had it; of one that goes on, more may come. */
+  const here = async (id: string) => {
+    const found = await finder.given(id);
+    if (found.entry || isAtWork(found)) return found;
+    throw elsewhere();
+  };
+  return [
+    order(parts),
+    operation(
+      'GET /runs',
+      { summary: 'The runs, newest first.', query: shapes.runsQuery, answer: shapes.runs },
+      ({ query }) => runList(parts, query),
+    ),
+    operation(
+      'GET /runs/{id}',
+      { summary: 'A run, as far as it is.', params, answer: shapes.runDetail },
+      async ({ params: { id }, who }) => finder.detail(await finder.given(id), who),
+    ),
+    operation(
+      'GET /runs/{id}/events',
+      {
+        summary: 'How it goes on, as it goes on (server-sent events).',
+        description: '`progress` with RunProgress a few times a second, `end` with RunDetail at the end.',
+        params,
+        headers: z.object({ 'last-event-id': z.string().optional() }),
+        responses: {
+          200: response(200, 'text/event-stream', z.string()),
+          204: { description: 'It has ended, and this is known.' },
+        },
+      },
+      async ({ params: { id: wanted }, headers: { 'last-event-id': last }, who }, c) => {
+        const first = await finder.given(wanted);
+        const standing = async (found: FoundRun): Promise<Standing> =>
+          isAtWork(found)
+            ? { progress: finder.progressOf(found) }
+            : { progress: null, end: await finder.detail(found, { ...who, role: 'viewer' }) };
+        const look = async () => {
+          const found = await finder.find(first.id);
+          return found && standing(found);
+        };
+        const now = await standing(first);
+        // Whoever was told of its end comes back no more.
+        if (now.end && stateId(now) === last) return c.body(null, 204);
+        const open = events.listen(first.id, `${who.via}:${who.name}`, last, look, c.req.raw.signal);
+        if (!open) {
+          const text = 'Too many connections listen to runs already. Close some, or ask again later.';
+          throw new Fault(429, text, [], { 'retry-after': '10' });
+        }
+        const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
+        return c.body(open, 200, headers);
+      },
+    ),
+    operation(
+      'GET /runs/{id}/rows',
+      { summary: 'Its rows, with what became of them.', params, query: shapes.rowsQuery, answer: shapes.rows },
+      async ({ params: { id }, query }) => rows.page(await here(id), query),
+    ),
+    operation(
+      'GET /runs/{id}/rows/{row}',
+      {
+        summary: 'The story of a row: cells, changes, the record before, what was sent, the outcome.',
+        params: params.extend({ row: z.string().describe('The number that the spreadsheet program shows.') }),
+        answer: shapes.story,
+      },
+      async ({ params: { id, row } }, c) => {
+        const found = await here(id);
+        const text = /^[1-9]\d{0,8}$/.test(row) ? await rows.story(found, Number(row)) : undefined;
+        if (text === undefined) throw new Fault(404, 'The run has no such row.');
+        return c.body(text, 200, { 'content-type': 'application/json' });
+      },
+    ),
+    operation(
+      'GET /runs/{id}/faults',
+      {
+        summary: 'Its faults, alike ones together, the most frequent first.',
+        params,
+        answer: z.array(shapes.faultGroup).max(500),
+      },
+      async ({ params: { id } }) => rows.faults(await here(id)),
+    ),
+    operation(
+      'GET /runs/{id}/plan',
+      { summary: 'What it writes, or would: by field, old and new, and its brakes.', params, answer: shapes.plan },
+      async ({ params: { id } }) => {
+        const found = await finder.given(id);
+        const plan = await rows.plan(found, found.entry && (await readRunSummary(settings.home, found.id)));
+        if (plan) return plan;
+        throw elsewhere();
+      },
+    ),
+    operation(
+      'GET /runs/{id}/reports/{name}',
+      {
+        summary: 'One of its reports, or the file of an export.',
+        params: params.extend({ name: z.string() }),
+        responses: { 200: response(200, 'application/octet-stream', z.string()) },
+      },
+      async ({ params: { id, name } }, c) => {
+        const found = await here(id);
+        const file = (await finder.reports(found)).get(name);
+        // Some lie in a drop folder, where others may write: a link leads to what is none of theirs.
+        const info = file === undefined ? undefined : await lstat(file).catch(() => undefined);
+        if (file === undefined || !info?.isFile()) throw new Fault(404, 'The run has no such report.');
+        // What was exported is kept for a while after it was used last. Not every disk notes that by itself.
+        if (found.entry?.kind === 'export') await utimes(file, new Date(), info.mtime).catch(() => undefined);
+        const reading = createReadStream(file, { flags: NO_LINK as unknown as string });
+        const headers = { 'content-length': String(info.size), ...reportHeaders(name) };
+        return c.body(Readable.toWeb(reading) as ReadableStream, 200, headers);
+      },
+    ),
+    ...verbs(parts, finder),
+  ];
+}
+
+/** The rest of a body is job data, which `checkJobData` looks at. */
+const orderBody = z.looseObject({ kind: z.enum(JOB_KINDS), once: z.boolean().optional() });
+/** The same for the description: the data of a job of the queue, of which a reconciliation takes the most. */
+const orderDescribed = DATA_SHAPES.reconcile
+  .extend({
+    kind: z.enum(JOB_KINDS),
+    job: z
+      .union([z.string(), z.record(z.string(), z.unknown())])
+      .describe('The name of a job file, or the job itself with the keys of one.'),
+    file: z.string().optional().describe('What `POST /files` answered, its id, or a path that the worker may read.'),
+    rows: z.array(z.record(z.string(), z.unknown())).optional().describe('In place of `file`: heading to value.'),
+    once: z.boolean().optional().describe('A run that failed is not tried again by itself.'),
+  })
+  .meta({ id: 'Order' });
+const orderKey = z
+  .string()
+  .regex(/^[!-~]{1,255}$/, 'has 1 to 255 characters of ASCII, without blanks')
+  .describe('The same key and body are the same run, for 14 days.');
+
+function order({ runs, uploads, audit }: ApiParts): Operation {
+  return operation(
+    'POST /runs',
+    {
+      summary: 'Orders a run; it has its id at once.',
+      role: 'operator',
+      // What the job data may have, and the few words around them.
+      atMost: [
+        DATA_LIMITS.bytes + 1024,
+        `The order has more than ${DATA_LIMITS.bytes} bytes. Put the rows into a file.`,
+      ],
+      headers: z.object({ 'idempotency-key': orderKey.optional() }),
+      rawBody: { 'application/json': { schema: orderDescribed } },
+      answer: shapes.accepted,
+      status: 202,
+    },
+    async ({ headers: { 'idempotency-key': key }, who }, c) => {
+      const { data: read, error } = orderBody.safeParse(await c.req.json().catch(() => undefined));
+      if (!read) {
+        throw new Fault(400, 'This is no order of a run; a JSON object with `kind` is expected.', faultsIn(error));
+      }
+      const { kind, once = false, ...data } = read;
+      const checked = checkJobData(kind, data);
+      if ('faults' in checked) throw new Fault(422, 'The order has faults; nothing was begun.', checked.faults);
+      const { job, file, options } = checked.ok;
+      if (options && 'force' in options && options.force && !may(who, 'approver')) {
+        throw new Fault(403, '`options.force` passes the brakes of the job: that needs the role approver.');
+      }
+      const sent = file === undefined ? undefined : await uploads.find(file);
+      const name = typeof job === 'string' ? job : 'inline';
+      const id = await runs.put({
+        kind,
+        data: sent ? { ...data, file: sent.file } : data,
+        once,
+        ...(key !== undefined && { key }),
+        noted: (run) => audit(who, `${kind} ordered`, { run, job: name, ...(file !== undefined && { file }) }),
+      });
+      return c.json({ id }, 202, { location: `${API_PATH}/runs/${id}` });
+    },
+  );
+}
+
+const nothing = z.strictObject({});
+const retryBody = z.strictObject({ force: z.boolean().optional() });
+const undoBody = z.strictObject({
+  dry_run: z.boolean().optional(),
+  retire: z.record(z.string(), z.string()).optional().describe('Values for the records that the run created.'),
+  force: z.boolean().optional(),
+});
+const approveBody = z.strictObject({
+  by: z.string().min(1).max(200).optional().describe('Who approves, where that is not whoever is signed in.'),
+});
+
+/** What is done with a run that is there. */
+function verbs(parts: ApiParts, finder: RunFinder): Operation[] {
+  const verb = <B extends z.ZodType>(
+    name: shapes.Verb,
+    summary: string,
+    body: B,
+    carryOut: (found: FoundRun, body: z.output<B>, who: Who) => Promise<string>,
+  ) =>
+    operation(
+      `POST /runs/{id}/${name}`,
+      {
+        ...{ summary, role: roleFor(name), params, optionalBody: body, answer: shapes.accepted, status: 202 },
+        atMost: [100_000, 'This says more than 100 KB.'],
+      },
+      async ({ params: { id: wanted }, body: told, who }, c) => {
+        const id = await carryOut(await finder.given(wanted), told, who);
+        return c.json({ id }, 202, { location: `${API_PATH}/runs/${id}` });
+      },
+    );
+  const begun = (found: FoundRun, asked: Asked, who: Who) => takeUp(parts, finder, found, asked, who);
+  return [
+    verb('resume', 'Goes on with a run that was stopped or cut off.', nothing, (run, _, who) =>
+      begun(run, { verb: 'resume', of: run.id }, who),
+    ),
+    verb(
+      'retry',
+      'Takes up the rows that failed or were left unknown: a new run.',
+      retryBody,
+      (run, { force = false }, who) => begun(run, { verb: 'retry', of: run.id, force }, who),
+    ),
+    verb(
+      'undo',
+      'Puts back what it wrote: a new run. First try it with `dry_run`.',
+      undoBody,
+      (run, { dry_run: dryRun = false, force = false, retire }, who) =>
+        begun(run, { verb: 'undo', of: run.id, dryRun, force, ...(retire && { retire }) }, who),
+    ),
+    verb(
+      'approve',
+      'Carries out exactly its plan: a new run.',
+      approveBody,
+      // Whoever has a name of their own signs with it.
+      (run, { by }, who) => {
+        const signed = who.via === 'user' ? who.name : (by ?? who.name);
+        return begun(run, { verb: 'approve', of: run.id, by: signed }, who);
+      },
+    ),
+    verb('stop', 'Ends it in order; `resume` goes on with it.', nothing, (run, _, who) => stopRun(parts, run, who)),
+  ];
+}
+
+const NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.json': 'application/json',
+  '.ndjson': 'application/x-ndjson',
+  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+/** The page is shown, in a place where it can do nothing; all others are files to keep. */
+function reportHeaders(name: string): Record<string, string> {
+  const isPage = name === 'report.html';
+  return {
+    'content-type': TYPES[path.extname(name)] ?? 'application/octet-stream',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': isPage
+      ? "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+      : "sandbox; default-src 'none'",
+    'content-disposition': isPage ? 'inline' : `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+  };
+}
