@@ -1,96 +1,48 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, errors, request } from 'undici';
 import { RunError } from '../model/error.js';
-import { LockHeld } from '../runs/run/lock.js';
 import type { Settings } from '../runs/settings.js';
 import { RUNS_QUEUE } from '../worker/jobs/data.js';
 import { openStore } from '../worker/store/open.js';
 import type { Store, StoreOptions } from '../worker/store/port.js';
 import type { RunView } from './queued-run.js';
-import { type QueueView, type RunOrder, type RunsApi, runsOnStore } from './runs.js';
+import { leaveOrder, type QueueView, type RunOrder, type RunsApi, runsOnStore } from './runs.js';
 import { socketAddress } from './socket.js';
 
 export type RunsOptions = Pick<StoreOptions, 'notice' | 'signal' | 'patienceMs'>;
 
-/** A worker that opens the embedded queue, or closes it, answers nobody for so long. */
-const HELD_MS = 60_000;
-const LOOK_AGAIN_MS = 100;
 /** A worker that says nothing for so long hangs. */
 const ANSWER_MS = 30_000;
 
 /** Opens the queue of the settings for another process than a worker. The data folder exists. */
 export async function openRuns(settings: Settings, options: RunsOptions): Promise<RunsApi> {
-  if (settings.queueUrl === undefined) return embeddedRuns(settings, options);
+  if (settings.queueUrl === undefined) return embeddedRuns(settings.home);
   const store = await storeOf(settings, options);
   return { ...runsOnStore(store, settings.home), close: () => store.close() };
 }
 
 /** What the worker that has the embedded queue open says of it; undefined where none has. */
-export async function askOwner(home: string): Promise<QueueView | undefined> {
-  return overSocket(home)
-    .queue()
-    .catch((error: unknown) => {
-      if (error instanceof NoOwner) return undefined;
-      throw error;
-    });
-}
+export const askOwner = (home: string): Promise<QueueView | undefined> =>
+  overSocket(home).queue().catch(unlessNoOwner(undefined));
 
 /**
- * The embedded queue, which one process has open at a time:
- *
- *   a worker has it → it is asked, through its socket → it ends before it has answered → looked again
- *   nobody has it → opened here, for the moment, and closed at the end: a worker that starts later finds what was put
- *   somebody has it, and does not answer yet → looked again
- *
- * An order that was put may be said again to whoever has the queue next: its key makes it one run.
+ * The embedded queue, which a worker alone has open: it is asked, through its socket. Where none is there, an order is left in the
+ * data folder, for the one that comes; it may have come meanwhile, and is told then. The key of an order makes it one run.
  */
-function embeddedRuns(settings: Settings, options: RunsOptions): RunsApi {
-  const { home } = settings;
-  let own: { readonly store: Store; readonly runs: RunsApi } | undefined;
-
-  async function ask<T>(question: (runs: Pick<RunsApi, 'queue' | 'put'>) => Promise<T>): Promise<T> {
-    const began = performance.now();
-    for (;;) {
-      options.signal.throwIfAborted();
-      if (own) return question(own.runs);
-      try {
-        return await question(overSocket(home));
-      } catch (error) {
-        if (!(error instanceof NoOwner)) throw error;
-      }
-      try {
-        const store = await storeOf(settings, { ...options, patienceMs: 0 });
-        own = { store, runs: runsOnStore(store, home) };
-      } catch (error) {
-        if (!(error instanceof LockHeld) || performance.now() - began > HELD_MS) throw error;
-        await pause(LOOK_AGAIN_MS, undefined, { signal: options.signal });
-      }
-    }
-  }
-  async function close(): Promise<void> {
-    const open = own;
-    own = undefined;
-    await open?.store.close();
-  }
-
+function embeddedRuns(home: string): RunsApi {
+  const owner = overSocket(home);
   return {
-    queue: () => ask((runs) => runs.queue()),
-    put(order) {
-      const key = randomBytes(6).toString('hex');
-      return ask((runs) => runs.put({ key, ...order }));
+    queue: () => owner.queue().catch(unlessNoOwner({ address: `embedded in ${home}`, workers: 0 })),
+    async put(given) {
+      const order = { key: randomBytes(6).toString('hex'), ...given };
+      const run = await owner.put(order).catch(unlessNoOwner(undefined));
+      if (run !== undefined) return run;
+      const left = await leaveOrder(home, order);
+      await owner.put(order).catch(unlessNoOwner(undefined));
+      return left;
     },
-    async look(id) {
-      // A worker that starts must not find it held by somebody who waits for that very worker.
-      await close();
-      return overSocket(home)
-        .look(id)
-        .catch((error: unknown) => {
-          if (error instanceof NoOwner) return { id, progress: null, summary: null, reason: null };
-          throw error;
-        });
-    },
-    close,
+    look: (id) => owner.look(id).catch(unlessNoOwner({ id, progress: null, summary: null, reason: null })),
+    close: async () => undefined,
   };
 }
 
@@ -105,6 +57,13 @@ async function storeOf({ queueUrl, home, strict, leaseMs }: Settings, options: R
 class NoOwner extends Error {
   override readonly name = 'NoOwner';
 }
+
+const unlessNoOwner =
+  <T>(otherwise: T) =>
+  (error: unknown): T => {
+    if (error instanceof NoOwner) return otherwise;
+    throw error;
+  };
 
 function overSocket(home: string) {
   /** Undefined where there is no such thing. */

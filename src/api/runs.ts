@@ -9,7 +9,7 @@ import { inHome } from '../store/home.js';
 import { reached } from '../trace/milestones.js';
 import { isHere } from '../worker/jobs/claims.js';
 import { type JobKind, RUNS_QUEUE } from '../worker/jobs/data.js';
-import { homeId, toldRoots } from '../worker/jobs/home.js';
+import { beginTicket, homeId, toldRoots } from '../worker/jobs/home.js';
 import { runJobId } from '../worker/jobs/ids.js';
 import { stateOf } from '../worker/jobs/state.js';
 import type { Store } from '../worker/store/port.js';
@@ -84,6 +84,17 @@ export function runsOnStore(store: Store, home: string, queue: Queue = store.que
     },
     close: async () => undefined,
   };
+}
+
+/** Leaves an order in a data folder whose embedded queue nobody has open: the next worker puts it there. Returns the run's id. */
+export async function leaveOrder(
+  home: string,
+  { kind, data, once, key }: RunOrder & { readonly key: string },
+): Promise<string> {
+  const run = await orderedRun(home, key, JSON.stringify([kind, data, once], sorted));
+  const ticket = { id: runJobId(run), name: kind, data, timestamp: Date.now(), opts: once ? {} : RETRIES };
+  if (!(await isKnownHere(home, run))) beginTicket(home, ticket, run);
+  return run;
 }
 
 /** Whether a run was begun in this data folder, or ended before it began. */

@@ -10,6 +10,7 @@ import { KeyReused } from '../../src/api/runs.js';
 import { serveHome } from '../../src/api/server.js';
 import { socketAddress } from '../../src/api/socket.js';
 import { resolveSettings } from '../../src/runs/settings.js';
+import { restoreJobs } from '../../src/worker/jobs/home.js';
 import { apiOf, pagesOf } from './support.js';
 
 let root: string;
@@ -142,7 +143,20 @@ describe('the socket of a home', () => {
     });
     expect(await askOwner(home)).toMatchObject({ address: 'embedded in /home', workers: 1, roots: ['/srv/files'] });
     await close();
-    // Nobody has the queue open: the run waits for whoever comes.
+    // Nobody has the queue open: the run waits for whoever comes, and is one however often it is said.
+    expect(await client.queue()).toEqual({ address: `embedded in ${home}`, workers: 0 });
+    const order = { kind: 'import', data: { job: 'assets', file: 'b.csv' }, once: false, key: 'k-2' } as const;
+    const left = await client.put(order);
+    expect(await client.put(order)).toBe(left);
+    await expect(client.put({ ...order, data: { job: 'other', file: 'b.csv' } })).rejects.toThrow(KeyReused);
+    const put: unknown[] = [];
+    const queue = {
+      getJob: async () => undefined,
+      add: async (...job: unknown[]) => put.push(job),
+    } as unknown as Parameters<typeof restoreJobs>[1];
+    expect(await restoreJobs(home, queue)).toEqual([left]);
+    const retries = { attempts: 3, backoff: { type: 'exponential', delay: 15_000 } };
+    expect(put).toEqual([['import', order.data, { jobId: `run.${left}`, ...retries }]]);
     expect(await client.look('a-job')).toEqual(expect.objectContaining({ id: 'a-job', progress: null, summary: null }));
   });
 

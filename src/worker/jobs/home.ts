@@ -84,6 +84,7 @@ interface Ticket {
   readonly name: string;
   readonly data: unknown;
   readonly attempts?: number | undefined;
+  readonly backoff?: Job['opts']['backoff'];
   readonly again?: Again | undefined;
 }
 
@@ -131,7 +132,7 @@ export function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run
 
 export function beginTicket(home: string, job: Ticketed, run: string, again = againOf(home, run)): void {
   const { id = '', name, data, opts } = job;
-  const ticket: Ticket = { id, name, data, attempts: opts.attempts, again };
+  const ticket: Ticket = { id, name, data, attempts: opts.attempts, backoff: opts.backoff, again };
   inHome(home, (db) =>
     db
       .prepare('insert or replace into ticket (run, job, ended, content) values (?, ?, 0, ?)')
@@ -158,7 +159,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
   });
   for (const row of open) {
     const run = String(row['run']);
-    const { id = '', name, data, attempts } = JSON.parse(String(row['content'])) as Ticket;
+    const { id = '', name, data, attempts, backoff } = JSON.parse(String(row['content'])) as Ticket;
     if (id.startsWith('drop.')) continue;
     // A process is at work on it, with a job or on request.
     if (await isHeld(runFolder(home, run).lock)) continue;
@@ -167,7 +168,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
     if (known && keyOf(known) === row['job']) continue;
     const jobId = /^(night|run)\./.test(id) ? id : againJobId(run);
     if (jobId !== id && (await queue.getJob(jobId))) continue;
-    await queue.add(name, data, { jobId, ...(attempts !== undefined && { attempts }) });
+    await queue.add(name, data, { jobId, ...(attempts && { attempts }), ...(backoff && { backoff }) });
     restored.push(run);
   }
   return restored;
