@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { getCookie } from 'hono/cookie';
+import { getCookie, setCookie } from 'hono/cookie';
 import { isLoopback } from '../../runs/settings-address.js';
 import type { ApiDeps } from '../app.js';
 import { API_PATH, type Api, closesUnread, type Env, problem, type Who } from '../operation.js';
@@ -79,15 +79,21 @@ export function openDoor({ access, audit, pages, host, publicUrl, proxyHeader, k
     const port = (c.env as Bindings | undefined)?.incoming?.socket.localPort ?? 0;
     return isSecure(c) ? `__Host-rowferry-${port}` : `rowferry-${port}`;
   };
-  const cookie = (c: Context, value: string, maxAgeS: number): string =>
-    `${cookieName(c)}=${value}; Max-Age=${maxAgeS}; Path=/; HttpOnly; SameSite=Strict${isSecure(c) ? '; Secure' : ''}`;
+  const keepSession = (c: Context, session: string, maxAge: number): void =>
+    setCookie(c, cookieName(c), session, {
+      maxAge,
+      path: '/',
+      httpOnly: true,
+      sameSite: 'Strict',
+      secure: isSecure(c),
+    });
 
   /** A new session for somebody who showed who they are; the one that their browser had before ends. */
   async function admit(c: Context, { who, session }: Entry): Promise<void> {
     const before = getCookie(c, cookieName(c));
     if (before !== undefined) access.signOut(before);
     await audit(who, 'sign-in');
-    c.header('set-cookie', cookie(c, session, SESSION_MS / 1000));
+    keepSession(c, session, SESSION_MS / 1000);
   }
 
   const forward = (c: Context, request: Request, who: Who) =>
@@ -151,7 +157,8 @@ export function openDoor({ access, audit, pages, host, publicUrl, proxyHeader, k
     if (c.env?.incoming) known?.(c.env.incoming.socket);
     if (c.req.method === 'DELETE' && c.req.path === `${API_PATH}/session`) {
       if (session !== undefined && access.signOut(session)) await audit(who, 'sign-out');
-      return c.body(null, 204, { 'set-cookie': cookie(c, '', 0) });
+      keepSession(c, '', 0);
+      return c.body(null, 204);
     }
     return forward(c, c.req.raw, who);
   });

@@ -1,4 +1,6 @@
+import { isIPv6 } from 'node:net';
 import { userInfo } from 'node:os';
+import { expandIPv6 } from 'hono/utils/ipaddr';
 import { RunError } from '../../model/error.js';
 import type { Who } from '../operation.js';
 import { takeLinkKey } from './links.js';
@@ -167,14 +169,6 @@ function openTries(notice: (level: 'warn', text: string) => void, now: () => num
 
 /** The address; of version 6 the network, of which one machine has all addresses. */
 function network(from: string): string {
-  const plain = from.replace(/^::ffff:(?=\d+\.)/i, '');
-  if (!plain.includes(':')) return plain;
-  const [head = '', tail] = plain.split('::');
-  const first = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0');
-  return [...first, ...zeros, ...last]
-    .slice(0, 4)
-    .map((part) => part.toLowerCase().replace(/^0+(?=.)/, ''))
-    .join(':');
+  const plain = from.replace(/^::ffff:(?=\d+\.)/i, '').toLowerCase();
+  return isIPv6(plain) ? expandIPv6(plain).split(':').slice(0, 4).join(':') : plain;
 }

@@ -86,7 +86,7 @@ describe('signing in', () => {
     });
     const proxied = { host: 'rowferry.example', origin: 'https://rowferry.example' };
     const answer = await console.signIn('mara', PASSWORD, proxied);
-    expect(answer.headers['set-cookie']?.[0]).toMatch(/^__Host-rowferry-\d+=.*; SameSite=Strict; Secure$/);
+    expect(answer.headers['set-cookie']?.[0]).toMatch(/^__Host-rowferry-\d+=.*; HttpOnly; Secure; SameSite=Strict$/);
   });
 });
 
