@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { CallOptions, RunHandle } from '../library/handle.js';
 import { secretsOf } from '../library/open.js';
 import { EXIT, RunError } from '../model/error.js';
@@ -147,6 +147,14 @@ export function settingOptions(command: Command, ...names: (keyof SettingFlags)[
   return command;
 }
 
+/** Reads an option that takes a whole number. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+}
+
 /** The part of a command's options that are settings. */
 function settingFlags(options: SettingFlags): SettingFlags {
   return Object.fromEntries((Object.keys(FLAGS) as (keyof SettingFlags)[]).map((name) => [name, options[name]]));
@@ -159,11 +167,6 @@ export async function readSettings(cli: Cli, flags: SettingFlags): Promise<Setti
   cli.secrets.push(...secretsOf(settings));
   cli.debug = settings.logLevel === 'debug' || settings.logLevel === 'trace';
   return settings;
-}
-
-/** The members that hold something, for values that may be left out. */
-export function given<T extends object>(values: T): { [name in keyof T]?: Exclude<T[name], undefined> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }
 
 /** The folder that holds package.json, jobs/ and fixtures/. */

@@ -130,3 +130,8 @@ export function needed<T>(value: T | undefined | null, name: string, what: strin
   if (value === undefined || value === null) throw new RunError('usage', `\`${name}\` is missing: ${what}.`);
   return value;
 }
+
+/** The members that hold something, for values that may be left out. */
+export function given<T extends object>(values: T): { [name in keyof T]?: Exclude<T[name], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}

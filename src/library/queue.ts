@@ -4,7 +4,8 @@ import { chmod, copyFile, rm, stat } from 'node:fs/promises';
 import path, { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunsOptions } from '../api/client.js';
-import type { RunsApi, RunView } from '../api/runs.js';
+import type { RunView } from '../api/queued-run.js';
+import type { RunsApi } from '../api/runs.js';
 import { EXIT, RunError } from '../model/error.js';
 import { readJobYaml } from '../runs/job/yaml.js';
 import { type JobSource, loadExportJob, loadJob, loadReconcileJob } from '../runs/job-file.js';
@@ -14,10 +15,10 @@ import { HOME, makeFolder } from '../runs/run/layout.js';
 import { isRunId, readRun, readSummary } from '../runs/run/list.js';
 import type { Summary } from '../runs/run/present.js';
 import type { Settings } from '../runs/settings.js';
-import { checkJobData, type JobKind } from '../worker/jobs/data.js';
+import { checkJobData, JOB_KINDS, type JobKind } from '../worker/jobs/data.js';
 import { fileBelowRoots, targetBelowRoots, targetFolders, uploadsDir } from '../worker/jobs/roots.js';
 import { type CallOptions, type EnqueueOptions, type QueuedRun, type RunHandle, runHandle } from './handle.js';
-import { call, inputFile, needed, type Opened } from './open.js';
+import { call, given, inputFile, needed, type Opened } from './open.js';
 
 type OpenRuns = (settings: Opened['settings'], options: RunsOptions) => Promise<RunsApi>;
 
@@ -25,32 +26,43 @@ type OpenRuns = (settings: Opened['settings'], options: RunsOptions) => Promise<
 const PATIENCE_MS = 10_000;
 
 /** Puts a run on a queue, which is opened for as long as that takes. */
-export function enqueueOn(options: EnqueueOptions, open: OpenRuns): Promise<QueuedRun> {
-  return call(options, async (opened) => {
-    const prepared = await prepare(options, opened);
-    await makeFolder(opened.settings.home, HOME);
-    return onQueue(opened, open, async (runs) => {
-      const data = await prepared.place(runs);
-      const id = await runs
-        .put({ kind: options.kind, data, once: options.retry === false })
-        .catch(async (error: unknown) => {
-          await prepared.takeBack();
+export async function enqueueOn(options: EnqueueOptions, open: OpenRuns): Promise<QueuedRun> {
+  let ordered = false;
+  try {
+    return await call(options, async (opened) => {
+      const { settings, context } = opened;
+      const wanted = await dataOf(options, opened);
+      await makeFolder(settings.home, HOME);
+      return onQueue(opened, open, async (runs) => {
+        const { address, workers, roots = settings.roots } = await runs.queue();
+        const { data, copy } = await withFile(options.kind, wanted, settings, roots);
+        ordered = true;
+        const order = { kind: options.kind, data, once: options.retry === false };
+        const id = await runs.put(order).catch(async (error: unknown) => {
+          if (copy !== undefined) await rm(copy, { force: true });
           throw error;
         });
-      const { address, workers } = await runs.queue();
-      if (workers === 0) {
-        opened.context.listener.notice({
-          level: 'warn',
-          text: 'No worker is connected to the queue: the job waits until one is started with `rowferry worker`.',
-        });
-      }
-      return {
-        ...{ id, queue: address, workers, data },
-        wait: ({ signal } = {}) => waitOn({ ...options, ...(signal && { signal }) }, id, open),
-      };
+        if (workers === 0) {
+          context.listener.notice({
+            level: 'warn',
+            text: 'No worker is connected to the queue: the job waits until one is started with `rowferry worker`.',
+          });
+        }
+        return {
+          ...{ id, queue: address, workers, data },
+          wait: ({ signal } = {}) => waitOn({ ...options, ...(signal && { signal }) }, id, open),
+        };
+      });
     });
-  });
+  } catch (error) {
+    if (!(error instanceof RunError) || error.code !== 'interrupted') throw error;
+    throw new RunError('failed', ordered ? PERHAPS_ORDERED : NOT_ORDERED, [], { code: 'interrupted' });
+  }
 }
+
+const NOT_ORDERED = 'Interrupted before the queue was open; nothing was put on it.';
+const PERHAPS_ORDERED =
+  'Interrupted while the run was put on the queue: it may be there. `rowferry runs` shows it where the worker is.';
 
 function waitOn(options: CallOptions, id: string, open: OpenRuns): RunHandle {
   return runHandle(async (progress) => {
@@ -81,38 +93,6 @@ async function onQueue<T>(
   } finally {
     await runs.close();
   }
-}
-
-/** What is asked for, checked as a worker would. */
-async function prepare(options: EnqueueOptions, { settings, cwd }: Opened): Promise<PreparedJob> {
-  const { kind, company } = options;
-  const job = needed(options.job, 'job', 'it names the job');
-  const forCompany = { ...(company !== undefined && { company }) };
-  if (kind === 'export') {
-    const given = { ...(options.file !== undefined && { file: resolve(cwd, options.file) }) };
-    return prepareJob(kind, { job, given, settings, cwd }, forCompany);
-  }
-  if (kind !== 'import' && kind !== 'reconcile') {
-    throw new RunError('usage', `\`kind\` is ${JSON.stringify(kind)}; it must be import, export or reconcile.`);
-  }
-  const { file, rows, dryRun, force } = options;
-  if ((file === undefined) === (rows === undefined)) {
-    throw new RunError(
-      'usage',
-      'Give either `file` or `rows`: the one names the spreadsheet, the other is in its place.',
-    );
-  }
-  const given = rows === undefined ? { file: await inputFile(file ?? '', cwd) } : { rows };
-  return prepareJob(
-    kind,
-    { job, given, settings, cwd },
-    {
-      ...(dryRun !== undefined && { dry_run: dryRun }),
-      ...(kind === 'reconcile' && options.apply !== undefined && { apply: options.apply }),
-      ...(force !== undefined && { force }),
-      ...forCompany,
-    },
-  );
 }
 
 /** How often the job is looked at, in milliseconds. */
@@ -206,75 +186,85 @@ function tellProgress({ id: run, progress }: RunView, listener: RunListener): bo
   return true;
 }
 
-/** A job that is fit for the queue; nothing is copied yet. */
-interface PreparedJob {
-  /** Copies the file into the data folder, if workers may not read it where it lies, and returns the data of the job. */
-  place(runs: Pick<RunsApi, 'queue'>): Promise<Readonly<Record<string, unknown>>>;
-  /** Removes the copy again. */
-  takeBack(): Promise<void>;
-}
-
-/** What is asked for. Files are absolute, those to read are there. */
-interface Order {
-  readonly job: JobSource;
-  readonly given: { readonly file?: string } | { readonly rows: readonly object[] };
-  readonly settings: Settings;
-  readonly cwd: string;
+/** What a job of the queue holds. Files are absolute; those to read are there. */
+interface JobData {
+  readonly job: unknown;
+  readonly file?: string;
+  readonly rows?: readonly object[];
+  readonly options?: object;
 }
 
 const LOADERS = { import: loadJob, reconcile: loadReconcileJob, export: loadExportJob };
 
 /**
- * Checks job, file and options as a worker would; the file of an export is what it writes, in place of the one that the job
- * names.
+ * What is asked for, checked as a worker would; the file of an export is what it writes, in place of the one that the job names.
  * @throws RunError `usage` with every fault.
  */
-export async function prepareJob(
-  kind: JobKind,
-  { job, given, settings, cwd }: Order,
-  options: Readonly<Record<string, unknown>>,
-): Promise<PreparedJob> {
-  const from = 'file' in given ? given.file : undefined;
+async function dataOf(options: EnqueueOptions, { settings, cwd }: Opened): Promise<JobData> {
+  const { kind, company } = options;
+  const job = needed(options.job, 'job', 'it names the job');
+  if (!JOB_KINDS.includes(kind)) {
+    throw new RunError('usage', `\`kind\` is ${JSON.stringify(kind)}; it must be import, export or reconcile.`);
+  }
+  const told = given(
+    options.kind === 'export'
+      ? { company }
+      : {
+          dry_run: options.dryRun,
+          apply: options.kind === 'reconcile' ? options.apply : undefined,
+          force: options.force,
+          company,
+        },
+  );
   const data = {
     job: await jobData(job, { jobsDir: settings.jobsDir, cwd }, LOADERS[kind]),
-    ...given,
-    ...(Object.keys(options).length > 0 && { options }),
+    ...(options.kind === 'export'
+      ? given({ file: options.file === undefined ? undefined : resolve(cwd, options.file) })
+      : await rowsOf(options, cwd)),
+    ...(Object.keys(told).length > 0 && { options: told }),
   };
-  refuseFaults(kind, data);
-  const { home } = settings;
-  let copy: string | undefined;
-  return {
-    async place(runs) {
-      if (from === undefined) return data;
-      const { roots = settings.roots } = await runs.queue();
-      if (kind === 'export') {
-        await targetBelowRoots(from, targetFolders(settings, roots));
-        return data;
-      }
-      const below = await fileBelowRoots(from, { ...settings, roots }).catch((error: unknown) => {
-        if (error instanceof RunError) return undefined;
-        throw error;
-      });
-      if (below !== undefined) return { ...data, file: below };
-      // The ending tells the kind of file; names of copies stay within what file systems take.
-      copy = path.join(uploadsDir(home), `${randomBytes(8).toString('hex')}-${path.basename(from).slice(-100)}`);
-      await makeFolder(path.dirname(copy), HOME);
-      await copyFile(from, copy, constants.COPYFILE_EXCL);
-      // A copy has the rights of what it was made of.
-      await chmod(copy, 0o600);
-      // Not absolute: workers with another data folder then leave the job to those with this one.
-      return { ...data, file: path.relative(home, copy) };
-    },
-    async takeBack() {
-      if (copy !== undefined) await rm(copy, { force: true });
-    },
-  };
+  const checked = checkJobData(kind, data);
+  if (!('faults' in checked)) return data;
+  throw new RunError('usage', 'This is no job for the queue; nothing was put on it.', checked.faults);
 }
 
-function refuseFaults(kind: JobKind, data: unknown): void {
-  const checked = checkJobData(kind, data);
-  if (!('faults' in checked)) return;
-  throw new RunError('usage', 'This is no job for the queue; nothing was put on it.', checked.faults);
+async function rowsOf({ file, rows }: Exclude<EnqueueOptions, { kind: 'export' }>, cwd: string) {
+  if ((file === undefined) === (rows === undefined)) {
+    throw new RunError(
+      'usage',
+      'Give either `file` or `rows`: the one names the spreadsheet, the other is in its place.',
+    );
+  }
+  return rows === undefined ? { file: await inputFile(file ?? '', cwd) } : { rows };
+}
+
+/** The same with the file where workers may read it: in its place, or as a copy in the data folder. */
+async function withFile(
+  kind: JobKind,
+  data: JobData,
+  settings: Settings,
+  roots: readonly string[],
+): Promise<{ readonly data: Readonly<Record<string, unknown>>; readonly copy?: string }> {
+  const { file } = data;
+  if (file === undefined) return { data: { ...data } };
+  if (kind === 'export') {
+    await targetBelowRoots(file, targetFolders(settings, roots));
+    return { data: { ...data } };
+  }
+  const below = await fileBelowRoots(file, { ...settings, roots }).catch((error: unknown) => {
+    if (error instanceof RunError) return undefined;
+    throw error;
+  });
+  if (below !== undefined) return { data: { ...data, file: below } };
+  const { home } = settings;
+  // The ending tells the kind of file; names of copies stay within what file systems take.
+  const copy = path.join(uploadsDir(home), `${randomBytes(8).toString('hex')}-${path.basename(file).slice(-100)}`);
+  await makeFolder(path.dirname(copy), HOME);
+  await copyFile(file, copy, constants.COPYFILE_EXCL);
+  // A copy has the rights of what it was made of.
+  await chmod(copy, 0o600);
+  // Not absolute: workers with another data folder then leave the job to those with this one.
+  return { data: { ...data, file: path.relative(home, copy) }, copy };
 }
 
 interface Place {

@@ -7,7 +7,7 @@ import type { LoadedJob } from '../runs/job-file.js';
 import type { ImportRequest } from '../runs/run/run.js';
 import type { Sandbox, SandboxOptions } from '../sandbox/index.js';
 import type { CallOptions, EnqueueOptions, QueuedRun, RunHandle } from './handle.js';
-import { beginRun, inputFile, needed, type Opened } from './open.js';
+import { beginRun, given, inputFile, needed, type Opened } from './open.js';
 
 interface RowsOptions extends CallOptions {
   /** Spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz. */
@@ -67,8 +67,7 @@ async function rowsRequest(
     job,
     dryRun,
     force: force === true,
-    ...(reportDir !== undefined && { reportDir: resolve(cwd, reportDir) }),
-    ...(company !== undefined && { company }),
+    ...given({ reportDir: reportDir === undefined ? undefined : resolve(cwd, reportDir), company }),
   };
 }
 
@@ -112,14 +111,14 @@ export function exportRecords(options: ExportOptions): RunHandle {
 
 async function exportRequestOf(options: ExportOptions, opened: Opened): Promise<ExportRequest> {
   const { output, columns, filter, order, editable, company, resource } = options;
-  const stated = {
-    ...(output !== undefined && { target: resolve(opened.cwd, output) }),
-    ...(columns !== undefined && { columns }),
-    ...(filter !== undefined && { filter: await filterTexts(filter) }),
-    ...(order !== undefined && { order }),
-    ...(editable !== undefined && { editable }),
-    ...(company !== undefined && { company }),
-  };
+  const chosen = given({
+    target: output === undefined ? undefined : resolve(opened.cwd, output),
+    columns,
+    filter: filter && (await filterTexts(filter)),
+    order,
+    editable,
+    company,
+  });
   if (options.job !== undefined) {
     const { exportRequest, loadExportJob } = await import('../runs/job-file.js');
     const job = await loadExportJob(options.job, jobsOf(opened));
@@ -129,7 +128,7 @@ async function exportRequestOf(options: ExportOptions, opened: Opened): Promise<
         `The job ${job.name} exports ${job.job.resource} records, not ${resource}. Leave the resource out, or the job.`,
       );
     }
-    const request = exportRequest(job, stated, { cwd: opened.cwd });
+    const request = exportRequest(job, chosen, { cwd: opened.cwd });
     // A job names a place that need not be there yet, as for the worker; a name that is given for one run may be a slip.
     return output === undefined ? { ...request, makeFolder: true } : request;
   }
@@ -137,8 +136,8 @@ async function exportRequestOf(options: ExportOptions, opened: Opened): Promise<
   if (name === undefined) {
     throw new RunError('usage', `There is no resource \`${resource}\`. There are: ${EXPORTABLE.join(', ')}.`);
   }
-  const target = needed(stated.target, 'output', 'it names the file to write');
-  return { filter: [], editable: false, job: { name }, ...stated, resource: name, target };
+  const target = needed(chosen.target, 'output', 'it names the file to write');
+  return { filter: [], editable: false, job: { name }, ...chosen, resource: name, target };
 }
 
 async function filterTexts(filter: NonNullable<ExportChoices['filter']>): Promise<readonly string[]> {

@@ -32,6 +32,7 @@ afterAll(() => bench.close());
 async function enqueue(
   argv: readonly string[],
   options: { stdin?: string; env?: Record<string, string> } = {},
+  open: Parameters<typeof enqueueOn>[1] = async ({ home }) => runsOnStore(bench.store, home),
 ): Promise<Ran> {
   const [stdout, stderr, stdin] = [capture(), capture(), new PassThrough()];
   stdin.end(options.stdin ?? '');
@@ -45,7 +46,7 @@ async function enqueue(
   const cli = openCli({ env, cwd, stdin, stdout: stdout.stream, stderr: stderr.stream });
   const program = new Command('rowferry')
     .exitOverride()
-    .addCommand(enqueueCommand(cli, (order) => enqueueOn(order, async ({ home }) => runsOnStore(bench.store, home))));
+    .addCommand(enqueueCommand(cli, (order) => enqueueOn(order, open)));
   const code = await program.parseAsync(['enqueue', ...argv], { from: 'user' }).then(
     () => cli.code,
     (error: unknown) => presentFailure(error, cli, { json: argv.includes('--json') }),
@@ -243,6 +244,21 @@ describe('with a worker and --wait', () => {
     const waiting = waitForJob(runs, '1', { listener, home: '/nowhere', signal: stop.signal });
     await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
     expect(told).toEqual([expect.stringContaining(words)]);
+  });
+
+  it('says on Ctrl-C whether the run may be on the queue', async () => {
+    const argv = ['import', '--job', 'assets', '--file', 'b.csv'];
+    const ended = (signal: AbortSignal) => {
+      process.emit('SIGINT');
+      throw signal.reason;
+    };
+    const closed = await enqueue(argv, {}, async (_, { signal }) => ended(signal));
+    expect([closed.code, closed.err]).toEqual([130, expect.stringContaining('nothing was put on it')]);
+    const asked = await enqueue(argv, {}, async ({ home }, { signal }) => ({
+      ...runsOnStore(bench.store, home),
+      put: async () => ended(signal),
+    }));
+    expect([asked.code, asked.err]).toEqual([130, expect.stringContaining('it may be there')]);
   });
 
   it('ends the waiting on Ctrl-C and leaves the job', async () => {

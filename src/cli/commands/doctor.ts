@@ -1,10 +1,11 @@
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
+import { given } from '../../library/open.js';
 import { EXIT, RunError } from '../../model/error.js';
 import type { Check } from '../../runs/doctor/check-up.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import { type Cli, print, printJson, tell } from '../io.js';
-import { given, onInterrupt, readSettings, settingOptions } from '../run-command.js';
+import { onInterrupt, readSettings, settingOptions } from '../run-command.js';
 
 type Options = SettingFlags & { probe?: true; yes?: true; json?: true };
 

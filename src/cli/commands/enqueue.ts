@@ -1,11 +1,12 @@
 import { Command } from 'commander';
 import type { EnqueueOptions, QueuedRun } from '../../library/handle.js';
+import { given } from '../../library/open.js';
 import { enqueue } from '../../library/runs.js';
 import { EXIT, RunError } from '../../model/error.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { JobKind } from '../../worker/jobs/data.js';
 import { type Cli, interrupted, print, printJson } from '../io.js';
-import { callOptions, given, onInterrupt, printResult, readSettings, settingOptions, shown } from '../run-command.js';
+import { callOptions, onInterrupt, printResult, readSettings, settingOptions, shown } from '../run-command.js';
 import { openTelling } from '../telling.js';
 
 type Options = SettingFlags & {
@@ -81,9 +82,9 @@ async function order(cli: Cli, what: string, options: Options, put: Put): Promis
     return result.exitCode;
   } catch (error) {
     telling.stop();
-    if (!queued || !(error instanceof RunError) || error.code !== 'interrupted') throw error;
+    if (!(error instanceof RunError) || error.code !== 'interrupted') throw error;
     const code = interruption.exitCode() ?? EXIT.sigint;
-    return interrupted(cli, error.message, code, json, { queue: 'rowferry', id: queued.id });
+    return interrupted(cli, error.message, code, json, queued && { queue: 'rowferry', id: queued.id });
   } finally {
     telling.stop();
     interruption.release();

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { inputFile } from '../../library/open.js';
+import { given, inputFile } from '../../library/open.js';
 import { EXIT, RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
 import { visible } from '../../model/visible.js';
@@ -8,7 +8,7 @@ import type { MapRequest, MapResult } from '../../runs/map-file.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { TemplateResult } from '../../runs/template.js';
 import { type Cli, interrupted, print, printJson, tell } from '../io.js';
-import { given, onInterrupt, readSettings, settingOptions } from '../run-command.js';
+import { onInterrupt, readSettings, settingOptions } from '../run-command.js';
 
 export function checkCommand(cli: Cli): Command {
   const command = new Command('check')

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { given } from '../../library/open.js';
 import { resumeRun } from '../../library/runs.js';
 import { RunError } from '../../model/error.js';
 import { sizeText } from '../../model/grouped.js';
@@ -9,7 +10,7 @@ import type { RunContext } from '../../runs/run/context.js';
 import type { RunEntry } from '../../runs/run/list.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import { type Cli, print, printJson } from '../io.js';
-import { callOptions, carryOut, given, readSettings, settingOptions, shown } from '../run-command.js';
+import { callOptions, carryOut, readSettings, settingOptions, shown } from '../run-command.js';
 
 type Options = SettingFlags & {
   json?: true;

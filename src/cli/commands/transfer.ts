@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { RunHandle } from '../../library/handle.js';
+import { given } from '../../library/open.js';
 import {
   type ExportOptions,
   exportRecords,
@@ -11,7 +12,7 @@ import { RunError } from '../../model/error.js';
 import { EXPORTABLE, type ExportableName } from '../../model/resource-names.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { Cli } from '../io.js';
-import { callOptions, carryOut, given, readSettings, settingOptions, shown } from '../run-command.js';
+import { callOptions, carryOut, readSettings, settingOptions, shown } from '../run-command.js';
 
 /** The commands that take the rows of a file into the service. */
 
