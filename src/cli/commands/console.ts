@@ -8,16 +8,20 @@ import { ROLES, type Role } from '../../api/access/roles.js';
 import { EXIT, RunError } from '../../model/error.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import { type Cli, print, tell } from '../io.js';
-import { readSettings, settingOptions } from '../run-command.js';
+import { readSettings, settingOptions, wholeNumber } from '../run-command.js';
 import { refuseUnknown } from './runs.js';
 import { runToItsEnd } from './worker.js';
 
-type Options = SettingFlags & { port?: string; open?: true };
+type Options = SettingFlags & { port?: number; open?: true };
 
 export function consoleCommand(cli: Cli): Command {
   const command = new Command('console')
     .description('a worker with its console: prints a link that opens it in a browser')
-    .option('--port <n>', 'port on this machine alone; by default 8720, or where ROWFERRY_HTTP says')
+    .option(
+      '--port <n>',
+      'port on this machine alone; by default 8720, or where ROWFERRY_HTTP says',
+      wholeNumber(0, 65_535),
+    )
     .option('--open', 'open the browser, too')
     .addHelpText(
       'after',
@@ -40,8 +44,6 @@ Ctrl-C ends the worker.`,
 }
 
 async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise<number> {
-  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535))
-    throw new RunError('usage', `--port is "${port}"; it must be a whole number from 0 to 65535.`);
   const http = port === undefined ? undefined : `127.0.0.1:${port}`;
   const settings = await readSettings(cli, { ...flags, http });
   const [{ findConsole }, { isLoopback }, { openUsers }] = await Promise.all([

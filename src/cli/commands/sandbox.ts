@@ -1,21 +1,22 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { given } from '../../library/open.js';
 import { openSandbox } from '../../library/runs.js';
 import { codesOf, EXIT, RunError } from '../../model/error.js';
 import { type Cli, print, tell } from '../io.js';
-import { given, onInterrupt } from '../run-command.js';
+import { onInterrupt, wholeNumber } from '../run-command.js';
 
 interface Options {
   host?: string;
-  port?: string;
+  port?: number;
   token?: string;
-  seed?: string;
-  latency?: string;
+  seed: 'demo' | 'empty';
+  latency?: number;
   fault?: string[];
   switch?: string[];
-  responses?: string;
-  maxRps?: string;
+  responses?: 'full' | 'bare';
+  maxRps?: number;
   commitLog?: string;
 }
 
@@ -25,14 +26,23 @@ export function sandboxCommand(cli: Cli): Command {
   return new Command('sandbox')
     .description('a service to try things on: it keeps everything in memory and forgets it when it ends')
     .option('--host <address>', 'address it listens on; by default this machine alone (127.0.0.1)')
-    .option('--port <n>', 'port; by default one that is free')
+    .option('--port <n>', 'port; by default one that is free', wholeNumber(0, 65_535))
     .option('--token <token>', 'bearer token it accepts; by default one is made up')
-    .option('--seed <seed>', 'demo (a company with records, the default) or empty')
-    .option('--latency <ms>', 'milliseconds before each answer')
+    .addOption(new Option('--seed <seed>', 'demo: a company with records').choices(['demo', 'empty']).default('demo'))
+    .option('--latency <ms>', 'milliseconds before each answer', wholeNumber(0, 600_000))
     .option('--fault <spec>', 'misbehave; can be given several times', several)
     .option('--switch <name=value>', 'what the interface leaves open; can be given several times', several)
-    .option('--responses <form>', 'full: writes answer the record (the default); bare: they answer nothing')
-    .option('--max-rps <n>', 'a limit of requests per second that it does not tell; beyond it 429')
+    .addOption(
+      new Option(
+        '--responses <form>',
+        'full: writes answer the record (the default); bare: they answer nothing',
+      ).choices(['full', 'bare']),
+    )
+    .option(
+      '--max-rps <n>',
+      'a limit of requests per second that it does not tell; beyond it 429',
+      wholeNumber(1, 1_000_000),
+    )
     .option('--commit-log <file>', 'writes each write that took effect as a line of JSON')
     .addHelpText(
       'after',
@@ -66,14 +76,14 @@ async function serve(cli: Cli, options: Options): Promise<number> {
     const sandbox = await openSandbox({
       faults,
       switches,
-      seed: oneOf('--seed', options.seed, ['demo', 'empty']) ?? 'demo',
+      seed: options.seed,
       ...given({
         host: options.host,
-        port: wholeNumber('--port', options.port, 65_535),
+        port: options.port,
         token: options.token,
-        latencyMs: wholeNumber('--latency', options.latency, 600_000),
-        responses: oneOf('--responses', options.responses, ['full', 'bare']),
-        maxRps: wholeNumber('--max-rps', options.maxRps, 1_000_000, 1),
+        latencyMs: options.latency,
+        responses: options.responses,
+        maxRps: options.maxRps,
       }),
       ...(log ? { onCommit: (commit) => writeSync(log, `${JSON.stringify(commit)}\n`) } : {}),
     }).catch((error: unknown) => {
@@ -100,13 +110,6 @@ export ROWFERRY_API_TOKEN=${sandbox.token}
   }
 }
 
-function oneOf<T extends string>(flag: string, value: string | undefined, values: readonly T[]): T | undefined {
-  if (value === undefined) return undefined;
-  const found = values.find((one) => one === value);
-  if (found === undefined) throw new RunError('usage', `${flag} is "${value}"; it must be ${values.join(' or ')}.`);
-  return found;
-}
-
 /** What the sandbox says about a flag's value, with the flag. */
 function inFlag<T>(flag: string, read: () => T): T {
   try {
@@ -116,15 +119,7 @@ function inFlag<T>(flag: string, read: () => T): T {
   }
 }
 
-function wholeNumber(flag: string, value: string | undefined, most: number, least = 0): number | undefined {
-  if (value === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(value) || Number(value) > most || Number(value) < least) {
-    throw new RunError('usage', `${flag} is "${value}"; it must be a whole number from ${least} to ${most}.`);
-  }
-  return Number(value);
-}
-
-function portAdvice(error: unknown, port: string | undefined): string {
+function portAdvice(error: unknown, port: number | undefined): string {
   const [code] = codesOf(error);
   if (code === 'EADDRINUSE') return `Port ${port} is in use; choose another one with --port, or leave it out.`;
   if (code === 'EACCES') return `Port ${port} may not be used by this user; choose one above 1023.`;

@@ -90,7 +90,7 @@ it('refuses to be reached by other machines while nobody may sign in', async () 
   expect((await cli(['console'], { cwd, env: { ROWFERRY_HTTP: 'off' } })).code).toBe(2);
   for (const port of ['x', '99999']) {
     const wrong = await cli(['console', '--port', port], { cwd });
-    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining(`--port is "${port}"`)]);
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining(`'--port <n>' argument '${port}' is invalid`)]);
   }
 });
 
