@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { builtInCode, numberFormat } from '../../src/files/number/number-format.js';
-import { dateOfSerial, isoText, serialOfIso } from '../../src/files/number/serial-date.js';
+import { isoOfSerial, serialOfIso } from '../../src/files/number/serial-date.js';
 
 const show = (code: string, decimal: string) => numberFormat(code).show(decimal, false);
 
@@ -154,18 +154,19 @@ describe('serial dates', () => {
     let wrong = 0;
     for (let serial = 1; serial <= 2_958_465; serial += serial < 800 ? 1 : 97) {
       if (serial === 60) continue;
-      const date = dateOfSerial(serial, false)!;
-      const back = serialOfIso(isoText(date));
-      const utc = new Date(Date.UTC(date.year, date.month - 1, date.day));
-      if (back !== serial || utc.getUTCDate() !== date.day) wrong++;
+      const date = isoOfSerial(serial, false)!;
+      // Spreadsheet programs count a 29 February 1900 that never was.
+      const days = serial < 60 ? serial : serial - 1;
+      const utc = new Date(Date.UTC(1899, 11, 31 + days));
+      if (serialOfIso(date) !== serial || utc.toISOString().slice(0, 10) !== date) wrong++;
     }
     expect(wrong).toBe(0);
   });
 
   test('seconds survive', () => {
     for (let second = 0; second < 86_400; second += 61) {
-      const text = isoText(dateOfSerial(45_351 + second / 86_400, false)!);
-      expect(isoText(dateOfSerial(serialOfIso(text)!, false)!)).toBe(text);
+      const text = isoOfSerial(45_351 + second / 86_400, false)!;
+      expect(isoOfSerial(serialOfIso(text)!, false)).toBe(text);
     }
   });
 

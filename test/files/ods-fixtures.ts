@@ -19,8 +19,6 @@ export interface OdsSpec {
   readonly body: string;
   /** What stands in `office:automatic-styles`. */
   readonly styles?: string;
-  /** What stands in `office:styles` of styles.xml. */
-  readonly common?: string;
   readonly type?: string;
   readonly manifest?: string;
   readonly replace?: Readonly<Record<string, Partial<ZipPart>>>;
@@ -29,7 +27,7 @@ export interface OdsSpec {
 const TYPE = 'application/vnd.oasis.opendocument.spreadsheet';
 
 /** An OpenDocument spreadsheet with the least it needs. */
-export function odsOf({ body, styles = '', common, type = TYPE, manifest = '', replace = {} }: OdsSpec): Buffer {
+export function odsOf({ body, styles = '', type = TYPE, manifest = '', replace = {} }: OdsSpec): Buffer {
   const parts: ZipPart[] = [
     { name: 'mimetype', data: type, stored: true },
     {
@@ -38,14 +36,6 @@ export function odsOf({ body, styles = '', common, type = TYPE, manifest = '', r
         `${HEAD}<office:document-content ${NAMESPACES}><office:automatic-styles>${styles}</office:automatic-styles>` +
         `<office:body><office:spreadsheet>${body}</office:spreadsheet></office:body></office:document-content>`,
     },
-    ...(common === undefined
-      ? []
-      : [
-          {
-            name: 'styles.xml',
-            data: `${HEAD}<office:document-styles ${NAMESPACES}><office:styles>${common}</office:styles></office:document-styles>`,
-          },
-        ]),
     {
       name: 'META-INF/manifest.xml',
       data: `${HEAD}<manifest:manifest xmlns:manifest="m"><manifest:file-entry manifest:full-path="/" manifest:media-type="${type}"/>${manifest}</manifest:manifest>`,

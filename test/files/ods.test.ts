@@ -75,12 +75,7 @@ describe('text', () => {
   });
 
   test('leading zeros of texts and of number formats are kept (69)', async () => {
-    const styles =
-      '<number:number-style style:name="N1"><number:number number:decimal-places="0" number:min-integer-digits="5"/></number:number-style>' +
-      '<style:style style:name="ce1" style:family="table-cell" style:data-style-name="N1"/>';
-    const cells = await cellsOf(textCell('00042') + typed('float', '42', '00042', ' table:style-name="ce1"'), {
-      styles,
-    });
+    const cells = await cellsOf(textCell('00042') + typed('float', '42', '00042'));
     expect(cells.slice(0, 2)).toEqual(['00042', { t: 'n', value: '42', shown: '00042', format: '00000' }]);
   });
 });
@@ -190,7 +185,7 @@ describe('values', () => {
     fc.assert(
       fc.property(types, fc.oneof(good, bad), fc.constantFrom(undefined, '', '12', 'a b'), (type, raw, text) => {
         const values = ['value', 'date-value', 'time-value', 'boolean-value'].map((name) => [name, raw] as const);
-        const cell = odsCell(new Map([['value-type', type], ...values]), text, false);
+        const cell = odsCell(new Map([['value-type', type], ...values]), text);
         // A zero that shows nothing is blank.
         if (cell === '' && text === '' && Number(raw) === 0) return;
         if (typeof cell === 'string') {
@@ -236,7 +231,7 @@ describe('values', () => {
     expect(rows[1]?.cells).toEqual([
       { t: 'b', value: true },
       { t: 'd', value: '2024-02-29', shown: '02/29/24' },
-      { t: 'n', value: '0.5', shown: '50%' },
+      { t: 'n', value: '0.5', shown: '50%', format: '0%' },
       { t: 'f', formula: 'A1&B1' },
     ]);
   });
@@ -259,31 +254,25 @@ describe('values', () => {
     ]);
   });
 
-  test('whether a number is shown by a format is told by cell, row, column and named styles', async () => {
-    const styles =
-      '<number:number-style style:name="N0"><number:number number:min-integer-digits="1"/></number:number-style>' +
-      '<style:style style:name="plain" style:family="table-cell" style:data-style-name="N0"/>' +
-      '<style:style style:name="child" style:family="table-cell" style:parent-style-name="Money"/>';
-    const common =
-      '<number:number-style style:name="N9"><number:text>$</number:text><number:number number:decimal-places="2" number:min-integer-digits="1"/></number:number-style>' +
-      '<style:style style:name="Money" style:family="table-cell" style:data-style-name="N9"/>';
-    const { rows } = await readSpec({
-      styles,
-      common,
-      body: sheetXml(
-        'S',
-        '<table:table-column table:number-columns-repeated="2" table:default-cell-style-name="child"/><table:table-column table:default-cell-style-name="plain"/>' +
-          HEADING +
-          rowXml(typed('float', '5', '$5.00') + typed('float', '6.5', '6.50') + typed('float', '7.25', '7,3')) +
-          rowXml(typed('float', '5', '5,0'), ' table:default-cell-style-name="plain"'),
-      ),
-    });
-    expect(rows[0]?.cells.slice(0, 3)).toEqual([
+  test('a number is read as it is shown; what shows it in full without a format is the number itself', async () => {
+    const { rows } = await readRows(
+      rowXml(
+        typed('float', '5', '$5.00') +
+          typed('float', '6.5', '6.50') +
+          typed('float', '7.25', '7,25') +
+          typed('float', '7.25', '7,3'),
+      ) + rowXml(typed('float', '123456789012', '1.23457E+11') + typed('float', '1234.5', '1,234.5')),
+    );
+    expect(rows.flatMap(({ cells }) => cells.slice(0, 4))).toEqual([
       { t: 'n', value: '5', shown: '$5.00' },
       { t: 'n', value: '6.5', shown: '6.50', format: '0.00' },
       { t: 'n', value: '7.25', shown: '7.25' },
+      { t: 'n', value: '7.25', shown: '7,3' },
+      { t: 'n', value: '123456789012', shown: '1.23457E+11' },
+      { t: 'n', value: '1234.5', shown: '1,234.5' },
+      '',
+      '',
     ]);
-    expect(rows[1]?.cells[0]).toEqual({ t: 'n', value: '5', shown: '5' });
   });
 });
 

@@ -1,7 +1,7 @@
 import { Decimal } from '../../model/decimal.js';
 import type { Cell } from '../../model/row.js';
 import type { NumberFormat } from './number-format.js';
-import { dateOfSerial, isoText, serialOfIso } from './serial-date.js';
+import { isoOfSerial, serialOfIso } from './serial-date.js';
 
 /** Numbers that are already in the form wanted, as long as they have at most 15 digits. */
 const PLAIN = /^(?:[1-9]\d*|0)(?:\.\d*[1-9])?$/;
@@ -49,9 +49,11 @@ function formatted(raw: string, format: NumberFormat, date1904: boolean): Cell {
   const value = numberText(raw);
   if (value === undefined) return raw;
   const shown = format.show(value, date1904);
-  const date = format.kind === 'date' ? dateOfSerial(Number(raw), date1904) : undefined;
+  const date = format.kind === 'date' ? isoOfSerial(Number(raw), date1904) : undefined;
   // A number that is no day of the calendar stays a number; the field it goes to says what is wrong with it.
-  return date ? { t: 'd', value: isoText(date), shown, format: format.code! } : numberCell(value, shown, format.code);
+  return date === undefined
+    ? numberCell(value, shown, format.code)
+    : { t: 'd', value: date, shown, format: format.code! };
 }
 
 /** A zero that its format hides (`0;-0;;@`, `#,###`) is what whoever looks at the sheet takes it for: a blank cell. */

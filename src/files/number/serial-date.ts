@@ -1,69 +1,26 @@
-/** Serial numbers of spreadsheet programs ⇄ calendar dates, by integer arithmetic; no time zone is ever involved. */
-
-export interface DateParts {
-  readonly year: number;
-  readonly month: number;
-  readonly day: number;
-  readonly hour: number;
-  readonly minute: number;
-  readonly second: number;
-}
+/** Serial numbers of spreadsheet programs ⇄ calendar dates as text. Days are counted in UTC; no time zone is ever involved. */
 
 /** Serial number of 1970-01-01 in the 1900 system, from 1 March 1900 on. */
 const UNIX_SERIAL = 25_569;
 /** Days that the 1904 system counts from later. */
 export const SYSTEM_1904 = 1_462;
 const LAST_SERIAL = 2_958_465;
+/** Seconds of a day. */
 const DAY = 86_400;
 
 /**
- * The calendar date and time of a serial number, to the second, or undefined where there is none: negative numbers,
- * day 0 and the 29 February 1900 of the 1900 system (which that system counts though it never was), years above 9999.
+ * The calendar date of a serial number as `yyyy-MM-dd`, with `THH:mm:ss` where the time, to the second, is not midnight.
+ * Undefined where there is none: negative numbers, day 0 and the 29 February 1900 of the 1900 system (which that system counts
+ * though it never was), years above 9999.
  */
-export function dateOfSerial(serial: number, date1904: boolean): DateParts | undefined {
-  let days = Math.floor(serial);
-  let seconds = Math.round((serial - days) * DAY);
-  if (seconds === DAY) {
-    days++;
-    seconds = 0;
-  }
-  if (date1904) days += SYSTEM_1904;
-  if (!(days >= (date1904 ? SYSTEM_1904 : 1)) || days > LAST_SERIAL || (!date1904 && days === 60)) return undefined;
-  if (days < 60) days++;
-  const { year, month, day } = civil(days - UNIX_SERIAL);
-  return {
-    year,
-    month,
-    day,
-    hour: Math.floor(seconds / 3600),
-    minute: Math.floor(seconds / 60) % 60,
-    second: seconds % 60,
-  };
-}
-
-/** Days since 1970-01-01 → year, month, day (Howard Hinnant's algorithm). */
-function civil(days: number): { year: number; month: number; day: number } {
-  const z = days + 719_468;
-  const era = Math.floor(z / 146_097);
-  const doe = z - era * 146_097;
-  const yoe = Math.floor((doe - Math.floor(doe / 1_460) + Math.floor(doe / 36_524) - Math.floor(doe / 146_096)) / 365);
-  const doy = doe - (365 * yoe + Math.floor(yoe / 4) - Math.floor(yoe / 100));
-  const mp = Math.floor((5 * doy + 2) / 153);
-  const month = mp < 10 ? mp + 3 : mp - 9;
-  return {
-    year: yoe + era * 400 + (month <= 2 ? 1 : 0),
-    month,
-    day: doy - Math.floor((153 * mp + 2) / 5) + 1,
-  };
-}
-
-const two = (n: number) => (n < 10 ? `0${n}` : String(n));
-
-/** `yyyy-MM-dd`, with `THH:mm:ss` where the time is not midnight. */
-export function isoText(date: DateParts): string {
-  const day = `${String(date.year).padStart(4, '0')}-${two(date.month)}-${two(date.day)}`;
-  if (date.hour === 0 && date.minute === 0 && date.second === 0) return day;
-  return `${day}T${two(date.hour)}:${two(date.minute)}:${two(date.second)}`;
+export function isoOfSerial(serial: number, date1904: boolean): string | undefined {
+  const whole = Math.floor(serial);
+  const seconds = Math.round((serial - whole) * DAY);
+  const day = whole + Math.floor(seconds / DAY) + (date1904 ? SYSTEM_1904 : 0);
+  if (!(day >= (date1904 ? SYSTEM_1904 : 1)) || day > LAST_SERIAL || (!date1904 && day === 60)) return undefined;
+  const days = (day < 60 ? day + 1 : day) - UNIX_SERIAL;
+  const text = new Date((days * DAY + (seconds % DAY)) * 1_000).toISOString();
+  return text.slice(0, seconds % DAY === 0 ? 'yyyy-MM-dd'.length : 'yyyy-MM-ddTHH:mm:ss'.length);
 }
 
 /** The serial number (1900 system) of `yyyy-MM-dd` or `yyyy-MM-ddTHH:mm:ss`; undefined for other text. */

@@ -1,7 +1,7 @@
 import type { Cell } from '../../model/row.js';
 import { numberCell, numberText } from '../number/cell-value.js';
 import { numberFormat } from '../number/number-format.js';
-import { dateOfSerial, isoText, serialOfIso } from '../number/serial-date.js';
+import { isoOfSerial, serialOfIso } from '../number/serial-date.js';
 
 /** What programs show instead of a result; they store some of them as a number or a text. */
 const ERROR_TEXT =
@@ -10,9 +10,8 @@ const ERROR_TEXT =
 /**
  * A stored cell as readers hand it over, from its attributes by local name. `text`: its paragraphs, joined by line breaks;
  * undefined without a paragraph. Formulas count by their stored result; one without any is a fault, as in other workbooks.
- * `formatted`: its style shows numbers otherwise than General.
  */
-export function odsCell(attributes: ReadonlyMap<string, string>, text: string | undefined, formatted: boolean): Cell {
+export function odsCell(attributes: ReadonlyMap<string, string>, text: string | undefined): Cell {
   const type = attributes.get('value-type') ?? '';
   const formula = attributes.get('formula');
   const shown = text ?? '';
@@ -24,10 +23,8 @@ export function odsCell(attributes: ReadonlyMap<string, string>, text: string | 
   switch (type) {
     case 'float':
     case 'currency':
-    case 'percentage': {
-      const plain = type === 'float' && !formatted;
-      return storedNumber(value, text, plain, formula !== undefined) ?? unreadable(value, shown);
-    }
+    case 'percentage':
+      return storedNumber(value, text, type === 'float' && formula !== undefined) ?? unreadable(value, shown);
     case 'date':
       return dateCell(value, text) ?? unreadable(value, shown);
     case 'time':
@@ -72,37 +69,33 @@ function unreadable(raw: string | undefined, text: string): Cell {
   return { t: 'e', value: /^[ -~]{1,40}$/.test(raw) ? raw.trim() : '#VALUE!' };
 }
 
-/** `plain`: of no type or format that would say how it looks. */
-function storedNumber(
-  raw: string | undefined,
-  text: string | undefined,
-  plain: boolean,
-  isFormula: boolean,
-): Cell | undefined {
+/** A number as a cell without a format shows it, in any language. */
+const GENERAL = /^-?(?:0|[1-9]\d*)(?:[.,]\d*[1-9])?(?:E[+-]?\d+)?$/i;
+
+/** `isFormula`: of no type that would say how it looks. */
+function storedNumber(raw: string | undefined, text: string | undefined, isFormula: boolean): Cell | undefined {
   const value = raw === undefined ? undefined : numberText(raw.trim());
   if (value === undefined) return undefined;
-  if (plain) return (isFormula && text && inheritedCell(value, text)) || { t: 'n', value, shown: value };
-  return numberCell(value, text ?? value, formatOf(text));
+  if (text === undefined || (GENERAL.test(text) && Number(text.replace(',', '.')) === Number(value)))
+    return { t: 'n', value, shown: value };
+  return (isFormula && inheritedCell(value, text)) || numberCell(value, text, formatOf(text));
 }
 
 /** A format that shows the number as the text does: `00042`, `12.50`, `8%`; without one where there is more to it. */
-function formatOf(text = ''): string | undefined {
+function formatOf(text: string): string | undefined {
   const [, digits = '', fraction = '', percent = ''] = /^-?(\d+)((?:\.\d+)?)(%?)$/.exec(text) ?? [];
   const whole = digits.startsWith('0') ? digits.replace(/\d/g, '0') : digits.slice(0, 1) && '0';
   return whole === '' ? undefined : `${whole}${fraction.replace(/\d/g, '0')}${percent}`;
 }
 
 /**
- * The number of a formula in a cell without a format takes its look from the formula: a date from a date, a truth value
- * from a comparison, an amount from an amount. Only the text tells. Undefined where it is an ordinary number, whose text
- * follows the language of the program and may be cut to the width of the column.
+ * The number of a formula takes its look from the formula where the cell has no format: a date from a date, a truth value
+ * from a comparison. Only the text tells.
  */
 function inheritedCell(value: string, text: string): Cell | undefined {
-  if (Number.isFinite(Number(text.replace(',', '.')))) return undefined;
-  if (value === '1' && /^\p{L}+$/u.test(text)) return { t: 'b', value: true };
-  if (value === '0' && /^\p{L}+$/u.test(text)) return { t: 'b', value: false };
+  if ((value === '1' || value === '0') && /^\p{L}+$/u.test(text)) return { t: 'b', value: value === '1' };
   const date = shownDate(value, text);
-  return date === undefined ? { t: 'n', value, shown: text } : { t: 'd', value: date, shown: text };
+  return date === undefined ? undefined : { t: 'd', value: date, shown: text };
 }
 
 /** The date of a serial number of which the text shows day, month and year, in whatever order. */
@@ -111,11 +104,11 @@ function shownDate(value: string, text: string): string | undefined {
   if (!parts) return undefined;
   const seen = [parts[1], parts[3], parts[4]].map(Number).sort((a, b) => a - b);
   for (const date1904 of [false, true]) {
-    const date = dateOfSerial(Number(value), date1904);
-    if (!date) continue;
-    const isSeen = (year: number) =>
-      [date.day, date.month, year].sort((a, b) => a - b).every((part, i) => part === seen[i]);
-    if (isSeen(date.year) || isSeen(date.year % 100)) return isoText(date);
+    const date = isoOfSerial(Number(value), date1904);
+    if (date === undefined) continue;
+    const [year = 0, month = 0, day = 0] = date.slice(0, 10).split('-').map(Number);
+    const isSeen = (year: number) => [day, month, year].sort((a, b) => a - b).every((part, i) => part === seen[i]);
+    if (isSeen(year) || isSeen(year % 100)) return date;
   }
   return undefined;
 }
@@ -134,14 +127,8 @@ function dateCell(stored: string | undefined, text: string | undefined): Cell | 
   const [, day = '', time = '00:00:00', fraction = '0'] = match;
   if (serialOfIso(day) === undefined) return undefined;
   let value = time === '00:00:00' ? day : `${day}T${time}`;
-  if (fraction >= '5') value = nextSecond(value);
+  if (fraction >= '5') value = isoOfSerial(serialOfIso(value)! + 1 / 86_400, false) ?? value;
   return { t: 'd', value, shown: text ?? value.replace('T', ' ') };
-}
-
-function nextSecond(value: string): string {
-  const serial = serialOfIso(value);
-  const date = serial === undefined ? undefined : dateOfSerial(serial + 1 / 86_400, false);
-  return date ? isoText(date) : value;
 }
 
 const TIME = '[hh]:mm:ss';

@@ -4,15 +4,13 @@ import type { SourceLimits } from '../limits.js';
 import type { WorkbookFile } from '../package/zip.js';
 import { type BookRow, openSheet } from '../table/open-sheet.js';
 import { OdsScan, type OdsSheet } from './sheets.js';
-import { createOdsStyles, type OdsStyles } from './styles.js';
 
 const CONTENT = 'content.xml';
-const STYLES = 'styles.xml';
 
 /**
  * Opens one sheet of an OpenDocument spreadsheet (.ods, .ots). All sheets lie in one part, which is scanned once to its
  * end before anything else: the sheets are listed, and a damaged file is refused before a row is handed out. Memory
- * holds a row and the styles. Throws `RunError`.
+ * holds a row. Throws `RunError`.
  */
 export async function openOds(
   { path, gzip, archive }: WorkbookFile,
@@ -25,16 +23,9 @@ export async function openOds(
       `${path}: the OpenDocument file lacks its part ${CONTENT}. It was refused whole, nothing was sent. Save it again.`,
     );
   }
-  const scanned = async (part: string, styles: OdsStyles) => {
-    const scan = new OdsScan({ what: `${path}: ${part}`, part, styles, limits });
-    for await (const chunk of archive.stream(part)) scan.push(chunk);
-    scan.finish();
-    return scan;
-  };
-  const common = createOdsStyles('styles');
-  if (archive.has(STYLES)) await scanned(STYLES, common);
-  const styles = createOdsStyles('content', common);
-  const index = await scanned(CONTENT, styles);
+  const index = new OdsScan({ what: `${path}: ${CONTENT}`, part: CONTENT, limits });
+  for await (const chunk of archive.stream(CONTENT)) index.push(chunk);
+  index.finish();
   if (index.sheets.length === 0) {
     throw new RunError(
       'failed',
@@ -50,7 +41,7 @@ export async function openOds(
     evidence: [],
     stream: () => pieces(archive.stream(CONTENT)),
     scan: ({ name, place }: OdsSheet, onRow: (row: BookRow) => void) =>
-      new OdsScan({ what: `${path}: sheet "${name}"`, part: CONTENT, styles, limits, place, onRow }),
+      new OdsScan({ what: `${path}: sheet "${name}"`, part: CONTENT, limits, place, onRow }),
   };
   return openSheet(book, options);
 }

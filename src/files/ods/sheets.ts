@@ -4,13 +4,13 @@ import { type Cell, isBlank, type RowFault } from '../../model/row.js';
 import { keptText, textFault } from '../cell-faults.js';
 import type { SourceLimits } from '../limits.js';
 import { createXmlScanner, type XmlScanner, type XmlTag, xmlText } from '../package/xml-scan.js';
-import { columnName } from '../table/header.js';
+import type { CellRange } from '../table/cell-range.js';
 import type { BookRow, BookScan, BookSheet } from '../table/open-sheet.js';
 import { odsCell } from './cell.js';
-import type { OdsStyles } from './styles.js';
 
-/** Rows of a sheet of a spreadsheet program. */
+/** Rows and columns of a sheet of a spreadsheet program. */
 const LAST_ROW = 1_048_576;
+const MOST_COLUMNS = 16_384;
 const MOST_SHEETS = 10_000;
 /** Of the one sheet that is read. */
 const KEPT_MERGES = 1_000;
@@ -39,8 +39,6 @@ export interface OdsScanOptions {
   /** File and sheet, for messages. */
   readonly what: string;
   readonly part: string;
-  /** Take what stands before the sheets. */
-  readonly styles: OdsStyles;
   readonly limits: SourceLimits;
   /** The one sheet that is read; without it all are gone through and listed. */
   readonly place?: number;
@@ -58,13 +56,16 @@ export class OdsScan implements BookScan {
   /** The end of the sheet that is read. */
   ended = false;
   merges = 0;
-  readonly mergedRanges: string[] = [];
+  readonly mergedRanges: CellRange[] = [];
   readonly sheets: OdsSheet[] = [];
   readonly #options: OdsScanOptions;
   readonly #scanner: XmlScanner;
   readonly #path: At[] = [];
   /** Depth within an element that is passed over. */
   #passed = 0;
+  /** Styles of hidden sheets, which stand before the sheets, and the last style of sheets. */
+  readonly #hiding = new Set<string>();
+  #sheetStyle = '';
 
   #place = -1;
   /** Whether the cells of the sheet count. */
@@ -72,15 +73,14 @@ export class OdsScan implements BookScan {
   #name = '';
   #style = '';
   #width = 0;
-  /** Styles of columns whose cells have none of their own, with the column after the last that has it. */
-  #columns: { readonly to: number; readonly style: string }[] = [];
+  /** The column after the last that is described. */
+  #described = 0;
   readonly #hiddenColumns: (readonly [number, number])[] = [];
   readonly #hiddenRows: (readonly [number, number])[] = [];
   #moreHidden = 0;
 
   #row = 1;
   #times = 1;
-  #rowStyle = '';
   #rowHidden = false;
   #cells: Cell[] = [];
   #faults: RowFault[] | undefined;
@@ -97,14 +97,14 @@ export class OdsScan implements BookScan {
       open: (tag) => {
         const at = this.#passed > 0 ? undefined : this.#enter(tag);
         if (tag.empty) {
-          if (at) this.#leave(at, '');
+          if (at) this.#leave(at);
         } else if (at) this.#path.push(at);
         else this.#passed++;
         return undefined;
       },
-      close: (tag) => {
+      close: () => {
         if (this.#passed > 0) this.#passed--;
-        else this.#leave(this.#path.pop(), tag.name);
+        else this.#leave(this.#path.pop());
       },
       text: (bytes, from, to, form) => {
         if (this.#passed > 0) return;
@@ -138,7 +138,7 @@ export class OdsScan implements BookScan {
       case undefined:
       case 'head':
         if (name === 'spreadsheet') return 'spreadsheet';
-        if (this.#options.place === undefined) this.#options.styles.open(tag);
+        if (this.#options.place === undefined) this.#noteHiding(tag);
         return 'head';
       case 'spreadsheet':
         if (name !== 'table') return undefined;
@@ -170,11 +170,19 @@ export class OdsScan implements BookScan {
     }
   }
 
-  #leave(at: At | undefined, name: string): void {
+  #leave(at: At | undefined): void {
     if (at === 'cell') this.#closeCell();
     else if (at === 'row') this.#closeRow();
     else if (at === 'sheet' && this.#path.at(-1) === 'spreadsheet') this.#closeSheet();
-    else if (at === 'head' && name !== '') this.#options.styles.close(name);
+  }
+
+  #noteHiding(tag: XmlTag): void {
+    if (tag.name !== 'style' && tag.name !== 'table-properties') return;
+    const attributes = tag.attributes();
+    if (tag.name === 'style')
+      this.#sheetStyle = attributes.get('family') === 'table' ? (attributes.get('name') ?? '') : '';
+    else if (attributes.get('display') === 'false' && this.#hiding.size < MOST_SHEETS)
+      this.#hiding.add(this.#sheetStyle);
   }
 
   #openSheet(attributes: Attributes): void {
@@ -187,7 +195,7 @@ export class OdsScan implements BookScan {
       throw new RunError('failed', `${what}: holds more than ${grouped(MOST_SHEETS)} sheets.`);
     }
     if (!this.#active) return;
-    this.#columns = [];
+    this.#described = 0;
     this.#row = 0;
     this.#times = 1;
     this.#width = 0;
@@ -195,7 +203,7 @@ export class OdsScan implements BookScan {
 
   #closeSheet(): void {
     if (this.#options.place === undefined && !COPY_OF_OTHER_FILE.test(this.#name)) {
-      const state = this.#options.styles.hides(this.#style) ? 'hidden' : 'visible';
+      const state = this.#style !== '' && this.#hiding.has(this.#style) ? 'hidden' : 'visible';
       const { part } = this.#options;
       this.sheets.push({ name: this.#name, part, place: this.#place, state, blank: this.#width === 0 });
     }
@@ -204,17 +212,15 @@ export class OdsScan implements BookScan {
   }
 
   #addColumn(attributes: Attributes): void {
-    const from = this.#columns.at(-1)?.to ?? 0;
-    if (!this.#active || this.#columns.length > this.#options.limits.columns) return;
-    const to = from + timesOf(attributes, 'number-columns-repeated');
-    this.#columns.push({ to, style: attributes.get('default-cell-style-name') ?? '' });
-    if (isHidden(attributes)) this.#hiddenColumns.push([from, to]);
+    const from = this.#described;
+    if (!this.#active || from > this.#options.limits.columns) return;
+    this.#described += timesOf(attributes, 'number-columns-repeated');
+    if (isHidden(attributes)) this.#hiddenColumns.push([from, this.#described]);
   }
 
   #openRow(attributes: Attributes): void {
     this.#row += this.#times;
     this.#times = timesOf(attributes, 'number-rows-repeated');
-    this.#rowStyle = attributes.get('default-cell-style-name') ?? '';
     this.#rowHidden = isHidden(attributes);
     this.#column = 0;
     this.#cells = [];
@@ -242,7 +248,7 @@ export class OdsScan implements BookScan {
     const times = timesOf(this.#cell, 'number-columns-repeated');
     if (this.#active) {
       this.#noteMerge();
-      if (!this.#covered && !this.skim) this.#put(this.#checked(this.#cellOf(), times), times);
+      if (!this.#covered && !this.skim) this.#put(this.#checked(odsCell(this.#cell, this.#text), times), times);
       else if (!this.#covered && (this.#cell.has('value-type') || this.#text)) this.#put('x', times);
     }
     this.#column += times;
@@ -253,17 +259,9 @@ export class OdsScan implements BookScan {
     if (this.#covered || this.#options.place === undefined || (columns === 1 && rows === 1)) return;
     this.merges++;
     if (this.mergedRanges.length >= KEPT_MERGES) return;
-    const last = `${columnName(Math.min(this.#column + columns, 16_384) - 1)}${this.#row + rows - 1}`;
-    this.mergedRanges.push(`${columnName(Math.min(this.#column, 16_383))}${this.#row}:${last}`);
-  }
-
-  #cellOf(): Cell {
-    const type = this.#cell.get('value-type') ?? '';
-    const numeric = type !== '' && type !== 'string';
-    const style = this.#cell.get('style-name') || this.#rowStyle;
-    const ofColumn = () => this.#columns.find(({ to }) => this.#column < to)?.style;
-    const formatted = numeric && this.#options.styles.formats(style || ofColumn() || 'Default');
-    return odsCell(this.#cell, this.#text, formatted);
+    const right = Math.min(this.#column + columns, MOST_COLUMNS) - 1;
+    const left = Math.min(this.#column, MOST_COLUMNS - 1);
+    this.mergedRanges.push({ top: this.#row, bottom: this.#row + rows - 1, left, right });
   }
 
   /** The cell, or what is kept of one with a fault: what a number or an error shows is text, too. */
