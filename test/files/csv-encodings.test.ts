@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
-import { encodable, writeCsv } from '../../src/files/csv/write.js';
-import { encodeText } from '../../src/files/encoding/encoding.js';
+import { encodable, encodeText } from '../../src/files/encoding/encoding.js';
 import { openSource } from '../../src/files/open.js';
-import { read, refusal, scratch } from './fixtures.js';
+import { read, refusal, scratch, writeCsv } from './fixtures.js';
 
 const { folder, file } = await scratch();
 let count = 0;
@@ -316,7 +315,7 @@ describe('what is written can be read again', () => {
     async (encoding, text) => {
       const rows = rowsOf(text).slice(1);
       const path = join(folder, `again-${encoding}.csv`);
-      await writeCsv(path, ['a', 'b'], [rows], { encoding, delimiter: ';', newline: '\r\n' });
+      await writeCsv(path, [['a', 'b'], ...rows], { encoding, delimiter: ';', newline: '\r\n' });
       const { meta, rows: again } = await read(path, { encoding });
       expect(meta).toMatchObject({ encoding, delimiter: ';', newline: '\r\n' });
       expect(cellsOf(again)).toEqual(rows);

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { afterAll } from 'vitest';
+import { csvEncoder } from '../../src/files/csv/write.js';
+import { encodeText } from '../../src/files/encoding/encoding.js';
 import type { SourceLimits } from '../../src/files/limits.js';
 import { openSource } from '../../src/files/open.js';
 import { RunError } from '../../src/model/error.js';
@@ -24,6 +26,18 @@ export async function scratch(): Promise<{
       return path;
     },
   };
+}
+
+/** Writes rows as a CSV file; of a Unicode encoding with a byte order mark where that is wanted. */
+export async function writeCsv(
+  path: string,
+  rows: readonly (readonly string[])[],
+  style: { readonly encoding?: string; readonly delimiter?: string; readonly newline?: string },
+  bom = false,
+): Promise<void> {
+  const { encoding = 'utf-8' } = style;
+  const mark = bom && encoding.startsWith('utf-') ? encodeText('\ufeff', encoding) : Buffer.alloc(0);
+  await writeFile(path, Buffer.concat([mark, csvEncoder(style)(rows)]));
 }
 
 export async function allRows(source: OpenSource): Promise<SheetRow[]> {
