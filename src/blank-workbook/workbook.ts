@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { placeSafely, writeSafely } from '../files/safe-write.js';
-import { columnName } from '../files/table/header.js';
+import { columnName } from '../files/table/cell-range.js';
 import { type Check, openBook, textCell } from '../files/workbook/book.js';
 import { type Look, MONEY } from '../files/workbook/styles.js';
 import { grouped } from '../model/grouped.js';

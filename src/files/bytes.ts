@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import { codesOf, RunError } from '../model/error.js';
@@ -28,6 +28,12 @@ export async function headBytes(path: string, length: number): Promise<Buffer> {
 
 export function isGzip(head: Buffer): boolean {
   return head.length >= 3 && head[0] === 0x1f && head[1] === 0x8b && head[2] === 0x08;
+}
+
+/** Refuses what is no plain file. */
+export function assertFile(path: string, info: Pick<Stats, 'isFile' | 'isDirectory'>): void {
+  if (info.isDirectory()) throw new RunError('failed', `${path}: this is a folder. Name a file.`);
+  if (!info.isFile()) throw new RunError('failed', `${path}: this is a pipe or device, not a file. Name a file.`);
 }
 
 /** What kept a file from being read, in plain words. */

@@ -1,6 +1,6 @@
 import { grouped } from '../model/grouped.js';
 import type { RowFault } from '../model/row.js';
-import { columnName } from './table/header.js';
+import { columnName } from './table/cell-range.js';
 
 type CellCode = 'nul_character' | 'invalid_encoding' | 'cell_too_long';
 

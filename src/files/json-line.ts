@@ -41,10 +41,9 @@ export function parseJsonLine(line: string): Pair[] {
   };
   const text = (): string => {
     const from = at;
-    let end = line[from] === '"' ? from + 1 : line.length;
-    while (end < line.length && line[end] !== '"') end += line[end] === '\\' ? 2 : 1;
-    if (end >= line.length) return fail('a text in double quotes');
-    at = end + 1;
+    const end = line[from] === '"' ? endOfText(line, from) : Number.POSITIVE_INFINITY;
+    if (end > line.length) return fail('a text in double quotes');
+    at = end;
     try {
       return JSON.parse(line.slice(from, at)) as string;
     } catch {

@@ -2,9 +2,8 @@ import { RunError } from '../model/error.js';
 import { grouped, sizeText } from '../model/grouped.js';
 import { type Cell, isBlank, type RowFault, type SheetRow } from '../model/row.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
-import { fileBytes } from './bytes.js';
 import { keptText, LINE_FAULT, LINE_KEY, textFault } from './cell-faults.js';
-import { againstMark, asUtf8, encodingOfHead, encodingOfText, statedEncoding } from './encoding/encoding.js';
+import { openText, type TextFile } from './encoding/open-text.js';
 import { JsonFault, type Pair, parseJsonLine } from './json-line.js';
 import type { SourceLimits } from './limits.js';
 
@@ -13,44 +12,31 @@ const BATCH = 500;
 /** Lines whose keys make the headings: all that a job of the queue may hold. */
 const HEADING_LINES = 10_000;
 
-interface NdjsonFile {
-  readonly path: string;
-  readonly gzip: boolean;
-  readonly head: Buffer;
-}
-
 /**
  * Opens NDJSON: one object a line. The headings are the keys of the first 10,000 lines, in order of appearance; a key
  * that appears only later is a fault of its row. Row numbers are line numbers. Throws `RunError`.
  */
-export async function openNdjson(file: NdjsonFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {
-  const raw = () => fileBytes(file.path, file.gzip, limits);
-  const mark = encodingOfHead(file.head);
-  const stated = statedEncoding(options.encoding, mark);
-  const against = againstMark(stated, mark);
-  const named = against ? undefined : stated;
-  const finding = named ? undefined : (mark ?? (await encodingOfText(raw)));
-  const encoding = named ?? finding!.encoding;
-  const text = () => asUtf8(raw(), encoding, mark?.encoding === encoding ? mark.bom : 0);
-
-  const headings = await headingsOf(file.path, text(), limits);
+export async function openNdjson(file: TextFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {
+  const { path, gzip } = file;
+  const opened = await openText(file, options.encoding, limits, (text) => headingsOf(path, text(), limits));
+  const headings = opened.found;
   return {
     meta: {
       format: 'ndjson',
-      gzip: file.gzip,
-      encoding,
+      gzip,
+      encoding: opened.encoding,
       delimiter: null,
       sheet: null,
       header_row: null,
       headings,
       newline: '\n',
       evidence: [
-        finding?.evidence ?? `The encoding is ${encoding}, as stated.`,
+        opened.evidence,
         `The ${headings.length} headings are the keys of the first ${grouped(HEADING_LINES)} lines.`,
       ],
-      warnings: [against, finding?.warning].filter((text) => text !== undefined),
+      warnings: opened.warnings,
     },
-    rows: () => dataRows(file.path, text(), headings, limits),
+    rows: () => dataRows(path, opened.text(), headings, limits),
   };
 }
 

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { RunError } from '../model/error.js';
 import type { OpenSource, SourceFormat, SourceOptions } from '../model/source.js';
-import { headBytes, isGzip, readFault, unpackedHead } from './bytes.js';
+import { assertFile, headBytes, isGzip, readFault, unpackedHead } from './bytes.js';
+import type { TextFile } from './encoding/open-text.js';
 import { type SourceLimits, withLimits } from './limits.js';
 import { type FileForm, sniffFormat } from './sniff.js';
 import { markNoRecords } from './table/footer.js';
@@ -25,7 +26,7 @@ export async function openSource(
 ): Promise<OpenSource> {
   const bounds = withLimits(limits);
   try {
-    await assertRegularFile(path);
+    assertFile(path, await stat(path));
     let head = await headBytes(path, HEAD);
     const gzip = isGzip(head);
     if (gzip) head = await unpackedHead(path, HEAD, bounds);
@@ -66,7 +67,7 @@ async function* inTurns<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
 /** Loads the reader that the file needs, and no other. */
 async function openAs(
   form: FileForm,
-  file: { readonly path: string; readonly gzip: boolean; readonly head: Buffer; readonly whole: boolean },
+  file: TextFile,
   options: SourceOptions,
   bounds: SourceLimits,
 ): Promise<OpenSource> {
@@ -98,12 +99,6 @@ async function openBook(
   }
   const { openXlsx } = await import('./xlsx/read.js');
   return await openXlsx(book, options, bounds);
-}
-
-async function assertRegularFile(path: string): Promise<void> {
-  const info = await stat(path);
-  if (info.isDirectory()) throw new RunError('failed', `${path}: this is a folder. Name a file.`);
-  if (!info.isFile()) throw new RunError('failed', `${path}: this is a pipe or device, not a file. Name a file.`);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { RunError } from '../model/error.js';
-import { encodingOfHead } from './encoding/encoding.js';
+import { encodingOfHead, unicodeText } from './encoding/survey.js';
 
 const OLE2 = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
 
@@ -67,17 +67,12 @@ export async function sniffFormat(path: string, head: Buffer): Promise<FileForm>
     }
   }
   const mark = encodingOfHead(head);
-  const text = (mark?.encoding.startsWith('utf-16') ? utf16Text(head, mark.encoding) : head.toString('utf8'))
+  const text = (mark?.encoding.startsWith('utf-16') ? unicodeText(head, mark.encoding) : head.toString('utf8'))
     .replace(/^[\ufeff\s]+/, '')
     .slice(0, 4_000);
   const other = OTHER_TEXT.find(([form]) => form.test(text));
   if (other) throw new RunError('failed', `${path}: this is ${other[1]}`);
   return /^\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\})/.test(text) ? 'ndjson' : 'csv';
-}
-
-function utf16Text(head: Buffer, encoding: string): string {
-  const even = Buffer.from(head.subarray(0, head.length & ~1));
-  return (encoding === 'utf-16be' ? even.swap16() : even).toString('utf16le');
 }
 
 /** OLE2 holds either an encrypted .xlsx (a stream named EncryptedPackage) or an old binary format. */

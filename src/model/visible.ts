@@ -29,3 +29,10 @@ export function visibleJson(json: string): string {
 
 /** What of it JSON leaves as it is. */
 const UNESCAPED = /[\u007f-\u009f\u061c\u2028-\u202e\u2066-\u2069]/g;
+
+/** At most `most` UTF-16 units, cut between characters, with an ellipsis for what is left out. */
+export function shorten(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const last = text.charCodeAt(most - 2);
+  return `${text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 2 : most - 1)}…`;
+}

@@ -1,4 +1,4 @@
-import { columnName } from '../files/table/header.js';
+import { columnName } from '../files/table/cell-range.js';
 import { type Cell, isBlank, type SheetRow, shownText } from '../model/row.js';
 import type { OpenSource, SourceFormat } from '../model/source.js';
 import { foldText, normaliseKey } from '../model/value.js';

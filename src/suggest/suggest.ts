@@ -1,4 +1,4 @@
-import { columnName } from '../files/table/header.js';
+import { columnName } from '../files/table/cell-range.js';
 import { counted, grouped } from '../model/grouped.js';
 import type { OpenSource } from '../model/source.js';
 import { foldText } from '../model/value.js';

@@ -8,6 +8,7 @@ import { createRecordFeed } from '../../src/files/csv/scan.js';
 import { withLimits } from '../../src/files/limits.js';
 import { numberFormat } from '../../src/files/number/number-format.js';
 import { openSource } from '../../src/files/open.js';
+import { rangeName } from '../../src/files/table/cell-range.js';
 import type { BookRow } from '../../src/files/table/open-sheet.js';
 import { NO_STRINGS, type SharedStrings } from '../../src/files/xlsx/shared-strings.js';
 import { createSheetScan } from '../../src/files/xlsx/sheet-scan.js';
@@ -178,7 +179,7 @@ describe('XLSX', () => {
     });
     for (const piece of pieces) scan.push(piece);
     scan.finish();
-    return { rows, hidden: scan.hiddenAfter(0), columns: scan.hiddenColumns, merged: scan.mergedRanges };
+    return { rows, hidden: scan.hiddenAfter(0), columns: scan.hiddenColumns, merged: scan.mergedRanges.map(rangeName) };
   }
 
   test('every place at which one or two cuts may fall gives the same cells', () => {

@@ -88,16 +88,6 @@ describe('what is said about it', () => {
     expect(findHeading(table(text))).toMatchObject({ row: 1, warnings: [] });
   });
 
-  test('a row of units, and a second heading row, are named and stay data rows', () => {
-    const units = findHeading(table(`${HEADINGS}\n||EUR|yyyy-mm-dd\n${DATA}`));
-    expect(units?.warnings).toEqual([
-      'Row 2, right below the heading, looks like units, instructions or a second heading: it holds "EUR", "yyyy-mm-dd" where the rows below hold numbers or dates. It is read as a data row; delete it if it is none.',
-    ]);
-    const second = findHeading(table('Id|Name|Cost|\n||Net|Gross\n1|a|5|6\n2|b|7|8\n3|c|9|10\n4|d|1|2'));
-    expect(second).toMatchObject({ row: 1, warnings: [expect.stringContaining('Row 2, right below')] });
-    expect(findHeading(table(`${HEADINGS}\n${DATA}`))?.warnings).toEqual([]);
-  });
-
   test('the heading repeated right below is left out elsewhere, and nothing else is said of it here', () => {
     expect(findHeading(table(`${HEADINGS}\n${HEADINGS}\n${DATA}`))).toMatchObject({ row: 1, warnings: [] });
   });

@@ -10,7 +10,6 @@ export interface DialectFinding {
   readonly delimiter: string;
   /** The first line names the delimiter (`sep=;`). */
   readonly hinted: boolean;
-  readonly newline: string;
   readonly evidence: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -80,9 +79,6 @@ function score(sample: Sample, delimiter: string, limits: SourceLimits): Score {
   return best;
 }
 
-const scoresOf = (sample: Sample, order: readonly string[], limits: SourceLimits): Score[] =>
-  order.map((candidate) => score(sample, candidate, limits));
-
 /**
  * The highest score. A character that the first row lacks may be one within the cells of a column (`red|green|blue`): one
  * that cuts every row alike, the first among them, is the delimiter then.
@@ -93,7 +89,7 @@ function bestOf(scores: readonly Score[]): Score {
   return scores.find(({ cells, agreeing, records }) => cells > 1 && records > 2 && agreeing === records) ?? best;
 }
 
-/** Finds the delimiter (unless it is stated) and the line end from the first records. */
+/** Finds the delimiter from the first records, unless it is stated. */
 export function detectDialect(sample: Sample, stated: string | undefined, limits: SourceLimits): DialectFinding {
   const evidence: string[] = [];
   const warnings: string[] = [];
@@ -104,15 +100,6 @@ export function detectDialect(sample: Sample, stated: string | undefined, limits
   if (stated !== undefined) {
     delimiter = stated;
     evidence.push(`The delimiter is ${delimiterName(delimiter)}, as stated.`);
-    const ours = score(sample, delimiter, limits);
-    const better = bestOf(scoresOf(sample, DELIMITERS, limits));
-    if (ours.score === 0 && better.score > 0.5 && better.delimiter !== delimiter) {
-      warnings.push(
-        `source.delimiter states ${delimiterName(delimiter)}, which cuts no row into cells; ${delimiterName(better.delimiter)} ` +
-          `cuts ${better.agreeing} of the first ${better.records} rows into ${better.cells} cells. ` +
-          'Correct source.delimiter, or remove it.',
-      );
-    }
   } else if (hint !== undefined) {
     delimiter = hint;
     evidence.push(`The delimiter is ${delimiterName(delimiter)}, as the first line says (sep=).`);
@@ -121,7 +108,7 @@ export function detectDialect(sample: Sample, stated: string | undefined, limits
     evidence.push(`The delimiter is ${delimiterName(delimiter)}, as it stands between the columns of rejected rows.`);
   } else {
     const order = /\.(tsv|tab)(\.gz)?$/i.test(sample.path) ? ['\t', ',', ';', '|'] : DELIMITERS;
-    const scores = scoresOf(sample, order, limits);
+    const scores = order.map((candidate) => score(sample, candidate, limits));
     const best = bestOf(scores);
     delimiter = best.delimiter;
     if (best.score === 0) evidence.push('No delimiter cuts the rows into several cells; the table has one column.');
@@ -140,7 +127,7 @@ export function detectDialect(sample: Sample, stated: string | undefined, limits
     }
   }
   warnings.push(...foreignQuotes(sample));
-  return { delimiter, hinted: hint !== undefined, ...newlineOf(sample, delimiter, limits, evidence, warnings) };
+  return { delimiter, hinted: hint !== undefined, evidence, warnings };
 }
 
 /** Bytes in which another way of quoting is looked for. */
@@ -157,33 +144,4 @@ function foreignQuotes(sample: Sample): string[] {
     `Quotation marks seem to be escaped by a backslash (\\"), as MySQL does, first in line ${first + 1}. ` +
       'CSV doubles them (""), so those rows are faults or wrong. Export with doubled quotation marks.',
   ];
-}
-
-function newlineOf(
-  sample: Sample,
-  delimiter: string,
-  limits: SourceLimits,
-  evidence: string[],
-  warnings: string[],
-): Omit<DialectFinding, 'delimiter' | 'hinted'> {
-  const feed = createRecordFeed({ path: sample.path, delimiter, limits, collect: false, whole: false });
-  feed.push(sample.bytes);
-  if (sample.whole) feed.finish();
-  const ends = { '\r\n': 0, '\n': 0, '\r': 0 };
-  let records = 0;
-  while (records++ < 2_000 && feed.next()) {
-    const last = feed.bytes[feed.position - 1];
-    if (last === 0x0a) ends[feed.bytes[feed.position - 2] === 0x0d ? '\r\n' : '\n']++;
-    else if (last === 0x0d) ends['\r']++;
-  }
-  const names = { '\r\n': 'CRLF', '\n': 'LF', '\r': 'CR' } as const;
-  const kinds = (Object.keys(ends) as (keyof typeof ends)[]).sort((a, b) => ends[b] - ends[a]);
-  const newline = kinds[0]!;
-  const present = kinds.filter((kind) => ends[kind] > 0);
-  if (present.length === 0) evidence.push('The file has no line end; LF is assumed.');
-  else evidence.push(`Rows end with ${names[newline]}.`);
-  if (present.length > 1) {
-    warnings.push(`Line ends are mixed: ${present.map((kind) => `${names[kind]} ${ends[kind]} times`).join(', ')}.`);
-  }
-  return { newline: present.length === 0 ? '\n' : newline, evidence, warnings };
 }

@@ -1,96 +1,33 @@
 import { isBlank, type RowFault, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
-import { fileBytes } from '../bytes.js';
 import { cellFault, raggedFault, strayFault } from '../cell-faults.js';
-import { againstMark, asUtf8, encodingOfHead, encodingOfText, statedEncoding } from '../encoding/encoding.js';
-import { utf8Check } from '../encoding/survey.js';
+import { openText, type TextFile } from '../encoding/open-text.js';
 import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
 import { createRecordFeed, type ScannedRecord } from './scan.js';
-import { assertText, type Survey, surveyCsv, swallowedFault } from './survey.js';
+import { type Survey, surveyCsv, swallowedFault } from './survey.js';
 
 const BATCH = 500;
 
-interface CsvFile {
-  readonly path: string;
-  readonly gzip: boolean;
-  /** The first bytes, unpacked; `whole`: they are all it has. */
-  readonly head: Buffer;
-  readonly whole: boolean;
-}
-
-/** The bytes from their beginning; of a small file they are in hand. */
-async function* bytesOf({ path, gzip, head, whole }: CsvFile, limits: SourceLimits): AsyncGenerator<Buffer> {
-  if (whole) yield head;
-  else yield* fileBytes(path, gzip, limits);
-}
-
 /**
  * Opens a CSV file: detects what the options leave open, then scans it once to its end, so that a file that is cut off
- * is refused before any row is handed out. Whether it is UTF-8 shows on the same way. Throws `RunError`.
+ * is refused before any row is handed out. Throws `RunError`.
  */
-export async function openCsv(file: CsvFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {
-  const raw = () => bytesOf(file, limits);
-  const mark = encodingOfHead(file.head);
-  const stated = statedEncoding(options.encoding, mark);
-  const against = againstMark(stated, mark);
-  const surveyed =
-    stated && !against
-      ? { encoding: stated, evidence: statedEvidence(options.encoding!, stated), survey: undefined, warning: undefined }
-      : { ...(mark ?? (await encodingByReading(file, options, limits))) };
-  const { encoding, evidence, warning } = surveyed;
-  const skip = mark && mark.bom > 0 && mark.encoding === encoding ? mark.bom : 0;
-  const text = () => asUtf8(raw(), encoding, skip);
-  const survey = ('survey' in surveyed && surveyed.survey) || (await surveyCsv(file.path, text, options, limits));
+export async function openCsv(file: TextFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {
+  const { path, gzip } = file;
+  const opened = await openText(file, options.encoding, limits, (text) => surveyCsv(path, text, options, limits));
+  const { encoding, bom, found: survey } = opened;
   const meta: SourceMeta = {
     format: 'csv',
-    gzip: file.gzip,
+    gzip,
     encoding,
-    bom: skip > 0,
+    bom,
     sheet: null,
     ...survey.meta,
-    evidence: [evidence, ...survey.meta.evidence],
-    warnings: [...[against, warning].filter((text) => text !== undefined), ...survey.meta.warnings],
+    evidence: [opened.evidence, ...survey.meta.evidence],
+    warnings: [...opened.warnings, ...survey.meta.warnings],
   };
-  return { meta, rows: () => dataRows(file.path, text(), survey, limits) };
-}
-
-function statedEvidence(name: string, encoding: string): string {
-  if (!/^(?:latin-?[15]|iso[-_ ]?8859[-_ ]?[19])$/i.test(name.trim())) return `The encoding is ${encoding}, as stated.`;
-  return (
-    `The encoding is stated as ${name} and read as ${encoding}, which has the same characters and more: ` +
-    'those that files of that name hold in fact.'
-  );
-}
-
-/**
- * Takes the file for UTF-8 while it is looked through. Where it turns out to be none, its bytes tell what it is, and it is
- * looked through again.
- */
-async function encodingByReading(file: CsvFile, options: SourceOptions, limits: SourceLimits) {
-  // Of a packed file it counts first that it unpacks well.
-  if (!file.gzip) assertText(file.path, file.head);
-  const raw = () => bytesOf(file, limits);
-  const check = utf8Check();
-  async function* checked() {
-    for await (const chunk of raw()) {
-      check.push(chunk);
-      yield chunk;
-    }
-  }
-  let survey: Survey | undefined;
-  let fault: unknown;
-  try {
-    survey = await surveyCsv(file.path, raw, options, limits, checked);
-  } catch (error) {
-    fault = error;
-  }
-  const finding = fault === undefined ? check.finding() : undefined;
-  if (finding) return { ...finding, survey };
-  const found = await encodingOfText(raw);
-  // What was found wrong counts, if it was the right encoding after all.
-  if (found.encoding === 'utf-8' && fault !== undefined) throw fault;
-  return { ...found, survey: found.encoding === 'utf-8' ? survey : undefined };
+  return { meta, rows: () => dataRows(path, opened.text(), survey, limits) };
 }
 
 async function* dataRows(

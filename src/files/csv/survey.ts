@@ -2,17 +2,11 @@ import { RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
 import { isBlank, type RowFault } from '../../model/row.js';
 import type { SourceMeta, SourceOptions } from '../../model/source.js';
-import { asciiText } from '../encoding/byte-text.js';
+import { assertText } from '../encoding/open-text.js';
 import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
-import {
-  chooseHeading,
-  columnName,
-  HEADING_SAMPLE,
-  headingTexts,
-  type SampleRow,
-  withoutHeading,
-} from '../table/header.js';
+import { columnName } from '../table/cell-range.js';
+import { chooseHeading, HEADING_SAMPLE, headingTexts, type SampleRow, withoutHeading } from '../table/header.js';
 import { detectDialect, statedDelimiter } from './detect.js';
 import { createRecordFeed } from './scan.js';
 
@@ -36,19 +30,13 @@ export interface Survey {
   readonly swallowed: ReadonlySet<number>;
 }
 
-/**
- * Finds delimiter and heading, then looks through the text (UTF-8) to its end. `whole`: the same text for that last look, where
- * it does more than `text`. Throws `RunError`.
- */
+/** Finds delimiter and heading, then looks through the text (UTF-8) to its end. Throws `RunError`. */
 export async function surveyCsv(
   path: string,
   text: () => AsyncIterable<Buffer>,
   options: SourceOptions,
   limits: SourceLimits,
-  whole: () => AsyncIterable<Buffer> = text,
 ): Promise<Survey> {
-  const evidence: string[] = [];
-  const warnings: string[] = [];
   const sample = await firstBytes(text(), SAMPLE_BYTES);
   assertText(path, sample.bytes);
   const dialect = detectDialect(
@@ -56,15 +44,10 @@ export async function surveyCsv(
     options.delimiter === undefined || options.delimiter === 'auto' ? undefined : statedDelimiter(options.delimiter),
     limits,
   );
-  evidence.push(...dialect.evidence);
-  warnings.push(...dialect.warnings);
-
   const fixed = typeof options.header_row === 'number' ? options.header_row : undefined;
   const rows = await firstRows(path, sample.whole ? once(sample.bytes) : text(), dialect, fixed ?? 0, limits);
   const heading = chooseHeading(path, 'the file', options, rows);
   if (!heading) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
-  evidence.push(heading.evidence);
-  warnings.push(...heading.warnings);
   if (heading.cells.cells.length > limits.columns) {
     throw new RunError(
       'failed',
@@ -73,32 +56,30 @@ export async function surveyCsv(
     );
   }
   const headings = withinOurs(headingTexts(heading.cells, rows, true).map(unescapeFormula));
-  const blank = withoutHeading(headings);
-  if (blank !== undefined) warnings.push(blank);
   const { delimiter, hinted } = dialect;
   const shape: Dialect = { delimiter, hinted, headerRow: heading.row, width: headings.length };
-  const { swallowed, marked } = await scanToEnd(path, whole(), shape, limits);
-  if (swallowed.size > 0) {
-    const named = [...swallowed].slice(0, 10).join(', ');
-    warnings.push(
-      `${swallowed.size === 1 ? 'Row' : 'Rows'} ${named} ${swallowed.size === 1 ? 'holds' : 'hold'} many lines within one cell, ` +
+  const { swallowed, marked, ends } = await scanToEnd(path, text(), shape, limits);
+  const lines = newlineOf(ends);
+  const warnings = [
+    ...dialect.warnings,
+    lines.warning,
+    ...heading.warnings,
+    withoutHeading(headings),
+    swallowed.size > 0 &&
+      `${swallowed.size === 1 ? 'Row' : 'Rows'} ${[...swallowed].slice(0, 10).join(', ')} ${swallowed.size === 1 ? 'holds' : 'hold'} many lines within one cell, ` +
         'which look like rows of their own: a quotation mark was opened there and closed far below. Look at these rows.',
-    );
-  }
-  if (marked.length > 0) {
-    warnings.push(
+    marked.length > 0 &&
       `A byte order mark stands in front of row ${marked.join(', ')}, as where files were put one behind the other; it was left out.`,
-    );
-  }
+  ];
   return {
     meta: {
       delimiter,
       hinted,
       header_row: heading.row === 0 ? null : heading.row,
       headings,
-      newline: dialect.newline,
-      evidence,
-      warnings,
+      newline: lines.newline,
+      evidence: [...dialect.evidence, lines.evidence, heading.evidence],
+      warnings: warnings.filter((text) => text !== undefined && text !== false),
     },
     shape,
     swallowed,
@@ -130,24 +111,6 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** A byte below the blank, as Latin-1, that is no tab or line end. */
-const CONTROL = /[^\t\n\r -\xff]/g;
-
-/** Some programs part cells with it. */
-const UNIT_SEPARATOR = '\u001f';
-
-/** Control characters in number mean that the file is no text. */
-export function assertText(path: string, bytes: Buffer): void {
-  const text = asciiText(bytes, 0, Math.min(bytes.length, 64 * 1024));
-  const control = [...text.matchAll(CONTROL)].filter(([sign]) => sign !== UNIT_SEPARATOR).length;
-  if (control > 16 && control * 20 > text.length) {
-    throw new RunError(
-      'failed',
-      `${path}: the file is neither text nor a workbook; it cannot be read as a table. Save it as .xlsx or .csv.`,
-    );
-  }
-}
-
 /** The first non-blank rows from row `from` on, enough to find the heading; row `from` itself also if it is blank. */
 async function firstRows(
   path: string,
@@ -177,38 +140,56 @@ async function firstRows(
 /** Rows behind a byte order mark that are named. */
 const MOST_MARKED = 10;
 
+/** How many rows end in each way. */
+interface LineEnds {
+  crlf: number;
+  lf: number;
+  cr: number;
+}
+
+const NEWLINES = { crlf: '\r\n', lf: '\n', cr: '\r' } as const;
+
+/** The line end of most rows, and what is said of it. */
+function newlineOf(ends: LineEnds): { newline: string; evidence: string; warning: string | undefined } {
+  const kinds = (['crlf', 'lf', 'cr'] as const).filter((kind) => ends[kind] > 0).sort((a, b) => ends[b] - ends[a]);
+  const [most] = kinds;
+  if (most === undefined)
+    return { newline: '\n', evidence: 'The file has no line end; LF is assumed.', warning: undefined };
+  const mixed = kinds.map((kind) => `${kind.toUpperCase()} ${ends[kind]} times`).join(', ');
+  return {
+    newline: NEWLINES[most],
+    evidence: `Rows end with ${most.toUpperCase()}.`,
+    warning: kinds.length > 1 ? `Line ends are mixed: ${mixed}.` : undefined,
+  };
+}
+
 /** Scans every record without building cells; throws where a record never ends. */
 async function scanToEnd(
   path: string,
   chunks: AsyncIterable<Buffer>,
-  shape: Dialect,
+  { delimiter, hinted, headerRow, width }: Dialect,
   limits: SourceLimits,
-): Promise<{ swallowed: ReadonlySet<number>; marked: readonly number[] }> {
-  const feed = createRecordFeed({
-    path,
-    delimiter: shape.delimiter,
-    hinted: shape.hinted,
-    limits,
-    collect: false,
-    whole: true,
-    skip: 'rows',
-  });
+): Promise<{ swallowed: ReadonlySet<number>; marked: readonly number[]; ends: LineEnds }> {
+  const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: false, whole: true, skip: 'rows' });
   const swallowed = new Set<number>();
   const marked: number[] = [];
+  const ends: LineEnds = { crlf: 0, lf: 0, cr: 0 };
   let longest = Number.MAX_SAFE_INTEGER;
   const begin = () => {
-    feed.width = shape.width;
-    longest = 3 * shape.width;
+    feed.width = width;
+    longest = 3 * width;
   };
-  if (shape.headerRow === 0) begin();
+  if (headerRow === 0) begin();
   const drain = () => {
     while (feed.next()) {
-      const { start: from, position, row } = feed;
+      const { start: from, position, row, bytes } = feed;
+      const last = bytes[position - 1];
+      if (last === 0x0a) ends[bytes[position - 2] === 0x0d ? 'crlf' : 'lf']++;
+      else if (last === 0x0d) ends.cr++;
       if (feed.record.marked && marked.length < MOST_MARKED && row > 1) marked.push(row);
-      if (row === shape.headerRow) begin();
+      if (row === headerRow) begin();
       else if (position - from > longest && feed.record.lines && swallowed.size < MOST_SWALLOWED) {
-        const lines = swallowedLines(feed.bytes.subarray(from, position), shape.delimiter, shape.width);
-        if (lines > 0) swallowed.add(row);
+        if (swallowedLines(bytes.subarray(from, position), delimiter, width) > 0) swallowed.add(row);
       }
     }
   };
@@ -218,7 +199,7 @@ async function scanToEnd(
   }
   feed.finish();
   drain();
-  return { swallowed, marked };
+  return { swallowed, marked, ends };
 }
 
 /**

@@ -2,8 +2,6 @@ import { RunError } from '../../model/error.js';
 import { iconv } from './iconv.js';
 import type { EncodingFinding } from './survey.js';
 
-export { type EncodingFinding, encodingOfHead, encodingOfText } from './survey.js';
-
 /** The encoding a job states, in one spelling; undefined for `auto`. An unknown name throws `RunError('usage')`. */
 export function statedEncoding(name: string | undefined, mark: EncodingFinding | undefined): string | undefined {
   if (name === undefined || name.toLowerCase() === 'auto') return undefined;
@@ -16,12 +14,6 @@ export function statedEncoding(name: string | undefined, mark: EncodingFinding |
     `source.encoding: "${name}" is no known encoding. Use auto, utf-8, utf-16le, utf-16be, windows-1252, iso-8859-2, ` +
       'shift_jis, big5, gb18030, euc-kr or another usual name.',
   );
-}
-
-/** What is said where a job states another encoding than the byte order mark, which is believed. */
-export function againstMark(stated: string | undefined, mark: EncodingFinding | undefined): string | undefined {
-  if (stated === undefined || !mark || mark.bom === 0 || mark.encoding === stated) return undefined;
-  return `source.encoding states ${stated}, but the file begins with the byte order mark of ${mark.encoding} and was read as that.`;
 }
 
 export function isKnownEncoding(name: string): boolean {

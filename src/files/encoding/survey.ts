@@ -27,7 +27,7 @@ export function utf8Check(): Utf8Check {
       const evidence = ascii
         ? 'Every byte is plain ASCII, which is UTF-8 too.'
         : 'All bytes are valid UTF-8, with non-ASCII characters.';
-      return found('utf-8', 0, evidence);
+      return { encoding: 'utf-8', evidence };
     },
   };
 }
@@ -40,19 +40,13 @@ export function utf8Check(): Utf8Check {
 export async function encodingOfText(chunks: () => AsyncIterable<Buffer>): Promise<EncodingFinding> {
   const check = utf8Check();
   for await (const chunk of chunks()) check.push(chunk);
-  return check.finding() ?? (await encodingOfBytes(chunks()));
-}
-
-/** The same for bytes that are known to be no UTF-8. */
-export async function encodingOfBytes(chunks: AsyncIterable<Buffer>): Promise<EncodingFinding> {
-  const { sequences, damaged, forbidden, lines } = await survey(chunks);
+  const utf8 = check.finding();
+  if (utf8) return utf8;
+  const { sequences, damaged, forbidden, lines } = await survey(chunks());
   if (sequences === 0 && forbidden > 0 && forbidden === damaged) {
     return {
-      ...found(
-        'utf-8',
-        0,
-        `${counted(forbidden, 'place')} written as UTF-8 forbids it; all other bytes are plain ASCII.`,
-      ),
+      encoding: 'utf-8',
+      evidence: `${counted(forbidden, 'place')} written as UTF-8 forbids it; all other bytes are plain ASCII.`,
       warning: `The file is UTF-8, but ${counted(forbidden, 'place')} written as UTF-8 forbids it (overlong, or half of a surrogate pair); those rows are faults.`,
     };
   }
@@ -60,29 +54,22 @@ export async function encodingOfBytes(chunks: AsyncIterable<Buffer>): Promise<En
     const [characters, places] = [counted(sequences, 'character'), counted(damaged, 'place')];
     const pasted = sequences < damaged * 10 ? ', as where text in another encoding was pasted in' : '';
     return {
-      ...found('utf-8', 0, `${characters} valid UTF-8 beyond ASCII, ${places} not.`),
+      encoding: 'utf-8',
+      evidence: `${characters} valid UTF-8 beyond ASCII, ${places} not.`,
       warning: `The file is UTF-8, but ${places} damaged${pasted}; those rows are faults.`,
     };
   }
   const { encoding, because, rival, thin } = guessEncoding(lines);
-  const finding = found(
-    encoding,
-    0,
-    `The bytes are not valid UTF-8 (${damaged} ${damaged === 1 ? 'place' : 'places'}); read as ${encoding}: ${because}.`,
-  );
-  if (!rival) {
-    if (thin === undefined) return finding;
-    return {
-      ...finding,
-      warning: `The encoding ${encoding} is a guess: ${because}. A cell then reads "${thin}"; state source.encoding to be certain.`,
-    };
-  }
-  return {
-    ...finding,
-    warning:
+  const evidence = `The bytes are not valid UTF-8 (${damaged} ${damaged === 1 ? 'place' : 'places'}); read as ${encoding}: ${because}.`;
+  if (rival) {
+    const warning =
       `The encoding could also be ${rival.encoding}: "${rival.example}" would then read "${rival.otherwise}". ` +
-      `It was read as ${encoding}; state source.encoding to be certain.`,
-  };
+      `It was read as ${encoding}; state source.encoding to be certain.`;
+    return { encoding, evidence, warning };
+  }
+  if (thin === undefined) return { encoding, evidence };
+  const warning = `The encoding ${encoding} is a guess: ${because}. A cell then reads "${thin}"; state source.encoding to be certain.`;
+  return { encoding, evidence, warning };
 }
 
 /**
@@ -162,10 +149,14 @@ function lineAt(chunk: Buffer, at: number): { from: number; to: number; whole: b
 export interface EncodingFinding {
   /** In one spelling: `utf-8`, `utf-16le`, `windows-1252`, `shift_jis`… */
   readonly encoding: string;
-  /** Bytes of the byte order mark to skip. */
-  readonly bom: number;
   readonly evidence: string;
   readonly warning?: string;
+}
+
+/** What the first bytes tell. */
+export interface HeadFinding extends EncodingFinding {
+  /** Bytes of the byte order mark to skip; 0 where there is none. */
+  readonly bom: number;
 }
 
 const MARKS: readonly (readonly [string, string, readonly number[]])[] = [
@@ -174,21 +165,17 @@ const MARKS: readonly (readonly [string, string, readonly number[]])[] = [
   ['utf-16be', 'UTF-16BE', [0xfe, 0xff]],
 ];
 
-function byteOrderMark(head: Buffer): EncodingFinding | undefined {
+function byteOrderMark(head: Buffer): HeadFinding | undefined {
   for (const [encoding, name, mark] of MARKS) {
     if (mark.every((byte, i) => head[i] === byte)) {
-      return found(encoding, mark.length, `The file begins with the byte order mark of ${name}.`);
+      return { encoding, bom: mark.length, evidence: `The file begins with the byte order mark of ${name}.` };
     }
   }
   return undefined;
 }
 
-export function found(encoding: string, bom: number, evidence: string): EncodingFinding {
-  return { encoding, bom, evidence };
-}
-
 /** UTF-16 without a mark: the NUL bytes of ordinary text stand always at the same places. */
-function nulPattern(head: Buffer): EncodingFinding | undefined {
+function nulPattern(head: Buffer): HeadFinding | undefined {
   let [even, odd] = [0, 0];
   const pairs = Math.floor(head.length / 2);
   for (let i = 0; i < pairs * 2; i += 2) {
@@ -202,12 +189,13 @@ function nulPattern(head: Buffer): EncodingFinding | undefined {
   const side = bigEndian ? 'even' : 'odd';
   const [encoding, name] = bigEndian ? (['utf-16be', 'UTF-16BE'] as const) : (['utf-16le', 'UTF-16LE'] as const);
   if (many >= 0.4 * pairs && few * 20 < many) {
-    return found(encoding, 0, `Every second byte is NUL (the ${side} ones), as in ${name} text.`);
+    return { encoding, bom: 0, evidence: `Every second byte is NUL (the ${side} ones), as in ${name} text.` };
   }
   // Text in letters far from ASCII has few NUL bytes: those of delimiters, digits and line ends.
   const text = unicodeText(head, encoding);
   if (!/[\r\n]/.test(text) || hasOddCharacters(text)) return undefined;
-  return found(encoding, 0, `The NUL bytes stand at the ${side} places, and the text makes sense as ${name}.`);
+  const evidence = `The NUL bytes stand at the ${side} places, and the text makes sense as ${name}.`;
+  return { encoding, bom: 0, evidence };
 }
 
 /** Control characters, or places of Unicode where no character is: signs of a wrong reading. */
@@ -222,6 +210,6 @@ export function unicodeText(head: Buffer, encoding: string): string {
 }
 
 /** Says from a file's first bytes what a mark or the NUL pattern gives away; undefined where the whole text must speak. */
-export function encodingOfHead(head: Buffer): EncodingFinding | undefined {
+export function encodingOfHead(head: Buffer): HeadFinding | undefined {
   return byteOrderMark(head) ?? nulPattern(head);
 }

@@ -1,6 +1,7 @@
 import { RunError } from '../../model/error.js';
 import { type Cell, isBlank, shownText } from '../../model/row.js';
 import type { SourceOptions } from '../../model/source.js';
+import { type CellRange, columnName, rangeName } from './cell-range.js';
 import {
   type ColumnHabit,
   type Contrast,
@@ -29,8 +30,6 @@ const CANDIDATES = 40;
 /** One row held against those below it. */
 interface Candidate {
   readonly at: number;
-  /** Share of the columns of the table that the row fills. */
-  readonly coverage: number;
   readonly habits: readonly ColumnHabit[];
   readonly contrast: Contrast;
   readonly score: number;
@@ -60,21 +59,18 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
   const warnings: string[] = [];
   const skipped = skippedText(sample, at);
   if (skipped) warnings.push(skipped);
-  const below = sample.slice(at + 1);
   const cells = `${filledCells(heading.cells)} filled ${filledCells(heading.cells) === 1 ? 'cell' : 'cells'}`;
   if (expected) {
     const evidence = `Row ${heading.row} is the heading: it holds ${expected.found} of the ${expected.wanted} headings the job maps (${cells}).`;
     return { row: heading.row, evidence, warnings };
   }
-  const note = noteBelow(below, heading);
-  if (note) warnings.push(note);
   const { habits, contrast } = guessed;
   const against = contrast.unlike > 0 ? `, ${above(heading, habits)}` : '';
   if (at > 0) {
     const evidence = `Row ${heading.row} is the heading: it is the first text row as wide as the table (${cells}${against}).`;
     return { row: heading.row, evidence, warnings };
   }
-  if (looksLikeData(heading, contrast, below.length)) {
+  if (looksLikeData(heading, contrast, sample.length - at - 1)) {
     const taken = `Row ${heading.row} is taken as the heading because it is the first row, though it looks like data.`;
     warnings.push(`${taken} If the file has no heading, add one; if it stands further down, state source.header_row.`);
     return { row: heading.row, evidence: `${taken} If the file has no heading, add one.`, warnings };
@@ -101,11 +97,10 @@ export function bestCandidate(sample: readonly SampleRow[], fills: readonly numb
   let best: Candidate | undefined;
   for (let at = 0; at < Math.min(sample.length, CANDIDATES); at++) {
     const share = fills[at]! / Math.max(1, width);
-    const coverage = Math.min(1, share);
     const last = at === sample.length - 1;
     if (at > 0 && (last || share <= 0.5 || share > 2)) continue;
     // What differs from the rows below it in every cell could not do better: the look below is spared.
-    const most = scoreOf(sample, fills, at, width, coverage, { unlike: fills[at]!, alike: 0 });
+    const most = scoreOf(sample, fills, at, width, { unlike: fills[at]!, alike: 0 });
     if (!all && best && most <= best.score) continue;
     if (at > 0 && !looksLikeHeading(sample[at]!)) continue;
     const below = sample.slice(at + 1, at + 1 + BELOW);
@@ -114,8 +109,8 @@ export function bestCandidate(sample: readonly SampleRow[], fills: readonly numb
     // Without a title above, a later row is a data row like others unless it differs from those below it.
     const titled = fills.slice(0, at).some((filled) => filled * 2 <= width);
     if (at > 0 && !titled && contrast.unlike - 2 * contrast.alike < 1) continue;
-    const score = scoreOf(sample, fills, at, width, coverage, contrast);
-    if (!best || score > best.score) best = { at, coverage, habits, contrast, score };
+    const score = scoreOf(sample, fills, at, width, contrast);
+    if (!best || score > best.score) best = { at, habits, contrast, score };
   }
   return best!;
 }
@@ -128,10 +123,10 @@ function scoreOf(
   fills: readonly number[],
   at: number,
   width: number,
-  coverage: number,
   contrast: Contrast,
 ) {
   const columns = Math.max(1, width);
+  const coverage = Math.min(1, fills[at]! / columns);
   // A few rows below are little to be held against.
   const weight = Math.min(1, (sample.length - at - 1) / 4);
   let score = coverage + (weight * Math.max(-columns, contrast.unlike - 2 * contrast.alike)) / columns;
@@ -195,27 +190,6 @@ export function skippedText(sample: readonly SampleRow[], at: number): string | 
   return at === 1
     ? `Row ${first.row} above the heading was skipped ("${title}").`
     : `${at} rows above the heading were skipped, from row ${first.row} ("${title}") to row ${sample[at - 1]!.row}.`;
-}
-
-/** Warns of a row of units, instructions or a second heading right below the heading; the same again is no data anyway. */
-function noteBelow(below: readonly SampleRow[], heading: SampleRow): string | undefined {
-  const [note, ...rest] = below;
-  if (!note || rest.length < 3) return undefined;
-  if (heading.cells.every((cell, index) => foldedText(note.cells[index]) === foldedText(cell))) return undefined;
-  const looks = note.cells.slice(0, 300).map(lookOf);
-  const isTyped = (index: number) => {
-    const { typed, filled } = columnHabit(rest, index);
-    return typed && filled >= 3;
-  };
-  if (looks.some((look, index) => (look === 'value' || look === 'year') && isTyped(index))) return undefined;
-  const words = looks.flatMap((look, index) => (look === 'text' && isTyped(index) ? [index] : []));
-  const enough = words.length >= 2 || (words.length === 1 && filledCells(note.cells) === 1);
-  if (!enough) return undefined;
-  const shown = words.slice(0, 2).map((i) => `"${shownText(note.cells[i]).replace(/\s+/g, ' ').trim().slice(0, 40)}"`);
-  return (
-    `Row ${note.row}, right below the heading, looks like units, instructions or a second heading: it holds ` +
-    `${shown.join(', ')} where the rows below hold numbers or dates. It is read as a data row; delete it if it is none.`
-  );
 }
 
 /**
@@ -291,15 +265,6 @@ export function withoutHeading(headings: readonly string[]): string | undefined 
   return `Columns without a heading are imported only where the job names their letter: ${blank.slice(0, 10).join(', ')}.`;
 }
 
-/** `A`, `B`, …, `AA`: the column of a 0-based position. */
-export function columnName(index: number): string {
-  let name = '';
-  for (let n = index + 1; n > 0; n = Math.floor((n - 1) / 26)) {
-    name = String.fromCharCode(65 + ((n - 1) % 26)) + name;
-  }
-  return name;
-}
-
 /** A heading over several rows, as the merged cells show it. */
 export interface MergedHeading {
   /** Its first row. */
@@ -312,14 +277,6 @@ export interface MergedHeading {
 /** A heading over more rows is none. */
 const MOST_ROWS = 3;
 
-interface Range {
-  readonly name: string;
-  readonly top: number;
-  readonly bottom: number;
-  readonly left: number;
-  readonly right: number;
-}
-
 /**
  * The heading where cells of row `at` are merged with cells of the rows below or above: each column has the lowest text
  * that stands over it, `Cost` below `Purchase` as well as `Name` merged over both rows. Texts that several columns have
@@ -331,10 +288,9 @@ interface Range {
 export function mergedHeading(
   at: number,
   rows: readonly SampleRow[],
-  mergedRanges: readonly string[],
+  ranges: readonly CellRange[],
   stated: boolean,
 ): MergedHeading | undefined {
-  const ranges = mergedRanges.map(rangeOf).filter((range) => range !== undefined);
   const over = ranges.filter(({ top, bottom }) => top < bottom && top <= at && at <= bottom);
   const top = Math.min(...over.map((range) => range.top));
   const bottom = Math.max(...over.map((range) => range.bottom));
@@ -349,7 +305,7 @@ export function mergedHeading(
     const isTwice = lowest.indexOf(lowest[column]!) !== lowest.lastIndexOf(lowest[column]!);
     return isTwice && group ? `${group} ${own}` : own;
   });
-  const names = over.slice(0, 5).map(({ name }) => name);
+  const names = over.slice(0, 5).map(rangeName);
   const list = `${names.join(', ')}${over.length > names.length ? ', …' : ''}`;
   return {
     top,
@@ -365,7 +321,7 @@ function stackOf(shown: readonly (readonly string[])[], column: number): string[
 }
 
 /** What a person sees at a place: the cell's own text, or that of the merged range that covers it. */
-function textOver(row: SampleRow, column: number, block: readonly SampleRow[], ranges: readonly Range[]): string {
+function textOver(row: SampleRow, column: number, block: readonly SampleRow[], ranges: readonly CellRange[]): string {
   const own = row.cells[column];
   if (!isBlank(own)) return shownText(own);
   const cover = ranges.find(
@@ -378,18 +334,4 @@ function textOver(row: SampleRow, column: number, block: readonly SampleRow[], r
 /** Whether the row holds words and years only: other numbers and dates are data. */
 function isText({ cells }: SampleRow): boolean {
   return cells.every((cell: Cell) => typeof cell === 'string' || lookOf(cell) === 'year');
-}
-
-function rangeOf(name: string): Range | undefined {
-  const parts = /^([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})$/.exec(name);
-  if (!parts) return undefined;
-  const [, left = '', top, right = '', bottom] = parts;
-  return { name, top: Number(top), bottom: Number(bottom), left: columnAt(left), right: columnAt(right) };
-}
-
-/** `A` is 0. */
-function columnAt(name: string): number {
-  let at = 0;
-  for (const letter of name) at = at * 26 + letter.charCodeAt(0) - 64;
-  return at - 1;
 }

@@ -5,10 +5,10 @@ import { type Cell, isBlank, type RowFault, type SheetRow, shownText } from '../
 import type { OpenSource, SourceFormat, SourceOptions } from '../../model/source.js';
 import type { SourceLimits } from '../limits.js';
 import type { XmlScanner } from '../package/xml-scan.js';
+import { type CellRange, columnName, rangeName } from './cell-range.js';
 import {
   type ChosenHeading,
   chooseHeading,
-  columnName,
   HEADING_SAMPLE,
   headingTexts,
   mergedHeading,
@@ -33,8 +33,8 @@ interface SheetFacts {
   /** How many hidden rows stand after a row. */
   hiddenAfter(row: number): number;
   readonly hiddenColumns: number;
-  /** References of merged ranges (`B5:D5`), at most 1,000; `merges` counts all. */
-  readonly mergedRanges: readonly string[];
+  /** Merged ranges, at most 1,000; `merges` counts all. */
+  readonly mergedRanges: readonly CellRange[];
   readonly merges: number;
 }
 
@@ -197,7 +197,8 @@ async function chooseSheet<Sheet extends BookSheet>(
     evidence.push(`The sheet is "${sheet.name}", the first visible one that holds data.`);
     return { sheet, survey };
   }
-  throw noSheetHoldsData(book);
+  const names = sheetList(book.sheets, ({ name }) => `"${name}"`);
+  throw new RunError('failed', `${book.path}: no visible sheet holds data (sheets: ${names}). Nothing was sent.`);
 }
 
 async function* dataRows<Sheet extends BookSheet>(
@@ -253,11 +254,6 @@ function raggedCell(row: number, at: number, cell: Cell | undefined): RowFault {
   };
 }
 
-interface Sheets<Sheet extends BookSheet> {
-  readonly path: string;
-  readonly sheets: readonly Sheet[];
-}
-
 const NAMED = 20;
 
 /** The names of sheets in a sentence; of very many the first. */
@@ -270,7 +266,7 @@ function sheetList(sheets: readonly BookSheet[], text: (sheet: BookSheet, at: nu
 const sheetKey = (name: string) => name.normalize('NFKC').trim().toLowerCase();
 
 /** The sheet that a job states by name or by number from 1; throws `RunError('failed')` with the sheets there are. */
-function namedSheet<Sheet extends BookSheet>(book: Sheets<Sheet>, stated: string | number): Sheet {
+function namedSheet<Sheet extends BookSheet>(book: Book<Sheet>, stated: string | number): Sheet {
   const sheets = book.sheets;
   const exact = sheets.find((sheet) => sheet.name === stated);
   const byName = exact ?? sheets.find((sheet) => sheetKey(sheet.name) === sheetKey(String(stated)));
@@ -297,17 +293,12 @@ function closestName(stated: string, sheets: readonly BookSheet[]): string {
   return ` Did you mean "${sheets[at]!.name}"?`;
 }
 
-function noSheetHoldsData(book: Sheets<BookSheet>): RunError {
-  const names = sheetList(book.sheets, ({ name }) => `"${name}"`);
-  return new RunError('failed', `${book.path}: no visible sheet holds data (sheets: ${names}). Nothing was sent.`);
-}
-
 /** What a person should know about the sheet that is read: other sheets, hidden rows and columns, merged cells. */
 function surveyWarnings(
   sheets: readonly BookSheet[],
   sheet: BookSheet,
   scan: SheetFacts,
-  { row: headerRow, top }: { readonly row: number; readonly top: number },
+  { row: headerRow, top: first }: { readonly row: number; readonly top: number },
   headings: readonly string[],
   stated: boolean,
 ): string[] {
@@ -325,14 +316,14 @@ function surveyWarnings(
   const columns = scan.hiddenColumns;
   if (columns > 0)
     warnings.push(`${columns} hidden ${columns === 1 ? 'column is' : 'columns are'} read like the others.`);
-  const merged = scan.mergedRanges.filter((range) => touchesRow(range, headerRow));
+  const merged = scan.mergedRanges.filter(({ top, bottom }) => top <= headerRow && headerRow <= bottom);
   // A heading over several rows has the texts of its merged cells.
-  if (merged.length > 0 && top === headerRow) {
+  if (merged.length > 0 && first === headerRow) {
     warnings.push(
-      `Cells of the heading are merged (${merged.slice(0, 5).join(', ')}): only the first of each has a heading.`,
+      `Cells of the heading are merged (${merged.slice(0, 5).map(rangeName).join(', ')}): only the first of each has a heading.`,
     );
   }
-  const below = scan.merges - scan.mergedRanges.filter((range) => rowsOf(range)[0] <= headerRow).length;
+  const below = scan.merges - scan.mergedRanges.filter(({ top }) => top <= headerRow).length;
   if (below > 0) {
     warnings.push(
       `${below} merged ${below === 1 ? 'range' : 'ranges'} below the heading: only the top left cell of each shows its ` +
@@ -342,14 +333,4 @@ function surveyWarnings(
   const blank = withoutHeading(headings);
   if (blank !== undefined) warnings.push(blank);
   return warnings;
-}
-
-function rowsOf(range: string): readonly [number, number] {
-  const [first, last] = range.split(':').map((reference) => Number(reference.replace(/\D/g, '')));
-  return [first ?? 0, last ?? first ?? 0];
-}
-
-function touchesRow(range: string, row: number): boolean {
-  const [first, last] = rowsOf(range);
-  return first <= row && row <= last;
 }

@@ -1,4 +1,5 @@
 import { type Cell, isBlank, shownText } from '../../model/row.js';
+import { remembered } from '../remembered.js';
 
 /** A row of the sample from which the heading is found. */
 export interface SampleRow {
@@ -29,27 +30,14 @@ export function lookOf(cell: Cell | undefined): CellLook {
 /** Longer text is text. */
 const LONGEST_VALUE = 80;
 
+/** A cell of the sample is held against every row above it, so what was found of a text is kept for the next time. */
+const REMEMBERED = 8_192;
+
 const looks = remembered((text): CellLook => {
   if (isBlank(text)) return 'blank';
   if (YEAR.test(text)) return 'year';
   return NUMBER_OR_DATE.test(text) || SPOKEN_DATE.test(text) || TRUTH.test(text) ? 'value' : 'text';
-});
-
-/** A cell of the sample is held against every row above it, so what was found of a text is kept for the next time. */
-const REMEMBERED = 8_192;
-
-function remembered<Value>(find: (text: string) => Value): (text: string) => Value {
-  const known = new Map<string, Value>();
-  return (text) => {
-    let found = known.get(text);
-    if (found === undefined) {
-      if (known.size >= REMEMBERED) known.clear();
-      found = find(text);
-      known.set(text, found);
-    }
-    return found;
-  };
-}
+}, REMEMBERED);
 
 export function filledCells(cells: readonly Cell[]): number {
   let count = 0;
@@ -64,7 +52,7 @@ export function foldedText(cell: Cell | undefined): string {
 }
 
 const fold = (text: string) => text.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
-const folded = remembered(fold);
+const folded = remembered(fold, REMEMBERED);
 
 /** What the cells of one column have in common, so that another cell can be held against them. */
 export interface ColumnHabit {
@@ -85,7 +73,7 @@ export function shapeOfText(text: string): string {
 }
 
 const shape = (text: string) => text.replace(/\p{L}+/gu, 'a').replace(/\d+/g, '9');
-const shapes = remembered(shape);
+const shapes = remembered(shape, REMEMBERED);
 
 /** One row of units or instructions among them must not hide what the others are. */
 function nearlyAll(count: number, filled: number): boolean {

@@ -1,7 +1,8 @@
-import { columnName } from '../table/header.js';
+import { shorten } from '../../model/visible.js';
+import { columnName } from '../table/cell-range.js';
 import type { ByteSink } from '../table-sink.js';
 import { createStyles, type Look, type Styles } from './styles.js';
-import { clipped, MAIN, plainText, RELATIONS, textElement, XML } from './xml.js';
+import { CELL_CHARACTERS, MAIN, plainText, RELATIONS, textElement, XML } from './xml.js';
 import { type WriteText, zipPack } from './zip.js';
 
 export const SHEET_ROWS = 1_048_576;
@@ -172,7 +173,7 @@ const listRange = (sheet: string, at: number, values: number) =>
 export function textCell(reference: string, text: string, style: number): string {
   return text === ''
     ? `<c r="${reference}" s="${style}"/>`
-    : `<c r="${reference}" s="${style}"${textElement(clipped(text))}`;
+    : `<c r="${reference}" s="${style}"${textElement(shorten(text, CELL_CHARACTERS))}`;
 }
 
 // Sheets
@@ -280,10 +281,10 @@ const [RULE, RULE_TITLE] = [225, 32];
 function checkElement({ range, type, operator, formulas, error, prompt }: Check): string {
   const said =
     error &&
-    ` errorStyle="${error.style}" showErrorMessage="1" errorTitle="${plainText(clipped(error.title, RULE_TITLE))}" error="${plainText(clipped(error.text, RULE))}"`;
+    ` errorStyle="${error.style}" showErrorMessage="1" errorTitle="${plainText(shorten(error.title, RULE_TITLE))}" error="${plainText(shorten(error.text, RULE))}"`;
   const told =
     prompt &&
-    ` showInputMessage="1" promptTitle="${plainText(clipped(prompt.title, RULE_TITLE))}" prompt="${plainText(clipped(prompt.text, RULE))}"`;
+    ` showInputMessage="1" promptTitle="${plainText(shorten(prompt.title, RULE_TITLE))}" prompt="${plainText(shorten(prompt.text, RULE))}"`;
   const inside = formulas.map((formula, i) => `<formula${i + 1}>${plainText(String(formula))}</formula${i + 1}>`);
   return (
     `<dataValidation type="${type}"${operator === undefined ? '' : ` operator="${operator}"`} allowBlank="1"${said ?? ''}${told ?? ''} ` +

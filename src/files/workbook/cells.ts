@@ -1,12 +1,14 @@
 import type { Cell } from '../../model/row.js';
 import type { TableKind } from '../../model/table.js';
+import { shorten } from '../../model/visible.js';
 import { escapeFormula } from '../formula.js';
 import { numberText } from '../number/cell-value.js';
 import { serialOfIso } from '../number/serial-date.js';
-import { columnName } from '../table/header.js';
+import { remembered } from '../remembered.js';
+import { columnName } from '../table/cell-range.js';
 import { isDecimalText, isIntegerText } from '../table-format.js';
 import { DATE, type Look, MONEY, type Styles, TEXT, TONES, type Tone } from './styles.js';
-import { CELL_CHARACTERS, clipped, plainText, textElement } from './xml.js';
+import { CELL_CHARACTERS, plainText, textElement } from './xml.js';
 
 /**
  * Kinds of the columns of a workbook: those of tables; of reports `day`, a date, and `number`, a whole number, that stand at
@@ -36,6 +38,9 @@ const NUMBER_CHARACTERS = 60;
 
 /** 1900-03-01: earlier serials mean different days to different programs, because of a 29 February that never was. */
 const FIRST_SERIAL = 61;
+
+/** Dates whose cells are kept. */
+const REMEMBERED = 4_096;
 
 /** Looks of values by kind. General shows every digit of a number; LibreOffice shows booleans as 1 and 0 in some places without a format. */
 const VALUES: Readonly<Record<Exclude<CellKind, 'cell'>, Look>> = {
@@ -96,7 +101,7 @@ function textWriter(styles: Styles, base: Look, index: number, tone: Tone, news:
   return (text, row, look) => {
     let kept = text;
     if (text.length > CELL_CHARACTERS) {
-      kept = clipped(text);
+      kept = shorten(text, CELL_CHARACTERS);
       news.shortened(index, row);
     }
     const format = look?.format ?? '';
@@ -141,7 +146,7 @@ function valueWriter(styles: Styles, kind: Exclude<CellKind, 'cell'>, tone: Tone
       return remembered((text) => {
         const serial = text.length === 10 ? serialOfIso(text) : undefined;
         return serial === undefined || serial < FIRST_SERIAL ? undefined : number(serial);
-      });
+      }, REMEMBERED);
     case 'boolean':
       return (text: string) =>
         text === 'true' || text === 'false' ? `" s="${own}" t="b"><v>${text === 'true' ? 1 : 0}</v></c>` : undefined;
@@ -209,22 +214,6 @@ function isKept(text: string): boolean {
   let digits = text.replace('-', '');
   if (digits.includes('.')) digits = digits.replace(/0+$/, '').replace('.', '');
   return digits.replace(/^0+/, '').length <= KEPT_DIGITS;
-}
-
-const REMEMBERED = 4_096;
-
-/** The same dates come again and again. */
-function remembered(of: (text: string) => string | undefined) {
-  const known = new Map<string, string | undefined>();
-  return (text: string) => {
-    let value = known.get(text);
-    if (value === undefined && !known.has(text)) {
-      value = of(text);
-      if (known.size >= REMEMBERED) known.clear();
-      known.set(text, value);
-    }
-    return value;
-  };
 }
 
 /** Text of one line that begins with a letter or digit, as most do. */

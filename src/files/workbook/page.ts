@@ -1,4 +1,4 @@
-import { columnName } from '../table/header.js';
+import { columnName } from '../table/cell-range.js';
 import { isIntegerText } from '../table-format.js';
 import { type Book, type SheetHead, textCell } from './book.js';
 import { LOOKS, type Look } from './styles.js';

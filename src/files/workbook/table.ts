@@ -2,7 +2,7 @@ import { RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
 import { type Cell, shownText } from '../../model/row.js';
 import type { TableAbout, TableColumn, TableKind, TableRows } from '../../model/table.js';
-import { columnName } from '../table/header.js';
+import { columnName } from '../table/cell-range.js';
 import type { ByteSink } from '../table-sink.js';
 import {
   type Book,

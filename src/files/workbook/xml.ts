@@ -46,10 +46,3 @@ export function plainText(text: string): string {
 
 /** UTF-16 units of a cell; the limit of spreadsheet programs. */
 export const CELL_CHARACTERS = 32_767;
-
-/** At most `length` UTF-16 units, ending with `…` where something was cut; never half of a character. */
-export function clipped(text: string, length = CELL_CHARACTERS): string {
-  if (text.length <= length) return text;
-  const last = text.charCodeAt(length - 2);
-  return `${text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 2 : length - 1)}…`;
-}

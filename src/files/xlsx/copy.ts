@@ -4,10 +4,10 @@ import { headBytes, isGzip } from '../bytes.js';
 import { withLimits } from '../limits.js';
 import { workbookArchive } from '../package/zip.js';
 import { writeSafely } from '../safe-write.js';
-import { columnName } from '../table/header.js';
+import { columnAt, columnName } from '../table/cell-range.js';
 import { textElement } from '../workbook/xml.js';
 import { zipPack } from '../workbook/zip.js';
-import { sheetParts } from './read.js';
+import { readWorkbook } from './read.js';
 
 /** The workbook has a form in which single cells cannot be changed: nothing was written. */
 export class NotCopied extends Error {}
@@ -26,7 +26,8 @@ export async function copyWorkbook(
 ): Promise<void> {
   const archive = await workbookArchive(from, isGzip(await headBytes(from, 2)), withLimits({}));
   const names = [...archive.names()];
-  const part = (await sheetParts(from, archive)).find(({ name }) => name === sheet)?.part;
+  const { sheets } = await readWorkbook(from, archive);
+  const part = sheets.find(({ name }) => name === sheet)?.part;
   if (part === undefined || names.some((name) => /[^ -~]/.test(name))) throw new NotCopied();
   await writeSafely(to, async (write) => {
     const zip = zipPack({ write });
@@ -104,7 +105,8 @@ function withCorrected(xml: string, { row, cells, corrected = new Map() }: Sheet
   let [out, at, column] = ['', 0, -1];
   for (const cell of xml.matchAll(CELL)) {
     const [all, , attributes = '', inner = ''] = cell;
-    column = columnOf(/\sr="([A-Z]+)\d+"/i.exec(attributes)?.[1]) ?? column + 1;
+    const letters = /\sr="([A-Z]+)\d+"/i.exec(attributes)?.[1];
+    column = letters === undefined ? column + 1 : columnAt(letters.toUpperCase());
     out += xml.slice(at, cell.index);
     at = cell.index + all.length;
     while (left[0] !== undefined && left[0] < column) out += element(left.shift()!, '', false);
@@ -119,9 +121,4 @@ function withCorrected(xml: string, { row, cells, corrected = new Map() }: Sheet
     out += element(column, style, typeof was === 'object' && was.t === 'n' && !inner.includes(`<${prefix}f`));
   }
   return out + left.map((one) => element(one, '', false)).join('') + xml.slice(at);
-}
-
-function columnOf(letters: string | undefined): number | undefined {
-  if (letters === undefined) return undefined;
-  return [...letters.toUpperCase()].reduce((all, letter) => all * 26 + letter.charCodeAt(0) - 0x40, 0) - 1;
 }

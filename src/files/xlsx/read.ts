@@ -102,16 +102,8 @@ function partName(archive: Archive, folder: string, target: string): string {
   }
 }
 
-/** The sheets of a workbook, each with the part that holds it. Throws `RunError`. */
-export async function sheetParts(
-  path: string,
-  archive: Archive,
-): Promise<readonly Pick<WorkbookSheet, 'name' | 'part'>[]> {
-  return (await readWorkbook(path, archive)).sheets;
-}
-
 /** Reads what a workbook says about itself. Throws `RunError('failed')` for a zip file that is no such workbook. */
-async function readWorkbook(path: string, archive: Archive): Promise<Workbook> {
+export async function readWorkbook(path: string, archive: Archive): Promise<Workbook> {
   const root = await workbookPart(path, archive);
   const sheets: { name: string; id: string; state: string }[] = [];
   let date1904 = false;

@@ -5,7 +5,7 @@ import type { SourceLimits } from '../limits.js';
 import { createNumberReader, isoCell } from '../number/cell-value.js';
 import type { NumberFormat } from '../number/number-format.js';
 import { createXmlScanner, TextForm, unescapeSheetText, type XmlTag, xmlText } from '../package/xml-scan.js';
-import { columnName } from '../table/header.js';
+import { type CellRange, columnName, rangeOf } from '../table/cell-range.js';
 import type { BookRow, BookScan } from '../table/open-sheet.js';
 import type { SharedStrings } from './shared-strings.js';
 
@@ -67,7 +67,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
   const firstHidden: number[] = [];
   let hiddenColumns = 0;
   let merges = 0;
-  const mergedRanges: string[] = [];
+  const mergedRanges: CellRange[] = [];
 
   function startRow({ bytes, places, count, empty }: XmlTag): void {
     row = lastRow + 1;
@@ -253,10 +253,13 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
         case 'rPh':
           if (!empty) phonetic++;
           return;
-        case 'mergeCell':
+        case 'mergeCell': {
+          const range = rangeOf(tag.attributes().get('ref') ?? '');
+          if (!range) return;
           merges++;
-          if (mergedRanges.length < KEPT_MERGES) mergedRanges.push(tag.attributes().get('ref') ?? '');
+          if (mergedRanges.length < KEPT_MERGES) mergedRanges.push(range);
           return;
+        }
         case 'col': {
           const attributes = tag.attributes();
           if (/^(?:1|true)$/.test(attributes.get('hidden') ?? '')) {
