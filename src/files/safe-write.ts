@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { codesOf, RunError } from '../model/error.js';
 import { sizeText } from '../model/grouped.js';
 import { reached } from '../trace/milestones.js';
-import { readFault } from './bytes.js';
+import { assertFile, readFault } from './bytes.js';
 import { shareLikeFolder } from './make-folder.js';
 import { fillFile } from './table-sink.js';
 
@@ -125,32 +125,29 @@ export async function copyPrivately(
   const source = await (linkless ? openLinkless(from) : openFollowing(from));
   try {
     const before = await source.stat({ bigint: true });
-    if (before.isDirectory()) throw new RunError('failed', `${from}: this is a folder. Name a file.`);
-    if (!before.isFile()) throw new RunError('failed', `${from}: this is a pipe or device, not a file. Name a file.`);
+    assertFile(from, before);
     if (before.size > BigInt(limit)) {
       throw new RunError('failed', `${from}: the file is larger than ${sizeText(limit)}. Split it.`);
     }
-    const hash = createHash('sha256');
-    let [bytes, sha256] = [0, ''];
+    let copied = { bytes: 0, sha256: '' };
     await placeSafely(
       to,
       async (temporary) => {
-        const target = await open(temporary, 'wx', 0o600);
-        try {
-          for await (const chunk of bytesOf(source, from)) {
-            bytes += chunk.length;
-            if (bytes > Number(before.size)) break;
-            hash.update(chunk);
-            for (let at = 0; at < chunk.length; ) at += (await target.write(chunk, at)).bytesWritten;
-          }
-        } finally {
-          await target.close();
-        }
-        sha256 = hash.digest('hex');
+        copied = await fillFile(
+          temporary,
+          async (sink) => {
+            for await (const chunk of bytesOf(source, from, before.size)) await sink.write(chunk);
+          },
+          0o600,
+        );
         const after = await source.stat({ bigint: true });
-        const written = bytes !== Number(before.size) || after.size !== before.size || after.mtimeNs !== before.mtimeNs;
+        const written =
+          copied.bytes !== Number(before.size) || after.size !== before.size || after.mtimeNs !== before.mtimeNs;
         // Its time can be put back. Renamed, replaced or given another right, it is still what was read.
-        if (written || (after.ctimeNs !== before.ctimeNs && (await hashOf(source, from)) !== sha256)) {
+        if (
+          written ||
+          (after.ctimeNs !== before.ctimeNs && (await hashOf(source, from, before.size)) !== copied.sha256)
+        ) {
           throw new RunError(
             'failed',
             `${from}: the file changed while it was read; it is still being written. Nothing was sent. ` +
@@ -160,7 +157,7 @@ export async function copyPrivately(
       },
       { ownRights: true },
     );
-    return { sha256, bytes };
+    return copied;
   } finally {
     await source.close();
   }
@@ -173,22 +170,18 @@ async function openFollowing(path: string): Promise<FileHandle> {
   });
 }
 
-async function hashOf(source: FileHandle, from: string): Promise<string> {
+async function hashOf(source: FileHandle, from: string, size: bigint): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of bytesOf(source, from)) hash.update(chunk);
+  for await (const chunk of bytesOf(source, from, size)) hash.update(chunk);
   return hash.digest('hex');
 }
 
-/** From the beginning; each chunk holds until the next. */
-async function* bytesOf(source: FileHandle, from: string): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafe(CHUNK);
-  for (let at = 0; ; ) {
-    const { bytesRead } = await source.read(buffer, 0, CHUNK, at).catch((error: unknown) => {
-      throw readFault(from, error);
-    });
-    if (bytesRead === 0) return;
-    at += bytesRead;
-    yield buffer.subarray(0, bytesRead);
+/** From the beginning; of a file that has grown beyond `size` one byte more than that. */
+async function* bytesOf(source: FileHandle, from: string, size: bigint): AsyncGenerator<Buffer> {
+  try {
+    yield* source.createReadStream({ start: 0, end: Number(size), autoClose: false, highWaterMark: CHUNK });
+  } catch (error) {
+    throw readFault(from, error);
   }
 }
 
