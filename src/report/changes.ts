@@ -1,11 +1,10 @@
 import type { DiffText } from '../model/change.js';
 import type { Outcome } from '../model/outcome.js';
 import type { RowResult } from '../store/run-store.js';
-import { foreign, html, type Markup } from './html-parts.js';
+import { html, type Markup, message, section, short, wideTable } from './html-parts.js';
 import { sentence } from './report-lines.js';
 import { isNew } from './results.js';
-import { count, isRehearsal, type Summary } from './summary.js';
-import { shorten } from './tally.js';
+import { counted, isRehearsal, type Summary } from './summary.js';
 
 /** What report.html shows of the plan: the first records that are new, and the first updates, old → new. */
 
@@ -25,8 +24,6 @@ const CREATED = 5;
 const UPDATED = 20;
 /** Fields of a row that are shown; plan.csv has all. */
 const FIELDS = 40;
-const VALUE = 120;
-const MESSAGE = 400;
 
 function isUpdate({ kind, id, changed }: Outcome): boolean {
   return kind === 'updated' || (kind === 'not_attempted' && id !== undefined && changed.length > 0);
@@ -70,24 +67,27 @@ export function firstCreates(summary: Summary, { created, creates }: Changes, co
   const { dry_run: dry, rows, kind } = summary;
   const known = created.some(({ outcome: { id } }) => id !== undefined);
   const planned = created.some(({ diff }) => diff.length > 0);
-  const records = `${count(creates)} new ${creates === 1 ? 'record' : 'records'}`;
   const told = planned || created.some(({ outcome: { issues } }) => remarks(issues) !== '');
   const rest = kind === 'reconcile' ? 'reconcile.xlsx' : planned ? 'plan.csv' : 'results.csv';
-  return html`<section>
-<h2>${dry || rows.created === 0 ? 'To be created' : 'Created'}</h2>
-<p class="soft">${
-    rows.created === 0 && !dry
-      ? html`${records}; the run stopped before ${creates === 1 ? 'it' : 'them'}.`
-      : html`${records}${dry && planned ? ', with the values that would be sent' : ''}.`
-  }${creates > created.length && html` The first ${created.length}; all of them are in <a href="${rest}">${rest}</a>.`}</p>
-<div class="scroll"><table class="flow"><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th>${known && html`<th scope="col" class="w-key">Id</th>`}${told ? html`<th scope="col">${planned ? 'Values' : 'To know'}</th>` : html`<td></td>`}</tr></thead>
-<tbody>${created.map(
-    ({ outcome: { ref, key, id, issues }, diff }) =>
-      html`<tr><th scope="row">${ref.row}</th><td>${foreign(shorten(key, VALUE))}</td>${known && html`<td>${id ?? html`<span class="soft">not told</span>`}</td>`}<td>${values(diff, columnOf)}${
-        remarks(issues) !== '' && html`<div class="soft">${foreign(shorten(remarks(issues), MESSAGE))}</div>`
-      }</td></tr>`,
-  )}</tbody></table></div>
-</section>`;
+  const stopped = rows.created === 0 && !dry;
+  return section(
+    dry || rows.created === 0 ? 'To be created' : 'Created',
+    html`${counted(creates, 'new record')}${
+      stopped
+        ? `; the run stopped before ${creates === 1 ? 'it' : 'them'}`
+        : dry && planned && ', with the values that would be sent'
+    }.${creates > created.length && html` The first ${created.length}; all of them are in <a href="${rest}">${rest}</a>.`}`,
+    wideTable(
+      [['Row', 'w-row'], ['Key', 'w-key'], known && ['Id', 'w-key'], [told ? (planned ? 'Values' : 'To know') : '']],
+      created.map(
+        ({ outcome: { ref, key, id, issues }, diff }) =>
+          html`<tr><th scope="row">${ref.row}</th><td>${short(key)}</td>${known && html`<td>${id ?? html`<span class="soft">not told</span>`}</td>`}<td>${values(diff, columnOf)}${
+            remarks(issues) !== '' && html`<div class="soft">${message(remarks(issues))}</div>`
+          }</td></tr>`,
+      ),
+      'flow',
+    ),
+  );
 }
 
 /** Why the run stopped stands at the top of the page. */
@@ -105,18 +105,20 @@ function values(diff: readonly DiffText[], columnOf: ColumnOf): Markup {
 /** The first updates, field by field. */
 export function firstUpdates(summary: Summary, { updated, updates }: Changes, columnOf: ColumnOf): Markup | false {
   if (updated.length === 0) return false;
-  const records = `${count(updates)} ${updates === 1 ? 'record' : 'records'}`;
   const planned = isRehearsal(summary) && summary.rows.updated === 0;
-  return html`<section>
-<h2>${summary.dry_run || planned ? 'To be updated' : 'Updated'}, old → new</h2>
-<p class="soft">${
-    planned && !summary.dry_run
-      ? html`${records}; the run stopped before ${updates === 1 ? 'it' : 'them'}.`
-      : html`${records}; what is not named stays as it is.`
-  } ${updates > updated.length ? html`The first ${updated.length}; all of them are in` : 'Also in'} <a href="plan.csv">plan.csv</a>.</p>
-<div class="scroll"><table class="flow"><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Field</th><th scope="col">Old → new</th></tr></thead>
-<tbody>${updated.map((result) => updateRows(result, columnOf))}</tbody></table></div>
-</section>`;
+  return section(
+    `${summary.dry_run || planned ? 'To be updated' : 'Updated'}, old → new`,
+    html`${counted(updates, 'record')}; ${
+      planned && !summary.dry_run
+        ? `the run stopped before ${updates === 1 ? 'it' : 'them'}`
+        : 'what is not named stays as it is'
+    }. ${updates > updated.length ? html`The first ${updated.length}; all of them are in` : 'Also in'} <a href="plan.csv">plan.csv</a>.`,
+    wideTable(
+      [['Row', 'w-row'], ['Key', 'w-key'], ['Field', 'w-col'], ['Old → new']],
+      updated.map((result) => updateRows(result, columnOf)),
+      'flow',
+    ),
+  );
 }
 
 /** What would be lost stands before what is set. */
@@ -129,9 +131,7 @@ function updateRows({ outcome: { ref, key }, diff }: RowResult, columnOf: Column
     .map(
       (one, at) =>
         html`<tr${one.kind === 'at_risk' && html` class="lost"`}>${
-          at === 0
-            ? html`<th scope="row">${ref.row}</th><td>${foreign(shorten(key, VALUE))}</td>`
-            : html`<th scope="row"></th><td></td>`
+          at === 0 ? html`<th scope="row">${ref.row}</th><td>${short(key)}</td>` : html`<th scope="row"></th><td></td>`
         }<td>${name(one.field, columnOf)}</td><td>${text(one.old)} → ${
           one.kind === 'at_risk' ? html`<strong>lost</strong>` : one.kind === 'clear' ? 'emptied' : text(one.new, true)
         }</td></tr>`,
@@ -139,11 +139,11 @@ function updateRows({ outcome: { ref, key }, diff }: RowResult, columnOf: Column
 }
 
 function name(field: string, columnOf: ColumnOf): Markup {
-  return foreign(shorten(columnOf(field) ?? field, VALUE));
+  return short(columnOf(field) ?? field);
 }
 
 /** A value as it was or as it is to be. */
 export function text(value: string, changed = false): Markup {
   if (value === '') return html`<span class="soft">none</span>`;
-  return html`<span class="value${changed && ' changed'}">${foreign(shorten(value, VALUE))}</span>`;
+  return html`<span class="value${changed && ' changed'}">${short(value)}</span>`;
 }

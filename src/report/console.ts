@@ -1,6 +1,6 @@
 import { sizeText } from '../model/grouped.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
-import { visible } from '../model/visible.js';
+import { shorten, visible } from '../model/visible.js';
 import { nextLines } from './next-steps.js';
 import { count, counted, duration, requestsText, type Summary, shownFaults } from './summary.js';
 import { glance, headline, outcomeWords } from './words.js';
@@ -121,10 +121,9 @@ function consistency({ consistency: found, passes = 0 }: Summary): string {
     : 'consistency: partial (it could not be established that no record is missing; see the notes)';
 }
 
-/** Warnings that a terminal shows; all of them are in summary.json. */
 /** Names of new records that are shown. */
 const MOST_NAMES = 5;
-
+/** Warnings that a terminal shows; all of them are in summary.json. */
 const MAX_WARNINGS = 5;
 
 /** Our sentences are told whole, because their end says what to do; the words of others in them may be endless. */
@@ -140,5 +139,5 @@ function quoted(text: string): string {
 /** On one line, without anything a terminal would obey. */
 function clean(text: string, most = MOST_TOLD): string {
   const plain = visible(text.replace(/\s+/gu, ' ')).replace(/\p{Cf}/gu, '');
-  return plain.length > most ? `${plain.slice(0, most - 1)}…` : plain;
+  return shorten(plain, most);
 }

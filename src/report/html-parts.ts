@@ -1,5 +1,5 @@
 import { OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
-import { picture } from '../model/visible.js';
+import { picture, shorten } from '../model/visible.js';
 import { count, counted, type RunKind } from './summary.js';
 import { outcomeWords } from './words.js';
 
@@ -31,6 +31,48 @@ export function prose(text: string): Markup {
   const parts = text.split('`');
   if (parts.length % 2 === 0) return foreign(text);
   return html`<bdi>${parts.map((part, at) => (at % 2 === 1 ? html`<code>${visible(part)}</code>` : visible(part)))}</bdi>`;
+}
+
+/** A part of the page: its heading, what is said of it in a line, and what it holds. */
+export function section(title: Content, about: Content, ...content: readonly Content[]): Markup {
+  return html`<section>
+<h2>${title}</h2>
+<p class="soft">${about}</p>
+${content}
+</section>`;
+}
+
+/** The heading of a column, and the classes that say how wide it is and how it stands. */
+type Column = readonly [heading: string, classes?: string];
+
+/** `look`: the class of the table. */
+export function table(columns: readonly (Column | false)[], rows: Content, look?: string): Markup {
+  const cells = columns.map((column) => {
+    if (!column) return false;
+    const [heading, classes] = column;
+    const kind = classes !== undefined && html` class="${classes}"`;
+    return heading === '' ? html`<td${kind}></td>` : html`<th scope="col"${kind}>${heading}</th>`;
+  });
+  return html`<table${look !== undefined && html` class="${look}"`}><thead><tr>${cells}</tr></thead>
+<tbody>${rows}</tbody></table>`;
+}
+
+/** A table that scrolls by itself where the page is too narrow for it. */
+export function wideTable(columns: readonly (Column | false)[], rows: Content, look?: string): Markup {
+  return html`<div class="scroll">${table(columns, rows, look)}</div>`;
+}
+
+const VALUE = 160;
+const MESSAGE = 600;
+
+/** A value of the file or of the service, as far as it tells which it is. */
+export function short(text: string): Markup {
+  return foreign(shorten(text, VALUE));
+}
+
+/** What is to be read; the words of others in it may be endless. */
+export function message(text: string): Markup {
+  return prose(shorten(text, MESSAGE));
 }
 
 function render(content: Content): string {
@@ -152,7 +194,7 @@ caption{text-align:left;color:var(--soft);padding:0 0 8px}
 th{text-align:left;font-weight:600;font-size:12.5px;color:var(--soft);padding:6px 12px 6px 0;border-bottom:1px solid var(--line);vertical-align:bottom}
 td{padding:8px 12px 8px 0;border-bottom:1px solid var(--rule);vertical-align:top;overflow-wrap:anywhere}
 tbody th{font-size:14px;color:var(--ink);border-bottom:1px solid var(--rule);vertical-align:top;padding:8px 12px 8px 0;white-space:nowrap}
-tr:last-child>td,tbody tr:last-child>th{border-bottom:0}
+tr:last-child>td,tbody tr:last-child>th{border-bottom:0}thead tr:last-child>td{border-bottom:1px solid var(--line)}
 td:last-child,th:last-child{padding-right:0}
 .num{text-align:right;white-space:nowrap}
 .scroll{overflow-x:auto}

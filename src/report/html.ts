@@ -2,7 +2,19 @@ import { LOST_UNSEEN } from '../model/change.js';
 import { ISSUE_CODES, type Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../model/outcome.js';
 import { type Changes, type ColumnOf, createChanges, firstCreates, firstUpdates } from './changes.js';
-import { foreign, html, Markup, outcomeChart, prose, STYLE } from './html-parts.js';
+import {
+  foreign,
+  html,
+  Markup,
+  message,
+  outcomeChart,
+  prose,
+  STYLE,
+  section,
+  short,
+  table,
+  wideTable,
+} from './html-parts.js';
 import { nextSteps } from './next-steps.js';
 import type { ReconcileSamples } from './reconcile/compare.js';
 import { differencesByField, firstDifferences, numbers, orphanSection, reading } from './reconcile/page.js';
@@ -19,7 +31,7 @@ import {
   shownFaults,
   when,
 } from './summary.js';
-import { type Reason, type Samples, shorten } from './tally.js';
+import type { Reason, Samples } from './tally.js';
 import { advice, headline, outcomeWords } from './words.js';
 
 /** What becomes of records. */
@@ -29,9 +41,6 @@ export interface ShownChanges {
 }
 
 const NO_CHANGES: ShownChanges = { changes: createChanges(), columnOf: () => undefined };
-
-const VALUE = 160;
-const MESSAGE = 600;
 
 /**
  * report.html: the run for somebody who knows the spreadsheet and not the program. One page that carries its style and
@@ -177,35 +186,40 @@ function outcomes(summary: Summary): Markup | false {
   if (rows.total === 0) return false;
   const present = OUTCOMES.filter((kind) => rows[kind] > 0);
   const undo = summary.kind === 'undo';
-  return html`<section>
-<h2>What became of the ${undo ? 'records' : 'rows'}</h2>
-<p class="soft">${undo ? 'Every record that the run wrote has exactly one outcome.' : 'Every row of the file has exactly one outcome.'}</p>
-${outcomeChart(rows, dry, summary.kind)}
-<table><thead><tr><th scope="col">Outcome</th><th scope="col" class="num w-count">${undo ? 'Records' : 'Rows'}</th><th scope="col" class="num w-count wide">Share</th><th scope="col">What it means</th></tr></thead>
-<tbody>${present.map((kind) => {
-    const { label, meaning } = outcomeWords(kind, dry, summary.kind);
-    return html`<tr><th scope="row"><span class="dot" style="background:var(--${kind})"></span>${label}${inFiles(kind, label)}</th><td class="num">${count(rows[kind])}</td><td class="num soft wide">${share(rows[kind], rows.total)}</td><td>${meaning}</td></tr>`;
-  })}</tbody></table>
-</section>`;
+  const things = undo ? 'Records' : 'Rows';
+  return section(
+    `What became of the ${things.toLowerCase()}`,
+    undo
+      ? 'Every record that the run wrote has exactly one outcome.'
+      : 'Every row of the file has exactly one outcome.',
+    outcomeChart(rows, dry, summary.kind),
+    table(
+      [['Outcome'], [things, 'num w-count'], ['Share', 'num w-count wide'], ['What it means']],
+      present.map((kind) => {
+        const { label, meaning } = outcomeWords(kind, dry, summary.kind);
+        return html`<tr><th scope="row"><span class="dot" style="background:var(--${kind})"></span>${label}${inFiles(kind, label)}</th><td class="num">${count(rows[kind])}</td><td class="num soft wide">${share(rows[kind], rows.total)}</td><td>${meaning}</td></tr>`;
+      }),
+    ),
+  );
 }
 
 /** Records that were created because rows refer to them, or would be. */
-function references({ references: found = [], dry_run: dry }: Summary): Markup | false {
-  return (
-    found.length > 0 &&
-    html`${found.map(({ resource, total, first }) => {
-      const one = total === 1 ? resource : `${resource}s`;
-      return html`<section>
-<h2>${count(total)} new ${one}</h2>
-<p class="soft">Rows name ${total === 1 ? `a ${resource}` : one} that the service ${dry ? 'does' : 'did'} not have. The run creates ${total === 1 ? 'it' : 'them'} before these rows, by name alone.${first.length < total && ` The first ${first.length}; all of them are in <a href="references.csv">references.csv</a>.`}</p>
-<div class="scroll"><table class="flow"><thead><tr><th scope="col">Name</th><th scope="col" class="num w-count">Rows</th><th scope="col" class="num w-row wide">First</th><th scope="col">Outcome</th></tr></thead>
-<tbody>${first.map(({ name, rows, row, outcome, id, message }) => {
-        const { label } = outcomeWords(outcome, dry);
-        return html`<tr><th scope="row">${foreign(shorten(name, VALUE))}</th><td class="num">${count(rows)}</td><td class="num wide">${row}</td><td>${label}${id !== undefined && html` <span class="soft">id ${id}</span>`}${message !== undefined && html` ${foreign(shorten(message, MESSAGE))}`}</td></tr>`;
-      })}</tbody></table></div>
-</section>`;
-    })}`
-  );
+function references({ references: found = [], dry_run: dry }: Summary): readonly Markup[] {
+  return found.map(({ resource, total, first }) => {
+    const one = total === 1 ? resource : `${resource}s`;
+    return section(
+      `${count(total)} new ${one}`,
+      html`Rows name ${total === 1 ? `a ${resource}` : one} that the service ${dry ? 'does' : 'did'} not have. The run creates ${total === 1 ? 'it' : 'them'} before these rows, by name alone.${first.length < total && html` The first ${first.length}; all of them are in <a href="references.csv">references.csv</a>.`}`,
+      wideTable(
+        [['Name'], ['Rows', 'num w-count'], ['First', 'num w-row wide'], ['Outcome']],
+        first.map(
+          ({ name, rows, row, outcome, id, message: told }) =>
+            html`<tr><th scope="row">${short(name)}</th><td class="num">${count(rows)}</td><td class="num wide">${row}</td><td>${outcomeWords(outcome, dry).label}${id !== undefined && html` <span class="soft">id ${id}</span>`}${told !== undefined && html` ${message(told)}`}</td></tr>`,
+        ),
+        'flow',
+      ),
+    );
+  });
 }
 
 /** The outcome's name in results.csv, where people read another one. */
@@ -217,21 +231,22 @@ function faults(summary: Summary): Markup | false {
   const shown = shownFaults(summary);
   const most = shown[0]?.count ?? 0;
   if (most === 0) return false;
-  const table = html`<p class="soft">A ${summary.kind === 'undo' ? 'record' : 'row'} can have several. All of them are in <a href="faults.csv">faults.csv</a>.</p>
-<div class="scroll"><table class="stack"><thead><tr><th scope="col" class="w-what">Fault</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-count">Times</th><th scope="col" class="w-ex">For example</th><th scope="col">What to do</th></tr></thead>
-<tbody>${shown.map(
-    (fault) =>
-      html`<tr><td>${ISSUE_CODES[fault.code] ?? ''} <code>${fault.code}</code></td><td>${
-        place(fault) || html`<span class="soft">whole row</span>`
-      }</td><td>${count(fault.count)}<span class="bar" style="width:${Math.max(3, Math.round((fault.count / most) * 100))}%"></span></td><td>${value(fault.example)}</td><td>${advice(fault.code)}</td></tr>`,
-  )}</tbody></table></div>`;
+  const about = html`A ${summary.kind === 'undo' ? 'record' : 'row'} can have several. All of them are in <a href="faults.csv">faults.csv</a>.`;
+  const rows = wideTable(
+    [['Fault', 'w-what'], ['Column', 'w-col'], ['Times', 'w-count'], ['For example', 'w-ex'], ['What to do']],
+    shown.map(
+      (fault) =>
+        html`<tr><td>${ISSUE_CODES[fault.code] ?? ''} <code>${fault.code}</code></td><td>${
+          place(fault) || html`<span class="soft">whole row</span>`
+        }</td><td>${count(fault.count)}<span class="bar" style="width:${Math.max(3, Math.round((fault.count / most) * 100))}%"></span></td><td>${value(fault.example)}</td><td>${advice(fault.code)}</td></tr>`,
+    ),
+    'stack',
+  );
   // Where each occurs once, the rows above have told them all.
   return most === 1
-    ? html`<section><details><summary>Faults by kind <span class="soft">(each occurs once)</span></summary>${table}</details></section>`
-    : html`<section>
-<h2>Most common faults</h2>
-${table}
-</section>`;
+    ? html`<section><details><summary>Faults by kind <span class="soft">(each occurs once)</span></summary><p class="soft">${about}</p>
+${rows}</details></section>`
+    : section('Most common faults', about, rows);
 }
 
 function people(summary: Summary, samples: Samples): Markup | false {
@@ -247,11 +262,15 @@ ${kinds.map((kind) => {
   const shown = reasons.reduce((sum, { rows }) => sum + rows, 0);
   const all = summary.rows[kind];
   const words = outcomeWords(kind, summary.dry_run, summary.kind);
-  return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${count(all)} ${thing}${all === 1 ? '' : 's'}${inFiles(kind, words.label)}${
+  return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${counted(all, thing)}${inFiles(kind, words.label)}${
     all > shown && html` <span class="soft">(${count(shown)} of them here; the others are in results.csv)</span>`
   }</summary>
 <p class="soft">${words.meaning} ${prose(words.next ?? '')}</p>
-<div class="scroll"><table class="stack"><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Column</th><th scope="col" class="w-val">Value</th><th scope="col">Why</th></tr></thead><tbody>${reasons.map((reason) => reasonRows(reason, summary.kind))}</tbody></table></div></details>`;
+${wideTable(
+  [['Row', 'w-row'], ['Key', 'w-key'], ['Column', 'w-col'], ['Value', 'w-val'], ['Why']],
+  reasons.map((reason) => reasonRows(reason, summary.kind)),
+  'stack',
+)}</details>`;
 })}
 </section>`;
 }
@@ -276,20 +295,20 @@ function reasonRows({ rows, first }: Reason, kind: Summary['kind']): Markup {
         rows > 1 &&
         at === 0 &&
         html`<strong>${count(rows)} ${kind === 'undo' ? 'records' : 'rows'}, same reason${alike ? '.' : '; the first:'}</strong> `
-      }${prose(shorten(issue?.message ?? outcomeSentence(outcome, kind), MESSAGE))}</td></tr>`,
+      }${message(issue?.message ?? outcomeSentence(outcome, kind))}</td></tr>`,
   )}`;
 }
 
 /** Where a fault is: the column, or the field where no column is to blame. */
 function place({ column, field }: Pick<Issue, 'column' | 'field'>): Markup | false {
-  if (column !== undefined) return foreign(shorten(column, VALUE));
-  return field !== undefined && html`<span class="soft">field</span> ${foreign(shorten(field, VALUE))}`;
+  if (column !== undefined) return short(column);
+  return field !== undefined && html`<span class="soft">field</span> ${short(field)}`;
 }
 
 function keys(outcomes: readonly Outcome[]): Markup {
   const known = distinct(outcomes.map(({ key }) => key));
   if (known.length === 0) return html`<span class="soft">none</span>`;
-  return html`${known.map((key, at) => html`${at > 0 && ', '}${foreign(shorten(key, VALUE))}`)}`;
+  return html`${known.map((key, at) => html`${at > 0 && ', '}${short(key)}`)}`;
 }
 
 function distinct(texts: readonly (string | undefined)[]): string[] {
@@ -300,7 +319,7 @@ function warnings(summary: Summary): Markup | false {
   return (
     summary.warnings.length > 0 &&
     html`<section><h2>Good to know</h2><ul class="plain">${summary.warnings.map(
-      (text) => html`<li>${prose(shorten(text, MESSAGE))}</li>`,
+      (text) => html`<li>${message(text)}</li>`,
     )}</ul></section>`
   );
 }
@@ -334,7 +353,7 @@ ${read !== null && html`<div>Read as ${foreign(read.filter(Boolean).join(', '))}
 const DELIMITERS: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
 
 function value(text: string | undefined): Markup | false {
-  return text !== undefined && text !== '' && html`<span class="value">${foreign(shorten(text, VALUE))}</span>`;
+  return text !== undefined && text !== '' && html`<span class="value">${short(text)}</span>`;
 }
 
 /** `98.8%`; never 0% or 100% for what is neither. */

@@ -1,5 +1,5 @@
 import { foreign, html, type Markup } from './html-parts.js';
-import { brakeStop, count, rowsForPerson, rowsToCorrect, rowsWithLosses, type Summary } from './summary.js';
+import { brakeStop, count, counted, rowsForPerson, rowsToCorrect, rowsWithLosses, type Summary } from './summary.js';
 import { SHEETS } from './words.js';
 
 /** What the reader does now, in the order of doing it, as the page has it. `tone`: how the page judges the run. */
@@ -47,11 +47,10 @@ function allWell({ kind, losses, dry_run: dry }: Summary): string {
   if (kind === 'reconcile') return 'No row needs anybody, and the next run compares everything anew.';
   if (kind === 'undo') return 'Every record is as it was before the run; results.csv names them.';
   if (losses?.other_form && !dry)
-    return `Every row is in; the service stored values of ${many(losses.other_form, 'row')} in another form than was sent, and results.csv has both.`;
+    return `Every row is in; the service stored values of ${counted(losses.other_form, 'row')} in another form than was sent, and results.csv has both.`;
   return 'Every row ended well; results.csv has the id of each record.';
 }
 
-const many = (n: number, what: string) => `${count(n)} ${what}${n === 1 ? '' : 's'}`;
 /** `the row`, `the 3 rows` */
 const these = (n: number, what: string) => (n === 1 ? `the ${what}` : `the ${count(n)} ${what}s`);
 const them = (n: number) => (n === 1 ? 'it' : 'them');
@@ -86,10 +85,10 @@ function lossSteps(summary: Summary): string[] {
   const { destroyed = 0, missing = 0 } = summary.losses ?? {};
   const steps: string[] = [];
   if (destroyed > 0 && summary.dry_run)
-    steps.push(`Look at what ${many(destroyed, 'update')} would destroy: plan.csv has each value (\`at_risk\`).`);
+    steps.push(`Look at what ${counted(destroyed, 'update')} would destroy: plan.csv has each value (\`at_risk\`).`);
   else if (destroyed > 0)
     steps.push(
-      `Look at what ${many(destroyed, 'update')} destroyed: plan.csv has each value (\`at_risk\`), and what the records held before is in before.ndjson. Enter again in the service what is needed.`,
+      `Look at what ${counted(destroyed, 'update')} destroyed: plan.csv has each value (\`at_risk\`), and what the records held before is in before.ndjson. Enter again in the service what is needed.`,
     );
   if (missing > 0)
     steps.push(

@@ -1,8 +1,9 @@
 import type { DiffText } from '../model/change.js';
 import type { IssueCode } from '../model/issue.js';
 import { GOOD_OUTCOMES, noOutcomes, type Outcome, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
+import { shorten } from '../model/visible.js';
 import { faultsOf } from './report-lines.js';
-import { count, type LostRows, type TopFault } from './summary.js';
+import { count, counted, type LostRows, type TopFault } from './summary.js';
 
 /** What the summary and the page show of millions of rows, gathered as they pass. Counts are never capped, details are. */
 export interface Tally {
@@ -103,14 +104,6 @@ function reasonOf(outcome: Outcome): string {
   return JSON.stringify(faults);
 }
 
-/** At most `most` characters, cut between characters, with an ellipsis for what is left out. */
-export function shorten(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const kept = text.slice(0, most - 1);
-  const last = kept.charCodeAt(kept.length - 1);
-  return `${last >= 0xd800 && last < 0xdc00 ? kept.slice(0, -1) : kept}…`;
-}
-
 /**
  * Values that updates destroyed, or would destroy, that new records lack, and that the service stored in another form: told
  * by the head of every report, since these rows ended well.
@@ -146,13 +139,13 @@ export function createLosses(): Losses {
       const would = dry ? 'would destroy' : 'destroyed';
       const sentences = [
         destroyed.rows > 0 &&
-          `${many(destroyed.rows, 'update')} ${would} values that the row does not set: ${destroyed.named()}. ${where}`,
+          `${counted(destroyed.rows, 'update')} ${would} values that the row does not set: ${destroyed.named()}. ${where}`,
         lacking.rows > 0 &&
           !dry &&
-          `The service created ${many(lacking.rows, 'record')} without values that were sent: ${lacking.named()}. results.csv has each (would_lose_value).`,
+          `The service created ${counted(lacking.rows, 'record')} without values that were sent: ${lacking.named()}. results.csv has each (would_lose_value).`,
         tidied.rows > 0 &&
           !dry &&
-          `The service stored ${many(tidied.values, 'value')} of ${many(tidied.rows, 'row')} in another form than was sent, such as ${tidied.example}`,
+          `The service stored ${counted(tidied.values, 'value')} of ${counted(tidied.rows, 'row')} in another form than was sent, such as ${tidied.example}`,
       ];
       return sentences.filter((sentence) => sentence !== false);
     },
@@ -182,5 +175,3 @@ class Told {
     return `${list.join(', ')}${most.length > FIELDS ? ' and others' : ''}`;
   }
 }
-
-const many = (n: number, thing: string) => `${count(n)} ${thing}${n === 1 ? '' : 's'}`;

@@ -4,6 +4,7 @@ import type { OrphanLine, ReconcileFacts } from '../model/reconcile.js';
 import type { Difference } from './reconcile/compare.js';
 import {
   count,
+  counted,
   isRehearsal,
   type RunKind,
   type RunStatus,
@@ -460,7 +461,7 @@ function rowsIn({ rows, dry_run: dry, status }: Summary): string[] {
     parts.push(`${count(inPlace)} of ${count(total)} rows ${dry ? 'would go' : are(inPlace)} in`);
   }
   if (rows.skipped) parts.push(`${count(rows.skipped)} ${was(rows.skipped)} skipped by the job’s own rule`);
-  return [...parts, ...left(summaryRows(rows), '')];
+  return [...parts, ...left(rows, '')];
 }
 
 /** A retry of a reconciliation compares nothing, and its total is not that of the file. */
@@ -475,12 +476,8 @@ function compared({ rows, dry_run: dry, status }: Summary, facts: NonNullable<Su
   const { updated, created } = rows;
   const parts: string[] = [];
   const were = (n: number) => (dry ? 'would be' : was(n));
-  const records = (n: number) => `${count(n)} ${n === 1 ? 'record' : 'records'}`;
-  if (updated > 0) parts.push(`${records(updated)} ${were(updated)} put right`);
-  if (created > 0)
-    parts.push(
-      updated > 0 ? `${count(created)} ${were(created)} created` : `${records(created)} ${were(created)} created`,
-    );
+  if (updated > 0) parts.push(`${counted(updated, 'record')} ${were(updated)} put right`);
+  if (created > 0) parts.push(`${updated > 0 ? count(created) : counted(created, 'record')} ${were(created)} created`);
   const { total, fresh } = facts.orphans;
   const orphans = actedOrphans({ dry_run: dry, status }, facts);
   if (parts.length === 0) {
@@ -491,7 +488,7 @@ function compared({ rows, dry_run: dry, status }: Summary, facts: NonNullable<Su
     else parts.push(dry ? 'nothing would be put right' : 'nothing was to be put right');
   }
   if (total > 0) parts.push(orphaned(total, [...(fresh > 0 ? [`${count(fresh)} new`] : []), ...actedParts(orphans)]));
-  return [...parts, ...left(summaryRows(rows), 'row')];
+  return [...parts, ...left(rows, 'row')];
 }
 
 /** An undo: its rows are the records that the run had written. */
@@ -499,7 +496,7 @@ function putBack({ rows, dry_run: dry, status, stay = 0 }: Summary): string[] {
   const { total, updated, unchanged } = rows;
   const parts: string[] = [];
   const staying = dry ? 'would stay' : stay === 1 ? 'stays' : 'stay';
-  const kept = stay > 0 ? [`${count(stay)} ${stay === 1 ? 'record' : 'records'} created for them ${staying}`] : [];
+  const kept = stay > 0 ? [`${counted(stay, 'record')} created for them ${staying}`] : [];
   const of = total === 1 ? 'the only record' : updated === total ? `all ${count(total)} records` : undefined;
   if (updated > 0) {
     const told = of ?? `${count(updated)} of ${count(total)} records`;
@@ -509,15 +506,13 @@ function putBack({ rows, dry_run: dry, status, stay = 0 }: Summary): string[] {
     return [`${every} ${are(total)} as before already; nothing ${dry ? 'would be' : 'was'} sent`, ...kept];
   } else parts.push(LEAD[status] || !dry ? 'nothing was put back' : 'nothing would be put back');
   if (unchanged > 0) parts.push(`${count(unchanged)} ${are(unchanged)} as before already`);
-  return [...parts, ...kept, ...left(summaryRows(rows), '')];
+  return [...parts, ...kept, ...left(rows, '')];
 }
 
-function summaryRows(rows: Summary['rows']) {
-  return { person: rowsForPerson(rows) - rows.not_attempted, missed: rows.not_attempted };
-}
-
-function left({ person, missed }: { person: number; missed: number }, word: '' | 'row'): string[] {
-  const named = (n: number) => `${count(n)}${word === '' ? '' : n === 1 ? ' row' : ' rows'}`;
+/** What is left of the rows. */
+function left(rows: Summary['rows'], word: '' | 'row'): string[] {
+  const [person, missed] = [rowsForPerson(rows) - rows.not_attempted, rows.not_attempted];
+  const named = (n: number) => (word === '' ? count(n) : counted(n, word));
   return [
     ...(person > 0 ? [`${named(person)} ${person === 1 ? 'needs' : 'need'} a person`] : []),
     ...(missed > 0 ? [`${named(missed)} ${was(missed)} not reached`] : []),
@@ -528,15 +523,13 @@ function left({ person, missed }: { person: number; missed: number }, word: '' |
 function lost({ losses, dry_run: dry }: Summary): string[] {
   const { destroyed = 0, missing = 0 } = losses ?? {};
   return [
-    ...(destroyed > 0
-      ? [`${count(destroyed)} ${destroyed === 1 ? 'update' : 'updates'} ${dry ? 'would destroy' : 'destroyed'} values`]
-      : []),
+    ...(destroyed > 0 ? [`${counted(destroyed, 'update')} ${dry ? 'would destroy' : 'destroyed'} values`] : []),
     ...(missing > 0 ? [`${count(missing)} ${was(missing)} created without all values`] : []),
   ];
 }
 
 function orphaned(total: number, parts: readonly string[] = []): string {
-  return `${count(total)} ${total === 1 ? 'orphan' : 'orphans'}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
+  return `${counted(total, 'orphan')}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
 }
 
 function small(text: string): string {

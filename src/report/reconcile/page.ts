@@ -1,8 +1,7 @@
 import type { OrphanLine } from '../../model/reconcile.js';
 import { text } from '../changes.js';
-import { foreign, html, type Markup } from '../html-parts.js';
-import { count, type Summary } from '../summary.js';
-import { shorten } from '../tally.js';
+import { foreign, html, type Markup, message, section, short, table, wideTable } from '../html-parts.js';
+import { count, counted, type Summary } from '../summary.js';
 import {
   changes,
   glance,
@@ -17,9 +16,6 @@ import {
 import { changesText, type Difference, type ReconcileInput, type ReconcileSamples } from './compare.js';
 
 type Facts = NonNullable<Summary['reconcile']>;
-
-const VALUE = 120;
-const MESSAGE = 400;
 
 /** The numbers of the night, as large as they matter. */
 export function numbers(summary: Summary, facts: Facts): Markup {
@@ -39,17 +35,28 @@ export function differencesByField({ differences }: Facts, columnOf: ReconcileIn
   const most = Math.max(1, ...byMost.map(({ file, service }) => file + service));
   const width = (n: number) => (n === 0 ? 0 : Math.max(0.6, Math.round((n / most) * 1000) / 10));
   if (byMost.length === 0) return false;
-  return html`<section>
-<h2>What differs</h2>
-<p class="soft">Rows that differ, by field. <span class="key"><i style="background:var(--updated)"></i>the file’s value stands</span> <span class="key"><i style="background:var(--unchanged)"></i>the service’s value stands</span></p>
-<table><thead><tr><th scope="col" class="w-what">Field</th><th scope="col" class="num w-count">Rows</th><th scope="col" class="wide"></th><th scope="col" class="num w-count">File’s stands</th><th scope="col" class="num w-count">Service’s stands</th><th scope="col" class="num w-count">Cleared</th></tr></thead>
-<tbody>${byMost.map(({ field, file, service, cleared }) => {
-    const column = columnOf(field);
-    return html`<tr><th scope="row">${foreign(column ?? field)}${
-      column !== undefined && column !== field && html` <code>${foreign(field)}</code>`
-    }</th><td class="num">${count(file + service)}</td><td class="wide"><span class="split"><i style="width:${width(file)}%;background:var(--updated)"></i><i style="width:${width(service)}%;background:var(--unchanged)"></i></span></td><td class="num">${count(file)}</td><td class="num">${count(service)}</td><td class="num">${count(cleared)}</td></tr>`;
-  })}</tbody></table>
-</section>`;
+  const key = (color: string, text: string) =>
+    html`<span class="key"><i style="background:var(--${color})"></i>${text}</span>`;
+  return section(
+    'What differs',
+    html`Rows that differ, by field. ${key('updated', 'the file’s value stands')} ${key('unchanged', 'the service’s value stands')}`,
+    table(
+      [
+        ['Field', 'w-what'],
+        ['Rows', 'num w-count'],
+        ['', 'wide'],
+        ['File’s stands', 'num w-count'],
+        ['Service’s stands', 'num w-count'],
+        ['Cleared', 'num w-count'],
+      ],
+      byMost.map(({ field, file, service, cleared }) => {
+        const column = columnOf(field);
+        return html`<tr><th scope="row">${foreign(column ?? field)}${
+          column !== undefined && column !== field && html` <code>${foreign(field)}</code>`
+        }</th><td class="num">${count(file + service)}</td><td class="wide"><span class="split"><i style="width:${width(file)}%;background:var(--updated)"></i><i style="width:${width(service)}%;background:var(--unchanged)"></i></span></td><td class="num">${count(file)}</td><td class="num">${count(service)}</td><td class="num">${count(cleared)}</td></tr>`;
+      }),
+    ),
+  );
 }
 
 /** The first differences, old → new. */
@@ -57,19 +64,28 @@ export function firstDifferences({ dry_run: dry }: Summary, facts: Facts, sample
   const shown = samples.differences;
   if (shown.length === 0) return false;
   const rest = Math.max(facts.differences.fields - shown.length, 0);
-  return html`<section>
-<h2>Differences, old → new</h2>
-<p class="soft">${rest > 0 ? html`The first ${shown.length}; all of them are in` : 'Also in'} <a href="reconcile.xlsx">reconcile.xlsx</a> and <a href="differences.csv">differences.csv</a>.</p>
-<div class="scroll"><table><thead><tr><th scope="col" class="w-row">Row</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-col">Field</th><th scope="col">In the service → in the file</th><th scope="col" class="w-col">Which stands</th><th scope="col" class="w-col">Result</th></tr></thead>
-<tbody>${shown.map((one, at) => differenceRow(one, shown[at - 1], dry))}</tbody></table></div>
-</section>`;
+  return section(
+    'Differences, old → new',
+    html`${rest > 0 ? `The first ${shown.length}; all of them are in` : 'Also in'} <a href="reconcile.xlsx">reconcile.xlsx</a> and <a href="differences.csv">differences.csv</a>.`,
+    wideTable(
+      [
+        ['Row', 'w-row'],
+        ['Key', 'w-key'],
+        ['Field', 'w-col'],
+        ['In the service → in the file'],
+        ['Which stands', 'w-col'],
+        ['Result', 'w-col'],
+      ],
+      shown.map((one, at) => differenceRow(one, shown[at - 1], dry)),
+    ),
+  );
 }
 
 function differenceRow(one: Difference, before: Difference | undefined, dry: boolean): Markup {
   const again = before?.row === one.row;
   return html`<tr${one.stands === 'service' && html` class="kept"`}><th scope="row">${again ? '' : one.row}</th><td>${
-    !again && foreign(shorten(one.key, VALUE))
-  }</td><td>${foreign(shorten(one.column ?? one.field, VALUE))}</td><td>${text(one.service)} → ${text(one.file, changes(one))}</td><td>${standsWord(one)}</td><td>${resultOf(one, dry)}</td></tr>`;
+    !again && short(one.key)
+  }</td><td>${short(one.column ?? one.field)}</td><td>${text(one.service)} → ${text(one.file, changes(one))}</td><td>${standsWord(one)}</td><td>${resultOf(one, dry)}</td></tr>`;
 }
 
 /** Records that the file does not hold. */
@@ -77,22 +93,32 @@ export function orphanSection(summary: Summary, facts: Facts, shown: readonly Or
   const { orphans } = facts;
   if (orphans.total === 0 && orphans.held_reason === undefined) return false;
   const parts = orphanParts(summary, facts);
-  return html`<section>
-<h2>Orphans</h2>
-<p class="soft">${count(orphans.total)} ${orphans.total === 1 ? 'record' : 'records'} of the service ${orphans.total === 1 ? 'is' : 'are'} not in the file${orphans.fresh > 0 && `, ${count(orphans.fresh)} of them for the first time`}${parts !== '' && `: ${parts}`}. ${orphanRule(orphans)}${
-    orphans.total > shown.length &&
-    html` The first ${shown.length}; all of them are in <a href="orphans.csv">orphans.csv</a>.`
-  }</p>
-${orphans.held_reason !== undefined && html`<p class="banner">${foreign(`Orphans are held: ${orphans.held_reason}`)}</p>`}
-${
-  shown.length > 0 &&
-  html`<div class="scroll"><table><thead><tr><th scope="col" class="w-count">Id</th><th scope="col" class="w-key">Key</th><th scope="col" class="w-key">Name</th><th scope="col" class="w-count">Missing since</th><th scope="col" class="num w-count">Runs</th><th scope="col">What becomes of it</th></tr></thead>
-<tbody>${shown.map((orphan) => {
-    const more = [changesText(orphan), orphan.why, orphan.message].filter((text) => text !== undefined && text !== '');
-    return html`<tr><th scope="row">${orphan.id}</th><td>${foreign(shorten(orphan.key, VALUE))}</td><td>${foreign(shorten(orphan.name, VALUE))}</td><td>${orphan.since}</td><td class="num">${orphan.absences}</td><td>${orphanState(orphan)}${more.length > 0 && html`<br><span class="soft">${foreign(shorten(more.join('; '), MESSAGE))}</span>`}</td></tr>`;
-  })}</tbody></table></div>`
+  return section(
+    'Orphans',
+    html`${counted(orphans.total, 'record')} of the service ${orphans.total === 1 ? 'is' : 'are'} not in the file${orphans.fresh > 0 && `, ${count(orphans.fresh)} of them for the first time`}${parts !== '' && `: ${parts}`}. ${orphanRule(orphans)}${
+      orphans.total > shown.length &&
+      html` The first ${shown.length}; all of them are in <a href="orphans.csv">orphans.csv</a>.`
+    }`,
+    orphans.held_reason !== undefined &&
+      html`<p class="banner">${foreign(`Orphans are held: ${orphans.held_reason}`)}</p>`,
+    shown.length > 0 &&
+      wideTable(
+        [
+          ['Id', 'w-count'],
+          ['Key', 'w-key'],
+          ['Name', 'w-key'],
+          ['Missing since', 'w-count'],
+          ['Runs', 'num w-count'],
+          ['What becomes of it'],
+        ],
+        shown.map(orphanRow),
+      ),
+  );
 }
-</section>`;
+
+function orphanRow(orphan: OrphanLine): Markup {
+  const more = [changesText(orphan), orphan.why, orphan.message].filter((text) => text !== undefined && text !== '');
+  return html`<tr><th scope="row">${orphan.id}</th><td>${short(orphan.key)}</td><td>${short(orphan.name)}</td><td>${orphan.since}</td><td class="num">${orphan.absences}</td><td>${orphanState(orphan)}${more.length > 0 && html`<br><span class="soft">${message(more.join('; '))}</span>`}</td></tr>`;
 }
 
 /** How the service was read, and what the run was compared with. */
