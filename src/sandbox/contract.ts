@@ -16,7 +16,7 @@ import {
 } from './kinds.js';
 import * as show from './render.js';
 import { createOnly, field, fields, onCreate, onUpdate, type Resource, spelled, unlisted } from './resource.js';
-import type { Expenditure, Value } from './stored.js';
+import type { Value } from './stored.js';
 import { compareAmounts, daysBetween, sumsTo } from './values.js';
 
 /** Contracts: interface, sections 2.2 and 4.3. */
@@ -69,9 +69,9 @@ function rules(value: (name: string) => Value, check: Check): void {
   if (total !== null && nrc !== null && compareAmounts(nrc, total) > 0) {
     check.fail('nrc', 'nrc must not exceed total_contract_spend_value.');
   }
-  const spend = value('expenditure_type') as Expenditure | null;
-  if (spend?.type === 'blended') {
-    const { capex, opex } = spend;
+  const spend = value('expenditure_type') as Readonly<Record<string, string | null>> | null;
+  if (spend?.['type'] === 'blended') {
+    const { capex_actual: capex = null, opex_actual: opex = null } = spend;
     const missing = 'This field is required when the type is blended.';
     if (capex === null) check.fail('expenditure_type.capex_actual', missing);
     if (opex === null) check.fail('expenditure_type.opex_actual', missing);
@@ -94,10 +94,9 @@ export const contract: Resource = {
     field('customer', reference('customer')),
     field('supplier', reference('supplier')),
     field('country', country, { required: true }),
-    {
-      ...spelled('status', onCreate('status', oneOf(...STATUSES)), onUpdate('status', oneOf('active', 'archived'))),
+    spelled('status', [onCreate('status', oneOf(...STATUSES)), onUpdate('status', oneOf('active', 'archived'))], {
       required: true,
-    },
+    }),
     field('category', categoryChoice(true)),
     field('description', text(1000)),
     field('business_unit', reference('business-unit')),
@@ -127,19 +126,11 @@ export const contract: Resource = {
     show.contract('parent_contract'),
     show.party('customer', 'customer'),
     show.party('supplier', 'supplier'),
-    show.country('country'),
+    ...show.countries('country'),
     ...show.members('status'),
     show.category,
     ...show.members('description'),
-    show.entry(
-      'business_unit',
-      'business_unit',
-      'business-unit',
-      ['name', 'name'],
-      ['contact_name', 'contact_name'],
-      ['contact_email', 'contact_email'],
-      ['contact_phone_number', 'contact_phone_number'],
-    ),
+    show.entry('business_unit', 'business-unit', 'name', 'contact_name', 'contact_email', 'contact_phone_number'),
     ...show.dates('contract_start_date', 'contract_end_date', 'service_start_date'),
     ...show.members('notice_period', 'end_of_term_clause', 'end_of_term_action', 'timeline_notes'),
     ...show.amounts(
@@ -152,7 +143,7 @@ export const contract: Resource = {
     ),
     show.expenditure,
     ...show.members('payment_terms', 'financing', 'financial_notes'),
-    show.alert,
+    ...show.members('alert'),
     show.modifiedDate,
     show.template,
     ...show.members('approver', 'signer', 'signed_date'),

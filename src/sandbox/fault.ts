@@ -22,13 +22,13 @@ export type FaultAction =
   | {
       readonly kind: 'status';
       readonly status: number;
-      readonly body?: string;
-      readonly contentType?: string;
+      readonly body?: string | undefined;
+      readonly contentType?: string | undefined;
       /** Seconds (also negative), or any text as it stands. */
-      readonly retryAfter?: number | string;
+      readonly retryAfter?: number | string | undefined;
       /** As a date so many seconds from now. */
-      readonly retryAfterDate?: number;
-      readonly execute?: boolean;
+      readonly retryAfterDate?: number | undefined;
+      readonly execute?: boolean | undefined;
     }
   /** Resets the connection without executing. */
   | { readonly kind: 'close_before' }
@@ -130,55 +130,50 @@ function seeded(seed: number): () => number {
 }
 
 /**
- * The text form of a fault: `METHOD PATH [nth=N] [every=N] [from=N] [to=N] [probability=P] [seed=N] ACTION [options]`,
+ * The text form of a fault: `METHOD PATH [nth=N] [every=N] [from=N] [to=N] [probability=P] [seed=N] ACTION[=VALUE] [options]`,
  * for example `POST /asset nth=3 status=503`, `GET * every=10 status=429 retry_after=2`, `POST * nth=1 timeout_after`.
  * A value with blanks stands in double quotes.
  */
 
-const ACTIONS: Readonly<Record<string, (options: Options, value: string | undefined) => FaultAction>> = {
-  status: (options, value) => {
-    const retryAfter = options.text('retry_after');
-    const retryAfterDate = options.number('retry_after_date');
-    const body = options.text('body');
-    const contentType = options.text('content_type');
-    return {
-      kind: 'status',
-      status: statusOf(value ?? options.text('code')),
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-      ...(retryAfterDate === undefined ? {} : { retryAfterDate }),
-      ...(body === undefined ? {} : { body }),
-      ...(contentType === undefined ? {} : { contentType }),
-      ...(options.flag('execute') ? { execute: true } : {}),
-    };
-  },
+type Reader = (options: Options, value: string | undefined) => FaultAction;
+
+const ACTIONS: Readonly<Record<FaultAction['kind'], Reader>> = {
+  status: (options, value) => ({
+    kind: 'status',
+    status: statusOf(value),
+    body: options.text('body'),
+    contentType: options.text('content_type'),
+    retryAfter: options.text('retry_after'),
+    retryAfterDate: options.number('retry_after_date'),
+    execute: options.flag('execute'),
+  }),
   close_before: () => ({ kind: 'close_before' }),
   close_after: () => ({ kind: 'close_after' }),
   timeout_before: () => ({ kind: 'timeout_before' }),
   timeout_after: () => ({ kind: 'timeout_after' }),
-  late_commit: (options, value) => ({ kind: 'late_commit', ms: options.amount('late_commit', value, 'ms', 1000) }),
+  late_commit: (options) => ({ kind: 'late_commit', ms: options.amount('late_commit', 1000) }),
   reset_after_status: () => ({ kind: 'reset_after_status' }),
   html_login: () => ({ kind: 'html_login' }),
   truncated_json: () => ({ kind: 'truncated_json' }),
   malformed_json: () => ({ kind: 'malformed_json' }),
-  drip: (options, value) => ({ kind: 'drip', ms: options.amount('drip', value, 'ms', 100) }),
-  redirect: (options, value) => ({
+  drip: (options) => ({ kind: 'drip', ms: options.amount('drip', 100) }),
+  redirect: (options, value = '307') => ({
     kind: 'redirect',
-    status: redirectStatus(value ?? options.text('code') ?? '307'),
+    status: redirectStatus(value),
     location: options.text('location') ?? '/elsewhere',
   }),
-  huge: (options, value) => ({ kind: 'huge', megabytes: options.amount('huge', value, 'mb', 100) }),
-  wrong_count: (options, value) => ({ kind: 'wrong_count', by: options.amount('wrong_count', value, 'by', 1) }),
-  next: (options, value) => ({ kind: 'next', address: value ?? options.text('address') ?? 'loop' }),
-  drop_field: (options, value) => {
-    const field = value ?? options.text('field');
+  huge: (options) => ({ kind: 'huge', megabytes: options.amount('huge', 100) }),
+  wrong_count: (options) => ({ kind: 'wrong_count', by: options.amount('wrong_count', 1) }),
+  next: (_, value = 'loop') => ({ kind: 'next', address: value }),
+  drop_field(_, field) {
     if (!field) throw new FaultSyntax('drop_field needs the name of a field, as in drop_field=city');
     return { kind: 'drop_field', field };
   },
-  delay: (options, value) => ({ kind: 'delay', ms: options.amount('delay', value, 'ms', 1000) }),
+  delay: (options) => ({ kind: 'delay', ms: options.amount('delay', 1000) }),
 };
 
 /** Names of the actions, as the text form spells them. */
-export const FAULT_ACTIONS: readonly string[] = Object.keys(ACTIONS);
+export const FAULT_ACTIONS = Object.keys(ACTIONS) as readonly FaultAction['kind'][];
 
 const MATCH_KEYS = ['nth', 'every', 'from', 'to', 'probability', 'seed'] as const;
 
@@ -197,6 +192,7 @@ export function parseFault(source: string): Fault {
 
 function read(source: string): Fault {
   const [method = '', path = '', ...rest] = words(source);
+  /** By their names; undefined where one has no value. */
   const given = new Map<string, string | undefined>();
   for (const word of rest) {
     const [, key, value] = /^([a-z_]+)(?:=(.*))?$/s.exec(word) ?? [];
@@ -204,11 +200,6 @@ function read(source: string): Fault {
     if (given.has(key)) throw new FaultSyntax(`"${key}" stands twice`);
     given.set(key, value);
   }
-  return faultOf(method, path, given);
-}
-
-/** A fault from its method, its path and its options by name; an option without a value is undefined. Throws `FaultSyntax`. */
-function faultOf(method: string, path: string, given: ReadonlyMap<string, string | undefined>): Fault {
   if (!/^(\*|[A-Za-z]+)$/.test(method)) throw new FaultSyntax('it must begin with a method, or * for any');
   if (path !== '*' && !path.startsWith('/')) {
     throw new FaultSyntax('the second word must be a path such as /asset, an expression between slashes, or *');
@@ -223,11 +214,10 @@ function faultOf(method: string, path: string, given: ReadonlyMap<string, string
     }
     numbers[key] = number;
   }
-  const names = [...given.keys()].filter((key) => Object.hasOwn(ACTIONS, key));
-  if (names.length === 0) throw new FaultSyntax(`it names no action (one of ${FAULT_ACTIONS.join(', ')})`);
-  if (names.length > 1) throw new FaultSyntax(`it names more than one action: ${names.join(', ')}`);
-  const name = names[0]!;
-  const action = ACTIONS[name]!(options, options.text(name));
+  const [name, ...others] = FAULT_ACTIONS.filter((key) => given.has(key));
+  if (name === undefined) throw new FaultSyntax(`it names no action (one of ${FAULT_ACTIONS.join(', ')})`);
+  if (others.length > 0) throw new FaultSyntax(`it names more than one action: ${[name, ...others].join(', ')}`);
+  const action = ACTIONS[name](options, options.text(name));
   const unread = options.unread();
   if (unread.length > 0) throw new FaultSyntax(`"${unread.join('", "')}" means nothing for ${name}`);
   const match: FaultMatch = { method: method.toUpperCase(), path: pathOf(path), ...numbers };
@@ -273,9 +263,8 @@ function optionsOf(given: ReadonlyMap<string, string | undefined>) {
     return given.get(key);
   };
   const number = (key: string): number | undefined => {
-    left.delete(key);
+    const value = text(key);
     if (!given.has(key)) return undefined;
-    const value = given.get(key);
     if (value === undefined || value === '' || !Number.isFinite(Number(value))) {
       throw new FaultSyntax(`${key} needs a number, as in ${key}=2`);
     }
@@ -284,12 +273,10 @@ function optionsOf(given: ReadonlyMap<string, string | undefined>) {
   return {
     text,
     number,
-    flag: (key: string): boolean => given.has(key) && text(key) !== 'false',
-    /** `action=N`, or `action name=N`, or the usual amount. */
-    amount(action: string, value: string | undefined, name: string, usual: number): number {
-      if (value === undefined) return number(name) ?? usual;
-      return number(action) ?? usual;
-    },
+    /** Of an action, which may be given without one. */
+    amount: (key: string, usual: number): number => (given.get(key) === undefined ? usual : (number(key) ?? usual)),
+    /** Undefined where it is not given. */
+    flag: (key: string): boolean | undefined => (given.has(key) && text(key) !== 'false') || undefined,
     unread: () => [...left],
   };
 }

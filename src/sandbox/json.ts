@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /**
  * A JSON reader that keeps numbers as they were sent. A plain integer of up to 15 digits becomes a number; every other
  * number becomes an `Exact`, which holds its digits, so that an amount never passes through a binary float.
@@ -30,6 +32,17 @@ export function parseJson(text: string): Json {
     return unmarked(JSON.parse(marked), 0);
   } catch (error) {
     throw new JsonSyntaxError(error instanceof Error ? error.message.split(',')[0] : String(error));
+  }
+}
+
+/** The JSON of a body, or what is wrong with it. */
+export function readJson(body: Buffer): { readonly value: Json } | string {
+  if (!isUtf8(body)) return 'JSON parse error - the body is not UTF-8';
+  try {
+    return { value: parseJson(body.toString('utf8')) };
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return `JSON parse error - ${error.message}`;
+    throw error;
   }
 }
 

@@ -1,11 +1,8 @@
 import { Exact, type Json, type JsonObject } from './json.js';
 import type {
-  Alert,
   CategoryChoice,
-  ContactPerson,
-  Currency,
+  Composed,
   CustomField,
-  Expenditure,
   FormRow,
   LookupName,
   Lookups,
@@ -37,7 +34,7 @@ export interface Check {
 }
 
 /** Checks one value that is not null; answers what is stored, or null after a fault. */
-export type Kind<V extends Value = Value> = (value: Json, field: string, check: Check) => V | null;
+export type Kind<V = Value> = (value: Json, field: string, check: Check) => V | null;
 
 /** A text in a body is a window on the whole body, which would stay in memory with it. */
 const detach = (text: string): string => (text.length < 13 ? text : Buffer.from(text, 'utf8').toString('utf8'));
@@ -136,7 +133,7 @@ export function object(value: Json, field: string, check: Check): JsonObject | n
 }
 
 /** A member of a nested object; absent and null are the same. */
-export function member<V extends Value>(from: JsonObject, name: string, kind: Kind<V>, field: string, check: Check) {
+export function member<V>(from: JsonObject, name: string, kind: Kind<V>, field: string, check: Check): V | null {
   const value = from.get(name) ?? null;
   return value === null ? null : kind(value, `${field}.${name}`, check);
 }
@@ -170,58 +167,53 @@ export function categoryChoice(idRequired: boolean): Kind<CategoryChoice> {
   };
 }
 
-const contactType = oneOf('account_management', 'billing', 'executive', 'sales', 'support', 'technical');
+/** An object whose members are each of a kind, stored under their names; one that is left out is null. */
+function composed(kinds: Readonly<Record<string, Kind<NonNullable<Composed[string]>>>>): Kind<Composed> {
+  return (value, field, check) => {
+    const members = object(value, field, check);
+    if (!members) return null;
+    const parts = Object.entries(kinds).map(([name, kind]) => [name, member(members, name, kind, field, check)]);
+    return Object.fromEntries(parts) as Composed;
+  };
+}
+
+const contact = composed({
+  name: text(50),
+  email,
+  type: oneOf('account_management', 'billing', 'executive', 'sales', 'support', 'technical'),
+});
 
 /** `{name, email, type}`: name and email are required of each other. Interface, section 2.3. */
-export const contactPerson: Kind<ContactPerson> = (value, field, check) => {
-  const members = object(value, field, check);
-  if (!members) return null;
-  const name = member(members, 'name', text(50), field, check);
-  const address = member(members, 'email', email, field, check);
-  const type = member(members, 'type', contactType, field, check);
-  const given = (part: string): boolean => (members.get(part) ?? '') !== '';
+export const contactPerson: Kind<Composed> = (value, field, check) => {
+  const person = contact(value, field, check);
+  if (!person) return null;
+  const given = (part: string): boolean => ((value as JsonObject).get(part) ?? '') !== '';
   if (given('email') && !given('name')) check.fail(`${field}.name`, 'This field is required when email is given.');
   if (given('name') && !given('email')) check.fail(`${field}.email`, 'This field is required when name is given.');
-  return name === null && address === null && type === null ? null : { name, email: address, type };
+  return Object.values(person).some((part) => part !== null) ? person : null;
 };
 
-export const currency: Kind<Currency> = (value, field, check) => {
-  const members = object(value, field, check);
-  if (!members) return null;
-  return {
-    value: member(members, 'value', text(50), field, check),
-    symbol: member(members, 'symbol', text(50), field, check),
-  };
-};
+export const currency = composed({ value: text(50), symbol: text(50) });
 
-const expenditureType = oneOf('blended', 'capex', 'opex');
+/** Interface, section 4.3; its sum is checked with the contract's rules. */
+export const expenditure = composed({
+  type: oneOf('blended', 'capex', 'opex'),
+  capex_actual: money,
+  opex_actual: money,
+});
 
-/** `{type, capex_actual, opex_actual}`. Interface, section 4.3; its sum is checked with the contract's rules. */
-export const expenditure: Kind<Expenditure> = (value, field, check) => {
-  const members = object(value, field, check);
-  if (!members) return null;
-  return {
-    type: member(members, 'type', expenditureType, field, check),
-    capex: member(members, 'capex_actual', money, field, check),
-    opex: member(members, 'opex_actual', money, field, check),
-  };
-};
-
-const alertType = oneOf('end_date', 'notice_date');
-const mails = (value: Json): string[] =>
-  Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : [];
+const anyAlert = composed({
+  is_active: flag,
+  alert_days_before: integer,
+  type: oneOf('end_date', 'notice_date'),
+  email_message: text(),
+  email_list: (value) => (Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : null),
+});
 
 /** A contract's alert as it is read; no documented body can write it. */
-export const alert: Kind<Alert> = (value, field, check) => {
-  const members = object(value, field, check);
-  if (!members) return null;
-  return {
-    isActive: member(members, 'is_active', flag, field, check) ?? false,
-    daysBefore: member(members, 'alert_days_before', integer, field, check),
-    type: member(members, 'type', alertType, field, check),
-    message: member(members, 'email_message', text(), field, check),
-    emails: mails(members.get('email_list') ?? null),
-  };
+export const alert: Kind<Composed> = (value, field, check) => {
+  const held = anyAlert(value, field, check);
+  return held && { ...held, is_active: held['is_active'] ?? false, email_list: held['email_list'] ?? [] };
 };
 
 /** Custom field values (`template`) and custom form rows (`form_template`). Interface, sections 2.1, 4.3, 4.4. */
@@ -240,8 +232,7 @@ function customValue(of: CustomField, value: Json, path: string, check: Check, t
       }
       return integer(value, path, check);
     case 'date':
-      if (typeof value === 'string' && isDate(value)) return value;
-      return check.fail(path, 'Date has wrong format. Use one of these formats instead: YYYY-MM-DD.');
+      return date(value, path, check);
     case 'text':
       return text(textMax)(value, path, check);
     case 'attachment':

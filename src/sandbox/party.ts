@@ -26,10 +26,9 @@ const common = [
 const head = [
   show.identity,
   ...show.members('name'),
-  show.entry('category', 'category', 'category', ['name', 'category']),
-  show.contactPerson,
-  ...show.members('address_line_1', 'address_line_2', 'city', 'state_province', 'zip_postal_code'),
-  show.country('country'),
+  show.entry('category', 'category', 'name=category'),
+  ...show.members('contact_person', 'address_line_1', 'address_line_2', 'city', 'state_province', 'zip_postal_code'),
+  ...show.countries('country'),
   ...show.members('phone', 'mobile', 'fax', 'website', 'general_description'),
 ];
 
@@ -73,7 +72,7 @@ export const supplier: Resource = {
       'business_state_province',
       'business_zip_postal_code',
     ),
-    show.country('business_country'),
+    ...show.countries('business_country'),
     ...show.members('ein', 'financial_description'),
     ...tail,
   ],

@@ -1,4 +1,4 @@
-import { JsonSyntaxError, parseJson } from './json.js';
+import { readJson } from './json.js';
 import type { WritableName } from './kinds.js';
 import { type Answer, json, oneFault, quote, refuse, refuseFields } from './render.js';
 import type { FormRow, License, LookupName, Stored, Value } from './stored.js';
@@ -142,15 +142,11 @@ function probe(world: World, request: ReadRequest, company: number): Answer {
 
 /** The list of the body, or what is wrong with it. */
 function serialList(body: Buffer): string[] | string {
-  try {
-    const value = parseJson(body.toString('utf8'));
-    const list = value instanceof Map ? value.get('list') : undefined;
-    if (!Array.isArray(list)) return 'Expected a list of items.';
-    return list.every((item) => typeof item === 'string') ? (list as string[]) : 'Not a valid string.';
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return `JSON parse error - ${error.message}`;
-    throw error;
-  }
+  const read = readJson(body);
+  if (typeof read === 'string') return read;
+  const list = read.value instanceof Map ? read.value.get('list') : undefined;
+  if (!Array.isArray(list)) return 'Expected a list of items.';
+  return list.every((item) => typeof item === 'string') ? list : 'Not a valid string.';
 }
 
 function categories(world: World, { query }: ReadRequest, company: number) {

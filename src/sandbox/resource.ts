@@ -1,5 +1,5 @@
 import type { Check, Kind, WritableName } from './kinds.js';
-import type { Renderer } from './render.js';
+import type { ReadForm } from './render.js';
 import type { Value } from './stored.js';
 
 /** One spelling of a field in write bodies, and the bodies that may hold it. */
@@ -22,23 +22,20 @@ export interface Field {
   readonly fixed: boolean;
 }
 
-interface FieldOptions {
-  readonly required?: boolean;
-  readonly fallback?: Value;
-  readonly fixed?: boolean;
+type FieldOptions = Partial<Pick<Field, 'required' | 'fallback' | 'fixed'>>;
+
+export const onCreate = (name: string, kind: Kind): Spelling => ({ name, kind, create: true, update: false });
+export const onUpdate = (name: string, kind: Kind): Spelling => ({ name, kind, create: false, update: true });
+export const onBoth = (name: string, kind: Kind): Spelling => ({ name, kind, create: true, update: true });
+
+/** A field with several spellings, or a kind of its own for each. */
+export function spelled(name: string, spellings: readonly Spelling[], options: FieldOptions = {}): Field {
+  return { name, spellings, required: false, fallback: null, fixed: false, ...options };
 }
 
-const fieldOf = (name: string, spellings: readonly Spelling[], options: FieldOptions): Field => ({
-  name,
-  spellings,
-  required: options.required ?? false,
-  fallback: options.fallback ?? null,
-  fixed: options.fixed ?? false,
-});
-
 /** A field that create and update spell alike. */
-export function field(name: string, kind: Kind, options: FieldOptions = {}): Field {
-  return fieldOf(name, [{ name, kind, create: true, update: true }], options);
+export function field(name: string, kind: Kind, options?: FieldOptions): Field {
+  return spelled(name, [onBoth(name, kind)], options);
 }
 
 /** Fields of one kind. */
@@ -47,23 +44,14 @@ export function fields(kind: Kind, ...names: string[]): Field[] {
 }
 
 /** A field that only the create body lists. */
-export function createOnly(name: string, kind: Kind, options: FieldOptions = {}): Field {
-  return fieldOf(name, [{ name, kind, create: true, update: false }], options);
-}
-
-/** A field with several spellings, or a kind of its own for each. */
-export function spelled(name: string, ...spellings: readonly Spelling[]): Field {
-  return fieldOf(name, spellings, {});
+export function createOnly(name: string, kind: Kind, options?: FieldOptions): Field {
+  return spelled(name, [onCreate(name, kind)], options);
 }
 
 /** A field that no documented body lists. */
 export function unlisted(name: string, kind: Kind): Field {
-  return fieldOf(name, [{ name, kind, create: false, update: false }], {});
+  return spelled(name, [{ name, kind, create: false, update: false }]);
 }
-
-export const onCreate = (name: string, kind: Kind): Spelling => ({ name, kind, create: true, update: false });
-export const onUpdate = (name: string, kind: Kind): Spelling => ({ name, kind, create: false, update: true });
-export const onBoth = (name: string, kind: Kind): Spelling => ({ name, kind, create: true, update: true });
 
 /** A writable resource as the interface describes it. */
 export interface Resource {
@@ -76,7 +64,7 @@ export interface Resource {
   /** Rules across fields; faults go to `check.fail`. */
   rules?(value: (field: string) => Value, check: Check): void;
   /** The read form: members in the interface's order. */
-  readonly read: readonly Renderer[];
+  readonly read: ReadForm;
 }
 
 /** A resource made ready: where each field is stored, and what each body may hold. */

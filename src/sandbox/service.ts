@@ -1,5 +1,4 @@
-import { isUtf8 } from 'node:buffer';
-import { type Json, JsonSyntaxError, parseJson } from './json.js';
+import { readJson } from './json.js';
 import type { WritableName } from './kinds.js';
 import { type ReadName, read, type SortMemory } from './read.js';
 import { type Answer, json, oneFault, refuse, refuseFields } from './render.js';
@@ -113,7 +112,7 @@ export function createService({ world, tokens, keepBodies, committed }: ServiceS
     if (!/^application\/json\b/i.test(type)) {
       return refuse(415, `Unsupported media type "${type}" in request.`, format());
     }
-    const parsed = parseBody(request.body);
+    const parsed = readJson(request.body);
     if (typeof parsed === 'string') return refuse(400, parsed, format());
     const body = parsed.value;
     if (!(body instanceof Map)) return refuse(400, 'Invalid data. Expected a dictionary.', format());
@@ -162,17 +161,6 @@ export function createService({ world, tokens, keepBodies, committed }: ServiceS
 function authorized({ headers }: ServiceRequest, tokens: ReadonlySet<string>): boolean {
   const given = headers['authorization'];
   return typeof given === 'string' && given.startsWith('Bearer ') && tokens.has(given.slice(7));
-}
-
-/** The JSON of a body, or what is wrong with it. */
-function parseBody(body: Buffer): { readonly value: Json } | string {
-  if (!isUtf8(body)) return 'JSON parse error - the body is not UTF-8';
-  try {
-    return { value: parseJson(body.toString('utf8')) };
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return `JSON parse error - ${error.message}`;
-    throw error;
-  }
 }
 
 /** Paths and methods of the interface: table in section 4.1. */

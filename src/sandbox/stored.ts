@@ -15,10 +15,7 @@ export type Value =
   | number
   | boolean
   | CategoryChoice
-  | ContactPerson
-  | Currency
-  | Expenditure
-  | Alert
+  | Composed
   | readonly TemplateValues[]
   | readonly FormRow[];
 
@@ -27,29 +24,9 @@ export interface CategoryChoice {
   readonly subcategory: string | null;
 }
 
-export interface ContactPerson {
-  readonly name: string | null;
-  readonly email: string | null;
-  readonly type: string | null;
-}
-
-export interface Currency {
-  readonly value: string | null;
-  readonly symbol: string | null;
-}
-
-export interface Expenditure {
-  readonly type: string | null;
-  readonly capex: string | null;
-  readonly opex: string | null;
-}
-
-export interface Alert {
-  readonly isActive: boolean;
-  readonly daysBefore: number | null;
-  readonly type: string | null;
-  readonly message: string | null;
-  readonly emails: readonly string[];
+/** A value of named parts, such as a contact person or a currency, in the order of the interface. */
+export interface Composed {
+  readonly [part: string]: null | string | number | boolean | readonly string[];
 }
 
 /** Values of custom fields by field id. */

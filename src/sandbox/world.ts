@@ -166,26 +166,26 @@ function removeSorted(list: number[], id: number): void {
   if (list[place] === id) list.splice(place, 1);
 }
 
-/** Ids of the records that have a text, ascending. */
-type Index = Map<string, number[]>;
+/** Ids of the records that have a text, or belong to a company, ascending. */
+type Index<K> = Map<K, number[]>;
 
-function indexAdd(index: Index, text: string, id: number): void {
-  const held = index.get(text);
+function indexAdd<K>(index: Index<K>, key: K, id: number): void {
+  const held = index.get(key);
   if (held) addSorted(held, id);
-  else index.set(text, [id]);
+  else index.set(key, [id]);
 }
 
-function indexRemove(index: Index, text: string, id: number): void {
-  const held = index.get(text);
+function indexRemove<K>(index: Index<K>, key: K, id: number): void {
+  const held = index.get(key);
   if (held) removeSorted(held, id);
-  if (held?.length === 0) index.delete(text);
+  if (held?.length === 0) index.delete(key);
 }
 
 /** `indexed`: positions of the text fields that `lookUp` answers for. */
 export function createTable(indexed: readonly number[]): Table {
   const records = new Map<number, Stored>();
-  const companies = new Map<number, number[]>();
-  const indexes = new Map<number, Index>(indexed.map((position) => [position, new Map()]));
+  const companies: Index<number> = new Map();
+  const indexes = new Map<number, Index<string>>(indexed.map((position) => [position, new Map()]));
   let version = 0;
 
   const put = (record: Stored): void => {
@@ -197,12 +197,8 @@ export function createTable(indexed: readonly number[]): Table {
       if (typeof old === 'string') indexRemove(index, old, record.id);
       if (typeof text === 'string') indexAdd(index, text, record.id);
     }
-    if (before && before.company !== record.company) removeSorted(companies.get(before.company)!, record.id);
-    if (!before || before.company !== record.company) {
-      const list = companies.get(record.company);
-      if (list) addSorted(list, record.id);
-      else companies.set(record.company, [record.id]);
-    }
+    if (before && before.company !== record.company) indexRemove(companies, before.company, record.id);
+    if (before?.company !== record.company) indexAdd(companies, record.company, record.id);
     records.set(record.id, record);
     version++;
   };
@@ -223,7 +219,7 @@ export function createTable(indexed: readonly number[]): Table {
         const text = record.values[position];
         if (typeof text === 'string') indexRemove(index, text, id);
       }
-      removeSorted(companies.get(record.company)!, id);
+      indexRemove(companies, record.company, id);
       records.delete(id);
       version++;
     },

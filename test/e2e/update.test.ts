@@ -200,7 +200,7 @@ describe('an update changes the mapped field and no other', () => {
     const result = await desk.import(file, job);
     expect(result.outcomes).toEqual(['2 updated']);
     before.get(13)!['category'] = { category: 3, subcategory: 'Blade' };
-    before.get(13)!['expenditure_type'] = { type: 'blended', capex: '1.00', opex: '28249.50' };
+    before.get(13)!['expenditure_type'] = { type: 'blended', capex_actual: '1.00', opex_actual: '28249.50' };
     expect(stored(desk.sandbox, 'contract')).toEqual(before);
     expect((await desk.import(file, job)).outcomes).toEqual(['2 unchanged']);
   });

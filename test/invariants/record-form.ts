@@ -28,8 +28,8 @@ const AMOUNTS = new Set([
   'total_contract_spend_value',
   'mrc',
   'nrc',
-  'expenditure_type.capex',
-  'expenditure_type.opex',
+  'expenditure_type.capex_actual',
+  'expenditure_type.opex_actual',
 ]);
 
 /** Left out, these are false and not null. */
@@ -77,8 +77,6 @@ export function flatBody(body: Readonly<Record<string, unknown>>): Flat {
     else if (name === 'form_template') bodyForms(flat, value);
     else if (name === 'category' && isRecord(value)) {
       put(flat, 'category', { category: value['id'], subcategory: value['subcategory'] });
-    } else if (name === 'expenditure_type' && isRecord(value)) {
-      put(flat, name, { type: value['type'], capex: value['capex_actual'], opex: value['opex_actual'] });
     } else if (name === 'asset_hardware_model' && isRecord(value)) put(flat, name, value['id']);
     else put(flat, name, value);
   }

@@ -194,7 +194,7 @@ describe('the text form of a fault', () => {
       match: { method: 'GET', path: '*', every: 10, probability: 0.5, seed: 0 },
       action: { kind: 'status', status: 429, retryAfter: '-1' },
     });
-    expect(parseFault('* "/asset/?name=a b" late_commit ms=20')).toEqual({
+    expect(parseFault('* "/asset/?name=a b" late_commit=20')).toEqual({
       match: { method: '*', path: '/asset/?name=a b' },
       action: { kind: 'late_commit', ms: 20 },
     });
@@ -220,7 +220,7 @@ describe('the text form of a fault', () => {
     ['POST /asset nth=0 timeout_after', /at least 1/],
     ['POST /asset nth=x timeout_after', /nth needs a number/],
     ['POST /asset probability=2 timeout_after', /from 0 to 1/],
-    ['POST /asset timeout_after close_after', /more than one action: timeout_after, close_after/],
+    ['POST /asset timeout_after close_after', /more than one action: close_after, timeout_after/],
     ['POST /asset timeout_after retry_after=2', /"retry_after" means nothing for timeout_after/],
     ['POST /asset nth=1 nth=2 timeout_after', /stands twice/],
     ['POST /asset 503', /neither an action nor an option/],
