@@ -66,7 +66,7 @@ export function every(ms: number, work: () => Promise<unknown>): () => void {
 }
 
 interface RightOptions {
-  readonly store: Pick<Store, 'lease' | 'read' | 'swap'>;
+  readonly store: Pick<Store, 'lease' | 'read' | 'update'>;
   readonly name: string;
   /** Runs whose open requests the new holder settles itself, or has given their time: its own, and the one it replaces. */
   readonly runs: readonly [own: string, ...others: (string | undefined)[]];
@@ -129,7 +129,7 @@ async function marked(lease: Lease, options: RightOptions): Promise<boolean> {
   }
   // The earlier mark stands until this point: who dies while it waits leaves the waiting to the next.
   if (signal.aborted || !lease.valid) return false;
-  await store.swap(markOf(name), runs[0]);
+  await store.update(markOf(name), () => runs[0]);
   return lease.valid;
 }
 
@@ -140,17 +140,12 @@ function rightOf(lease: Lease, { store, name, runs: [run], signal }: RightOption
     },
     lost: lease.lost,
     async release(open = signal.aborted) {
-      // Left for the resumption of the run, and for whoever comes before it.
-      if (lease.valid && !open) await unmark(store, name, run).catch(() => undefined);
+      // Left for the resumption of the run, and for whoever comes before it. Of another run: it has got the right this moment.
+      const unmark = () => store.update(markOf(name), (was) => (was === run ? '' : undefined));
+      if (lease.valid && !open) await unmark().catch(() => undefined);
       await lease.release();
     },
   };
-}
-
-/** A mark that is not ours means that the right went to another one in this very moment. */
-async function unmark(store: Pick<Store, 'swap'>, name: string, run: string): Promise<void> {
-  const was = await store.swap(markOf(name), '');
-  if (was && was !== run) await store.swap(markOf(name), was);
 }
 
 /**

@@ -24,7 +24,7 @@ export interface ScheduleClock {
 }
 
 interface SchedulesOptions {
-  readonly store: Pick<Store, 'lease' | 'read' | 'swap'>;
+  readonly store: Pick<Store, 'lease' | 'read' | 'update'>;
   /** The jobs that have a schedule, read anew at every look. Rejects where they cannot be read. */
   jobs(): Promise<readonly ScheduledJob[]>;
   /** The queue that carries runs. */
@@ -122,7 +122,7 @@ export function openSchedules(options: SchedulesOptions) {
   async function remember(...changed: readonly Memory[]): Promise<void> {
     assertDeciding();
     for (const one of changed) known.set(one.job, one);
-    await store.swap(MEMORIES, JSON.stringify([...known.values()]));
+    await store.update(MEMORIES, () => JSON.stringify([...known.values()]));
   }
 
   async function takeLease(): Promise<void> {

@@ -9,9 +9,10 @@ function sharedTexts() {
   return {
     texts,
     read: async (name: string) => texts.get(name),
-    async swap(name: string, text: string) {
+    async update(name: string, edit: (text: string | undefined) => string | undefined) {
       const before = texts.get(name);
-      texts.set(name, text);
+      const text = edit(before);
+      if (text !== undefined) texts.set(name, text);
       return before;
     },
   };

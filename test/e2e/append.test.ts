@@ -154,9 +154,10 @@ describe('`key: none`: every row is a new record', () => {
       }),
       shared: {
         read: async (name) => texts.get(name),
-        async swap(name, text) {
+        async update(name, edit) {
           const before = texts.get(name);
-          texts.set(name, text);
+          const text = edit(before);
+          if (text !== undefined) texts.set(name, text);
           return before;
         },
       },

@@ -89,10 +89,9 @@ test('webhooks go through the proxy, and what it refuses is said without its pas
     const notifier = openNotifier({
       url: 'http://hook.invalid/T0/B0',
       state: {
-        read: async (name) => cells.get(name),
-        swap: async (name, text) => {
+        update: async (name, edit) => {
           const was = cells.get(name);
-          cells.set(name, text);
+          cells.set(name, edit(was) ?? '');
           return was;
         },
       },

@@ -58,14 +58,14 @@ export async function openAppended(run: Run): Promise<Appended> {
           .prepare('insert or ignore into appended (job, company, service, sha256, run) values (?, ?, ?, ?, ?)')
           .run(...place, folder.run),
       );
-      await shared?.swap(mark, folder.run);
+      await shared?.update(mark, () => folder.run);
     },
     async settle() {
       if (request.dryRun) return;
       await run.store.flush();
       if (run.rowStore.count(TAKEN) > 0) return;
       inHome(settings.home, (home) => home.prepare('delete from appended where run = ?').run(folder.run));
-      if ((await shared?.read(mark)) === folder.run) await shared?.swap(mark, '');
+      await shared?.update(mark, (was) => (was === folder.run ? '' : undefined));
     },
   };
 }

@@ -32,7 +32,7 @@ export interface WorkerContext extends Pick<ServiceOptions, 'channel' | 'observe
   /** Small texts that all workers on the queue share, also those with other data folders. A blank one counts as none. */
   readonly shared?: {
     read(name: string): Promise<string | undefined>;
-    swap(name: string, text: string): Promise<string | undefined>;
+    update(name: string, edit: (text: string | undefined) => string | undefined): Promise<string | undefined>;
   };
   /** Opens the way by which a run's writing requests reach other workers. `run` names the run over all machines. */
   carrier(run: string, context: CarrierContext): Promise<Carrier>;

@@ -36,11 +36,9 @@ const parse = (text: string | undefined): Home[] => parsed(homes, text) ?? [];
  * by the address of their service: two spellings of it would be two services.
  * @throws RunError `usage` where a worker lives that names another service.
  */
-export async function tellHome(store: Pick<Store, 'swap' | 'read' | 'leased'>, home: Home): Promise<void> {
+export async function tellHome(store: Pick<Store, 'update' | 'read' | 'leased'>, home: Home): Promise<void> {
   const { service } = home;
-  let expected = await store.read(NAME);
-  let known = parse(expected);
-  for (const other of known) {
+  for (const other of parse(await store.read(NAME))) {
     if (other.service === service || !(await store.leased(`home.${other.id}`))) continue;
     throw new RunError(
       'usage',
@@ -48,14 +46,10 @@ export async function tellHome(store: Pick<Store, 'swap' | 'read' | 'leased'>, h
         `Correct it, or give this service a queue of its own. A worker that has just ended counts for the seconds of ROWFERRY_LEASE.`,
     );
   }
-  // What it replaced shows the later of two that join at the same time whom it left out.
-  for (;;) {
-    const text = JSON.stringify([...known.filter(({ id }) => id !== home.id), home].slice(-MOST_HOMES));
-    const replaced = await store.swap(NAME, text);
-    if (replaced === expected) return;
-    known = [...known, ...parse(replaced).filter(({ id }) => !known.some((one) => one.id === id))];
-    expected = text;
-  }
+  await store.update(NAME, (text) => {
+    const others = parse(text).filter(({ id }) => id !== home.id);
+    return JSON.stringify([...others, home].slice(-MOST_HOMES));
+  });
 }
 
 /** Folders that the last worker on a data folder could read; undefined where there was none. */

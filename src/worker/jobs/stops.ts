@@ -16,7 +16,7 @@ const MOST = 200;
 
 export type Stops = ReturnType<typeof openStops>;
 
-export function openStops(store: Pick<Store, 'read' | 'swap'>) {
+export function openStops(store: Pick<Store, 'read' | 'update'>) {
   const here = new Map<string, AbortController>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
@@ -34,19 +34,11 @@ export function openStops(store: Pick<Store, 'read' | 'swap'>) {
     }
   }
 
-  /** Others may change it at the same time: what was replaced unseen is put back, with the same change. */
-  async function change(edit: (all: Asked) => Asked): Promise<void> {
-    let expected = await store.read(NAME);
-    let all = parsed(asked, expected) ?? [];
-    for (;;) {
-      const text = JSON.stringify(edit(all.filter(({ at }) => Date.now() - at < KEEP_MS)).slice(-MOST));
-      if (text === (expected ?? '[]')) return;
-      const replaced = await store.swap(NAME, text);
-      if (replaced === expected) return;
-      all = [...all, ...(parsed(asked, replaced) ?? []).filter(({ run }) => !all.some((one) => one.run === run))];
-      expected = text;
-    }
-  }
+  const change = (edit: (all: Asked) => Asked) =>
+    store.update(NAME, (text) => {
+      const all = (parsed(asked, text) ?? []).filter(({ at }) => Date.now() - at < KEEP_MS);
+      return JSON.stringify(edit(all).slice(-MOST));
+    });
 
   const withdraw = (run: string) => change((all) => all.filter((one) => one.run !== run));
 

@@ -9,7 +9,7 @@ import type { Store } from '../store/port.js';
 import { parsed } from '../store/shared.js';
 import { type Channel, type Missed, type Notification, post, postMail, repeated } from './deliver.js';
 
-export type NotifierState = Pick<Store, 'read' | 'swap'>;
+export type NotifierState = Pick<Store, 'update'>;
 
 export interface NotifierOptions {
   /** `Settings.worker.notifyUrl`: http or https; a user name and password in it go as basic authorisation. */
@@ -61,7 +61,7 @@ type JobState = z.output<typeof jobState>;
  *     failing ── succeeded, partial ───────> working      tell `recovered`; the past failures are kept
  *
  * An export that cannot be shown to be whole counts as failed. An interrupted run changes nothing. Of several workers, the one
- * whose `swap` made the change tells it. What could not be told is told by the next run that ends the same way.
+ * whose update made the change tells it. What could not be told is told by the next run that ends the same way.
  */
 export function openNotifier(options: NotifierOptions) {
   const { url, state, log, clean = (text: string) => text, now = Date.now, timing = TIMING } = options;
@@ -80,18 +80,22 @@ export function openNotifier(options: NotifierOptions) {
   async function tell(to: string, run: EndedRun, at: number): Promise<void> {
     const failing = run.doubtful === true || ['failed', 'braked', 'refused'].includes(run.status);
     const name = `notify.state.${run.job}`;
-    const { since = 0, failures = 0, failing: failed = false } = parsed(jobState, await state.read(name)) ?? {};
-    const made = {
-      failing,
-      since: failing && !failed ? at : since,
-      failures: failing ? (failed ? failures : 0) + 1 : failures,
-      told: true,
+    const next = (before: JobState | undefined): JobState => {
+      const { since = 0, failures = 0, failing: failed = false } = before ?? {};
+      return {
+        failing,
+        since: failing && !failed ? at : since,
+        failures: failing ? (failed ? failures : 0) + 1 : failures,
+        told: true,
+      };
     };
-    const before = parsed(jobState, await state.swap(name, JSON.stringify(made)));
+    const text = await state.update(name, (was) => JSON.stringify(next(parsed(jobState, was))));
+    const before = parsed(jobState, text);
+    const made = next(before);
     if (made.failures === 0 || (before?.failing === failing && before.told)) return;
     const change = linked(changeOf(run, at, made));
     if (await send('webhook', change, () => post(to, change, timing.timeoutMs, ending.signal))) return;
-    await state.swap(name, JSON.stringify({ ...made, told: false }));
+    await state.update(name, () => JSON.stringify({ ...made, told: false }));
   }
 
   async function tellPeople(run: EndedRun, at: number): Promise<void> {

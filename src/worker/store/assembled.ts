@@ -4,7 +4,7 @@ import { Queue, QueueEvents, Worker } from 'bullmq';
 import { within } from '../rights.js';
 import { faultOf, type Reports } from './faults.js';
 import type { Primitives, Processor, Store, StoreWorkerOptions } from './port.js';
-import { exchangePace, isLeased, openPresence, readText, swapText, takeLease } from './shared.js';
+import { exchangePace, isLeased, openPresence, readText, takeLease, updateText } from './shared.js';
 
 /** What one kind of store brings along; the rest is the same for all. */
 export interface Parts {
@@ -122,7 +122,7 @@ export function assemble(parts: Parts): Store {
     lease: (name, ttlMs) => askedAgain(() => takeLease(primitives, name, ttlMs, reports.heard)),
     leased: (name) => askedAgain(() => isLeased(primitives, name)),
     read: (name) => askedAgain(() => readText(primitives, name)),
-    swap: (name, text) => asked(() => swapText(primitives, name, text)),
+    update: (name, edit) => asked(() => updateText(primitives, name, edit)),
     pace: (service) => ({ exchange: (report) => asked(() => exchangePace(primitives, service, member, report)) }),
     workers: (queue) => askedAgain(() => presence.count(queue)),
     check: () => asked(() => primitives.ping()),

@@ -19,8 +19,11 @@ export interface Store {
   leased(name: string): Promise<boolean>;
   /** A small text kept under a name; undefined where there is none. */
   read(name: string): Promise<string | undefined>;
-  /** Puts a text under a name and tells what was there before, in one step. */
-  swap(name: string, text: string): Promise<string | undefined>;
+  /**
+   * Replaces a text in one step by what is made of it, and tells what was there before. `edit` is asked again where another one
+   * was faster; undefined leaves all as it is.
+   */
+  update(name: string, edit: TextEdit): Promise<string | undefined>;
   /** The pace shared by all processes that name the same service. */
   pace(service: string): SharedPace;
   /** Processes that work on a queue now, over all machines. */
@@ -29,6 +32,8 @@ export interface Store {
   check(): Promise<void>;
   close(): Promise<void>;
 }
+
+export type TextEdit = (text: string | undefined) => string | undefined;
 
 export type Processor = (job: Job, token: string | undefined, signal: AbortSignal | undefined) => Promise<unknown>;
 

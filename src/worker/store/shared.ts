@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { PaceReport, PaceState } from '../../model/pace.js';
-import type { Lease, Primitives, Seen } from './port.js';
+import type { Lease, Primitives, Seen, TextEdit } from './port.js';
 
 /** What a change comes to: the answer, and what is to be kept from then on; without `text` all is left as it is. */
 interface Change<T> {
   readonly answer: T;
-  readonly text?: string;
+  readonly text?: string | undefined;
   readonly keepMs?: number;
 }
 
@@ -39,8 +39,8 @@ export async function readText(cells: Primitives, name: string): Promise<string 
   return (await cells.look(textName(name))).text;
 }
 
-export function swapText(cells: Primitives, name: string, text: string): Promise<string | undefined> {
-  return update(cells, textName(name), ({ text: answer }) => ({ answer, text }));
+export function updateText(cells: Primitives, name: string, edit: TextEdit): Promise<string | undefined> {
+  return update(cells, textName(name), ({ text: answer }) => ({ answer, text: edit(answer) }));
 }
 
 /** As it is kept; `until` by the store's clock. */

@@ -23,7 +23,7 @@ export interface DueJob {
  * one that ran. They notice the change of the job file. Returns the slot's key once the slot is done with: before, a worker
  * would write over what another slot makes them remember.
  */
-export async function fallDue(crew: Crew, store: Pick<Store, 'read' | 'swap'>, due: DueJob): Promise<string> {
+export async function fallDue(crew: Crew, store: Pick<Store, 'read' | 'update'>, due: DueJob): Promise<string> {
   const { name, timezone, content, file, minutesAgo, queued, unattended } = due;
   const key = slotAt(Date.now() - minutesAgo * 60_000, timezone);
   const yesterday = slotAt(Date.now() - (minutesAgo + 24 * 60) * 60_000, timezone);
@@ -32,7 +32,7 @@ export async function fallDue(crew: Crew, store: Pick<Store, 'read' | 'swap'>, d
   const remembered = async () => JSON.parse((await store.read('schedules')) || '[]') as { job: string; key: string }[];
   const others = (await remembered()).filter(({ job }) => job !== name);
   const own = { job: name, cron: schedule.cron, timezone, key: yesterday, ...(queued !== undefined && { queued }) };
-  await store.swap('schedules', JSON.stringify([...others, own]));
+  await store.update('schedules', () => JSON.stringify([...others, own]));
   const path = join(crew.dir, 'jobs', `${name}.yaml`);
   await writeFile(`${path}.tmp`, JSON.stringify({ ...content, schedule }));
   await rename(`${path}.tmp`, path);

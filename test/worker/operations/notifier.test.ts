@@ -26,15 +26,15 @@ const MINUTE = 60_000;
 const START = Date.UTC(2026, 10, 21, 2, 0);
 const TIMING = { timeoutMs: 20_000, waitsMs: [10, 20] };
 
-/** Faithful to the store: a swap is one step. */
+/** Faithful to the store: an update is one step. */
 function memory(): NotifierState & { texts: Map<string, string> } {
   const texts = new Map<string, string>();
   return {
     texts,
-    read: async (name) => texts.get(name),
-    swap: async (name, text) => {
+    update: async (name, edit) => {
       const before = texts.get(name);
-      texts.set(name, text);
+      const text = edit(before);
+      if (text !== undefined) texts.set(name, text);
       return before;
     },
   };
@@ -253,14 +253,14 @@ describe('notifications', () => {
     const { url } = await hook();
     const broken = open({
       url,
-      state: { read: () => Promise.reject(new Error('away')), swap: () => Promise.reject(new Error('away')) },
+      state: { update: () => Promise.reject(new Error('away')) },
     });
     broken.notifier.ended(RUN);
     await until(() => broken.lines.length === 1, { what: 'logged' });
     expect(broken.lines[0]).toContain('could not be made: away');
     const hanging = open({
       url,
-      state: { read: () => new Promise(() => undefined), swap: () => new Promise(() => undefined) },
+      state: { update: () => new Promise(() => undefined) },
     });
     hanging.notifier.ended(RUN);
     const begun = performance.now();

@@ -36,7 +36,7 @@ export function dyingStore(store: ProcessStore, step: number): { readonly store:
       };
     });
   const asked = ['add', 'getJobState'];
-  const texts = mortal(store, ['read', 'swap']);
+  const texts = mortal(store, ['read', 'update']);
   const queue: Store['queue'] = (name, options) => mortal(store.queue(name, options), asked);
   return { store: proxied<Store>(texts, (name) => (name === 'queue' ? queue : undefined)), died: () => left < 0 };
 }

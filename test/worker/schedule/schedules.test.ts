@@ -23,7 +23,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
 
   beforeEach(async () => {
     await store.queue('rowferry').obliterate({ force: true });
-    await store.swap('schedules', '');
+    await store.update('schedules', () => '');
     runs = store.worker('rowferry', () => Promise.resolve(), { autorun: false });
   });
 

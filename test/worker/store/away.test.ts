@@ -113,7 +113,7 @@ describe.skipIf('missing' in (await redisServer()))('Redis', () => {
     await expect(queue.add('import', { rows: ['x'.repeat(10_000)] })).rejects.toThrow(
       /is full: Redis takes no more data/,
     );
-    await expect(store.swap('text', 'x')).rejects.toThrow(/is full/);
+    await expect(store.update('text', () => 'x')).rejects.toThrow(/is full/);
     const ran: unknown[] = [];
     store.worker('rowferry', async (job) => void ran.push(job.id), {});
     await until(() => store.notices.some((text) => /is full/.test(text)));
@@ -160,7 +160,7 @@ describe.skipIf('missing' in (await redisServer()))('Redis', () => {
     const lease = await store.lease('one', 2_000);
     expect(await store.lease('one', 2_000)).toBeUndefined();
     await lease?.release();
-    expect(await store.swap('text', 'x')).toBeUndefined();
+    expect(await store.update('text', () => 'x')).toBeUndefined();
     const state = await store.pace('service').exchange({ successes: 1, throttled: 0, overloaded: 0 });
     expect(state.successes).toBe(1);
     expect(await store.workers('rowferry')).toBe(1);

@@ -120,13 +120,25 @@ describe.each(await availableStores())('rights and pace on $name', ({ name: kind
   it('keeps texts, and tells what was there before', async () => {
     const name = fresh();
     expect(await store.read(name)).toBeUndefined();
-    expect(await store.swap(name, '{"späte":"Nacht"}')).toBeUndefined();
+    expect(await store.update(name, () => '{"späte":"Nacht"}')).toBeUndefined();
     expect(await other.read(name)).toBe('{"späte":"Nacht"}');
-    expect(await other.swap(name, '')).toBe('{"späte":"Nacht"}');
+    expect(await other.update(name, () => '')).toBe('{"späte":"Nacht"}');
     expect(await store.read(name)).toBe('');
-    const before = await Promise.all(['a', 'b', 'c', 'd'].map((text, i) => (i % 2 ? store : other).swap(name, text)));
+    const before = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((text, i) => (i % 2 ? store : other).update(name, () => text)),
+    );
     // Each saw what another one put: none twice, and the first what was there.
     expect(new Set([...before, await store.read(name)])).toEqual(new Set(['', 'a', 'b', 'c', 'd']));
+  });
+
+  it('makes a text of the one before in one step, or leaves it', async () => {
+    const name = fresh();
+    const add = (text: string, i: number) => (i % 2 ? store : other).update(name, (was = '') => `${was}${text}`);
+    await Promise.all(['a', 'b', 'c', 'd'].map(add));
+    const all = await store.read(name);
+    expect([...(all ?? '')].sort()).toEqual(['a', 'b', 'c', 'd']);
+    expect(await other.update(name, () => undefined)).toBe(all);
+    expect(await store.read(name)).toBe(all);
   });
 
   describe('a pace', () => {
