@@ -1,4 +1,3 @@
-import type { Stats } from 'node:fs';
 import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../../model/error.js';
@@ -30,20 +29,16 @@ export class OutsideRoots extends RunError {
   }
 }
 
-/** More links than these on one path are a circle. */
-const MAX_LINKS = 40;
-
 /**
- * Absolute path of a file that job data names. Links are followed by hand, and nothing outside the allowed folders is
- * looked at: what is answered cannot depend on what exists there.
+ * Absolute path of a file that job data names, links followed. What is answered does not depend on what exists outside the
+ * allowed folders.
  * @throws RunError `usage` for a path that may not be read; `FileAway` where the path is allowed and nothing is there.
  */
 export async function fileBelowRoots(file: string, folders: AllowedFolders): Promise<string> {
   if (file === '' || file.includes('\0')) throw refused(file, 'is no path');
-  const real = await realRoots([...folders.roots, folders.inbox]);
   let [hidden, below] = [false, false];
   for (const candidate of allowedPlaces(file, folders)) {
-    const place = await placeIn(real, candidate, file, unreadable);
+    const place = await placeIn(folders, candidate, file, unreadable);
     below ||= place !== 'outside';
     hidden ||= place === 'hidden';
     if (typeof place === 'string' || place.missing.length > 0) continue;
@@ -67,27 +62,62 @@ async function isOneOf(file: string, others: readonly string[]): Promise<boolean
   return id !== undefined && (await Promise.all(others.map(idOf))).includes(id);
 }
 
+/** Where a path leads, every link on it followed. */
+interface Place {
+  /** The last folder or file on the way that is there. Absolute. */
+  readonly at: string;
+  /** The names after it, of which nothing is there. */
+  readonly missing: readonly string[];
+  /** Why it cannot be told what comes after `at`. */
+  readonly fault?: string | undefined;
+}
+
 /**
  * Where a path leads that lies, by its name, below one of the folders; `outside` and `hidden` where it does not, or a
- * name on the way begins with a dot. Throws what `outsideError` makes where a link leads out.
+ * name on the way begins with a dot. Throws what `outsideError` makes where a link leads out, whether anything is there or not.
  */
 async function placeIn(
-  real: readonly RealRoot[],
+  { roots, inbox }: Pick<AllowedFolders, 'roots' | 'inbox'>,
   candidate: string,
   file: string,
   outsideError: (file: string) => RunError,
-): Promise<Place | 'outside' | 'hidden'> {
-  const places = placesBelow(
-    candidate,
-    real.map(({ named }) => named),
-  );
-  if (places.length === 0) return 'outside';
-  // The data folder may be hidden itself (`.rowferry`): a path that is plain below any allowed folder is plain.
-  const plain = places.find(({ segments }) => !segments.some(isHidden));
-  const base = plain && real.find(({ named }) => named === plain.root);
-  if (!plain || !base) return 'hidden';
-  const roots = real.map((one) => one.real);
-  return follow(base.real, plain.segments, roots, file, outsideError);
+): Promise<(Place & { readonly kind: 'file' | 'folder' | 'other' }) | 'outside' | 'hidden'> {
+  const named = [...roots, inbox].map((root) => path.resolve(root));
+  const real = await Promise.all(named.map((root) => realpath(root).catch(() => root)));
+  const standing = standingOf(candidate, [...named, ...real]);
+  if (standing !== 'below') return standing;
+  const place = await leadsTo(candidate);
+  const whole = wholePath(place);
+  if (standingOf(whole, real) !== 'below' && !real.includes(whole)) throw outsideError(file);
+  if (place.fault === 'ELOOP') throw refused(file, 'goes through a circle of symbolic links');
+  if (place.fault !== undefined) throw refused(file, `cannot be looked at (${place.fault})`);
+  const info = await lstat(place.at);
+  return { ...place, kind: info.isFile() ? 'file' : info.isDirectory() ? 'folder' : 'other' };
+}
+
+/** How a path stands to folders, by its name. They may be hidden themselves (`.rowferry`): what is plain below any of them is plain. */
+function standingOf(file: string, folders: readonly string[]): 'below' | 'hidden' | 'outside' {
+  const ways = folders
+    .map((folder) => path.relative(folder, file).split(path.sep))
+    .filter(([first = '']) => first !== '' && first !== '..');
+  if (ways.length === 0) return 'outside';
+  return ways.some((names) => !names.some((name) => name.startsWith('.'))) ? 'below' : 'hidden';
+}
+
+async function leadsTo(file: string): Promise<Place> {
+  let code: string;
+  try {
+    return { at: await realpath(file), missing: [] };
+  } catch (error) {
+    code = codeOf(error) || String(error);
+  }
+  const above = path.dirname(file);
+  // A link to what is not there yet.
+  const link = code === 'ENOENT' ? await readlink(file).catch(() => undefined) : undefined;
+  if (link !== undefined) return leadsTo(path.resolve(await realpath(above), link));
+  const { at, missing, fault } = await leadsTo(above);
+  const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+  return { at, missing: [...missing, path.basename(file)], fault: fault ?? (isMissing ? undefined : code) };
 }
 
 /** Where a file that is named so may lie, by its name alone; the first that exists is meant. Absolute. */
@@ -98,83 +128,6 @@ export function allowedPlaces(file: string, { roots, inbox }: Omit<AllowedFolder
   const [first, ...rest] = plain.split(path.sep);
   const dropped = first === 'inbox' && rest.length > 0 ? [path.resolve(inbox, ...rest)] : [];
   return [...new Set([...dropped, ...roots.map((root) => path.resolve(root, file))])];
-}
-
-/** An allowed folder by a name of it, and what that leads to. */
-interface RealRoot {
-  readonly named: string;
-  readonly real: string;
-}
-
-/** Where a path leads, every link on it followed. */
-interface Place {
-  /** The last folder or file on the way that is there. Absolute. */
-  readonly at: string;
-  readonly kind: 'file' | 'folder' | 'other';
-  /** The names after it, of which nothing is there. */
-  readonly missing: readonly string[];
-}
-
-/** Roots that exist, by their names and by what these lead to. */
-async function realRoots(roots: readonly string[]): Promise<RealRoot[]> {
-  const found: RealRoot[] = [];
-  for (const root of new Set(roots.map((one) => path.resolve(one)))) {
-    const real = await realpath(root).catch(() => undefined);
-    found.push({ named: root, real: real ?? root });
-    if (real !== undefined && real !== root) found.push({ named: real, real });
-  }
-  return found;
-}
-
-function placesBelow(file: string, roots: readonly string[]): { readonly root: string; readonly segments: string[] }[] {
-  return roots.flatMap((root) => {
-    const near = path.relative(root, file);
-    const outside = near === '' || near === '..' || near.startsWith(`..${path.sep}`) || path.isAbsolute(near);
-    return outside ? [] : [{ root, segments: near.split(path.sep) }];
-  });
-}
-
-const isHidden = (segment: string): boolean => segment.startsWith('.');
-
-/** Walks down from an allowed folder. */
-async function follow(
-  base: string,
-  segments: readonly string[],
-  roots: readonly string[],
-  file: string,
-  outsideError: (file: string) => RunError,
-): Promise<Place> {
-  let [at, rest, links] = [base, [...segments], 0];
-  let kind: Place['kind'] = 'folder';
-  for (let segment = rest.shift(); segment !== undefined; segment = rest.shift()) {
-    const next = path.join(at, segment);
-    const info: Stats | undefined = kind === 'folder' ? await lookAt(next, file) : undefined;
-    if (!info) return { at, kind, missing: [segment, ...rest] };
-    if (!info.isSymbolicLink()) {
-      at = next;
-      kind = info.isFile() ? 'file' : info.isDirectory() ? 'folder' : 'other';
-      continue;
-    }
-    if (++links > MAX_LINKS) throw refused(file, 'goes through a circle of symbolic links');
-    const target = path.resolve(at, await readlink(next));
-    if (roots.includes(target)) {
-      at = target;
-      continue;
-    }
-    const place = placesBelow(target, roots).find((one) => !one.segments.some(isHidden));
-    if (!place) throw outsideError(file);
-    [at, rest] = [place.root, [...place.segments, ...rest]];
-  }
-  return { at, kind, missing: [] };
-}
-
-/** Undefined where nothing is there. */
-async function lookAt(next: string, file: string): Promise<Stats | undefined> {
-  return lstat(next).catch((error: unknown) => {
-    const code = codeOf(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw refused(file, `cannot be looked at (${code || String(error)})`);
-  });
 }
 
 function unreadable(file: string): RunError {
@@ -209,9 +162,8 @@ export function targetFolders({ home, inbox, jobsDir, ...settings }: Settings, r
 const OWN = ['runs', 'uploads', 'queue', 'service', 'home.db', 'home.db-wal', 'home.db-shm'];
 
 /**
- * Absolute path of the file that an export is to write, its folders not made yet. Links are followed by hand, as they are
- * for files that are read (`fileBelowRoots`): nothing outside the allowed folders is looked at. A relative path is meant below
- * the first folder of ROWFERRY_ROOTS.
+ * Absolute path of the file that an export is to write, its folders not made yet. Links are followed as they are for files that
+ * are read (`fileBelowRoots`). A relative path is meant below the first folder of ROWFERRY_ROOTS.
  * @throws RunError `usage` for a path that may not be written; `OutsideRoots` where another worker may have that folder.
  */
 export async function targetBelowRoots(file: string, folders: TargetFolders): Promise<string> {
@@ -243,8 +195,7 @@ export async function makeTarget(file: string, folders: TargetFolders): Promise<
 async function placeOf(file: string, folders: TargetFolders): Promise<Place> {
   if (file === '' || file.includes('\0')) throw refused(file, 'is no path');
   if (/[/\\]$/.test(file)) throw refused(file, 'is a folder; name a file to write');
-  const real = await realRoots([...folders.roots, folders.inbox]);
-  const place = await placeIn(real, candidate(file, folders), file, unwritable);
+  const place = await placeIn(folders, candidate(file, folders), file, unwritable);
   if (place === 'outside') throw unwritable(file);
   if (place === 'hidden') throw refused(file, 'is hidden: names that begin with a dot are never written');
   if (await isOwn(wholePath(place), folders)) throw refused(file, `lies ${OWN_TEXT}; name another folder`);
