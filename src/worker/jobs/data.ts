@@ -201,7 +201,7 @@ export function jobDataSchema(): Readonly<Record<string, unknown>> {
 }
 
 /** Data that are fit to be carried out. */
-type FitData =
+export type FitData =
   | { readonly kind: 'import'; readonly ok: RowsData; readonly inline?: LoadedJob }
   | { readonly kind: 'reconcile'; readonly ok: RowsData; readonly inline?: LoadedReconcileJob }
   | { readonly kind: 'export'; readonly ok: ExportData; readonly inline?: LoadedExportJob };

@@ -3,6 +3,7 @@ import { type RowsJob, targetsOf } from '../../model/job.js';
 import { redactor } from '../../model/secret-forms.js';
 import { foldText } from '../../model/value.js';
 import { LockHeld } from '../../runs/run/lock.js';
+import type { JobState } from './state.js';
 
 /**
  * What a fault means for the job of the queue:
@@ -12,6 +13,20 @@ import { LockHeld } from '../../runs/run/lock.js';
  *   `final`: nothing will be different next time
  */
 type FailureKind = 'later' | 'full' | 'retry' | 'final';
+
+/**
+ * The job is not to be done now: it is put back on the queue, to be taken up after so many milliseconds or before all others, by
+ * whichever worker asks then. With a state that state is told.
+ */
+export class PutBack extends Error {
+  override readonly name = 'PutBack';
+  constructor(
+    readonly after: number | 'first',
+    readonly state?: JobState,
+  ) {
+    super('The job is put back on the queue.');
+  }
+}
 
 /** The run came to an end as `failed`, and the job has attempts left: the next one continues it. */
 export class RunFailed extends Error {

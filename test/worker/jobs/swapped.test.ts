@@ -2,17 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { link, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Job } from 'bullmq';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newRunId } from '../../../src/runs/run/layout.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { checkJobData } from '../../../src/worker/jobs/data.js';
-import type { Prepared, RunDeps } from '../../../src/worker/jobs/delivery.js';
-import { RowsDelivery } from '../../../src/worker/jobs/process.js';
+import { originOf } from '../../../src/worker/jobs/ids.js';
+import { type Prepared, prepare } from '../../../src/worker/jobs/prepare.js';
 import { freshState } from '../../../src/worker/jobs/state.js';
-import { openStops } from '../../../src/worker/jobs/stops.js';
-import type { Store } from '../../../src/worker/store/port.js';
 import { type Desk, openDesk } from '../../support/desk.js';
 
 const JOB = {
@@ -42,21 +39,17 @@ async function prepared(
   if ('faults' in checked || checked.kind === 'export') throw new Error('the data are wrong');
   const settings = desk.settings({ ROWFERRY_ROOTS: join(desk.dir, 'data'), ROWFERRY_INBOX: join(desk.dir, 'drop') });
   const log = pino({ level: 'silent' });
-  const store = { read: async () => undefined, workers: async () => 1 } as Partial<Store> as Store;
   const signal = new AbortController().signal;
-  const deps: RunDeps = {
-    ...{ settings, store, log, stopping: signal, homeId: '0'.repeat(16), stops: openStops(store) },
-    context: () => ({ settings }),
-    dropFolder: new DropFolder(settings.inbox),
-    onEnded: () => undefined,
-  };
   const data = trigger === 'schedule' ? { ...checked.ok, job: 'slots' } : checked.ok;
-  const id = trigger === 'schedule' ? 'night.slots.2026-01-01T0200' : 'j';
-  const job = { id, name: kind, timestamp: 0, data, opts: {} } as Partial<Job> as Job;
-  const delivery = new RowsDelivery(kind, deps, job, undefined, data, checked.inline);
-  Reflect.set(delivery, 'state', freshState(newRunId()));
-  const ready = await delivery.prepare();
-  if ('result' in ready) throw new Error('nothing is to be run');
+  const job = { id: trigger === 'schedule' ? 'night.slots.2026-01-01T0200' : 'j', name: kind, timestamp: 0 };
+  const ready = await prepare({
+    ...{ settings, job, checked: { ...checked, ok: data }, name: 'inline' },
+    origin: originOf(job, data, settings.inbox),
+    state: freshState(newRunId()),
+    store: { workers: async () => 1 },
+    dropFolder: new DropFolder(settings.inbox),
+  });
+  if ('first' in ready) throw new Error('nothing is to be run');
   const listener = { progress: () => undefined, notice: () => undefined };
   const begun = async () => {
     const { summary } = await ready.begin({ settings, log, signal, listener });

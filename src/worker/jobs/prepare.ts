@@ -1,0 +1,260 @@
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Job } from 'bullmq';
+import { RunError } from '../../model/error.js';
+import type { RowsJob } from '../../model/job.js';
+import { exportRecords } from '../../runs/export.js';
+import { importFile } from '../../runs/import.js';
+import {
+  dateOf,
+  exportRequest,
+  type LoadedExportJob,
+  type LoadedJob,
+  loadExportJob,
+  loadJob,
+  loadReconcileJob,
+  outputOf,
+  withDate,
+} from '../../runs/job-file.js';
+import { reconcileFile } from '../../runs/reconcile.js';
+import type { RunResult } from '../../runs/run/conclude.js';
+import type { RunContext } from '../../runs/run/context.js';
+import { linklessCopy } from '../../runs/run/run.js';
+import type { Schedule } from '../../runs/schedule/slots.js';
+import type { Settings } from '../../runs/settings.js';
+import type { Claim } from '../inbox/claim.js';
+import { placeText } from '../inbox/disk.js';
+import type { DropFolder, FirstRun } from '../inbox/drop-folder.js';
+import type { Store } from '../store/port.js';
+import { type FitData, type JobKind, type RowsData, type RowsOptions, RUNS_QUEUE, type RunData } from './data.js';
+import { PutBack } from './failure.js';
+import { type Lateness, lateNote, lateness, type Origin } from './ids.js';
+import {
+  allowedPlaces,
+  FileAway,
+  fileBelowRoots,
+  makeTarget,
+  OutsideRoots,
+  targetFolders,
+  uploadsDir,
+} from './roots.js';
+import type { JobState } from './state.js';
+
+export interface PrepareDeps {
+  readonly settings: Settings;
+  readonly store: Pick<Store, 'workers'>;
+  readonly dropFolder: DropFolder;
+  /** The run of a schedule's slot begins. */
+  onSlot?(slot: { readonly job: string; readonly dueAt: number }): void;
+}
+
+/** A job of the queue as far as it is known before its run begins. */
+export interface Order extends PrepareDeps {
+  readonly job: Pick<Job, 'id' | 'timestamp'>;
+  readonly checked: FitData;
+  readonly name: string;
+  readonly origin: Origin;
+  readonly state: JobState;
+}
+
+/** A run that may begin. */
+export interface Prepared {
+  /** The file that it reads or writes. */
+  readonly file: string;
+  /** The job, where rows are taken into the service. */
+  readonly rowsJob?: RowsJob;
+  begin(context: RunContext): Promise<RunResult>;
+}
+
+/** A dropped file whose content was run before: no run is needed. */
+export interface Repeated {
+  readonly claim: Claim;
+  readonly first: FirstRun;
+}
+
+/**
+ * Finds out what is to be run, and makes ready what that needs. Nothing is begun yet.
+ * @throws RunError, and `PutBack` where the job is not to be done now.
+ */
+export async function prepare(order: Order): Promise<Prepared | Repeated> {
+  const { checked } = order;
+  return checked.kind === 'export' ? prepareExport(order, checked) : prepareRows(order, checked);
+}
+
+/** What is said in a run that takes the place of one that was begun where no worker lives any more. */
+const ANEW: Readonly<Record<JobKind, string>> = {
+  import: 'Rows that it wrote are unchanged here; its own reports lie there, if anywhere.',
+  reconcile: 'What it wrote is unchanged here; its own reports lie there, if anywhere.',
+  export: 'All is read again; nothing of it is lost.',
+};
+
+/**
+ * Looks at what led to the run; who watches the schedules is told that the run of a slot begins. `notes`: sentences for the
+ * warnings of its summary.
+ */
+function occasion(order: Order, schedule: Schedule | undefined): { slot: Lateness | undefined; notes: string[] } {
+  const { job, name, state, checked } = order;
+  const slot = schedule && lateness(job.id ?? '', schedule, job.timestamp);
+  const notes: string[] = [];
+  if (schedule && slot) {
+    order.onSlot?.({ job: name, dueAt: slot.dueAt });
+    if (slot.late) notes.push(lateNote(slot.dueAt, Date.now(), schedule.timezone));
+  }
+  if (state.insteadOf) {
+    const { run, host } = state.insteadOf;
+    notes.push(
+      `Begun anew: run ${run} of the same job was begun on ${host}, whose worker is gone. ${ANEW[checked.kind]}`,
+    );
+  }
+  return { slot, notes };
+}
+
+/** A file that is on another machine is looked for by others, so often and so long apart. */
+const AWAY = { times: 30, everyMs: 2_000 };
+
+/** A job whose file is that of another worker is left to that one. */
+export const leftToOthers = (state?: JobState): PutBack => new PutBack(AWAY.everyMs, state);
+
+/**
+ * What is to be thrown for a file that this worker cannot have: the job is left to the others for a while, and fails, with
+ * `advice`, where none of them has it. Any other error comes back as it is.
+ */
+async function handOn(error: unknown, { state, store }: Order, advice: string): Promise<unknown> {
+  if (!(error instanceof FileAway || error instanceof OutsideRoots)) return error;
+  const times = (state.away ?? 0) + 1;
+  const alone = (await store.workers(RUNS_QUEUE)) === 1;
+  if (!alone && times <= AWAY.times) return leftToOthers({ ...state, away: times });
+  if (error instanceof OutsideRoots) return error;
+  const looked = alone ? '' : ` No worker that took the job within ${(AWAY.times * AWAY.everyMs) / 1000} s has it.`;
+  return new RunError('failed', `${error.message}${looked} ${advice}`, [], { cause: error });
+}
+
+/** The first of two files with the same content is waited for. */
+const SAME_CONTENT_MS = 2_000;
+
+/** What the two kinds of run that take rows do each in their own way. */
+const ROWS = {
+  import: {
+    /** The job of this name in the jobs folder. */
+    load: (name: string, from: { readonly jobsDir: string }): Promise<LoadedJob> => loadJob(name, from),
+    begin: importFile,
+    /** Whether nothing is to be written to the service. */
+    dryRun: ({ dry_run: dryRun = false }: RowsOptions, _: LoadedJob) => dryRun,
+  },
+  reconcile: {
+    load: (name: string, from: { readonly jobsDir: string }): Promise<LoadedJob> => loadReconcileJob(name, from),
+    begin: reconcileFile,
+    dryRun({ apply, dry_run: dryRun }: RowsOptions, { job }: LoadedJob) {
+      const asked = apply ?? (dryRun === undefined ? undefined : !dryRun);
+      return !(asked ?? ('apply' in job && job.apply));
+    },
+  },
+};
+
+/** A run of rows: it has a file, perhaps out of the drop folder, and may write to the service. */
+async function prepareRows(
+  order: Order,
+  { kind, ok: data, inline }: Exclude<FitData, { kind: 'export' }>,
+): Promise<Prepared | Repeated> {
+  const { settings, dropFolder } = order;
+  const { claim } = order.origin;
+  const { load, begin, dryRun } = ROWS[kind];
+  const loaded = inline ?? (await load(order.name, settings));
+  const file = await rowsFile(order, data);
+  const { force = false, company, ...options } = data.options ?? {};
+  if (claim) {
+    const seen = await dropFolder.check(claim, loaded, company ?? loaded.job.company ?? settings.company);
+    if (seen.verdict === 'wait') throw new PutBack(SAME_CONTENT_MS);
+    if (seen.verdict === 'repeated') return { claim, first: seen.first };
+  }
+  const { notes } = occasion(order, loaded.job.schedule);
+  const request = {
+    ...{ run: order.state.run, file, job: loaded, dryRun: dryRun(options, loaded), force, notes },
+    ...(company !== undefined && { company }),
+    ...(data.corrections && { corrections: data.corrections }),
+    ...(claim && { reportDir: claim.dir }),
+    // What `fileBelowRoots` found leads through no link, and must not do so later.
+    ...(data.rows ? { jsonRows: true } : { makeSource: linklessCopy(file) }),
+  };
+  return { file, rowsJob: loaded.job, begin: (context) => begin(request, context) };
+}
+
+/** The file that the job names, or the rows that it holds as one; handed on to other machines where it is not on this one. */
+async function rowsFile(order: Order, { rows, file = '' }: RowsData): Promise<string> {
+  const { settings } = order;
+  if (rows) return writeRows(settings.home, order.state.run, rows);
+  try {
+    return await fileBelowRoots(file, settings);
+  } catch (error) {
+    const [place = ''] = allowedPlaces(file, settings);
+    const advice =
+      order.origin.trigger === 'schedule'
+        ? `The schedule reads ${place}: put the file there before the next time.`
+        : 'Put it there and send the job again.';
+    throw await handOn(error, order, advice);
+  }
+}
+
+/** Writes the rows of a job as NDJSON, one object a line; row numbers are then positions in the list, from 1. Returns its path. */
+async function writeRows(home: string, run: string, rows: NonNullable<RowsData['rows']>): Promise<string> {
+  const lines = rows.map((row) => `${JSON.stringify(row)}\n`);
+  await mkdir(uploadsDir(home), { recursive: true });
+  const file = uploadOf(home, {}, run);
+  await placeText(file, lines.join(''));
+  return file;
+}
+
+/** Where the file of a job lies, or would lie if it had been put into `<home>/uploads`. */
+function uploadOf(home: string, data: Pick<RunData, 'file'>, run: string): string {
+  return data.file === undefined ? path.join(uploadsDir(home), `${run}.ndjson`) : path.resolve(home, data.file);
+}
+
+/** Names that rows and copies are given: of one job each, and removed after it. */
+const OURS = /^[0-9a-f]{16}-.|^\d{8}T\d{9}Z-[0-9a-f]+\.ndjson$/s;
+
+/** Removes what was put into `<home>/uploads` for a job that needs it no more; other files there are left alone. */
+export async function removeUpload(home: string, data: RunData, run: string): Promise<void> {
+  const file = uploadOf(home, data, run);
+  if (path.dirname(file) === uploadsDir(home) && OURS.test(path.basename(file))) await rm(file, { force: true });
+}
+
+/** An export: it has a file to write, and changes nothing in the service. */
+async function prepareExport(
+  order: Order,
+  { ok: data, inline }: Extract<FitData, { kind: 'export' }>,
+): Promise<Prepared> {
+  const { settings } = order;
+  const loaded = inline ?? (await loadExportJob(order.name, settings));
+  const { slot, notes } = occasion(order, loaded.job.schedule);
+  const target = await exportTarget(order, data, loaded, slot?.slot);
+  const company = data.options?.company;
+  const request = exportRequest(
+    loaded,
+    { target, run: order.state.run, notes, ...(company !== undefined && { company }) },
+    { cwd: settings.home },
+  );
+  return { file: target, begin: (context) => exportRecords(request, context) };
+}
+
+/** The file to write, in a folder that is there; handed on to other machines where it is not below a folder of this one. */
+async function exportTarget(
+  order: Order,
+  data: RunData,
+  { job, name }: LoadedExportJob,
+  slot: string | undefined,
+): Promise<string> {
+  const stated = data.file ?? outputOf(job);
+  if (stated === undefined) {
+    throw new RunError(
+      'usage',
+      `The job ${name} does not say which file to write. Give it a line such as \`output: exports/${job.resource}s-{date}.xlsx\`, or send \`file\` with the job of the queue.`,
+    );
+  }
+  // The date of the slot also where its run begins after midnight.
+  const date = slot?.slice(0, 10) ?? dateOf(Date.now(), job.schedule?.timezone);
+  try {
+    return await makeTarget(withDate(stated, date), targetFolders(order.settings));
+  } catch (error) {
+    throw await handOn(error, order, 'Name a folder that the worker may write to.');
+  }
+}
