@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunError } from '../../model/error.js';
-import { createText } from './disk.js';
+import { makeWith } from './disk.js';
 
 /** A file that was taken from the drop folder; contract section 9. */
 export interface Claim {
@@ -75,13 +75,13 @@ export function shown(name: string): string {
   return clean.length > 120 ? `${clean.slice(0, 100)}…${clean.slice(-16)}` : clean;
 }
 
-/** Lies in a claim's folder once its file is known to be complete: whoever makes it offers the claim. */
+/** A folder in that of a claim whose file is known to be complete: whoever makes it offers the claim. */
 export const COMPLETE = '.complete';
 
 /** False where it was marked before. Of several processes one succeeds. */
 export function markComplete({ dir, name }: Claim): Promise<boolean> {
   // Not empty: on a full disk the claim waits here, before its run is told that it has no room.
-  return createText(join(dir, COMPLETE), name);
+  return makeWith(join(dir, COMPLETE), 'name', name);
 }
 
 /** A folder in `processing/`, whatever is in it. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
-import { link, lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeSharedFolder, shareLikeFolder } from '../../runs/run/layout.js';
 
@@ -86,27 +86,37 @@ export async function placeText(path: string, text: string, { flush = false } = 
   }
 }
 
-/** Makes a small text with its content; false where something has that name already. Of several processes one succeeds. */
-export async function createText(path: string, text: string): Promise<boolean> {
+/** Makes a small text; false where something has that name already. Of several processes one succeeds. */
+export async function writeOnce(path: string, text: string): Promise<boolean> {
+  return writeShared(path, text).then(
+    () => true,
+    (error: unknown) => {
+      if (codeOf(error) === 'EEXIST') return false;
+      throw error;
+    },
+  );
+}
+
+/** Moves a folder; false where there is one of that name, which holds something: a rename never replaces that. */
+export async function moveFolder(from: string, to: string): Promise<boolean> {
+  return rename(from, to).then(
+    () => true,
+    (error: unknown) => {
+      if (['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error))) return false;
+      throw error;
+    },
+  );
+}
+
+/** Makes a folder with a small text in it; false where it is there already. Of several processes one succeeds, in one step. */
+export async function makeWith(path: string, name: string, text: string): Promise<boolean> {
   const temporary = temporaryFor(path);
   try {
-    await writeShared(temporary, text);
-    return await link(temporary, path).then(
-      () => true,
-      (error: unknown) => {
-        if (codeOf(error) === 'EEXIST') return false;
-        // Some shares know no second names; there the content comes a moment after the file.
-        return writeShared(path, text).then(
-          () => true,
-          (second: unknown) => {
-            if (codeOf(second) === 'EEXIST') return false;
-            throw second;
-          },
-        );
-      },
-    );
+    await makeSharedFolder(temporary);
+    await writeShared(join(temporary, name), text);
+    return await moveFolder(temporary, path);
   } finally {
-    await rm(temporary, { force: true }).catch(() => undefined);
+    await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import { diskWords, RunError } from '../../model/error.js';
@@ -8,7 +8,7 @@ import type { LoadedJob } from '../../runs/job-file.js';
 import { reached } from '../../trace/milestones.js';
 import { parsed } from '../store/shared.js';
 import { type Claim, COMPLETE, claimFolder, endedPrefix, isDataName, RESULT, segment, shown } from './claim.js';
-import { codeOf, createText, isFolder, makeFolders, openPlain, placeText, textOf } from './disk.js';
+import { isFolder, makeFolders, makeWith, moveFolder, openPlain, placeText, textOf } from './disk.js';
 
 /** The run that had the same content first. */
 export interface FirstRun {
@@ -63,7 +63,7 @@ export class DropFolder {
       throw new RunError(
         'failed',
         `Whether "${shown(claim.name)}" was imported before cannot be found out: in the drop folder ${this.dir}, ${diskWords(error)}. ` +
-          'Nothing was sent. Put that right and drop the file again.',
+          'Put that right and drop the file again.',
         [],
         { cause: error },
       );
@@ -93,7 +93,7 @@ export class DropFolder {
       const now = before ?? (await this.#move(claim, join(place, claim.job, name)));
       if (here && before !== undefined) await merge(from, before);
       if (here) reached('archived');
-      await rm(join(now, COMPLETE), { force: true });
+      await rm(join(now, COMPLETE), { recursive: true, force: true });
       await this.#noteResult(claim, result, `${this.asSeen(now)}/${note?.name ?? 'report.html'}`);
       return now;
     } catch (error) {
@@ -132,18 +132,13 @@ export class DropFolder {
     return this.#hidden.reduce((left, root) => left.replaceAll(root, ''), text.replaceAll(file, name));
   }
 
-  /** A name that another run has there gets a number. A folder that holds something is never replaced by a rename. */
+  /** A name that another run has there gets a number. */
   async #move(claim: Claim, to: string): Promise<string> {
     await makeFolders(join(this.dir, dirname(to)));
     for (let number = 1; ; number++) {
       const numbered = number === 1 ? to : `${to} (${number})`;
       await this.ledger.moving(claim, numbered);
-      try {
-        await rename(claimFolder(this.dir, claim), join(this.dir, numbered));
-        return join(this.dir, numbered);
-      } catch (error) {
-        if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error))) throw error;
-      }
+      if (await moveFolder(claimFolder(this.dir, claim), join(this.dir, numbered))) return join(this.dir, numbered);
     }
   }
 }
@@ -162,7 +157,7 @@ async function hashOf(claim: Claim): Promise<string> {
   } catch (error) {
     throw new RunError(
       'failed',
-      `The file ${shown(claim.file)} cannot be read: ${diskWords(error)}. Nothing was sent. See to it that the user of the worker can read it.`,
+      `The file ${shown(claim.file)} cannot be read: ${diskWords(error)}. See to it that the user of the worker can read it.`,
       [],
       { cause: error },
     );
@@ -195,12 +190,12 @@ type LedgerEntry = z.output<typeof entrySchema>;
 
 type Ledger = ReturnType<typeof openLedger>;
 
+/** The file of an entry, in its folder. */
+const ENTRY = 'entry.json';
+
 /** Beside the entries, what is known of each claim: its entry, and where it ends. */
 const recordSchema = z.object({ entry: z.string().optional(), folder: z.string().optional() });
 type ClaimRecord = z.output<typeof recordSchema>;
-
-/** An entry that is being written, on a share that knows no second names, is complete long before that. Milliseconds. */
-const TORN_AFTER_MS = 60_000;
 
 /**
  * What the drop folder remembers beyond the folders themselves: which content was run, or is being run, and where claims
@@ -211,12 +206,13 @@ const TORN_AFTER_MS = 60_000;
  *     running → withdrawn  its claim ended otherwise: whoever enters the content next has it
  *     running, its claim's folder gone from `processing/`: nobody's, as withdrawn
  *
- * It lies as files in `<inbox>/.ledger/<job>/`: `<content>.<number>` an entry, `<run>.run` the record of a claim. Each
+ * It lies in `<inbox>/.ledger/<job>/`: in the folder `<content>.<number>` an entry, in `<run>.run` the record of a claim. Each
  * entry is made by one claim, which alone changes it; one that is nobody's is followed by the next number.
  */
 export function openLedger(inbox: string) {
   const root = join(inbox, '.ledger');
   const recordPath = ({ job, run }: ClaimId): string => join(root, segment(job), `${segment(run)}.run`);
+  const entryFolder = (job: string, entry: string): string => join(root, segment(job), segment(entry));
 
   async function recordOf(claim: ClaimId): Promise<ClaimRecord> {
     return parsed(recordSchema, await textOf(recordPath(claim))) ?? {};
@@ -227,43 +223,35 @@ export function openLedger(inbox: string) {
     await placeText(recordPath(claim), JSON.stringify({ ...(await recordOf(claim)), ...what }));
   }
 
-  /** Whether the claim that has an entry is still there, or this cannot be told yet. */
-  async function isHeld(job: string, path: string, entry: LedgerEntry | undefined): Promise<boolean> {
-    if (entry) return isFolder(claimFolder(inbox, { job, run: entry.run }));
-    const info = await stat(path).catch(() => undefined);
-    return info !== undefined && Math.abs(Date.now() - info.mtimeMs) < TORN_AFTER_MS;
-  }
-
   return {
     /** Enters a content as being run by this claim. Returns the entry of another claim that has it; undefined where it is ours. */
     async enter(claim: Claim, content: string): Promise<LedgerEntry | undefined> {
-      const { job, run, name } = claim;
-      const own: LedgerEntry = { run, file: name, state: 'running', at: new Date().toISOString() };
+      const { job, run } = claim;
+      const own: LedgerEntry = { run, file: claim.name, state: 'running', at: new Date().toISOString() };
       for (let number = 1; ; ) {
-        const file = `${segment(content)}.${number}`;
-        const path = join(root, segment(job), file);
+        const name = `${content}.${number}`;
+        const folder = entryFolder(job, name);
+        const path = join(folder, ENTRY);
         let text = await textOf(path);
         if (text === undefined) {
           // First, so that whoever ends this claim finds the entry, wherever a crash falls.
-          await note(claim, { entry: file });
-          if (await createText(path, JSON.stringify(own))) return undefined;
+          await note(claim, { entry: name });
+          if (await makeWith(folder, ENTRY, JSON.stringify(own))) return undefined;
           text = await textOf(path);
         }
         const entry = parsed(entrySchema, text);
-        if (entry?.state !== 'withdrawn') {
-          if (entry?.run === run) return undefined;
-          const isTaken = entry?.state === 'finished' || (await isHeld(job, path, entry));
-          if (isTaken) return entry ?? { ...own, run: '', file: '' };
-        }
+        if (entry?.run === run && entry.state !== 'withdrawn') return undefined;
+        if (entry?.state === 'finished') return entry;
+        if (entry?.state === 'running' && (await isFolder(claimFolder(inbox, { job, run: entry.run })))) return entry;
         // Its claim may have ended between the two looks: it says so here before its folder moves.
         if ((await textOf(path)) === text) number++;
       }
     },
     /** The claim has ended; `finished`: its content counts as run. To be said before its folder moves. */
     async settle(claim: ClaimId, finished: boolean): Promise<void> {
-      const { entry: file } = await recordOf(claim);
-      if (file === undefined) return;
-      const path = join(root, segment(claim.job), segment(file));
+      const { entry: name } = await recordOf(claim);
+      if (name === undefined) return;
+      const path = join(entryFolder(claim.job, name), ENTRY);
       const entry = parsed(entrySchema, await textOf(path));
       if (entry?.run !== claim.run || entry.state !== 'running') return;
       await placeText(path, JSON.stringify({ ...entry, state: finished ? 'finished' : 'withdrawn' }));

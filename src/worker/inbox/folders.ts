@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { diskWords, RunError } from '../../model/error.js';
 import { type JobFile, type JobFiles, type TakingKind, takesFiles } from '../job-files.js';
 import { PLACES, shown } from './claim.js';
-import { codeOf, isFolder, lookAtEntry, makeFolders, writeShared } from './disk.js';
+import { codeOf, isFolder, lookAtEntry, makeFolders, writeOnce } from './disk.js';
 
 /** A file, or what else may be one, in the folder of a job. */
 export interface Dropped {
@@ -248,12 +248,6 @@ function markerOf(name: string, names: ReadonlySet<string>): string | undefined 
 
 function below(folder: string, raw: Buffer): Buffer {
   return Buffer.concat([Buffer.from(join(folder, '/')), raw]);
-}
-
-async function writeOnce(path: string, text: string): Promise<void> {
-  await writeShared(path, text).catch((error: unknown) => {
-    if (codeOf(error) !== 'EEXIST') throw error;
-  });
 }
 
 /** README.txt of a job's folder: for people who know spreadsheets and nothing of this program. */

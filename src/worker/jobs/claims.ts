@@ -42,8 +42,11 @@ export function endRefused(
 ): Promise<PutAway> {
   const what = begun
     ? `The ${WORDS[kind].noun} of ${claim.name} (run ${claim.run}) could not be brought to its end; some rows may be written.`
-    : `${claim.name} was not ${WORDS[kind].done}${/nothing was sent/i.test(reason) ? '' : ', and nothing was sent'}.`;
-  const next = `Correct what is said above and drop the file into ${claim.job}/ again: rows that are written already are left alone.`;
+    : `${claim.name} was not ${WORDS[kind].done}.`;
+  const again = `Correct what is said above and drop the file into ${claim.job}/ again`;
+  const next = begun
+    ? `${again}: rows that are written already are left alone.`
+    : `No row of it was written. ${again}.`;
   const note = { name: 'ERROR.txt', text: `${what}\n\n${reason}\n\n${next}\n` } as const;
   return putAway(folder, claim, home, {
     place: 'failed',
