@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { fromTsv, laid, toTsv } from '../../src/console/import/clipboard.js';
-import { at, keyName, moved, rangeOf, typed } from '../../src/console/import/cursor.js';
+import { fromTsv, laid, toTsv } from '../../src/console/grid/clipboard.js';
+import { at, keyName, moved, rangeOf, typed } from '../../src/console/grid/cursor.js';
 import {
   after,
   corrections,
@@ -66,7 +66,8 @@ test('the cursor moves as in a spreadsheet, and stays in the table', () => {
   const start = { row: 1, column: 3 };
   expect(moved(start, 'Tab', bounds)).toEqual({ row: 2, column: 0 });
   expect(moved({ row: 2, column: 0 }, 'Shift+Tab', bounds)).toEqual(start);
-  expect(moved({ row: 99, column: 3 }, 'Tab', bounds)).toEqual({ row: 99, column: 3 });
+  expect(moved({ row: 99, column: 3 }, 'Tab', bounds)).toBeUndefined();
+  expect(moved({ row: 0, column: 0 }, 'Shift+Tab', bounds)).toBeUndefined();
   expect(moved(start, 'ArrowRight', bounds)).toEqual(start);
   expect(moved(start, 'PageUp', bounds)).toEqual({ row: 0, column: 3 });
   expect(moved(start, 'Ctrl+ArrowDown', bounds)).toEqual({ row: 99, column: 3 });

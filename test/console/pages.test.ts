@@ -319,7 +319,7 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       await page.evaluate(`
         window.drawn = new Set();
         new MutationObserver((changes) => {
-          for (const { target } of changes) drawn.add((target.closest ? target : target.parentElement).closest('[data-at]'));
+          for (const { target } of changes) drawn.add((target.closest ? target : target.parentElement).closest('[role=row]'));
         }).observe(document.querySelector('[role=rowgroup]'), { subtree: true, attributes: true, characterData: true, childList: true });
         window.scroll = (share) => {
           const box = document.querySelector('[role=grid]');

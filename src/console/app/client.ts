@@ -3,7 +3,8 @@ import type { Problem } from '../../api/schema.js';
 /** The console speaks to its own origin alone, over the API that every program has: contract, section 12. */
 export const API = '/api/v1';
 
-export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+type Value = string | number | boolean | null | undefined;
+export type Query = Readonly<Record<string, Value | readonly Value[]>>;
 
 /** A fault as the API tells it, or a connection that failed: then `status` is 0. */
 export class ApiError extends Error {
@@ -19,7 +20,7 @@ export class ApiError extends Error {
 
   /** Nobody answered, or somebody who could not reach the server: what was asked may be asked again. */
   get passing(): boolean {
-    return this.status === 0 || this.status === 502 || this.status === 503 || this.status === 504;
+    return [0, 502, 503, 504].includes(this.status);
   }
 }
 
@@ -27,8 +28,8 @@ export class ApiError extends Error {
 export function changed(params: URLSearchParams, query: Query): URLSearchParams {
   const next = new URLSearchParams(params);
   for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === null || value === '') next.delete(name);
-    else next.set(name, String(value));
+    next.delete(name);
+    for (const one of [value].flat()) if ((one ?? '') !== '') next.append(name, String(one));
   }
   return next;
 }
@@ -42,18 +43,9 @@ export function get<T>(path: string, query?: Query, signal?: AbortSignal): Promi
   return ask<T>(addressOf(path, query), { signal: signal ?? null });
 }
 
-interface Sending {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
-}
-
-export function send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body: object = {}, sending: Sending = {}) {
-  return ask<T>(`${API}${path}`, {
-    method,
-    headers: { 'content-type': 'application/json', ...sending.headers },
-    body: JSON.stringify(body),
-    signal: sending.signal ?? null,
-  });
+export function send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body: object = {}, sending: RequestInit = {}) {
+  const headers = { 'content-type': 'application/json', ...sending.headers };
+  return ask<T>(`${API}${path}`, { ...sending, method, headers, body: JSON.stringify(body) });
 }
 
 async function ask<T>(address: string, init: RequestInit): Promise<T> {

@@ -19,12 +19,9 @@ export function Fault({ error }: { error: unknown }) {
   const queries = useQueryClient();
   if (!(error instanceof ApiError)) {
     return (
-      <Notice tone="bad" title="The page has a fault of its own">
-        <p>{messageOf(error)}</p>
-        <div>
-          <Button onClick={() => location.reload()}>Load the page again</Button>
-        </div>
-      </Notice>
+      <Refused error={error} title="The page has a fault of its own">
+        <Button onClick={() => location.reload()}>Load the page again</Button>
+      </Refused>
     );
   }
   if (error.status === 403 || error.status === 404) {
@@ -36,38 +33,29 @@ export function Fault({ error }: { error: unknown }) {
     );
   }
   return (
-    <Notice tone="bad" title={error.passing ? 'No connection' : 'That did not work'}>
-      <p>{error.message}</p>
-      <Details error={error} />
-      <div>
-        <Button onClick={() => void queries.resetQueries({ type: 'active' })}>Try again</Button>
-      </div>
-    </Notice>
+    <Refused error={error} title={error.passing ? 'No connection' : 'That did not work'}>
+      <Button onClick={() => void queries.resetQueries({ type: 'active' })}>Try again</Button>
+    </Refused>
   );
 }
 
 /** What a button began and could not do, beside the button. */
-export function Refused({ error }: { error: unknown }) {
+export function Refused({ error, title, children }: { error: unknown; title?: string; children?: ReactNode }) {
   if (error === null || error === undefined) return null;
+  const told = error instanceof Error ? error.message : String(error);
+  const details = error instanceof ApiError ? error.details : [];
   return (
-    <Notice tone="bad" title={messageOf(error)}>
-      <Details error={error} />
+    <Notice tone="bad" title={title ?? told}>
+      {title && <p>{told}</p>}
+      {details.length > 0 && (
+        <ul>
+          {details.map((detail) => (
+            <li key={detail}>{detail}</li>
+          ))}
+        </ul>
+      )}
+      {children && <div>{children}</div>}
     </Notice>
-  );
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function Details({ error }: { error: unknown }) {
-  if (!(error instanceof ApiError) || error.details.length === 0) return null;
-  return (
-    <ul>
-      {error.details.map((detail) => (
-        <li key={detail}>{detail}</li>
-      ))}
-    </ul>
   );
 }
 

@@ -1,5 +1,6 @@
-import { Fragment, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Dialog } from '../kit/dialog.js';
+import { Facts } from '../kit/parts.js';
 
 /** A key, or two one after the other (`g r`), and what it does. */
 export interface Shortcut {
@@ -56,18 +57,9 @@ export function ShortcutKeys() {
   }, [on]);
   return (
     <Dialog open={listed !== undefined} onClose={() => setListed(undefined)} title="Keys">
-      <dl className="facts">
-        {listed?.map(({ keys, what }) => (
-          <Fragment key={keys}>
-            <dt>
-              {keys.split(' ').map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd>{what}</dd>
-          </Fragment>
-        ))}
-      </dl>
+      <Facts
+        of={(listed ?? []).map(({ keys, what }) => [keys.split(' ').map((key) => <kbd key={key}>{key}</kbd>), what])}
+      />
       <label className="line">
         <input
           type="checkbox"

@@ -9,22 +9,7 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import { useRef } from 'react';
-import type {
-  FaultGroup,
-  Job,
-  JobFile,
-  Names,
-  Night,
-  Overview,
-  Plan,
-  Queue,
-  Resource,
-  Role,
-  RunDetail,
-  Runs,
-  Session,
-  Story,
-} from '../../api/schema.js';
+import type * as api from '../../api/schema.js';
 import { ApiError, get, type Query } from './client.js';
 
 /** Everything that is read. Its key is its path: what belongs to a run begins with `['runs', id]`. */
@@ -58,51 +43,53 @@ const read = <T>(path: string, query: Query = {}, more: { readonly staleTime?: n
   });
 const runPath = (id: string, more = '') => `/runs/${encodeURIComponent(id)}${more}`;
 
-export const sessionQuery = read<Session>('/session', {}, { staleTime: 60_000 });
-export const runsQuery = (filter: Query) => ({ ...read<Runs>('/runs', filter), placeholderData: keepPreviousData });
-export const runQuery = (id: string) => read<RunDetail>(runPath(id));
-export const storyQuery = (id: string, row: number) => read<Story>(runPath(id, `/rows/${row}`));
-export const faultsQuery = (id: string) => read<FaultGroup[]>(runPath(id, '/faults'));
-export const planQuery = (id: string) => read<Plan>(runPath(id, '/plan'));
-export const resourcesQuery = read<{ resources: Resource[] }>('/resources', {}, { staleTime: 300_000 });
+export const sessionQuery = read<api.Session>('/session', {}, { staleTime: 60_000 });
+export const runsQuery = (filter: Query) => ({ ...read<api.Runs>('/runs', filter), placeholderData: keepPreviousData });
+export const runQuery = (id: string) => read<api.RunDetail>(runPath(id));
+export const storyQuery = (id: string, row: number) => read<api.Story>(runPath(id, `/rows/${row}`));
+export const faultsQuery = (id: string) => read<api.FaultGroup[]>(runPath(id, '/faults'));
+export const planQuery = (id: string) => read<api.Plan>(runPath(id, '/plan'));
+export const resourcesQuery = read<{ resources: api.Resource[] }>('/resources', {}, { staleTime: 300_000 });
 export const namesQuery = (of: string, q: string, limit?: number) => ({
-  ...read<Names>('/names', { of, q, limit }),
+  ...read<api.Names>('/names', { of, q, limit }),
   placeholderData: keepPreviousData,
 });
-export const jobsQuery = read<{ jobs: Job[] }>('/jobs');
-export const jobQuery = (name: string) => read<JobFile>(`/jobs/${encodeURIComponent(name)}`);
+export const jobsQuery = read<{ jobs: api.Job[] }>('/jobs');
+export const jobQuery = (name: string) => read<api.JobFile>(`/jobs/${encodeURIComponent(name)}`);
 export const nightsQuery = (job: string) =>
-  read<{ nights: Night[] }>(`/nights/${encodeURIComponent(job)}`, { limit: 90 });
-export const queueQuery = read<Queue>('/queue');
-export const overviewQuery = read<Overview>('/overview', {
+  read<{ nights: api.Night[] }>(`/nights/${encodeURIComponent(job)}`, { limit: 90 });
+export const queueQuery = read<api.Queue>('/queue');
+export const overviewQuery = read<api.Overview>('/overview', {
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 
 /** A change that is made once, however often its button or its key is pressed before the answer; else as `useMutation`. */
 export function useOnce<T, V = void>(change: UseMutationOptions<T, Error, V>) {
-  const begun = useRef<Promise<T>>(undefined);
+  const begun = useRef(false);
   const made = useMutation(change);
-  const mutateAsync = (what: V): Promise<T> => {
-    begun.current ??= made.mutateAsync(what).finally(() => {
-      begun.current = undefined;
-    });
-    return begun.current;
+  const mutate = (what: V) => {
+    if (begun.current) return;
+    begun.current = true;
+    const onSettled = () => {
+      begun.current = false;
+    };
+    made.mutate(what, { onSettled });
   };
-  return { ...made, mutateAsync, mutate: (what: V) => void mutateAsync(what).catch(() => undefined) };
+  return { ...made, mutate };
 }
 
 /** Each may do what those before it may. */
-const ROLES: readonly Role[] = ['viewer', 'operator', 'approver'];
+const ROLES: readonly api.Role[] = ['viewer', 'operator', 'approver'];
 
 /** Who is signed in; the shell shows no page before it is known. */
-export function useSession(): Session {
+export function useSession(): api.Session {
   const { data } = useQuery(sessionQuery);
   if (!data) throw new Error('a page was shown before the session was known');
   return data;
 }
 
 /** Undefined where one may; otherwise why not, for the button. */
-export function useWhyNot(role: Role): string | undefined {
+export function useWhyNot(role: api.Role): string | undefined {
   const { role: mine } = useSession();
   if (ROLES.indexOf(mine) >= ROLES.indexOf(role)) return undefined;
   return `You are signed in as ${mine}; this needs the role ${role}.`;

@@ -1,53 +1,48 @@
 import { useQuery } from '@tanstack/react-query';
-import { useLocation, useSearchParams } from 'wouter';
-import type { Queue } from '../../api/schema.js';
+import { useLocation } from 'wouter';
+import type { Accepted, Field, Queue } from '../../api/schema.js';
+import { capital } from '../../report/words.js';
 import { get, send } from '../app/client.js';
 import { NotThere, Refused } from '../app/faults.js';
-import { useFields } from '../app/fields.js';
+import { fieldChoices, labelOf, useFields, ValueInput } from '../app/fields.js';
 import { resourcesQuery, runsQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
-import { usePageTitle } from '../app/shell.js';
+import { useAddress, usePageTitle } from '../app/shell.js';
+import { Combo } from '../kit/choices.js';
 import { counted } from '../kit/format.js';
 import { Button, Card, Choose } from '../kit/parts.js';
-import { RunLines } from '../runs/list.js';
-import { Columns, type Filter, Filters } from './choose.js';
+import { RunTable } from '../runs/list.js';
 import './export.css';
 
-const FORMATS = { xlsx: 'Workbook (.xlsx)', csv: 'Text (.csv)', ndjson: 'Lines of JSON (.ndjson)' } as const;
+const FORMATS: Readonly<Record<string, string>> = {
+  xlsx: 'Workbook (.xlsx)',
+  csv: 'Text (.csv)',
+  ndjson: 'Lines of JSON (.ndjson)',
+};
+
+type Filter = readonly [field: string, value: string];
+type Wish = ReturnType<typeof wishOf>;
 
 /** What is asked for, as the address has it. */
-interface Wish {
-  readonly resource: string;
-  readonly columns: readonly string[];
-  readonly filters: readonly Filter[];
-  readonly format: keyof typeof FORMATS;
-  /** To be changed and imported again. */
-  readonly editable: boolean;
-}
-
-function wishOf(params: URLSearchParams): Wish {
+function wishOf(params: URLSearchParams) {
   const format = params.get('format') ?? '';
   return {
     resource: params.get('resource') ?? 'asset',
     columns: params.get('columns')?.split(',') ?? [],
-    filters: params.getAll('filter').map((one) => [one.split('=', 1)[0] ?? '', one.slice(one.indexOf('=') + 1)]),
-    format: format in FORMATS ? (format as Wish['format']) : 'xlsx',
+    filters: params.getAll('filter').map((one): Filter => {
+      const end = one.indexOf('=');
+      return [one.slice(0, end), one.slice(end + 1)];
+    }),
+    format: format in FORMATS ? format : 'xlsx',
+    /** To be changed and imported again. */
     editable: params.has('editable'),
   };
-}
-
-function addressOf({ resource, columns, filters, format, editable }: Wish): URLSearchParams {
-  const params = new URLSearchParams({ resource, format });
-  if (columns.length > 0) params.set('columns', columns.join(','));
-  for (const [field, value] of filters) params.append('filter', `${field}=${value}`);
-  if (editable) params.set('editable', 'yes');
-  return params;
 }
 
 const NOTHING = { imported: false, fields: [] };
 
 export default function Export() {
   usePageTitle('Export');
-  const [params, setParams] = useSearchParams();
+  const [params, set] = useAddress();
   const [, go] = useLocation();
   const { data, error } = useQuery(resourcesQuery);
   const { company_name, company } = useSession();
@@ -55,7 +50,6 @@ export default function Export() {
   const wish = wishOf(params);
   const begin = useOnce({ mutationFn: () => order(wish), onSuccess: ({ id }) => go(`/runs/${id}`) });
   const { data: lately } = useQuery(runsQuery({ kind: 'export', limit: 10 }));
-  const change = (next: Partial<Wish>) => setParams(addressOf({ ...wish, ...next }), { replace: true });
   const resources = data?.resources.filter(({ exported }) => exported) ?? [];
   const { imported, fields: own } = resources.find(({ name }) => name === wish.resource) ?? NOTHING;
   const fields = useFields({ name: wish.resource, fields: own }, imported);
@@ -70,27 +64,30 @@ export default function Export() {
               label="Records"
               value={wish.resource}
               options={resources.map(({ name }) => [name, plural(name)])}
-              onChoose={(name) => change({ resource: name, columns: [], filters: [], editable: false })}
+              onChoose={(resource) => set({ resource, columns: null, filter: null, editable: null }, true)}
             />
             <Choose
               label="File"
               value={wish.format}
               options={Object.entries(FORMATS)}
-              onChoose={(format) => change({ format: format as Wish['format'] })}
+              onChoose={(format) => set({ format }, true)}
             />
           </div>
           <div className="two">
             <fieldset className="field">
               <legend>Columns</legend>
-              <Columns fields={fields} chosen={wish.columns} onChange={(columns) => change({ columns })} />
+              <Columns
+                fields={fields}
+                chosen={wish.columns}
+                onChange={(columns) => set({ columns: columns.join() }, true)}
+              />
             </fieldset>
             <fieldset className="field">
               <legend>Only records whose…</legend>
               <Filters
-                key={wish.resource}
                 fields={fields}
                 chosen={wish.filters}
-                onChange={(filters) => change({ filters })}
+                onChange={(filters) => set({ filter: filters.map((one) => one.join('=')) }, true)}
               />
             </fieldset>
           </div>
@@ -99,7 +96,7 @@ export default function Export() {
               <input
                 type="checkbox"
                 checked={wish.editable}
-                onChange={({ target }) => change({ editable: target.checked })}
+                onChange={({ target }) => set({ editable: target.checked ? 'yes' : null }, true)}
               />
               To be changed and imported again
             </label>
@@ -115,16 +112,92 @@ export default function Export() {
       </Card>
       {lately && lately.runs.length > 0 && (
         <Card flush title="Exported lately">
-          <RunLines runs={lately.runs} />
+          <RunTable label="Exports" runs={lately.runs} />
         </Card>
       )}
     </div>
   );
 }
 
+interface Choosing<T> {
+  readonly fields: readonly Field[];
+  readonly chosen: readonly T[];
+  readonly onChange: (chosen: readonly T[]) => void;
+}
+
+/** Which columns, in the order of the file; none chosen means all. */
+function Columns({ fields, chosen, onChange }: Choosing<string>) {
+  const without = (name: string) => chosen.filter((one) => one !== name);
+  return (
+    <div className="stack tight">
+      {chosen.length > 0 && (
+        <ol className="chosen stack tight">
+          {chosen.map((name, at) => {
+            const label = labelOf(fields, name);
+            const before = () => onChange(without(name).toSpliced(at - 1, 0, name));
+            return (
+              <li key={name} className="line">
+                <bdi className="grow cut">{label}</bdi>
+                {at > 0 && <Button icon="up" aria-label={`${label}: before`} onClick={before} />}
+                <Button icon="close" aria-label={`Leave ${label} out`} onClick={() => onChange(without(name))} />
+              </li>
+            );
+          })}
+        </ol>
+      )}
+      <div className="line">
+        <Combo
+          label="Add a column"
+          value=""
+          empty={chosen.length === 0 ? 'All columns; choose some…' : 'Add a column…'}
+          choices={fieldChoices(fields.filter(({ name }) => !chosen.includes(name)))}
+          onChoose={(name) => onChange([...chosen, name])}
+        />
+        {chosen.length > 0 && (
+          <Button look="quiet" onClick={() => onChange([])}>
+            All columns
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Of several values of a field any one will do; of several fields all have to fit. */
+function Filters({ fields, chosen, onChange }: Choosing<Filter>) {
+  return (
+    <div className="stack tight">
+      {chosen.map(([name, value], at) => {
+        const label = labelOf(fields, name);
+        const without = () => onChange(chosen.toSpliced(at, 1));
+        return (
+          <div key={`${at} ${name}`} className="value-of">
+            <strong className="cut">{label}</strong>
+            <ValueInput
+              field={fields.find((one) => one.name === name)}
+              aria-label={`Value of ${label}`}
+              placeholder="blank"
+              value={value}
+              onChange={(next) => onChange(chosen.with(at, [name, next]))}
+            />
+            <Button icon="close" aria-label={`Without ${label} ${value}`} onClick={without} />
+          </div>
+        );
+      })}
+      <Combo
+        label="Filter by a field"
+        value=""
+        empty={chosen.length === 0 ? 'All records; filter by…' : 'One more, or another value…'}
+        choices={fieldChoices(fields)}
+        onChoose={(name) => onChange([...chosen, [name, '']])}
+      />
+    </div>
+  );
+}
+
 /** `asset-owner` → `Asset owners` */
 function plural(resource: string): string {
-  const name = resource.charAt(0).toUpperCase() + resource.slice(1).replaceAll('-', ' ');
+  const name = capital(resource.replaceAll('-', ' '));
   return name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}${name.endsWith('s') ? 'es' : 's'}`;
 }
 
@@ -135,7 +208,7 @@ function told({ resource, columns, filters }: Wish, company: string): string {
 }
 
 /** The file lies in the data folder, under a name of its own; nothing that was exported before is written over. */
-async function order({ resource, columns, filters, format, editable }: Wish): Promise<{ id: string }> {
+async function order({ resource, columns, filters, format, editable }: Wish): Promise<Accepted> {
   const { roots } = await get<Queue>('/queue');
   const moment = new Date().toISOString().replace(/\D/g, '');
   const name = `exports/${resource}s-${moment.slice(0, 8)}-${moment.slice(8)}.${format}`;

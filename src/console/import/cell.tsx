@@ -1,16 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import {
-  type ComponentProps,
-  type KeyboardEvent,
-  type RefObject,
-  useId,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
+import { type ComponentProps, type KeyboardEvent, type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import type { FaultGroup, Field, Issue, Row } from '../../api/schema.js';
 import { namesQuery } from '../app/queries.js';
-import { type Choice, ChoiceList, listedBy, matching, moveActive } from '../kit/choices.js';
+import { type Choice, matching, useChoiceList } from '../kit/choices.js';
 import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Button, Prose } from '../kit/parts.js';
@@ -42,22 +34,22 @@ interface Editing {
 
 /** The field of a cell while it is being edited: its text, and what the column takes. */
 export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCancel }: Editing) {
-  const id = useId();
-  const input = useRef<HTMLInputElement>(null);
   const left = useRef(false);
   const original = shownValue(edits, cell);
   const [text, setText] = useState(begun ?? original);
-  const [active, setActive] = useState(-1);
   const near = original === cell.cell ? issues.filter(({ column }) => column === cell.column).flatMap(meant) : [];
   const choices = useChoices(text, text !== original, field, near);
-  const open = choices.length > 0;
+  const listed = useChoiceList(`What ${cell.column} can be`, choices.length > 0 ? choices : undefined, ({ value }) =>
+    leave(value, 'ArrowDown'),
+  );
+  const { input } = listed;
   useLayoutEffect(() => {
     input.current?.focus();
     // A field of several lines is higher than its row.
     input.current?.scrollIntoView({ block: 'nearest' });
     // Behind the sign that was typed: a field of several lines would have it at its beginning.
     input.current?.setSelectionRange(begun === undefined ? 0 : begun.length, text.length);
-  }, [begun]);
+  }, []);
   function leave(value: string, how: Left): void {
     left.current = true;
     onLeave(value, how);
@@ -66,8 +58,8 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
     // The grid has keys of its own.
     event.stopPropagation();
     const { key, shiftKey } = event;
-    if (event.nativeEvent.isComposing || moveActive(event, active, choices.length, setActive)) return;
-    const value = choices[active]?.value ?? text;
+    if (event.nativeEvent.isComposing || listed.move(event)) return;
+    const value = listed.active?.value ?? text;
     if (key === 'Enter') leave(value, event.ctrlKey || event.metaKey ? 'equal' : shiftKey ? 'ArrowUp' : 'ArrowDown');
     else if (key === 'Tab') leave(value, shiftKey ? 'Shift+Tab' : 'Tab');
     else if (key === 'Escape') {
@@ -79,16 +71,12 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
   const props: ComponentProps<'input'> = {
     className: 'editor',
     'aria-label': `${cell.column}, row ${cell.row}`,
-    autoComplete: 'off',
-    spellCheck: false,
     value: text,
     onChange: ({ target }) => {
       setText(target.value);
-      setActive(-1);
+      listed.setActive(-1);
     },
-    onBlur: () => {
-      if (!left.current) leave(text, 'stay');
-    },
+    onBlur: () => !left.current && leave(text, 'stay'),
     onKeyDown: pressed,
   };
   // One line of text would lose the others.
@@ -99,17 +87,8 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
   }
   return (
     <>
-      <input {...props} {...listedBy(id, open, active)} ref={input} />
-      {open && (
-        <ChoiceList
-          id={id}
-          at={input}
-          label={`What ${cell.column} can be`}
-          choices={choices}
-          active={active}
-          onPick={({ value }) => leave(value, 'ArrowDown')}
-        />
-      )}
+      <input {...listed.field} {...props} />
+      {listed.list}
     </>
   );
 }
@@ -143,18 +122,15 @@ export interface Correcting {
   readonly readOnly: boolean;
 }
 
+interface StripProps {
+  readonly of: Correcting;
+  readonly row: Row | undefined;
+  readonly at: CellAt | undefined;
+  readonly onOpen: () => void;
+}
+
 /** What is wrong with the cell where the cursor is, and what to do; it stands at its place, whatever cell that is. */
-export function Strip({
-  of: { edits, faults, readOnly, onEdit },
-  row,
-  at,
-  onOpen,
-}: {
-  of: Correcting;
-  row: Row | undefined;
-  at: CellAt | undefined;
-  onOpen: () => void;
-}) {
+export function Strip({ of: { edits, faults, readOnly, onEdit }, row, at, onOpen }: StripProps) {
   if (!row || !at) return <div className="strip" />;
   const { column, cell } = at;
   const value = shownValue(edits, at);

@@ -5,26 +5,22 @@ import { ApiError, type Query } from '../app/client.js';
 import { Refused } from '../app/faults.js';
 import { faultsQuery, resourcesQuery, useWhyNot } from '../app/queries.js';
 import { useAddress } from '../app/shell.js';
-import { counted } from '../kit/format.js';
+import { counted, number } from '../kit/format.js';
 import { Button, Chips, Notice, sumOf } from '../kit/parts.js';
 import { keyOfKind, kindsOf } from '../runs/kinds.js';
 import { fieldIn, type JobOf, withEdits } from './draft.js';
 import { corrections, type Edits, editsOf, NO_EDITS, record, type Trail } from './edits.js';
-import { Grid } from './grid.js';
+import { FaultGrid } from './grid.js';
 import type { Importing } from './state.js';
 
+interface CheckProps {
+  readonly of: Importing;
+  readonly run: RunDetail;
+  readonly ordered: NonNullable<RunDetail['ordered']>;
+}
+
 /** The faults of a dry run in a grid: cells are corrected in place, and checked again. The file stays as it was. */
-export function CheckStep({
-  of: { draft, change, check, go, hrefOf },
-  run,
-  ordered,
-  title,
-}: {
-  of: Importing;
-  run: RunDetail;
-  ordered: NonNullable<RunDetail['ordered']>;
-  title: string;
-}) {
+export function CheckStep({ of: { draft, change, check, go, hrefOf }, run, ordered }: CheckProps) {
   const toCorrect = run.outcomes ? sumOf(run.outcomes, 'to_correct') : 0;
   const whyNot = useWhyNot('operator');
   const [params] = useAddress();
@@ -45,7 +41,7 @@ export function CheckStep({
   return (
     <>
       <div className="line wide">
-        <h1 className="wrap grow">{title}</h1>
+        <h1 className="wrap grow">{firstLine(run)}</h1>
         <span className="line">
           {at > 0 && (
             <Button look="quiet" aria-keyshortcuts="Control+Z" onClick={() => step(-1)}>
@@ -85,7 +81,7 @@ export function CheckStep({
       ) : (
         <Refused error={check.error} />
       )}
-      <Grid
+      <FaultGrid
         key={JSON.stringify(filter)}
         {...{ run: run.id, filter, faults, edits, fieldOf }}
         onEdit={edit}
@@ -105,6 +101,20 @@ export function CheckStep({
   );
 }
 
+/** `226 rows are fine · 14 to correct` */
+function firstLine({ rows, outcomes }: RunDetail): string {
+  const [bad, look] = outcomes ? [sumOf(outcomes, 'to_correct'), sumOf(outcomes, 'to_look_at')] : [0, 0];
+  const total = rows ?? 0;
+  const fine = total - bad - look;
+  if (fine === total) return total === 1 ? 'The only row is fine' : `All ${number(total)} rows are fine`;
+  const parts = [
+    `${counted(fine, 'row')} ${fine === 1 ? 'is' : 'are'} fine`,
+    bad > 0 && `${number(bad)} to correct`,
+    look > 0 && `${number(look)} to look at`,
+  ];
+  return parts.filter(Boolean).join(' · ');
+}
+
 /** Rows that are shown: kept at the address, in the words of the API. */
 function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: number): [Query, React.ReactNode] {
   const [params, set] = useAddress();
@@ -112,11 +122,8 @@ function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: num
   const code = params.get('code') ?? undefined;
   const column = params.get('column') ?? undefined;
   const outcome = params.get('rows') ?? (code === undefined && toCorrect > 0 ? 'to_correct' : 'all');
-  const filter = useMemo<Query>(
-    () => (code === undefined ? (outcome === 'all' ? {} : { outcome }) : { code, column }),
-    [code, column, outcome],
-  );
-  const kinds = useMemo(() => kindsOf(faults), [faults]);
+  const filter = code === undefined ? { outcome: outcome === 'all' ? '' : outcome } : { code, column };
+  const kinds = kindsOf(faults);
   const rows = [
     { value: 'all', word: 'All', count: run.rows ?? 0 },
     { value: 'to_correct', word: 'To correct', count: toCorrect },

@@ -1,4 +1,4 @@
-import { Fragment } from 'react';
+import { type ComponentProps, Fragment } from 'react';
 import type { Field as FieldOf, Resource, Suggestion } from '../../api/schema.js';
 import { CREATABLE, type Creatable } from '../../model/resource-names.js';
 import { Refused } from '../app/faults.js';
@@ -118,23 +118,18 @@ export function ColumnsStep({ resource: own, ...rest }: Matching) {
   );
 }
 
-const BLANKS = [
-  ['keep', 'blank keeps the value'],
-  ['clear', 'blank empties it'],
-] as const;
+type Options = ComponentProps<typeof Choose>['options'];
+const BLANKS: Options = Object.entries({ keep: 'blank keeps the value', clear: 'blank empties it' });
 /** What becomes of a row whose name the service lacks; for these records a name is enough to create one. */
-const MISSING = (one: Creatable) =>
-  [
-    ['reject', `unknown ${one}: leave the row out`],
-    ['create', `unknown ${one}: create it`],
-  ] as const;
-const DATES = [
-  ['', 'as found'],
-  ['dd/MM/yyyy', '31/12/2026'],
-  ['MM/dd/yyyy', '12/31/2026'],
-  ['dd.MM.yyyy', '31.12.2026'],
-  ['yyyy-MM-dd', '2026-12-31'],
-] as const;
+const MISSING = (one: Creatable): Options =>
+  Object.entries({ reject: `unknown ${one}: leave the row out`, create: `unknown ${one}: create it` });
+const DATES: Options = Object.entries({
+  '': 'as found',
+  'dd/MM/yyyy': '31/12/2026',
+  'MM/dd/yyyy': '12/31/2026',
+  'dd.MM.yyyy': '31.12.2026',
+  'yyyy-MM-dd': '2026-12-31',
+});
 
 function ColumnLine({ of: { change }, job, suggested, resource, found }: Matching & { found: Column }) {
   const { heading, samples, confidence, alternatives, evidence, remarks, why } = found;
@@ -142,15 +137,18 @@ function ColumnLine({ of: { change }, job, suggested, resource, found }: Matchin
   const asFound = field === found.field;
   const known = resource.fields.find(({ name }) => name === field);
   const creatable = CREATABLE.find((one) => one === known?.of);
-  const choices = fieldsToChoose(resource.fields);
   const near = alternatives.map(({ field: name, why: hint }) => {
     return { value: name, label: labelOf(resource.fields, name), group: 'It may be', hint };
   });
-  const others = choices.filter(({ value }) => !near.some((one) => one.value === value));
+  const others = fieldsToChoose(resource.fields).filter(({ value }) => !near.some((one) => one.value === value));
   const reasons = asFound ? (field === null ? [why ?? ''] : [...evidence, ...remarks]) : ['as you chose'];
   const dates = optionIn(job, heading, 'dates');
   const datesFound = optionIn(suggested, heading, 'dates');
+  const creates = createsMissing(job);
   const set = (next: Job) => change((now) => ({ ...now, job: next }));
+  const choice = (label: string, value: unknown, options: Options, onChoose: (value: string) => void) => (
+    <Choose bare className="input quiet" label={label} value={String(value)} options={options} onChoose={onChoose} />
+  );
   return (
     <li className={field === null ? 'unmapped' : ''}>
       <div className="from">
@@ -174,36 +172,19 @@ function ColumnLine({ of: { change }, job, suggested, resource, found }: Matchin
           onChoose={(value) => set(withField(job, suggested, heading, value === '' ? null : value))}
           empty="Not imported"
         />
-        {field !== null && (
-          <Choose
-            bare
-            className="input quiet"
-            label={`Blank cells of ${heading}`}
-            value={String(optionIn(job, heading, 'blank') ?? 'keep')}
-            options={BLANKS}
-            onChoose={(blank) => set(withOption(job, heading, { blank }))}
-          />
-        )}
-        {creatable && (found.converts !== 1 || !asFound || createsMissing(job)) && (
-          <Choose
-            bare
-            className="input quiet"
-            label={`Unknown names of ${heading}`}
-            value={createsMissing(job) ? 'create' : 'reject'}
-            options={MISSING(creatable)}
-            onChoose={(missing) => set(withMissing(job, missing))}
-          />
-        )}
-        {known?.type === 'date' && (
-          <Choose
-            bare
-            className="input quiet"
-            label={`Dates of ${heading}`}
-            value={JSON.stringify(dates) === JSON.stringify(datesFound) ? '' : String(dates)}
-            options={DATES}
-            onChoose={(format) => set(withOption(job, heading, { dates: format === '' ? datesFound : [format] }))}
-          />
-        )}
+        {field !== null &&
+          choice(`Blank cells of ${heading}`, optionIn(job, heading, 'blank') ?? 'keep', BLANKS, (blank) =>
+            set(withOption(job, heading, { blank })),
+          )}
+        {creatable &&
+          (found.converts !== 1 || !asFound || creates) &&
+          choice(`Unknown names of ${heading}`, creates ? 'create' : 'reject', MISSING(creatable), (missing) =>
+            set(withMissing(job, missing)),
+          )}
+        {known?.type === 'date' &&
+          choice(`Dates of ${heading}`, String(dates) === String(datesFound) ? '' : dates, DATES, (format) =>
+            set(withOption(job, heading, { dates: format === '' ? datesFound : [format] })),
+          )}
       </div>
       <div className="why small">
         {field !== null && <Converts found={found} asFound={asFound} />}

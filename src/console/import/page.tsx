@@ -1,18 +1,18 @@
 import { Link } from 'wouter';
-import type { RunDetail } from '../../api/schema.js';
-import { useRunNow } from '../app/events.js';
-import { Fault, Refused } from '../app/faults.js';
+import { capital } from '../../report/words.js';
+import { isLive, useRunNow } from '../app/events.js';
+import { NotThere, Refused } from '../app/faults.js';
 import { usePageTitle } from '../app/shell.js';
-import { counted, number } from '../kit/format.js';
+import { counted } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
-import { Button, ButtonLink, Notice, Prose, Skeleton, sumOf } from '../kit/parts.js';
+import { Button, ButtonLink, Notice, Prose } from '../kit/parts.js';
 import { HowItGoes } from '../runs/run.js';
 import { firstLine } from '../runs/words.js';
 import '../runs/runs.css';
 import { CheckStep } from './check.js';
 import { ColumnsStep } from './columns.js';
 import { suggestedJob } from './draft.js';
-import { type Importing, STEPS, type Step, useImport } from './state.js';
+import { type Importing, STEPS, useImport } from './state.js';
 import { TableStep } from './table.js';
 import { Upload } from './upload.js';
 import { PlanStep, ResultStep } from './write.js';
@@ -25,50 +25,35 @@ export default function Import({ upload }: { upload: string | undefined }) {
 
 function Steps({ id }: { id: string }) {
   const of = useImport(id);
-  const { step, name, file, checked } = of;
-  const early = step === 'table' || step === 'columns';
-  const title = titleOf(of);
-  usePageTitle(step === 'table' ? `Import ${name}` : title);
+  usePageTitle(`Import ${of.name}`);
   return (
-    <div className={`import stack${step === 'check' ? ' broad-page' : ''}`}>
+    <div className={`import stack${of.step === 'check' ? ' broad-page' : ''}`}>
       <div className="line wide">
         <StepLine of={of} />
         <span className="soft wrap">
-          <bdi>{name}</bdi>
+          <bdi>{of.name}</bdi>
           {factsOf(of).map((fact) => ` · ${fact}`)}
         </span>
       </div>
-      {(early || !checked.data?.summary) && step !== 'result' && <h1 className="wrap">{title}</h1>}
-      {file.error && early ? (
-        <Fault error={file.error} />
-      ) : step === 'table' ? (
-        <TableStep of={of} />
-      ) : step === 'columns' ? (
-        <Columns of={of} />
-      ) : step === 'result' && of.write !== undefined ? (
-        <ResultStep of={of} id={of.write} />
-      ) : of.run === undefined ? (
-        <p>
-          Nothing was checked yet. <Link href={of.hrefOf('columns')}>Match the columns</Link>
-        </p>
-      ) : checked.data ? (
-        <Checked of={of} run={checked.data} title={title} />
-      ) : checked.error ? (
-        <Fault error={checked.error} />
-      ) : (
-        <Skeleton what="the check" lines={8} />
-      )}
+      <StepItself of={of} />
     </div>
   );
 }
 
-const STEP_WORDS: Readonly<Record<Step, string>> = {
-  table: 'Table',
-  columns: 'Columns',
-  check: 'Check',
-  plan: 'Plan',
-  result: 'Result',
-};
+function StepItself({ of }: { of: Importing }) {
+  const { step, name, file, run, write, hrefOf } = of;
+  if (file.error && (step === 'table' || step === 'columns')) return <NotThere page={name} error={file.error} />;
+  if (step === 'table') return <TableStep of={of} />;
+  if (step === 'columns') return <Columns of={of} />;
+  if (step === 'result' && write !== undefined) return <ResultStep of={of} id={write} />;
+  if (run !== undefined) return <Checked key={run} of={of} id={run} />;
+  return (
+    <>
+      <h1>Nothing was checked yet</h1>
+      <Link href={hrefOf('columns')}>Match the columns</Link>
+    </>
+  );
+}
 
 function StepLine({ of: { step, run, write, checked, hrefOf } }: { of: Importing }) {
   const here = STEPS.indexOf(step);
@@ -79,7 +64,7 @@ function StepLine({ of: { step, run, write, checked, hrefOf } }: { of: Importing
         {STEPS.map((one, at) => {
           const words = (
             <>
-              <i aria-hidden="true">{at < here ? <Icon name="check" /> : at + 1}</i> {STEP_WORDS[one]}
+              <i aria-hidden="true">{at < here ? <Icon name="check" /> : at + 1}</i> {capital(one)}
             </>
           );
           return (
@@ -99,24 +84,6 @@ function StepLine({ of: { step, run, write, checked, hrefOf } }: { of: Importing
   );
 }
 
-/** The first line of the page, which answers its question. */
-function titleOf({ step, name, table, suggestion, checked: { data: run } }: Importing): string {
-  if (step === 'table') return table.data ? `Is this the table of ${name}?` : `Looking at ${name}`;
-  if (step === 'columns') return suggestion.data ? `Where does each column go?` : 'Matching the columns';
-  if (!run?.summary) return run?.status === 'failed' ? 'The check could not be made' : 'Checking: nothing is written';
-  const counts = run.outcomes;
-  if (!counts) return 'Checked';
-  const [bad, look] = [sumOf(counts, 'to_correct'), sumOf(counts, 'to_look_at')];
-  const total = run.rows ?? 0;
-  const fine = total - bad - look;
-  if (fine === total) return total === 1 ? 'The only row is fine' : `All ${number(total)} rows are fine`;
-  return [
-    `${counted(fine, 'row')} ${fine === 1 ? 'is' : 'are'} fine`,
-    ...(bad > 0 ? [`${number(bad)} to correct`] : []),
-    ...(look > 0 ? [`${number(look)} to look at`] : []),
-  ].join(' · ');
-}
-
 function factsOf({ table: { data: table }, checked: { data: run } }: Importing): string[] {
   return [
     ...(run?.rows != null ? [counted(run.rows, 'row')] : []),
@@ -128,50 +95,59 @@ function factsOf({ table: { data: table }, checked: { data: run } }: Importing):
 
 function Columns({ of }: { of: Importing }) {
   const { job, draft, change, check, suggestion, resource } = of;
-  if (suggestion.error) return <Fault error={suggestion.error} />;
-  if (!suggestion.data || !resource || job === undefined) return <Skeleton what="the columns" lines={8} />;
+  if (!suggestion.data || !resource || job === undefined)
+    return <NotThere page="Matching the columns" error={suggestion.error} />;
   const suggested = suggestedJob(suggestion.data, draft);
-  if (typeof job !== 'string')
-    return <ColumnsStep {...{ of, job, resource, suggested }} suggestion={suggestion.data} />;
   return (
-    <Notice tone="info" title={`The job ${job} says where each column goes`}>
-      <div className="line">
-        <Button look="primary" busy={check.isPending} onClick={() => check.mutate({})}>
-          Check with it
-        </Button>
-        <Button onClick={() => change((now) => ({ ...now, job: suggested }))}>Match the columns here instead</Button>
-      </div>
-      <Refused error={check.error} />
-    </Notice>
+    <>
+      <h1>Where does each column go?</h1>
+      {typeof job === 'string' ? (
+        <Notice tone="info" title={`The job ${job} says where each column goes`}>
+          <div className="line">
+            <Button look="primary" busy={check.isPending} onClick={() => check.mutate({})}>
+              Check with it
+            </Button>
+            <Button onClick={() => change((now) => ({ ...now, job: suggested }))}>
+              Match the columns here instead
+            </Button>
+          </div>
+          <Refused error={check.error} />
+        </Notice>
+      ) : (
+        <ColumnsStep {...{ of, job, resource, suggested }} suggestion={suggestion.data} />
+      )}
+    </>
   );
 }
 
 /** What is there once a dry run has ended; until then where it stands. */
-function Checked({ of, run, title }: { of: Importing; run: RunDetail; title: string }) {
-  const now = useRunNow(run.id, run);
-  if (now.live) {
+function Checked({ of, id }: { of: Importing; id: string }) {
+  const { run, error, ...heard } = useRunNow(id);
+  if (!run) return <NotThere page="Checking: nothing is written" error={error} />;
+  const { summary, ordered, status } = run;
+  if (isLive(run)) {
     return (
       <>
-        <p>{firstLine(run, now.progress)}</p>
-        <HowItGoes run={run} now={now} />
+        <h1>Checking: nothing is written</h1>
+        <p>{firstLine(run)}</p>
+        <HowItGoes run={run} heard={heard} />
       </>
     );
   }
-  const { summary, ordered, status } = run;
-  if (summary && ordered && status !== 'failed' && status !== 'interrupted')
-    return of.step === 'check' ? (
-      <CheckStep key={run.id} of={of} run={run} ordered={ordered} title={title} />
-    ) : (
-      <PlanStep of={of} run={run} />
+  if (!summary || !ordered || status === 'failed' || status === 'interrupted') {
+    return (
+      <>
+        <h1>{status === 'interrupted' ? 'The check was stopped' : 'The check could not be made'}</h1>
+        <Notice tone="bad">
+          <p className="wrap reason-lines">
+            <Prose>{run.reason ?? 'It left no reason.'}</Prose>
+          </p>
+          <div>
+            <ButtonLink href={of.hrefOf('columns')}>Back to the columns</ButtonLink>
+          </div>
+        </Notice>
+      </>
     );
-  return (
-    <Notice tone="bad" title={status === 'interrupted' ? 'The check was stopped' : 'The check could not be made'}>
-      <p className="wrap reason-lines">
-        <Prose>{run.reason ?? 'It left no reason.'}</Prose>
-      </p>
-      <div>
-        <ButtonLink href={of.hrefOf('columns')}>Back to the columns</ButtonLink>
-      </div>
-    </Notice>
-  );
+  }
+  return of.step === 'check' ? <CheckStep of={of} run={run} ordered={ordered} /> : <PlanStep of={of} run={run} />;
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import type { Accepted, Suggestion, Table, Uploaded } from '../../api/schema.js';
-import { get, type Query, send } from '../app/client.js';
+import { changed, get, type Query, send } from '../app/client.js';
 import { resourcesQuery, runQuery, useOnce } from '../app/queries.js';
 import { toast } from '../kit/toast.js';
 import { type Draft, keep, load, newDraft, suggestedJob, withEdits } from './draft.js';
@@ -31,12 +31,8 @@ export function useImport(id: string) {
   const step = STEPS.find((one) => one === params.get('step')) ?? 'table';
   const run = params.get('run') ?? undefined;
   const write = params.get('write') ?? undefined;
-  const hrefOf = (to: Step, more: Query = {}) => {
-    const next = new URLSearchParams();
-    for (const [key, value] of Object.entries({ step: to, run, write, ...more }))
-      if (value) next.set(key, String(value));
-    return `/import/${encodeURIComponent(id)}?${next}`;
-  };
+  const hrefOf = (to: Step, more: Query = {}) =>
+    `/import/${encodeURIComponent(id)}?${changed(new URLSearchParams(), { step: to, run, write, ...more })}`;
   /** To a step that was begun here: whoever comes back later comes back to it. */
   const begin = (to: Step, more: Query, also: (now: Draft) => Draft = (now) => now) => {
     const href = hrefOf(to, more);

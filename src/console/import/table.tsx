@@ -28,10 +28,11 @@ const asOptions = (names: Iterable<string>) => [...new Set(names)].map((name) =>
 
 /** What was found in the file: the first rows, and how it is read, which can be said otherwise at once. */
 export function TableStep({ of }: { of: Importing }) {
-  const { draft, table, check, anew, go, hrefOf } = of;
+  const { name, table, check, go, hrefOf } = of;
   const found = table.data;
   return (
     <>
+      <h1 className="wrap">{found ? `Is this the table of ${name}?` : `Looking at ${name}`}</h1>
       <Refused error={check.error} />
       <div className="line wide">
         <Button
@@ -43,11 +44,11 @@ export function TableStep({ of }: { of: Importing }) {
         >
           {found ? `Match ${counted(found.headings.length, 'column')}` : 'Match the columns'}
         </Button>
-        <SavedJob busy={check.isPending} onJob={(saved) => check.mutate({ saved })} />
+        <SavedJob of={of} />
       </div>
       <Card title="How it is read">
         <div className="stack">
-          <HowRead table={found} source={draft.source} onSource={(source) => anew((now) => withSource(now, source))} />
+          <HowRead of={of} />
           {found && found.evidence.length > 0 && (
             <ul className="evidence small soft">
               {found.evidence.map((line) => (
@@ -71,33 +72,22 @@ export function TableStep({ of }: { of: Importing }) {
   );
 }
 
-function HowRead({
-  table,
-  source,
-  onSource,
-}: {
-  table: Found | undefined;
-  source: TableOptions;
-  onSource: (source: TableOptions) => void;
-}) {
+function HowRead({ of: { draft, table, anew } }: { of: Importing }) {
+  const { source } = draft;
   const isChanged = Object.keys(source).length > 0;
-  const { sheets = [], sheet, encoding, delimiter } = table ?? {};
-  const row = String(source.header_row ?? table?.header_row ?? 'none');
-  const choose = (label: string, name: keyof TableOptions, value: string, options: Choices) => (
-    <Choose
-      label={label}
-      value={value}
-      options={options}
-      onChoose={(chosen) =>
-        onSource({ ...source, [name]: name === 'header_row' && chosen !== 'none' ? Number(chosen) : chosen })
-      }
-    />
-  );
+  const { sheets = [], sheet, encoding, delimiter } = table.data ?? {};
+  const row = String(source.header_row ?? table.data?.header_row ?? 'none');
+  const read = (next: TableOptions) => anew((now) => withSource(now, next));
+  const choose = (label: string, name: keyof TableOptions, value: string, options: Choices) => {
+    const set = (chosen: string) =>
+      read({ ...source, [name]: name === 'header_row' && chosen !== 'none' ? Number(chosen) : chosen });
+    return <Choose label={label} value={value} options={options} onChoose={set} />;
+  };
   const rows = [...new Set([...NEAR_THE_TOP, row, 'none'])];
   return (
     <div className="fields">
       {sheets.length > 1 && choose('Sheet', 'sheet', sheet ?? '', asOptions(sheets))}
-      {(table || isChanged) &&
+      {(table.data || isChanged) &&
         choose(
           'Headings',
           'header_row',
@@ -113,7 +103,7 @@ function HowRead({
           Object.entries({ [delimiter]: `"${delimiter}"`, ...DELIMITERS }),
         )}
       {isChanged && (
-        <Button look="quiet" onClick={() => onSource({})}>
+        <Button look="quiet" onClick={() => read({})}>
           As it was detected
         </Button>
       )}
@@ -146,7 +136,7 @@ function FirstRows({ table: { headings, first } }: { table: Found }) {
   );
 }
 
-function SavedJob({ onJob, busy }: { onJob: (name: string) => void; busy: boolean }) {
+function SavedJob({ of: { check } }: { of: Importing }) {
   const { data } = useQuery(jobsQuery);
   const [params] = useSearchParams();
   const [chosen, setChosen] = useState(params.get('job') ?? '');
@@ -163,7 +153,7 @@ function SavedJob({ onJob, busy }: { onJob: (name: string) => void; busy: boolea
         onChoose={setChosen}
       />
       {chosen !== '' && (
-        <Button busy={busy} onClick={() => onJob(chosen)}>
+        <Button busy={check.isPending} onClick={() => check.mutate({ saved: chosen })}>
           Check with {chosen}
         </Button>
       )}

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { useLocation, useSearchParams } from 'wouter';
 import type { Uploaded } from '../../api/schema.js';
 import { ApiError, addressOf } from '../app/client.js';
 import { Refused } from '../app/faults.js';
 import { useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
-import { bytes, percent, when } from '../kit/format.js';
-import { Button, Card } from '../kit/parts.js';
+import { bytes, percent } from '../kit/format.js';
+import { Button, Card, Moment, NameLink } from '../kit/parts.js';
 import { drafts, keep, newDraft } from './draft.js';
 
 const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
@@ -67,10 +67,8 @@ export function Upload() {
           <ul className="entries">
             {before.map(({ id, name, at, last }) => (
               <li key={id}>
-                <Link className="wrap" href={last ?? `/import/${encodeURIComponent(id)}?step=table`}>
-                  <bdi>{name}</bdi>
-                </Link>
-                <span className="soft">{when(new Date(at).toISOString())}</span>
+                <NameLink href={last ?? `/import/${encodeURIComponent(id)}?step=table`}>{name}</NameLink>
+                <Moment at={new Date(at).toISOString()} />
               </li>
             ))}
           </ul>

@@ -2,11 +2,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { RunDetail } from '../../api/schema.js';
 import { send } from '../app/client.js';
-import { useRunNow } from '../app/events.js';
-import { Fault, Refused } from '../app/faults.js';
-import { planQuery, runQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
+import { isLive, useRunNow } from '../app/events.js';
+import { NotThere, Refused } from '../app/faults.js';
+import { planQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { counted } from '../kit/format.js';
-import { Button, ButtonLink, Card, Skeleton, sumOf, TextField } from '../kit/parts.js';
+import { Button, ButtonLink, Card, sumOf, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { PlanView } from '../runs/plan.js';
 import { HowItGoes } from '../runs/run.js';
@@ -26,7 +26,7 @@ export function PlanStep({ of: { carryOut }, run }: { of: Importing; run: RunDet
   useEffect(() => {
     if (known) heading.current?.focus();
   }, [known]);
-  if (!plan) return error ? <Fault error={error} /> : <Skeleton what="the plan" lines={6} />;
+  if (!plan) return <NotThere page="The plan" error={error} />;
   const rows = plan.created + plan.updated;
   const left = run.outcomes ? sumOf(run.outcomes, 'to_correct') + sumOf(run.outcomes, 'to_look_at') : 0;
   const without = left === 0 ? '' : `, without the ${left === 1 ? 'one' : counted(left, 'row')} that cannot go in`;
@@ -64,17 +64,16 @@ export function PlanStep({ of: { carryOut }, run }: { of: Importing; run: RunDet
 
 /** The run that writes, live; then what came of it, what to do next, and the way back. */
 export function ResultStep({ of: { checked }, id }: { of: Importing; id: string }) {
-  const { data: run, error } = useQuery(runQuery(id));
-  const now = useRunNow(id, run);
-  if (!run) return error ? <Fault error={error} /> : <Skeleton what="the run" lines={6} />;
+  const { run, error, ...heard } = useRunNow(id);
+  if (!run) return <NotThere page="The result" error={error} />;
   const job = checked.data?.ordered?.job;
   return (
     <>
       <h1 className="wrap" aria-live="polite">
-        {firstLine(run, now.progress)}
+        {firstLine(run)}
       </h1>
-      <HowItGoes run={run} now={now} />
-      {!now.live && job !== undefined && typeof job !== 'string' && <SaveJob job={job} file={run.file} />}
+      <HowItGoes run={run} heard={heard} />
+      {!isLive(run) && job !== undefined && typeof job !== 'string' && <SaveJob job={job} file={run.file} />}
       <div className="line">
         <ButtonLink href={`/runs/${id}`}>Every row of this run</ButtonLink>
         <ButtonLink href="/import">Import another file</ButtonLink>

@@ -1,15 +1,17 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Fragment, type ReactNode, useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import type { JobFile } from '../../api/schema.js';
+import type { Job, JobFile } from '../../api/schema.js';
 import { ApiError, send } from '../app/client.js';
 import { NotThere, Refused } from '../app/faults.js';
 import { jobQuery, jobsQuery, useOnce, useWhyNot } from '../app/queries.js';
 import { counted, when } from '../kit/format.js';
-import { Button, ButtonLink, Card, Notice, StateBadge } from '../kit/parts.js';
+import { Icon } from '../kit/icons.js';
+import { Button, ButtonLink, Card, Facts, Notice, Prose, StateBadge } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
-import { Editor, type Problems } from './editor.js';
 import { scheduleWords } from './schedule.js';
+
+type Problems = Job['problems'];
 
 const PAUSE_MS = 350;
 
@@ -108,7 +110,7 @@ function JobText({ file }: { file: JobFile }) {
           readOnly={mayNot !== undefined}
           onChange={(next) => setDraft(next === file.text ? null : { text: next, etag: draft?.etag ?? etag })}
         />
-        <Facts file={file} />
+        <About file={file} />
       </div>
     </div>
   );
@@ -130,30 +132,109 @@ function useCheck(text: string): { problems: Problems | undefined; pending: bool
   return { problems: data?.problems, pending: settled !== text };
 }
 
-function Facts({ file: { name, kind, schedule, inbox, last } }: { file: JobFile }) {
-  const facts: readonly (readonly [string, ReactNode])[] = [
-    ['Runs', schedule ? `${scheduleWords(schedule.cron)} (${schedule.timezone})` : 'when somebody starts it'],
-    ['Next', schedule?.next && when(schedule.next)],
-    ['File', schedule?.file && <code>{schedule.file}</code>],
-    ['Drop folder', inbox && <code>{inbox.folder}</code>],
-    ['Waiting', inbox && counted(inbox.waiting, 'file')],
-    ['Last run', last ? <StateBadge state={last.status} /> : 'none yet'],
-    ['Began', last && <Link href={`/runs/${last.id}`}>{when(last.started_at)}</Link>],
-    ['Nights', kind === 'reconcile' && <Link href={`/nights/${encodeURIComponent(name)}`}>side by side</Link>],
+interface EditorProps {
+  readonly text: string;
+  /** Undefined before the first answer. */
+  readonly problems: Problems | undefined;
+  readonly checking: boolean;
+  readonly readOnly: boolean;
+  readonly label: string;
+  readonly onChange: (text: string) => void;
+}
+
+/** A plain field with the lines numbered, faults marked at theirs, and a list of them that goes there. */
+function Editor({ text, problems, checking, readOnly, label, onChange }: EditorProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const lines = text.split('\n');
+  const worst = new Map<number, ReturnType<typeof toneOf>>();
+  for (const { line, severity } of problems ?? []) {
+    if (line !== null && worst.get(line) !== 'bad') worst.set(line, toneOf(severity));
+  }
+  const jump = (line: number, column: number | null) => {
+    const start = lines.slice(0, line - 1).reduce((at, one) => at + one.length + 1, 0);
+    const at = start + Math.max(0, (column ?? 1) - 1);
+    field.current?.focus({ preventScroll: true });
+    field.current?.setSelectionRange(at, start + (lines[line - 1]?.length ?? 0));
+    document.getElementById(`line-${line}`)?.scrollIntoView({ block: 'center' });
+  };
+  return (
+    <div className="stack tight">
+      <div className="stack tight" role="status">
+        {problems === undefined || checking ? (
+          <span className="soft">Checking…</span>
+        ) : problems.length === 0 ? (
+          <span className="toned good line">
+            <Icon name="check" /> Nothing is wrong with it
+          </span>
+        ) : (
+          <strong>{told(problems)}</strong>
+        )}
+        <ul className="limits stack tight">
+          {problems?.map(({ line, column, severity, message }) => (
+            <li key={`${line} ${column} ${message}`}>
+              {line === null ? 'The file' : <Button onClick={() => jump(line, column)}>Line {line}</Button>}
+              <span className="wrap">
+                <strong className={`toned ${toneOf(severity)}`}>{severity === 'error' ? 'Fault' : 'Remark'}</strong>{' '}
+                <Prose>{message}</Prose>
+              </span>
+            </li>
+          ))}
+        </ul>
+      </div>
+      <div className="code">
+        <ol aria-hidden="true">
+          {lines.map((_, at) => (
+            <li key={at} id={`line-${at + 1}`} className={worst.get(at + 1)}>
+              {worst.has(at + 1) && <Icon name={worst.get(at + 1) === 'bad' ? 'bad' : 'warn'} />}
+              {at + 1}
+            </li>
+          ))}
+        </ol>
+        <textarea
+          ref={field}
+          aria-label={label}
+          aria-invalid={[...worst.values()].includes('bad') || undefined}
+          value={text}
+          readOnly={readOnly}
+          rows={lines.length + 1}
+          wrap="off"
+          spellCheck={false}
+          autoCapitalize="off"
+          autoComplete="off"
+          onChange={({ target }) => onChange(target.value)}
+        />
+      </div>
+    </div>
+  );
+}
+
+const toneOf = (severity: Problems[number]['severity']) => (severity === 'error' ? 'bad' : 'warn');
+
+/** `2 faults, 1 remark` */
+function told(problems: Problems): string {
+  const faults = problems.filter(({ severity }) => severity === 'error').length;
+  const parts = [
+    faults > 0 && counted(faults, 'fault'),
+    problems.length > faults && counted(problems.length - faults, 'remark'),
   ];
+  return parts.filter(Boolean).join(', ');
+}
+
+function About({ file: { name, kind, schedule, inbox, last } }: { file: JobFile }) {
   return (
     <Card title="This job">
-      <dl className="facts">
-        {facts.map(
-          ([term, fact]) =>
-            fact && (
-              <Fragment key={term}>
-                <dt>{term}</dt>
-                <dd>{fact}</dd>
-              </Fragment>
-            ),
-        )}
-      </dl>
+      <Facts
+        of={[
+          ['Runs', schedule ? `${scheduleWords(schedule.cron)} (${schedule.timezone})` : 'when somebody starts it'],
+          ['Next', schedule?.next && when(schedule.next)],
+          ['File', schedule?.file && <code>{schedule.file}</code>],
+          ['Drop folder', inbox && <code>{inbox.folder}</code>],
+          ['Waiting', inbox && counted(inbox.waiting, 'file')],
+          ['Last run', last ? <StateBadge state={last.status} /> : 'none yet'],
+          ['Began', last && <Link href={`/runs/${last.id}`}>{when(last.started_at)}</Link>],
+          ['Nights', kind === 'reconcile' && <Link href={`/nights/${encodeURIComponent(name)}`}>side by side</Link>],
+        ]}
+      />
     </Card>
   );
 }

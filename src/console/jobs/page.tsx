@@ -5,7 +5,7 @@ import { NotThere } from '../app/faults.js';
 import { jobsQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number, when } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, StateBadge } from '../kit/parts.js';
+import { Badge, ButtonLink, Card, Empty, NameLink, StateBadge } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
 import { JobPage } from './job.js';
 import './jobs.css';
@@ -61,11 +61,7 @@ export function JobTable({ jobs, at }: { jobs: readonly Job[]; at: '/jobs' | '/n
         columns={[
           {
             head: 'Job',
-            of: ({ name }) => (
-              <Link href={`${at}/${encodeURIComponent(name)}`} className="name">
-                {name}
-              </Link>
-            ),
+            of: ({ name }) => <NameLink href={`${at}/${encodeURIComponent(name)}`}>{name}</NameLink>,
           },
           {
             head: 'What',

@@ -3,42 +3,32 @@ import { number } from './format.js';
 import type { Tone } from './parts.js';
 import { type Column, Table } from './table.js';
 
-export interface Series<T> {
+interface Series<T> {
   readonly head: string;
   readonly of: (one: T) => number;
   readonly tone: (one: T) => Tone;
 }
 
-/**
- * Days or nights side by side, each a column of bars: one upon the other (`stacked`), or each on a line of its own. For the
- * keyboard and for screen readers the same stands below as a table.
- */
-export function Bars<T>({
-  label,
-  all,
-  keyOf,
-  nameOf,
-  columns,
-  series,
-  stacked = false,
-  hrefOf,
-  chosen,
-  markOf,
-}: {
-  label: string;
-  all: readonly T[];
-  keyOf: (one: T) => string;
-  nameOf: (one: T) => string;
+interface BarsProps<T> {
+  readonly label: string;
+  readonly all: readonly T[];
+  readonly keyOf: (one: T) => string;
+  readonly nameOf: (one: T) => string;
   /** Of the table, before the numbers. */
-  columns: readonly Column<T>[];
-  series: readonly Series<T>[];
-  stacked?: boolean;
+  readonly columns: readonly Column<T>[];
+  readonly series: readonly Series<T>[];
+  /** One upon the other; else each on a line of its own. */
+  readonly stacked?: boolean;
   /** Where a press leads. */
-  hrefOf?: (one: T) => string;
-  chosen?: T;
+  readonly hrefOf?: (one: T) => string;
+  readonly chosen?: T;
   /** Stands below. */
-  markOf?: (one: T) => string;
-}) {
+  readonly markOf?: (one: T) => string;
+}
+
+/** Days or nights side by side, each a column of bars. For the keyboard and for screen readers the same stands below as a table. */
+export function Bars<T>(props: BarsProps<T>) {
+  const { label, all, keyOf, nameOf, columns, series, stacked = false, hrefOf, chosen, markOf } = props;
   const lines = (stacked ? [series] : series.map((one) => [one])).map((parts) => {
     const sum = (one: T) => parts.reduce((n, { of }) => n + of(one), 0);
     return { parts, sum, head: stacked ? 'Rows' : (parts[0]?.head ?? ''), most: Math.max(1, ...all.map(sum)) };
@@ -57,6 +47,7 @@ export function Bars<T>({
     </>
   );
   const ends = new Set([...all.slice(0, 1), ...all.slice(-1)].map(nameOf));
+  const numbers = series.map(({ head, of }) => ({ head, of: (one: T) => number(of(one)), num: true }));
   return (
     <>
       <div className={stacked ? 'bars stacked' : 'bars'} aria-hidden="true">
@@ -71,39 +62,18 @@ export function Bars<T>({
             </span>
           ))}
         </div>
-        {all.map((one) =>
-          hrefOf ? (
-            <Link
-              key={keyOf(one)}
-              href={hrefOf(one)}
-              tabIndex={-1}
-              title={told(one)}
-              className={one === chosen ? 'chosen' : ''}
-            >
-              {bars(one)}
-            </Link>
-          ) : (
-            <div key={keyOf(one)} title={told(one)}>
-              {bars(one)}
-            </div>
-          ),
-        )}
+        {all.map((one) => {
+          const look = { title: told(one), className: one === chosen ? 'chosen' : '', children: bars(one) };
+          if (!hrefOf) return <div key={keyOf(one)} {...look} />;
+          return <Link key={keyOf(one)} href={hrefOf(one)} tabIndex={-1} {...look} />;
+        })}
       </div>
       <p className="small soft" aria-hidden="true">
         {[...ends].join(' – ')}
       </p>
       <details>
         <summary className="soft small">The same as a table</summary>
-        <Table
-          low
-          label={label}
-          rows={all.toReversed()}
-          keyOf={keyOf}
-          columns={[
-            ...columns,
-            ...series.map(({ head, of }) => ({ head, of: (one: T) => number(of(one)), num: true })),
-          ]}
-        />
+        <Table low label={label} rows={all.toReversed()} keyOf={keyOf} columns={[...columns, ...numbers]} />
       </details>
     </>
   );

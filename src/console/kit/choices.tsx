@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: browsers have no list that is filtered by typing
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus stays in the field, which names the active choice
-import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 
 /** Lists to choose from: under a field that filters them, and under a cell that is being edited. */
 
@@ -11,79 +11,83 @@ export interface Choice {
   readonly hint?: string | undefined;
 }
 
-/** In the layer above all, at its field; the focus stays in the field. */
-export function ChoiceList({
-  id,
-  at,
-  label,
-  choices,
-  active,
-  onPick,
-}: {
-  id: string;
-  at: RefObject<HTMLElement | null>;
-  label: string;
-  choices: readonly Choice[];
-  active: number;
-  onPick: (choice: Choice) => void;
-}) {
+/** What a field and the list below it share; the focus stays in the field. `list`: undefined while it is closed. */
+export function useChoiceList(label: string, choices: readonly Choice[] | undefined, onPick: (choice: Choice) => void) {
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => list.current?.showPopover({ source: at.current! }), [at]);
+  /** -1: none is active. */
+  const [active, setActive] = useState(-1);
+  const isOpen = choices !== undefined;
+  useLayoutEffect(() => {
+    if (isOpen) list.current?.showPopover({ source: input.current! });
+  }, [isOpen]);
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
-  }, [active]);
-  return (
-    <div ref={list} id={id} role="listbox" aria-label={label} popover="manual" className="choices">
-      {groupsOf(choices).map((group) => (
-        <div key={group} {...(group !== undefined && { role: 'group', 'aria-label': group })}>
-          {group !== undefined && (
-            <div className="group small soft" aria-hidden="true">
-              {group}
-            </div>
-          )}
-          {choices.map(
-            (choice, place) =>
-              choice.group === group && (
-                // biome-ignore lint/a11y/useKeyWithClickEvents: keys go to the field
-                <div
-                  key={choice.value}
-                  id={`${id}-${place}`}
-                  role="option"
-                  aria-selected={place === active}
-                  onPointerDown={(event) => event.preventDefault()}
-                  onClick={() => onPick(choice)}
-                >
-                  <bdi className="wrap">{choice.label}</bdi>
-                  {choice.hint && <span className="soft small">{choice.hint}</span>}
-                </div>
-              ),
-          )}
-        </div>
-      ))}
-      {choices.length === 0 && (
-        <div role="option" aria-selected="false" aria-disabled="true" className="soft">
-          Nothing like it
-        </div>
-      )}
-    </div>
-  );
+  }, [active, isOpen]);
+  return {
+    input,
+    setActive,
+    active: choices?.[active],
+    /** Up and down among the choices. True where the key was taken. */
+    move(event: KeyboardEvent): boolean {
+      const count = choices?.length ?? 0;
+      if ((event.key !== 'ArrowDown' && event.key !== 'ArrowUp') || count === 0) return false;
+      event.preventDefault();
+      const to = active + (event.key === 'ArrowDown' ? 1 : -1);
+      setActive(to >= count ? 0 : to < 0 ? count - 1 : to);
+      return true;
+    },
+    /** What says to screen readers that the field has a list below it. */
+    field: {
+      ref: input,
+      role: 'combobox',
+      'aria-expanded': isOpen,
+      'aria-controls': isOpen ? id : undefined,
+      'aria-autocomplete': 'list',
+      'aria-activedescendant': choices?.[active] ? `${id}-${active}` : undefined,
+      autoComplete: 'off',
+      spellCheck: false,
+    } as const,
+    list: choices && (
+      <div ref={list} id={id} role="listbox" aria-label={label} popover="manual" className="choices">
+        {groupsOf(choices).map((group) => (
+          <div key={group} {...(group !== undefined && { role: 'group', 'aria-label': group })}>
+            {group !== undefined && (
+              <div className="group small soft" aria-hidden="true">
+                {group}
+              </div>
+            )}
+            {choices.map(
+              (choice, place) =>
+                choice.group === group && (
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: keys go to the field
+                  <div
+                    key={choice.value}
+                    id={`${id}-${place}`}
+                    role="option"
+                    aria-selected={place === active}
+                    onPointerDown={(event) => event.preventDefault()}
+                    onClick={() => onPick(choice)}
+                  >
+                    <bdi className="wrap">{choice.label}</bdi>
+                    {choice.hint && <span className="soft small">{choice.hint}</span>}
+                  </div>
+                ),
+            )}
+          </div>
+        ))}
+        {choices.length === 0 && (
+          <div role="option" aria-selected="false" aria-disabled="true" className="soft">
+            Nothing like it
+          </div>
+        )}
+      </div>
+    ),
+  };
 }
 
 const groupsOf = (choices: readonly Choice[]) => [...new Set(choices.map(({ group }) => group))];
-
-/** Up and down among choices; -1: none is active. True where the key was taken. */
-export function moveActive(
-  event: KeyboardEvent,
-  active: number,
-  count: number,
-  set: (active: number) => void,
-): boolean {
-  if ((event.key !== 'ArrowDown' && event.key !== 'ArrowUp') || count === 0) return false;
-  event.preventDefault();
-  const to = active + (event.key === 'ArrowDown' ? 1 : -1);
-  set(to >= count ? 0 : to < 0 ? count - 1 : to);
-  return true;
-}
 
 /** Those that hold the text, in their names or groups, group by group; those that begin with it first. */
 export function matching(choices: readonly Choice[], text: string): Choice[] {
@@ -95,41 +99,25 @@ export function matching(choices: readonly Choice[], text: string): Choice[] {
   return groupsOf(found).flatMap((group) => found.filter((one) => one.group === group));
 }
 
-/** What says to screen readers that a field has a list below it; `active`: -1 where none is. */
-export function listedBy(id: string, open: boolean, active: number) {
-  return {
-    role: 'combobox',
-    'aria-expanded': open,
-    'aria-controls': open ? id : undefined,
-    'aria-autocomplete': 'list',
-    'aria-activedescendant': open && active >= 0 ? `${id}-${active}` : undefined,
-    autoComplete: 'off',
-    spellCheck: false,
-  } as const;
+interface ComboProps {
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly Choice[];
+  readonly onChoose: (value: string) => void;
+  /** What stands there where nothing is chosen. */
+  readonly empty: string;
 }
 
 /** One of a list that is searched by typing. */
-export function Combo({
-  label,
-  value,
-  choices,
-  onChoose,
-  empty,
-}: {
-  label: string;
-  value: string;
-  choices: readonly Choice[];
-  onChoose: (value: string) => void;
-  /** What stands there where nothing is chosen. */
-  empty: string;
-}) {
-  const id = useId();
-  const input = useRef<HTMLInputElement>(null);
+export function Combo({ label, value, choices, onChoose, empty }: ComboProps) {
   const [typed, setTyped] = useState<string>();
-  const [active, setActive] = useState(0);
+  const isOpen = typed !== undefined;
   const shown = choices.find((choice) => choice.value === value)?.label ?? value;
-  const found = matching(choices, typed ?? '');
-  const open = typed !== undefined;
+  const { field, list, active, setActive, move } = useChoiceList(
+    label,
+    isOpen ? matching(choices, typed) : undefined,
+    pick,
+  );
   function pick(choice: Choice | undefined): void {
     setTyped(undefined);
     if (choice && choice.value !== value) onChoose(choice.value);
@@ -146,14 +134,13 @@ export function Combo({
   return (
     <>
       <input
-        ref={input}
-        {...listedBy(id, open, found.length > 0 ? active : -1)}
+        {...field}
         className="input combo"
         aria-label={label}
         placeholder={shown || empty}
         value={typed ?? shown}
         onFocus={(event) => event.currentTarget.select()}
-        onClick={() => !open && begin()}
+        onClick={() => !isOpen && begin()}
         onBlur={() => setTyped(undefined)}
         onChange={({ target }) => {
           setTyped(target.value);
@@ -161,15 +148,15 @@ export function Combo({
         }}
         onKeyDown={(event) => {
           const { key } = event;
-          if (open && moveActive(event, active, found.length, setActive)) return;
-          if (open && key === 'Enter') pick(found[active]);
-          else if (open && key === 'Escape') setTyped(undefined);
-          else if (!open && (key === 'Enter' || key === 'ArrowDown')) begin();
+          if (move(event)) return;
+          if (isOpen && key === 'Enter') pick(active);
+          else if (isOpen && key === 'Escape') setTyped(undefined);
+          else if (!isOpen && (key === 'Enter' || key === 'ArrowDown')) begin();
           else return;
           event.preventDefault();
         }}
       />
-      {open && <ChoiceList id={id} at={input} label={label} choices={found} active={active} onPick={pick} />}
+      {list}
     </>
   );
 }

@@ -1,20 +1,16 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { Button } from './parts.js';
 
+interface DialogProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly title: string;
+  readonly footer?: ReactNode;
+  readonly children: ReactNode;
+}
+
 /** The browser's own: it keeps the focus inside, gives it back, and closes with Escape. */
-export function Dialog({
-  open,
-  onClose,
-  title,
-  footer,
-  children,
-}: {
-  open: boolean;
-  onClose: () => void;
-  title: string;
-  footer?: ReactNode;
-  children: ReactNode;
-}) {
+export function Dialog({ open, onClose, title, footer, children }: DialogProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

@@ -5,20 +5,12 @@ import { count, countAs, counted } from '../../report/summary.js';
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const tenth = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-const seconds = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
-const short = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
 countAs(whole);
 
 export { count as number, counted };
 
-export function oneDecimal(n: number): string {
-  return tenth.format(n);
-}
+export const oneDecimal = (n: number) => tenth.format(n);
 
 /** 0.25 → `25%`; a share that is not whole never reads as all or nothing. */
 export function percent(part: number): string {
@@ -34,31 +26,22 @@ export function bytes(n: number): string {
   return `${n < 1024 ? '< 1' : tenth.format(size)} ${unit}`;
 }
 
+function timeAs(options: Intl.DateTimeFormatOptions) {
+  const form = new Intl.DateTimeFormat(undefined, options);
+  return (at: string | Date) => form.format(new Date(at));
+}
+
+const moment = timeAs({ dateStyle: 'medium', timeStyle: 'short' });
+export const timeOfDay = timeAs({ timeStyle: 'short' });
+export const toTheSecond = timeAs({ timeStyle: 'medium' });
+/** With seconds and the zone. */
+export const exactly = timeAs({ dateStyle: 'medium', timeStyle: 'long' });
+/** `31 Mar` */
+export const shortDay = timeAs({ day: 'numeric', month: 'short' });
+/** A calendar date, `2026-03-31`, which has no zone. */
+export const day = timeAs({ dateStyle: 'medium', timeZone: 'UTC' });
+
 /** A moment; the time alone where it is of today. */
 export function when(iso: string): string {
-  const at = new Date(iso);
-  return at.toDateString() === new Date().toDateString() ? clock.format(at) : moment.format(at);
-}
-
-export function timeOfDay(at: string | Date): string {
-  return clock.format(typeof at === 'string' ? new Date(at) : at);
-}
-
-export function toTheSecond(iso: string): string {
-  return seconds.format(new Date(iso));
-}
-
-/** `31 Mar` */
-export function shortDay(iso: string): string {
-  return short.format(new Date(iso));
-}
-
-/** With seconds and the zone. */
-export function exactly(iso: string): string {
-  return exact.format(new Date(iso));
-}
-
-/** A calendar date, `2026-03-31`, which has no zone. */
-export function day(isoDate: string): string {
-  return date.format(new Date(`${isoDate}T00:00:00Z`));
+  return new Date(iso).toDateString() === new Date().toDateString() ? timeOfDay(iso) : moment(iso);
 }

@@ -32,24 +32,10 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-export function Icon({ name, className }: { readonly name: IconName; readonly className?: string }) {
+export function Icon({ name, className = 'sign' }: { readonly name: IconName; readonly className?: string }) {
   return (
-    <svg
-      className={className ?? 'sign'}
-      width="16"
-      height="16"
-      viewBox="0 0 16 16"
-      aria-hidden="true"
-      focusable="false"
-    >
-      <path
-        d={PATHS[name]}
-        fill="none"
-        stroke="currentColor"
-        strokeWidth="1.5"
-        strokeLinecap="round"
-        strokeLinejoin="round"
-      />
+    <svg className={className} viewBox="0 0 16 16" aria-hidden="true">
+      <path d={PATHS[name]} />
     </svg>
   );
 }

@@ -1,9 +1,9 @@
-import { type ComponentProps, type ReactNode, useId } from 'react';
+import { type ComponentProps, Fragment, type ReactNode, useId } from 'react';
 import { Link } from 'wouter';
 import type { Run, RunState } from '../../api/schema.js';
 import { FOUR, FOUR_OF, type Four, type OutcomeCounts, type OutcomeKind } from '../../model/outcome.js';
 import { outcomeWords } from '../../report/words.js';
-import { number } from './format.js';
+import { exactly, number, when } from './format.js';
 import { Icon, type IconName } from './icons.js';
 
 /** What all pages are made of. */
@@ -70,6 +70,46 @@ interface LinkProps extends Omit<ComponentProps<'a'>, 'href'> {
   readonly icon?: IconName;
 }
 
+/** A link that is the name of its line. */
+export function NameLink({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <Link href={href} className="name cut">
+      <bdi>{children}</bdi>
+    </Link>
+  );
+}
+
+/** In the reader's zone; to the second where the pointer rests. */
+export function Moment({ at }: { at: string }) {
+  return (
+    <time className="soft" dateTime={at} title={exactly(at)}>
+      {when(at)}
+    </time>
+  );
+}
+
+/** Terms with what is so of each; what is not known goes. */
+export function Facts({
+  of,
+  small,
+}: {
+  of: readonly (readonly [term: ReactNode, fact: ReactNode])[];
+  small?: boolean;
+}) {
+  return (
+    <dl className={small ? 'facts small' : 'facts'}>
+      {of.map(([term, fact], at) =>
+        fact ? (
+          <Fragment key={at}>
+            <dt>{term}</dt>
+            <dd>{fact}</dd>
+          </Fragment>
+        ) : null,
+      )}
+    </dl>
+  );
+}
+
 // Signs with words
 
 export function Badge({ tone, icon, children }: { tone: Tone; icon?: IconName | undefined; children: ReactNode }) {
@@ -89,24 +129,23 @@ export const FOUR_LOOKS: Readonly<Record<Four, { readonly tone: Tone; readonly i
 };
 
 /** One of the thirteen, with the sign of its word of the four. */
-export function OutcomeBadge({ kind, dryRun, run }: { kind: OutcomeKind; dryRun: boolean; run: Run['kind'] }) {
-  return <Badge {...FOUR_LOOKS[FOUR_OF[kind]]}>{outcomeWords(kind, dryRun, run).label}</Badge>;
+export function OutcomeBadge({ kind, run }: { kind: OutcomeKind; run: Pick<Run, 'kind' | 'dry_run'> }) {
+  return <Badge {...FOUR_LOOKS[FOUR_OF[kind]]}>{outcomeWords(kind, run.dry_run, run.kind).label}</Badge>;
 }
 
-const STATES: Readonly<Record<RunState, { readonly tone: Tone; readonly icon: IconName; readonly word: string }>> = {
-  waiting: { tone: 'calm', icon: 'clock', word: 'Waiting' },
+/** In the order in which somebody asks for them. */
+export const STATES: Readonly<
+  Record<RunState, { readonly tone: Tone; readonly icon: IconName; readonly word: string }>
+> = {
   running: { tone: 'info', icon: 'spin', word: 'Running' },
-  succeeded: { tone: 'good', icon: 'check', word: 'All well' },
+  waiting: { tone: 'calm', icon: 'clock', word: 'Waiting' },
   partial: { tone: 'warn', icon: 'correct', word: 'Some need you' },
   braked: { tone: 'bad', icon: 'stop', word: 'Stopped by a brake' },
   failed: { tone: 'bad', icon: 'bad', word: 'Failed' },
   interrupted: { tone: 'warn', icon: 'stop', word: 'Interrupted' },
   unfinished: { tone: 'warn', icon: 'warn', word: 'Not finished' },
+  succeeded: { tone: 'good', icon: 'check', word: 'All well' },
 };
-
-export function stateWord(state: RunState): string {
-  return STATES[state].word;
-}
 
 export function StateBadge({ state }: { state: RunState }) {
   return <Badge {...STATES[state]}>{STATES[state].word}</Badge>;
@@ -132,20 +171,18 @@ export function OutcomeBar({ counts, total }: { counts: Readonly<OutcomeCounts>;
 
 // Blocks
 
-export function Card({
-  title,
-  beside,
-  flush = false,
-  children,
-  ...rest
-}: Omit<ComponentProps<'section'>, 'title'> & { title?: ReactNode; beside?: ReactNode; flush?: boolean }) {
+interface CardProps {
+  readonly title?: string | undefined;
+  readonly beside?: ReactNode;
+  readonly flush?: boolean;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+export function Card({ title, beside, flush = false, className, children }: CardProps) {
   const id = useId();
   return (
-    <section
-      {...rest}
-      className={classes('card', flush && 'flush', rest.className)}
-      aria-labelledby={title ? id : undefined}
-    >
+    <section className={classes('card', flush && 'flush', className)} aria-labelledby={title && id}>
       {title && (
         <header>
           <h2 id={id} className="grow">
@@ -159,25 +196,16 @@ export function Card({
   );
 }
 
-const NOTICE_ICONS: Readonly<Record<Tone, IconName>> = {
-  good: 'check',
-  warn: 'warn',
-  bad: 'bad',
-  calm: 'info',
-  info: 'info',
-};
+const NOTICE_ICONS = { good: 'check', warn: 'warn', bad: 'bad', calm: 'info', info: 'info' } as const;
 
-export function Notice({
-  tone,
-  icon = NOTICE_ICONS[tone],
-  title,
-  children,
-}: {
-  tone: Tone;
-  icon?: IconName;
-  title?: ReactNode;
-  children?: ReactNode;
-}) {
+interface NoticeProps {
+  readonly tone: Tone;
+  readonly icon?: IconName;
+  readonly title?: string;
+  readonly children?: ReactNode;
+}
+
+export function Notice({ tone, icon = NOTICE_ICONS[tone], title, children }: NoticeProps) {
   return (
     <div className={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
       <Icon name={icon} />
@@ -224,32 +252,25 @@ export function Skeleton({ lines = 3, what }: { lines?: number; what: string }) 
   );
 }
 
+interface Labelled {
+  readonly label: string;
+  readonly hint?: string | undefined;
+}
+
+/** `children` takes the id of what is typed or chosen, and what describes it. */
 export function Field({
   label,
   hint,
-  fault,
   children,
-}: {
-  label: ReactNode;
-  hint?: ReactNode;
-  fault?: string | undefined;
-  /** Takes the id, and what describes it. */
-  children: (props: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: boolean }) => ReactNode;
-}) {
+}: Labelled & { children: (props: { id: string; 'aria-describedby'?: string }) => ReactNode }) {
   const id = useId();
-  const about = `${id}-about`;
-  const described = hint !== undefined || fault !== undefined;
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      {children({
-        id,
-        ...(described && { 'aria-describedby': about }),
-        ...(fault !== undefined && { 'aria-invalid': true }),
-      })}
-      {described && (
-        <span id={about} className={classes('small', fault === undefined ? 'soft' : 'fault')}>
-          {fault ?? hint}
+      {children(hint === undefined ? { id } : { id, 'aria-describedby': `${id}-about` })}
+      {hint !== undefined && (
+        <span id={`${id}-about`} className="small soft">
+          {hint}
         </span>
       )}
     </div>
@@ -257,37 +278,21 @@ export function Field({
 }
 
 /** A line of text to type. */
-export function TextField({
-  label,
-  hint,
-  ...rest
-}: Omit<ComponentProps<'input'>, 'id'> & { label: ReactNode; hint?: ReactNode }) {
-  return (
-    <Field label={label} hint={hint}>
-      {(props) => <input {...rest} {...props} className="input" />}
-    </Field>
-  );
+export function TextField({ label, hint, ...rest }: ComponentProps<'input'> & Labelled) {
+  return <Field {...{ label, hint }}>{(props) => <input {...rest} {...props} className="input" />}</Field>;
 }
 
-/** One of a few. `bare`: what stands beside it names it. */
-export function Choose({
-  label,
-  hint,
-  bare = false,
-  value,
-  options,
-  onChoose,
-  ...rest
-}: Omit<ComponentProps<'select'>, 'value'> & {
-  label: string;
-  hint?: string;
-  bare?: boolean;
-  value: string;
-  options: readonly (readonly [value: string, word: string])[];
-  onChoose: (value: string) => void;
-}) {
+interface ChooseProps extends ComponentProps<'select'>, Labelled {
+  /** What stands beside it names it. */
+  readonly bare?: boolean;
+  readonly options: readonly (readonly [value: string, word: string])[];
+  readonly onChoose: (value: string) => void;
+}
+
+/** One of a few. */
+export function Choose({ label, hint, bare = false, options, onChoose, ...rest }: ChooseProps) {
   const select = (props: ComponentProps<'select'>) => (
-    <select className="input" {...rest} {...props} value={value} onChange={({ target }) => onChoose(target.value)}>
+    <select className="input" {...rest} {...props} onChange={({ target }) => onChoose(target.value)}>
       {options.map(([name, word]) => (
         <option key={name} value={name}>
           {word}
@@ -296,65 +301,26 @@ export function Choose({
     </select>
   );
   if (bare) return select({ 'aria-label': label });
-  return (
-    <Field label={label} hint={hint}>
-      {select}
-    </Field>
-  );
+  return <Field {...{ label, hint }}>{select}</Field>;
 }
 
-/** A filter that is on or off. */
-export function Chip({
-  on,
-  count,
-  icon,
-  onClick,
-  children,
-}: {
-  on: boolean;
-  count?: number | undefined;
-  icon?: IconName | undefined;
-  onClick: () => void;
-  children: ReactNode;
-}) {
-  return (
-    <button type="button" className="chip" aria-pressed={on} onClick={onClick}>
-      {icon && <Icon name={icon} />}
-      {children}
-      {count !== undefined && <span className={on ? '' : 'soft'}>{number(count)}</span>}
-    </button>
-  );
+interface ChipsProps<T> {
+  readonly label: string;
+  readonly of: readonly { readonly value: T; readonly word: ReactNode; readonly count?: number | undefined }[];
+  readonly on: string | undefined;
+  readonly onChoose: (value: T) => void;
 }
 
-interface Filter<T> {
-  readonly value: T;
-  readonly word: ReactNode;
-  readonly count?: number | undefined;
-  readonly icon?: IconName;
-}
-
-/** Filters of which at most one is on; `children` are those that stand beside them. */
-export function Chips<T extends string>({
-  label,
-  of,
-  on,
-  onChoose,
-  children,
-}: {
-  label: string;
-  of: readonly Filter<T>[];
-  on: string | undefined;
-  onChoose: (value: T) => void;
-  children?: ReactNode;
-}) {
+/** Filters of which at most one is on. */
+export function Chips<T extends string>({ label, of, on, onChoose }: ChipsProps<T>) {
   return (
     <div className="chips" role="group" aria-label={label}>
-      {of.map(({ value, word, count, icon }) => (
-        <Chip key={value} on={value === on} count={count} icon={icon} onClick={() => onChoose(value)}>
+      {of.map(({ value, word, count }) => (
+        <button key={value} type="button" className="chip" aria-pressed={value === on} onClick={() => onChoose(value)}>
           {word}
-        </Chip>
+          {count !== undefined && <span className={value === on ? '' : 'soft'}>{number(count)}</span>}
+        </button>
       ))}
-      {children}
     </div>
   );
 }

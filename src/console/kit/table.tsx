@@ -11,22 +11,18 @@ export interface Column<T> {
   readonly names?: boolean;
 }
 
-/** What is wide scrolls by itself, with the keyboard, too; `low`: what is long as well. */
-export function Table<T>({
-  label,
-  rows,
-  columns,
-  keyOf,
-  low = false,
-  className,
-}: {
-  label: string;
-  rows: readonly T[];
-  columns: readonly Column<T>[];
-  keyOf: (row: T) => string | number;
-  low?: boolean;
-  className?: string;
-}) {
+interface TableProps<T> {
+  readonly label: string;
+  readonly rows: readonly T[];
+  readonly columns: readonly Column<T>[];
+  readonly keyOf: (row: T) => string | number;
+  /** What is long scrolls, too. */
+  readonly low?: boolean;
+  readonly className?: string;
+}
+
+/** What is wide scrolls by itself, with the keyboard, too. */
+export function Table<T>({ label, rows, columns, keyOf, low = false, className }: TableProps<T>) {
   const look = ({ num, broad }: Column<T>) => `${num ? 'num ' : ''}${broad ? 'broad' : ''}`;
   const names = columns.find((column) => column.names) ?? columns[0];
   return (

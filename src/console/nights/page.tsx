@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
-import type { Job } from '../../api/schema.js';
+import type { Job, Night } from '../../api/schema.js';
 import { NotThere } from '../app/faults.js';
 import { jobsQuery, nightsQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { JobTable } from '../jobs/page.js';
-import { counted, number } from '../kit/format.js';
-import { Badge, ButtonLink, Empty } from '../kit/parts.js';
+import { Bars } from '../kit/bars.js';
+import { counted, number, shortDay, when } from '../kit/format.js';
+import { Badge, ButtonLink, Card, Empty, StateBadge } from '../kit/parts.js';
 import { RunTold } from '../runs/run.js';
-import { Chart } from './chart.js';
 
 export default function Nights({ job }: { job: string | undefined }) {
   usePageTitle('Nights');
@@ -75,5 +75,61 @@ function NightsOf({ job }: { job: string }) {
     <RunTold id={night.run} title={`Nights of ${job}`} where={() => where}>
       <Chart nights={nights} chosen={night} />
     </RunTold>
+  );
+}
+
+const dayOf = ({ started_at }: Night) => shortDay(started_at);
+const hrefOf = ({ run }: Night) => `?run=${run}`;
+const isStopped = ({ status }: Night) => status === 'braked';
+const tone = (night: Night) => (isStopped(night) ? 'bad' : 'info');
+
+function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Night }) {
+  const at = nights.indexOf(chosen);
+  return (
+    <Card
+      title={nights.length === 1 ? 'The one night so far' : `The last ${nights.length} nights`}
+      beside={
+        <nav className="line" aria-label="Nights before and after">
+          <Step to={nights[at - 1]} word="Earlier" icon="back" />
+          <Step to={nights[at + 1]} word="Later" icon="next" />
+        </nav>
+      }
+    >
+      <Bars
+        label="Nights"
+        all={nights}
+        keyOf={({ run }) => run}
+        nameOf={dayOf}
+        chosen={chosen}
+        hrefOf={hrefOf}
+        markOf={(night) => (isStopped(night) ? '×' : '')}
+        columns={[
+          {
+            head: 'Night',
+            of: (night) => <Link href={hrefOf(night)}>{when(night.started_at)}</Link>,
+          },
+          { head: 'How it ended', of: ({ status }) => <StateBadge state={status} /> },
+        ]}
+        series={[
+          { head: 'Rows', of: ({ rows }) => rows, tone },
+          { head: 'Differences', of: ({ differences }) => differences, tone },
+          { head: 'New orphans', of: ({ new_orphans }) => new_orphans, tone },
+        ]}
+      />
+      {nights.some(isStopped) && (
+        <p className="soft small" aria-hidden="true">
+          <span className="toned bad">× red</span>: stopped by a brake
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function Step({ to, word, icon }: { to: Night | undefined; word: string; icon: 'back' | 'next' }) {
+  if (!to) return null;
+  return (
+    <ButtonLink look="quiet" icon={icon} href={hrefOf(to)}>
+      {word}: {dayOf(to)}
+    </ButtonLink>
   );
 }

@@ -6,9 +6,9 @@ import { NotThere } from '../app/faults.js';
 import { overviewQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { Bars } from '../kit/bars.js';
-import { counted, day, oneDecimal, timeOfDay, when } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, FOUR_LOOKS, sumOf } from '../kit/parts.js';
-import { RunLines } from '../runs/list.js';
+import { counted, day, oneDecimal, timeOfDay } from '../kit/format.js';
+import { Badge, ButtonLink, Card, Empty, FOUR_LOOKS, Moment, NameLink, sumOf } from '../kit/parts.js';
+import { RunTable } from '../runs/list.js';
 import { FOUR_WORDS } from '../runs/words.js';
 
 const LOOK_AGAIN_MS = 5_000;
@@ -55,12 +55,8 @@ export default function OverviewPage() {
                   <ul className="entries">
                     {next.map(({ job, at }) => (
                       <li key={`${job} ${at}`}>
-                        <Link href={`/jobs/${encodeURIComponent(job)}`} className="name grow cut">
-                          <bdi>{job}</bdi>
-                        </Link>
-                        <time className="soft" dateTime={at}>
-                          {when(at)}
-                        </time>
+                        <NameLink href={`/jobs/${encodeURIComponent(job)}`}>{job}</NameLink>
+                        <Moment at={at} />
                       </li>
                     ))}
                   </ul>
@@ -78,7 +74,7 @@ export default function OverviewPage() {
 function Pane({ title, runs, none }: { title: string; runs: readonly Run[]; none: string }) {
   return (
     <Card flush title={title}>
-      {runs.length === 0 ? <p className="pad soft">{none}</p> : <RunLines runs={runs} />}
+      {runs.length === 0 ? <p className="pad soft">{none}</p> : <RunTable label={`Runs: ${title}`} runs={runs} />}
     </Card>
   );
 }

@@ -116,7 +116,7 @@ function AtWork({ id }: { id: string }) {
   return (
     <div className="line">
       {run.host && <span className="soft">on {run.host}</span>}
-      <VerbButton run={run} verb="stop" progress={run.progress} />
+      <VerbButton run={run} verb="stop" />
     </div>
   );
 }

@@ -1,6 +1,6 @@
-import { Fragment, type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { RunDetail, RunProgress, Verb } from '../../api/schema.js';
+import type { RunDetail, Verb } from '../../api/schema.js';
 import { noOutcomes } from '../../model/outcome.js';
 import { send } from '../app/client.js';
 import { Refused } from '../app/faults.js';
@@ -8,9 +8,10 @@ import { client, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { Dialog } from '../kit/dialog.js';
 import { counted } from '../kit/format.js';
 import type { IconName } from '../kit/icons.js';
-import { Button, Card, TextField } from '../kit/parts.js';
+import { Button, Card, Facts, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { PlanOf } from './plan.js';
+import { nextSteps } from './words.js';
 
 /** What can be done with a run: its button, and what is said before and after it. */
 interface Deed {
@@ -24,8 +25,8 @@ interface Deed {
   readonly plan?: 'all' | 'back';
 }
 
-const DEEDS: Readonly<Record<Verb, (run: RunDetail, progress: RunProgress | null) => Deed>> = {
-  stop: (_, progress) => ({
+const DEEDS: Readonly<Record<Verb, (run: RunDetail) => Deed>> = {
+  stop: ({ progress }) => ({
     word: 'Stop',
     icon: 'stop',
     title: 'Stop this run?',
@@ -77,17 +78,10 @@ const DEEDS: Readonly<Record<Verb, (run: RunDetail, progress: RunProgress | null
 const VERBS = Object.keys(DEEDS) as Verb[];
 
 /** What else can be done with the run as it is; what cannot is one click away, with the reason. */
-export function Actions({
-  run,
-  but = [],
-  progress,
-}: {
-  run: RunDetail;
-  /** Stand elsewhere on the page. */
-  but?: readonly Verb[];
-  progress: RunProgress | null;
-}) {
-  const elsewhere = run.status === 'braked' ? [...but, 'approve'] : but;
+export function Actions({ run }: { run: RunDetail }) {
+  // What is to be done next has its button there.
+  const elsewhere = [...nextSteps(run)].map(({ verb }) => verb);
+  if (run.status === 'braked') elsewhere.push('approve');
   const can = VERBS.filter((verb) => run.actions[verb]?.allowed && !elsewhere.includes(verb));
   const not = VERBS.filter((verb) => run.actions[verb]?.allowed === false && run.actions[verb].why !== undefined);
   if (can.length + not.length === 0) return null;
@@ -97,7 +91,7 @@ export function Actions({
         {can.length > 0 && (
           <div className="line">
             {can.map((verb) => (
-              <VerbButton key={verb} run={run} verb={verb} progress={progress} />
+              <VerbButton key={verb} run={run} verb={verb} />
             ))}
           </div>
         )}
@@ -105,14 +99,7 @@ export function Actions({
         {not.length > 0 && (
           <details>
             <summary className="soft small">What cannot be done now, and why</summary>
-            <dl className="facts small">
-              {not.map((verb) => (
-                <Fragment key={verb}>
-                  <dt>{DEEDS[verb](run, progress).word}</dt>
-                  <dd>{run.actions[verb].why}</dd>
-                </Fragment>
-              ))}
-            </dl>
+            <Facts small of={not.map((verb) => [DEEDS[verb](run).word, run.actions[verb].why])} />
           </details>
         )}
       </div>
@@ -121,22 +108,12 @@ export function Actions({
 }
 
 /** Says what it will do, in numbers and old → new, before it does anything. */
-export function VerbButton({
-  run,
-  verb,
-  look,
-  progress = null,
-}: {
-  run: RunDetail;
-  verb: Verb;
-  look?: 'primary';
-  progress?: RunProgress | null;
-}) {
+export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; look?: 'primary' }) {
   const [asked, setAsked] = useState(false);
   const [by, setBy] = useState('');
   const { name, via } = useSession();
   const [, go] = useLocation();
-  const { word, icon, title, before, after, plan } = DEEDS[verb](run, progress);
+  const { word, icon, title, before, after, plan } = DEEDS[verb](run);
   const why = useWhyNot(verb === 'approve' ? 'approver' : 'operator');
   const act = useOnce({
     mutationFn: (order: object) =>
@@ -149,9 +126,13 @@ export function VerbButton({
     },
   });
   const { allowed, why: notNow } = run.actions[verb] ?? {};
-  const buttons: ReactNode = (
+  const leave = () => {
+    setAsked(false);
+    act.reset();
+  };
+  const buttons = (
     <>
-      <Button onClick={() => setAsked(false)}>Leave it</Button>
+      <Button onClick={leave}>Leave it</Button>
       {verb === 'undo' && (
         <Button busy={act.isPending} onClick={() => act.mutate({ dry_run: true })}>
           Dry run
@@ -166,25 +147,13 @@ export function VerbButton({
       </Button>
     </>
   );
+  const whyNot = why ?? (allowed === false ? notNow : undefined);
   return (
     <>
-      <Button
-        look={look}
-        icon={icon}
-        why={why ?? (allowed === false ? notNow : undefined)}
-        onClick={() => setAsked(true)}
-      >
+      <Button look={look} icon={icon} why={whyNot} onClick={() => setAsked(true)}>
         {word}
       </Button>
-      <Dialog
-        open={asked}
-        onClose={() => {
-          setAsked(false);
-          act.reset();
-        }}
-        title={title}
-        footer={buttons}
-      >
+      <Dialog open={asked} onClose={leave} title={title} footer={buttons}>
         <p>{before}</p>
         {plan && run.here && <PlanOf run={run} show={plan} />}
         {verb === 'approve' && via !== 'user' && (

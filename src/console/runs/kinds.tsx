@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { FaultGroup } from '../../api/schema.js';
 import { faultWord } from './words.js';
 
@@ -5,8 +6,17 @@ const MOST = 12;
 
 export const keyOfKind = (code: string, column: string | undefined) => JSON.stringify([code, column]);
 
-/** One kind of fault of one column, to filter by; those with the most rows first. */
-export function kindsOf(faults: readonly FaultGroup[]) {
+/** One kind of fault of one column, to filter by. */
+interface Kind {
+  readonly code: string;
+  readonly column: string | undefined;
+  readonly count?: number;
+  readonly value: string;
+  readonly word: ReactNode;
+}
+
+/** Those with the most rows first. */
+export function kindsOf(faults: readonly FaultGroup[]): Kind[] {
   const counts = new Map<string, { code: string; column: string | undefined; count: number }>();
   for (const { code, column: of, rows } of faults) {
     const column = of ?? undefined;

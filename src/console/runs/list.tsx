@@ -1,26 +1,27 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState, useSyncExternalStore } from 'react';
-import { Link } from 'wouter';
+import { useEffect, useState } from 'react';
 import type { Run, RunState } from '../../api/schema.js';
 import { NotThere } from '../app/faults.js';
 import { jobsQuery, runsQuery } from '../app/queries.js';
 import { useAddress, usePageTitle } from '../app/shell.js';
-import { counted, exactly, number, when } from '../kit/format.js';
-import { Button, ButtonLink, Card, Chip, Chips, Empty, OutcomeBar, StateBadge, stateWord } from '../kit/parts.js';
+import { counted, number } from '../kit/format.js';
+import {
+  Button,
+  ButtonLink,
+  Card,
+  Chips,
+  Choose,
+  Empty,
+  Moment,
+  NameLink,
+  OutcomeBar,
+  STATES,
+  StateBadge,
+} from '../kit/parts.js';
 import { Table } from '../kit/table.js';
 import { jobWord, kindWord } from './words.js';
 import './runs.css';
 
-const STATES: readonly RunState[] = [
-  'running',
-  'waiting',
-  'partial',
-  'braked',
-  'failed',
-  'interrupted',
-  'unfinished',
-  'succeeded',
-];
 const PER_PAGE = 50;
 const LOOK_AGAIN_MS = 5_000;
 
@@ -41,15 +42,15 @@ export default function Runs() {
       <div className="line wide">
         <Chips
           label="By state"
-          of={[{ value: '', word: 'All' }, ...STATES.map((state) => ({ value: state, word: stateWord(state) }))]}
+          of={[{ value: '', word: 'All' }, ...Object.entries(STATES).map(([value, { word }]) => ({ value, word }))]}
           on={status}
           onChoose={(state) => set({ after: '', status: state === status ? '' : state })}
         />
         <JobChoice job={job} onChange={(name) => set({ after: '', job: name })} />
         {q && (
-          <Chip on icon="close" onClick={() => set({ after: '', q: '' })}>
+          <Button look="quiet" icon="close" onClick={() => set({ after: '', q: '' })}>
             “{q}”
-          </Chip>
+          </Button>
         )}
       </div>
       <Card flush>
@@ -59,7 +60,7 @@ export default function Runs() {
           </Button>
         )}
         {shown.length > 0 ? (
-          <RunTable runs={shown} />
+          <RunTable label="Runs" runs={shown} />
         ) : filtered ? (
           <Empty title="No run matches">
             <p>
@@ -133,60 +134,16 @@ function useStill(runs: readonly Run[] | undefined, key: string) {
 function JobChoice({ job, onChange }: { job: string; onChange: (name: string) => void }) {
   const { data } = useQuery(jobsQuery);
   const names = new Set([...(data?.jobs.map(({ name }) => name) ?? []), ...(job ? [job] : [])]);
-  return (
-    <select className="input" aria-label="Job" value={job} onChange={({ target }) => onChange(target.value)}>
-      <option value="">All jobs</option>
-      {[...names].sort().map((name) => (
-        <option key={name}>{name}</option>
-      ))}
-    </select>
-  );
+  const options = [...names].sort().map((name) => [name, name] as const);
+  return <Choose bare label="Job" value={job} options={[['', 'All jobs'], ...options]} onChoose={onChange} />;
 }
 
-function Began({ at }: { at: string }) {
-  return (
-    <time className="soft" dateTime={at} title={exactly(at)}>
-      {when(at)}
-    </time>
-  );
-}
-
-/** Where there is no room for columns; also on the overview. */
-export function RunLines({ runs }: { runs: readonly Run[] }) {
-  return (
-    <ul className="entries">
-      {runs.map((run) => (
-        <li key={run.id} className="run">
-          <Link href={`/runs/${run.id}`} className="name cut">
-            <bdi>{run.file || run.job}</bdi>
-          </Link>
-          <Began at={run.started_at} />
-          <span className="line small">
-            <StateBadge state={run.status} />
-            <span className="soft grow cut">
-              {kindWord(run)} · <bdi>{jobWord(run)}</bdi>
-            </span>
-            {run.needs_person ? <span>{counted(run.needs_person, 'needs you', 'need you')}</span> : null}
-          </span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-const NARROW = matchMedia('(max-width: 760px)');
-
-function onNarrow(changed: () => void): () => void {
-  NARROW.addEventListener('change', changed);
-  return () => NARROW.removeEventListener('change', changed);
-}
-
-function RunTable({ runs }: { runs: readonly Run[] }) {
-  if (useSyncExternalStore(onNarrow, () => NARROW.matches)) return <RunLines runs={runs} />;
+/** Where there is no room for columns each run has two lines. */
+export function RunTable({ label, runs }: { label: string; runs: readonly Run[] }) {
   return (
     <Table
       className="runs"
-      label="Runs"
+      label={label}
       rows={runs}
       keyOf={({ id }) => id}
       columns={[
@@ -194,21 +151,34 @@ function RunTable({ runs }: { runs: readonly Run[] }) {
         {
           head: 'File',
           names: true,
-          of: ({ id, file, job }) => (
-            <Link href={`/runs/${id}`} className="name cut">
-              <bdi>{file || job || id}</bdi>
-            </Link>
+          of: ({ id, file, job }) => <NameLink href={`/runs/${id}`}>{file || job || id}</NameLink>,
+        },
+        {
+          head: 'What',
+          of: (run) => (
+            <span className="soft">
+              {kindWord(run)} · <bdi>{jobWord(run)}</bdi>
+            </span>
           ),
         },
-        { head: 'Job', of: (run) => <bdi>{jobWord(run)}</bdi> },
-        { head: 'What', of: (run) => <span className="soft">{kindWord(run)}</span> },
         { head: 'Rows', num: true, of: ({ rows }) => rows !== null && number(rows) },
         {
           head: <span className="unseen">Share by outcome</span>,
           of: ({ outcomes, rows }) => outcomes && <OutcomeBar counts={outcomes} total={rows} />,
         },
-        { head: 'Need you', num: true, of: ({ needs_person: n }) => (n ? number(n) : <span className="soft">–</span>) },
-        { head: 'Began', num: true, of: ({ started_at }) => <Began at={started_at} /> },
+        {
+          head: 'Need you',
+          num: true,
+          of: ({ needs_person: n }) =>
+            n ? (
+              <>
+                {number(n)} <span className="word">need you</span>
+              </>
+            ) : (
+              <span className="soft none">–</span>
+            ),
+        },
+        { head: 'Began', num: true, of: ({ started_at }) => <Moment at={started_at} /> },
       ]}
     />
   );

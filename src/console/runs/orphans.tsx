@@ -3,7 +3,7 @@ import type { OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
 import { orphanRule, orphanState } from '../../report/words.js';
 import { API, ApiError } from '../app/client.js';
 import { Refused } from '../app/faults.js';
-import { fromTsv } from '../import/clipboard.js';
+import { fromTsv } from '../grid/clipboard.js';
 import { counted, day, number } from '../kit/format.js';
 import { ButtonLink, Card, Notice, Skeleton } from '../kit/parts.js';
 import { Table } from '../kit/table.js';

@@ -31,26 +31,20 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
           { n: created, what: 'to create', tone: 'good', icon: 'check' },
           { n: updated, what: 'to update', tone: 'good', icon: 'check' },
           { n: unchanged, what: 'unchanged, nothing is sent' },
-          ...(cleared > 0
-            ? [
-                {
-                  n: cleared,
-                  what: cleared === 1 ? 'value to empty' : 'values to empty',
-                  tone: 'warn',
-                  icon: 'warn',
-                } as const,
-              ]
-            : []),
-          ...(at_risk > 0
-            ? [
-                {
-                  n: at_risk,
-                  what: at_risk === 1 ? 'value at risk' : 'values at risk',
-                  tone: 'bad',
-                  icon: 'look',
-                } as const,
-              ]
-            : []),
+          {
+            n: cleared,
+            what: cleared === 1 ? 'value to empty' : 'values to empty',
+            tone: 'warn',
+            icon: 'warn',
+            rare: true,
+          },
+          {
+            n: at_risk,
+            what: at_risk === 1 ? 'value at risk' : 'values at risk',
+            tone: 'bad',
+            icon: 'look',
+            rare: true,
+          },
         ]}
       />
       {brakes.length > 0 && <Brakes of={brakes} />}
@@ -109,13 +103,16 @@ interface Figure {
   /** Where it is more than none. */
   readonly tone?: Tone;
   readonly icon?: IconName;
+  /** Left out where there is none. */
+  readonly rare?: boolean;
 }
 
 /** Numbers side by side, each with what it counts. */
 export function Figures({ of }: { of: readonly Figure[] }) {
+  const shown = of.filter(({ n, rare }) => n > 0 || !rare);
   return (
     <dl className="tiles">
-      {of.map(({ n, what, tone = 'calm', icon }) => (
+      {shown.map(({ n, what, tone = 'calm', icon }) => (
         <div key={what} className={n > 0 ? tone : 'calm'}>
           <dt>{what}</dt>
           <dd className={n > 0 && tone !== 'calm' ? 'toned' : undefined}>

@@ -1,16 +1,27 @@
-import { keepPreviousData, type Query, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type Query, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
-import { FOUR } from '../../model/outcome.js';
+import { FOUR, type OutcomeCounts } from '../../model/outcome.js';
 import { addressOf } from '../app/client.js';
-import { type RunNow, useRunNow } from '../app/events.js';
+import { isLive, isOver, useRunNow } from '../app/events.js';
 import { ConnectionLost, NotThere, Refused } from '../app/faults.js';
 import { planQuery, runQuery, useWhyNot } from '../app/queries.js';
 import { useAddress, usePageTitle } from '../app/shell.js';
-import { counted, exactly, number, when } from '../kit/format.js';
+import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
-import { ButtonLink, Card, FOUR_LOOKS, Notice, OutcomeBar, Prose, StateBadge, sumOf, Warnings } from '../kit/parts.js';
+import {
+  ButtonLink,
+  Card,
+  FOUR_LOOKS,
+  Moment,
+  Notice,
+  OutcomeBar,
+  Prose,
+  StateBadge,
+  sumOf,
+  Warnings,
+} from '../kit/parts.js';
 import { Actions, VerbButton } from './actions.js';
 import { Orphans } from './orphans.js';
 import { Brakes, PlanOf } from './plan.js';
@@ -19,9 +30,6 @@ import { StoryPanel } from './story.js';
 import { Timeline } from './timeline.js';
 import { firstLine, fourWord, jobWord, kindWord, nextSteps, summaryOf } from './words.js';
 import './runs.css';
-
-const LOOK_AGAIN_MS = 5_000;
-const ENDED: ReadonlySet<string> = new Set(['succeeded', 'partial']);
 
 export default function RunPage({ id }: { id: string }) {
   const where = (run: RunDetail) => (
@@ -32,33 +40,24 @@ export default function RunPage({ id }: { id: string }) {
   return <RunTold id={id} where={where} />;
 }
 
-/** A run, told from top to bottom: how it stands, what to do, how it went, its rows. */
-export function RunTold({
-  id,
-  title,
-  where,
-  children,
-}: {
-  id: string;
+interface ToldProps {
+  readonly id: string;
   /** Of the tab; else the name of the file. */
-  title?: string;
-  where: (run: RunDetail) => ReactNode;
+  readonly title?: string;
+  readonly where: (run: RunDetail) => ReactNode;
   /** Stands below the first line, whichever run it is. */
-  children?: ReactNode;
-}) {
-  const { data: run, error } = useQuery({
-    ...runQuery(id),
-    placeholderData: keepPreviousData,
-    // Events tell of a run at work; this is for what they may have missed, and for what somebody else takes up again.
-    refetchInterval: ({ state: { data } }) => (data && ENDED.has(data.status) ? false : LOOK_AGAIN_MS),
-  });
+  readonly children?: ReactNode;
+}
+
+/** A run, told from top to bottom: how it stands, what to do, how it went, its rows. */
+export function RunTold({ id, title, where, children }: ToldProps) {
+  const { run, error, ...heard } = useRunNow(id);
   const status = run?.status;
   const queries = useQueryClient();
   useEffect(() => {
     const belongs = ({ queryKey }: Query) => queryKey.length > runQuery(id).queryKey.length;
     if (status) void queries.invalidateQueries({ queryKey: ['runs', id], predicate: belongs });
   }, [queries, id, status]);
-  const now = useRunNow(id, run);
   usePageTitle(title ?? (run ? run.file || run.job : 'Run'));
   return (
     <div className="stack run">
@@ -67,22 +66,23 @@ export function RunTold({
           <nav className="line soft small" aria-label="Where this is">
             {where(run)}
           </nav>
-          <h1 aria-live="polite">{firstLine(run, now.progress)}</h1>
+          <h1 aria-live="polite">{firstLine(run)}</h1>
           <Meta run={run} />
         </header>
       ) : (
         <NotThere page={title ?? 'Run'} error={error} />
       )}
       {children}
-      {run && <Parts key={run.id} run={run} now={now} />}
+      {run && <Parts key={run.id} run={run} heard={heard} />}
     </div>
   );
 }
 
-function Parts({ run, now }: { run: RunDetail; now: RunNow }) {
-  const { progress, counts } = now;
+/** What was heard of a run at work. */
+type Heard = Pick<ReturnType<typeof useRunNow>, 'connection' | 'lastSeen'>;
+
+function Parts({ run, heard }: { run: RunDetail; heard: Heard }) {
   const [params] = useAddress();
-  const steps = nextSteps(run);
   const isExport = run.kind === 'export';
   const rows = run.here && !isExport && run.status !== 'waiting';
   const open = rows ? Number(params.get('row')) || undefined : undefined;
@@ -90,12 +90,12 @@ function Parts({ run, now }: { run: RunDetail; now: RunNow }) {
   const orphans = summaryOf(run)?.reconcile?.orphans;
   return (
     <>
-      <Trouble run={run} now={now} />
-      {counts && !isExport && <Figures run={run} now={now} chosen={params.get('outcome')} />}
+      <Trouble run={run} heard={heard} />
+      {run.outcomes && !isExport && <Figures run={run} counts={run.outcomes} chosen={params.get('outcome')} />}
       <div className={open ? 'beside open' : 'beside'}>
         <div className="stack">
           {isExport && <Complete run={run} />}
-          <Next run={run} steps={steps} />
+          <Next run={run} />
           {!run.here && (
             <Notice tone="info" title="Its rows lie elsewhere">
               <p>A worker with another data folder carried this run out. Its rows and reports are there.</p>
@@ -107,12 +107,12 @@ function Parts({ run, now }: { run: RunDetail; now: RunNow }) {
             </Card>
           )}
           {run.here && orphans && orphans.total > 0 && <Orphans run={run.id} orphans={orphans} />}
-          {rows && <Rows run={run} now={now} />}
+          {rows && <Rows run={run} />}
         </div>
         <div className="stack">
           {open && <StoryPanel run={run} row={open} />}
-          <Actions run={run} but={steps.flatMap(({ verb }) => verb ?? [])} progress={progress} />
-          <Timeline run={run} progress={progress} />
+          <Actions run={run} />
+          <Timeline run={run} />
           {run.reports.length > 0 && <Reports run={run} />}
         </div>
       </div>
@@ -121,23 +121,21 @@ function Parts({ run, now }: { run: RunDetail; now: RunNow }) {
 }
 
 /** The same on a page that has more to say: a run at work, and what came of it. */
-export function HowItGoes({ run, now }: { run: RunDetail; now: RunNow }) {
-  const { counts, total, progress } = now;
-  const steps = nextSteps(run);
+export function HowItGoes({ run, heard }: { run: RunDetail; heard: Heard }) {
   return (
     <>
-      {counts && <OutcomeBar counts={counts} total={total} />}
-      <Trouble run={run} now={now} />
-      <Next run={run} steps={steps} />
-      <Actions run={run} but={steps.flatMap(({ verb }) => verb ?? [])} progress={progress} />
-      <Timeline run={run} progress={progress} />
+      {run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} />}
+      <Trouble run={run} heard={heard} />
+      <Next run={run} />
+      <Actions run={run} />
+      <Timeline run={run} />
     </>
   );
 }
 
 /** Why it ended otherwise than it should, or that nothing is heard of it. */
-function Trouble({ run, now: { live, connection, lastSeen } }: { run: RunDetail; now: RunNow }) {
-  if (live) return connection === 'lost' && <ConnectionLost lastSeen={lastSeen} />;
+function Trouble({ run, heard: { connection, lastSeen } }: { run: RunDetail; heard: Heard }) {
+  if (isLive(run)) return connection === 'lost' && <ConnectionLost lastSeen={lastSeen} />;
   const { status, reason } = run;
   if (status === 'braked') return <Stopped run={run} />;
   if (!reason) return null;
@@ -208,9 +206,7 @@ function Meta({ run }: { run: RunDetail }) {
         <bdi>{run.file}</bdi>
       </strong>
       <span>{kindWord(run)}</span>
-      <time dateTime={run.started_at} title={exactly(run.started_at)}>
-        {when(run.started_at)}
-      </time>
+      <Moment at={run.started_at} />
       {run.of_run && (
         <span>
           of <Link href={`/runs/${run.of_run}`}>run {run.of_run.slice(0, 15)}</Link>
@@ -223,8 +219,7 @@ function Meta({ run }: { run: RunDetail }) {
 }
 
 /** The four words with their counts: each is a filter of the rows below. */
-function Figures({ run, now: { counts, total }, chosen }: { run: RunDetail; now: RunNow; chosen: string | null }) {
-  if (!counts) return null;
+function Figures({ run, counts, chosen }: { run: RunDetail; counts: OutcomeCounts; chosen: string | null }) {
   return (
     <div className="stack tight">
       <div className="four">
@@ -247,13 +242,14 @@ function Figures({ run, now: { counts, total }, chosen }: { run: RunDetail; now:
           );
         })}
       </div>
-      <OutcomeBar counts={counts} total={total} />
+      <OutcomeBar counts={counts} total={run.rows} />
     </div>
   );
 }
 
-function Next({ run, steps }: { run: RunDetail; steps: ReturnType<typeof nextSteps> }) {
-  if (steps.length === 0 && (run.kind === 'export' || !ENDED.has(run.status))) return null;
+function Next({ run }: { run: RunDetail }) {
+  const steps = [...nextSteps(run)];
+  if (steps.length === 0 && (run.kind === 'export' || !isOver(run))) return null;
   return (
     <Card title="What to do next">
       {steps.length === 0 ? (

@@ -9,7 +9,7 @@ import { useShortcuts } from '../app/keys.js';
 import { storyQuery } from '../app/queries.js';
 import { useAddress } from '../app/shell.js';
 import { counted, exactly, number } from '../kit/format.js';
-import { Button, OutcomeBadge, Prose, Skeleton } from '../kit/parts.js';
+import { Button, Facts, OutcomeBadge, Prose, Skeleton } from '../kit/parts.js';
 import { OldNew } from './plan.js';
 
 /** What happened to one row: cells → what was found → the decision → what was sent → outcome. */
@@ -127,7 +127,7 @@ function Told({ run, story }: { run: RunDetail; story: Story }) {
         {outcome && words ? (
           <>
             <p>
-              <OutcomeBadge kind={outcome} dryRun={run.dry_run} run={run.kind} />
+              <OutcomeBadge kind={outcome} run={run} />
               {story.id !== null && <span className="soft"> Id {story.id}</span>}
             </p>
             <p>{words.meaning}</p>
@@ -156,7 +156,6 @@ function decided({ outcome }: Story): string {
 function Cells({ story: { cells, headings, corrected, issues } }: { story: Story }) {
   if (cells.length === 0) return <p className="soft">None are kept.</p>;
   const all = headings.map((heading, at) => ({
-    at,
     heading,
     text: cells[at] ?? '',
     isFaulty: issues.some(({ column }) => column === heading),
@@ -166,23 +165,19 @@ function Cells({ story: { cells, headings, corrected, issues } }: { story: Story
   const others = all.filter((cell) => !marked.includes(cell) && cell.text !== '');
   const blank = all.length - marked.length - others.length;
   const list = (of: typeof all) => (
-    <dl className="facts">
-      {of.map(({ at, heading, text, isFaulty, isCorrected }) => (
-        <Fragment key={at}>
-          <dt>
-            <bdi>{heading}</bdi>
-          </dt>
-          <dd>
-            {text === '' ? (
-              <span className={isFaulty ? 'toned warn' : 'soft'}>blank</span>
-            ) : (
-              <bdi className={isFaulty ? 'value fault' : ''}>{text}</bdi>
-            )}
-            {isCorrected && <span className="soft small"> corrected</span>}
-          </dd>
-        </Fragment>
-      ))}
-    </dl>
+    <Facts
+      of={of.map(({ heading, text, isFaulty, isCorrected }) => [
+        <bdi key="heading">{heading}</bdi>,
+        <Fragment key="text">
+          {text === '' ? (
+            <span className={isFaulty ? 'toned warn' : 'soft'}>blank</span>
+          ) : (
+            <bdi className={isFaulty ? 'value fault' : ''}>{text}</bdi>
+          )}
+          {isCorrected && <span className="soft small"> corrected</span>}
+        </Fragment>,
+      ])}
+    />
   );
   return (
     <>

@@ -21,7 +21,8 @@ const LOOKS = {
   left: { icon: 'stop', tone: 'calm', word: 'not done' },
 } as const satisfies Record<string, { icon: IconName; tone: string; word: string }>;
 
-export function Timeline({ run, progress }: { run: RunDetail; progress: RunProgress | null }) {
+export function Timeline({ run }: { run: RunDetail }) {
+  const { progress } = run;
   const summary = summaryOf(run);
   const pace = usePace(progress);
   const steps = progress ? live(progress) : summary ? ended(summary) : [];
@@ -82,20 +83,27 @@ function live({ phase, done, total, phases, requests }: RunProgress): Step[] {
 
 function ended(summary: Summary): Step[] {
   const { kind, rows, source, requests, started_at, finished_at, reports, status, dry_run: dry } = summary;
-  const read = { name: 'Read', state: 'done', at: started_at } as const;
-  const reported = { name: 'Reported', state: 'done', at: finished_at } as const;
+  const step = (name: string, text: string, isDone = true, at?: string): Step => {
+    return { name, text, state: isDone ? 'done' : 'left', at };
+  };
   if (kind === 'export') {
-    const { passes, records } = summary;
+    const { passes = 0, records } = summary;
+    const read = list(counted(requests.reads, 'request'), passes > 0 && counted(passes, 'pass', 'passes'));
     return [
-      { ...read, text: list(counted(requests.reads, 'request'), passes ? counted(passes, 'pass', 'passes') : '') },
-      { name: 'Written', state: records === undefined ? 'left' : 'done', text: counted(records ?? 0, 'record') },
-      { ...reported, text: counted(reports.length, 'file') },
+      step('Read', read, true, started_at),
+      step('Written', counted(records ?? 0, 'record'), records !== undefined),
+      step('Reported', counted(reports.length, 'file'), true, finished_at),
     ];
   }
   const whole = status === 'succeeded' || status === 'partial';
   const invalid = rows.invalid + rows.duplicate;
   const written = rows.created + rows.updated;
   const needed = rowsForPerson(rows);
+  const read = list(
+    counted(rows.total, kind === 'undo' ? 'record' : 'row'),
+    source && (source.sheet ? `sheet ${source.sheet}` : source.format.toUpperCase()),
+    source?.encoding,
+  );
   const plan = list(
     rows.created > 0 && `${number(rows.created)} to create`,
     rows.updated > 0 && `${number(rows.updated)} to update`,
@@ -103,26 +111,16 @@ function ended(summary: Summary): Step[] {
   );
   const wrote = list(counted(written, 'record'), counted(requests.writes, 'write'), retried(summary));
   return [
-    {
-      ...read,
-      text: list(
-        counted(rows.total, kind === 'undo' ? 'record' : 'row'),
-        source && (source.sheet ? `sheet ${source.sheet}` : source.format.toUpperCase()),
-        source?.encoding,
-      ),
-    },
-    { name: 'Checked', state: 'done', text: invalid === 0 ? 'no fault' : `${number(invalid)} with faults` },
-    {
-      name: 'Planned',
-      state: rows.total > rows.not_attempted || whole ? 'done' : 'left',
-      text: whole ? plan || 'nothing to write' : '',
-    },
-    {
-      name: 'Written',
-      state: whole && !dry ? 'done' : 'left',
-      text: dry ? 'a dry run writes nothing' : written === 0 ? 'nothing' : wrote,
-    },
-    { ...reported, text: list(counted(reports.length, 'file'), needed > 0 && `${number(needed)} for you`) },
+    step('Read', read, true, started_at),
+    step('Checked', invalid === 0 ? 'no fault' : `${number(invalid)} with faults`),
+    step('Planned', whole ? plan || 'nothing to write' : '', rows.total > rows.not_attempted || whole),
+    step('Written', dry ? 'a dry run writes nothing' : written === 0 ? 'nothing' : wrote, whole && !dry),
+    step(
+      'Reported',
+      list(counted(reports.length, 'file'), needed > 0 && `${number(needed)} for you`),
+      true,
+      finished_at,
+    ),
   ];
 }
 

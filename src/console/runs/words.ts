@@ -1,7 +1,8 @@
 import type { Run, RunDetail, RunProgress, Verb } from '../../api/schema.js';
 import type { Four } from '../../model/outcome.js';
 import { brakeStop, rowsForPerson, type Summary } from '../../report/summary.js';
-import { headline } from '../../report/words.js';
+import { capital, headline } from '../../report/words.js';
+import { isLive } from '../app/events.js';
 import { bytes, counted, number } from '../kit/format.js';
 
 /** What is said of runs as a whole; of rows and faults `src/report/words.ts` says it. */
@@ -24,7 +25,7 @@ export function summaryOf(run: RunDetail): Summary | null {
 }
 
 /** The run in one sentence; here the person who is needed is the reader. */
-export function firstLine(run: RunDetail, progress: RunProgress | null): string {
+export function firstLine(run: RunDetail): string {
   const summary = summaryOf(run);
   if (summary && run.kind === 'export') return exported(summary);
   if (summary) return headline(summary).replace(/\b(needs?) a person\b/, '$1 you');
@@ -32,7 +33,7 @@ export function firstLine(run: RunDetail, progress: RunProgress | null): string 
     case 'waiting':
       return 'It waits for its turn on the queue.';
     case 'running':
-      return progress ? atWork(progress, run.kind === 'export' ? 'record' : 'row') : 'It is at work.';
+      return run.progress ? atWork(run.progress, run.kind === 'export' ? 'record' : 'row') : 'It is at work.';
     case 'unfinished':
       return 'It was cut off before its end; what it wrote is known, and it can go on.';
     default:
@@ -75,94 +76,84 @@ export interface NextStep {
   readonly run?: string | undefined;
 }
 
-export function nextSteps(run: RunDetail): readonly NextStep[] {
+export function* nextSteps(run: RunDetail): Generator<NextStep> {
+  const { status } = run;
+  if (isLive(run)) return;
   const summary = summaryOf(run);
-  const { status, kind, dry_run: dry } = run;
-  if (status === 'waiting' || status === 'running') return [];
-  if (status === 'unfinished' || status === 'failed' || status === 'interrupted')
-    return run.actions.resume?.allowed
-      ? [{ text: 'Go on where it stopped. Nothing is written twice.', verb: 'resume' }]
-      : [{ text: `Put right what stopped it, and begin anew. ${run.actions.resume?.why ?? ''}` }];
-  if (!summary) return [];
-  if (kind === 'export') {
-    const job = run.reports.find((name) => name.endsWith('.yaml'));
-    const file = run.reports.find((name) => name !== job && !/^(?:summary\.json|report\.html)$/.test(name));
-    const { bytes: size, columns } = summary.target ?? {};
-    const of = [size !== undefined && bytes(size), columns !== undefined && counted(columns, 'column')].filter(Boolean);
-    return [
-      ...(file === undefined
-        ? []
-        : [{ text: `Take the file${of.length > 0 ? `: ${of.join(', ')}` : ''}.`, report: file }]),
-      ...(job === undefined
-        ? []
-        : [
-            {
-              text: 'Change cells and import it again. Grey columns are for information; a cell that you empty keeps its value in the service. On a command line the job file imports it.',
-              report: job,
-            },
-          ]),
-    ];
+  if (status === 'unfinished' || status === 'failed' || status === 'interrupted') {
+    if (run.actions.resume?.allowed)
+      yield { text: 'Go on where it stopped. Nothing is written twice.', verb: 'resume' };
+    else yield { text: `Put right what stopped it, and begin anew. ${run.actions.resume?.why ?? ''}` };
+  } else if (summary) yield* run.kind === 'export' ? ofExport(run, summary) : ofRows(run, run.kind, summary);
+}
+
+function* ofExport({ reports }: RunDetail, { target }: Summary): Generator<NextStep> {
+  const job = reports.find((name) => name.endsWith('.yaml'));
+  const file = reports.find((name) => name !== job && !/^(?:summary\.json|report\.html)$/.test(name));
+  const { bytes: size, columns } = target ?? {};
+  const of = [size !== undefined && bytes(size), columns !== undefined && counted(columns, 'column')].filter(Boolean);
+  if (file !== undefined) yield { text: `Take the file${of.length > 0 ? `: ${of.join(', ')}` : ''}.`, report: file };
+  if (job !== undefined) {
+    yield {
+      text: 'Change cells and import it again. Grey columns are for information; a cell that you empty keeps its value in the service. On a command line the job file imports it.',
+      report: job,
+    };
   }
+}
+
+function* ofRows(run: RunDetail, kind: Exclude<Run['kind'], 'export'>, summary: Summary): Generator<NextStep> {
   const { rows, reports } = summary;
-  const braked = status === 'braked' ? brakeStop(summary) : undefined;
-  if (braked === 'approval')
-    return [
-      {
-        text: 'The records have changed since the plan was approved. Run the file again and look at the new plan; nothing was written.',
-      },
-    ];
-  const rejected = reports.find((name) => name.startsWith('rejected.'));
+  const dry = run.dry_run;
+  const braked = run.status === 'braked' ? brakeStop(summary) : undefined;
+  if (braked === 'approval') {
+    yield {
+      text: 'The records have changed since the plan was approved. Run the file again and look at the new plan; nothing was written.',
+    };
+    return;
+  }
+  if (braked === 'refusals')
+    yield { text: 'The service refused too many rows. Correct what it names, then import the file again.' };
+  if (!dry && rows.unknown > 0) {
+    yield {
+      text: `Look up ${these(rows.unknown)} marked unknown in the service: it never said whether it took ${them(rows.unknown)}.`,
+      show: 'unknown',
+    };
+  }
+  if (!dry && rows.failed + rows.unknown > 0) {
+    yield {
+      text: `When the service is well, take ${these(rows.failed + rows.unknown)} up again. What is there is not sent again.`,
+      verb: 'retry',
+    };
+  }
   const correct = rowsForPerson(rows) - rows.not_attempted - rows.failed - rows.unknown - rows.at_risk;
-  const show = 'to_correct';
-  const corrections: Readonly<Record<typeof kind, NextStep>> = {
-    import: rejected
-      ? {
-          text: `Correct ${these(correct)}: the file holds ${them(correct)} with the reasons. Import it with the same job; rows that are in are not sent twice.`,
-          report: rejected,
-        }
-      : {
-          text: `Correct ${these(correct)} in the file and import it again; rows that are in are not sent twice.`,
-          show,
-        },
-    reconcile: {
-      text: `Put ${these(correct)} right where the file comes from. The next night takes ${them(correct)} up.`,
-      show,
-    },
-    undo: {
-      text: `Look at ${these(correct, 'record')} in the service; the reason stands beside ${them(correct)}.`,
-      show,
-    },
-  };
-  const steps: readonly (NextStep | false)[] = [
-    braked === 'refusals' && {
-      text: 'The service refused too many rows. Correct what it names, then import the file again.',
-    },
-    !dry &&
-      rows.unknown > 0 && {
-        text: `Look up ${these(rows.unknown)} marked unknown in the service: it never said whether it took ${them(rows.unknown)}.`,
-        show: 'unknown',
-      },
-    !dry &&
-      rows.failed + rows.unknown > 0 && {
-        text: `When the service is well, take ${these(rows.failed + rows.unknown)} up again. What is there is not sent again.`,
-        verb: 'retry',
-      },
-    correct > 0 && corrections[kind],
-    rows.at_risk > 0 && {
+  const rejected = reports.find((name) => name.startsWith('rejected.'));
+  if (correct > 0 && kind === 'import' && rejected) {
+    yield {
+      text: `Correct ${these(correct)}: the file holds ${them(correct)} with the reasons. Import it with the same job; rows that are in are not sent twice.`,
+      report: rejected,
+    };
+  } else if (correct > 0) {
+    const text = {
+      import: `Correct ${these(correct)} in the file and import it again; rows that are in are not sent twice.`,
+      reconcile: `Put ${these(correct)} right where the file comes from. The next night takes ${them(correct)} up.`,
+      undo: `Look at ${these(correct, 'record')} in the service; the reason stands beside ${them(correct)}.`,
+    };
+    yield { text: text[kind], show: 'to_correct' };
+  }
+  if (rows.at_risk > 0) {
+    yield {
       text: `${counted(rows.at_risk, 'update was', 'updates were')} held back so that no value is lost. Map the fields that the reason names, or allow the loss in the job.`,
       show: 'at_risk',
-    },
-    dry &&
-      braked === undefined &&
-      rows.created + rows.updated > 0 &&
-      (kind === 'undo'
-        ? { text: 'When this is what you want, undo the run on its own page.', run: run.of_run }
-        : {
-            text: 'When this is what you want, write it: exactly this plan is carried out.',
-            verb: run.actions.approve?.allowed ? 'approve' : undefined,
-          }),
-  ];
-  return steps.filter((step) => step !== false);
+    };
+  }
+  if (!dry || braked !== undefined || rows.created + rows.updated === 0) return;
+  if (kind === 'undo') yield { text: 'When this is what you want, undo the run on its own page.', run: run.of_run };
+  else {
+    yield {
+      text: 'When this is what you want, write it: exactly this plan is carried out.',
+      verb: run.actions.approve?.allowed ? 'approve' : undefined,
+    };
+  }
 }
 
 function these(n: number, one = 'row'): string {
@@ -213,6 +204,5 @@ const FAULTS: Readonly<Record<string, string>> = {
 
 /** What is wrong, in two or three words: `not_a_number` → `Not a number` */
 export function faultWord(code: string): string {
-  const plain = code.replace(/^rule_/, '').replaceAll('_', ' ');
-  return FAULTS[code] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
+  return FAULTS[code] ?? capital(code.replace(/^rule_/, '').replaceAll('_', ' '));
 }

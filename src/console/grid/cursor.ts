@@ -64,11 +64,15 @@ const STEPS: Readonly<Record<string, readonly [down: number, along: number]>> = 
   'Ctrl+End': [FAR, FAR],
 };
 
-/** Where a key leads from a cell, `Ctrl+End` or `Shift+Tab`; undefined for one that does not move the cursor. */
+/**
+ * Where a key leads from a cell, `Ctrl+End` or `Shift+Tab`; undefined for one that does not move the cursor, as Tab does not at
+ * both ends of the table.
+ */
 export function moved({ row, column }: Place, key: string, bounds: Bounds): Place | undefined {
   const { rows, columns, page } = bounds;
   if (key === 'Tab' || key === 'Shift+Tab') {
-    const next = clamp(row * columns + column + (key === 'Tab' ? 1 : -1), rows * columns);
+    const next = row * columns + column + (key === 'Tab' ? 1 : -1);
+    if (next < 0 || next >= rows * columns) return undefined;
     return { row: Math.floor(next / columns), column: next % columns };
   }
   if (key === 'PageUp' || key === 'PageDown')
@@ -79,13 +83,7 @@ export function moved({ row, column }: Place, key: string, bounds: Bounds): Plac
     : within({ row: row + down, column: column + along }, bounds);
 }
 
-interface Pressed {
-  readonly key: string;
-  readonly ctrlKey: boolean;
-  readonly metaKey: boolean;
-  readonly shiftKey: boolean;
-  readonly altKey: boolean;
-}
+type Pressed = Readonly<{ key: string } & Record<'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey', boolean>>;
 
 /** `Ctrl+Shift+z`; a letter is the same letter with Caps Lock. */
 export function keyName({ key, ctrlKey, metaKey, shiftKey, altKey }: Pressed): string {

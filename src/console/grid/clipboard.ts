@@ -1,4 +1,4 @@
-import type { Range } from './cursor.js';
+import type { Place, Range } from './cursor.js';
 
 /** Ranges on the clipboard, as spreadsheet programs write them: cells between tabs, rows on lines, quotes where needed. */
 
@@ -30,9 +30,7 @@ export function fromTsv(text: string, separator: '\t' | ',' = '\t'): string[][] 
   }
 }
 
-export interface Laid {
-  readonly row: number;
-  readonly column: number;
+export interface Laid extends Place {
   readonly value: string;
 }
 

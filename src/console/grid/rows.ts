@@ -1,6 +1,6 @@
 import { queryOptions, useQueries, useQueryClient } from '@tanstack/react-query';
 import type { Row, Rows } from '../../api/schema.js';
-import { get, type Query } from './client.js';
+import { get, type Query } from '../app/client.js';
 
 /** The rows of a run by their place under a filter: only pages that are looked at are held. */
 
@@ -11,14 +11,6 @@ const REST_MS = 60;
 const NONE: readonly string[] = [];
 /** While the run is at work. */
 const FRESH_MS = 1_000;
-
-interface Page {
-  readonly rows: readonly Row[];
-  readonly headings: readonly string[];
-  readonly total: number;
-  /** Counting goes on. */
-  readonly atLeast: boolean;
-}
 
 export interface RowsAsked {
   readonly run: string;
@@ -32,7 +24,7 @@ export interface RowsAsked {
 function pageQuery({ run, filter, cells, live }: RowsAsked, page: number, restMs = 0) {
   return queryOptions({
     queryKey: ['runs', run, 'rows', { ...filter, cells }, page],
-    async queryFn({ signal }): Promise<Page> {
+    async queryFn({ signal }): Promise<Rows> {
       if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
       const rows: Row[] = [];
       for (;;) {
@@ -44,33 +36,21 @@ function pageQuery({ run, filter, cells, live }: RowsAsked, page: number, restMs
           signal,
         );
         rows.push(...part.rows);
-        if (rows.length >= PAGE_ROWS || part.rows.length === 0 || part.next === null)
-          return { rows, headings: part.headings ?? [], total: part.total, atLeast: part.at_least ?? false };
+        if (rows.length >= PAGE_ROWS || part.rows.length === 0 || part.next === null) return { ...part, rows };
       }
     },
-    staleTime: ({ state }) => (live || state.data?.atLeast ? FRESH_MS : Number.POSITIVE_INFINITY),
-    refetchInterval: ({ state }) => (live || state.data?.atLeast ? FRESH_MS * 2 : false),
+    staleTime: ({ state }) => (live || state.data?.at_least ? FRESH_MS : Number.POSITIVE_INFINITY),
+    refetchInterval: ({ state }) => (live || state.data?.at_least ? FRESH_MS * 2 : false),
     gcTime: HELD_MS,
   });
 }
 
-export interface RowsInView {
-  /** Undefined while nothing is known. */
-  readonly total: number | undefined;
-  /** There may be more than `total`: they are still being counted. */
-  readonly atLeast: boolean;
-  readonly headings: readonly string[];
-  readonly error: unknown;
-  /** Undefined while it is on its way. */
-  at(place: number): Row | undefined;
-  /** Reads what is not there yet. */
-  read(first: number, last: number): Promise<Row[]>;
-}
+export type RowsInView = ReturnType<typeof useRows>;
 
 const pageOf = (place: number) => Math.floor(place / PAGE_ROWS);
 
 /** `places`: those in sight. */
-export function useRows(asked: RowsAsked, places: readonly number[]): RowsInView {
+export function useRows(asked: RowsAsked, places: readonly number[]) {
   const queries = useQueryClient();
   // The first page says how many there are, and is there at once; others are asked for where the list comes to rest.
   const pages = [...new Set([0, ...places.map(pageOf)])];
@@ -78,16 +58,20 @@ export function useRows(asked: RowsAsked, places: readonly number[]): RowsInView
   const held = new Map(pages.map((page, at) => [page, results[at]?.data]));
   const top = held.get(0);
   return {
+    /** Undefined while nothing is known. */
     total: top?.total,
-    atLeast: top?.atLeast ?? false,
+    /** There may be more than `total`: they are still being counted. */
+    atLeast: top?.at_least ?? false,
     headings: top?.headings ?? NONE,
     error: results.find(({ error }) => error)?.error,
-    at(place) {
+    /** Undefined while it is on its way. */
+    at(place: number): Row | undefined {
       const page = pageOf(place);
-      const data = held.has(page) ? held.get(page) : queries.getQueryData<Page>(pageQuery(asked, page).queryKey);
+      const data = held.get(page) ?? queries.getQueryData<Rows>(pageQuery(asked, page).queryKey);
       return data?.rows[place % PAGE_ROWS];
     },
-    async read(from, to) {
+    /** Reads what is not there yet. */
+    async read(from: number, to: number): Promise<Row[]> {
       const start = pageOf(from);
       const rows: Row[] = [];
       for (let page = start; page <= pageOf(to); page++)

@@ -1,0 +1,297 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows of which forty are drawn
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names the cell where the cursor is
+import { defaultRangeExtractor, useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
+import {
+  type ClipboardEvent,
+  type ComponentProps,
+  type KeyboardEvent,
+  memo,
+  type PointerEvent,
+  type ReactNode,
+  type SyntheticEvent,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import type { Row } from '../../api/schema.js';
+import { number } from '../kit/format.js';
+import { Icon, type IconName } from '../kit/icons.js';
+import { toast } from '../kit/toast.js';
+import { toTsv } from './clipboard.js';
+import { at, keyName, moved, type Place, rangeOf, type Selection, within } from './cursor.js';
+import type { RowsInView } from './rows.js';
+import { useWindow } from './window.js';
+import './grid.css';
+
+/** Rows of a run as cells, as many as they are, with the cursor and the selection of spreadsheet programs. */
+
+const ROW = 32;
+/** Signs of a cell that can be seen at the most. */
+const MOST_SIGNS = 200;
+/** As many cells are copied or changed at once; a run takes as many corrections. */
+const MOST_CELLS = 10_000;
+/** Of a column that has what the others leave. */
+const LEAST_REST = 280;
+
+export interface Cell {
+  readonly text: string;
+  /** In place of the text. */
+  readonly shown?: ReactNode;
+  readonly className?: string;
+  readonly invalid?: boolean;
+  /** A sign, and what it means. */
+  readonly mark?: { readonly icon: IconName; readonly note: string } | undefined;
+}
+
+/** What a grid shows of its rows. Another one draws all of them anew, so that it is to be kept as long as it is the same. */
+export interface Look {
+  readonly headings: readonly string[];
+  readonly cellOf: (row: Row, column: number) => Cell;
+  /** Beside the number of the row, and the heading of it. */
+  readonly beside?: (row: Row) => ReactNode;
+  readonly besideHeading?: string;
+}
+
+/** True where so many cells may be taken; otherwise it is said that they are too many. */
+export function isFew(cells: number): boolean {
+  if (cells > MOST_CELLS) toast(`At most ${number(MOST_CELLS)} cells at once. Change more in the file.`);
+  return cells <= MOST_CELLS;
+}
+
+export type GridState = ReturnType<typeof useGrid>;
+
+/** Where the cursor is, and what is in sight. `widths`: of the columns, one of 0 has what they leave; `head`: beside each row. */
+export function useGrid(total: number, widths: readonly number[], head: number) {
+  const box = useRef<HTMLDivElement>(null);
+  const [selection, select] = useState<Selection>(at({ row: 0, column: 0 }));
+  const { width, ...sight } = useWindow(box, total, ROW, ROW);
+  const bounds = { rows: total, columns: widths.length, page: sight.page };
+  const cursor = within(selection.head, bounds);
+  const rest = Math.max(LEAST_REST, width - head - widths.reduce((sum, one) => sum + one, 0));
+  const along = useVirtualizer({
+    horizontal: true,
+    count: widths.length,
+    getScrollElement: () => box.current,
+    estimateSize: (column) => widths[column] || rest,
+    overscan: 2,
+    paddingStart: head,
+    scrollPaddingStart: head,
+    // The cell that is typed into stays, wherever somebody scrolls.
+    rangeExtractor: (seen) => [...new Set([...defaultRangeExtractor(seen), cursor.column])],
+  });
+  useLayoutEffect(() => along.measure(), [along, widths, rest]);
+
+  function go(next: Selection): void {
+    select(next);
+    sight.show(next.head.row);
+    // With a whole column at the left: the end of one, without its heading, tells nothing.
+    const startOf = (column: number) => along.getOffsetForIndex(column, 'start')?.[0] ?? 0;
+    const needed = along.getOffsetForIndex(next.head.column, 'auto')?.[0] ?? 0;
+    along.scrollToOffset([...widths.keys()].map(startOf).find((start) => start >= needed) ?? needed);
+  }
+
+  /** Goes where a key leads, and answers it; with Shift the selection goes along. `name`: the key that it stands for. */
+  function follow(event: KeyboardEvent, name = keyName(event)): Place | undefined {
+    const extend = event.shiftKey && event.key !== 'Tab';
+    const to = total > 0 ? moved(cursor, extend ? name.replace('Shift+', '') : name, bounds) : undefined;
+    if (to) go(extend ? { anchor: selection.anchor, head: to } : at(to));
+    return to;
+  }
+
+  const range = rangeOf(selection);
+  const chosen = (range.bottom - range.top + 1) * (range.right - range.left + 1);
+  return { box, sight, along, head, total, bounds, cursor, range, chosen, select, go, follow };
+}
+
+interface GridProps extends ComponentProps<'div'> {
+  readonly of: GridState;
+  readonly rows: RowsInView;
+  readonly look: Look;
+  /** The row that is shown beside the grid. */
+  readonly open?: number | undefined;
+  /** Empties what is selected: it was cut. */
+  readonly onClear?: () => void;
+}
+
+/** The grid itself has the focus and names the cell where the cursor is. */
+export function Grid({
+  of: { box, sight, along, head, total, cursor, range, chosen, select },
+  rows,
+  look,
+  open,
+  onClear,
+  children,
+  ...rest
+}: GridProps) {
+  const wide = along.getTotalSize();
+  const columns = along.getVirtualItems();
+
+  function pointed(event: PointerEvent, extend: boolean): void {
+    const [, row, column] = (event.target as Element).closest('[role=gridcell]')?.id.split('-') ?? [];
+    if (row === undefined || column === undefined) return;
+    const to = { row: Number(row), column: Number(column) };
+    select(({ anchor }) => ({ anchor: extend ? anchor : to, head: to }));
+  }
+
+  /** Nothing is typed into a cell. */
+  const hasKeys = ({ currentTarget }: SyntheticEvent) => currentTarget === document.activeElement;
+
+  function copied(event: ClipboardEvent): boolean {
+    if (!hasKeys(event)) return false;
+    event.preventDefault();
+    if (!isFew(chosen)) return false;
+    const { top, left, right } = range;
+    const bottom = Math.min(range.bottom, total - 1);
+    const texts = Array.from({ length: bottom - top + 1 }, (_, down) => rows.at(top + down)).flatMap((row) => {
+      const cells = look.headings.slice(left, right + 1);
+      return row ? [cells.map((_, along) => look.cellOf(row, left + along).text)] : [];
+    });
+    if (texts.length === bottom - top + 1) {
+      event.clipboardData.setData('text/plain', toTsv(texts));
+      return true;
+    }
+    void rows.read(top, bottom);
+    toast('Not all of these rows were read yet. Copy once more.');
+    return false;
+  }
+
+  return (
+    <div
+      ref={box}
+      className="grid"
+      role="grid"
+      tabIndex={0}
+      aria-rowcount={total + 1}
+      aria-colcount={look.headings.length + 1}
+      aria-multiselectable
+      aria-activedescendant={sight.places.includes(cursor.row) ? cellId(cursor.row, cursor.column) : undefined}
+      onCopy={(event) => void copied(event)}
+      onCut={(event) => copied(event) && onClear?.()}
+      onPointerDown={(event) => event.button === 0 && pointed(event, event.shiftKey)}
+      onPointerOver={(event) => event.buttons === 1 && hasKeys(event) && pointed(event, true)}
+      {...rest}
+    >
+      <div role="row" aria-rowindex={1} className="grid-row heads" style={{ width: wide }}>
+        <div role="columnheader" aria-colindex={1} className="row-head" style={{ width: head }}>
+          <span className="num">Row</span>
+          <span className="word">{look.besideHeading}</span>
+        </div>
+        {columns.map(({ index, start, size }) => (
+          <div
+            key={index}
+            role="columnheader"
+            aria-colindex={index + 2}
+            className="cell cut"
+            style={{ left: start, width: size }}
+            title={look.headings[index]}
+          >
+            <bdi>{look.headings[index]}</bdi>
+          </div>
+        ))}
+      </div>
+      <div role="presentation" className="tall" style={{ height: sight.height, width: wide }}>
+        <div ref={sight.pane} role="rowgroup">
+          {sight.places.map((place) => {
+            const row = rows.at(place);
+            const isIn = place >= range.top && place <= range.bottom;
+            return (
+              <GridRow
+                // Rows that are scrolled out of sight are used again for those that come.
+                key={place % sight.places.length}
+                {...{ place, row, columns, look, wide, head }}
+                isOpen={open !== undefined && row?.row === open}
+                cursor={cursor.row === place ? cursor.column : -1}
+                left={isIn ? range.left : 0}
+                right={isIn ? range.right : -1}
+              />
+            );
+          })}
+          {children}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** Over a cell, wherever it is scrolled to: what is typed into it. */
+export function OverCell({ of: { sight, along }, place, children }: OverCellProps) {
+  const { start = 0, size = 0 } = along.getVirtualItems().find(({ index }) => index === place.column) ?? {};
+  const below = Math.min(place.row - (sight.places[0] ?? 0), sight.places.length);
+  return (
+    <div role="row" aria-rowindex={place.row + 2} className="over" style={{ top: below * ROW }}>
+      <div role="gridcell" aria-colindex={place.column + 2} className="cell" style={{ left: start, width: size }}>
+        {children}
+      </div>
+    </div>
+  );
+}
+
+interface OverCellProps {
+  readonly of: GridState;
+  readonly place: Place;
+  readonly children: ReactNode;
+}
+
+const cellId = (row: number, column: number) => `cell-${row}-${column}`;
+
+interface RowProps {
+  readonly place: number;
+  /** Undefined while it is on its way. */
+  readonly row: Row | undefined;
+  readonly columns: readonly VirtualItem[];
+  readonly look: Look;
+  readonly wide: number;
+  readonly head: number;
+  readonly isOpen: boolean;
+  /** Columns; none has -1. */
+  readonly cursor: number;
+  readonly left: number;
+  readonly right: number;
+}
+
+/** Drawn anew only where something of it has changed: while it is scrolled, nothing has. The grid has the pointer's events. */
+const GridRow = memo(function GridRow({
+  place,
+  row,
+  columns,
+  look,
+  wide,
+  head,
+  isOpen,
+  cursor,
+  left,
+  right,
+}: RowProps) {
+  return (
+    <div role="row" aria-rowindex={place + 2} className={`grid-row${isOpen ? ' open' : ''}`} style={{ width: wide }}>
+      <div role="rowheader" aria-colindex={1} className="row-head" style={{ width: head }}>
+        <span className="num">{row ? number(row.row) : '…'}</span>
+        {row && look.beside?.(row)}
+      </div>
+      {columns.map(({ index, start, size }) => {
+        const { text, shown, className = '', invalid, mark } = row ? look.cellOf(row, index) : NOT_YET;
+        const isIn = index >= left && index <= right;
+        return (
+          <div
+            key={index}
+            id={cellId(place, index)}
+            role="gridcell"
+            aria-colindex={index + 2}
+            aria-selected={isIn}
+            aria-invalid={invalid || undefined}
+            className={`cell ${className}${isIn ? ' in' : ''}${cursor === index ? ' cursor' : ''}`}
+            style={{ left: start, width: size }}
+          >
+            {shown ?? (
+              <bdi className="cut grow">{text.length > MOST_SIGNS ? `${text.slice(0, MOST_SIGNS)}…` : text}</bdi>
+            )}
+            {mark && <Icon name={mark.icon} />}
+            {mark && <span className="unseen">{mark.note}</span>}
+          </div>
+        );
+      })}
+    </div>
+  );
+});
+
+const NOT_YET: Cell = { text: '' };
