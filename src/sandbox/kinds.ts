@@ -254,21 +254,21 @@ export function template(type: 'asset' | 'contract' | 'supplier'): Kind<readonly
 /** A list of the same; a response shows the first. */
 export function templates(type: 'asset' | 'contract' | 'supplier'): Kind<readonly TemplateValues[]> {
   return (value, field, check) => {
-    if (!Array.isArray(value)) return check.fail(field, 'Expected a list of items.');
-    const all: TemplateValues[] = [];
-    for (const [index, item] of value.entries()) {
-      const one = templateValues(type, item, `${field}[${index}]`, check);
-      if (one) all.push(one);
-    }
-    return all.length > 0 ? all : null;
+    const all = items(value, field, check, (item, path) => templateValues(type, item, path, check));
+    return all && all.length > 0 ? all : null;
   };
+}
+
+/** What is made of each item of a list; one with a fault is left out. */
+function items<T>(value: Json, field: string, check: Check, make: (item: Json, path: string) => T | null): T[] | null {
+  if (!Array.isArray(value)) return check.fail(field, 'Expected a list of items.');
+  return value.map((item, index) => make(item, `${field}[${index}]`)).filter((one) => one !== null);
 }
 
 function templateValues(type: string, value: Json, field: string, check: Check): TemplateValues | null {
   const members = object(value, field, check);
-  if (!members) return null;
-  const id = requiredId(members, field, check);
-  if (id === null) return null;
+  const id = members && requiredId(members, field, check);
+  if (!members || id === null) return null;
   const found = check.lookups.get('custom-field-template', id, check.company);
   if (!found) return check.fail(`${field}.id`, `Invalid pk "${id}" - object does not exist.`);
   if (found.type !== type) {
@@ -278,40 +278,33 @@ function templateValues(type: string, value: Json, field: string, check: Check):
     (stored) => Array.isArray(stored) && stored.some((one) => 'template' in one && one.template === id),
   );
   if (!found.is_active && !held) return check.fail(`${field}.id`, `The template "${found.name}" is not active.`);
-  const list = members.get('fields') ?? [];
-  if (!Array.isArray(list)) return check.fail(`${field}.fields`, 'Expected a list of items.');
-  const values: [number, string | number | null][] = [];
-  for (const [index, item] of list.entries()) {
-    const path = `${field}.fields[${index}]`;
+  const values = items(members.get('fields') ?? [], `${field}.fields`, check, (item, path) => {
     const entry = object(item, path, check);
     const fieldId = entry && requiredId(entry, path, check);
-    if (!entry || fieldId === null) continue;
+    if (!entry || fieldId === null) return null;
     const of = found.fields.find((candidate) => candidate.id === fieldId);
-    if (!of) {
-      check.fail(`${path}.id`, `The template "${found.name}" has no field "${fieldId}".`);
-      continue;
-    }
+    if (!of) return check.fail(`${path}.id`, `The template "${found.name}" has no field "${fieldId}".`);
     const kept = customValue(of, entry.get('value') ?? null, `${path}.value`, check, textLimit(check, type));
-    values.push([fieldId, kept]);
-  }
-  return { template: id, values };
+    return [fieldId, kept] as const;
+  });
+  return values && { template: id, values };
 }
 
 /** List of `{id, custom_form_data: {<field name>: value}}`; further rows of one form hang under its first. */
 export function formRows(type: 'asset' | 'contract'): Kind<readonly FormRow[]> {
   return (value, field, check) => {
-    if (!Array.isArray(value)) return check.fail(field, 'Expected a list of items.');
-    const rows: FormRow[] = [];
-    for (const [index, item] of value.entries()) {
-      const path = `${field}[${index}]`;
+    const given = items(value, field, check, (item, path) => {
       const members = object(item, path, check);
-      const id = members && requiredId(members, path, check);
-      if (!members || id === null) continue;
-      const values = formValues(type, id, members, path, check);
-      if (!values) continue;
-      const earlier = rows.filter((row) => row.form === id);
+      const form = members && requiredId(members, path, check);
+      if (!members || form === null) return null;
+      const values = formValues(type, form, members, path, check);
+      return values && { form, values };
+    });
+    const rows: FormRow[] = [];
+    for (const { form, values } of given ?? []) {
+      const earlier = rows.filter((row) => row.form === form);
       const parent = earlier[0]?.row ?? null;
-      rows.push({ form: id, row: check.nextFormRow(), parent, sequence: earlier.length + 1, values });
+      rows.push({ form, row: check.nextFormRow(), parent, sequence: earlier.length + 1, values });
     }
     return rows.length > 0 ? rows : null;
   };
