@@ -43,7 +43,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   '\x1f': ['unit separator (US)', 'us', '\\x1f'],
 };
 
-function delimiterName(delimiter: string): string {
+/** A delimiter in words. */
+export function delimiterName(delimiter: string): string {
   return NAMES[delimiter]?.[0] ?? `"${delimiter}"`;
 }
 

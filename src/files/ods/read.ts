@@ -3,9 +3,7 @@ import type { OpenSource, SourceOptions } from '../../model/source.js';
 import type { SourceLimits } from '../limits.js';
 import type { WorkbookFile } from '../package/zip.js';
 import { type BookRow, openSheet } from '../table/open-sheet.js';
-import { OdsScan, type OdsSheet } from './sheets.js';
-
-const CONTENT = 'content.xml';
+import { CONTENT, OdsScan, type OdsSheet } from './sheets.js';
 
 /**
  * Opens one sheet of an OpenDocument spreadsheet (.ods, .ots). All sheets lie in one part, which is scanned once to its
@@ -23,7 +21,7 @@ export async function openOds(
       `${path}: the OpenDocument file lacks its part ${CONTENT}. It was refused whole, nothing was sent. Save it again.`,
     );
   }
-  const index = new OdsScan({ what: `${path}: ${CONTENT}`, part: CONTENT, limits });
+  const index = new OdsScan({ what: `${path}: ${CONTENT}`, limits });
   for await (const chunk of archive.stream(CONTENT)) index.push(chunk);
   index.finish();
   if (index.sheets.length === 0) {
@@ -41,7 +39,7 @@ export async function openOds(
     evidence: [],
     stream: () => pieces(archive.stream(CONTENT)),
     scan: ({ name, place }: OdsSheet, onRow: (row: BookRow) => void) =>
-      new OdsScan({ what: `${path}: sheet "${name}"`, part: CONTENT, limits, place, onRow }),
+      new OdsScan({ what: `${path}: sheet "${name}"`, limits, place, onRow }),
   };
   return openSheet(book, options);
 }

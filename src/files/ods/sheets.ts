@@ -4,13 +4,12 @@ import { type Cell, isBlank, type RowFault } from '../../model/row.js';
 import { keptText, textFault } from '../cell-faults.js';
 import type { SourceLimits } from '../limits.js';
 import { createXmlScanner, type XmlScanner, type XmlTag, xmlText } from '../package/xml-scan.js';
-import type { CellRange } from '../table/cell-range.js';
+import { type CellRange, SHEET_COLUMNS, SHEET_ROWS } from '../table/cell-range.js';
 import type { BookRow, BookScan, BookSheet } from '../table/open-sheet.js';
 import { odsCell } from './cell.js';
 
-/** Rows and columns of a sheet of a spreadsheet program. */
-const LAST_ROW = 1_048_576;
-const MOST_COLUMNS = 16_384;
+/** The part of the file that holds all sheets. */
+export const CONTENT = 'content.xml';
 const MOST_SHEETS = 10_000;
 /** Of the one sheet that is read. */
 const KEPT_MERGES = 1_000;
@@ -38,7 +37,6 @@ const ASIDES =
 export interface OdsScanOptions {
   /** File and sheet, for messages. */
   readonly what: string;
-  readonly part: string;
   readonly limits: SourceLimits;
   /** The one sheet that is read; without it all are gone through and listed. */
   readonly place?: number;
@@ -204,8 +202,7 @@ export class OdsScan implements BookScan {
   #closeSheet(): void {
     if (this.#options.place === undefined && !COPY_OF_OTHER_FILE.test(this.#name)) {
       const state = this.#style !== '' && this.#hiding.has(this.#style) ? 'hidden' : 'visible';
-      const { part } = this.#options;
-      this.sheets.push({ name: this.#name, part, place: this.#place, state, blank: this.#width === 0 });
+      this.sheets.push({ name: this.#name, part: CONTENT, place: this.#place, state, blank: this.#width === 0 });
     }
     this.ended ||= this.#options.place === this.#place;
     this.#active = false;
@@ -231,10 +228,10 @@ export class OdsScan implements BookScan {
   #closeRow(): void {
     if (this.#cells.length === 0 && !this.#beyond) return;
     const end = this.#row + this.#times;
-    if (end - 1 > LAST_ROW) {
+    if (end - 1 > SHEET_ROWS) {
       throw new RunError(
         'failed',
-        `${this.#options.what}: the sheet "${this.#name}" has filled cells below row ${grouped(LAST_ROW)}, ` +
+        `${this.#options.what}: the sheet "${this.#name}" has filled cells below row ${grouped(SHEET_ROWS)}, ` +
           'the last one that is read. Split the table into several files.',
       );
     }
@@ -259,8 +256,8 @@ export class OdsScan implements BookScan {
     if (this.#covered || this.#options.place === undefined || (columns === 1 && rows === 1)) return;
     this.merges++;
     if (this.mergedRanges.length >= KEPT_MERGES) return;
-    const right = Math.min(this.#column + columns, MOST_COLUMNS) - 1;
-    const left = Math.min(this.#column, MOST_COLUMNS - 1);
+    const right = Math.min(this.#column + columns, SHEET_COLUMNS) - 1;
+    const left = Math.min(this.#column, SHEET_COLUMNS - 1);
     this.mergedRanges.push({ top: this.#row, bottom: this.#row + rows - 1, left, right });
   }
 

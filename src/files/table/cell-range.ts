@@ -1,3 +1,7 @@
+/** Rows and columns of a sheet of a workbook. */
+export const SHEET_ROWS = 1_048_576;
+export const SHEET_COLUMNS = 16_384;
+
 /** `A`, `B`, …, `AA`: the column of a 0-based position. */
 export function columnName(index: number): string {
   let name = '';

@@ -5,9 +5,6 @@ import { createStyles, type Look, type Styles } from './styles.js';
 import { CELL_CHARACTERS, MAIN, plainText, RELATIONS, textElement, XML } from './xml.js';
 import { type WriteText, zipPack } from './zip.js';
 
-export const SHEET_ROWS = 1_048_576;
-export const SHEET_COLUMNS = 16_384;
-
 /** A sheet ends before its XML gets to 4 GB, which the plain form of the zip format cannot say. */
 const SHEET_BYTES = 3_800_000_000;
 

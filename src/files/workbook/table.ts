@@ -2,7 +2,7 @@ import { RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
 import { type Cell, shownText } from '../../model/row.js';
 import type { TableAbout, TableColumn, TableKind, TableRows } from '../../model/table.js';
-import { columnName } from '../table/cell-range.js';
+import { columnName, SHEET_COLUMNS, SHEET_ROWS } from '../table/cell-range.js';
 import type { ByteSink } from '../table-sink.js';
 import {
   type Book,
@@ -11,8 +11,6 @@ import {
   LINE,
   numberedName,
   openBook,
-  SHEET_COLUMNS,
-  SHEET_ROWS,
   type Sheet,
   type SheetHead,
   sheetName,

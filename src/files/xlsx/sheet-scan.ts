@@ -5,7 +5,7 @@ import type { SourceLimits } from '../limits.js';
 import { createNumberReader, isoCell } from '../number/cell-value.js';
 import type { NumberFormat } from '../number/number-format.js';
 import { createXmlScanner, TextForm, unescapeSheetText, type XmlTag, xmlText } from '../package/xml-scan.js';
-import { type CellRange, columnName, rangeOf } from '../table/cell-range.js';
+import { type CellRange, columnName, rangeOf, SHEET_ROWS } from '../table/cell-range.js';
 import type { BookRow, BookScan } from '../table/open-sheet.js';
 import type { SharedStrings } from './shared-strings.js';
 
@@ -34,7 +34,6 @@ enum Take {
   inline,
 }
 
-const LAST_ROW = 1_048_576;
 const KEPT_MERGES = 1_000;
 const KEPT_HIDDEN = 4_096;
 
@@ -79,7 +78,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
       // `hidden`
       else if (length === 6 && name === 0x68) hides = bytes[places[i + 2]!] === 0x31 || bytes[places[i + 2]!] === T;
     }
-    if (!(row >= 1 && row <= LAST_ROW)) {
+    if (!(row >= 1 && row <= SHEET_ROWS)) {
       throw new RunError('failed', `${what}: a row after row ${lastRow} has no valid number. Save the file again.`);
     }
     if (row <= lastRow) {
