@@ -78,7 +78,12 @@ export function firstCreates(summary: Summary, { created, creates }: Changes, co
         : dry && planned && ', with the values that would be sent'
     }.${creates > created.length && html` The first ${created.length}; all of them are in <a href="${rest}">${rest}</a>.`}`,
     wideTable(
-      [['Row', 'w-row'], ['Key', 'w-key'], known && ['Id', 'w-key'], [told ? (planned ? 'Values' : 'To know') : '']],
+      {
+        Row: 'w-row',
+        Key: 'w-key',
+        ...(known ? { Id: 'w-key' } : {}),
+        [told ? (planned ? 'Values' : 'To know') : '']: '',
+      },
       created.map(
         ({ outcome: { ref, key, id, issues }, diff }) =>
           html`<tr><th scope="row">${ref.row}</th><td>${short(key)}</td>${known && html`<td>${id ?? html`<span class="soft">not told</span>`}</td>`}<td>${values(diff, columnOf)}${
@@ -114,7 +119,7 @@ export function firstUpdates(summary: Summary, { updated, updates }: Changes, co
         : 'what is not named stays as it is'
     }. ${updates > updated.length ? html`The first ${updated.length}; all of them are in` : 'Also in'} <a href="plan.csv">plan.csv</a>.`,
     wideTable(
-      [['Row', 'w-row'], ['Key', 'w-key'], ['Field', 'w-col'], ['Old → new']],
+      { Row: 'w-row', Key: 'w-key', Field: 'w-col', 'Old → new': '' },
       updated.map((result) => updateRows(result, columnOf)),
       'flow',
     ),

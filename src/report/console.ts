@@ -33,12 +33,7 @@ export function summaryText(summary: Summary, folder?: string): string {
     lines.push(`  ${count(times)} × ${code}${where}${example === undefined ? '' : `, such as "${quoted(example)}"`}`);
   }
 
-  if (summary.warnings.length) lines.push('');
-  for (const text of summary.warnings.slice(0, MAX_WARNINGS)) lines.push(`Note: ${clean(text)}`);
-  const more = summary.warnings.length - MAX_WARNINGS;
-  if (more > 0) lines.push(`Note: ${more} more in summary.json`);
-
-  lines.push('', `${duration(summary.seconds)}, ${requestsText(requests)}`);
+  lines.push(...notes(summary), '', `${duration(summary.seconds)}, ${requestsText(requests)}`);
   if (reports.length) lines.push(`Reports: ${folder === undefined ? '' : `${folder}: `}${reports.join(', ')}`);
   lines.push(...nextLines(summary));
   return `${lines.join('\n')}\n`;
@@ -88,7 +83,7 @@ function comparedLines(summary: Summary, facts: Facts): string[] {
 
 /** What a terminal shows when an export has ended: `target` and `job` as the user would type them. */
 export function exportText(summary: Summary, target: string, job?: string): string {
-  const { requests, warnings, status, run } = summary;
+  const { requests, status, run } = summary;
   const lines = [exportHeadline(summary, target)];
   if (summary.reason) lines.push(clean(summary.reason));
   const { columns, bytes, sheets } = summary.target ?? {};
@@ -96,10 +91,8 @@ export function exportText(summary: Summary, target: string, job?: string): stri
     const more = sheets && sheets.length > 1 ? `, ${sheets.length} sheets` : '';
     lines.push('', `${counted(columns, 'column')}, ${sizeText(bytes)}${more}`, consistency(summary));
   }
-  if (warnings.length) lines.push('');
-  for (const text of warnings.slice(0, MAX_WARNINGS)) lines.push(`Note: ${clean(text)}`);
-  if (warnings.length > MAX_WARNINGS) lines.push(`Note: ${warnings.length - MAX_WARNINGS} more in summary.json`);
   lines.push(
+    ...notes(summary),
     '',
     `${duration(summary.seconds)}, ${counted(requests.total, 'request')} (${counted(requests.retries, 'retry', 'retries')})`,
   );
@@ -121,10 +114,19 @@ function consistency({ consistency: found, passes = 0 }: Summary): string {
     : 'consistency: partial (it could not be established that no record is missing; see the notes)';
 }
 
-/** Names of new records that are shown. */
-const MOST_NAMES = 5;
 /** Warnings that a terminal shows; all of them are in summary.json. */
 const MAX_WARNINGS = 5;
+
+/** What to know, below a blank line. */
+function notes({ warnings }: Summary): string[] {
+  if (warnings.length === 0) return [];
+  const more = warnings.length - MAX_WARNINGS;
+  const shown = warnings.slice(0, MAX_WARNINGS).map((text) => `Note: ${clean(text)}`);
+  return ['', ...shown, ...(more > 0 ? [`Note: ${more} more in summary.json`] : [])];
+}
+
+/** Names of new records that are shown. */
+const MOST_NAMES = 5;
 
 /** Our sentences are told whole, because their end says what to do; the words of others in them may be endless. */
 const MOST_TOLD = 1_000;

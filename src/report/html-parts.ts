@@ -42,23 +42,21 @@ ${content}
 </section>`;
 }
 
-/** The heading of a column, and the classes that say how wide it is and how it stands. */
-type Column = readonly [heading: string, classes?: string];
+/** Columns of a table by heading, with the classes that say how wide each is and how it stands. */
+type Columns = Readonly<Record<string, string>>;
 
 /** `look`: the class of the table. */
-export function table(columns: readonly (Column | false)[], rows: Content, look?: string): Markup {
-  const cells = columns.map((column) => {
-    if (!column) return false;
-    const [heading, classes] = column;
-    const kind = classes !== undefined && html` class="${classes}"`;
-    return heading === '' ? html`<td${kind}></td>` : html`<th scope="col"${kind}>${heading}</th>`;
-  });
-  return html`<table${look !== undefined && html` class="${look}"`}><thead><tr>${cells}</tr></thead>
+export function table(columns: Columns, rows: Content, look = ''): Markup {
+  const classed = (classes: string) => classes !== '' && html` class="${classes}"`;
+  const cells = Object.entries(columns).map(([heading, classes]) =>
+    heading === '' ? html`<td${classed(classes)}></td>` : html`<th scope="col"${classed(classes)}>${heading}</th>`,
+  );
+  return html`<table${classed(look)}><thead><tr>${cells}</tr></thead>
 <tbody>${rows}</tbody></table>`;
 }
 
 /** A table that scrolls by itself where the page is too narrow for it. */
-export function wideTable(columns: readonly (Column | false)[], rows: Content, look?: string): Markup {
+export function wideTable(columns: Columns, rows: Content, look = ''): Markup {
   return html`<div class="scroll">${table(columns, rows, look)}</div>`;
 }
 

@@ -1,3 +1,4 @@
+import { delimiterName } from '../files/csv/detect.js';
 import { LOST_UNSEEN } from '../model/change.js';
 import { ISSUE_CODES, type Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../model/outcome.js';
@@ -194,7 +195,7 @@ function outcomes(summary: Summary): Markup | false {
       : 'Every row of the file has exactly one outcome.',
     outcomeChart(rows, dry, summary.kind),
     table(
-      [['Outcome'], [things, 'num w-count'], ['Share', 'num w-count wide'], ['What it means']],
+      { Outcome: '', [things]: 'num w-count', Share: 'num w-count wide', 'What it means': '' },
       present.map((kind) => {
         const { label, meaning } = outcomeWords(kind, dry, summary.kind);
         return html`<tr><th scope="row"><span class="dot" style="background:var(--${kind})"></span>${label}${inFiles(kind, label)}</th><td class="num">${count(rows[kind])}</td><td class="num soft wide">${share(rows[kind], rows.total)}</td><td>${meaning}</td></tr>`;
@@ -211,7 +212,7 @@ function references({ references: found = [], dry_run: dry }: Summary): readonly
       `${count(total)} new ${one}`,
       html`Rows name ${total === 1 ? `a ${resource}` : one} that the service ${dry ? 'does' : 'did'} not have. The run creates ${total === 1 ? 'it' : 'them'} before these rows, by name alone.${first.length < total && html` The first ${first.length}; all of them are in <a href="references.csv">references.csv</a>.`}`,
       wideTable(
-        [['Name'], ['Rows', 'num w-count'], ['First', 'num w-row wide'], ['Outcome']],
+        { Name: '', Rows: 'num w-count', First: 'num w-row wide', Outcome: '' },
         first.map(
           ({ name, rows, row, outcome, id, message: told }) =>
             html`<tr><th scope="row">${short(name)}</th><td class="num">${count(rows)}</td><td class="num wide">${row}</td><td>${outcomeWords(outcome, dry).label}${id !== undefined && html` <span class="soft">id ${id}</span>`}${told !== undefined && html` ${message(told)}`}</td></tr>`,
@@ -233,7 +234,7 @@ function faults(summary: Summary): Markup | false {
   if (most === 0) return false;
   const about = html`A ${summary.kind === 'undo' ? 'record' : 'row'} can have several. All of them are in <a href="faults.csv">faults.csv</a>.`;
   const rows = wideTable(
-    [['Fault', 'w-what'], ['Column', 'w-col'], ['Times', 'w-count'], ['For example', 'w-ex'], ['What to do']],
+    { Fault: 'w-what', Column: 'w-col', Times: 'w-count', 'For example': 'w-ex', 'What to do': '' },
     shown.map(
       (fault) =>
         html`<tr><td>${ISSUE_CODES[fault.code] ?? ''} <code>${fault.code}</code></td><td>${
@@ -267,7 +268,7 @@ ${kinds.map((kind) => {
   }</summary>
 <p class="soft">${words.meaning} ${prose(words.next ?? '')}</p>
 ${wideTable(
-  [['Row', 'w-row'], ['Key', 'w-key'], ['Column', 'w-col'], ['Value', 'w-val'], ['Why']],
+  { Row: 'w-row', Key: 'w-key', Column: 'w-col', Value: 'w-val', Why: '' },
   reasons.map((reason) => reasonRows(reason, summary.kind)),
   'stack',
 )}</details>`;
@@ -338,7 +339,7 @@ function foot(summary: Summary): Markup {
   const read = source && [
     source.format.toUpperCase(),
     source.encoding,
-    source.delimiter && `delimiter ${DELIMITERS[source.delimiter] ?? source.delimiter}`,
+    source.delimiter && `delimiter ${delimiterName(source.delimiter)}`,
     source.header_row && `heading in row ${source.header_row}`,
     counted(source.rows, 'row'),
     `SHA-256 ${source.sha256}`,
@@ -349,8 +350,6 @@ ${read !== null && html`<div>Read as ${foreign(read.filter(Boolean).join(', '))}
 <div>In this folder: ${summary.reports.map((name, at) => html`${at > 0 && ', '}<a href="${name}">${name}</a>`)}</div>
 </footer>`;
 }
-
-const DELIMITERS: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
 
 function value(text: string | undefined): Markup | false {
   return text !== undefined && text !== '' && html`<span class="value">${short(text)}</span>`;

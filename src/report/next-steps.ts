@@ -1,5 +1,14 @@
 import { foreign, html, type Markup } from './html-parts.js';
-import { brakeStop, count, counted, rowsForPerson, rowsToCorrect, rowsWithLosses, type Summary } from './summary.js';
+import {
+  brakeStop,
+  count,
+  counted,
+  rowsForPerson,
+  rowsToCorrect,
+  rowsToLookAt,
+  rowsWithLosses,
+  type Summary,
+} from './summary.js';
 import { SHEETS } from './words.js';
 
 /** What the reader does now, in the order of doing it, as the page has it. `tone`: how the page judges the run. */
@@ -121,7 +130,7 @@ const BOOK = 'reconcile.xlsx';
 function ofNight(summary: Summary): string[] {
   const { rows, status, dry_run: dry, run, reconcile, reports } = summary;
   const braked = status === 'braked' ? brakeStop(summary) : undefined;
-  const person = rowsForPerson(rows) - rows.not_attempted;
+  const person = rowsToLookAt(rows);
   const orphans = reconcile?.compared?.orphans_for_person ?? 0;
   const held = reconcile?.orphans.held ?? 0;
   const sheets = sheetsOf(summary);
@@ -159,7 +168,7 @@ function sheetsOf({ rows, reconcile }: Summary): string {
 
 function ofUndo(summary: Summary): string[] {
   const { rows, status, dry_run: dry, of_run: of } = summary;
-  const person = rowsForPerson(rows) - rows.not_attempted;
+  const person = rowsToLookAt(rows);
   // `last` is not what it was: the undo is the last run now, so that the run is named.
   const again = of === undefined ? '' : `, with the id of the run: \`rowferry runs undo ${of}\``;
   const steps: (string | false)[] = [

@@ -234,6 +234,11 @@ export function rowsForPerson(counts: Readonly<OutcomeCounts>): number {
   return sum(counts, (kind) => !GOOD_OUTCOMES.has(kind));
 }
 
+/** Those of them that the run came to. */
+export function rowsToLookAt(counts: Readonly<OutcomeCounts>): number {
+  return rowsForPerson(counts) - counts.not_attempted;
+}
+
 export function totalRows(counts: Readonly<OutcomeCounts>): number {
   return sum(counts, () => true);
 }

@@ -8,8 +8,8 @@ import {
   isRehearsal,
   type RunKind,
   type RunStatus,
-  rowsForPerson,
   rowsInPlace,
+  rowsToLookAt,
   type Summary,
   when,
 } from './summary.js';
@@ -345,7 +345,7 @@ interface GlanceLine {
 export function glance(summary: Summary, facts: Facts): GlanceLine[] {
   const { rows, dry_run: dry } = summary;
   const { compared, differences, orphans } = facts;
-  const person = rowsForPerson(rows) - rows.not_attempted;
+  const person = rowsToLookAt(rows);
   const line = (n: number, what: string, made = '', bad = false): GlanceLine => ({ bad, n, what, made });
   const joined = (...parts: (string | false)[]) => parts.filter((part) => part !== false && part !== '').join(', ');
   const of = (n: number, what: string) => n > 0 && `${count(n)} ${what}`;
@@ -511,7 +511,7 @@ function putBack({ rows, dry_run: dry, status, stay = 0 }: Summary): string[] {
 
 /** What is left of the rows. */
 function left(rows: Summary['rows'], word: '' | 'row'): string[] {
-  const [person, missed] = [rowsForPerson(rows) - rows.not_attempted, rows.not_attempted];
+  const [person, missed] = [rowsToLookAt(rows), rows.not_attempted];
   const named = (n: number) => (word === '' ? count(n) : counted(n, word));
   return [
     ...(person > 0 ? [`${named(person)} ${person === 1 ? 'needs' : 'need'} a person`] : []),

@@ -41,14 +41,14 @@ export function differencesByField({ differences }: Facts, columnOf: ReconcileIn
     'What differs',
     html`Rows that differ, by field. ${key('updated', 'the file’s value stands')} ${key('unchanged', 'the service’s value stands')}`,
     table(
-      [
-        ['Field', 'w-what'],
-        ['Rows', 'num w-count'],
-        ['', 'wide'],
-        ['File’s stands', 'num w-count'],
-        ['Service’s stands', 'num w-count'],
-        ['Cleared', 'num w-count'],
-      ],
+      {
+        Field: 'w-what',
+        Rows: 'num w-count',
+        '': 'wide',
+        'File’s stands': 'num w-count',
+        'Service’s stands': 'num w-count',
+        Cleared: 'num w-count',
+      },
       byMost.map(({ field, file, service, cleared }) => {
         const column = columnOf(field);
         return html`<tr><th scope="row">${foreign(column ?? field)}${
@@ -68,14 +68,14 @@ export function firstDifferences({ dry_run: dry }: Summary, facts: Facts, sample
     'Differences, old → new',
     html`${rest > 0 ? `The first ${shown.length}; all of them are in` : 'Also in'} <a href="reconcile.xlsx">reconcile.xlsx</a> and <a href="differences.csv">differences.csv</a>.`,
     wideTable(
-      [
-        ['Row', 'w-row'],
-        ['Key', 'w-key'],
-        ['Field', 'w-col'],
-        ['In the service → in the file'],
-        ['Which stands', 'w-col'],
-        ['Result', 'w-col'],
-      ],
+      {
+        Row: 'w-row',
+        Key: 'w-key',
+        Field: 'w-col',
+        'In the service → in the file': '',
+        'Which stands': 'w-col',
+        Result: 'w-col',
+      },
       shown.map((one, at) => differenceRow(one, shown[at - 1], dry)),
     ),
   );
@@ -103,14 +103,14 @@ export function orphanSection(summary: Summary, facts: Facts, shown: readonly Or
       html`<p class="banner">${foreign(`Orphans are held: ${orphans.held_reason}`)}</p>`,
     shown.length > 0 &&
       wideTable(
-        [
-          ['Id', 'w-count'],
-          ['Key', 'w-key'],
-          ['Name', 'w-key'],
-          ['Missing since', 'w-count'],
-          ['Runs', 'num w-count'],
-          ['What becomes of it'],
-        ],
+        {
+          Id: 'w-count',
+          Key: 'w-key',
+          Name: 'w-key',
+          'Missing since': 'w-count',
+          Runs: 'num w-count',
+          'What becomes of it': '',
+        },
         shown.map(orphanRow),
       ),
   );
