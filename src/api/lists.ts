@@ -77,7 +77,7 @@ const resourceList = (): Resource[] => [
   ...WRITABLE.map((name) => ({
     name,
     imported: true,
-    exported: resourceSpec(name).readPath !== undefined,
+    exported: resourceSpec(name).readable,
     fields: resourceSpec(name).fields.map(fieldOf),
   })),
   ...READ_ONLY.map((name) => ({

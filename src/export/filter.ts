@@ -78,9 +78,7 @@ export function exportFilter(filters: readonly string[], naming: Naming): Export
     else conditions.push(condition);
   }
   if (problems.length > 0) throw refused('--filter cannot be used.', problems);
-  const single = isWritable(naming.resource)
-    ? naming.resource !== 'customer'
-    : readOnlySpec(naming.resource).itemPath !== undefined;
+  const single = isWritable(naming.resource) ? naming.resource !== 'customer' : !readOnlySpec(naming.resource).listOnly;
   const ids = single ? conditions.find((condition) => condition.ids)?.ids : undefined;
   return {
     keeps: (record) => conditions.every((condition) => condition.keeps(record)),

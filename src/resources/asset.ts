@@ -220,8 +220,7 @@ const fields: readonly FieldSpec[] = [
 
 export const asset: ResourceSpec = {
   name: 'asset',
-  readPath: '/asset/',
-  writePath: '/asset',
+  readable: true,
   fields,
   filters: {
     name: 'name',

@@ -203,8 +203,7 @@ const fields: readonly FieldSpec[] = [
 
 export const contract: ResourceSpec = {
   name: 'contract',
-  readPath: '/contract/',
-  writePath: '/contract',
+  readable: true,
   fields,
   filters: { name: 'name', number: 'contract_no' },
   template: { read: 'template', create: 'template', createAsList: false, update: 'template' },

@@ -90,8 +90,7 @@ const ofSupplier = counterpartyFields('2.3');
 
 export const supplier: ResourceSpec = {
   name: 'supplier',
-  readPath: '/supplier/',
-  writePath: '/supplier',
+  readable: true,
   fields: [
     ...ofSupplier.head,
     ...ofSupplier.address,
@@ -138,7 +137,7 @@ const ofCustomer = counterpartyFields('2.4');
 
 export const customer: ResourceSpec = {
   name: 'customer',
-  writePath: '/customer',
+  readable: false,
   fields: [...ofCustomer.head, ...ofCustomer.address, ...ofCustomer.contact, ...ofCustomer.agreements],
   filters: {},
   template: { read: 'template', create: 'template', createAsList: false, update: 'template' },

@@ -62,12 +62,8 @@ export interface ReadOnlyField {
 
 export interface ReadOnlySpec {
   readonly name: ReadOnlyName;
-  /** Path of the list below /api/v2, as the interface writes it. */
-  readonly path: string;
-  /** Path of one record, `{id}` to be replaced; absent: only the list is documented. */
-  readonly itemPath?: string;
-  /** Whether the interface lists `company` among the query parameters. */
-  readonly takesCompany: boolean;
+  /** Only the list is documented: a record cannot be read by its id. */
+  readonly listOnly?: true;
   /** Query parameters that filter the list by a field: parameter by field name. */
   readonly filters: Readonly<Record<string, string>>;
   /** The field that people know a record by. */
@@ -91,8 +87,7 @@ function fields(section: string, ...columns: readonly Column[]): readonly ReadOn
 
 const license: ReadOnlySpec = {
   name: 'license',
-  path: '/license/',
-  takesCompany: true,
+  listOnly: true,
   filters: {},
   title: 'license_name',
   idField: 'license_id',
@@ -130,9 +125,6 @@ const license: ReadOnlySpec = {
 
 const company: ReadOnlySpec = {
   name: 'company',
-  path: '/company',
-  itemPath: '/company/{id}',
-  takesCompany: false,
   filters: {},
   title: 'name',
   idField: 'id',
@@ -141,9 +133,6 @@ const company: ReadOnlySpec = {
 
 const user: ReadOnlySpec = {
   name: 'user',
-  path: '/user',
-  itemPath: '/user/{id}',
-  takesCompany: false,
   filters: {},
   title: 'email',
   idField: 'id',
@@ -160,9 +149,6 @@ const user: ReadOnlySpec = {
 
 const category: ReadOnlySpec = {
   name: 'category',
-  path: '/category/',
-  itemPath: '/category/{id}/',
-  takesCompany: true,
   filters: { category: 'name', subcategories: 'subcategory' },
   title: 'category',
   idField: 'id',
@@ -171,9 +157,6 @@ const category: ReadOnlySpec = {
 
 const usageStatus: ReadOnlySpec = {
   name: 'usage-status',
-  path: '/usage-status/',
-  itemPath: '/usage-status/{id}/',
-  takesCompany: true,
   // The interface declares the `name` parameter as an int, so it cannot be trusted to filter by name.
   filters: {},
   title: 'name',
@@ -183,9 +166,6 @@ const usageStatus: ReadOnlySpec = {
 
 const assetOwner: ReadOnlySpec = {
   name: 'asset-owner',
-  path: '/asset-owner/',
-  itemPath: '/asset-owner/{id}/',
-  takesCompany: true,
   filters: {},
   title: 'name',
   idField: 'id',
@@ -194,9 +174,6 @@ const assetOwner: ReadOnlySpec = {
 
 const customFieldTemplate: ReadOnlySpec = {
   name: 'custom-field-template',
-  path: '/custom-field-template',
-  itemPath: '/custom-field-template/{id}/',
-  takesCompany: true,
   filters: {},
   title: 'name',
   idField: 'id',
@@ -212,9 +189,6 @@ const customFieldTemplate: ReadOnlySpec = {
 
 const customFormTemplate: ReadOnlySpec = {
   name: 'custom-form-template',
-  path: '/custom-form-template',
-  itemPath: '/custom-form-template/{id}/',
-  takesCompany: true,
   filters: {},
   title: 'name',
   idField: 'id',

@@ -82,10 +82,8 @@ export interface FieldSpec {
 
 export interface ResourceSpec {
   readonly name: ResourceName;
-  /** Path of reads below /api/v2, with the trailing slash; absent: cannot be read (customer). */
-  readonly readPath?: string;
-  /** Path of writes below /api/v2, without the trailing slash. */
-  readonly writePath: string;
+  /** Customers can be written, and neither read nor listed. */
+  readonly readable: boolean;
   readonly fields: readonly FieldSpec[];
   /** Query parameters of the list that filter by the exact value of a field: parameter by field name. */
   readonly filters: Readonly<Record<string, string>>;

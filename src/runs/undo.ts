@@ -296,7 +296,7 @@ async function resolved(
 
 /** Says what an undo of these records cannot see. */
 function warnBlind(run: Run, { spec }: Matched): void {
-  if (spec.readPath) return;
+  if (spec.readable) return;
   run.warn(
     'Customers cannot be read: they are put back to our own last write before the run, and what somebody else changed in them since is not seen.',
   );

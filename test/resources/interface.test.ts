@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fieldNames, findField, readOnlySpec, resourceSpec } from '../../src/resources/registry.js';
 import { READ_ONLY, type ResourceName, WRITABLE } from '../../src/resources/spec.js';
+import { readPath, writePath } from '../../src/service/address.js';
+import type { Readable } from '../../src/service/port.js';
 
 /** Typed out from the interface, by operation; a reference stands for its whole object. */
 
@@ -294,7 +296,9 @@ describe('the descriptions keep the constraints of the interface', () => {
   });
 
   it('names paths, filters and guarded keys', () => {
-    expect(WRITABLE.map((name) => [name, resourceSpec(name).readPath, resourceSpec(name).writePath])).toEqual([
+    expect(
+      WRITABLE.map((name) => [name, resourceSpec(name).readable && readPath(name as Readable), writePath(name)]),
+    ).toEqual([
       ['asset', '/asset/', '/asset'],
       ['contract', '/contract/', '/contract'],
       ['supplier', '/supplier/', '/supplier'],
@@ -334,7 +338,7 @@ describe('read-only resources', () => {
       expect(names).toContain(spec.title);
       expect(names).toContain(spec.idField);
       expect(Object.keys(spec.filters).filter((field) => !names.includes(field))).toEqual([]);
-      expect(spec.path).toMatch(new RegExp(`^/${name}/?$`));
+      expect(readPath(name)).toMatch(new RegExp(`^/${name}/?$`));
     });
   }
 });

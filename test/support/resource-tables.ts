@@ -42,7 +42,7 @@ function classOf(spec: ResourceSpec, field: FieldSpec, operation: RoundTripLine[
   if (field.derived) return 'derived';
   const writable = field[operation] !== undefined;
   if (!writable && operation === 'update' && field.keptByService) return 'kept';
-  return classBy(writable, spec.readPath !== undefined && field.read !== undefined);
+  return classBy(writable, spec.readable && field.read !== undefined);
 }
 
 function classBy(writable: boolean, readable: boolean): RoundTripClass {
@@ -67,7 +67,7 @@ function limitOf(field: FieldSpec, operation: RoundTripLine['operation']): strin
 const list = (values: readonly string[]): string => values.map((value) => `\`${value}\``).join(', ');
 
 function customLines(spec: ResourceSpec, operation: RoundTripLine['operation']): RoundTripLine[] {
-  const seen = spec.readPath !== undefined;
+  const seen = spec.readable;
   const line = (field: string, writable: boolean, readable: boolean, limit = ''): RoundTripLine => ({
     field,
     operation,
@@ -110,7 +110,7 @@ export function roundTripText(spec: ResourceSpec): string {
   const rows = (Object.keys(STANDS) as RoundTripClass[]).flatMap((name) => {
     const lines = updates.filter((line) => line.class === name);
     if (lines.length === 0) return [];
-    const stands = spec.readPath === undefined && name === 'not readable' ? UNREAD : STANDS[name];
+    const stands = !spec.readable && name === 'not readable' ? UNREAD : STANDS[name];
     return [[name, fieldList(spec, lines), stands]];
   });
   return [['In updates', 'Fields', 'A value that the row does not set'], ['---', '---', '---'], ...rows]

@@ -40,7 +40,7 @@ export class CreateRow extends RowWrite<Create> {
   /** Before an answer tells an id there is only the key by which a later update can find what reads do not show. */
   remember(): void {
     const { spec, memory } = this.run.options.plan;
-    if (spec.readPath) this.forget = memory.rememberUnnamed(this.change.fields);
+    if (spec.readable) this.forget = memory.rememberUnnamed(this.change.fields);
   }
 
   override skip(): void {
@@ -159,7 +159,7 @@ export class CreateRow extends RowWrite<Create> {
     const { memory, spec } = this.run.options.plan;
     if (id !== undefined) memory.remember(id, this.change.fields);
     // A customer's id is told by this answer or never: that it exists must not be forgotten.
-    else if (!spec.readPath) memory.rememberUnnamed(this.change.fields);
+    else if (!spec.readable) memory.rememberUnnamed(this.change.fields);
     const ended = this.ended('created', ...issues);
     return id === undefined ? ended : { ...ended, id };
   }
@@ -209,7 +209,7 @@ export class CreateRow extends RowWrite<Create> {
     const { run } = this;
     const { plan } = run.options;
     const { differing, tidied, unkept } = heldOfCreate(this.change.fields, answered, plan);
-    if (id === undefined || differing.length === 0 || !plan.spec.readPath || typeof answered['id'] !== 'number')
+    if (id === undefined || differing.length === 0 || !plan.spec.readable || typeof answered['id'] !== 'number')
       return tidied;
     while (!run.answersTell && run.answersAsked < MOST_READS) {
       run.answersAsked++;

@@ -76,7 +76,7 @@ export class ReadBack {
 
   /** Resolves when the update may go: with the means to end its turn, where it is to be read back. */
   async turn(change: Update): Promise<EndTurn | undefined> {
-    if (!this.run.options.plan.spec.readPath) return undefined;
+    if (!this.run.options.plan.spec.readable) return undefined;
     for (;;) {
       const [doubt] = this.doubts;
       if (!doubt) {

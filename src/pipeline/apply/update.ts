@@ -203,7 +203,7 @@ export class UpdateRow extends RowWrite<Update> {
       id: this.change.id,
       body: updateRequest(method, merge, plan),
       method: method === 'put' ? 'PUT' : 'PATCH',
-      ...(plan.spec.readPath && this.base.record ? { freshUntil: this.base.readAt + freshMs } : {}),
+      ...(plan.spec.readable && this.base.record ? { freshUntil: this.base.readAt + freshMs } : {}),
       ...(ahead ? { ahead } : {}),
     } as const;
     return send(request, again);
@@ -220,7 +220,7 @@ export class UpdateRow extends RowWrite<Update> {
     const { plan, service, now: clock } = this.run.options;
     const { spec, lexicon } = plan;
     const { id, set } = this.change;
-    if (!spec.readPath || !this.base.record) return undefined;
+    if (!spec.readable || !this.base.record) return undefined;
     const age = clock() - this.base.readAt;
     // Less than none: the clock was put back, and does not tell.
     if (age >= 0 && age <= oldest) return undefined;
@@ -267,7 +267,7 @@ export class UpdateRow extends RowWrite<Update> {
     const { plan, service, now } = this.run.options;
     const { id } = this.change;
     const updated = (...tidied: readonly Issue[]): Ended => ({ ...this.ended('updated', ...tidied), diff: merge.diff });
-    if (!plan.spec.readPath) return this.unknown(merge, `${reason}; the record cannot be read`);
+    if (!plan.spec.readable) return this.unknown(merge, `${reason}; the record cannot be read`);
     const before = (this.base.record ?? undefined) as Json | undefined;
     const settled = await this.settle(
       () => service.get(plan.spec.name as Readable, id),
@@ -320,7 +320,7 @@ export class UpdateRow extends RowWrite<Update> {
     const { spec } = plan;
     const { id } = this.change;
     if (status !== 404 && status !== 410) return undefined;
-    if (spec.readPath && (await service.get(spec.name as Readable, id).catch(() => true))) return undefined;
+    if (spec.readable && (await service.get(spec.name as Readable, id).catch(() => true))) return undefined;
     const words = messages.map((one) => one.text).join(' ');
     const text = `The ${spec.name} ${id} no longer exists: somebody deleted it. The service said: ${words} Nothing was written; import the row again to plan it anew.`;
     return [fault('service_rejected', text, { origin: 'service' })];
@@ -337,7 +337,7 @@ export class UpdateRow extends RowWrite<Update> {
     const { id } = this.change;
     if (job.write.method !== 'patch' || this.run.stopped) return;
     if (status === 404) {
-      if (!spec.readPath) return;
+      if (!spec.readable) return;
       const record = await service.get(spec.name as Readable, id).catch(() => undefined);
       if (!record) return;
     } else if (status !== 405) return;

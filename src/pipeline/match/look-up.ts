@@ -16,7 +16,7 @@ const SPARE_PAGES = 4;
 
 /** Whether a key can be looked up at all. */
 function canLookUp(key: string, { spec, key: fields }: Pick<MatchOptions, 'spec' | 'key'>): boolean {
-  if (!spec.readPath || spec.name === 'customer' || key === '') return false;
+  if (!spec.readable || key === '') return false;
   return !(fields.length === 1 && fields[0] === 'id');
 }
 
@@ -137,7 +137,7 @@ export async function learnIds(
   look: (row: number, record: Json) => void = () => undefined,
 ): Promise<void> {
   const { spec, service } = options;
-  if (rows.size === 0 || !spec.readPath || spec.name === 'customer') return;
+  if (rows.size === 0 || !spec.readable) return;
   if (rows.size <= 2 && Object.keys(spec.filters).some((field) => options.key.includes(field))) {
     const found = await lookUpKeys(new Map([...rows.keys()].map((key) => [key, []])), options);
     for (const [key, row] of rows) {

@@ -86,8 +86,7 @@ export type Twins = Map<string, Map<number, string>>;
 export async function matchKeys(keys: Keys, options: MatchOptions): Promise<string> {
   if (keys.size === 0) return 'no keys to look up';
   const { spec, service, readAll } = options;
-  if (!spec.readPath || spec.name === 'customer')
-    return 'customers cannot be read: matched with what earlier runs wrote';
+  if (!spec.readable) return 'customers cannot be read: matched with what earlier runs wrote';
   const resource = spec.name as Readable;
   const before = service.counts.reads;
   const told = (how: string, instead?: string) =>

@@ -66,7 +66,7 @@ export class Memory {
   /** What an update is about to leave in a record and reads do not show; on disk when this resolves. */
   async rememberSent(id: number, changed: Fields): Promise<void> {
     const { spec, known } = this.options;
-    const sent = Object.entries(changed).filter(([field]) => spec.readPath === undefined || this.isUnseen(field));
+    const sent = Object.entries(changed).filter(([field]) => !spec.readable || this.isUnseen(field));
     if (sent.length === 0) return;
     const key = this.sentKey(id);
     if (!this.sending.has(key)) this.sending.set(key, known.lastWrittenAs(spec.name, key));
@@ -109,7 +109,7 @@ export class Memory {
     const sent = this.sending.has(key) ? this.sending.get(key) : known.lastWrittenAs(spec.name, key);
     if (!sent) return last;
     // A record that cannot be read is known whole or not at all.
-    if (last === undefined && spec.readPath === undefined) return undefined;
+    if (last === undefined && !spec.readable) return undefined;
     const fields: Record<string, Value> = decodeFields(last ?? {});
     for (const [field, value] of Object.entries(decodeFields(sent))) {
       const own = row[field];

@@ -90,7 +90,7 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
   }
   const id = ids[0];
   const nameless =
-    id === undefined && !options.spec.readPath ? options.memory.lastWritten(undefined, row.set, undefined) : undefined;
+    id === undefined && !options.spec.readable ? options.memory.lastWritten(undefined, row.set, undefined) : undefined;
   if (nameless) return planNameless(row, nameless, options, settle);
   if (id === undefined) {
     const twins = nearRecords(row, key, options);

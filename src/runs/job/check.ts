@@ -172,7 +172,7 @@ function byLine(problems: readonly JobProblem[]): JobProblem[] {
  * it is reported already.
  */
 function checkReconcile(job: Plain, named: NamedFields, yaml: JobYaml, report: Report): void {
-  if (named.spec.readPath === undefined) {
+  if (!named.spec.readable) {
     report(
       ['resource'],
       `${named.spec.name}s cannot be reconciled: the service neither lists nor shows them, so there is nothing to compare with; use an import job`,

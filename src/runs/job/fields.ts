@@ -281,7 +281,7 @@ function checkMatch(
     } else {
       const field = fields.known(key, path, 'value');
       if (!field) continue;
-      if (spec.readPath === undefined && (key !== 'name' || keys.length > 1)) {
+      if (!spec.readable && (key !== 'name' || keys.length > 1)) {
         report(
           path,
           `a ${spec.name} can be matched by \`name\` or \`id\` alone: the service does not show the others`,
@@ -289,7 +289,7 @@ function checkMatch(
             part: 'value',
           },
         );
-      } else if (spec.readPath !== undefined && field.spec && field.spec.read === undefined) {
+      } else if (spec.readable && field.spec && field.spec.read === undefined) {
         report(path, `\`${key}\` cannot be a key: the service never shows it, so nothing can be found by it`);
       }
     }

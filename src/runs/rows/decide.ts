@@ -67,7 +67,7 @@ async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change |
   const { spec, known, options, snapshot } = matched;
   const fields = createFields(row);
   if (matched.match.key.length === 0) return openCreate(row, 'without a key it');
-  if (!spec.readPath) {
+  if (!spec.readable) {
     const [id, ...others] = known.ids('customer', row.key);
     if (others.length > 0) return undefined;
     if (id !== undefined) return created(row, id);
@@ -124,7 +124,7 @@ async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matche
 /** The record also where it has another key by now, so that no row means it. */
 async function recordNow(id: number, { spec, service, snapshot }: Matched): Promise<Json | undefined> {
   const read = await snapshot.get(id);
-  if (read || !spec.readPath) return read?.record;
+  if (read || !spec.readable) return read?.record;
   return service.get(spec.name as Readable, id);
 }
 

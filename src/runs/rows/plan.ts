@@ -219,6 +219,6 @@ export function expectedWrites(run: Run, { keys, keyless, snapshot, counts, spec
   const creates = missing === 'create' ? Math.min(rows, keys.size - found + keyless) : 0;
   const updates = existing === 'update' ? Math.min(rows - creates, found) : 0;
   // What was written before is known of customers, and is not in the snapshot.
-  const atMost = updates > 0 || spec.readPath === undefined || run.past.outcomes.size > 0;
+  const atMost = updates > 0 || !spec.readable || run.past.outcomes.size > 0;
   return { creates, updates, atMost, freshMs: FRESH_MS };
 }

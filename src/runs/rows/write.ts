@@ -77,7 +77,7 @@ function writtenIds({ past }: Run, matched: Matched): WrittenIds {
  * records that are read right before their update, as the way to others takes time.
  */
 function sharesWork(run: Run, { spec }: Matched): boolean {
-  return spec.readPath !== undefined && run.rows > PART_SIZE && !readsAlways(run);
+  return spec.readable && run.rows > PART_SIZE && !readsAlways(run);
 }
 
 function readsAlways({ job }: Run): boolean {
@@ -88,7 +88,7 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
   const state = writer.run;
   // Customers cannot be looked up: each is its own part, so that after a kill only those are open that were really sent.
   // What was intended, and cannot be looked up after a kill, is unknown: of such rows few are intended at a time.
-  const findable = matched.spec.readPath !== undefined && matched.match.key.length > 0;
+  const findable = matched.spec.readable && matched.match.key.length > 0;
   const size = () => (findable ? sizes.next(run.rows - seen) : 1);
   let seen = 0;
   const mostParts = () => (findable ? sizes.parts : run.request.concurrency);

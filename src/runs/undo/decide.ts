@@ -60,7 +60,7 @@ export async function decideRecords(
     if (run.signal.aborted) break;
   }
   await out.close();
-  if (unseen.size > 0 && matched.spec.readPath) {
+  if (unseen.size > 0 && matched.spec.readable) {
     const fields = [...unseen].sort().join(', ');
     run.warn(
       `Reads do not show ${fields}: what somebody else put there after the run is not seen, and is overwritten.`,
@@ -85,7 +85,7 @@ async function decideFresh(record: WrittenRecord, context: Context): Promise<Dec
   const first = await decideRecord(record, context);
   const { spec, service, snapshot } = context.matched;
   const id = 'settled' in first && 'id' in first.settled ? first.settled.id : undefined;
-  if (!context.recent || id === undefined || !spec.readPath || context.run.past.open.has(record.row)) return first;
+  if (!context.recent || id === undefined || !spec.readable || context.run.past.open.has(record.row)) return first;
   const found = await service.get(spec.name as Readable, id);
   if (found) snapshot.add(id, found, String(id), context.run.now());
   return decideRecord(record, context);
@@ -102,8 +102,8 @@ async function decideRecord(record: WrittenRecord, context: Context): Promise<De
     return end(record, 'invalid', [fault('old_value_unknown', message)], id);
   }
   const open = context.run.past.open.get(row);
-  const found = spec.readPath ? await snapshot.get(id) : undefined;
-  if (spec.readPath && !found) return end(record, 'invalid', [gone(id, spec.name)], id);
+  const found = spec.readable ? await snapshot.get(id) : undefined;
+  if (spec.readable && !found) return end(record, 'invalid', [gone(id, spec.name)], id);
   // Of a row that was being put back when an earlier process was cut off: decided as that process did it, and then held
   // against the record as it is.
   const now = stateOf(id, open?.before ?? found?.record, context);
@@ -140,8 +140,8 @@ async function decideCreated(record: WrittenRecord, context: Context): Promise<D
     const message = `The run created this ${name}, and the service did not tell its id; several records have its key: ids ${ids.join(', ')}. Look at them in the service.`;
     return end(record, 'ambiguous', [fault('ambiguous_match', message)]);
   }
-  const found = matched.spec.readPath ? await matched.snapshot.get(id) : undefined;
-  if (matched.spec.readPath && !found) return end(record, 'invalid', [gone(id, name)], id);
+  const found = matched.spec.readable ? await matched.snapshot.get(id) : undefined;
+  if (matched.spec.readable && !found) return end(record, 'invalid', [gone(id, name)], id);
   const user = retirement.users?.get(id);
   if (user !== undefined) {
     const message = `The run created this ${name} because its rows referred to it, and ${user} refers to it now: it is left as it is.`;
@@ -213,7 +213,7 @@ function nameRecords({ snapshot, spec }: Matched): { keyOf: Context['keyOf']; sn
   const ids = new Map<string, number>();
   return {
     keyOf({ key }, id) {
-      if (!spec.readPath) return String(id);
+      if (!spec.readable) return String(id);
       const other = ids.get(key);
       const name = key === '' || (other !== undefined && other !== id) ? `${key} (id ${id})`.trimStart() : key;
       ids.set(name, id);
@@ -334,7 +334,7 @@ export function putBack(written: WrittenRecord, now: State, options: PutBackOpti
 /** The record as the run found it. */
 function stateBefore({ before }: WrittenRecord, { spec }: MergeOptions): State {
   return {
-    record: spec.readPath ? ((before?.record ?? undefined) as Json | undefined) : undefined,
+    record: spec.readable ? ((before?.record ?? undefined) as Json | undefined) : undefined,
     ours: before?.ours,
   };
 }
