@@ -2,6 +2,7 @@ import { Decimal } from '../model/decimal.js';
 import { normaliseName, type Value } from '../model/value.js';
 import { isObject } from './path.js';
 import { type Loss, type Reading, readValue, recordId, shown } from './read-value.js';
+import { remembered } from './remembered.js';
 import {
   type CustomField,
   type CustomTemplate,
@@ -82,20 +83,14 @@ const BY_ID = 1;
 /** Fields by spelling, one map for each of `SPELLINGS`; null where several are spelt alike. */
 type Index = readonly ReadonlyMap<string, CustomField | null>[];
 
-const indexes = new WeakMap<CustomTemplate, Index>();
-
-function indexOf(template: CustomTemplate): Index {
-  let index = indexes.get(template);
-  if (index) return index;
-  index = SPELLINGS.map(([spelt]) => {
+const indexOf = remembered((template: CustomTemplate): Index => {
+  return SPELLINGS.map(([spelt]) => {
     const map = new Map<string, CustomField | null>();
     for (const field of template.fields) map.set(spelt(field), map.has(spelt(field)) ? null : field);
     map.delete('');
     return map;
   });
-  indexes.set(template, index);
-  return index;
-}
+});
 
 /**
  * The fields that the keys of a read form mean; what a key is, is not stated (interface, section 2.1). By the name, the

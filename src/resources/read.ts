@@ -1,10 +1,11 @@
-import { withArticle } from '../model/article.js';
 import { RunError } from '../model/error.js';
+import { withArticle } from '../model/resource-names.js';
 import { type Fields, isEmpty, type Value } from '../model/value.js';
 import { readForms, readTemplate } from './custom.js';
 import { isObject, stepsOf, valueAtSteps } from './path.js';
 import type { Loss } from './read-value.js';
 import { readValue, recordId, shown } from './read-value.js';
+import { remembered } from './remembered.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from './spec.js';
 
 export type { Loss } from './read-value.js';
@@ -83,21 +84,15 @@ export interface FieldReader {
   readonly paths: readonly (readonly string[])[];
 }
 
-const readers = new WeakMap<ResourceSpec, ReadonlyMap<string, FieldReader>>();
-
 /** The resource's own fields by name, in the order of the description. */
-export function fieldReaders(spec: ResourceSpec): ReadonlyMap<string, FieldReader> {
-  let found = readers.get(spec);
-  if (found) return found;
-  found = new Map(
+export const fieldReaders = remembered((spec: ResourceSpec): ReadonlyMap<string, FieldReader> => {
+  return new Map(
     spec.fields.map((field) => {
       const paths = [...(field.read === undefined ? [] : [field.read]), ...(field.readElse ?? [])];
       return [field.name, { field, paths: paths.map(stepsOf) }];
     }),
   );
-  readers.set(spec, found);
-  return found;
-}
+});
 
 function readField(
   { field, paths }: FieldReader,
@@ -129,11 +124,7 @@ interface Known {
   readonly parts: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-const knownKeys = new WeakMap<ResourceSpec, Known>();
-
-function known(spec: ResourceSpec): Known {
-  let found = knownKeys.get(spec);
-  if (found) return found;
+const knownKeys = remembered((spec: ResourceSpec): Known => {
   const top = new Set([...KEPT, spec.template.read]);
   if (spec.form?.read) top.add(spec.form.read);
   const parts = new Map<string, Set<string>>();
@@ -146,13 +137,11 @@ function known(spec: ResourceSpec): Known {
   }
   // A reference is written by its id; what else the service shows about it belongs to the other record.
   for (const head of whole) parts.delete(head);
-  found = { top, parts };
-  knownKeys.set(spec, found);
-  return found;
-}
+  return { top, parts };
+});
 
 function unknownKeys(spec: ResourceSpec, json: Readonly<Record<string, unknown>>): string[] {
-  const { top, parts } = known(spec);
+  const { top, parts } = knownKeys(spec);
   const unknown: string[] = [];
   for (const [key, value] of Object.entries(json)) {
     if (!holdsSomething(value)) continue;

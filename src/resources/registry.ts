@@ -1,6 +1,7 @@
 import { asset } from './asset.js';
 import { contract } from './contract.js';
 import { customer, supplier } from './counterparty.js';
+import { remembered } from './remembered.js';
 import type { FieldSpec, ReadOnlyName, ResourceName, ResourceSpec } from './spec.js';
 
 const SPECS: Readonly<Record<ResourceName, ResourceSpec>> = { asset, contract, supplier, customer };
@@ -15,19 +16,13 @@ export function readOnlySpec(name: ReadOnlyName): ReadOnlySpec {
   return READ_ONLY_SPECS[name];
 }
 
-const indexes = new WeakMap<ResourceSpec, ReadonlyMap<string, FieldSpec>>();
-
 /** The field with this name or alias, without regard to case; custom fields are not among them. */
 export function findField(spec: ResourceSpec, name: string): FieldSpec | undefined {
-  let index = indexes.get(spec);
-  if (!index) {
-    index = indexFields(spec);
-    indexes.set(spec, index);
-  }
+  const index = indexOf(spec);
   return index.get(name) ?? index.get(name.trim().toLowerCase());
 }
 
-function indexFields(spec: ResourceSpec): ReadonlyMap<string, FieldSpec> {
+const indexOf = remembered((spec: ResourceSpec): ReadonlyMap<string, FieldSpec> => {
   const index = new Map<string, FieldSpec>();
   for (const field of spec.fields) {
     for (const alias of field.aliases ?? []) index.set(alias, field);
@@ -35,7 +30,7 @@ function indexFields(spec: ResourceSpec): ReadonlyMap<string, FieldSpec> {
   // A name wins over another field's alias.
   for (const field of spec.fields) index.set(field.name, field);
   return index;
-}
+});
 
 /** Names of all fields, in the order of the description: the order of export columns. */
 export function fieldNames(spec: ResourceSpec): string[] {

@@ -1,6 +1,7 @@
 import { fault, type Issue } from '../model/issue.js';
 import { type Fields, isEmpty, valueText } from '../model/value.js';
 import { contractRules } from './contract.js';
+import { remembered } from './remembered.js';
 import type { FieldSpec, ResourceSpec } from './spec.js';
 
 /** Whether this operation must carry a value of the field. */
@@ -25,20 +26,11 @@ export function checkRecord(spec: ResourceSpec, fields: Fields, operation: 'crea
   return issues;
 }
 
-type Required = Readonly<Record<'create' | 'update', readonly FieldSpec[]>>;
-
-const required = new WeakMap<ResourceSpec, Required>();
-
-/** Worked out once for a resource: every row is asked for these few. */
-function requiredFields(spec: ResourceSpec): Required {
-  let known = required.get(spec);
-  if (!known) {
-    const of = (operation: 'create' | 'update') => spec.fields.filter((field) => isRequired(field, operation));
-    known = { create: of('create'), update: of('update') };
-    required.set(spec, known);
-  }
-  return known;
-}
+/** Every row is asked for these few. */
+const requiredFields = remembered((spec: ResourceSpec) => ({
+  create: spec.fields.filter((field) => isRequired(field, 'create')),
+  update: spec.fields.filter((field) => isRequired(field, 'update')),
+}));
 
 function missing(spec: ResourceSpec, field: FieldSpec, operation: 'create' | 'update'): Issue {
   const always = isRequired(field, 'create') || field.create === undefined;

@@ -2,6 +2,7 @@ import { Decimal } from '../model/decimal.js';
 import { fault, type Issue, type IssueCode } from '../model/issue.js';
 import { isEmpty, isRef, type Value, valueText } from '../model/value.js';
 import { isCalendarDate } from './calendar.js';
+import { remembered } from './remembered.js';
 import type { FieldSpec, FieldType } from './spec.js';
 
 /**
@@ -50,19 +51,14 @@ export function checkValue(field: FieldSpec, value: Value, operation?: 'create' 
             `${field.label} is "${valueText(value)}". It must be one of: ${type.values.join(', ')}.`,
           );
     case 'reference':
-      return isRef(value) && Number.isSafeInteger(value.id) && value.id > 0
-        ? undefined
-        : report(
-            'reference_not_found',
-            `${field.label} is "${valueText(value)}", which is no id of a record. Use the name or the id.`,
-          );
-    case 'country':
-      return isRef(value) && Number.isSafeInteger(value.id) && value.id > 0
-        ? undefined
-        : report(
-            'reference_not_found',
-            `${field.label} is "${valueText(value)}", which is no country of ISO 3166-1. Use its name or code.`,
-          );
+    case 'country': {
+      if (isRef(value) && Number.isSafeInteger(value.id) && value.id > 0) return undefined;
+      const what =
+        type.kind === 'country'
+          ? 'no country of ISO 3166-1. Use its name or code'
+          : 'no id of a record. Use the name or the id';
+      return report('reference_not_found', `${field.label} is "${valueText(value)}", which is ${what}.`);
+    }
   }
 }
 
@@ -196,24 +192,17 @@ function folded(text: string): string {
     .replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-const indexes = new WeakMap<EnumType, ReadonlyMap<string, string>>();
-
 /** The value of the list that the text means, in any spelling a user writes; undefined where it means none. */
 export function enumValue(type: EnumType, text: string): string | undefined {
-  let index = indexes.get(type);
-  if (!index) {
-    index = indexWords(type);
-    indexes.set(type, index);
-  }
-  return index.get(folded(text));
+  return wordsOf(type).get(folded(text));
 }
 
-function indexWords(type: EnumType): ReadonlyMap<string, string> {
+const wordsOf = remembered((type: EnumType): ReadonlyMap<string, string> => {
   const index = new Map<string, string>();
   for (const [word, value] of Object.entries(type.synonyms ?? {})) index.set(folded(word), value);
   for (const value of [...(type.update ?? []), ...(type.read ?? []), ...type.values]) index.set(folded(value), value);
   return index;
-}
+});
 
 /** The value that the text means as a synonym of ours only, not as a spelling of the value. */
 export function enumSynonym(type: EnumType, text: string): string | undefined {

@@ -1,6 +1,7 @@
 import { type Fields, isEmpty, isRef, type Value, valueText } from '../model/value.js';
 import { type CustomName, parseCustomName } from './custom.js';
 import { putAt } from './path.js';
+import { fieldReaders } from './read.js';
 import type { Loss } from './read-value.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from './spec.js';
 import { matchingWord } from './value-check.js';
@@ -23,10 +24,10 @@ export function createBody(spec: ResourceSpec, company: number, fields: Fields, 
  * all of its values are such that a create takes them.
  */
 export function lostOnCreate(spec: ResourceSpec, company: number, fields: Fields, lexicon: Lexicon): readonly Loss[] {
-  const own = ownFields(spec);
+  const own = fieldReaders(spec);
   for (const name of Object.keys(fields)) {
     const value = fields[name];
-    const field = own.get(name);
+    const field = own.get(name)?.field;
     if (isEmpty(value) || (field?.create !== undefined && (!isById(field) || isRef(value)))) continue;
     return createBody(spec, company, fields, lexicon).lost;
   }
@@ -60,12 +61,12 @@ function write(
 ): Written {
   const body: Record<string, unknown> = { company };
   const lost: Loss[] = [];
-  const own = ownFields(spec);
+  const own = fieldReaders(spec);
   const idle = spec.idleGroups ? idleFields(spec, fields) : NONE;
   const custom: Custom[] = [];
   for (const name of Object.keys(fields)) {
     const value = fields[name] ?? null;
-    const field = own.get(name);
+    const field = own.get(name)?.field;
     if (field) {
       if (isEmpty(value) || field.derived || idle.has(name)) continue;
       const why = putField(operation, field, value, body, lexicon, accepted);
@@ -82,17 +83,6 @@ function write(
     putForms(operation, spec, custom, body, lost, lexicon, accepted);
   }
   return { body, lost };
-}
-
-const named = new WeakMap<ResourceSpec, ReadonlyMap<string, FieldSpec>>();
-
-/** The resource's own fields by their names. */
-function ownFields(spec: ResourceSpec): ReadonlyMap<string, FieldSpec> {
-  let found = named.get(spec);
-  if (found) return found;
-  found = new Map(spec.fields.map((field) => [field.name, field]));
-  named.set(spec, found);
-  return found;
 }
 
 const NONE: ReadonlySet<string> = new Set();
