@@ -23,7 +23,7 @@ module.exports = {
     only('store', 'model', 'trace'),
     only('report', 'model', 'files', 'store', 'trace'),
     only('service', 'model', 'resources', 'compact', 'store', 'trace'),
-    only('pipeline', 'model', 'resources', 'service'),
+    only('pipeline', 'model', 'resources', 'compact', 'service'),
     {
       name: 'pipeline-service-types-only',
       severity: 'error',

@@ -1,7 +1,7 @@
+import { numberSet } from '../compact/number-set.js';
 import { RunError } from '../model/error.js';
 import type { IssueCode } from '../model/issue.js';
 import { importJob, type RowsJob } from '../model/job.js';
-import { fingerprintSet } from '../pipeline/plan/fingerprint.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { NameCollector } from '../pipeline/resolve/resolve.js';
 import { recordId } from '../resources/read-value.js';
@@ -286,7 +286,7 @@ async function resolved(
     rowOfNumber: new Map(),
     keys: new Map([...ids, ...lookedUp].map((id) => [String(id), []])),
     keyless: 0,
-    fingerprints: fingerprintSet(),
+    fingerprints: numberSet(),
     depth: new Map(),
     waves: 1,
     directory,

@@ -5,7 +5,7 @@ import { warning } from '../../src/model/issue.js';
 import { importJob } from '../../src/model/job.js';
 import type { Fields, Value } from '../../src/model/value.js';
 import { decodeHead, rowCodec } from '../../src/pipeline/codec.js';
-import { fingerprintSet, fingerprints } from '../../src/pipeline/plan/fingerprint.js';
+import { fingerprints } from '../../src/pipeline/plan/fingerprint.js';
 import { type PlanOptions, planByFingerprint, planRow } from '../../src/pipeline/plan/plan.js';
 import type { ResolvedRow } from '../../src/pipeline/resolve/resolve.js';
 import { putAt } from '../../src/resources/path.js';
@@ -221,21 +221,3 @@ describe('fingerprints of rows and records', () => {
 function pick(fields: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(names.flatMap((name) => (name in fields ? [[name, fields[name] ?? null]] : [])));
 }
-
-test('a set of fingerprints has what was added, and nothing else', () => {
-  const one = fc.oneof(
-    fc.maxSafeNat(),
-    fc.nat({ max: 20 }),
-    fc.nat({ max: 9 }).map((high) => high * 2 ** 40),
-  );
-  fc.assert(
-    fc.property(fc.array(one, { maxLength: 3_000, size: 'max' }), fc.array(one), (added, others) => {
-      const set = fingerprintSet();
-      for (const fingerprint of added) set.add(fingerprint);
-      const expected = new Set(added);
-      for (const fingerprint of [...added, ...others]) expect(set.has(fingerprint)).toBe(expected.has(fingerprint));
-      expect(set.has(Number.NaN)).toBe(false);
-    }),
-    { numRuns: 50 },
-  );
-});

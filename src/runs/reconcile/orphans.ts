@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { numberSet } from '../../compact/number-set.js';
 import { fault } from '../../model/issue.js';
 import type { ReconcileJob } from '../../model/job.js';
 import { GOOD_OUTCOMES, noOutcomes } from '../../model/outcome.js';
@@ -6,7 +7,6 @@ import type { Orphan, OrphanCounts, OrphanLine, OrphanOutcome } from '../../mode
 import { type Fields, valueText } from '../../model/value.js';
 import { eachLimit } from '../../pipeline/apply/apply.js';
 import { recordKey } from '../../pipeline/match/match.js';
-import { fingerprintSet } from '../../pipeline/plan/fingerprint.js';
 import type { Json, Readable } from '../../service/port.js';
 import type { RowStore, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
@@ -100,7 +100,7 @@ export async function writeOrphans(
     },
     keys: new Map(orphans.map(({ id }) => [String(id), []])),
     // The rows of the file set other fields.
-    fingerprints: fingerprintSet(),
+    fingerprints: numberSet(),
     depth: new Map(),
     waves: 1,
   });

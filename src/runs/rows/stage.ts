@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { type NumberSet, numberSet } from '../../compact/number-set.js';
 import { RunError } from '../../model/error.js';
 import { customFieldName, type RowsJob } from '../../model/job.js';
 import type { SheetRow } from '../../model/row.js';
@@ -11,7 +12,7 @@ import { findTarget } from '../../pipeline/map/targets.js';
 import type { Keys } from '../../pipeline/match/key.js';
 import { compileCompare } from '../../pipeline/plan/authority.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
-import { type FingerprintSet, fingerprintSet, fingerprints } from '../../pipeline/plan/fingerprint.js';
+import { fingerprints } from '../../pipeline/plan/fingerprint.js';
 import type { Stands } from '../../pipeline/plan/merge.js';
 import { type Directory, loadDirectory } from '../../pipeline/resolve/directory.js';
 import {
@@ -58,7 +59,7 @@ export interface Facts {
   readonly waves: number;
   readonly counts: PlanCounts;
   /** Of the rows that are unchanged where a record has the same. */
-  readonly fingerprints: Pick<FingerprintSet, 'has'>;
+  readonly fingerprints: Pick<NumberSet, 'has'>;
 }
 
 export interface Resolved extends Staged, Facts {
@@ -235,7 +236,7 @@ function resolving(
   let keyless = 0;
   let mixed = 0;
   const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
-  const ofRows = fingerprintSet();
+  const ofRows = numberSet();
   return {
     add(staged) {
       const row = resolve(staged);
