@@ -36,11 +36,6 @@ export class Decimal {
     return new Decimal(match[1] === '-' && digits !== '0' ? `-${digits}` : digits);
   }
 
-  /** The Decimal of a text that is canonical already, because it is the text of one. */
-  static canonical(text: string): Decimal {
-    return new Decimal(text);
-  }
-
   static of(source: string | number): Decimal {
     const parsed = Decimal.parse(String(source));
     if (!parsed) throw new RangeError(`not a decimal: ${source}`);

@@ -6,9 +6,9 @@ import { type Exported, type StagedRow, type StagedValue, setMaker } from './row
 
 /**
  * Rows between two stages lie on disk as JSON lines `[row, sheet, key, more, fingerprint<tab>, [value, …]]`, the values in the
- * order of the fields that the file names once: `sheet` and `more` are 0 where there is nothing to say, a Decimal is
- * `["12.50"]` so that it comes back as one, `[]` a field that the row does not set, `{"t":[…]}` a list of texts. No text
- * holds a tab as it is: what stands before it can be read alone.
+ * order of the fields that the file names once: `sheet` and `more` are 0 where there is nothing to say, `{}` is a field that
+ * the row does not set, other values are as `encodeFields` has them. No text holds a tab as it is: what stands before it can
+ * be read alone.
  */
 export interface RowCodec {
   /** The values of a row as one text, the same for rows that set the same. */
@@ -39,15 +39,15 @@ export type StoredRow = StagedRow & Partial<Pick<ResolvedRow, 'key' | 'duplicate
 
 /** What few rows have. `set`: what the row sets, of files that name no fields. */
 interface More extends Partial<Pick<ResolvedRow, 'issues' | 'cells' | 'escaped' | 'duplicateOf' | 'after'>> {
-  /** By field: text and packed values. */
-  readonly edited?: Readonly<Record<string, readonly [text: string, value: unknown, held: unknown, sent: unknown]>>;
+  /** By field. */
+  readonly edited?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly set?: Readonly<Record<string, unknown>>;
 }
 
 /** No fingerprint is less than 0. */
 const NO_FINGERPRINT = -1;
 const NO_ISSUES: readonly Issue[] = [];
-const ABSENT: readonly never[] = [];
+const ABSENT = {};
 
 /** `fields`: every field that a row may set; none where each row may set others. */
 export function rowCodec(fields: readonly string[]): RowCodec {
@@ -60,7 +60,7 @@ export function rowCodec(fields: readonly string[]): RowCodec {
     const values = new Array<unknown>(width);
     for (let i = 0; i < width; i++) {
       const value = set[fields[i]!];
-      values[i] = typeof value === 'string' ? value : packed(value);
+      values[i] = value === undefined ? ABSENT : encoded(value);
     }
     lastSet = set;
     lastText = JSON.stringify(values);
@@ -75,11 +75,7 @@ export function rowCodec(fields: readonly string[]): RowCodec {
       ...(issues.length > 0 ? { issues } : {}),
       ...(cells ? { cells } : {}),
       ...(escaped ? { escaped } : {}),
-      ...(edited
-        ? {
-            edited: mapped(edited, (one) => [one.text, packed(one.value), packed(one.held), packed(one.sent)] as const),
-          }
-        : {}),
+      ...(edited ? { edited: mapped(edited, (one) => encodeFields({ ...one })) } : {}),
       ...(duplicateOf === undefined ? {} : { duplicateOf }),
       ...(after ? { after } : {}),
       ...(width > 0 ? {} : { set: encodeFields(row.set) }),
@@ -91,7 +87,7 @@ export function rowCodec(fields: readonly string[]): RowCodec {
   function setOf(values: unknown[]): Record<string, Value> {
     for (let i = 0; i < width; i++) {
       const value = values[i];
-      if (typeof value === 'object' && value !== null) values[i] = unpacked(value);
+      if (typeof value === 'object' && value !== null) values[i] = isAbsent(value) ? undefined : decoded(value);
     }
     return makeSet(values as (Value | undefined)[]) as Record<string, Value>;
   }
@@ -108,21 +104,9 @@ export function rowCodec(fields: readonly string[]): RowCodec {
       const ref = sheet === 0 ? { row } : { sheet, row };
       if (more === 0) return { ref, key, set: setOf(values), issues: NO_ISSUES };
       const { set, issues = NO_ISSUES, edited, ...rest } = more;
-      const own = edited ? { edited: mapped(edited, exportedOf) } : {};
+      const own = edited ? { edited: mapped(edited, (one) => decodeFields(one) as unknown as Exported) } : {};
       return { ref, key, set: set ? decodeFields(set) : setOf(values), issues, ...rest, ...own };
     },
-  };
-}
-
-function exportedOf([text, ...values]: readonly [string, unknown, unknown, unknown]): Exported {
-  const [value, held, sent] = values.map((one) =>
-    typeof one === 'object' && one !== null ? unpacked(one) : (one as Value),
-  );
-  return {
-    text,
-    ...(value === undefined ? {} : { value }),
-    ...(held === undefined ? {} : { held }),
-    ...(sent === undefined ? {} : { sent }),
   };
 }
 
@@ -130,36 +114,23 @@ function mapped<A, B>(by: Readonly<Record<string, A>>, make: (one: A) => B): Rec
   return Object.fromEntries(Object.entries(by).map(([field, one]) => [field, make(one)]));
 }
 
-function packed(value: StagedValue | undefined): unknown {
-  if (value === undefined) return ABSENT;
-  if (value instanceof Decimal) return [value.text];
-  return Array.isArray(value) ? { t: value } : value;
+/** Whether a field is not set. */
+const isAbsent = (raw: object): boolean => !Array.isArray(raw) && Object.keys(raw).length === 0;
+
+/** A value as plain JSON: a Decimal is `{"d":"12.5"}`, so that it comes back as one. */
+function encoded(value: StagedValue): unknown {
+  return value instanceof Decimal ? { d: value.text } : value;
 }
 
-/** Undefined where the field is not set. */
-function unpacked(value: object): Value | undefined {
-  if (Array.isArray(value)) return value.length === 0 ? undefined : Decimal.canonical(String(value[0]));
-  return 't' in value ? (value.t as readonly string[]) : (value as Value);
+function decoded(raw: unknown): Value {
+  return typeof raw === 'object' && raw !== null && 'd' in raw ? Decimal.of(String(raw.d)) : (raw as Value);
 }
 
-/** Fields as plain JSON: a Decimal is `{"d":"12.50"}`. The fields themselves where none is one. */
+/** Fields as plain JSON. The fields themselves where none is a Decimal. */
 export function encodeFields(fields: Readonly<Record<string, StagedValue>>): Readonly<Record<string, unknown>> {
-  let out: Record<string, unknown> | undefined;
-  for (const name of Object.keys(fields)) {
-    const value = fields[name];
-    if (!(value instanceof Decimal)) continue;
-    out ??= { ...fields };
-    out[name] = { d: value.text };
-  }
-  return out ?? fields;
+  return Object.values(fields).some((value) => value instanceof Decimal) ? mapped(fields, encoded) : fields;
 }
 
 export function decodeFields(fields: Readonly<Record<string, unknown>>): Record<string, Value> {
-  const out: Record<string, Value> = {};
-  for (const name of Object.keys(fields)) {
-    const value = fields[name];
-    out[name] =
-      typeof value === 'object' && value !== null && 'd' in value ? Decimal.of(String(value.d)) : (value as Value);
-  }
-  return out;
+  return mapped(fields, decoded);
 }
