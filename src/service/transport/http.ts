@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
-import type { buildConnector, Client, Dispatcher } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 import { reachedSoon } from '../../trace/milestones.js';
 import { type Clock, systemClock } from '../clock.js';
 import { proxyAgent, proxyRefusal } from './proxy.js';
@@ -68,15 +68,15 @@ export interface Http {
  */
 export function openHttp(options: HttpOptions): Http {
   const clock = options.clock ?? systemClock;
-  const connections = openConnections(options.origin, options.connections, options.connectMs);
+  const { connections, proxied } = openConnections(options.origin, options.connections, options.connectMs);
   const live = new Set<Underway>();
   let closed = false;
 
   function exchange(user: object, request: HttpRequest): Promise<Exchange> {
     if (closed) return Promise.reject(new Error(CLOSED));
-    const one = new Underway(user, request, options, clock, connections, live);
+    const one = new Underway(user, request, options, clock, proxied, live);
     live.add(one);
-    connections.take((connection) => one.go(connection));
+    one.go(connections);
     return one.ended;
   }
 
@@ -108,61 +108,21 @@ export function openHttp(options: HttpOptions): Http {
 
 const CLOSED = 'the connection to the service is closed';
 
-type Connections = ReturnType<typeof openConnections>;
-
-/** A client, or what leads to clients behind a proxy. */
-type Connection = Pick<Client, 'destroy'> & {
-  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean;
-};
+/** What sends requests: a pool of undici's, or its agent for proxies. */
+type Connections = Pick<Dispatcher, 'dispatch' | 'destroy'>;
 
 /**
- * Kept-alive connections to one origin, each for one request at a time: at most so many clients of undici. Its own `Pool`
- * looks through all of them for every request; and undici's front door, behind which fetch, WebSocket and caches stand, takes
- * longer to load than all of the code here. The inner paths are why package.json names one version of it.
+ * Kept-alive connections to one origin, each for one request at a time. undici's front door, behind which fetch, WebSocket
+ * and caches stand, takes longer to load than all of the code here: the inner path is why package.json names one version of it.
  */
-function openConnections(origin: string, most: number, connectMs: number) {
-  const require = createRequire(import.meta.url);
+function openConnections(origin: string, connections: number, connectMs: number) {
   // The deadline of a request covers all of it; a slow drip would never trip timers that restart with each byte.
-  const timeless = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0 };
-  const all: Connection[] = [];
-  const free: Connection[] = [];
-  const waiting: ((connection: Connection) => void)[] = [];
-  // It has connections of its own: as many as are taken at once.
-  const agent = proxyAgent(origin, { connections: most, connect: { timeout: connectMs }, ...timeless });
-  const connectionOf = agent ? () => agent : direct();
-
-  function another(): Connection {
-    const connection = connectionOf();
-    all.push(connection);
-    return connection;
-  }
-
-  function direct(): () => Connection {
-    const UndiciClient = require('undici/lib/dispatcher/client.js') as typeof Client;
-    const makeConnector = require('undici/lib/core/connect.js') as typeof buildConnector;
-    // One for all, so that they share their TLS sessions.
-    const connect = makeConnector({ timeout: connectMs });
-    return () => new UndiciClient(origin, { connect, ...timeless });
-  }
-
-  return {
-    proxied: agent !== undefined,
-    /** Calls back with a connection that nobody else uses: at once where one is free or may be made. */
-    take(use: (connection: Connection) => void): void {
-      const connection = free.pop() ?? (all.length < most ? another() : undefined);
-      if (connection) use(connection);
-      else waiting.push(use);
-    },
-    giveBack(connection: Connection): void {
-      const next = waiting.shift();
-      if (next) next(connection);
-      else free.push(connection);
-    },
-    /** Cuts off what is in flight. */
-    async destroy(): Promise<void> {
-      await Promise.all([...new Set(all)].map((connection) => connection.destroy()));
-    },
-  };
+  const timeless = { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 };
+  const agent = proxyAgent(origin, { connect: { timeout: connectMs }, ...timeless });
+  if (agent) return { connections: agent, proxied: true };
+  const require = createRequire(import.meta.url);
+  const UndiciPool = require('undici/lib/dispatcher/pool.js') as typeof Pool;
+  return { connections: new UndiciPool(origin, { connectTimeout: connectMs, ...timeless }), proxied: false };
 }
 
 type Fault = Exchange & { kind: 'fault' };
@@ -177,7 +137,6 @@ class Underway implements Dispatcher.DispatchHandler {
   readonly ended: Promise<Exchange>;
   private end: (result: Exchange) => void = () => undefined;
   private settled = false;
-  private connection: Connection | undefined;
   private abort: ((error: Error) => void) | undefined;
   private status = 0;
   private headers: readonly Buffer[] = [];
@@ -190,7 +149,7 @@ class Underway implements Dispatcher.DispatchHandler {
     private readonly request: HttpRequest,
     private readonly options: HttpOptions,
     clock: Clock,
-    private readonly connections: Pick<Connections, 'giveBack' | 'proxied'>,
+    private readonly proxied: boolean,
     private readonly live: Set<Underway>,
   ) {
     this.ended = new Promise((resolve) => {
@@ -201,11 +160,10 @@ class Underway implements Dispatcher.DispatchHandler {
     this.cancelDeadline = clock.after(ms, late);
   }
 
-  go(connection: Connection): void {
-    this.connection = connection;
+  go(connections: Connections): void {
     const { method, path, headers, body } = this.request;
     const { origin } = this.options;
-    connection.dispatch({ origin, method, path, headers: headers as string[], body: body ?? null }, this);
+    connections.dispatch({ origin, method, path, headers: headers as string[], body: body ?? null }, this);
   }
 
   cut(): void {
@@ -239,7 +197,6 @@ class Underway implements Dispatcher.DispatchHandler {
   }
 
   onComplete(): void {
-    this.leave();
     const { chunks, status, headers } = this;
     const received = chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? NO_BYTES);
     const encoding = headerOf(headers, 'content-encoding') ?? '';
@@ -252,21 +209,14 @@ class Underway implements Dispatcher.DispatchHandler {
   }
 
   onError(error: Error): void {
-    this.leave();
     const refusal = proxyRefusal(error);
     if (refusal) this.fail(refusal.final ? 'proxy' : 'connect', refusal.words);
     else if (this.abort !== undefined) this.fail('cut', describe(error));
     else
       this.fail(
         'connect',
-        `${describe(error)}${this.connections.proxied ? ', by way of the proxy of the environment (unless NO_PROXY names the host)' : ''}`,
+        `${describe(error)}${this.proxied ? ', by way of the proxy of the environment (unless NO_PROXY names the host)' : ''}`,
       );
-  }
-
-  /** undici is done with the request, also where it was given up long before. */
-  private leave(): void {
-    if (this.connection) this.connections.giveBack(this.connection);
-    this.connection = undefined;
   }
 
   private tooLarge(): void {
