@@ -22,3 +22,8 @@ export type ReadOnlyName = (typeof READ_ONLY)[number];
 /** Resources that can be exported: all of them. */
 export const EXPORTABLE = [...IMPORTABLE, ...READ_ONLY] as const;
 export type ExportableName = (typeof EXPORTABLE)[number];
+
+/** `an asset`, `a supplier`, `a user`: names of resources and kinds of file in sentences. */
+export function withArticle(name: string): string {
+  return `${/^[aeio]/i.test(name) ? 'an' : 'a'} ${name}`;
+}

@@ -8,7 +8,7 @@ import { parseForm, parseTemplate } from '../resources/custom.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { CustomTemplate, FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
-import { openKnownIds } from '../service/known-ids.js';
+import { openKnownIds } from '../service/known.js';
 import { readAll } from '../service/lists/pages.js';
 import type { Json, KnownKind, Readable, Service } from '../service/port.js';
 import { openService } from '../service/service.js';

@@ -15,7 +15,7 @@ import { learnNames } from '../../src/runs/rows/connect.js';
 import { openLists, runLexicon } from '../../src/runs/rows/lexicon.js';
 import { serviceOptions } from '../../src/runs/run/open-service.js';
 import { serviceName } from '../../src/service/address.js';
-import { openKnownIds } from '../../src/service/known-ids.js';
+import { openKnownIds } from '../../src/service/known.js';
 import type { Json } from '../../src/service/port.js';
 import { openService } from '../../src/service/service.js';
 import type { Desk } from '../support/desk.js';

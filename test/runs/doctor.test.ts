@@ -17,7 +17,7 @@ import { runProbe } from '../../src/runs/doctor/probe.js';
 import { resolveSettings } from '../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { serviceName } from '../../src/service/address.js';
-import { loadBehaviour } from '../../src/service/behaviour.js';
+import { loadBehaviour } from '../../src/service/known.js';
 import { freePort } from '../support/server-process.js';
 import { itWith, privateRedis } from '../support/servers.js';
 

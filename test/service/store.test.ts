@@ -6,8 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import { readAddress, serviceDir } from '../../src/service/address.js';
-import { loadBehaviour, saveBehaviour } from '../../src/service/behaviour.js';
-import { openKnownIds } from '../../src/service/known-ids.js';
+import { loadBehaviour, openKnownIds, saveBehaviour } from '../../src/service/known.js';
 import { openSnapshot } from '../../src/service/lists/snapshot.js';
 
 let dir: string;

@@ -1,6 +1,6 @@
-import { withArticle } from '../../model/article.js';
 import { grouped } from '../../model/grouped.js';
 import type { Brakes } from '../../model/job.js';
+import { withArticle } from '../../model/resource-names.js';
 import { quoted } from '../map/headings.js';
 
 /** What a plan would do, counted in rows; `cleared`: rows in which a value would be emptied. */

@@ -4,7 +4,7 @@ import { makeFolder, tryFolder } from '../../files/make-folder.js';
 import { RunError } from '../../model/error.js';
 import { PAGE_SIZE } from '../../pipeline/match/filter.js';
 import { serviceName } from '../../service/address.js';
-import { saveBehaviour } from '../../service/behaviour.js';
+import { saveBehaviour } from '../../service/known.js';
 import type { Json, ProbedBehaviour, Service, WriteAnswer } from '../../service/port.js';
 import { openService } from '../../service/service.js';
 import { HOME } from '../run/layout.js';

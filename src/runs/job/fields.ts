@@ -1,6 +1,5 @@
-import { withArticle } from '../../model/article.js';
 import { customFieldName, NO_KEY } from '../../model/job.js';
-import { CREATABLE } from '../../model/resource-names.js';
+import { CREATABLE, withArticle } from '../../model/resource-names.js';
 import { foldText } from '../../model/value.js';
 import { compileDateFormat } from '../../pipeline/map/dates.js';
 import { isOwnHeading } from '../../pipeline/map/headings.js';

@@ -1,7 +1,7 @@
-import { withArticle } from '../../model/article.js';
 import { Decimal } from '../../model/decimal.js';
 import { RunError } from '../../model/error.js';
 import { customFieldName, type RowsJob } from '../../model/job.js';
+import { withArticle } from '../../model/resource-names.js';
 import { foldText } from '../../model/value.js';
 import { jobValue } from '../../pipeline/map/columns.js';
 import { findField } from '../../resources/registry.js';

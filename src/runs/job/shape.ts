@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { withArticle } from '../../model/article.js';
 import {
   brakes,
   columnTarget,
@@ -15,6 +14,7 @@ import {
   reconcileJob,
   sourceOptions,
 } from '../../model/job.js';
+import { withArticle } from '../../model/resource-names.js';
 import { nearestNames } from '../../pipeline/map/headings.js';
 import type { KeyPath } from './yaml.js';
 

@@ -1,12 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import type { SharedPace } from '../../model/pace.js';
 import { MAX_RECORD_BYTES } from '../../model/row.js';
-import type { TokenSource } from '../../model/token-source.js';
 import { type Address, readAddress } from '../address.js';
 import { type Clock, systemClock } from '../clock.js';
 import { openPacer, type Pacer } from '../pace/gate.js';
 import { type Http, openHttp } from './http.js';
-import { openToken, type TokenKeeper } from './token.js';
+import { openToken, type TokenKeeper, type TokenSource } from './token.js';
 
 export interface ChannelOptions {
   /** `{base_url}`, without /api/v2. */

@@ -8,7 +8,7 @@ import { valueAt } from '../../../src/resources/path.js';
 import type { ResourceName } from '../../../src/resources/spec.js';
 import { openScope } from '../../../src/runs/reconcile/scope.js';
 import { openLists, type RunLexicon, runLexicon } from '../../../src/runs/rows/lexicon.js';
-import { openKnownIds } from '../../../src/service/known-ids.js';
+import { openKnownIds } from '../../../src/service/known.js';
 import type { Json } from '../../../src/service/port.js';
 import { type Bench, openBench } from '../../export/bench.js';
 

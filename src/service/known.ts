@@ -1,9 +1,9 @@
 import { normaliseKey } from '../model/value.js';
 import type { ResourceName } from '../resources/spec.js';
-import { openHome } from '../store/home.js';
+import { inHome, isHome, openHome } from '../store/home.js';
 import { reached } from '../trace/milestones.js';
 import { parseJson, stringifyBody } from './json.js';
-import type { Json, KnownIds, KnownKind } from './port.js';
+import type { Json, KnownIds, KnownKind, ProbedBehaviour } from './port.js';
 
 interface Name {
   name: string;
@@ -150,4 +150,24 @@ function within<K, L, V>(maps: Map<K, Map<L, V>>, key: K): Map<L, V> {
     maps.set(key, map);
   }
   return map;
+}
+
+/** What a probe found out about a service and company, by its `serviceName`; undefined where there was none. */
+export function loadBehaviour(home: string, service: string): ProbedBehaviour | undefined {
+  if (!isHome(home)) return undefined;
+  return inHome(home, (database) => {
+    const found = database.prepare('select value from behaviour where service = ?').get(service);
+    return found && (JSON.parse(String(found['value'])) as ProbedBehaviour);
+  });
+}
+
+/** In the place of what an earlier probe found out. */
+export function saveBehaviour(home: string, service: string, behaviour: ProbedBehaviour): void {
+  inHome(home, (database) =>
+    database.transaction(() =>
+      database
+        .prepare('insert or replace into behaviour (service, value) values (?, ?)')
+        .run(service, JSON.stringify(behaviour)),
+    ),
+  );
 }
