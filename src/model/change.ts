@@ -25,6 +25,14 @@ export interface DiffText {
 /** How warnings name a risk that no row carries: reads do not show everything that an update replaces. */
 export const LOST_UNSEEN = 'values that somebody else put there are lost when a record is updated';
 
+/** A row of the file that must be written before the row that refers to it; its id is put in when it is known. */
+export interface After {
+  readonly field: string;
+  readonly row: number;
+  /** Heading of the cell that names it. */
+  readonly column?: string;
+}
+
 /** What the plan decided for one row. Only `create` and `update` lead to a request. */
 export type Change = {
   readonly ref: RowRef;
@@ -36,8 +44,7 @@ export type Change = {
       readonly kind: 'create';
       /** The whole record in canonical form; the body is made from it when it is sent. */
       readonly fields: Fields;
-      /** Row of this file whose record must exist first, by field; its id is put in when it is known. */
-      readonly after?: { readonly field: string; readonly row: number; readonly column?: string };
+      readonly after?: After;
     }
   | {
       readonly kind: 'update';
@@ -47,7 +54,7 @@ export type Change = {
       readonly diff: readonly FieldDiff[];
       /** The record as it was read, in the service's own JSON, and when (milliseconds since 1970). */
       readonly base: { readonly record: unknown; readonly readAt: number };
-      readonly after?: { readonly field: string; readonly row: number; readonly column?: string };
+      readonly after?: After;
     }
   /** `diff`: what is `kept`. */
   | { readonly kind: 'unchanged'; readonly id: number; readonly diff?: readonly FieldDiff[] }

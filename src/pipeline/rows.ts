@@ -1,3 +1,4 @@
+import type { After } from '../model/change.js';
 import { fault, type Issue } from '../model/issue.js';
 import type { RowRef } from '../model/row.js';
 import type { Value } from '../model/value.js';
@@ -63,14 +64,6 @@ export function isRepeated({ issues }: Pick<StagedRow, 'issues'>): boolean {
 
 export function isNamed(value: StagedValue | undefined): value is Named {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && 'named' in value;
-}
-
-/** A row of the file that must be written before the row that refers to it. */
-export interface After {
-  readonly field: string;
-  readonly row: number;
-  /** Heading of the cell that names it. */
-  readonly column?: string;
 }
 
 /** The row it refers to has no id that could be sent. */

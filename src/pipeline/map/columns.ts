@@ -27,9 +27,10 @@ export interface MappingInput {
   readonly jsonRows?: boolean;
 }
 
-/** A column whose field is found. `index`: -1 where the file may lack the heading, and does. */
+/** A column whose field is found. */
 interface Placed extends Target {
   readonly heading: string;
+  /** 0-based position in the file; -1 where the file may lack the heading, and does. */
   readonly index: number;
   readonly options: ColumnTarget;
   /** The key in the job file. */
@@ -222,10 +223,7 @@ function separatedNumbers(
 }
 
 /** A mapped column, made ready: everything a cell needs is worked out once. */
-export interface Column extends Target {
-  readonly heading: string;
-  /** 0-based position in the file. */
-  readonly index: number;
+export interface Column extends Placed {
   readonly convert: Convert;
   /** What came of the texts of a column that holds few distinct ones. */
   readonly looked?: Map<string, Look>;
@@ -237,7 +235,6 @@ export interface Column extends Target {
   readonly isNull: (text: string) => boolean;
   readonly remarks?: CellRemarks;
   readonly required: boolean;
-  readonly textOf?: Composed;
   /** Cuts texts that are too long, and counts them. */
   readonly cut?: Cutter;
   /** What a blank cell sets; null clears, undefined keeps. */
@@ -402,7 +399,7 @@ function compileColumn(
   shown: DateSurvey | undefined,
   problems: string[],
 ): Column {
-  const { options, heading, index, where, field, name, spec } = placed;
+  const { options, heading, where, field, spec } = placed;
   const read: Read = (scalar, at) => jobValue(placed, scalar, { where: at, job, column: heading }, problems);
   const dates = options.dates ? formats(options.dates, `${where}.dates`, problems) : ofFile.dates;
   const values = translations(placed, read, problems);
@@ -420,18 +417,13 @@ function compileColumn(
   const remarks = placed.textOf ? undefined : cellRemarks(heading, spec.type, stated);
   const cut = options.overflow === 'cut' ? cutter(placed) : undefined;
   return {
-    field,
-    name,
-    spec,
-    heading,
-    index,
+    ...placed,
     convert,
     ...(FEW_TEXTS.has(spec.type.kind) ? { looked: new Map() } : {}),
     checked: !SOUND.has(spec.type.kind),
     ...(values ? { values } : {}),
     isNull,
     ...(remarks ? { remarks } : {}),
-    ...(placed.textOf ? { textOf: placed.textOf } : {}),
     ...(cut ? { cut } : {}),
     required: options.required ?? false,
     whenBlank: ownDefault ?? values?.get('') ?? ofFile.whenBlank.get(field) ?? clears,

@@ -1,6 +1,7 @@
 import { type Change, LOST_UNSEEN } from '../../model/change.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import type { RowsJob } from '../../model/job.js';
+import type { OutcomeKind } from '../../model/outcome.js';
 import { type Fields, isEmpty, isRef, normaliseName, valueText, withHidden } from '../../model/value.js';
 import { checkRecord, PARTNERS } from '../../resources/rules.js';
 import { lostOnCreate } from '../../resources/write.js';
@@ -51,14 +52,10 @@ export interface PlanOptions extends MergeOptions {
  */
 export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promise<Change> {
   const key = keyText(row.key);
-  const settle = (
-    outcome: 'invalid' | 'duplicate' | 'ambiguous' | 'at_risk' | 'conflict' | 'skipped' | 'unchanged',
-    issues: readonly Issue[],
-    more: object = {},
-  ) => ({
+  const settle: Settle = (outcome, issues, more = {}) => ({
     ref: row.ref,
     key,
-    kind: 'settled' as const,
+    kind: 'settled',
     outcome,
     issues: (outcome === 'at_risk' ? withProbe(issues) : issues).map((issue) => withColumn(issue, options.columnOf)),
     ...more,
@@ -138,11 +135,8 @@ function planNameless(row: ResolvedRow, remembered: Json, options: PlanOptions, 
   );
 }
 
-type Settle = (
-  outcome: 'invalid' | 'at_risk' | 'conflict' | 'unchanged' | 'skipped',
-  issues: readonly Issue[],
-  more?: object,
-) => Change;
+/** Ends a row that leads to no request. */
+type Settle = (outcome: OutcomeKind, issues: readonly Issue[], more?: object) => Change;
 
 function candidates(row: ResolvedRow, options: PlanOptions): readonly number[] {
   if (row.key === '') return [];

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Change } from '../../model/change.js';
+import type { After, Change } from '../../model/change.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import { isRef, normaliseKey, normaliseName, type Ref, type Value, valueText, withHidden } from '../../model/value.js';
 import type { FieldSpec, ReferenceTarget } from '../../resources/spec.js';
 import type { Mapping } from '../map/map.js';
 import { keyOf, keySpelling, keyText } from '../match/key.js';
-import { type After, isId, isNamed, isNoRecord, type Named, referenceCycle, type StagedRow } from '../rows.js';
+import { isId, isNamed, isNoRecord, type Named, referenceCycle, type StagedRow } from '../rows.js';
 import type { Directory, Lookup } from './directory.js';
 
 /** A row whose names have become ids; it knows its key and whether an earlier row has the same. */
