@@ -1,17 +1,17 @@
 import { Decimal } from '../model/decimal.js';
 import type { TableKind } from '../model/table.js';
 import { didYouMean } from '../pipeline/map/headings.js';
+import { inWaves } from '../pipeline/match/filter.js';
 import { isCalendarDate } from '../resources/calendar.js';
+import type { Service } from '../service/port.js';
 import { idOf } from '../service/transport/answer.js';
 import type { ExportColumn, ExportRecord } from './column.js';
 import { columnOf, fieldNamed, type Naming, partNamed, refused, unknownName } from './names.js';
 
 /** `--order FIELD` or `-FIELD`. */
 export interface ExportOrder {
-  /** To be added to the query of the list: the service orders, so that ids need not ascend in it. */
-  readonly query: Readonly<Record<string, string>>;
-  /** Sorted here: collects the records' keys; absent where the list's own order is the one asked for. */
-  readonly collect?: () => OrderKeys;
+  /** Collects what the order needs of the records; absent where the list's own order is the one asked for. */
+  readonly collect?: (service: Service) => Promise<OrderKeys>;
   /** For people, e.g. `name, descending`. */
   readonly described: string;
 }
@@ -33,7 +33,7 @@ const ORDERINGS: ReadonlyMap<string, string> = new Map([
 
 /** How records are ordered; by id ascending where nothing is stated. Throws a RunError for a name that nothing has. */
 export function exportOrder(order: string | undefined, naming: Naming): ExportOrder {
-  if (order === undefined) return { query: {}, described: 'id' };
+  if (order === undefined) return { described: 'id' };
   const descending = order.trim().startsWith('-');
   const name = order.trim().replace(/^[-+]/, '').trim();
   const described = `${name}${descending ? ', descending' : ''}`;
@@ -42,9 +42,8 @@ export function exportOrder(order: string | undefined, naming: Naming): ExportOr
   const column = columnToSortBy((isAsset && ORDERINGS.get(word)) || name, naming);
   if (column) {
     return {
-      query: {},
       described,
-      collect: () => {
+      collect: async () => {
         const keys = sortKeys(column.kind, descending);
         return {
           see(record) {
@@ -58,12 +57,33 @@ export function exportOrder(order: string | undefined, naming: Naming): ExportOr
   }
   if (isAsset && BY_SERVICE.includes(word))
     return {
-      query: { ordering: `${descending ? '-' : ''}${word}` },
       described: `${described} (as the service orders)`,
+      collect: (service) => orderOfService(service, `${descending ? '-' : ''}${word}`),
     };
   const unknown = unknownName(name, naming);
   const near = isAsset ? didYouMean(name, [...BY_SERVICE, ...ORDERINGS.keys()]) : '';
   throw refused('--order cannot be used.', [unknown.includes('Did you mean') ? unknown : `${unknown}${near}`]);
+}
+
+/** Assets in an order that only the service knows: it is asked for that once more, and what it does not show comes last. */
+async function orderOfService(service: Service, ordering: string): Promise<OrderKeys> {
+  const { count, results } = await service.page('asset', 1, { ordering });
+  const pages = [results.map(idOf)];
+  const last = Math.ceil(count / Math.max(1, results.length));
+  const further = Array.from({ length: Math.max(0, last - 1) }, (_, at) => at + 2);
+  await inWaves(further, async (page) => {
+    pages[page - 1] = (await service.page('asset', page, { ordering })).results.map(idOf);
+  });
+  const places = new Map(pages.flat().map((id, at) => [id, at]));
+  const ids: number[] = [];
+  const place = (id: number): number => places.get(id) ?? places.size;
+  return {
+    see(record) {
+      const id = idOf(record.json);
+      if (id !== undefined) ids.push(id);
+    },
+    ids: () => ids.sort((a, b) => place(a) - place(b)),
+  };
 }
 
 function columnToSortBy(name: string, naming: Naming): ExportColumn | undefined {

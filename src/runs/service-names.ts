@@ -133,7 +133,7 @@ async function readList(
     }
     if (first.results.length >= first.count) return [...first.results];
     const records: Json[] = [];
-    for await (const page of readAll(service, list, {}, { first })) records.push(...page.records);
+    for await (const page of readAll(service, list, { first })) records.push(...page.records);
     return records;
   } catch (error) {
     if (signal.aborted || !(error instanceof RunError)) throw error;

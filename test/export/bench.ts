@@ -17,8 +17,8 @@ import { openService } from '../../src/service/service.js';
 export interface Bench {
   readonly sandbox: Sandbox;
   readonly service: Service;
-  /** Every record of a list, or of the answer to a query. */
-  read(resource: Readable, query?: Readonly<Record<string, string>>): Promise<Json[]>;
+  /** Every record of a list. */
+  read(resource: Readable): Promise<Json[]>;
   context(): Promise<ExportContext>;
   naming(resource: Exportable): Promise<Naming>;
 }
@@ -48,9 +48,9 @@ export async function openBench(options: SandboxOptions = {}): Promise<Bench> {
     await service.close();
     await sandbox.close();
   });
-  const read = async (resource: Readable, query: Readonly<Record<string, string>> = {}) => {
+  const read = async (resource: Readable) => {
     const records: Json[] = [];
-    for await (const page of readAll(service, resource, query)) records.push(...page.records);
+    for await (const page of readAll(service, resource)) records.push(...page.records);
     return records;
   };
   const context = async () =>

@@ -9,7 +9,7 @@ import { type Bench, openBench } from './bench.js';
 
 async function ordered(bench: Bench, resource: Readable, order: string): Promise<number[]> {
   const naming = await bench.naming(resource as Exportable);
-  const keys = exportOrder(order, naming).collect?.();
+  const keys = await exportOrder(order, naming).collect?.(bench.service);
   for (const json of await bench.read(resource)) keys?.see(exportRecord(resource, json, naming));
   return [...(keys?.ids() ?? [])];
 }
@@ -113,12 +113,15 @@ test('any column or field; a reference by its name', async () => {
 test('what records do not show is ordered by the service; unknown names are refused', async () => {
   const bench = await openBench();
   const asset = await bench.naming('asset');
-  expect(exportOrder(undefined, asset)).toEqual({ query: {}, described: 'id' });
-  expect(exportOrder('-modified_date', asset)).toMatchObject({
-    query: { ordering: '-modified_date' },
-  });
-  expect(exportOrder('created_date', asset)).toMatchObject({ query: { ordering: 'created_date' } });
-  expect(exportOrder('modified_date', await bench.naming('contract'))).toMatchObject({ query: {} });
+  expect(exportOrder(undefined, asset)).toEqual({ described: 'id' });
+  const { described } = exportOrder('modified_date', await bench.naming('contract'));
+  expect(described).toBe('modified_date');
+  const ids = bench.sandbox.records('asset', 1).map(({ id }) => Number(id));
+  bench.sandbox.edit('asset', ids[3]!, { name: 'edited last' });
+  const latest = await ordered(bench, 'asset', '-modified_date');
+  expect(latest[0]).toBe(ids[3]);
+  expect([...latest].sort((a, b) => a - b)).toEqual(ids);
+  expect((await ordered(bench, 'asset', 'modified_date')).at(-1)).toBe(ids[3]);
   expect(() => exportOrder('serial_numbr', asset)).toThrow(/Did you mean "serial_number"/);
   expect(() => exportOrder('modifed_date', asset)).toThrow(/modified_date/);
   expect(() => exportOrder('-', asset)).toThrow(/--order/);

@@ -45,7 +45,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
       { file: 'service/lists/pages.js', find: 'return result?.sound === true;', replace: 'return true;' },
       {
         file: 'service/lists/pages.js',
-        find: 'if (!result?.sound || !ends || !ordered)',
+        find: 'if (!result?.sound || !ends)',
         replace: 'return true; if (!ends)',
       },
     ],

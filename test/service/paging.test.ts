@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { IdSet } from '../../src/service/lists/id-set.js';
-import { type ListWalk, readAll, type WalkOptions } from '../../src/service/lists/pages.js';
+import { type ListWalk, readAll } from '../../src/service/lists/pages.js';
 import type { Json, Page, Service } from '../../src/service/port.js';
 import { client, json, refusal, serve } from './server.js';
 
@@ -53,7 +53,7 @@ test('pages are read in parallel from a real service, never by following next (8
       json(response, 200, { count: 500, next: 'http://elsewhere.invalid/steal', results });
     }, 2);
   });
-  const walk = readAll(client(url), 'supplier', {}, { parallel: 6 });
+  const walk = readAll(client(url), 'supplier');
   expect((await walked(walk)).length).toBe(500);
   expect(walk.certified).toBe(true);
   expect(most).toBeGreaterThan(1);
@@ -64,7 +64,7 @@ test('pages are read in parallel from a real service, never by following next (8
 test('the first page is not read again where the caller has it', async () => {
   const list = moving(range(1, 30));
   const first = await list.service.page('asset', 1);
-  expect(await walked(readAll(list.service, 'asset', {}, { first }))).toEqual(range(1, 30));
+  expect(await walked(readAll(list.service, 'asset', { first }))).toEqual(range(1, 30));
   expect(list.reads()).toBe(2);
 });
 
@@ -156,10 +156,10 @@ test.each(['forward', 'backward'] as const)(
       return { page, inFlightLimit: 4 } as unknown as Service;
     };
     // One wrong answer is overtaken by the next.
-    expect((await walked(readAll(service(true, 1), 'asset', {}, { direction }))).sort((a, b) => a - b)).toEqual(ids);
+    expect((await walked(readAll(service(true, 1), 'asset', { direction }))).sort((a, b) => a - b)).toEqual(ids);
     expect(reads).toBeLessThan(12);
     for (const pages of [true, false]) {
-      const walk = readAll(service(pages, Number.POSITIVE_INFINITY), 'asset', {}, { direction });
+      const walk = readAll(service(pages, Number.POSITIVE_INFINITY), 'asset', { direction });
       const end = await refusal(walked(walk)).catch(() => '');
       // Forward, a list whose pages are empty was left before: it changes faster than it can be read.
       if (direction === 'backward' || !pages) expect(end).toContain('counts 9,000,000,000,000,000 records in a list');
@@ -168,12 +168,6 @@ test.each(['forward', 'backward'] as const)(
     }
   },
 );
-
-test('with an ordering of its own, ids need not ascend', async () => {
-  const walk = readAll(moving([5, 3, 9, ...range(20, 80)]).service, 'asset', { ordering: '-modified_date' });
-  expect((await walked(walk)).slice(0, 3)).toEqual([5, 3, 9]);
-  expect(walk.certified).toBe(true);
-});
 
 test('a page that fails ends the walk with its error', async () => {
   const failing = {
@@ -190,16 +184,15 @@ test('a page that fails ends the walk with its error', async () => {
 
 test('whatever is removed and added: no record that stays is lost by a backward walk, none comes twice in any', async () => {
   const change = fc.record({ at: fc.integer({ min: 1, max: 20 }), remove: fc.nat(400), add: fc.nat(3) });
-  const options: fc.Arbitrary<WalkOptions> = fc.record({
-    direction: fc.constantFrom('forward' as const, 'backward' as const),
-    parallel: fc.integer({ min: 1, max: 5 }),
-  });
+  const direction = fc.constantFrom('forward' as const, 'backward' as const);
+  const inFlight = fc.integer({ min: 1, max: 5 });
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: 400 }),
       fc.array(change, { maxLength: 6 }),
-      options,
-      async (size, changes, how) => {
+      direction,
+      inFlight,
+      async (size, changes, way, inFlightLimit) => {
         const start = range(1, size);
         let next = 1_000;
         const list = moving([...start], (ids, nth) => {
@@ -209,13 +202,13 @@ test('whatever is removed and added: no record that stays is lost by a backward 
             for (let i = 0; i < add; i++) ids.push(next++);
           }
         });
-        const walk = readAll(list.service, 'asset', {}, how);
+        const walk = readAll({ ...list.service, inFlightLimit }, 'asset', { direction: way });
         const seen = await walked(walk);
         expect(new Set(seen).size).toBe(seen.length);
         const lost = start.filter((id) => list.ids.includes(id) && !seen.includes(id));
-        if (how.direction === 'backward') expect(lost).toEqual([]);
+        if (way === 'backward') expect(lost).toEqual([]);
         // One page at a time, and changes that never leave the count as it was: a forward walk loses nothing either.
-        if (how.parallel === 1 && changes.every(({ add }) => add === 0)) expect(lost).toEqual([]);
+        if (inFlightLimit === 1 && changes.every(({ add }) => add === 0)) expect(lost).toEqual([]);
         if (changes.length === 0) expect(walk.certified).toBe(true);
       },
     ),

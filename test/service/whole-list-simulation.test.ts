@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 type Mood = 'quiet' | 'few' | 'some' | 'heavy';
-type Kind = 'removals' | 'appends' | 'mixed' | 'compensating' | 'restless' | 'edits' | 'reordered';
+type Kind = 'removals' | 'appends' | 'mixed' | 'compensating' | 'restless' | 'edits';
 const MOODS: readonly Mood[] = ['quiet', 'few', 'few', 'some', 'heavy'];
 const KINDS: readonly Kind[] = [
   'removals',
@@ -28,7 +28,6 @@ const KINDS: readonly Kind[] = [
   'compensating',
   'restless',
   'edits',
-  'reordered',
 ];
 
 interface Story {
@@ -37,7 +36,6 @@ interface Story {
   readonly kind: Kind;
   readonly list: LivingList;
   readonly initial: readonly number[];
-  readonly ordered: boolean;
   readonly parallel: number;
 }
 
@@ -88,15 +86,6 @@ function story(seed: number, only: { mood?: Mood; kind?: Kind } = {}): Story {
         if (away.length > 3 || (away.length > 0 && chance() < 0.5)) comeBack(list);
         else leave(list);
         return;
-      case 'reordered': {
-        // With `ordering=modified_date` an edit moves the record to the end; with the opposite order, to the front.
-        const [touched] = list.items.splice(Math.floor(chance() * list.items.length), 1);
-        if (!touched) return;
-        touched.version++;
-        if (chance() < 0.5) list.items.push(touched);
-        else list.items.unshift(touched);
-        return;
-      }
       case 'edits':
         list.change(Math.floor(chance() * list.items.length));
         return;
@@ -116,14 +105,13 @@ function story(seed: number, only: { mood?: Mood; kind?: Kind } = {}): Story {
       if (moments.has(nth) || chance() < often) happen(living);
     },
   });
-  const ordered = kind !== 'reordered' && chance() < 0.8;
-  return { seed, mood, kind, list, initial: list.items.map(({ id }) => id), ordered, parallel };
+  return { seed, mood, kind, list, initial: list.items.map(({ id }) => id), parallel };
 }
 
 const newFile = (): string => join(dir, `log-${files++}`);
 
-async function readStory({ list, ordered, parallel }: Story): Promise<WholeList> {
-  return readWholeList(list.service, 'asset', {}, { file: newFile(), ordered, parallel });
+async function readStory({ list, parallel }: Story): Promise<WholeList> {
+  return readWholeList({ ...list.service, inFlightLimit: parallel }, 'asset', { file: newFile() });
 }
 
 /** Records that were there from before the first request until after the last, and are not in the result. */
@@ -147,8 +135,8 @@ async function seeing(seed: number, only: { mood?: Mood; kind?: Kind } = {}): Pr
   return { story: told, whole, ids, lost: missing(told, ids) };
 }
 
-const label = ({ seed, mood, kind, ordered, parallel }: Story): string =>
-  `seed ${seed} (${mood} ${kind}, ${ordered ? 'by id' : 'ordered'}, ${parallel} in flight)`;
+const label = ({ seed, mood, kind, parallel }: Story): string =>
+  `seed ${seed} (${mood} ${kind}, ${parallel} in flight)`;
 
 test('1,000 lists that change while they are read (20, 21, 22)', async () => {
   const table = new Map<string, { verified: number; partial: number; passes: number[]; unionMissed: number }>();
@@ -159,8 +147,7 @@ test('1,000 lists that change while they are read (20, 21, 22)', async () => {
     const { story: told, whole, ids, lost } = await seeing(seed);
     const verified = whole.consistency === 'verified';
     if (new Set(ids).size !== ids.length) wrong.push(`${label(told)}: a record twice`);
-    if (told.ordered && ids.some((id, at) => at > 0 && id < (ids[at - 1] as number)))
-      wrong.push(`${label(told)}: order`);
+    if (ids.some((id, at) => at > 0 && id < (ids[at - 1] as number))) wrong.push(`${label(told)}: order`);
     if (ids.length !== whole.records) wrong.push(`${label(told)}: ${ids.length} ids, ${whole.records} records`);
     if (verified && lost.length > 0) wrong.push(`${label(told)}: verified without ${lost}`);
     if (told.kind === 'removals' && lost.length > 0) wrong.push(`${label(told)}: removals lost ${lost}`);
@@ -191,12 +178,12 @@ test('1,000 lists that change while they are read (20, 21, 22)', async () => {
 });
 
 /** The same reading under other rules. */
-async function readUnder(rules: Rules, { list, ordered, parallel }: Story): Promise<WholeList> {
+async function readUnder(rules: Rules, { list, parallel }: Story): Promise<WholeList> {
   const log = openPageLog(newFile(), '{}');
-  const slots = new Slots(!ordered);
+  const slots = new Slots();
   const read: ReadPage = (page, pastEnd, isKnown) => list.service.page('asset', page, {}, { pastEnd, isKnown });
-  const result = await readPasses(read, log, slots, rules, { ordered, parallel: () => parallel });
-  return listOf(log, slots, result, ordered);
+  const result = await readPasses(read, log, slots, rules, { parallel: () => parallel });
+  return listOf(log, slots, result);
 }
 
 const BROKEN: Readonly<Record<string, Rules>> = {
@@ -235,23 +222,16 @@ test('verified lists hold each record as the last pass or a later answer showed 
   let verified = 0;
   for (let seed = 1; seed <= 60; seed++) {
     const told = story(seed, { kind: 'edits', mood: 'heavy' });
-    const { list, ordered, parallel } = told;
+    const { list, parallel } = told;
     // A page that is as it was in the pass before is not shown again: its records are as they were.
     const lastShown = new Map<number, number>();
     const file = newFile();
-    const whole = await readWholeList(
-      list.service,
-      'asset',
-      {},
-      {
-        file,
-        ordered,
-        parallel,
-        onRecords: (records) => {
-          for (const { id, version } of records) lastShown.set(id as number, version as number);
-        },
+    const whole = await readWholeList({ ...list.service, inFlightLimit: parallel }, 'asset', {
+      file,
+      onRecords: (records) => {
+        for (const { id, version } of records) lastShown.set(id as number, version as number);
       },
-    );
+    });
     for await (const batch of whole.read()) {
       for (const { id, version } of batch) {
         if (version !== lastShown.get(id as number)) throw new Error(`${label(told)}: record ${id} is old`);

@@ -229,7 +229,7 @@ async function selectRecords(
   list: Records,
 ): Promise<Selection> {
   const { resource, editable } = run.request;
-  const keys = order.collect?.();
+  const keys = await order.collect?.(connection.service);
   const references = editable && isWritable(resource) ? new ReferenceCollector(resourceSpec(resource)) : undefined;
   const names: ReferenceNames = references?.names ?? new Map();
   const filtered = filter.conditions.length > 0;

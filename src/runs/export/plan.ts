@@ -14,10 +14,6 @@ export interface ExportPlan {
   readonly naming: Naming;
   readonly filter: ExportFilter;
   readonly order: ExportOrder;
-  /** Of every page of the list. */
-  readonly query: Readonly<Record<string, string>>;
-  /** Ids ascend in the list. */
-  readonly ordered: boolean;
   /** Both see every record as it is read. */
   readonly extras: ExtraColumns;
   readonly habits: RecordHabits;
@@ -53,8 +49,6 @@ export async function planExport(run: ExportRun, { lexicon, readAll }: ReadConne
     naming: { ...context, resource, columns: known },
     filter,
     order,
-    query: order.query,
-    ordered: Object.keys(order.query).length === 0,
     extras,
     habits: recordHabits(resource),
   };

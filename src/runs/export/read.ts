@@ -55,10 +55,8 @@ async function readList(
   };
   const { ids } = plan.filter;
   if (ids && ids.length <= MOST_IDS) return readByIds(service, resource, ids, see);
-  return readWholeList(service, resource, plan.query, {
+  return readWholeList(service, resource, {
     file: run.folder.records,
-    ordered: plan.ordered,
-    parallel: run.request.concurrency,
     onProgress: (done, total, pass) => run.progress(pass === 1 ? 'reading' : 'reading again', done, total),
     onRecords: (records) => records.forEach(see),
     onFirstPass,

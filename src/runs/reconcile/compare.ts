@@ -262,7 +262,6 @@ export async function openList(run: Run, job: ReconcileJob, { service, spec, kno
     dir,
     fullEvery: job.read.full_every,
     now: run.now,
-    parallel: run.request.concurrency,
     onRecords(records) {
       for (const record of records) learnNames(spec.name, record, known);
     },

@@ -67,7 +67,6 @@ export async function openConnection(
       for (const record of records) learnNames(resource, record, known);
     },
     run.now,
-    request.concurrency,
   );
   const { company, service: address } = request;
   const companyName = await nameCompany(service, { ...about, company, address }, run);

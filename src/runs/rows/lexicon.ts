@@ -81,15 +81,13 @@ interface Kept {
 
 /**
  * Reads lists for one run, each at most once: page 1 is asked for once by whoever decides how to read a list, and a list
- * that is kept stands in a file until the run ends. `onRecords` sees every record that comes from the service; `parallel`: most
- * pages in flight.
+ * that is kept stands in a file until the run ends. `onRecords` sees every record that comes from the service.
  */
 export function openLists(
   service: Service,
   fileOf: (resource: Readable) => string,
   onRecords: (resource: Readable, records: readonly Json[]) => void,
   now: () => number = readingClock(systemClock),
-  parallel?: number,
 ): ReadAll {
   const kept = new Map<Readable, Kept>();
   const firsts = new Map<Readable, { readonly at: number; readonly page: Promise<Page> }>();
@@ -119,16 +117,7 @@ export function openLists(
     }
     const beginning = await first(resource);
     firsts.delete(resource);
-    const pages = walk(
-      service,
-      resource,
-      {},
-      {
-        first: beginning,
-        direction: backward ? 'backward' : 'forward',
-        ...(parallel === undefined ? {} : { parallel }),
-      },
-    );
+    const pages = walk(service, resource, { first: beginning, direction: backward ? 'backward' : 'forward' });
     const file = fileOf(resource);
     const out = keep ? await lineWriter(file) : undefined;
     for await (const { records } of pages) {

@@ -21,8 +21,6 @@ export interface MirrorOptions {
   readonly dir: string;
   /** Reads whole at least every so many readings (1: always whole). Also when the last full reading is older than 14 days. */
   readonly fullEvery: number;
-  /** Most pages in flight; default 16, never more than the service's own limit of the moment. */
-  readonly parallel?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   /** Every record as it comes from the service, once a page. */
@@ -313,9 +311,8 @@ async function readWhole(setting: Setting, front: Page | undefined, why: string,
 
 /** `front`: page 1 of the last modified records, read before. */
 async function readOnce({ service, resource, options, now }: Setting, held: Held, front: Page | undefined) {
-  const { parallel } = options;
   const watermark = front && watermarkOf(front);
-  const walk = readAll(service, resource, {}, parallel === undefined ? {} : { parallel });
+  const walk = readAll(service, resource);
   let dated = watermark !== undefined;
   let undated = true;
   let pages = 0;

@@ -19,8 +19,7 @@ export interface WalkedPage {
 /** A walk over a list, read once. `certified` and `problems` are final when the iteration has ended. */
 export interface ListWalk extends AsyncIterable<WalkedPage> {
   /**
-   * The pages fitted together: `count` held from first to last, ids ascended without repeats (where the list is in its
-   * default order), and as many records were shown as the service counts. Only then may "not in the list" be concluded.
+   * The pages fitted together: `count` held from first to last, ids ascended without repeats, and as many records were shown as the service counts. Only then may "not in the list" be concluded.
    */
   readonly certified: boolean;
   /** What did not fit, in words; empty where certified. */
@@ -36,8 +35,6 @@ export interface ListWalk extends AsyncIterable<WalkedPage> {
 }
 
 export interface WalkOptions {
-  /** Most pages in flight; default 16, never more than the service's own limit of the moment. */
-  readonly parallel?: number;
   /**
    * `backward` reads one page after the other from the last to the first: removals move records into pages still to be
    * read, so none is lost. Pages come in that order.
@@ -46,8 +43,6 @@ export interface WalkOptions {
   /** Page 1, where the caller has just read it. */
   readonly first?: Page;
 }
-
-type Query = Readonly<Record<string, string>>;
 
 /** Pages in a row that show nothing new although the count has room for them: hidden records may be counted, but not so many. */
 const MOST_BARREN = 1_000;
@@ -73,14 +68,13 @@ const NOTHING_HEARD = { size: 25, sizeCertain: false, newest: undefined };
  * All records of a list, in one pass that believes the count (`walk.ts`): forward, pages are asked for ahead, and where the list
  * moved those before are read again until one holds something known. No record is shown twice.
  *
- * Interface, section 8: 25 results a page, by id ascending unless `ordering` is given. Throws what `Service.page` throws.
+ * Interface, section 8: 25 results a page, by id ascending. Throws what `Service.page` throws.
  */
-export function readAll(service: Service, resource: Readable, query: Query = {}, options: WalkOptions = {}): ListWalk {
+export function readAll(service: Service, resource: Readable, options: WalkOptions = {}): ListWalk {
   const isForward = options.direction !== 'backward';
-  const ordered = !('ordering' in query);
-  const pass = new Pass(1, NOTHING_HEARD, { alone: !isForward, ordered, believes: true });
-  const read = (page: number): Promise<Page> => service.page(resource, page, query);
-  const window = openWindow(read, () => Math.min(options.parallel ?? 16, service.inFlightLimit), 1);
+  const pass = new Pass(1, NOTHING_HEARD, { alone: !isForward, believes: true });
+  const read = (page: number): Promise<Page> => service.page(resource, page);
+  const window = openWindow(read, () => service.inFlightLimit, 1);
   const seen = new IdSet();
   let nameless = 0;
   /** The first and the last page as they were read before all others. */
@@ -129,7 +123,7 @@ export function readAll(service: Service, resource: Readable, query: Query = {},
       return result?.problems ?? [];
     },
     async confirm() {
-      if (!result?.sound || !ends || !ordered) return false;
+      if (!result?.sound || !ends) return false;
       if (ends.pages <= 1) return true;
       if (!ends.last) return false;
       const [last, first] = [await read(ends.pages), await read(1)];

@@ -44,8 +44,6 @@ export interface PassResult extends Heard {
 interface PassOptions {
   /** One page after the other, and a step back wherever the list moved. */
   readonly alone: boolean;
-  /** Ids must ascend. */
-  readonly ordered: boolean;
   /** The count is believed where as much was shown: no page behind the last is asked for, and none is looked at again. */
   readonly believes?: boolean;
 }
@@ -63,19 +61,17 @@ export class Pass {
   steady = true;
   readonly #problems: string[] = [];
   readonly #found = new Map<ProblemKind, number>();
-  readonly #ordered: boolean;
   #size: number;
   #sizeCertain: boolean;
 
   constructor(
     readonly number: number,
     { size, sizeCertain, newest = 0 }: Heard,
-    { alone, ordered, believes = false }: PassOptions,
+    { alone, believes = false }: PassOptions,
   ) {
     this.alone = alone;
     this.believes = believes;
     this.newest = newest;
-    this.#ordered = ordered;
     this.#size = size;
     this.#sizeCertain = sizeCertain;
   }
@@ -128,7 +124,7 @@ export class Pass {
     if (again !== undefined) this.problem(page, 'again', `record ${again} came again`);
     if (page < this.pages && keys.length < this.#size)
       this.problem(page, 'size', `it holds ${keys.length} records, where ${this.#size} were due`);
-    if (!this.#ordered || without > 0) return;
+    if (without > 0) return;
     const line = [lower?.keys.at(-1), ...keys, higher?.keys[0]].filter((key) => key !== undefined && key > 0);
     const falls = line.findIndex((key, at) => at > 0 && (key as number) < (line[at - 1] as number));
     if (falls > 0) this.problem(page, 'order', `ids do not ascend: ${line[falls]} after ${line[falls - 1]}`);

@@ -22,7 +22,6 @@ export interface Rules {
 }
 
 export interface PassesOptions {
-  readonly ordered: boolean;
   readonly parallel: () => number;
   readonly onProgress?: (done: number, total: number, pass: number) => void;
   readonly onRecords?: (records: readonly Json[]) => void;
@@ -34,7 +33,7 @@ export interface PassesResult {
   readonly verified: boolean;
   readonly passes: number;
   readonly problems: readonly string[];
-  /** Two passes were enough, and the second showed every record in the form and, where they are kept, at the place of the first. */
+  /** Two passes were enough, and the second showed every record in the form of the first. */
   readonly asFirst: boolean;
 }
 
@@ -68,12 +67,12 @@ export async function readPasses(
   }, options.parallel);
   let alone = false;
   let before: PassResult | undefined;
-  /** A pass after the first showed something new, or at another place. */
+  /** A pass after the first showed something new. */
   let moved = false;
 
   for (let number = 1; ; number++) {
     const heard = before ?? { size: 25, sizeCertain: false, newest: undefined };
-    const pass: Pass = new Pass(number, heard, { alone, ordered: options.ordered });
+    const pass: Pass = new Pass(number, heard, { alone });
     const walk = rules.walk(number)(pass);
     const explained = barrenPages();
     let shared = 0;
@@ -82,17 +81,14 @@ export async function readPasses(
     const show = (line: LoggedPage, places: readonly number[]): Shown => {
       let fresh = 0;
       let again: number | undefined;
-      const first = (line.page - 1) * 0x10_0000;
       const found: number[] = [];
-      for (const [index, key] of line.keys.entries()) {
+      for (const key of line.keys) {
         const slot = slots.add(key);
         found.push(slot);
         if (slots.show(slot, number)) {
           fresh++;
           if (number > 1 && slots.shownIn(slot, number - 1)) shared++;
         } else again ??= key;
-        if (number > 1 && !options.ordered && slots.position(slot) !== first + index) moved = true;
-        slots.setPosition(slot, first + index);
       }
       if (number > 1 && line.at.length > 0) moved = true;
       for (const [index, place] of line.at.entries()) slots.store(found[place] as number, places[index] as number);

@@ -6,16 +6,13 @@ const PASSES = 0x100;
 
 /**
  * What is known of each record: its key, in which passes it was shown, where its newest form stands; some
- * 37 bytes a record, 45 where positions are kept. A key is the record's id, or a negative number for a record without one.
+ * 37 bytes a record. A key is the record's id, or a negative number for a record without one.
  */
 export class Slots {
   readonly #index = createHashIndex();
   readonly #keys = numbersByPlace();
   /** A bit for each of eight passes, and above them the place. */
   readonly #states = numbersByPlace();
-  readonly #positions = numbersByPlace();
-
-  constructor(private readonly keepsPositions: boolean) {}
 
   get size(): number {
     return this.#index.size;
@@ -62,14 +59,5 @@ export class Slots {
 
   #shown(slot: number): number {
     return (this.#states.get(slot) ?? 0) % PASSES;
-  }
-
-  /** Its position in the list as it was last shown, in any growing measure; 0 where positions are not kept. */
-  position(slot: number): number {
-    return this.#positions.get(slot) ?? 0;
-  }
-
-  setPosition(slot: number, position: number): void {
-    if (this.keepsPositions) this.#positions.set(slot, position);
   }
 }

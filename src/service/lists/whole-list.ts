@@ -10,10 +10,6 @@ import { backward, forward } from './walk.js';
 export interface WholeListOptions {
   /** Log of what was read; made where it is missing. One that is there is gone on with (a killed process left it). */
   readonly file: string;
-  /** Ids must ascend: no `ordering` in the query. */
-  readonly ordered: boolean;
-  /** Most pages in flight; default 16, never more than the service's own limit of the moment. */
-  readonly parallel?: number;
   /** Records of this pass, after each page. */
   readonly onProgress?: (done: number, total: number, pass: number) => void;
   /**
@@ -40,8 +36,8 @@ export interface WholeList {
   /** It is the list that `onFirstPass` was given: the same records in the same form and order. */
   readonly asFirst?: boolean;
   /**
-   * Ids in the order of the list: ascending; with `ordering` as the last pass showed them, what it did not show at the
-   * end. Records without an id are counted in `records` and come last from `read()`; they are not among the ids.
+   * Ids, ascending, as the list has them. Records without one are counted in `records` and come last from `read()`; they are
+   * not among the ids.
    */
   ids(): Iterable<number>;
   /**
@@ -98,32 +94,29 @@ export const RULES: Rules = {
 export async function readWholeList(
   service: Service,
   resource: Readable,
-  query: Readonly<Record<string, string>>,
   options: WholeListOptions,
 ): Promise<WholeList> {
-  const { file, ordered, parallel = 16, onFirstPass, ...listeners } = options;
-  const sorted = Object.fromEntries(Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const log = openPageLog(file, stringifyBody({ version: 2, resource, query: sorted, ordered }));
-  const slots = new Slots(!ordered);
+  const { file, onFirstPass, ...listeners } = options;
+  const log = openPageLog(file, stringifyBody({ version: 3, resource }));
+  const slots = new Slots();
   const remarks = new Set<string>();
   try {
     const read: ReadPage = async (page, pastEnd, isKnown) => {
-      const answer = await readPage(service, resource, page, query, { pastEnd, isKnown });
+      const answer = await readPage(service, resource, page, { pastEnd, isKnown });
       if (answer.unanswered !== undefined) remarks.add(remark(page, pastEnd, answer.unanswered));
       return answer;
     };
     const { problems, ...passes } = await readPasses(read, log, slots, RULES, {
       ...listeners,
-      ordered,
-      parallel: () => Math.min(parallel, service.inFlightLimit),
+      parallel: () => service.inFlightLimit,
       onFirstPass() {
         if (!onFirstPass) return;
         const believed = { verified: true, passes: 1, problems: [], asFirst: true };
-        onFirstPass({ ...listOf(log, slots, believed, ordered), passes: 2 });
+        onFirstPass({ ...listOf(log, slots, believed), passes: 2 });
       },
     });
     log.flush();
-    return listOf(log, slots, { ...passes, problems: [...problems, ...remarks] }, ordered);
+    return listOf(log, slots, { ...passes, problems: [...problems, ...remarks] });
   } catch (error) {
     log.close();
     throw error;
@@ -134,15 +127,9 @@ export async function readWholeList(
  * One page. The list may have become shorter meanwhile, and how a service answers a page past its end is not documented
  * (interface, section 8): whatever it refuses after page 1 has no records, and the walk finds out whether some were due.
  */
-async function readPage(
-  service: Service,
-  resource: Readable,
-  page: number,
-  query: Readonly<Record<string, string>>,
-  options: PageOptions,
-): Promise<Page> {
+async function readPage(service: Service, resource: Readable, page: number, options: PageOptions): Promise<Page> {
   try {
-    return await service.page(resource, page, query, options);
+    return await service.page(resource, page, {}, options);
   } catch (error) {
     const status = error instanceof RunError ? error.status : undefined;
     if (page === 1 || status === undefined || status < 400 || status > 499 || NOT_ABOUT_THE_PAGE.includes(status)) {
@@ -159,9 +146,9 @@ function remark(page: number, pastEnd: boolean, reason: string): string {
 }
 
 /** The list that passes came to: what the last one showed where it is verified, else everything that was seen. */
-export function listOf(log: PageLog, slots: Slots, result: PassesResult, ordered: boolean): WholeList {
+export function listOf(log: PageLog, slots: Slots, result: PassesResult): WholeList {
   const { verified, passes, problems, asFirst } = result;
-  const keys = keysOf(slots, passes, verified, ordered);
+  const keys = keysOf(slots, passes, verified);
 
   function* ids(): Generator<number> {
     for (const key of keys) if (key > 0) yield key;
@@ -192,37 +179,16 @@ export function listOf(log: PageLog, slots: Slots, result: PassesResult, ordered
   };
 }
 
-/** Keys in list order; those of records without ids come last. */
-function keysOf(slots: Slots, lastPass: number, verified: boolean, ordered: boolean): Float64Array {
-  let size = 0;
-  for (let slot = 0; slot < slots.size; slot++) if (!verified || slots.shownIn(slot, lastPass)) size++;
-  const keys = new Float64Array(size);
-  let at = 0;
-  if (ordered) {
-    for (let slot = 0; slot < slots.size; slot++) {
-      if (!verified || slots.shownIn(slot, lastPass)) keys[at++] = slots.key(slot);
-    }
-    keys.sort();
-    const nameless = keys.findIndex((key) => key > 0);
-    if (nameless > 0) {
-      const without = keys.slice(0, nameless);
-      keys.copyWithin(0, nameless);
-      keys.set(without, size - nameless);
-    }
-    return keys;
-  }
-  const shown = new Uint32Array(size);
-  for (let slot = 0; slot < slots.size; slot++) {
-    if (!verified || slots.shownIn(slot, lastPass)) shown[at++] = slot;
-  }
-  const rank = (slot: number): number => {
-    if (slots.key(slot) < 0) return Number.POSITIVE_INFINITY;
-    return slots.shownIn(slot, lastPass) ? slots.position(slot) : Number.MAX_SAFE_INTEGER;
-  };
-  shown.sort((a, b) => {
-    const [first, second] = [rank(a), rank(b)];
-    return first === second ? a - b : first < second ? -1 : 1;
-  });
-  for (const [index, slot] of shown.entries()) keys[index] = slots.key(slot);
+/** Keys in the order of the list: ids ascending; those of records without ids come last. */
+function keysOf(slots: Slots, lastPass: number, verified: boolean): Float64Array {
+  const shown = Array.from({ length: slots.size }, (_, slot) => slot).filter(
+    (slot) => !verified || slots.shownIn(slot, lastPass),
+  );
+  const keys = Float64Array.from(shown, (slot) => slots.key(slot)).sort();
+  const nameless = keys.findIndex((key) => key > 0);
+  if (nameless <= 0) return keys;
+  const without = keys.slice(0, nameless);
+  keys.copyWithin(0, nameless);
+  keys.set(without, keys.length - nameless);
   return keys;
 }
