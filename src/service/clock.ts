@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** Time as the service client sees it; tests pass their own. All durations are milliseconds. */
 export interface Clock {
   /** Monotonic: unmoved by changes of the system's clock. */
@@ -54,6 +56,33 @@ export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<bo
 
 /** The same by the system's clock. */
 export const pause = (ms: number, signal: AbortSignal): Promise<boolean> => wait(systemClock, ms, signal);
+
+/** One signal for many: any number may listen to it, and each of those given is listened to once, until `release`. */
+export interface Stop {
+  readonly signal: AbortSignal;
+  /** Gives the signal. */
+  stop(): void;
+  /** Lets go of the signals that were given. */
+  release(): void;
+}
+
+/** A signal that is given with the first of these. */
+export function anyOf(...signals: readonly (AbortSignal | undefined)[]): Stop {
+  const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal);
+  const stop = (): void => stopping.abort();
+  for (const signal of signals) {
+    if (signal?.aborted) stop();
+    signal?.addEventListener('abort', stop, { once: true });
+  }
+  return {
+    signal: stopping.signal,
+    stop,
+    release() {
+      for (const signal of signals) signal?.removeEventListener('abort', stop);
+    },
+  };
+}
 
 /** What the promise comes to, or undefined as soon as the signal is given. */
 export function unlessStopped<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T | undefined> {

@@ -1,13 +1,14 @@
-import { setMaxListeners } from 'node:events';
 import { RunError } from '../model/error.js';
 import type { ResourceName } from '../resources/spec.js';
 import { namesCompany, readAddress, readPath, writePath } from './address.js';
+import { anyOf } from './clock.js';
 import { stringifyBody } from './json.js';
 import { serialProbe } from './lists/serials.js';
 import { type OnAway, outageTeller } from './pace/breaker.js';
 import type { Json, Page, PageOptions, Readable, RequestCounts, Service, UpdateOptions, WriteAnswer } from './port.js';
 import { readPage, readRecord, readWritten } from './transport/answer.js';
 import { type Channel, type ChannelOptions, openChannel } from './transport/channel.js';
+import { refusesRequest } from './transport/classify.js';
 import type { Log } from './transport/messages.js';
 import { type Call, type Observe, openSender, type Settled } from './transport/send.js';
 
@@ -27,7 +28,6 @@ export interface ServiceOptions extends Omit<ChannelOptions, 'shared'> {
    * nothing is sent, and the answer is `unsent` with `withheld: 'no_right'`.
    */
   readonly mayWrite?: () => boolean;
-  readonly userAgent?: string;
   /**
    * Opened for the same address, and left open when this service is closed. Connections, limits, token, clock and time-outs
    * are then the channel's; without one, this service has its own.
@@ -41,20 +41,11 @@ export interface ServiceOptions extends Omit<ChannelOptions, 'shared'> {
  */
 export function openService(options: ServiceOptions): Service {
   const { company } = options;
-  // Every wait listens for the stop; the signals given are listened to once, and let go at the end.
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  setMaxListeners(0, signal);
-  const onStop = (): void => stopping.abort();
   const channel = options.channel ?? openChannel(options);
   const { address } = channel;
   if (options.channel) checkChannel(options.channel, options.baseUrl);
   const { pacer, tokens, clock } = channel.parts;
-  const stops = [options.signal, channel.parts.signal];
-  for (const stop of stops) {
-    if (stop?.aborted) onStop();
-    stop?.addEventListener('abort', onStop, { once: true });
-  }
+  const { signal, release } = anyOf(options.signal, channel.parts.signal);
   const counts: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
   const http = channel.parts.http.share();
   const log = options.log ?? (() => undefined);
@@ -66,16 +57,13 @@ export function openService(options: ServiceOptions): Service {
     ...(options.onAway && { onAway: options.onAway }),
   });
   const lane = pacer.lane(signal, { ms: patienceMs, told });
-  const sender = openSender({
+  const request = openSender({
+    ...channel.parts,
     http,
     address,
-    tokens,
-    pacer,
     lane,
-    clock,
     counts,
     patienceMs,
-    userAgent: options.userAgent ?? 'rowferry',
     log,
     signal,
     ...(options.observe ? { observe: options.observe } : {}),
@@ -85,7 +73,7 @@ export function openService(options: ServiceOptions): Service {
 
   function send(call: Call): Promise<Settled> {
     if (closed) return Promise.reject(new Error('the connection to the service is closed'));
-    return sender.send(call);
+    return request(call);
   }
 
   async function page(
@@ -165,7 +153,7 @@ export function openService(options: ServiceOptions): Service {
   return {
     counts,
     get inFlightLimit() {
-      return pacer.limit;
+      return pacer.inFlightLimit;
     },
     page,
     get,
@@ -179,7 +167,7 @@ export function openService(options: ServiceOptions): Service {
       closed = true;
       lane.close();
       await http.close();
-      for (const stop of stops) stop?.removeEventListener('abort', onStop);
+      release();
       if (!options.channel) await channel.close();
     },
   };
@@ -194,11 +182,9 @@ function queryText(query: Readonly<Record<string, string>> = {}): string {
 const PAST_END_TRIES = 2;
 /** Answers about who asks, and how often. */
 const OF_THE_TOKEN: readonly number[] = [403, 407, 429];
-/** Answers that may pass, although they are 4xx (classify.ts). */
-const MAY_PASS: readonly number[] = [408, 425];
 
 function notAnswered(status: number): Pick<Page, 'unanswered'> {
-  if (status >= 400 && status < 500 && !MAY_PASS.includes(status)) return {};
+  if (refusesRequest(status)) return {};
   if (status === 0) return { unanswered: 'no answer came' };
   return { unanswered: status < 300 ? 'the answer made no sense' : `the service answered with status ${status}` };
 }

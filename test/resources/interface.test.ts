@@ -302,7 +302,7 @@ describe('the descriptions keep the constraints of the interface', () => {
       ['asset', '/asset/', '/asset'],
       ['contract', '/contract/', '/contract'],
       ['supplier', '/supplier/', '/supplier'],
-      ['customer', undefined, '/customer'],
+      ['customer', false, '/customer'],
     ]);
     expect(resourceSpec('contract').filters).toEqual({ name: 'name', number: 'contract_no' });
     expect(resourceSpec('asset').filters).toEqual({

@@ -58,7 +58,7 @@ function line(
       onAway: (one) => news.push(one),
     });
     const lane = pacer.lane(signal, { ms: patienceMs, told });
-    const sender = openSender({
+    const send = openSender({
       http,
       tokens,
       pacer,
@@ -67,11 +67,10 @@ function line(
       counts,
       patienceMs,
       address: { origin: 'http://service', root: '/api/v2' },
-      userAgent: 'rowferry',
       log: () => undefined,
-      ...(signal ? { signal } : {}),
+      signal: signal ?? new AbortController().signal,
     });
-    return { counts, lane, send: (call: Call) => sender.send(call) };
+    return { counts, lane, send };
   };
   return { clock, pacer, seen, most, news, logged, run, stop: () => stop.abort() };
 }

@@ -110,10 +110,10 @@ test('without a limit of the service the requests in flight grow to the most all
   const clock = simClock();
   const stop = new AbortController();
   const pacer = openPacer({ maxInFlight: 256, clock, random: seeded(1), signal: stop.signal });
-  expect(pacer.limit).toBe(8);
+  expect(pacer.inFlightLimit).toBe(8);
   traffic(clock, 20, () => 1e9).drive(pacer, 300);
   await clock.run(400);
-  expect(pacer.limit).toBe(256);
+  expect(pacer.inFlightLimit).toBe(256);
   stop.abort();
 });
 
@@ -124,16 +124,16 @@ test('overload lowers the limit once per round trip, and answers raise it by abo
   for (let i = 0; i < 8; i++) expect(pacer.enter(false)).toBe(true);
   await clock.run(20);
   for (let i = 0; i < 8; i++) pacer.leave('overloaded', 10);
-  expect(pacer.limit).toBe(5);
+  expect(pacer.inFlightLimit).toBe(5);
   for (let trip = 1; trip <= 5; trip++) {
     const enteredAt = clock.now();
-    const limit = pacer.limit;
+    const limit = pacer.inFlightLimit;
     for (let i = 0; i < limit; i++) expect(pacer.enter(false)).toBe(true);
     await clock.run(enteredAt + 10);
     for (let i = 0; i < limit; i++) pacer.leave('fine', enteredAt);
   }
-  expect(pacer.limit).toBeGreaterThanOrEqual(7);
-  expect(pacer.limit).toBeLessThanOrEqual(11);
+  expect(pacer.inFlightLimit).toBeGreaterThanOrEqual(7);
+  expect(pacer.inFlightLimit).toBeLessThanOrEqual(11);
 });
 
 test('a fixed ceiling of requests per second is kept in every second', async () => {

@@ -124,11 +124,11 @@ test('overload that others meet lowers the requests in flight, once per round tr
   for (const pacer of [one, two, three]) expect(await enter(clock, pacer)).toBe(true);
   const enteredAt = clock.now();
   await clock.run(500);
-  expect(three.limit).toBe(8);
+  expect(three.inFlightLimit).toBe(8);
   one.leave('overloaded', enteredAt);
   two.leave('overloaded', enteredAt);
   await clock.run(700);
-  expect([one.limit, two.limit, three.limit]).toEqual([5, 5, 5]);
+  expect([one.inFlightLimit, two.inFlightLimit, three.inFlightLimit]).toEqual([5, 5, 5]);
 });
 
 test('sums that begin at 0 again are a fresh start', async () => {

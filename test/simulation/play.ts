@@ -167,7 +167,15 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     const worker: WorkerContext = {
       channel: {
         address: readAddress('http://service.test'),
-        gauges: { learnedRate: undefined, inFlight: 0, waiting: 0, answered: true, inFlightLimit: 0, heldMs: 0 },
+        gauges: {
+          learnedRate: undefined,
+          inFlight: 0,
+          waiting: 0,
+          answered: true,
+          inFlightLimit: 0,
+          heldMs: 0,
+          awayMs: undefined,
+        },
         close: async () => stopping.abort(),
         parts: { http, pacer, tokens, clock, signal: stopping.signal },
       },

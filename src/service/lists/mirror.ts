@@ -1,4 +1,3 @@
-import { RunError } from '../../model/error.js';
 import { counted, grouped } from '../../model/grouped.js';
 import type { Json, Mirror, Page, Readable, Service } from '../port.js';
 import { idOf } from '../transport/answer.js';
@@ -14,7 +13,7 @@ import {
   watermarkOf,
 } from './delta.js';
 import { beginListFile, formOf, type Held, type ListFile, openListFile } from './list-file.js';
-import { NOT_ABOUT_THE_PAGE, readAll } from './pages.js';
+import { readAll, refusalOf } from './pages.js';
 
 export interface MirrorOptions {
   /** Folder of the mirror of this list; made. Holds the last certain reading: records (NDJSON), what was known of it. */
@@ -233,8 +232,7 @@ async function readFront(service: Service, resource: Readable): Promise<Page | u
   try {
     return await service.page(resource, 1, LAST_MODIFIED);
   } catch (error) {
-    const status = error instanceof RunError ? error.status : undefined;
-    if (status === undefined || status < 400 || status > 499 || NOT_ABOUT_THE_PAGE.includes(status)) throw error;
+    if (refusalOf(error) === undefined) throw error;
     return undefined;
   }
 }

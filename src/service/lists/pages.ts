@@ -2,12 +2,16 @@ import { RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
 import type { Json, Page, Readable, Service } from '../port.js';
 import { idOf } from '../transport/answer.js';
+import { refusesRequest } from '../transport/classify.js';
 import { IdSet } from './id-set.js';
 import { Pass, type PassResult, type Shown } from './pass.js';
 import { backward, forward, openWindow } from './walk.js';
 
-/** Answers to a page that say nothing about it: they are about the token, the pace, or may pass. */
-export const NOT_ABOUT_THE_PAGE: readonly number[] = [401, 403, 407, 408, 425, 429];
+/** Whether a request was refused for what it asks for; its status. */
+export function refusalOf(error: unknown): number | undefined {
+  const status = error instanceof RunError ? error.status : undefined;
+  return refusesRequest(status) ? status : undefined;
+}
 
 /** Records of one page that this walk has not shown before, with the page's number and the count it stated. */
 export interface WalkedPage {
@@ -25,7 +29,7 @@ export interface ListWalk extends AsyncIterable<WalkedPage> {
   /** What did not fit, in words; empty where certified. */
   readonly problems: readonly string[];
   /**
-   * Asked after the end of a forward walk in default order: whether it missed nothing that was there, for two requests (none where
+   * Asked after the end of a forward walk: whether it missed nothing that was there, for two requests (none where
    * the list has one page). A certified walk may have missed a record: a removal moves records to pages already read, and an
    * addition hides that from the count. What is added has the highest id and stands on the last page, which was read before the
    * others: where it holds the same now, nothing was added since, and so nothing was removed. Page 1, which was read

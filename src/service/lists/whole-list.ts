@@ -1,8 +1,7 @@
-import { RunError } from '../../model/error.js';
 import { stringifyBody } from '../json.js';
 import type { Json, Page, PageOptions, Readable, Service } from '../port.js';
 import { openPageLog, type PageLog } from './page-log.js';
-import { NOT_ABOUT_THE_PAGE } from './pages.js';
+import { refusalOf } from './pages.js';
 import { type PassesResult, type ReadPage, type Rules, readPasses } from './passes.js';
 import { Slots } from './slots.js';
 import { backward, forward } from './walk.js';
@@ -87,7 +86,7 @@ export const RULES: Rules = {
  * asked for by number; `next` is never followed.
  *
  * A log that holds everything gives the list without a request, as it was then: how old a log may be, the caller decides.
- * Memory: 39 to 55 bytes a record, 8 more with `onFirstPass`; the records are in the log alone. Throws what `Service.page`
+ * Memory: 39 to 47 bytes a record, 8 more with `onFirstPass`; the records are in the log alone. Throws what `Service.page`
  * throws (a refusal of another page than page 1 is no fault, but a page without records), and a `RunError` where the log
  * cannot be written; the log then holds what was read, and another call with it goes on from there. Interface, section 8.
  */
@@ -131,10 +130,8 @@ async function readPage(service: Service, resource: Readable, page: number, opti
   try {
     return await service.page(resource, page, {}, options);
   } catch (error) {
-    const status = error instanceof RunError ? error.status : undefined;
-    if (page === 1 || status === undefined || status < 400 || status > 499 || NOT_ABOUT_THE_PAGE.includes(status)) {
-      throw error;
-    }
+    const status = refusalOf(error);
+    if (page === 1 || status === undefined) throw error;
     return { count: 0, results: [], unanswered: `the service refused it with status ${status}` };
   }
 }

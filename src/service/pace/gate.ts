@@ -31,6 +31,23 @@ export interface PacerOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The state of the gate at this moment. */
+export interface Gauges {
+  /** Requests that may be in flight now. */
+  readonly inFlightLimit: number;
+  readonly inFlight: number;
+  /** Requests that wait for their turn. */
+  readonly waiting: number;
+  /** Whether anything was answered well yet. */
+  readonly answered: boolean;
+  /** Requests per second, of all workers that share the pace; undefined where no 429 taught one. */
+  readonly learnedRate: number | undefined;
+  /** Milliseconds within which nobody passes, because the service named a pause; 0 for none. */
+  readonly heldMs: number;
+  /** Milliseconds since when the service does not answer; undefined where it does. */
+  readonly awayMs: number | undefined;
+}
+
 /**
  * The one gate every request passes, first try or not.
  *
@@ -42,18 +59,7 @@ export interface PacerOptions {
  *   breaker: while the service is away nobody passes but one probe at a time, at growing intervals (`breaker.ts`)
  *   retries: a budget of ten, refilled by successes and time, so that a failing service is not flooded with repetitions
  */
-export interface Pacer extends Pick<Lane, 'enter'> {
-  /** Requests that may be in flight now. */
-  readonly limit: number;
-  readonly inFlight: number;
-  /** Requests that wait for their turn. */
-  readonly waiting: number;
-  /** Whether anything was answered well yet. */
-  readonly answered: boolean;
-  /** Requests per second, learned from 429 answers; undefined while there is none. */
-  readonly learnedRate: number | undefined;
-  /** Milliseconds within which nobody passes; 0 for none. */
-  readonly heldMs: number;
+export interface Pacer extends Gauges, Pick<Lane, 'enter'> {
   /** Set while the service does not answer. */
   readonly away: Away | undefined;
   /** A run's own way in. Runs take turns; its signal sends away, at once, whoever waits in this lane, and nobody else. */
@@ -272,7 +278,7 @@ export function openPacer(options: PacerOptions): Pacer {
   }
 
   return {
-    get limit() {
+    get inFlightLimit() {
       return Math.floor(limit);
     },
     get inFlight() {
@@ -292,6 +298,9 @@ export function openPacer(options: PacerOptions): Pacer {
     },
     get away() {
       return breaker.away;
+    },
+    get awayMs() {
+      return breaker.away && clock.now() - breaker.away.since;
     },
     enter: openLane().enter,
     lane: openLane,

@@ -1,9 +1,8 @@
-import { setMaxListeners } from 'node:events';
 import type { SharedPace } from '../../model/pace.js';
 import { MAX_RECORD_BYTES } from '../../model/row.js';
 import { type Address, readAddress } from '../address.js';
-import { type Clock, systemClock } from '../clock.js';
-import { openPacer, type Pacer } from '../pace/gate.js';
+import { anyOf, type Clock, systemClock } from '../clock.js';
+import { type Gauges, openPacer, type Pacer } from '../pace/gate.js';
 import { type Http, openHttp } from './http.js';
 import { openToken, type TokenKeeper, type TokenSource } from './token.js';
 
@@ -42,22 +41,6 @@ export interface Channel {
   readonly parts: ChannelParts;
 }
 
-/** The state of the gate at this moment. */
-export interface Gauges {
-  /** Requests per second, of all workers that share the pace; undefined where no 429 taught one. */
-  readonly learnedRate: number | undefined;
-  readonly inFlight: number;
-  /** Requests that wait for their turn. */
-  readonly waiting: number;
-  /** Whether anything was answered well yet. */
-  readonly answered: boolean;
-  readonly inFlightLimit: number;
-  /** Milliseconds until the service's stated pause is over; 0 for none. */
-  readonly heldMs: number;
-  /** Milliseconds since when the service does not answer; undefined where it does. */
-  readonly awayMs?: number | undefined;
-}
-
 export interface ChannelParts {
   readonly http: Http;
   readonly pacer: Pacer;
@@ -70,13 +53,7 @@ export interface ChannelParts {
 /** Throws RunError('usage') where `{base_url}` is not a plain http(s) address. Opens no connection yet. */
 export function openChannel(options: ChannelOptions): Channel {
   const address = readAddress(options.baseUrl);
-  // Every wait listens for the stop; the caller's signal is listened to once, and let go at the end.
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  setMaxListeners(0, signal);
-  const onStop = (): void => stopping.abort();
-  if (options.signal?.aborted) onStop();
-  options.signal?.addEventListener('abort', onStop, { once: true });
+  const { signal, stop, release } = anyOf(options.signal);
   const clock = options.clock ?? systemClock;
   const connectMs = options.timeouts?.connectMs ?? 10_000;
   const requestMs = options.timeouts?.requestMs ?? 60_000;
@@ -101,32 +78,10 @@ export function openChannel(options: ChannelOptions): Channel {
 
   return {
     address,
-    gauges: {
-      get learnedRate() {
-        return pacer.learnedRate;
-      },
-      get inFlight() {
-        return pacer.inFlight;
-      },
-      get waiting() {
-        return pacer.waiting;
-      },
-      get answered() {
-        return pacer.answered;
-      },
-      get inFlightLimit() {
-        return pacer.limit;
-      },
-      get heldMs() {
-        return pacer.heldMs;
-      },
-      get awayMs() {
-        return pacer.away && clock.now() - pacer.away.since;
-      },
-    },
+    gauges: pacer,
     async close(withinMs) {
-      options.signal?.removeEventListener('abort', onStop);
-      onStop();
+      release();
+      stop();
       await http.close(withinMs);
     },
     parts: { http, pacer, tokens, clock, signal },

@@ -61,6 +61,14 @@ export function classify(request: 'read' | 'write', exchange: Exchange): Verdict
   return { kind: 'stop', why: 'refused' };
 }
 
+/** Refusals that say nothing about what was asked for: they are about the token, the pace, or may pass. */
+const NOT_ABOUT_THE_REQUEST: readonly number[] = [401, 403, 407, 408, 425, 429];
+
+/** Whether a status refuses this very request: that page, that order, that record. */
+export function refusesRequest(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500 && !NOT_ABOUT_THE_REQUEST.includes(status);
+}
+
 /** Whether the answer means "too much at once": what pacing slows down for. */
 export function overload(exchange: Exchange): 'throttled' | 'overloaded' | 'fine' | 'unclear' {
   if (exchange.kind === 'fault') {

@@ -2,9 +2,10 @@
 import { RunError } from '../../model/error.js';
 import { reached } from '../../trace/milestones.js';
 import { type Address, readPath } from '../address.js';
-import { type Clock, unlessStopped, wait } from '../clock.js';
-import type { Lane, Pacer, Pass } from '../pace/gate.js';
+import { unlessStopped, wait } from '../clock.js';
+import type { Lane, Pass } from '../pace/gate.js';
 import type { RequestCounts, ServiceMessage, UpdateOptions, WriteAnswer } from '../port.js';
+import type { ChannelParts } from './channel.js';
 import { classify, outage, overload, retryAfter, type Verdict } from './classify.js';
 import type { Exchange, Http } from './http.js';
 import { type Log, messageLine, readMessages, scrub } from './messages.js';
@@ -30,10 +31,6 @@ export type Settled =
   | { readonly kind: 'missing'; readonly words: string }
   | Exclude<WriteAnswer, { kind: 'done' }>;
 
-export interface Sender {
-  send(call: Call): Promise<Settled>;
-}
-
 /** One exchange with the service: what was asked, the status of its answer (undefined for none), and how long it took. */
 export type Observe = (event: {
   readonly kind: 'read' | 'write';
@@ -42,23 +39,19 @@ export type Observe = (event: {
   readonly repetition: boolean;
 }) => void;
 
-export interface SenderParts {
+/** `signal`: ends every wait of this run. */
+export interface SenderParts extends Omit<ChannelParts, 'http'> {
   readonly http: Pick<Http, 'exchange'>;
   readonly address: Address;
-  readonly tokens: TokenKeeper;
-  readonly pacer: Pacer;
   /** This run's way through the gate. */
   readonly lane: Lane;
-  readonly clock: Clock;
   readonly counts: RequestCounts;
-  readonly userAgent: string;
   /** How long a service that is down, or throttles, is waited for: from a request's first such answer. */
   readonly patienceMs: number;
   readonly log: Log;
   readonly observe?: Observe;
   /** Whether this process may write at this very moment; asked directly before each try of a writing request. */
   readonly mayWrite?: () => boolean;
-  readonly signal?: AbortSignal;
 }
 
 /** What was done about a refused token, and what a person can do. */
@@ -109,9 +102,9 @@ type Tried =
  *
  * Throws RunError('failed'): unreachable for too long (reads), token refused, access denied, redirect, answer too large.
  */
-export function openSender(parts: SenderParts): Sender {
+export function openSender(parts: SenderParts): (call: Call) => Promise<Settled> {
   const { http, address, tokens, pacer, lane, clock, counts, log, signal } = parts;
-  const fixed = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', parts.userAgent];
+  const fixed = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'rowferry'];
   let prepared: { token: Token; bare: readonly string[]; withBody: readonly string[] } | undefined;
 
   async function send(call: Call): Promise<Settled> {
@@ -201,7 +194,7 @@ export function openSender(parts: SenderParts): Sender {
       const current = tokens.current();
       // It is fetched for everybody; a run that is stopped does not wait for it.
       const token = current instanceof Promise ? await unlessStopped(current, signal) : current;
-      if (token === undefined || signal?.aborted) return { kind: 'stopped' };
+      if (token === undefined || signal.aborted) return { kind: 'stopped' };
       // The process may have been paused, or the gate held, for longer than what was true before is true.
       const late = withheld(call);
       if (late) return late;
@@ -377,5 +370,5 @@ export function openSender(parts: SenderParts): Sender {
     }
   }
 
-  return { send };
+  return send;
 }
