@@ -112,11 +112,11 @@ describe('architecture', () => {
   it('sends writing requests from one place only', async () => {
     const senders: string[] = [];
     for (const file of await sources()) {
-      if (/\bservice\.(create|update)\(/.test(await readFile(file, 'utf8'))) senders.push(file);
+      if (/\bservice\.write\(/.test(await readFile(file, 'utf8'))) senders.push(file);
     }
     // The probe writes its own scratch records, with consent, and never a row of a file.
     expect(senders.filter((file) => !/runs\/doctor\/probe/.test(file)).sort()).toEqual([
-      join('src', 'pipeline', 'apply', 'request.ts'),
+      join('src', 'runs', 'rows', 'dispatch.ts'),
     ]);
   });
 });

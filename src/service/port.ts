@@ -46,12 +46,25 @@ export type WriteAnswer =
  */
 export type Withheld = 'stale' | 'no_right';
 
-export interface UpdateOptions {
-  /** Asked after every wait, directly before each try: false where what the body was made from is too old by now. */
-  readonly isFresh?: () => boolean;
-  /** Goes before the run's requests that were not held up yet, as a repetition does. */
-  readonly ahead?: boolean;
-}
+/** A writing request, complete. Interface, section 4. */
+export type WriteRequest = {
+  readonly resource: ResourceName;
+  readonly body: Json;
+} & (
+  | { readonly op: 'create'; readonly query?: Readonly<Record<string, string>> }
+  | {
+      readonly op: 'update';
+      readonly id: number;
+      readonly method: 'PUT' | 'PATCH';
+      /**
+       * When the record that the body was made from has to be read again, in milliseconds since 1970 by the clock of the run's
+       * coordinator; absent where it cannot be read. Contract, section 7.
+       */
+      readonly freshUntil?: number;
+      /** It goes before the run's requests that were not held up yet, as a repetition does, so that it does not become stale itself. */
+      readonly ahead?: boolean;
+    }
+);
 
 /** The service's own words about a field (`field` as the service spells it) or about the whole record. */
 export interface ServiceMessage {
@@ -88,14 +101,11 @@ export interface Service {
    * `first`: page 1 of the assets, where the caller has just read it.
    */
   probeSerials(serials: readonly string[], first?: Page): Promise<ReadonlySet<string> | 'ignored'>;
-  create(resource: ResourceName, body: Json, query?: Readonly<Record<string, string>>): Promise<WriteAnswer>;
-  update(
-    resource: ResourceName,
-    id: number,
-    body: Json,
-    method?: 'PUT' | 'PATCH',
-    options?: UpdateOptions,
-  ): Promise<WriteAnswer>;
+  /**
+   * The one place from which writing requests go out, whoever sends them. `isFresh` is asked after every wait, directly before
+   * each try: where it says no, the answer is `unsent`, withheld as `stale`.
+   */
+  write(request: WriteRequest, isFresh?: () => boolean): Promise<WriteAnswer>;
   /** Requests that may be in flight now; moves with the service's answers. */
   readonly inFlightLimit: number;
   close(): Promise<void>;

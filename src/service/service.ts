@@ -1,11 +1,10 @@
 import { RunError } from '../model/error.js';
-import type { ResourceName } from '../resources/spec.js';
 import { namesCompany, readAddress, readPath, writePath } from './address.js';
 import { anyOf } from './clock.js';
 import { stringifyBody } from './json.js';
 import { serialProbe } from './lists/serials.js';
 import { type OnAway, outageTeller } from './pace/breaker.js';
-import type { Json, Page, PageOptions, Readable, RequestCounts, Service, UpdateOptions, WriteAnswer } from './port.js';
+import type { Json, Page, PageOptions, Readable, RequestCounts, Service, WriteAnswer, WriteRequest } from './port.js';
 import { readPage, readRecord, readWritten } from './transport/answer.js';
 import { type Channel, type ChannelOptions, openChannel } from './transport/channel.js';
 import { refusesRequest } from './transport/classify.js';
@@ -125,14 +124,17 @@ export function openService(options: ServiceOptions): Service {
     return settled.kind === 'missing' ? undefined : settledValue<{ record?: Json }>(settled).record;
   }
 
-  async function write(
-    method: 'POST' | 'PUT' | 'PATCH',
-    path: string,
-    resource: ResourceName,
-    body: Json,
-    options?: UpdateOptions,
-  ): Promise<WriteAnswer> {
-    const settled = await send({ kind: 'write', method, path, company, body: bodyText(body), ...options });
+  async function write(request: WriteRequest, isFresh?: () => boolean): Promise<WriteAnswer> {
+    const { resource, body } = request;
+    const settled = await send({
+      kind: 'write',
+      company,
+      body: bodyText(body),
+      ...(request.op === 'create'
+        ? { method: 'POST', path: `${writePath(resource)}${queryText(request.query)}` }
+        : { method: request.method, path: writePath(resource, request.id), ahead: request.ahead === true }),
+      ...(isFresh && { isFresh }),
+    });
     switch (settled.kind) {
       case 'ok':
         return { kind: 'done', ...readWritten(settled.value, resource) };
@@ -158,11 +160,7 @@ export function openService(options: ServiceOptions): Service {
     page,
     get,
     probeSerials: serialProbe(send, page, company),
-    create(resource, body, query) {
-      return write('POST', `${writePath(resource)}${queryText(query)}`, resource, body);
-    },
-    update: (resource, id, body, method = 'PUT', options) =>
-      write(method, writePath(resource, id), resource, body, options),
+    write,
     async close() {
       closed = true;
       lane.close();

@@ -60,8 +60,7 @@ function counting({ records, probe }: World): Service & { readonly requests: num
       count(probe === 'whole' ? 1 : Math.ceil((found.size + 1) / PAGE));
       return found;
     },
-    create: never,
-    update: never,
+    write: never,
     inFlightLimit: 16,
     close: async () => undefined,
   };

@@ -86,10 +86,8 @@ async function change(service: Service, mirror: Mirror, count: number): Promise<
   mirror.written(ids);
   for (const id of ids) {
     clock += 50;
-    const answer = await service.update('asset', id, {
-      name: `Changed ${id} ${clock}`,
-      original_cost: COST,
-    });
+    const body = { name: `Changed ${id} ${clock}`, original_cost: COST };
+    const answer = await service.write({ op: 'update', method: 'PUT', resource: 'asset', id, body });
     expect(answer.kind).toBe('done');
   }
 }

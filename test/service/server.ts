@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { afterEach } from 'vitest';
-import type { Service } from '../../src/service/port.js';
+import type { ResourceName } from '../../src/resources/spec.js';
+import type { Json, Service, WriteAnswer } from '../../src/service/port.js';
 import { openService, type ServiceOptions } from '../../src/service/service.js';
 
 export interface Seen {
@@ -85,8 +86,20 @@ export function listen(server: TcpServer): Promise<number> {
   });
 }
 
+/** A client with its writing requests in short. */
+export interface Client extends Service {
+  create(resource: ResourceName, body: Json, query?: Readonly<Record<string, string>>): Promise<WriteAnswer>;
+  update(
+    resource: ResourceName,
+    id: number,
+    body: Json,
+    method?: 'PUT' | 'PATCH',
+    more?: { readonly isFresh?: () => boolean; readonly ahead?: boolean },
+  ): Promise<WriteAnswer>;
+}
+
 /** A service client that is closed after the test; quick to give up and with the shortest backoff. */
-export function client(url: string, more: Partial<ServiceOptions> = {}): Service {
+export function client(url: string, more: Partial<ServiceOptions> = {}): Client {
   const service = openService({
     baseUrl: url,
     company: 7,
@@ -98,7 +111,17 @@ export function client(url: string, more: Partial<ServiceOptions> = {}): Service
     ...more,
   });
   open.push(() => service.close());
-  return service;
+  return Object.assign(service, {
+    create: (resource: ResourceName, body: Json, query: Readonly<Record<string, string>> = {}) =>
+      service.write({ op: 'create', resource, body, query }),
+    update: (
+      resource: ResourceName,
+      id: number,
+      body: Json,
+      method: 'PUT' | 'PATCH' = 'PUT',
+      { isFresh, ahead = false }: { readonly isFresh?: () => boolean; readonly ahead?: boolean } = {},
+    ) => service.write({ op: 'update', resource, id, body, method, ahead }, isFresh),
+  });
 }
 
 export function json(

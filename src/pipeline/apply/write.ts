@@ -3,9 +3,8 @@ import { RunError } from '../../model/error.js';
 import { fault, type Issue } from '../../model/issue.js';
 import type { Outcome, OutcomeKind } from '../../model/outcome.js';
 import { type Fields, isEmpty, valueText } from '../../model/value.js';
-import type { Json, Service, WriteAnswer } from '../../service/port.js';
+import type { Json, Service, WriteAnswer, WriteRequest } from '../../service/port.js';
 import type { PlanOptions } from '../plan/plan.js';
-import type { WriteRequest } from './request.js';
 
 export type Create = Extract<Change, { kind: 'create' }>;
 export type Update = Extract<Change, { kind: 'update' }>;

@@ -235,7 +235,7 @@ class Probe {
     const { resource, listed, mark, filters, unlisted } = scratch;
     const unlistedParts = Object.assign({}, ...unlisted.map((one) => one.body(one.value(1)))) as Json;
     const body = { ...listed, ...more, ...unlistedParts, [mark]: noteOf('create') };
-    const answer = await this.service.create(resource, body);
+    const answer = await this.service.write({ op: 'create', resource, body });
     if (answer.kind !== 'done') {
       const behind = answer.kind === 'open' ? 'Whether it took effect is open.' : 'Nothing was left behind.';
       throw new RunError('failed', `The scratch ${resource} was not accepted: ${wordsOf(answer)}. ${behind}`);
@@ -319,7 +319,13 @@ class Probe {
     const mark = noteOf('PATCH of the notes alone');
     const body = { company: this.company, [scratch.mark]: mark };
     try {
-      const answer = await this.service.update(scratch.resource, scratch.id, body, 'PATCH');
+      const answer = await this.service.write({
+        op: 'update',
+        method: 'PATCH',
+        resource: scratch.resource,
+        id: scratch.id,
+        body,
+      });
       if (answer.kind !== 'done') {
         if (answer.kind === 'refused') this.learned.patch = false;
         return this.say('PATCH', `does not work: ${wordsOf(answer)}`);
@@ -340,7 +346,12 @@ class Probe {
     const about = 'unique_field';
     const name = `${scratch.listed['name']} twin`;
     const body = { ...scratch.listed, name, asset_notes: noteOf('second create with the same serial number') };
-    const answer = await this.service.create('asset', body, { unique_field: 'serial_number' });
+    const answer = await this.service.write({
+      op: 'create',
+      resource: 'asset',
+      body,
+      query: { unique_field: 'serial_number' },
+    });
     if (answer.kind === 'refused') {
       this.learned.uniqueField = 'rejects';
       return this.say(about, `a second record with the same value is refused: ${wordsOf(answer)}`);
@@ -367,7 +378,13 @@ class Probe {
   private async write(scratch: Scratch, more: Json, step: string): Promise<Json | string | undefined> {
     const mark = noteOf(step);
     const body = { ...scratch.listed, ...more, [scratch.mark]: mark };
-    const answer = await this.service.update(scratch.resource, scratch.id, body);
+    const answer = await this.service.write({
+      op: 'update',
+      method: 'PUT',
+      resource: scratch.resource,
+      id: scratch.id,
+      body,
+    });
     return answer.kind === 'done' ? this.readBack(scratch, mark) : wordsOf(answer);
   }
 

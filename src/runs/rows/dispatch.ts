@@ -1,15 +1,9 @@
 import { RunError } from '../../model/error.js';
 import { eachLimit } from '../../pipeline/apply/apply.js';
-import {
-  isFreshAt,
-  type ReadAnswer,
-  type ReadRequest,
-  sendRequest,
-  type WriteRequest,
-} from '../../pipeline/apply/request.js';
+import { isFreshAt, type ReadAnswer, type ReadRequest } from '../../pipeline/apply/request.js';
 import { Halted, type Pace, type WriterOptions } from '../../pipeline/apply/write.js';
 import type { ResourceName } from '../../resources/spec.js';
-import type { Readable, RequestCounts, Service, WriteAnswer } from '../../service/port.js';
+import type { Readable, RequestCounts, Service, WriteAnswer, WriteRequest } from '../../service/port.js';
 import { openService } from '../../service/service.js';
 import type { Carried, CarriedAnswer, Carrier, RunContext, WorkerContext } from '../run/context.js';
 import { serviceOptions } from '../run/open-service.js';
@@ -30,8 +24,7 @@ export function dispatcher(
   service: Service,
   { resource, carrier, size, stopped, now }: Dispatch,
 ): Pick<WriterOptions, 'send' | 'readAgain'> {
-  const isFresh = (request: WriteRequest) => isFreshAt(now(), request);
-  const sendOwn = (request: WriteRequest) => sendRequest(request, service, isFresh);
+  const sendOwn = (request: WriteRequest) => service.write(request, () => isFreshAt(now(), request));
   if (!carrier) return { send: sendOwn };
   const sendHere = async (request: WriteRequest): Promise<WriteAnswer> => {
     if (stopped()) throw new Halted();
@@ -133,7 +126,7 @@ export async function sendPart(
           const record = await service.get(request.resource as Readable, request.id);
           return told(index, { kind: 'read', record: record ?? null });
         }
-        const answer = await sendRequest(request, service, isFresh);
+        const answer = await service.write(request, () => isFresh(request));
         told(index, isOurs(answer, signal) ? undefined : answer);
       } catch (error) {
         // A token refused, a redirect: nothing was written. The run's own worker meets the same, and says it to people.

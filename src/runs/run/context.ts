@@ -1,7 +1,7 @@
 import type { Log, RunListener } from '../../model/progress.js';
-import type { ReadAnswer, ReadRequest, WriteRequest } from '../../pipeline/apply/request.js';
+import type { ReadAnswer, ReadRequest } from '../../pipeline/apply/request.js';
 import type { Clock } from '../../service/clock.js';
-import type { WriteAnswer } from '../../service/port.js';
+import type { WriteAnswer, WriteRequest } from '../../service/port.js';
 import type { ServiceOptions } from '../../service/service.js';
 import type { Settings } from '../settings.js';
 

@@ -4,20 +4,23 @@ import { reached } from '../../trace/milestones.js';
 import { type Address, readPath } from '../address.js';
 import { unlessStopped, wait } from '../clock.js';
 import type { Lane, Pass } from '../pace/gate.js';
-import type { RequestCounts, ServiceMessage, UpdateOptions, WriteAnswer } from '../port.js';
+import type { RequestCounts, ServiceMessage, WriteAnswer } from '../port.js';
 import type { ChannelParts } from './channel.js';
 import { classify, outage, overload, retryAfter, type Verdict } from './classify.js';
 import type { Exchange, Http } from './http.js';
 import { type Log, messageLine, readMessages, scrub } from './messages.js';
 import type { Token, TokenKeeper } from './token.js';
 
-export interface Call extends UpdateOptions {
+export interface Call {
   readonly kind: 'read' | 'write';
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   /** Below /api/v2, with the query. */
   readonly path: string;
   readonly body?: string;
   readonly company: number;
+  /** Of a writing request, as `Service.write` has it. */
+  readonly isFresh?: () => boolean;
+  readonly ahead?: boolean;
   /** Where the run can do without this read: whatever fails but the token ends it with `refused`, soon; status 0 is no answer. */
   readonly optional?: { readonly tries: number; readonly timeoutMs?: number };
   /** Reads: turns the JSON into the value; a `string` says why the answer makes no sense, and is treated as garbled. */

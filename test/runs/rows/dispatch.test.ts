@@ -25,7 +25,7 @@ it.each([
     close: async () => undefined,
   };
   let stopped = false;
-  const service = { create: never, update: never } as unknown as Service;
+  const service = { write: never } as unknown as Service;
   const { send } = dispatcher(service, {
     resource: 'supplier',
     carrier,
@@ -49,11 +49,11 @@ it('what a worker may have died of is sent again from here, whoever else could t
       return requests.map(() => Promise.resolve({ kind: 'open' as const, answered: false, reason: 'lost' }));
     },
   } as unknown as Carrier;
-  const create = async () => {
+  const write = async () => {
     sent.here++;
     return { kind: 'done' as const };
   };
-  const service = { create } as unknown as Service;
+  const service = { write } as unknown as Service;
   const { send } = dispatcher(service, {
     resource: 'supplier',
     carrier,
