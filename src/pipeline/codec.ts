@@ -60,7 +60,7 @@ export function rowCodec(fields: readonly string[]): RowCodec {
     const values = new Array<unknown>(width);
     for (let i = 0; i < width; i++) {
       const value = set[fields[i]!];
-      values[i] = value === undefined ? ABSENT : encoded(value);
+      values[i] = typeof value === 'string' ? value : value === undefined ? ABSENT : encoded(value);
     }
     lastSet = set;
     lastText = JSON.stringify(values);
