@@ -6,11 +6,11 @@ import type { JobFiles } from '../worker/job-files.js';
 import type { Stops } from '../worker/jobs/stops.js';
 import type { Store } from '../worker/store/port.js';
 import type { Cursors } from './cursor.js';
+import type { Tables } from './files/table-index.js';
+import type { Uploads } from './files/uploads.js';
 import type { Who } from './operation.js';
-import type { RunEntries } from './run-entries.js';
-import type { RunsApi } from './runs.js';
-import type { Tables } from './table-index.js';
-import type { Uploads } from './uploads.js';
+import type { RunEntries } from './runs/entries.js';
+import type { RunsApi } from './runs/orders.js';
 
 /** What the worker that the API is part of gives it. */
 export interface ApiDeps {

@@ -5,8 +5,8 @@ import type { Settings } from '../runs/settings.js';
 import { RUNS_QUEUE } from '../worker/jobs/data.js';
 import { openStore } from '../worker/store/open.js';
 import type { Store, StoreOptions } from '../worker/store/port.js';
-import type { RunView } from './queued-run.js';
-import { leaveOrder, type QueueView, type RunOrder, type RunsApi, runsOnStore } from './runs.js';
+import { leaveOrder, type QueueView, type RunOrder, type RunsApi, runsOnStore } from './runs/orders.js';
+import type { RunView } from './runs/queued.js';
 import { socketAddress } from './socket.js';
 
 export type RunsOptions = Pick<StoreOptions, 'notice' | 'signal' | 'patienceMs'>;

@@ -13,10 +13,10 @@ import { PLACES } from '../worker/inbox/claim.js';
 import { isIgnored } from '../worker/inbox/folders.js';
 import { type JobFile as ReadJob, takesFiles } from '../worker/job-files.js';
 import type { ApiParts } from './app.js';
+import { isDevice } from './files/uploads.js';
 import { Fault, type Operation, operation, type Who } from './operation.js';
-import { runOf } from './run-entries.js';
+import { runOf } from './runs/entries.js';
 import { type Job, type JobFile, type JobInput, jobChecked, jobFile, jobInput, jobs } from './schema.js';
-import { isDevice } from './uploads.js';
 
 /** What a job may be called that is made here: it names files and folders on every system. */
 const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._-]{0,98}[\p{L}\p{M}\p{N}_-])?$/u;

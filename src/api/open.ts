@@ -3,18 +3,18 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { sessionOperations } from './access/session.js';
 import type { ApiDeps, ApiParts } from './app.js';
 import { Cursors } from './cursor.js';
-import { fileOperations } from './files.js';
+import { fileOperations } from './files/operations.js';
+import { Tables } from './files/table-index.js';
+import { tableOperations } from './files/tables.js';
+import { Uploads } from './files/uploads.js';
 import { jobOperations } from './jobs.js';
 import { listOperations } from './lists.js';
 import { nightOperations } from './nights.js';
 import { API_PATH, type Api, answerFault, closesUnread, type Env, Fault, faultsIn, problem } from './operation.js';
 import { overviewOperations } from './overview.js';
 import { queueOperations } from './queue.js';
-import { RunEntries } from './run-entries.js';
-import { runOperations } from './run-operations.js';
-import { Tables } from './table-index.js';
-import { tableOperations } from './tables.js';
-import { Uploads } from './uploads.js';
+import { RunEntries } from './runs/entries.js';
+import { runOperations } from './runs/operations.js';
 
 /** The HTTP API: contract, section 12. Mounted at `API_PATH` by both doors, below whatever sets `who`. */
 export function openApi(deps: ApiDeps): Api {

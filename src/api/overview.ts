@@ -7,7 +7,7 @@ import { scheduledJobs } from '../worker/job-files.js';
 import type { ApiParts } from './app.js';
 import { nextRun } from './jobs.js';
 import { Fault, type Operation, operation, response } from './operation.js';
-import { runOf } from './run-entries.js';
+import { runOf } from './runs/entries.js';
 import { health, overview } from './schema.js';
 
 const DAYS = 30;

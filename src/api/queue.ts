@@ -1,7 +1,7 @@
 import type { Job } from 'bullmq';
 import type { ApiParts } from './app.js';
 import { type Operation, operation } from './operation.js';
-import { jobProgress, queuedRun } from './queued-run.js';
+import { jobProgress, queuedRun } from './runs/queued.js';
 import { type Queue, queue as shape } from './schema.js';
 
 /** Jobs of each kind that are shown. */

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from './sqlite.js';
  * What runs leave to later ones, for all jobs, services and companies of a data folder. Each part has one owner: `name`,
  * `written` and `behaviour` src/service/known.ts, `night` and `absence` src/runs/reconcile/nights.ts, `appended`
  * src/runs/rows/appended.ts, `last_run` src/runs/run/list.ts. `service` is `serviceName` in the former, the address in the latter. `identity` and `ticket`
- * src/worker/jobs/home.ts, `sign_in_link` and `console` src/api/access/links.ts, `api_order` src/api/runs.ts. Texts of people are kept as
+ * src/worker/jobs/home.ts, `sign_in_link` and `console` src/api/access/links.ts, `api_order` src/api/runs/orders.ts. Texts of people are kept as
  * JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair.
  */
 const SCHEMA = `

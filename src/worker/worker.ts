@@ -8,7 +8,7 @@ import { noteConsole } from '../api/access/links.js';
 import { openPages } from '../api/access/pages.js';
 import { openAccess } from '../api/access/sign-in.js';
 import { openApi } from '../api/open.js';
-import { runsOnStore } from '../api/runs.js';
+import { runsOnStore } from '../api/runs/orders.js';
 import { serveHome } from '../api/server.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
 import { lastFinished } from '../runs/run/list.js';

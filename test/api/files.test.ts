@@ -9,7 +9,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiDeps } from '../../src/api/app.js';
-import { pruneExports, safeName, Uploads } from '../../src/api/uploads.js';
+import { pruneExports, safeName, Uploads } from '../../src/api/files/uploads.js';
 import { until } from '../support/until.js';
 import { apiIn, pagesFor } from './support.js';
 

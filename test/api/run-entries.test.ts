@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { RunEntries, runOf } from '../../src/api/run-entries.js';
+import { RunEntries, runOf } from '../../src/api/runs/entries.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { until } from '../support/until.js';
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RunEvents, type Standing } from '../../src/api/run-events.js';
+import { RunEvents, type Standing } from '../../src/api/runs/events.js';
 import type { RunDetail } from '../../src/api/schema.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { until } from '../support/until.js';

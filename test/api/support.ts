@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import type { ApiDeps } from '../../src/api/app.js';
 import { openApi } from '../../src/api/open.js';
 import { API_PATH, type Api, type Env, type Who } from '../../src/api/operation.js';
-import type { RunsApi } from '../../src/api/runs.js';
+import type { RunsApi } from '../../src/api/runs/orders.js';
 import type { Role } from '../../src/api/schema.js';
 import { resolveSettings } from '../../src/runs/settings.js';
 

@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Tables } from '../../src/api/table-index.js';
+import { Tables } from '../../src/api/files/table-index.js';
 import { until } from '../support/until.js';
 
 let root: string;

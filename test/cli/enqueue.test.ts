@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runsOnStore } from '../../src/api/runs.js';
+import { runsOnStore } from '../../src/api/runs/orders.js';
 import { enqueueCommand } from '../../src/cli/commands/enqueue.js';
 import { presentFailure } from '../../src/cli/io.js';
 import { openCli } from '../../src/cli/program.js';

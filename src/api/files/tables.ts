@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { RunError } from '../model/error.js';
-import { readJobYaml } from '../runs/job/yaml.js';
-import { likelyResource, type MapResult, mapFile } from '../runs/map-file.js';
-import type { ApiParts } from './app.js';
-import { type Operation, operation, type Told } from './operation.js';
+import { RunError } from '../../model/error.js';
+import { readJobYaml } from '../../runs/job/yaml.js';
+import { likelyResource, type MapResult, mapFile } from '../../runs/map-file.js';
+import type { ApiParts } from '../app.js';
+import { type Operation, operation, type Told } from '../operation.js';
 import {
   grid,
   gridQuery,
@@ -15,7 +15,7 @@ import {
   type TableOptions,
   table,
   tableRequest,
-} from './schema.js';
+} from '../schema.js';
 import type { Tables } from './table-index.js';
 
 /** Rows below the heading that are shown at once. */

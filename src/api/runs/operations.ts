@@ -3,16 +3,16 @@ import { lstat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from '@hono/zod-openapi';
-import { readRunSummary } from '../runs/run/list.js';
-import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS } from '../worker/jobs/data.js';
-import type { ApiParts } from './app.js';
-import { API_PATH, Fault, faultsIn, may, type Operation, operation, response, type Who } from './operation.js';
-import { RunEvents, type Standing, stateId } from './run-events.js';
-import { type FoundRun, isAtWork, RunFinder, roleFor } from './run-find.js';
-import { runList } from './run-list.js';
-import { RunRows } from './run-rows.js';
-import { type Asked, stopRun, takeUp } from './run-verbs.js';
-import * as shapes from './schema.js';
+import { readRunSummary } from '../../runs/run/list.js';
+import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS } from '../../worker/jobs/data.js';
+import type { ApiParts } from '../app.js';
+import { API_PATH, Fault, faultsIn, may, type Operation, operation, response, type Who } from '../operation.js';
+import * as shapes from '../schema.js';
+import { RunEvents, type Standing, stateId } from './events.js';
+import { type FoundRun, isAtWork, RunFinder, roleFor } from './find.js';
+import { runList } from './list.js';
+import { RunRows } from './rows.js';
+import { type Asked, stopRun, takeUp } from './verbs.js';
 
 const params = z.object({ id: z.string().describe('Of the run.') });
 

@@ -2,18 +2,18 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Queue } from 'bullmq';
-import { RunError } from '../model/error.js';
-import { newRunId, runFolder } from '../runs/run/layout.js';
-import { freshRunId } from '../runs/run/list.js';
-import { inHome } from '../store/home.js';
-import { reached } from '../trace/milestones.js';
-import { isHere } from '../worker/jobs/claims.js';
-import { type JobKind, RUNS_QUEUE } from '../worker/jobs/data.js';
-import { beginTicket, homeId, toldRoots } from '../worker/jobs/home.js';
-import { runJobId } from '../worker/jobs/ids.js';
-import { stateOf } from '../worker/jobs/state.js';
-import type { Store } from '../worker/store/port.js';
-import { jobOfRun, jobProgress, queueView, type RunView } from './queued-run.js';
+import { RunError } from '../../model/error.js';
+import { newRunId, runFolder } from '../../runs/run/layout.js';
+import { freshRunId } from '../../runs/run/list.js';
+import { inHome } from '../../store/home.js';
+import { reached } from '../../trace/milestones.js';
+import { isHere } from '../../worker/jobs/claims.js';
+import { type JobKind, RUNS_QUEUE } from '../../worker/jobs/data.js';
+import { beginTicket, homeId, toldRoots } from '../../worker/jobs/home.js';
+import { runJobId } from '../../worker/jobs/ids.js';
+import { stateOf } from '../../worker/jobs/state.js';
+import type { Store } from '../../worker/store/port.js';
+import { jobOfRun, jobProgress, queueView, type RunView } from './queued.js';
 
 /** A queue of runs, as it is now. */
 export interface QueueView {

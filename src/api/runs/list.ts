@@ -1,16 +1,17 @@
 import type { JobType } from 'bullmq';
-import { isOpen, isRunId } from '../runs/run/list.js';
-import type { ApiParts } from './app.js';
-import { queuedRun } from './queued-run.js';
-import { runOf } from './run-entries.js';
-import { isAtWork } from './run-find.js';
-import type { Run, RunState, Runs, RunsQuery } from './schema.js';
+import { isOpen, isRunId } from '../../runs/run/list.js';
+import type { ApiParts } from '../app.js';
+import type { Told } from '../operation.js';
+import type { Run, RunState, Runs, RunsQuery } from '../schema.js';
+import { runOf } from './entries.js';
+import { isAtWork } from './find.js';
+import { queuedRun } from './queued.js';
 
 /** Jobs of each state that are looked at. */
 const MOST_JOBS = 100;
 
 /** The runs of the data folder and of the queue, newest first. */
-export async function runList(parts: ApiParts, { after, limit, ...asked }: RunsQuery): Promise<Runs> {
+export async function runList(parts: ApiParts, { after, limit, ...asked }: RunsQuery): Promise<Told<Runs>> {
   const queued = new Map((await runsOnQueue(parts)).map((run) => [run.id, run]));
   const here = (await parts.entries.list()).map((entry): Run => {
     const waits = queued.get(entry.run);
@@ -20,7 +21,7 @@ export async function runList(parts: ApiParts, { after, limit, ...asked }: RunsQ
   const wanted = [...here, ...queued.values()].filter((run) => isAsked(run, asked));
   const list = JSON.stringify(['runs', asked.job, asked.kind, asked.status, asked.q]);
   const { page, next } = parts.cursors.newestFirst(list, wanted, placeOf, { after, limit });
-  return { runs: [...page], next };
+  return { runs: page, next };
 }
 
 /**

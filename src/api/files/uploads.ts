@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { lstat, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { writeSafely } from '../files/safe-write.js';
-import { sizeText } from '../model/grouped.js';
-import { HOME, makeFolder } from '../runs/run/layout.js';
-import { Fault } from './operation.js';
-import type { Uploaded } from './schema.js';
+import { writeSafely } from '../../files/safe-write.js';
+import { sizeText } from '../../model/grouped.js';
+import { HOME, makeFolder } from '../../runs/run/layout.js';
+import { Fault } from '../operation.js';
+import type { Uploaded } from '../schema.js';
 
 /** A file goes that nobody used for so long: 7 days. */
 const KEEP_MS = 7 * 86_400_000;

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { fileName } from '../report/summary.js';
-import { runFolder } from '../runs/run/layout.js';
-import { type RunEntry, readRun, runIds } from '../runs/run/list.js';
-import type { Run } from './schema.js';
+import { fileName } from '../../report/summary.js';
+import { runFolder } from '../../runs/run/layout.js';
+import { type RunEntry, readRun, runIds } from '../../runs/run/list.js';
+import type { Run } from '../schema.js';
 
 /** Folders that are looked at before others have their turn. */
 const AT_ONCE = 32;

@@ -1,24 +1,25 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { jsonMembers } from '../files/json-line.js';
-import type { DiffText } from '../model/change.js';
-import { ISSUE_CODES, type IssueCode } from '../model/issue.js';
-import { FOUR_OF, OUTCOMES, type OutcomeKind } from '../model/outcome.js';
-import { faultsOf } from '../report/report-lines.js';
-import { isNew, resultOf } from '../report/results.js';
-import { overlayOf } from '../runs/run/corrections.js';
-import { readRequest } from '../runs/run/earlier-run.js';
-import { runFolder } from '../runs/run/layout.js';
-import type { Summary } from '../runs/run/present.js';
-import { brakesOf } from '../runs/run/present.js';
-import { type StoredRequest, sourceOptions } from '../runs/run/run.js';
-import { BRAKE, type EndedRow, RunStore } from '../store/run-store.js';
-import type { SqlValue } from '../store/sqlite.js';
-import { within } from '../worker/rights.js';
-import type { ApiParts } from './app.js';
-import { type FoundRun, isAtWork } from './run-find.js';
-import type { FaultGroup, Plan, Row, Rows, RowsQuery, Story } from './schema.js';
-import type { TableIndex } from './table-index.js';
+import { jsonMembers } from '../../files/json-line.js';
+import type { DiffText } from '../../model/change.js';
+import { ISSUE_CODES, type IssueCode } from '../../model/issue.js';
+import { FOUR_OF, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
+import { faultsOf } from '../../report/report-lines.js';
+import { isNew, resultOf } from '../../report/results.js';
+import { overlayOf } from '../../runs/run/corrections.js';
+import { readRequest } from '../../runs/run/earlier-run.js';
+import { runFolder } from '../../runs/run/layout.js';
+import type { Summary } from '../../runs/run/present.js';
+import { brakesOf } from '../../runs/run/present.js';
+import { type StoredRequest, sourceOptions } from '../../runs/run/run.js';
+import { BRAKE, type EndedRow, RunStore } from '../../store/run-store.js';
+import type { SqlValue } from '../../store/sqlite.js';
+import { within } from '../../worker/rights.js';
+import type { ApiParts } from '../app.js';
+import type { TableIndex } from '../files/table-index.js';
+import type { Told } from '../operation.js';
+import type { FaultGroup, Plan, Row, Rows, RowsQuery, Story } from '../schema.js';
+import { type FoundRun, isAtWork } from './find.js';
 
 /** Row numbers that are looked through without others getting their turn: some 15 ms of a filter by fault. */
 const WINDOW = 2_000;
@@ -76,7 +77,7 @@ export class RunRows {
   ) {}
 
   /** Throws a problem for a cursor of another list. */
-  async page(run: FoundRun, { after, offset, limit, ...what }: RowsQuery): Promise<Rows> {
+  async page(run: FoundRun, { after, offset, limit, ...what }: RowsQuery): Promise<Told<Rows>> {
     const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
     const from = Number(this.parts.cursors.open(list, after) ?? 0);
     const filter = filterOf(what, isEnded(run));
@@ -139,12 +140,12 @@ export class RunRows {
       if (!whole && !cells) return undefined;
       const shown = cells && table ? table.corrected(number, cells) : [];
       const { outcome, diff = [] } = whole && (whole.result || isEnded(run)) ? resultOf(whole, '') : {};
-      const told: Omit<Story, 'found'> = {
+      const told: Told<Omit<Story, 'found'>> = {
         ...rowOf(number, whole, isEnded(run)),
         cells: shown,
-        headings: [...(table?.index.meta.headings ?? [])],
+        headings: table?.index.meta.headings ?? [],
         corrected: shown.flatMap((cell, at) => (cells && cell !== cells[at] ? [at] : [])),
-        changes: [...diff],
+        changes: diff,
         sent:
           whole?.op === undefined
             ? null
@@ -188,7 +189,7 @@ export class RunRows {
   }
 
   /** What it writes, or would; undefined where the run has no rows. */
-  async plan(run: FoundRun, summary: Summary | undefined): Promise<Plan | undefined> {
+  async plan(run: FoundRun, summary: Summary | undefined): Promise<Told<Plan> | undefined> {
     const request = await readRequest(this.folder(run));
     if (!request?.job || !existsSync(this.folder(run).store)) return undefined;
     const { so, ended } = this.over(run, 'plan', new Planned(), async (store, planned) => {
@@ -231,7 +232,7 @@ export class RunRows {
       ],
       fields: [...so.fields.values()].sort((one, other) => other.records - one.records),
       creates: so.creates,
-      warnings: [...(summary?.warnings ?? [])],
+      warnings: summary?.warnings ?? [],
     };
   }
 
@@ -432,14 +433,13 @@ async function eachRow(store: RunStore, where: string, see: (row: EndedRow) => v
   }
 }
 
-function rowOf(row: number, known: EndedRow | undefined, ended: boolean): Row {
+function rowOf(row: number, known: EndedRow | undefined, ended: boolean): Told<Row> {
   if (!known || !(known.result || ended)) {
     return { row, outcome: null, key: known?.open?.key ?? '', id: null, changed: [], issues: [] };
   }
   const { kind, key, id, changed, issues } = resultOf(known, '').outcome;
   return {
-    ...{ row, outcome: kind, key, id: id ?? null },
-    changed: [...changed],
-    issues: issues.filter(({ code, message }) => code !== 'run_stopped' || message !== '').map((one) => ({ ...one })),
+    ...{ row, outcome: kind, key, id: id ?? null, changed },
+    issues: issues.filter(({ code, message }) => code !== 'run_stopped' || message !== ''),
   };
 }

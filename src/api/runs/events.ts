@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RunDetail, RunProgress } from './schema.js';
+import type { Told } from '../operation.js';
+import type { RunDetail, RunProgress } from '../schema.js';
 
 /** Who listens: so many of a person, and of all. */
 const MOST_OF_ONE = 20;
@@ -12,7 +13,7 @@ const HEARTBEAT_MS = 15_000;
 /** How a run stands: how far it is, or with `end` how it ended. */
 export interface Standing {
   readonly progress: RunProgress | null;
-  readonly end?: RunDetail;
+  readonly end?: Told<RunDetail>;
 }
 
 type Look = () => Promise<Standing | undefined>;

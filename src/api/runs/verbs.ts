@@ -1,16 +1,16 @@
 import { hostname } from 'node:os';
-import { RunError } from '../model/error.js';
-import { fileName } from '../report/summary.js';
-import { keepUnbegun } from '../runs/run/conclude.js';
-import { freshRunId } from '../runs/run/list.js';
-import { JOB_KINDS, jobName } from '../worker/jobs/data.js';
-import { type Again, beginTicket, endTicket, homeId, takenUpBy } from '../worker/jobs/home.js';
-import { againJobId, runJobId } from '../worker/jobs/ids.js';
-import { freshState } from '../worker/jobs/state.js';
-import type { ApiParts } from './app.js';
-import { Fault, may, type Who } from './operation.js';
-import { queuedRun } from './queued-run.js';
-import { type FoundRun, isAtWork, type RunFinder } from './run-find.js';
+import { RunError } from '../../model/error.js';
+import { fileName } from '../../report/summary.js';
+import { keepUnbegun } from '../../runs/run/conclude.js';
+import { freshRunId } from '../../runs/run/list.js';
+import { JOB_KINDS, jobName } from '../../worker/jobs/data.js';
+import { type Again, beginTicket, endTicket, homeId, takenUpBy } from '../../worker/jobs/home.js';
+import { againJobId, runJobId } from '../../worker/jobs/ids.js';
+import { freshState } from '../../worker/jobs/state.js';
+import type { ApiParts } from '../app.js';
+import { Fault, may, type Who } from '../operation.js';
+import { type FoundRun, isAtWork, type RunFinder } from './find.js';
+import { queuedRun } from './queued.js';
 
 /** `Again`, or to go on with the run itself. */
 export type Asked = Again | { readonly verb: 'resume'; readonly of: string };

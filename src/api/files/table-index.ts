@@ -3,17 +3,17 @@ import { statSync } from 'node:fs';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as breath, setTimeout as pause } from 'node:timers/promises';
-import { headBytes, isGzip } from '../files/bytes.js';
-import { openSource } from '../files/open.js';
-import { RunError } from '../model/error.js';
-import { type SheetRow, shownText } from '../model/row.js';
-import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
-import { columnNames } from '../runs/map-file.js';
-import { HOME, makeFolder } from '../runs/run/layout.js';
-import { isAlive } from '../runs/run/lock.js';
-import { type Database, openDatabase, type Statement } from '../store/sqlite.js';
-import { within } from '../worker/rights.js';
-import type { GridRow } from './schema.js';
+import { headBytes, isGzip } from '../../files/bytes.js';
+import { openSource } from '../../files/open.js';
+import { RunError } from '../../model/error.js';
+import { type SheetRow, shownText } from '../../model/row.js';
+import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
+import { columnNames } from '../../runs/map-file.js';
+import { HOME, makeFolder } from '../../runs/run/layout.js';
+import { isAlive } from '../../runs/run/lock.js';
+import { type Database, openDatabase, type Statement } from '../../store/sqlite.js';
+import { within } from '../../worker/rights.js';
+import type { GridRow } from '../schema.js';
 
 /** A table whose rows are asked for at any place. */
 interface TableWanted {

@@ -1,21 +1,21 @@
 import path from 'node:path';
 import type { Job } from 'bullmq';
-import { RunError } from '../model/error.js';
-import { noOutcomes } from '../model/outcome.js';
-import type { Summary } from '../report/summary.js';
-import { runToApprove } from '../runs/approve.js';
-import { earlierRun, readRequest } from '../runs/run/earlier-run.js';
-import { runFolder } from '../runs/run/layout.js';
-import { isOpen, isRunId, type RunEntry, readRun, readRunSummary } from '../runs/run/list.js';
-import type { StoredRequest } from '../runs/run/run.js';
-import { againOf, ticketJob } from '../worker/jobs/home.js';
-import { againJobId } from '../worker/jobs/ids.js';
-import type { ApiParts } from './app.js';
-import { Fault, may, type Who } from './operation.js';
-import { jobOfRun, jobProgress, type OrderedData, queuedRun, queueView, runOfJob } from './queued-run.js';
-import { runOf } from './run-entries.js';
-import { isKnownHere } from './runs.js';
-import { type Role, type RunDetail, type RunProgress, type RunState, VERBS, type Verb } from './schema.js';
+import { RunError } from '../../model/error.js';
+import { noOutcomes } from '../../model/outcome.js';
+import type { Summary } from '../../report/summary.js';
+import { runToApprove } from '../../runs/approve.js';
+import { earlierRun, readRequest } from '../../runs/run/earlier-run.js';
+import { runFolder } from '../../runs/run/layout.js';
+import { isOpen, isRunId, type RunEntry, readRun, readRunSummary } from '../../runs/run/list.js';
+import type { StoredRequest } from '../../runs/run/run.js';
+import { againOf, ticketJob } from '../../worker/jobs/home.js';
+import { againJobId } from '../../worker/jobs/ids.js';
+import type { ApiParts } from '../app.js';
+import { Fault, may, type Told, type Who } from '../operation.js';
+import { type Role, type RunDetail, type RunProgress, type RunState, VERBS, type Verb } from '../schema.js';
+import { runOf } from './entries.js';
+import { isKnownHere } from './orders.js';
+import { jobOfRun, jobProgress, type OrderedData, queuedRun, queueView, runOfJob } from './queued.js';
 
 /** A run as its data folder and the queue tell of it; one of the two may not know it. */
 export interface FoundRun {
@@ -91,7 +91,7 @@ export class RunFinder {
     };
   }
 
-  async detail(found: FoundRun, who: Who): Promise<RunDetail> {
+  async detail(found: FoundRun, who: Who): Promise<Told<RunDetail>> {
     const { id, entry, job, state } = found;
     const { home } = this.parts.settings;
     const base = entry ? runOf(entry) : job && queuedRun(job, found.status);
@@ -208,18 +208,12 @@ function resourceOf(request: StoredRequest): string {
   return (request as { readonly resource?: string }).resource ?? request.job?.job?.resource ?? '';
 }
 
-function orderedOf(request: StoredRequest | undefined, data: Partial<OrderedData>): Pick<RunDetail, 'ordered'> {
+function orderedOf(request: StoredRequest | undefined, data: Partial<OrderedData>): Told<Pick<RunDetail, 'ordered'>> {
   const { name, path: file = '', text } = (request?.job ?? {}) as { name?: string; path?: string; text?: string };
   const inline = file === '' && text !== undefined ? (JSON.parse(text) as Record<string, unknown>) : undefined;
   // What the run keeps first: the same for everybody, for as long as it is there.
   const job = inline ?? name ?? data.job;
   if (job === undefined) return {};
   const corrections = request?.corrections ?? data.corrections;
-  return {
-    ordered: {
-      job,
-      ...(data.file !== undefined && { file: data.file }),
-      ...(corrections && { corrections: [...corrections] }),
-    },
-  };
+  return { ordered: { job, ...(data.file !== undefined && { file: data.file }), ...(corrections && { corrections }) } };
 }

@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { RunError } from '../model/error.js';
-import type { ApiParts } from './app.js';
-import { API_PATH, type Env, Fault, type Operation, operation } from './operation.js';
-import { type Uploaded, uploaded } from './schema.js';
+import { RunError } from '../../model/error.js';
+import type { ApiParts } from '../app.js';
+import { API_PATH, type Env, Fault, type Operation, operation } from '../operation.js';
+import { type Uploaded, uploaded } from '../schema.js';
 import { pruneExports, type Uploads } from './uploads.js';
 
 const params = z.object({ id: z.string() });
