@@ -15,7 +15,7 @@ const FRESH_MS = 250;
  * went in its folder, and for as long as it has not ended.
  */
 export class RunEntries {
-  private known = new Map<string, { readonly version: string; readonly entry: RunEntry }>();
+  private readonly known = new Map<string, { readonly version: string; readonly entry: RunEntry }>();
   private latest: { readonly at: number; readonly entries: Promise<readonly RunEntry[]> } | undefined;
 
   constructor(private readonly home: string) {}
@@ -27,30 +27,35 @@ export class RunEntries {
     return this.latest.entries;
   }
 
-  private async read(): Promise<readonly RunEntry[]> {
-    const ids = await runIds(this.home);
-    const found: typeof this.known = new Map();
-    for (let at = 0; at < ids.length; at += AT_ONCE) {
-      await Promise.all(
-        ids.slice(at, at + AT_ONCE).map(async (run) => {
-          const one = await this.look(run).catch(() => undefined);
-          if (one) found.set(run, one);
-        }),
-      );
+  /** So many of the first of these runs, or somewhat more. */
+  async first(runs: readonly string[], count: number): Promise<RunEntry[]> {
+    const found: RunEntry[] = [];
+    for (let at = 0; at < runs.length && found.length < count; at += AT_ONCE) {
+      const some = await Promise.all(runs.slice(at, at + AT_ONCE).map((run) => this.look(run).catch(() => undefined)));
+      found.push(...some.filter((entry) => entry !== undefined));
       await setImmediate();
     }
-    this.known = found;
-    return ids.flatMap((run) => found.get(run)?.entry ?? []);
+    return found;
   }
 
-  private async look(run: string) {
+  private async read(): Promise<readonly RunEntry[]> {
+    const ids = await runIds(this.home);
+    const entries = await this.first(ids, Number.POSITIVE_INFINITY);
+    const there = new Set(ids);
+    for (const run of this.known.keys()) if (!there.has(run)) this.known.delete(run);
+    return entries;
+  }
+
+  private async look(run: string): Promise<RunEntry> {
     // Before it is read: a change meanwhile makes it another version.
     const { ino, mtimeMs } = statSync(runFolder(this.home, run).dir);
     const version = `${ino} ${mtimeMs}`;
     const before = this.known.get(run);
     const open = before?.entry.status === 'running' || before?.entry.status === 'unfinished';
-    if (before?.version === version && !open) return before;
-    return { version, entry: await readRun(this.home, run) };
+    if (before?.version === version && !open) return before.entry;
+    const entry = await readRun(this.home, run);
+    this.known.set(run, { version, entry });
+    return entry;
   }
 }
 

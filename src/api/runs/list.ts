@@ -1,5 +1,5 @@
 import type { JobType } from 'bullmq';
-import { isOpen, isRunId } from '../../runs/run/list.js';
+import { isOpen, isRunId, runIds } from '../../runs/run/list.js';
 import type { ApiParts } from '../app.js';
 import type { Told } from '../operation.js';
 import type { Run, RunState, Runs, RunsQuery } from '../schema.js';
@@ -12,15 +12,22 @@ const MOST_JOBS = 100;
 
 /** The runs of the data folder and of the queue, newest first. */
 export async function runList(parts: ApiParts, { after, limit, ...asked }: RunsQuery): Promise<Told<Runs>> {
+  const { cursors, entries, settings } = parts;
+  const list = JSON.stringify(['runs', asked.job, asked.kind, asked.status, asked.q]);
+  const place = cursors.open(list, after);
+  const ids = await runIds(settings.home);
+  const isAll = Object.values(asked).every((one) => one === undefined);
+  // Where no filter has to look at all of them, those of the page are read alone.
+  const older = ids.filter((id) => place === undefined || id < place);
+  const found = isAll ? await entries.first(older, limit + 1) : await entries.list();
   const queued = new Map((await runsOnQueue(parts)).map((run) => [run.id, run]));
-  const here = (await parts.entries.list()).map((entry): Run => {
+  const here = found.map((entry): Run => {
     const waits = queued.get(entry.run);
-    queued.delete(entry.run);
     return { ...runOf(entry), ...(isOpen(entry) && waits && isAtWork(waits) && { status: waits.status }) };
   });
+  for (const id of ids) queued.delete(id);
   const wanted = [...here, ...queued.values()].filter((run) => isAsked(run, asked));
-  const list = JSON.stringify(['runs', asked.job, asked.kind, asked.status, asked.q]);
-  const { page, next } = parts.cursors.newestFirst(list, wanted, placeOf, { after, limit });
+  const { page, next } = cursors.newestFirst(list, wanted, placeOf, { after, limit });
   return { runs: page, next };
 }
 
