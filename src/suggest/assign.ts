@@ -1,7 +1,7 @@
 import { customFieldName } from '../model/job.js';
 import { foldText } from '../model/value.js';
 import { resourceSpec } from '../resources/registry.js';
-import { checkRecord } from '../resources/rules.js';
+import { checkRecord, isRequired } from '../resources/rules.js';
 import {
   type FieldSpec,
   type ReferenceTarget,
@@ -11,7 +11,7 @@ import {
 } from '../resources/spec.js';
 import { type Fit, fitOf, type KnownNames } from './fit.js';
 import type { Column, FileProfile } from './profile.js';
-import { OTHER_THINGS, PLAIN_QUALIFIERS, phrases, RESOURCE_WORDS, VOCABULARY } from './vocabulary.js';
+import { NO_FIELD, OTHER_THINGS, PLAIN_QUALIFIERS, phrases, RESOURCE_WORDS, VOCABULARY } from './vocabulary.js';
 import { firstWord, isConcept, type Words, wordsOf } from './words.js';
 
 /** A guess at or above this is certain enough to need no second look. */
@@ -23,6 +23,8 @@ export const LIKELY = 0.7;
 export interface Guess extends Candidate {
   readonly fit: Fit;
   readonly final: number;
+  /** Whether the service was asked for names. */
+  readonly isAsked: boolean;
 }
 
 export interface Assigned {
@@ -50,9 +52,11 @@ export function assign(spec: ResourceSpec, file: FileProfile, known?: KnownNames
     column.name === undefined || custom[at] !== undefined ? [] : guessesFor(book, column, file, known),
   );
   const inParts = personParts(columns) !== undefined;
+  const isNamed = guesses.some((list) => list.some((guess) => guess.field.name === 'name' && isMappable(guess)));
   const open = guesses
     .flatMap((list, at) => list.filter(isMappable).map((guess) => ({ at, guess })))
-    .filter(({ guess }) => !inParts || guess.field.name !== PERSON || guess.final >= HIGH)
+    // Beside a person's first and last name, and where nothing else is the name of the company, `Contact Name` is that.
+    .filter(({ guess }) => !inParts || guess.field.name !== PERSON || (isNamed && guess.final >= HIGH))
     .sort((a, b) => b.guess.final - a.guess.final || a.at - b.at);
   const owner = new Map<FieldSpec, number>();
   const mapped = new Map<number, Guess>();
@@ -67,6 +71,15 @@ export function assign(spec: ResourceSpec, file: FileProfile, known?: KnownNames
     const other = by === undefined ? undefined : guesses[by]!.find((one) => isEqual(one, mapped.get(by)!, owner));
     if (other) give(by!, other);
     if (by === undefined || other) give(at, guess);
+  }
+  for (const field of spec.fields.filter((one) => isRequired(one, 'create') && !owner.has(one))) {
+    // Of a field that every record needs, the one column that may hold it does.
+    const [only, ...others] = guesses.flatMap((list, at) =>
+      mapped.has(at)
+        ? []
+        : list.filter((guess) => guess.field === field && !guess.fit.against).map((guess) => ({ at, guess })),
+    );
+    if (only && others.length === 0) give(only.at, only.guess);
   }
   const alone = dropLonely(spec, columns, mapped);
   return columns.map((column, at) => {
@@ -125,11 +138,11 @@ export function personParts(columns: readonly Column[]): readonly string[] | und
   return found.every((name) => name !== undefined) ? found : undefined;
 }
 
-/** The service has no list of these: a name that no record bore so far makes the row invalid, so the heading must be certain, or the names be known. */
+/** The service has no list of these: where it was asked and no record bore the names so far, they make rows invalid. Then the heading must be certain. */
 const UNLISTED: ReadonlySet<ReferenceTarget> = new Set(['business-unit', 'customer', 'hardware-model', 'make']);
 
-function isMappable({ final, fit, field: { type } }: Guess): boolean {
-  const isUnsure = type.kind === 'reference' && UNLISTED.has(type.to) && (fit.share ?? 0) < 0.5;
+function isMappable({ final, fit, field: { type }, isAsked }: Guess): boolean {
+  const isUnsure = isAsked && type.kind === 'reference' && UNLISTED.has(type.to) && (fit.share ?? 0) < 0.5;
   return final >= (isUnsure ? HIGH : LIKELY);
 }
 
@@ -137,7 +150,7 @@ function guessesFor(book: PhraseBook, column: Column, file: FileProfile, known?:
   return candidates(book, column.heading)
     .map((candidate): Guess => {
       const fit = fitOf(column, candidate.field, file, known, book.ofParty);
-      return { ...candidate, fit, final: candidate.score * fit.factor };
+      return { ...candidate, fit, final: candidate.score * fit.factor, isAsked: known !== undefined };
     })
     .sort((a, b) => b.final - a.final);
 }
@@ -163,6 +176,8 @@ export interface Candidate {
   readonly score: number;
   /** As a clause: `the heading is the field's name`. */
   readonly why: string;
+  /** Whether every word of the heading says so. */
+  readonly isWhole: boolean;
 }
 
 interface Phrase extends Words {
@@ -180,10 +195,10 @@ const LEAST = 0.74;
 /** Of a heading that says more. */
 const PART = 0.87;
 /** Whose place it is says nothing about what of it: `Address City`, `Default Address Province Code`. */
-const PLACE: ReadonlySet<string> = new Set('address default po site location office'.split(' '));
+const PLACE: ReadonlySet<string> = new Set('address default po site location office campus'.split(' '));
 /** Words that relate what stands beside them. */
-const RELATING: ReadonlySet<string> = new Set('to on by at in aan an since'.split(' '));
-const PLACED = /^(?:city|country|state_province|zip_.*|address_line_\d|po_box|phone)$/;
+const RELATING: ReadonlySet<string> = new Set('to on by at in since'.split(' '));
+const PLACED = /^(?:city|country|state_province|zip_.*|address(?:_line_\d)?|phone)$/;
 /** What a value of the fields may be called at the end: `Custodian Name`, `Region Code`, `Fax No.`, `Start Date`. */
 const CALLED_SO: readonly (readonly [word: string, isFor: (field: FieldSpec) => boolean])[] = [
   ['date', ({ type }) => type.kind === 'date'],
@@ -195,19 +210,27 @@ const CALLED_SO: readonly (readonly [word: string, isFor: (field: FieldSpec) => 
         name,
       ),
   ],
-  ['code', ({ name }) => /^(?:country|state_province|zip_.*|currency\.value|bldg_name|floor|room)$/.test(name)],
+  [
+    'code',
+    ({ name, type }) =>
+      type.kind === 'enum' || /^(?:country|state_province|zip_.*|currency\.value|bldg_name|floor|room)$/.test(name),
+  ],
   ['number', ({ name }) => /^(?:phone|mobile|fax|room|floor|bldg_name|unit)$/.test(name)],
+  ['number', ({ type }) => type.kind === 'reference' && type.to === 'contract'],
+  ['title', ({ name }) => name === 'product_description'],
+  ['description', ({ name }) => /^(?:category\.\w+|lifecycle_stage|status)$/.test(name)],
   ['address', ({ name }) => /^(?:contact_person\.email|mac_address|website)$/.test(name)],
+  ['link', ({ name }) => name === 'website'],
 ];
 /** Words that say something of whatever stands beside them. */
 const LEANING: ReadonlySet<string> = new Set(
-  'name number id code type status state date description designation value amount cost price total start end from to until note title term year model unit class group level object reference address product item service period currency serial'.split(
+  'name number id code type status state date description designation value amount cost price total start end from to until title term year model unit class group level object reference address product item service period currency serial'.split(
     ' ',
   ),
 );
 /** Of the word alone: less than of `Company name` or `Hostname`. */
-const NAME = 0.93;
-const BARE_NAME = /^(?:name|nom|nome|nombre)$/i;
+const NAME = 0.92;
+const BARE_NAME = /^(?:name|nom|nome|nombre|bezeichnung|designation)$/i;
 /** By its mark in the vocabulary. */
 const WEIGHTS: Readonly<Record<string, number>> = { '?': 0.78, '-': 0.6 };
 
@@ -225,6 +248,8 @@ interface PhraseBook {
   readonly ofParty: boolean;
   /** What a longer heading may end with. */
   readonly ends: readonly Phrase[];
+  /** The words of headings that no field is for. */
+  readonly none: ReadonlySet<string>;
 }
 
 /** Fields that can be written, by what a heading says alone, the best first. */
@@ -237,7 +262,7 @@ export function candidates(book: PhraseBook, heading: string): Candidate[] {
   // `Maker / Company`; `City / State` is two things in one column.
   const [only, ...others] = said;
   const isTwo = others.some(([best]) => best!.field !== only![0]!.field);
-  if (whole.length > 0 && (!isTwo || whole[0]!.score >= HIGH)) return whole;
+  if (whole.length > 0 && (!isTwo || whole[0]!.isWhole)) return whole;
   if (isTwo) return [];
   // `Address: City`, `Finance - Supplier`: what stands behind says what it is, unless it leans on what stands before.
   const group = GROUPED.exec(heading)?.[1];
@@ -251,8 +276,12 @@ const lowered = (score: number, share: number) => (score < LIKELY ? score * shar
 
 const GROUPED = /^.*[^\s](?:\s+[-–>|]\s+|:\s*)(\S.*)$/u;
 
-function candidatesOf({ resource, phrases: index, context, plain, ends }: PhraseBook, heading: string): Candidate[] {
+function candidatesOf(
+  { resource, phrases: index, context, plain, ends, none }: PhraseBook,
+  heading: string,
+): Candidate[] {
   const said = wordsOf(heading);
+  if (none.has(said.words.join(' '))) return [];
   const found = new Map<FieldSpec, Candidate>();
   const look = (
     { words, joined }: Pick<Words, 'words' | 'joined'>,
@@ -264,7 +293,7 @@ function candidatesOf({ resource, phrases: index, context, plain, ends }: Phrase
       const order = phrase.joined === joined || phrase.words.length !== words.length ? 1 : OTHER_ORDER;
       const score = share === 1 ? phrase.weight * order : lowered(phrase.weight * order, share);
       if (isFor(phrase) && (found.get(phrase.field)?.score ?? 0) < score)
-        found.set(phrase.field, { field: phrase.field, score, why: whyOf(phrase, said) });
+        found.set(phrase.field, { field: phrase.field, score, why: whyOf(phrase, said), isWhole: share === 1 });
     }
   };
   /** Unless something is found already. */
@@ -295,6 +324,7 @@ function candidatesOf({ resource, phrases: index, context, plain, ends }: Phrase
       ({ field }) => PLACED.test(field.name),
     );
     lookWithout((word) => RELATING.has(word), PART);
+    lookWithout((word) => RELATING.has(word) || plain.has(word), PART);
     for (const [called, isFor] of CALLED_SO) {
       lookWithout(
         (word) => word === called,
@@ -312,16 +342,23 @@ function candidatesOf({ resource, phrases: index, context, plain, ends }: Phrase
   const strange = said.words.filter((word) => !isKnown(word));
   const isOther = said.words.some((word) => OTHER_THINGS.has(word));
   if (strange.length === 1 && !isOther)
-    lookWithout(
-      (word) => word === strange[0] || isPlain(word),
-      0,
-      ({ words, joined, weight }) =>
-        (weight >= HIGH || (weight >= LIKELY && said.joined.endsWith(joined))) &&
-        (words.length > 1 || !LEANING.has(joined)),
-    );
+    for (const isDropped of [
+      (word: string) => word === strange[0],
+      (word: string) => word === strange[0] || isPlain(word),
+    ])
+      lookWithout(
+        isDropped,
+        0,
+        ({ words, joined, weight }) =>
+          (weight >= HIGH ||
+            (weight >= LIKELY &&
+              (said.joined.endsWith(joined) || (words.length > 1 && said.joined.startsWith(joined))))) &&
+          (words.length > 1 || !LEANING.has(joined)),
+      );
   if (found.size === 0 && !isOther)
-    for (const { field, joined, text } of ends)
-      if (said.joined.endsWith(joined)) found.set(field, { field, score: LEAST, why: `it ends with "${text}"` });
+    for (const { field, ordered, text } of ends)
+      if (said.ordered.slice(-ordered.length).join() === ordered.join())
+        found.set(field, { field, score: LEAST, why: `it ends with "${text}"`, isWhole: false });
   return [...found.values()].sort((a, b) => b.score - a.score);
 }
 
@@ -424,5 +461,6 @@ function writeBook(spec: ResourceSpec): PhraseBook {
     ]),
     ofParty: spec.name === 'supplier' || spec.name === 'customer',
     ends,
+    none: new Set(phrases(NO_FIELD[spec.name]).map((text) => wordsOf(text).words.join(' '))),
   };
 }

@@ -10,7 +10,7 @@ import type { FieldSpec, ReferenceTarget } from '../resources/spec.js';
 import { booleanValue, checkValue, enumValue } from '../resources/value-check.js';
 import { type DateFinding, isDate, surveyFormats } from './dates.js';
 import type { Column, FileProfile, SampledCell } from './profile.js';
-import { NO_PLACES, phrases, VALUE_WORDS } from './vocabulary.js';
+import { DIRECTIONS, NO_PLACES, phrases, VALUE_WORDS } from './vocabulary.js';
 import { wordsOf } from './words.js';
 
 /** Whether the service has a record of this name; undefined where it was not asked for such records. */
@@ -96,6 +96,7 @@ const OTHERWISE: readonly (readonly [fields: RegExp, isOther: (text: string) => 
   [/./, (text) => /\p{L}/u.test(text) && booleanValue(text) !== undefined, 'yes and no'],
   [/./, (text) => /^\d{1,3}(?:\.\d{1,3}){3}$/.test(text), 'network addresses'],
   [/^(?:state_province|city|area|floor|room|bldg_name)$/, (text) => NO_PLACE.has(plainWords(text)), 'no places'],
+  [/^state_province$/, (text) => DIRECTION.has(plainWords(text)), 'directions, no states'],
   [/^unit$/, (text) => !/\d/.test(text), 'units of measure'],
   [/^website$/, (text) => !text.includes('.'), 'no addresses of pages'],
   [/^(?:contact_person\.)?name$/, (text) => PHONE.test(text), 'numbers, not names'],
@@ -103,6 +104,7 @@ const OTHERWISE: readonly (readonly [fields: RegExp, isOther: (text: string) => 
 
 const plainWords = (text: string) => wordsOf(text).words.join(' ');
 const NO_PLACE: ReadonlySet<string> = new Set(phrases(NO_PLACES).map(plainWords));
+const DIRECTION: ReadonlySet<string> = new Set(phrases(DIRECTIONS).map(plainWords));
 
 /** `SUP-0017`: people and companies are not called so, things are. */
 const CODE = /^\p{L}{0,5}[-_. ]?\d{2,}$/u;
@@ -268,7 +270,8 @@ function partsOf(column: Column, { columns, rows, sample, whole }: FileProfile):
     else groups.set(total, [row]);
   }
   const repeated = [...groups].filter(([total, { length }]) => total !== undefined && total !== 0 && length > 1);
-  if (repeated.length === 0) return undefined;
+  // Of one group alone the sum may be a coincidence: two laptops at half of their price.
+  if (repeated.length < 2) return undefined;
   return columns.find(
     (other) =>
       other !== column &&
@@ -342,7 +345,7 @@ function fitNames(cells: readonly SampledCell[], to: ReferenceTarget, known: Kno
 }
 
 /** Lifts a likely heading to a certain one. */
-const RAISED = 1.13;
+const RAISED = 1.17;
 
 /** Values that have a type of their own, for which the service has other fields. */
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/u;

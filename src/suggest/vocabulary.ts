@@ -10,9 +10,9 @@ type Vocabulary = Readonly<Record<string, string>>;
 /** Words that name the resource itself: `Vendor City` in a list of suppliers is the city. */
 export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
   asset:
-    'inventar ci configuration system chassis fixed asset equipment item device hardware inventory machine product computer laptop notebook gerat anlage actif activo equipo equipement appareil materiel equipamento ativo bem handset vehicle printer server workstation tablet pc',
+    'inventar ci cmdb configuration system chassis fixed asset equipment item device hardware inventory machine product computer laptop notebook gerat anlage actif activo equipo equipement appareil materiel equipamento ativo bem handset vehicle printer server workstation tablet pc',
   contract:
-    'lease subscription licence license wartungsvertrag mietvertrag leasingvertrag contract agreement vertrag contrat contrato',
+    'lease subscription licence license award wartungsvertrag mietvertrag leasingvertrag contract agreement vertrag contrat contrato',
   supplier:
     'supplier vendor company organisation factory facility contractor lieferant lieferanten fournisseur proveedor fornecedor firm firma',
   customer: 'customer client company organisation account kunde kunden cliente',
@@ -22,7 +22,7 @@ export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
 export const PLAIN_QUALIFIERS = `
   responsible aktuell aktueller aktuelle actual actuel actuelle display official primary main full legal current standard text field info information detail data master default basic corporate
   registered internal billing remit remittance mailing hq headquarter netto brutto ht ttc usd eur euro gbp sterling
-  fulfillment fulfilment postal principal 1 fiscal comercial pound dollar chf aed cad aud inr jpy pln sek nok dkk zar`;
+  fulfillment fulfilment postal principal 1 fiscal comercial pound dollar chf aed cad aud inr jpy pln sek nok dkk zar work requesting public merceologico merceologica`;
 
 /** Words that make another thing of whatever stands beside them. */
 export const OTHER_THINGS: ReadonlySet<string> = new Set(
@@ -40,8 +40,10 @@ export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
     account: acct konto compte cuenta conta rekening; acquisition: acq acquis; active: aktiv actief; address: addr adr
     adresse anschrift direccion indirizzo adres endereco morada; amount: amt betrag montant importe importo bedrag
     monto; annual: jahrlich annuel annuelle anual annuale jaarlijks yearly; approved: genehmigt freigegeben approuve
-    aprobado approvato goedgekeurd aprovado; asset: asst anlagen bien bene cespite cespiti middel; assigned:
-    zugewiesen zugeordnet zuordnung affecte attribue asignado assegnato toegewezen atribuido; assignee: assegnatario
+    aprobado approvato goedgekeurd aprovado; activation: aktivierung ativacao activacion attivazione activering; asset: asst anlagen activo ativo actif bien
+    bene cespite cespiti middel; award: adjudicacion adjudicacao aggiudicazione zuschlag attribution gunning; awardee:
+    adjudicatario adjudicataria aggiudicatario attributaire titulaire zuschlagsempfanger; assigned:
+checked issued allocated herausgegeben ausgegeben ubergeben uitgecheckt uitgegeven alocado allocato     zugewiesen zugeordnet zuordnung affecte attribue asignado assegnato toegewezen atribuido; assignee: assegnatario
     affectataire; automatic: auto automatisch automatische automatico automatica automatique tacite tacito tacita
     stillschweigende automatically; brand: marke marque marca merk; building: bldg bldng gebaude batiment edificio
     gebouw predio; by: durch door da por par; category: cat kategorie categorie categoria rubrik rubrique rubriek
@@ -50,7 +52,7 @@ export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
     company: co firma firmen unternehmen societe entreprise empresa azienda bedrijf ditta impresa gesellschaft;
     condition: cond condicion condicione condicoe condizione condizioni; contact: kontakt contacto contatto contato
     ansprechpartner ansprechperson interlocuteur referente; contract: cntr contr marche vertrag vertrage contrat contrato
-    contratto agreement overeenkomst; cost: kosten costo coste cout custo; country: cntry ctry land lander pays pais
+    contratto agreement overeenkomst contractual contratual contrattuale contractuel; cost: kosten costo coste cout custo; country: cntry ctry land lander pays pais
     paese nazione nacao nation; currency: curr wahrung wahrg devise monnaie moneda divisa moeda valuta munt; customer:
     cust client kunde kunden cliente klant debitor debitoren debiteur; date: dt datum data fecha; day: tage jour dia
     giorno giorni dag dagen; deactivation: deaktivierung; department: dept abteilung departamento reparto afdeling;
@@ -58,49 +60,52 @@ export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
     bezeichnungen denominacion denominazione denominacao libelle intitule benaming; device: gerat gerate appareil
     dispositivo toestel apparaat; effective: eff; email: mail courriel correo mailadresse; employee: mitarbeiter
     medewerker dipendente empleado; end: ende einde eind fin fim fine; equipment: equip equipement equipo equipamento
-    apparecchiatura; expiry: exp expiration expire ablauf vencimiento vencimento echeance scadenza verval caducidad;
+    apparecchiatura; expiry: vervalt expira scade vence verloopt exp expiration expire ablauf vencimiento vencimento echeance scadenza verval caducidad;
     family: famille familia famiglia; fax: telefax telecopie telecopieur telfx; first name: vorname prenom voornaam; floor: flr
     etage stockwerk geschoss piso planta piano verdieping andar niveau; from: von ab desde depuis vanaf dal; group: gruppe
     groupe grupo gruppo groep; hardware: hw; historical: storico historique historico historisch historische historic;
-    in service: inbetriebnahme ingebruikname; inventar: inventaire inventario inventaris; inventory: inv; item:
+    in service: inbetriebnahme ingebruikname; industry: sector settore sektor secteur setor branche; inventar: inventaire inventario inventaris; inventory: inv; item:
     articulo article artikel articolo artigo; last name: nachname cognome achternaam apellido; licence: license lizenz
     licencia licenza licentie; location: loc standort ubicacion emplacement ubicazione locatie localizacao luogo;
     maintenance: maint wartung manutenzione manutencao mantenimiento onderhoud; manufacturer: manuf mfg mfgr mfr maker
-    hersteller fabricant fabricante fabbricante fabrikant produttore constructeur fabrikat; mobile: mob handy mobil
-    movil celular cellulare cell telemovel mobiel; model: mdl modell modele modelo modello; maximum: max; month: monat mois mes mese
+    hersteller costruttore fabricant fabricante fabbricante fabrikant produttore constructeur fabrikat; mobile: mob handy mobil
+    movil celular cellulare cell telemovel mobiel; model: mdl modell modele modelo modello; maximum: maximal maximale massimo maximo max; month: monat mois mes mese
     maand; monthly: mtl monatlich monatliche mensuel mensual mensile mensal maandelijks maandelijkse mensuelle; name:
-    nm nom nome naam nombre; note: comment remark bemerkung kommentar notiz anmerkung hinweis remarque commentaire
+    nm nom nome naam nombre; note: toelichting erlauterung comment remark bemerkung kommentar notiz anmerkung hinweis remarque commentaire
     nota comentario observacion observation observacoe opmerking commento annotazione osservazione osservazioni obs
     observacao annotazioni freitext; notice: kundigung preavis preaviso preavviso opzeg opzegging; number: no nbr nmr nr
-    nro num numero nummer; on: op; object: objet objeto oggetto gegenstand onderwerp objekt; organisation: org
+    nro num numero nummer; on: op; object: objet objecto objeto oggetto gegenstand onderwerp objekt; organisation: org
     organization; owner: eigentumer besitzer inhaber proprietaire propietario proprietario eigenaar detenteur;
     payment: zahlung paiement pago pagamento betaling reglement; payment term: zahlungsbedingung zahlungsbedingungen
     zahlungsziel zahlungskondition zahlungskonditionen betalingsconditie betalingsvoorwaarde; percent: pct; period:
     frist delai plazo prazo periodo; person: personne persona pessoa persoon; phone: ph tel telefon telefono telefone
-    telephone tlf telf telefoon; postcode: plz postleitzahl pstlz cap; price: preis prix precio preco prezzo prijs;
-    product: produkt produit producto prodotto produto; province: prov provincia provincie; purchase: anschaffung kauf
+    telephone tlf telf tfno telefoon; postcode: plz postleitzahl pstlz cap; price: preis prix precio preco prezzo prijs;
+    product: produkt produit producto prodotto produto; province: prov provincia provincie; public: publique publica publico pubblica offentlich; purchase: purchased bought purch anschaffung kauf
     achat compra aquisicao adquisicion acquisto aankoop aanschaf beschaffung inkoop; quantity: qnty qty quant; reason:
     raison razon razao ragione; reference: ref referenz referencia riferimento referentie; region: regio regione;
-    renewal: verlangerung renouvellement renovacion reconduction rinnovo verlenging renew; responsible: verantwortlich
+    renewal: verlangerung renouvellement renovacion renovacao reconduction rinnovo verlenging renew; responsible: verantwortlich
     verantwortlicher verantwortliche verantwoordelijke responsable responsavel responsabile zustandig; room: rm raum
     zimmer salle sala habitacion stanza kamer ruimte locale; serial: ser serie serien seriale; serial number: sn matricola;
-    service: svc; signed: unterzeichnet unterschrieben signe firmado firmato ondertekend assinado; site: sede sitio
-    sito vestiging; start: begin beginn debut inicio inizio aanvang ingang; status: statut; street: str strasse stras
-    rue calle straat; subcategory: subcat unterkategorie subcategoria sottocategoria subcategorie; supplier: vend
+    service: svc; signature: unterschrift assinatura sottoscrizione stipula handtekening formalizacion celebracao; signed: getekend unterzeichnet unterschrieben signe firmado firmato ondertekend assinado; site: sede sitio
+    sito vestiging; start: commencement begin beginn debut inicio inizio aanvang ingang; status: statut; street: str strasse stras
+    rue calle straat; subcategory: subcat unterkategorie subcategoria sottocategoria subcategorie; supplier: anbieter aanbieder vend
     vendor lieferant lieferanten kreditor kreditoren fournisseur proveedor fornecedor fornitore leverancier provider contractant
     contractor prestataire dienstleister auftragnehmer proveedora lieferfirma; term: termijn termini; title: titel
     titre titulo titolo; total: gesamt totale totaal; type: typ tipo soort art tipologia; unit: unitario unitaire unitaria; until: till bis hasta jusqu
     tot ate upto thru through fino; user: benutzer nutzer anwender utilisateur usuario utente gebruiker utilizador
     usager; valid: gultig valide valido valida geldig vigencia validity; value: val wert valeur valor valore waarde;
-    warranty: warr wty garantie garantia garanzia guarantee gewahrleistung; year: jahr annee anno ano jaar; yes: ja
-    oui si sim; 1: one; 2: two; birth date: dob; conservation: conservacion conservacao conservazione; signatory:
-    signataire firmante firmatario unterzeichner ondertekenaar; lease: leasing miete miet renting; vehicle: fahrzeug
+    warehouse: lager almacen magazzino entrepot armazem magazijn; warranty: warr wty garantie garantia garanzia guarantee gewahrleistung; year: jahr annee anno ano jaar; yes: ja
+    oui si sim; 1: one; 2: two; birth date: dob; conservation: conservacion conservacao conservazione; patrimonio: patrimonial; signatory:
+    signataire firmante firmatario unterzeichner ondertekenaar; key: schlussel clave chiave sleutel chave; lease: leasing miete miet renting; vehicle: fahrzeug
     vehiculo vehicule veiculo veicolo voertuig; residual: rest residuel residuelle residuo residuale; line: ligne
-    zeile regel linea linha; expense: depense gasto spesa ausgabe; disposal: dismissione; approval: freigabe
-    genehmigung approvazione; insurance: versicherung assurance seguro assicurazione verzekering`).flatMap((entry) => {
-    const [concept = '', words = ''] = entry.split(': ');
-    return words.split(' ').map((word) => [word, concept.split(' ')] as const);
-  }),
+    zeile regel linea linha; expense: depense gasto spesa ausgabe; disposal: dismissione; document: doc dokument documento; material: matl; party: partij partei parte partie; primary:
+    haupt hoofd; requesting: demandeur solicitante richiedente requirente; approval: freigabe
+    genehmigung approvazione; insurance: versicherung assurance seguro assicurazione verzekering; default: predefinita predefinito predeterminada predeterminado padrao standaard defaut; lessor: landlord vermieter leasinggeber loueur bailleur arrendador locatore verhuurder; life: lebensdauer nutzungsdauer levensduur vie vida vita; nda: geheimhaltung geheimhaltungsvereinbarung; offer: quote quotation bid angebot offre oferta offerta offerte proposta; tag: etichetta etiqueta etiquette etikett marcacao`).flatMap(
+    (entry) => {
+      const [concept = '', words = ''] = entry.split(': ');
+      return words.split(' ').map((word) => [word, concept.split(' ')] as const);
+    },
+  ),
 );
 
 /** Words of other languages and of everyday use for the values of a list, by field; each means one value and no other. */
@@ -144,7 +149,19 @@ export const NO_PLACES = `
   active; inactive; in use; in stock; in repair; in service; available; assigned; deployed; retired; disposed; scrapped;
   broken; spare; stock; lost; new; used; good; fair; poor; open; closed; yes; no; high; medium; low; critical; aktiv;
   inaktiv; in betrieb; lager; defekt; ausgemustert; en service; en stock; hors service; reforme; actif; inactif; rebut;
-  activo; baja; almacen; bueno; malo; emea; apac; amer; latam; dach; global`;
+  activo; baja; almacen; bueno; malo; emea; apac; amer; latam; dach; global; non active; decommissioned`;
+
+/** A region called so is none of a country's provinces. */
+export const DIRECTIONS =
+  'north; south; east; west; central; nord; sud; ost; ouest; est; norte; sur; sul; oeste; este; zuid; oost';
+
+/** Headings that no field is for, though their words are like those of one. */
+export const NO_FIELD: Readonly<Record<ResourceName, string>> = {
+  asset: 'current value; book value; net book value; nota fiscal',
+  contract: '',
+  supplier: '',
+  customer: '',
+};
 
 /** The phrases of an entry, one blank between their words. */
 export function phrases(entry: string): string[] {
@@ -154,10 +171,17 @@ export function phrases(entry: string): string[] {
     .filter((phrase) => phrase !== '');
 }
 
+/** Every beginning with every end. */
+function each(beginnings: string, ends: string): string {
+  return phrases(beginnings)
+    .flatMap((first) => phrases(ends).map((last) => `${first} ${last}`.replace(/^\? /, '?')))
+    .join('; ');
+}
+
 const LOCATION: Vocabulary = {
   city: 'city name; locality; poblacion; ?suburb; ?post town; ?wohnort; ?city town village locality; *city',
   country: `
-    country name; country code; iso country; iso country code; ?country region; ?herkunftsland; country key; *country;
+    country name; country code; iso country; iso country code; country region; country region code; ?herkunftsland; country key; *country;
     *country code`,
   state_province: `
     state code; bundesland; departement; prefecture; ?county; ?region; ?kanton; ?comunidad autonoma; ?estado
@@ -167,7 +191,7 @@ const LOCATION: Vocabulary = {
 
 /** Who sells or lets, to whatever it is sold. */
 const SELLERS = `
-  ?reseller; ?seller; ?dealer; ?distributor; ?distributeur; ?revendeur; ?handler; ?rivenditore; ?lessor; ?leasinggeber; ?loueur;
+  ?reseller; ?seller; ?dealer; ?distributor; ?distributeur; ?revendeur; ?handler; ?rivenditore; ?lessor;
   ?leasing company`;
 
 const ASSET: Vocabulary = {
@@ -178,7 +202,7 @@ const ASSET: Vocabulary = {
     description; ?equipment description; display name; system name; node name; dns name; ci name; configuration item;
     nom materiel; inventargegenstand; gegenstand; ?computer; ?server; ?workstation; ?artikelbezeichnung; ?materiel;
     ?item description; ?objektbezeichnung; ?software; ?software name; ?application; ?license name; ?description; nome
-    do bem; nome do ativo; ?bem; ?ativo; ?descricao do bem; ?geratebezeichnung; ?netbios name; ?key field; ?net name;
+    do bem; nome do ativo; ?bem; ?ativo; ?descricao do bem; ?object title; ?object name; ?geratebezeichnung; ?netbios name; ?key field; ?net name;
     ?network name`,
   manufacturer: `
     brand; oem; ?make; brand name; make manufacturer; producer; ?geratehersteller; ?publisher; ?software publisher;
@@ -186,15 +210,15 @@ const ASSET: Vocabulary = {
   serial_number: `
     serial id; serial code; fabriknummer; service tag; ?service tag number; serial s n; factory number; geratenummer
     serial; ?vin; ?fahrgestellnummer; ?chassis number; ?fabrikationsnummer; *serial number; ?fin;
-    ?fahrzeugidentifikationsnummer; ?numero chassi; -imei; -imei number`,
+    ?fahrzeugidentifikationsnummer; ?numero chassi; ?imei; ?imei number`,
   pseudo_number: 'pseudo serial number',
   asset_tag: `
-    tag number; asset tag number; property tag; inventory tag; barcode; inventarnummer; etiquette; etiqueta; ?asset
+    tag number; asset tag number; property tag; inventory tag; barcode; inventarnummer; ?asset
     number; ?asset id; ?asset code; ?equipment number; ?equipment id; ?property number; ?codigo de activo; ?numero de
     activo; tag id; asset label; inventar code; code inventaire; code barre; ?fixed asset number; ?equipment code; ?item code;
-    ?inventory id; ?inventory code; ?numero interne; ?id interne; ?property id; ?kennzeichen; ?license plate; ?plate
+    ?inventory id; ?inventory code; ?numero interne; -id interne; ?control number; ?property id; ?kennzeichen; ?license plate; ?plate
     number; -device id; -item id; -codigo; ?anlage; ?geratenummer; ?immatriculation; ?matricula; *asset tag;
-    patrimonio; numero patrimonio; etiqueta patrimonial; ?plaqueta; ?tombo; ?tombamento; ?numero tombo; ?fleet number;
+    patrimonio; numero patrimonio; code patrimonio; ?plaqueta; ?tombo; ?tombamento; ?numero tombo; ?fleet number;
     ?registration; ?registration number; ?numero immobilisation; ?identifier; *asset number; *asset id; ?internal
     number`,
   lifecycle_stage: `
@@ -206,7 +230,7 @@ const ASSET: Vocabulary = {
   product_description: `
     ?model; ?model name; ?description; ?item description; ?asset description; ?product; ?product name; ?specification;
     ?hardware model; ?computer model; ?product model; ?equipment model; ?device model; ?model description; ?make
-    model; ?modellbezeichnung; ?typbezeichnung; ?produktbezeichnung; ?model type; ?handset model; *model name`,
+    model; ?modellbezeichnung; ?typbezeichnung; ?produktbezeichnung; ?designation; ?model type; ?handset model; *model name`,
   asset_notes: `
     ?description; ?information; ?info; ?additional information; ?additional note; ?detail; ?notizen; ?asset
     description`,
@@ -235,38 +259,38 @@ const ASSET: Vocabulary = {
     sub category; sub; subcategory name; sous categorie; ?subclass; ?sub type; ?subtype; ?sub class; ?device subtype;
     ?sous famille; *subcategory name; *class name; ?sub group; ?subgroup`,
   asset_owner: `
-    owner name; owner email; responsible; responsible person; custodian; ?assigned to; ?assigned user; ?user; -user
+    owner name; owner email; responsible; responsible person; custodian; ?assigned to; ?assigned user; ?user; ?user
     name; ?employee; ?held by; owned by; asset custodian; ?full name; ?employee name; ?employee full name; ?user full
-    name; ?assigned employee; ?issued to; ?allocated to; ?allocated user; ?primary user; ?current user; ?assigned
-    person; ?in use by; ?used by; ?zugewiesen; ?user email; ?employee email; ?assigned email; -name; -agent; ?checked
-    out to; ?checked out; ?fahrer; ?driver; ?primary user email; ?primary user email address; ?assigned user name;
+    name; ?assigned employee; ?primary user; ?current user; ?assigned
+    person; ?in use by; ?used by; ?zugewiesen; ?user email; ?employee email; ?assigned email; -name; -agent; ?assigned out to; ?assigned out; ?fahrer; ?driver; ?primary user email; ?primary user email address; ?assigned user name;
     ?conducteur; ?conductor; ?detentor; ?colaborador; ?funcionario; ?last logon user; ?last user; ?last logged on
-    user; affectataire; ?user fullname; -contact; zugeordnete person; ?person; ?entleiher; ?ausleiher; ?borrower`,
+    user; affectataire; ?user fullname; -contact; zugeordnete person; ?person; ?entleiher; ?ausleiher; ?borrower; ?student; ?staff; ?staff
+    name; ?teacher; ?holder; *user full name`,
   business_unit: `
-    bu; geschaftsbereich; organisationseinheit; unite commerciale; unidad de negocio; ?dependencia; ?department; ?division; ?departement; -cost centre;
-    -cost center; -kostenstelle; -service; -company; -home unit`,
+    bu; geschaftsbereich; organisationseinheit; unite commerciale; unidad de negocio; ?dependencia; ?department; ?division; ?departement; ?bereich; ?direction; -cost centre;
+    -cost center; -kostenstelle; -service; -company; -home unit; ?requesting department; ?requesting service; ?setor`,
   attached_supplier: `
-    ${SELLERS}; supplier name; ?purchased from; ?bought from; supplied by; ?procured from; ?bought at; ?bezugsquelle;
+    ${SELLERS}; supplier name; ?purchased from; ?purchased at; supplied by; ?procured from;  ?bezugsquelle;
     ?handler name; *supplier; ?sold by`,
   customer: '',
-  usage_status: 'usage; use status; nutzungsstatus',
+  usage_status: 'usage; use status; nutzungsstatus; ?environment',
   address: 'street address; full address; site address; domicilio; ?address line 1; ?address 1',
-  zip_code: 'post code; cp; ?zip postal; cep',
+  zip_code: 'post code; postal; cp; ?zip postal; cep',
   location_description: `
     location note; ?location; ?site; ?site name; ?lieu; ?lagerort; ?asset location; ?current location; ?equipment
     location; ?device location; ?item location; ?office location; ?building location; ?location name; ?site location;
     ?lagerplatz; ?aufstellungsort; ?localisation; ?physical site; ?place; ?storage location; ?aufstellort; ?office;
     ?depot; ?ad site; ?standort raum; ?install location; ?installed location; ?campus; ?branch office; ?plant; ?werk;
-    *location; ?location label; ?branch; ?filiale`,
+    *location; ?location label; ?branch; ?filiale; ?local; ?yard; ?warehouse`,
   asset_location_address: 'installation address',
   bldg_name: '?building number; ?site building; ?campus building; ?haus; ?gebaudeteil; ?bloco',
   floor: 'storey; floor number; ?floor level; ?geschosse; ?level',
   unit: 'unit number; suite; apartment',
   room: `
-    room number; room name; ?lab; ?bureau; ?room location; ?office number; ?buro; ?local; ?laboratory;
+    room number; room name; ?ambiente; ?lab; ?bureau; ?room location; ?office number; ?buro; ?local; ?laboratory;
     ?raumbezeichnung; ?office; -piece; ?aula; ?despacho`,
   street: 'street name; ?road',
-  area: 'bereich; -zone',
+  area: '-zone',
   general_info_notes: 'general information; general info',
   warranty_status: 'in warranty; under warranty; ?warranty',
   warranty_type: '?warranty',
@@ -285,9 +309,10 @@ const ASSET: Vocabulary = {
   support_status: 'in support; under support; ?support',
   support_type: '?support; ?support level',
   support_provider: `
-    support vendor; maintenance provider; ?service vendor; ?service provider; ?maintenance vendor; ?wartungsfirma;
+    support vendor; supported by; maintenance provider; ?service vendor; ?service provider; ?maintenance vendor; ?wartungsfirma;
     ?amc vendor`,
-  end_of_support_date: 'supportende',
+  end_of_support_date:
+    'supportende; ?manufacturer support end; ?supplier support end; ?auto update expiry; ?auto update expiry date',
   support_start_date: 'support from; maintenance start; maintenance start date; ?amc start; ?amc start date',
   support_end_date: `
     support until; support expiry; support expiry date; maintenance end; maintenance end date; ?support; maintenance
@@ -297,7 +322,7 @@ const ASSET: Vocabulary = {
   support_contact_email: 'support contact',
   support_notes: 'maintenance note',
   original_cost: `
-    purchase price; acquisition cost; acquisition value; acquisition price; purchase value; unit cost; buy price;
+    purchase price; ahk; acquisition cost; acquisition value; acquisition price; purchase value; unit cost; buy price;
     einkaufspreis; ?price; ?unit price; ?original value; historical cost; cost price; cost value; price paid; asset
     cost; equipment cost; neupreis; ?asset value; ?purchase amount; ?unit value; ?item cost; ?replacement cost; ?preis
     euro; ?valeur; -total cost; ?acquisition amount; -list price; *purchase price; *purchase cost`,
@@ -306,10 +331,11 @@ const ASSET: Vocabulary = {
     service; mise en service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install date; ?installation
     date; ?go live date; commissioned; date commissioned; in use since; placed in service; date placed in service; in
     betrieb seit; ?date deployed; ?date installed; ?installed; ?installed on; -purchase date; -date acquisition;
-    ?fecha alta; ?aktivierung; ?aktivierungsdatum; ?data instalacao; ?capitalized on; ?capitalised on;
+    ?fecha alta; ?activation; ?activation date; ?data instalacao;
+    entrata in funzione; data entrata in funzione; entrata in servizio; puesta en marcha; ?capitalized on; ?capitalised on;
     ?capitalization; -date acquired`,
   depreciation_schedule: 'depreciation; depreciation method; abschreibung; amortissement; depreciacion',
-  estimated_salvage_value: 'salvage; residual value; restwert; valeur residuelle',
+  estimated_salvage_value: 'salvage; residual; residual value; restwert; valeur residuelle',
   financial_notes: 'finance note; cost note',
   'currency.value': 'currency code; cost currency',
   'currency.symbol': 'currency sign',
@@ -330,48 +356,46 @@ const CONTRACT: Vocabulary = {
     bezeichnung; objet; subject; ?project name; ?project; ?project title; contract label; vertragsgegenstand;
     ?contract subject; ?award title; ?procurement title; ?project description title; ?objet du marche; ?software;
     ?product; ?product name; ?subscription; ?service name; ?record name; ?vertragsinhalt; ?descricao do contrato;
-    ?app; ?app name; *contract name; *contract title; ?anlage; ?gerat`,
+    ?app; ?app name; ?property; ?short text; ?kurztext; *contract name; *contract title; ?anlage; ?gerat`,
   number: `
     contract id; contract code; contract reference; reference number; award number; ?reference; ?unique id; ?po
     number; ?purchase order; ?purchase order number; ?bestellnummer; ?procurement id; ?award id; contract key;
     vertragskennung; numero de marche; ?award reference; ?procurement number; ?procurement reference; ?document
-    number; ?contract identifier; ?no dossier; ?no decision; ?aktenzeichen; ?order number; ?ocid; ?numero expediente;
+    number; ?contract identifier; ?cig; ?no dossier; ?no decision; ?aktenzeichen; ?order number; ?ocid; ?numero expediente;
     ?expediente; ?record id; ?policennummer; ?policy number; ?police number; *contract number; ?contrato; ?processo;
     ?numero processo; ?tender id; ?tender number; ?tender reference; ?notice identifier; ?notice number; ?circuit id;
-    ?lease number; ?subscription id; ?work order number`,
+    ?lease number; ?subscription id; ?work order number; ?purchase document; -id`,
   parent_contract: `
-    parent contract code; parent contract id; parent; parent no; master agreement; framework; framework agreement; rahmenvertrag; contrat cadre; contrato marco`,
+    parent contract code; parent contract id; parent; parent no; msa; framework; framework agreement; rahmenvertrag; contrat cadre; contrato marco`,
   customer: `
     buyer; auftraggeber; ?client company; ?auftraggeber name; ?account name; ?account; ?buyer name; ?contratante;
     ?orgao`,
   supplier: `
-    ${SELLERS}; contractor; contractor name; provider; auftragnehmer; awarded supplier; ?awardee; ?counterparty;
-    ?company; ?company name; ?recipient; ?prestataire; ?adjudicatario; contracting company; attributaire; titulaire;
-    nom du titulaire; dienstleister; ?awarded to; ?winner; ?winner name; ?winning bidder; ?successful bidder;
+    ${SELLERS}; contractor; contractor name; provider; auftragnehmer; awarded supplier; awardee; ?counterparty;
+    ?company; ?company name; ?recipient; ?prestataire; contracting company; awardee name; dienstleister; ?awarded to; ?winner; ?winner name; ?winning bidder; ?successful bidder;
     ?contractor company; ?vertragspartner; ?service provider; ?publisher; ?manufacturer; ?payee; ?organisation name;
     ?partner; ?lieferfirma; ?counterparty name; ?contratista; ?contratada; ?lizenzgeber; ?versicherer; ?assureur;
     ?insurer; ?licensor; ?aseguradora; *supplier name; contratado; ?empresa contratada; ?credor; ?prestador;
-    *supplier; ?carrier; ?other party; ?second party; ?empresa adjudicataria; ?wartungsfirma; ?brand name; ?vendor
+    *supplier; ?carrier; ?other party; ?second party; ?contract party; ?contracting party; opdrachtnemer; ?empresa adjudicataria; ?wartungsfirma; ?brand name; ?vendor
     company`,
   status: `
     contract status; estado; estado del contrato; etat; ?contract state; ?active; current status; ?stato; ?phase;
     vertragsstand; ?state; ?lifecycle status; situacao; situacao do contrato; *contract status`,
   'category.name': `
     contract category; ?commodity; ?spend category; ?class; ?expense type; ?contract type; ?procurement category;
-    ?procurement type; ?product category; ?service category; ?goods category; ?purchase category; -type; -sector;
-    -industry; -nature; ?sparte; ?service type`,
+    ?procurement type; ?product category; ?material group; ?warengruppe; ?service category; ?goods category; ?purchase category; -type; -industry; -nature; ?sparte; ?service type`,
   'category.subcategory': 'sub category; sub; subcategory name; sous categorie',
   description: `
-    contract description; long description; scope; scope of work; ?summary; ?purpose; ?detail; ?zweck; ?objeto;
+    contract description; long description; scope; scope of work; ?summary; ?purpose; ?equipment; ?detail; ?zweck; ?objeto;
     ?service description; ?project description; contract detail; contract purpose; contract scope; texte du contrat;
     leistungsbeschreibung; ?note; ?work description; ?subject matter; ?goods; ?notizen; ?purchase order description;
     ?order description; ?description of goods; ?description of goods service; *contract description`,
   business_unit: `
-    bu; geschaftsbereich; organisationseinheit; unidad de negocio; ?dependencia; ?service area; ?department; ?department name; ?division; ?departement; -agency; -owner
-    department; -cost centre; -cost center; -procuring agency; -fachbereich`,
+    bu; geschaftsbereich; organisationseinheit; unidad de negocio; ?dependencia; ?service area; ?department; ?department name; ?division; ?departement; ?agency; ?direction; ?area; ?owner
+    department; -cost centre; -cost center; ?procuring agency; ?fachbereich; ?requesting department; ?requesting service; ?fachamt; ?zustandiges amt`,
   contract_start_date: `
-    start; contract start; effective date; effective from; commencement date; commencement; valid from; term start;
-    laufzeit von; ?from; ?period from; ?award date; contract commencement; contract effective date; valid since; in
+    start; contract start; effective date; effective from; valid from; term start;
+    laufzeit von; ?from; ?period from; ?award date; contract effective date; valid since; in
     effect from; in force from; date d effet; date de prise d effet; ?date from; ?awarded date; ?active from;
     ?subscription start; -signed date; ?effective; ?start on; laufzeitbeginn; ?versicherungsbeginn; ?mietbeginn; data
     inicial; inicio vigencia; ?vigencia inicial; ?initial term start date; ?current term start date; *start date;
@@ -380,7 +404,7 @@ const CONTRACT: Vocabulary = {
     end; contract end; expiry; expiry date; contract expiry; contract expiry date; termination date; valid until;
     valid to; term end; enddatum; laufzeit bis; ?to; ?until; ?period to; ?completion date; contract termination date;
     in force until; laufzeitende; endet am; ?date to; ?active until; ?subscription end; ?close date; -renewal date;
-    -estimated completion date; ?end on; fecha de finalizacion; ?mietende; data final; termino; data termino; fim
+    -estimated completion date; ?end on; ?maturity date; fecha de finalizacion; ?mietende; data final; termino; data termino; fim
     vigencia; termino vigencia; ?vigencia final; initial term end; ?initial term end date; ?current term end date;
     *end date; *expiry date; effective to; ?validity to; *validity to`,
   notice_period: `
@@ -390,27 +414,23 @@ const CONTRACT: Vocabulary = {
   service_start_date: `
     service start; leistungsbeginn; ?service from; ?go live; ?go live date; ?installed; ?install date`,
   end_of_term_clause: `
-    renewal clause; renewal type; at end; renewal; auto renewal; auto renew clause; ?renewal option; prorroga
+    renewal clause; renewal type; ?renewal term; at end; renewal; auto renewal; auto renew clause; ?renewal option; prorroga
     automatica; ?prorroga`,
   end_of_term_action: 'renewal action; action at end',
   timeline_notes: 'timeline; renewal note',
   total_contract_spend_value: `
-    total; contract value; total contract value; tcv; contract amount; contract total; total amount; total spend;
-    total cost; total price; auftragswert; award value; award amount; ?value; ?amount; ?total budget; ?spend; ?budget;
-    ?price; contract price; contract cost; contract worth; contract sum; awarded amount; awarded value; total award;
-    total award amount; total contract amount; total contract cost; auftragssumme; vertragssumme; vertragsvolumen;
-    montant du marche; montant ttc; montant ht; total value gbp; ?contract budget; ?current value; ?current contract
-    value; ?award; ?cost; ?total ht; ?spend amount; ?agreed price; ?final price; ?annual value; ?importe de
-    adjudicacion; ?importe adjudicado; valor global; ?valor contratado; ?max value; ?max spend;
-    ?agreed amount; ?total obligation; gesamtvolumen; ?volumen; ?total commitment; ?committed spend; *contract value;
-    *total value; *contract amount; ?base price`,
-  first_offer_value: 'initial offer; original offer',
+    total; tcv; total award; auftragswert; auftragssumme; vertragssumme; vertragsvolumen; gesamtvolumen; montant du
+    marche; montant ttc; montant ht; valor global; ?award; ?total ht; ?annual value; ?importe
+    adjudicado; total rent; ?valor contratado; ?volumen; *contract value; *total value; *contract amount;
+    ${each('contract; total; total contract; award; awarded; total award', 'value; amount; price; cost; sum; spend; worth; obligation; commitment')};
+    ${each('?; ?contract; ?total; ?current; ?current contract; ?maximum; ?target; ?agreed; ?final; ?committed; ?base', 'value; amount; price; cost; spend; budget')}`,
+  first_offer_value: 'first offer; initial offer; original offer',
   cost_avoidance_value: 'cost avoided; saving; einsparung; ?negotiated saving',
   contract_risk_value: 'risk value',
   mrc: `
     cost month; price month; amount month; monthly recurring charge; monthly cost; monthly; monthly fee; ?monthly
     price; ?monthly charge; ?monatsrate; ?cuota mensual; ?loyer mensuel; ?monatsmiete; valor mensal; ?mensalidade;
-    ?monthly rent; ?rent; ?loyer; ?monatliche rate; ?monthly amount; ?monthly payment`,
+    ?monthly rent; ?rent; ?loyer; ?mensualite; ?mensualidad; ?monatliche rate; ?monthly amount; ?monthly payment`,
   nrc: `
     non recurring charge; one time cost; one time; one off; one off cost; setup fee; setup cost; einmalkosten;
     einmalig; cout unique; coste unico; ?one time fee; ?installation cost; einmalige kosten; ?one time charge;
@@ -419,7 +439,7 @@ const CONTRACT: Vocabulary = {
   'expenditure_type.capex_actual': 'capital expenditure; capex amount',
   'expenditure_type.opex_actual': 'operating expenditure; opex amount',
   payment_terms: `
-    payment condition; ?term; ?net term; default payment term; credit term; condicao de pagamento; ?zahlungsweise;
+    payment condition; ?payment period; ?term; ?net term; default payment term; credit term; condicao de pagamento; ?zahlungsweise;
     ?forma de pago; ?mode de paiement; *payment term`,
   financing: 'financing type; finanzierung; financement; financiacion; ?funding',
   financial_notes: 'finance note; cost note; payment note',
@@ -428,15 +448,16 @@ const CONTRACT: Vocabulary = {
     signed by; signatory; unterzeichner; unterschrieben von; signataire; firmante; ?company signed by; signer name;
     signatory name`,
   signed_date: `
-    signed on; signature date; signing date; unterschriftsdatum; fecha de firma; ?execution date; ?abschlussdatum;
-    ?vertragsdatum; ?fecha de formalizacion; data assinatura; ?company signed date; sign date`,
+    signed on; signature date; signing date; fecha de firma; ?execution date; ?abschlussdatum;
+    ?vertragsdatum; ?company signed date; sign date`,
 };
 
 const COUNTERPARTY: Vocabulary = {
   ...LOCATION,
+  state_province: `${LOCATION['state_province']!}; ?etat; ?estado`,
   'category.name': `
     ?supplier category; ?customer category; ?classification; ?industry; ?type of supplier; ?business category;
-    ?supplier group; ?customer group; -sector; -type; -segment; ?commodity; ?famille; ?warengruppe; ?customer type;
+    ?supplier group; ?customer group; -type; -segment; ?commodity; ?trade; ?spend category; ?famille; ?warengruppe; ?customer type;
     ?group; ?account type`,
   'contact_person.name': `
     reference person; contact; contact full name; primary contact; attention; ?representative; ?account manager; key contact; main
@@ -451,7 +472,7 @@ const COUNTERPARTY: Vocabulary = {
     address line; street; street address; street 1; street name; postal address; mailing address; adresszeile 1;
     strasse hausnummer; domicilio; ?building and street; ?head office address; line 1; full address; office address;
     business street; strasse und nummer; adresse postale; adresse ligne 1; ?location address; ?physical address;
-    ?registered address; ?site address; ?adresse siege; siege social; ?premise; ?company address; ?address primary; ?logradouro;
+    ?registered address; ?registered office; ?site address; ?adresse siege; siege social; ?premise; ?company address; ?address primary; ?logradouro;
     ?voie; ?via`,
   address_line_2: `
     street 2; adresszeile 2; adresszusatz; complement d adresse; ?address suffix; ?suite; line 2; address suite;
@@ -476,15 +497,14 @@ const COUNTERPARTY: Vocabulary = {
   general_description: `
     about us; about; profile; company description; business description; ?note; ?service; ?product; ?services offered; overview;
     supplier description; company profile; presentation; ?information; ?additional note; ?business activity;
-    ?activity; ?activite; ?branche; ?specialty; ?specialisation; ?speciality; ?supplied product; ?product service;
-    ?notizen; ?detail; -sector; ?solution; ?servico; ?atividade; ?actividad; ?unternehmensgegenstand; ?ramo de
+    ?activity; ?activite; ?industry; ?nature of business; ?specialty; ?specialisation; ?speciality; ?supplied product; ?product service;
+    ?notizen; ?detail; ?solution; ?servico; ?atividade; ?actividad; ?unternehmensgegenstand; ?ramo de
     atividade`,
   nda_signed: `
-    nda in place; has nda; confidentiality agreement; non disclosure agreement; geheimhaltungsvereinbarung; accord de
-    confidentialite; ?nda on file; nda vorhanden`,
-  nda_signed_date: '?nda; ?nda signed',
-  msa_signed: 'msa in place; has msa; master service agreement; rahmenvertrag; contrat cadre; ?msa on file',
-  msa_signed_date: '?msa; ?msa signed',
+    nda in place; has nda; confidentiality agreement; accord de confidentialite; ?nda on file; nda vorhanden`,
+  nda_signed_date: '?nda; ?nda signed; ?nda effective date',
+  msa_signed: 'msa in place; has msa; rahmenvertrag; contrat cadre; ?msa on file',
+  msa_signed_date: '?msa; ?msa signed; ?msa effective date',
   supplementary_description: 'supplementary information',
   additional_description: 'additional information',
 };
@@ -500,20 +520,16 @@ const SUPPLIER: Vocabulary = {
   name: `
     ${SELLERS}; supplier; supplier name; ?manufacturer; ?manufacturer name; ?contractor name; ?provider; ?provider
     name; ?customer; ?customer name; lieferantenbezeichnung; nom du prestataire; denomination; ?contractor; ?seller
-    name; ?partner; ?subcontractor; ?dienstleister; ?prestataire; ?etablissement; ?business; ?supplier company;
+    name; ?partner; ?subcontractor; legal business name; -contact name; ?dienstleister; ?prestataire; ?etablissement; ?business; ?supplier company;
     ?facility; ?producer; ?brand; *supplier name; ${COMPANY_NAMES}; ?prestador; ?credor`,
   type: 'us or foreign; domestic or foreign',
   business_name: `
     business legal name; doing business as; dba; trading as; ?trade name; ?legal name; ?registered name; ?registered
     company name; ?nome fantasia; nombre comercial; nom commercial`,
-  business_address_line_1: `
-    business address; business address 1; ?registered address; ?registered office; ?billing address`,
+  business_address_line_1: 'business address; business address 1; ?registered address; ?registered office',
   business_address_line_2: 'business address 2',
-  business_city: '?billing city',
-  business_state_province: 'business state; business province; ?billing state',
-  business_zip_postal_code: `
-    business zip; business zip code; business postal code; business postcode; ?billing zip; ?billing postcode`,
-  business_country: '?billing country',
+  business_state_province: 'business state; business province',
+  business_zip_postal_code: 'business zip; business zip code; business postal code; business postcode',
   // Nine characters fit many a register: only a heading that says so makes an EIN of them.
   ein: `
     ein number; fein; federal ein; employer identification number; employer id number; federal employer identification
@@ -525,7 +541,7 @@ const CUSTOMER: Vocabulary = {
   ...COUNTERPARTY,
   name: `
     customer; customer name; buyer; ?public body; ?public body name; ?debtor; ?supplier; ?supplier name; denomination;
-    ?institution; ?client company; ?establishment; ?etablissement; ?school name; ?authority; ?business; *customer
+    ?institution; -contact name; ?client company; ?establishment; ?etablissement; ?school name; ?authority; ?business; *customer
     name; ${COMPANY_NAMES}`,
 };
 

@@ -8,7 +8,9 @@ import { CONCEPTS } from './vocabulary.js';
 export interface Words {
   /** The words that carry the meaning, sorted; what stands in brackets is not among them. */
   readonly words: readonly string[];
-  /** The same in one piece in the order of the text: `post code` and `Postcode` are one. */
+  /** The same in the order of the text. */
+  readonly ordered: readonly string[];
+  /** And in one piece: `post code` and `Postcode` are one. */
   readonly joined: string;
   /** The words of the text as they are spelt. */
   readonly spelt: readonly string[];
@@ -26,6 +28,10 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
   [/(?<![\p{L}\p{N}])s\s*\/\s*n(?![\p{L}\p{N}])/giu, 'serial number'],
   [/(?<![\p{L}\p{N}])p\s*\/\s*n(?![\p{L}\p{N}])/giu, 'part number'],
   [/(?<![\p{L}\p{N}])c\s*\/\s*o(?![\p{L}\p{N}])/giu, 'care of'],
+  [/\bmaster\s+(?:services?\s+)?agreements?\b/giu, 'msa'],
+  [/\bnon\s*-?\s*disclosure(?:\s+agreements?)?\b/giu, 'nda'],
+  // What an amount is held against is not what it is.
+  [/\s(?:vs|versus)\b.*$/iu, ''],
   [/\be[\s-]*mails?\b/giu, 'email'],
   [/\beol\b/giu, 'end of life'],
   [/\beos\b/giu, 'end of support'],
@@ -52,11 +58,11 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
 /** Articles and connectives of the languages of the vocabulary. */
 const FILLERS = new Set(
   `a an the of for at and or is our your und am vom der die das des dem den la le les l el los las d de del du et y per pro van het een
-  voor di dei della delle degli dell il lo gli do dos das 0`.split(/\s+/),
+  voor para aan di dei della delle degli dell il lo gli do dos das 0`.split(/\s+/),
 );
 
 export function wordsOf(text: string): Words {
-  let whole = text.slice(0, LONGEST).normalize('NFKC');
+  let whole = cut(text.slice(0, LONGEST).normalize('NFKC'));
   const aside: string[] = [];
   whole = whole.replace(/[([{<]([^)\]}>]*)[)\]}>]?/gu, (_, inner: string) => {
     aside.push(...pieces(inner));
@@ -70,6 +76,7 @@ export function wordsOf(text: string): Words {
   const words = (meaning.length > 0 ? meaning : said).flatMap((word) => expand(word));
   return {
     words: [...new Set(words)].sort(),
+    ordered: words,
     joined: words.join(''),
     spelt: said.map(singular),
     aside: aside.flatMap((word) => expand(word)),
@@ -78,16 +85,21 @@ export function wordsOf(text: string): Words {
 
 /** The word a heading begins with, as in `Words`; '' where it has none. */
 export function firstWord(text: string): string {
-  const [first = ''] = pieces(text.slice(0, LONGEST).normalize('NFKC'));
+  const [first = ''] = pieces(cut(text.slice(0, LONGEST).normalize('NFKC')));
   return first === '' ? '' : expand(first)[0]!;
 }
 
-/** Cuts at blanks, punctuation, camelCase and between letters and digits; lower case without accents. */
+/** Cuts at underscores and in camelCase. */
+const cut = (text: string) =>
+  text
+    .replaceAll('_', ' ')
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2');
+
+/** Cuts at blanks, punctuation and between letters and digits; lower case without accents. */
 function pieces(text: string): string[] {
   return text
     .replace(/ß/gu, 'ss')
-    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
-    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .replace(/(\p{L})(\p{N})/gu, '$1 $2')
     .replace(/(\p{N})(\p{L})/gu, '$1 $2')
     .replace(/(?<!\p{N})0+(?=\p{N})/gu, '')
@@ -116,7 +128,7 @@ const LONGEST_COMPOUND = 40;
 
 /** `Vertragsende`, `Contractwaarde`, `warrantydate`: the parts of a word all of whose parts are known. */
 function inParts(word: string): readonly string[] | undefined {
-  for (let at = Math.min(word.length, LONGEST_COMPOUND) - 3; at >= 4; at--) {
+  for (let at = Math.min(word.length, LONGEST_COMPOUND) - 3; at >= 3; at--) {
     const head = word.slice(0, at);
     const first =
       meaning(head) ?? (/(?:s|n|en|es)$/.test(head) ? meaning(head.replace(/(?:es|en|s|n)$/, '')) : undefined);
