@@ -37,75 +37,96 @@ export const OTHER_THINGS: ReadonlySet<string> = new Set(
  */
 export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
   phrases(`
-    account: acct konto compte cuenta conta rekening; acquisition: acq acquis; active: aktiv actief; address: addr adr
-    adresse anschrift direccion indirizzo adres endereco morada; amount: amt betrag montant importe importo bedrag
-    monto; annual: jahrlich annuel annuelle anual annuale jaarlijks yearly; approved: genehmigt freigegeben approuve
-    aprobado approvato goedgekeurd aprovado; activation: aktivierung ativacao activacion attivazione activering; asset: asst anlagen activo ativo actif bien
-    bene cespite cespiti middel; award: adjudicacion adjudicacao aggiudicazione zuschlag attribution gunning; awardee:
-    adjudicatario adjudicataria aggiudicatario attributaire titulaire zuschlagsempfanger; assigned:
-checked issued allocated herausgegeben ausgegeben ubergeben uitgecheckt uitgegeven alocado allocato     zugewiesen zugeordnet zuordnung affecte attribue asignado assegnato toegewezen atribuido; assignee: assegnatario
-    affectataire; automatic: auto automatisch automatische automatico automatica automatique tacite tacito tacita
-    stillschweigende automatically; brand: marke marque marca merk; building: bldg bldng gebaude batiment edificio
-    gebouw predio; by: durch door da por par; category: cat kategorie categorie categoria rubrik rubrique rubriek
-    rubro; city: stadt ville ciudad citta cidade plaats comune commune gemeente municipio municipality town ort
-    localita localite localidad localidade woonplaats; class: klasse classe clase; code: codigo codice cod kode;
-    company: co firma firmen unternehmen societe entreprise empresa azienda bedrijf ditta impresa gesellschaft;
-    condition: cond condicion condicione condicoe condizione condizioni; contact: kontakt contacto contatto contato
-    ansprechpartner ansprechperson interlocuteur referente; contract: cntr contr marche vertrag vertrage contrat contrato
-    contratto agreement overeenkomst contractual contratual contrattuale contractuel; cost: kosten costo coste cout custo; country: cntry ctry land lander pays pais
-    paese nazione nacao nation; currency: curr wahrung wahrg devise monnaie moneda divisa moeda valuta munt; customer:
-    cust client kunde kunden cliente klant debitor debitoren debiteur; date: dt datum data fecha; day: tage jour dia
-    giorno giorni dag dagen; deactivation: deaktivierung; department: dept abteilung departamento reparto afdeling;
-    description: desc descr descripcion descrizione descricao beschreibung omschrijving; designation: bezeichnung
-    bezeichnungen denominacion denominazione denominacao libelle intitule benaming; device: gerat gerate appareil
-    dispositivo toestel apparaat; effective: eff; email: mail courriel correo mailadresse; employee: mitarbeiter
-    medewerker dipendente empleado; end: ende einde eind fin fim fine; equipment: equip equipement equipo equipamento
-    apparecchiatura; expiry: vervalt expira scade vence verloopt exp expiration expire ablauf vencimiento vencimento echeance scadenza verval caducidad;
-    family: famille familia famiglia; fax: telefax telecopie telecopieur telfx; first name: vorname prenom voornaam; floor: flr
-    etage stockwerk geschoss piso planta piano verdieping andar niveau; from: von ab desde depuis vanaf dal; group: gruppe
-    groupe grupo gruppo groep; hardware: hw; historical: storico historique historico historisch historische historic;
-    in service: inbetriebnahme ingebruikname; industry: sector settore sektor secteur setor branche; inventar: inventaire inventario inventaris; inventory: inv; item:
-    articulo article artikel articolo artigo; last name: nachname cognome achternaam apellido; licence: license lizenz
-    licencia licenza licentie; location: loc standort ubicacion emplacement ubicazione locatie localizacao luogo;
-    maintenance: maint wartung manutenzione manutencao mantenimiento onderhoud; manufacturer: manuf mfg mfgr mfr maker
-    hersteller costruttore fabricant fabricante fabbricante fabrikant produttore constructeur fabrikat; mobile: mob handy mobil
-    movil celular cellulare cell telemovel mobiel; model: mdl modell modele modelo modello; maximum: maximal maximale massimo maximo max; month: monat mois mes mese
-    maand; monthly: mtl monatlich monatliche mensuel mensual mensile mensal maandelijks maandelijkse mensuelle; name:
-    nm nom nome naam nombre; note: toelichting erlauterung comment remark bemerkung kommentar notiz anmerkung hinweis remarque commentaire
-    nota comentario observacion observation observacoe opmerking commento annotazione osservazione osservazioni obs
-    observacao annotazioni freitext; notice: kundigung preavis preaviso preavviso opzeg opzegging; number: no nbr nmr nr
-    nro num numero nummer; on: op; object: objet objecto objeto oggetto gegenstand onderwerp objekt; organisation: org
-    organization; owner: eigentumer besitzer inhaber proprietaire propietario proprietario eigenaar detenteur;
-    payment: zahlung paiement pago pagamento betaling reglement; payment term: zahlungsbedingung zahlungsbedingungen
-    zahlungsziel zahlungskondition zahlungskonditionen betalingsconditie betalingsvoorwaarde; percent: pct; period:
-    frist delai plazo prazo periodo; person: personne persona pessoa persoon; phone: ph tel telefon telefono telefone
-    telephone tlf telf tfno telefoon; postcode: plz postleitzahl pstlz cap; price: preis prix precio preco prezzo prijs;
-    product: produkt produit producto prodotto produto; province: prov provincia provincie; public: publique publica publico pubblica offentlich; purchase: purchased bought purch anschaffung kauf
-    achat compra aquisicao adquisicion acquisto aankoop aanschaf beschaffung inkoop; quantity: qnty qty quant; reason:
-    raison razon razao ragione; reference: ref referenz referencia riferimento referentie; region: regio regione;
-    renewal: verlangerung renouvellement renovacion renovacao reconduction rinnovo verlenging renew; responsible: verantwortlich
-    verantwortlicher verantwortliche verantwoordelijke responsable responsavel responsabile zustandig; room: rm raum
-    zimmer salle sala habitacion stanza kamer ruimte locale; serial: ser serie serien seriale; serial number: sn matricola;
-    service: svc; signature: unterschrift assinatura sottoscrizione stipula handtekening formalizacion celebracao; signed: getekend unterzeichnet unterschrieben signe firmado firmato ondertekend assinado; site: sede sitio
-    sito vestiging; start: commencement begin beginn debut inicio inizio aanvang ingang; status: statut; street: str strasse stras
-    rue calle straat; subcategory: subcat unterkategorie subcategoria sottocategoria subcategorie; supplier: anbieter aanbieder vend
-    vendor lieferant lieferanten kreditor kreditoren fournisseur proveedor fornecedor fornitore leverancier provider contractant
-    contractor prestataire dienstleister auftragnehmer proveedora lieferfirma; term: termijn termini; title: titel
-    titre titulo titolo; total: gesamt totale totaal; type: typ tipo soort art tipologia; unit: unitario unitaire unitaria; until: till bis hasta jusqu
-    tot ate upto thru through fino; user: benutzer nutzer anwender utilisateur usuario utente gebruiker utilizador
-    usager; valid: gultig valide valido valida geldig vigencia validity; value: val wert valeur valor valore waarde;
-    warehouse: lager almacen magazzino entrepot armazem magazijn; warranty: warr wty garantie garantia garanzia guarantee gewahrleistung; year: jahr annee anno ano jaar; yes: ja
-    oui si sim; 1: one; 2: two; birth date: dob; conservation: conservacion conservacao conservazione; patrimonio: patrimonial; signatory:
-    signataire firmante firmatario unterzeichner ondertekenaar; key: schlussel clave chiave sleutel chave; lease: leasing miete miet renting; vehicle: fahrzeug
-    vehiculo vehicule veiculo veicolo voertuig; residual: rest residuel residuelle residuo residuale; line: ligne
-    zeile regel linea linha; expense: depense gasto spesa ausgabe; disposal: dismissione; document: doc dokument documento; material: matl; party: partij partei parte partie; primary:
-    haupt hoofd; requesting: demandeur solicitante richiedente requirente; approval: freigabe
-    genehmigung approvazione; insurance: versicherung assurance seguro assicurazione verzekering; default: predefinita predefinito predeterminada predeterminado padrao standaard defaut; lessor: landlord vermieter leasinggeber loueur bailleur arrendador locatore verhuurder; life: lebensdauer nutzungsdauer levensduur vie vida vita; nda: geheimhaltung geheimhaltungsvereinbarung; offer: quote quotation bid angebot offre oferta offerta offerte proposta; tag: etichetta etiqueta etiquette etikett marcacao`).flatMap(
-    (entry) => {
-      const [concept = '', words = ''] = entry.split(': ');
-      return words.split(' ').map((word) => [word, concept.split(' ')] as const);
-    },
-  ),
+    1: one; 2: two; account: acct konto compte cuenta conta rekening; acquisition: acq acquis; activation: aktivierung
+    ativacao activacion attivazione activering; active: aktiv actief; address: addr adr adresse anschrift direccion
+    indirizzo adres endereco morada; amount: summe somme suma somma soma amt betrag montant importe importo bedrag
+    monto; annual: jahrliche annuo annua jahrlich annuel annuelle anual annuale jaarlijks yearly; approval: freigabe
+    genehmigung approvazione; approved: genehmigt freigegeben approuve aprobado approvato goedgekeurd aprovado; asset:
+    asst anlagen activo ativo actif bien bene cespite cespiti middel; assigned: checked issued allocated herausgegeben
+    ausgegeben ubergeben uitgecheckt uitgegeven alocado allocato zugewiesen zugeordnet zuordnung affecte attribue
+    asignado assegnato toegewezen atribuido; assignee: assegnatario affectataire; automatic: auto automatisch
+    automatische automatico automatica automatique tacite tacito tacita stillschweigende automatically; award:
+    adjudicacion adjudicacao aggiudicazione zuschlag attribution gunning; awardee: adjudicatario adjudicataria
+    aggiudicatario attributaire titulaire zuschlagsempfanger; birth date: dob; brand: marke marque marca merk;
+    building: immeuble palazzo pabellon pavilhao bldg bldng gebaude batiment edificio gebouw predio; by: durch door da
+    por par; category: cat kategorie categorie categoria rubrik rubrique rubriek rubro; city: concelho stadt ville
+    ciudad citta cidade plaats comune commune gemeente municipio municipality town ort localita localite localidad
+    localidade woonplaats; class: klasse classe clase; code: codigo codice cod kode; company: co firma firmen
+    unternehmen societe entreprise empresa azienda bedrijf ditta impresa gesellschaft; condition: cond condicion
+    condicione condicoe condizione condizioni; conservation: conservacion conservacao conservazione; contact: kontakt
+    contacto contatto contato ansprechpartner ansprechperson interlocuteur referente; contract: cntr contr marche
+    vertrag vertrage contrat contrato contratto agreement overeenkomst contractual contratual contrattuale
+    contractuel; cost: costi kosten costo coste cout custo; country: cntry ctry land lander pays pais paese nazione
+    nacao nation; currency: curr wahrung wahrg devise monnaie moneda divisa moeda valuta munt; custodian: custodio
+    consegnatario depositario; customer: cust client kunde kunden cliente klant debitor debitoren debiteur; cycle:
+    zyklus ciclo ciclus; date: dt datum data fecha; day: tage jour dia giorno giorni dag dagen; deactivation:
+    deaktivierung; default: predefinita predefinito predeterminada predeterminado padrao standaard defaut; department:
+    dipartimento dezernat referat fachabteilung dept abteilung departamento reparto afdeling; description: desc descr
+    descripcion descrizione descricao beschreibung omschrijving; designation: bezeichnung bezeichnungen denominacion
+    denominazione denominacao libelle intitule benaming; device: gerat gerate appareil dispositivo toestel apparaat;
+    disposal: dismissione; document: doc dokument documento; effective: eff; email: mail courriel correo mailadresse;
+    employee: collaborateur salarie personeel colaborador funcionario mitarbeiter medewerker dipendente empleado; end:
+    ende einde eind fin fim fine; equipment: equip equipement equipo equipamento apparecchiatura; expense: depense
+    gasto spesa ausgabe; expiry: verfall afloop expiracion expiracao vervalt expira scade vence verloopt exp
+    expiration expire ablauf vencimiento vencimento echeance scadenza verval caducidad; family: famille familia
+    famiglia; fax: telefax telecopie telecopieur telfx; fee: gebuhr redevance cuota canone taxa vergoeding; first
+    name: vorname prenom voornaam; floor: flr etage stockwerk geschoss piso planta piano verdieping andar niveau;
+    from: von ab desde depuis vanaf dal; group: gruppe groupe grupo gruppo groep; hardware: hw; historical: storico
+    historique historico historisch historische historic; in service: inbetriebnahme ingebruikname; industry: sector
+    settore sektor secteur setor branche; insurance: versicherung assurance seguro assicurazione verzekering;
+    inventar: inventaire inventario inventaris; inventory: inv; invoice: rechnung facture factura fattura fatura
+    factuur; item: articulo article artikel articolo artigo; key: schlussel clave chiave sleutel chave; last name:
+    nachname cognome achternaam apellido; lease: leasing miete miet renting; lessor: landlord vermieter leasinggeber
+    loueur bailleur arrendador locatore verhuurder; licence: license lizenz licencia licenza licentie; life:
+    lebensdauer nutzungsdauer levensduur vie vida vita; line: ligne zeile regel linea linha; location: lieu lugar
+    localisation localizacion loc standort ubicacion emplacement ubicazione locatie localizacao luogo; maintenance:
+    entretien maint wartung manutenzione manutencao mantenimiento onderhoud; manufacturer: producent manuf mfg mfgr
+    mfr maker hersteller costruttore fabricant fabricante fabbricante fabrikant produttore constructeur fabrikat;
+    material: matl; maximum: maximal maximale massimo maximo max; mobile: mob handy mobil movil celular cellulare cell
+    telemovel mobiel; model: mdl modell modele modelo modello; month: monat mois mes mese maand; monthly: mtl
+    monatlich monatliche mensuel mensual mensile mensal maandelijks maandelijkse mensuelle; name: nm nom nome naam
+    nombre; nda: confidentiality confidentialite confidencialidad confidencialidade riservatezza geheimhouding
+    geheimhaltung geheimhaltungsvereinbarung; note: notizen memo toelichting erlauterung comment remark bemerkung
+    kommentar notiz anmerkung hinweis remarque commentaire nota comentario observacion observation observacoe
+    opmerking commento annotazione osservazione osservazioni obs observacao annotazioni freitext; notice: disdetta
+    resiliation rescision kundigung preavis preaviso preavviso opzeg opzegging; number: no nbr nmr nr nro num numero
+    nummer; object: objet objecto objeto oggetto gegenstand onderwerp objekt; offer: quote quotation bid angebot offre
+    oferta offerta offerte proposta; on: op; one time: einmalig einmalige eenmalig eenmalige; organisation: org
+    organization; owner: eigentumer besitzer inhaber proprietaire propietario proprietario eigenaar detenteur; party:
+    partij partei parte partie; patrimonio: patrimonial; payment: zahlung paiement pago pagamento betaling reglement;
+    payment term: zahlungsbedingung zahlungsbedingungen zahlungsziel zahlungskondition zahlungskonditionen
+    betalingsconditie betalingsvoorwaarde; percent: pct; period: frist delai plazo prazo periodo; person: personne
+    persona pessoa persoon; phone: fono ph tel telefon telefono telefone telephone tlf telf tfno telefoon; postcode:
+    plz postleitzahl pstlz cap; price: preis prix precio preco prezzo prijs; primary: haupt hoofd; product: produkt
+    produit producto prodotto produto; province: prov provincia provincie; public: publique publica publico pubblica
+    offentlich; purchase: erwerb gekauft achete gekocht acquistato purchased bought purch anschaffung kauf achat
+    compra aquisicao adquisicion acquisto aankoop aanschaf beschaffung inkoop; quantity: anzahl menge cantidad
+    quantita quantite aantal quantidade qnty qty quant; reason: raison razon razao ragione; reference: ref referenz
+    referencia riferimento referentie; region: regio regione; renewal: verlangerung renouvellement renovacion
+    renovacao reconduction rinnovo verlenging renew; requesting: demandeur solicitante richiedente requirente;
+    residual: rest residuel residuelle residuo residuale; responsible: encargado zustandiger verantwortlich
+    verantwortlicher verantwortliche verantwoordelijke responsable responsavel responsabile zustandig; room: lokaal rm
+    raum zimmer salle sala habitacion stanza kamer ruimte locale; saving: einsparung economie ahorro risparmio
+    besparing; seller: verkaufer vendeur venditore verkoper; serial: ser serie serien seriale; serial number: sn
+    matricola; service: svc; signatory: signataire firmante firmatario unterzeichner ondertekenaar; signature:
+    unterschrift assinatura sottoscrizione stipula handtekening formalizacion celebracao; signed: signee firmada
+    sottoscritto assinada getekend unterzeichnet unterschrieben signe firmado firmato ondertekend assinado; site: sede
+    sitio sito vestiging; start: decorrenza commencement begin beginn debut inicio inizio aanvang ingang; status:
+    statut; street: rua str strasse stras rue calle straat; subcategory: subcat unterkategorie subcategoria
+    sottocategoria subcategorie; subject: betreff asunto assunto betreft; supplier: anbieter aanbieder vend vendor
+    lieferant lieferanten kreditor kreditoren fournisseur proveedor fornecedor fornitore leverancier provider
+    contractant contractor prestataire dienstleister auftragnehmer proveedora lieferfirma; support: soporte supporto
+    suporte ondersteuning assistenza; tag: etichetta etiqueta etiquette etikett marcacao; term: termijn termini;
+    title: titel titre titulo titolo; total: gesamt totale totaal; type: typ tipo soort art tipologia; unit: unitario
+    unitaire unitaria; until: till bis hasta jusqu tot ate upto thru through fino; user: benutzer nutzer anwender
+    utilisateur usuario utente gebruiker utilizador usager; valid: gultigkeit validite validita geldigheid validez
+    gultig valide valido valida geldig vigencia validity; value: val wert valeur valor valore waarde; vehicle:
+    fahrzeug vehiculo vehicule veiculo veicolo voertuig; warehouse: lager almacen magazzino entrepot armazem magazijn;
+    warranty: warr wty garantie garantia garanzia guarantee gewahrleistung; year: jahr annee anno ano jaar; yes: ja
+    oui si sim`).flatMap((entry) => {
+    const [concept = '', words = ''] = entry.split(': ');
+    return words.split(' ').map((word) => [word, concept.split(' ')] as const);
+  }),
 );
 
 /** Words of other languages and of everyday use for the values of a list, by field; each means one value and no other. */
@@ -181,8 +202,8 @@ function each(beginnings: string, ends: string): string {
 const LOCATION: Vocabulary = {
   city: 'city name; locality; poblacion; ?suburb; ?post town; ?wohnort; ?city town village locality; *city',
   country: `
-    country name; country code; iso country; iso country code; country region; country region code; ?herkunftsland; country key; *country;
-    *country code`,
+    country name; country code; iso country; iso country code; country region; country region code; ?herkunftsland;
+    country key; *country; *country code`,
   state_province: `
     state code; bundesland; departement; prefecture; ?county; ?region; ?kanton; ?comunidad autonoma; ?estado
     provincia; ?state region; ?canton; ?state county; ?site state; ?etat province; uf; ?distrito; ?region code;
@@ -202,8 +223,8 @@ const ASSET: Vocabulary = {
     description; ?equipment description; display name; system name; node name; dns name; ci name; configuration item;
     nom materiel; inventargegenstand; gegenstand; ?computer; ?server; ?workstation; ?artikelbezeichnung; ?materiel;
     ?item description; ?objektbezeichnung; ?software; ?software name; ?application; ?license name; ?description; nome
-    do bem; nome do ativo; ?bem; ?ativo; ?descricao do bem; ?object title; ?object name; ?geratebezeichnung; ?netbios name; ?key field; ?net name;
-    ?network name`,
+    do bem; nome do ativo; ?bem; ?ativo; ?descricao do bem; ?object title; ?object name; ?geratebezeichnung; ?netbios
+    name; ?key field; ?net name; ?network name`,
   manufacturer: `
     brand; oem; ?make; brand name; make manufacturer; producer; ?geratehersteller; ?publisher; ?software publisher;
     *manufacturer; make name`,
@@ -213,24 +234,25 @@ const ASSET: Vocabulary = {
     ?fahrzeugidentifikationsnummer; ?numero chassi; ?imei; ?imei number`,
   pseudo_number: 'pseudo serial number',
   asset_tag: `
-    tag number; asset tag number; property tag; inventory tag; barcode; inventarnummer; ?asset
-    number; ?asset id; ?asset code; ?equipment number; ?equipment id; ?property number; ?codigo de activo; ?numero de
-    activo; tag id; asset label; inventar code; code inventaire; code barre; ?fixed asset number; ?equipment code; ?item code;
-    ?inventory id; ?inventory code; ?numero interne; -id interne; ?control number; ?property id; ?kennzeichen; ?license plate; ?plate
-    number; -device id; -item id; -codigo; ?anlage; ?geratenummer; ?immatriculation; ?matricula; *asset tag;
-    patrimonio; numero patrimonio; code patrimonio; ?plaqueta; ?tombo; ?tombamento; ?numero tombo; ?fleet number;
-    ?registration; ?registration number; ?numero immobilisation; ?identifier; *asset number; *asset id; ?internal
-    number`,
+    tag number; asset tag number; property tag; inventory tag; barcode; inventarnummer; ?asset number; ?asset id;
+    ?asset code; ?equipment number; ?equipment id; ?property number; ?codigo de activo; ?numero de activo; tag id;
+    asset label; inventar code; code inventaire; code barre; ?fixed asset number; ?equipment code; ?item code;
+    ?inventory id; ?inventory code; ?numero interne; -id interne; ?control number; ?property id; ?kennzeichen;
+    ?license plate; ?plate number; -device id; -item id; -codigo; ?anlage; ?geratenummer; ?immatriculation;
+    ?matricula; *asset tag; patrimonio; numero patrimonio; code patrimonio; ?plaqueta; ?tombo; ?tombamento; ?numero
+    tombo; ?fleet number; ?registration; ?registration number; ?numero immobilisation; ?identifier; *asset number;
+    *asset id; ?internal number`,
   lifecycle_stage: `
-    life cycle stage; lifecycle; lifecycle status; stage; ?status; ?asset status; ?state of life; ?zustand; ?estado;
-    ?condition; ?disposition; ?install status; ?installation status; ?device status; ?equipment status; ?item status;
-    ?operational status; ?current status; ?asset state; ?lifecycle state; ?stato; ?deployment status; ?etat;
-    ?betriebsstatus; ?state; ?situacao; ?estado conservacao; ?working status; ?functional status; ?funktionsstatus;
-    ?asset condition`,
+    life cycle stage; life cycle; ?life cycle status; lifecycle; lifecycle status; stage; ?status; ?asset status;
+    ?state of life; ?zustand; ?estado; ?condition; ?disposition; ?install status; ?installation status; ?device
+    status; ?equipment status; ?item status; ?operational status; ?current status; ?asset state; ?lifecycle state;
+    ?stato; ?deployment status; ?etat; ?betriebsstatus; ?state; ?situacao; ?estado conservacao; ?working status;
+    ?functional status; ?funktionsstatus; ?asset condition`,
   product_description: `
     ?model; ?model name; ?description; ?item description; ?asset description; ?product; ?product name; ?specification;
     ?hardware model; ?computer model; ?product model; ?equipment model; ?device model; ?model description; ?make
-    model; ?modellbezeichnung; ?typbezeichnung; ?produktbezeichnung; ?designation; ?model type; ?handset model; *model name`,
+    model; ?modellbezeichnung; ?typbezeichnung; ?produktbezeichnung; ?designation; ?model type; ?handset model; *model
+    name`,
   asset_notes: `
     ?description; ?information; ?info; ?additional information; ?additional note; ?detail; ?notizen; ?asset
     description`,
@@ -261,17 +283,19 @@ const ASSET: Vocabulary = {
   asset_owner: `
     owner name; owner email; responsible; responsible person; custodian; ?assigned to; ?assigned user; ?user; ?user
     name; ?employee; ?held by; owned by; asset custodian; ?full name; ?employee name; ?employee full name; ?user full
-    name; ?assigned employee; ?primary user; ?current user; ?assigned
-    person; ?in use by; ?used by; ?zugewiesen; ?user email; ?employee email; ?assigned email; -name; -agent; ?assigned out to; ?assigned out; ?fahrer; ?driver; ?primary user email; ?primary user email address; ?assigned user name;
-    ?conducteur; ?conductor; ?detentor; ?colaborador; ?funcionario; ?last logon user; ?last user; ?last logged on
-    user; affectataire; ?user fullname; -contact; zugeordnete person; ?person; ?entleiher; ?ausleiher; ?borrower; ?student; ?staff; ?staff
-    name; ?teacher; ?holder; *user full name`,
+    name; ?assigned employee; ?primary user; ?current user; ?assigned person; ?in use by; ?used by; ?zugewiesen; ?user
+    email; ?employee email; ?assigned email; -name; -agent; ?assigned out to; ?assigned out; ?fahrer; ?driver;
+    ?primary user email; ?primary user email address; ?assigned user name; ?conducteur; ?conductor; ?detentor;
+    ?colaborador; ?funcionario; ?last logon user; ?last user; ?last logged on user; affectataire; ?user fullname;
+    -contact; zugeordnete person; ?person; ?entleiher; ?ausleiher; ?borrower; ?student; ?staff; ?staff name; ?teacher;
+    ?holder; *user full name`,
   business_unit: `
-    bu; geschaftsbereich; organisationseinheit; unite commerciale; unidad de negocio; ?dependencia; ?department; ?division; ?departement; ?bereich; ?direction; -cost centre;
-    -cost center; -kostenstelle; -service; -company; -home unit; ?requesting department; ?requesting service; ?setor`,
+    bu; geschaftsbereich; organisationseinheit; unite commerciale; unidad de negocio; ?dependencia; ?department;
+    ?division; ?departement; ?bereich; ?direction; -cost centre; -cost center; -kostenstelle; -service; -company;
+    -home unit; ?requesting department; ?requesting service; ?setor`,
   attached_supplier: `
-    ${SELLERS}; supplier name; ?purchased from; ?purchased at; supplied by; ?procured from;  ?bezugsquelle;
-    ?handler name; *supplier; ?sold by`,
+    ${SELLERS}; supplier name; ?purchased from; ?purchased at; supplied by; ?procured from; ?bezugsquelle; ?handler
+    name; *supplier; ?sold by`,
   customer: '',
   usage_status: 'usage; use status; nutzungsstatus; ?environment',
   address: 'street address; full address; site address; domicilio; ?address line 1; ?address 1',
@@ -296,9 +320,9 @@ const ASSET: Vocabulary = {
   warranty_type: '?warranty',
   warranty_provider: 'warranty vendor; garantiegeber; ?warranty company; ?warranty by',
   end_of_life_date: `
-    ?expected end of life; ?planned end of life; ?estimated end of life; ?mise au rebut; lebensende; fin de vie; ?retirement date; ?planned retirement; ?disposal date; ?retire date; ?replacement date;
-    ?date retired; ?expected replacement date; ?ausmusterung; ?date de fin de vie; ?fecha baja; ?deaktivierung; *end
-    of life date; *end of life`,
+    ?expected end of life; ?planned end of life; ?estimated end of life; ?mise au rebut; lebensende; fin de vie;
+    ?retirement date; ?planned retirement; ?disposal date; ?retire date; ?replacement date; ?date retired; ?expected
+    replacement date; ?ausmusterung; ?date de fin de vie; ?fecha baja; ?deaktivierung; *end of life date; *end of life`,
   warranty_start_date: 'warranty from',
   warranty_end_date: `
     warranty until; warranty expiry; warranty expiry date; ?warranty; warranty valid until; garantiedatum bis;
@@ -309,8 +333,8 @@ const ASSET: Vocabulary = {
   support_status: 'in support; under support; ?support',
   support_type: '?support; ?support level',
   support_provider: `
-    support vendor; supported by; maintenance provider; ?service vendor; ?service provider; ?maintenance vendor; ?wartungsfirma;
-    ?amc vendor`,
+    support vendor; supported by; maintenance provider; ?service vendor; ?service provider; ?maintenance vendor;
+    ?wartungsfirma; ?amc vendor`,
   end_of_support_date:
     'supportende; ?manufacturer support end; ?supplier support end; ?auto update expiry; ?auto update expiry date',
   support_start_date: 'support from; maintenance start; maintenance start date; ?amc start; ?amc start date',
@@ -331,9 +355,8 @@ const ASSET: Vocabulary = {
     service; mise en service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install date; ?installation
     date; ?go live date; commissioned; date commissioned; in use since; placed in service; date placed in service; in
     betrieb seit; ?date deployed; ?date installed; ?installed; ?installed on; -purchase date; -date acquisition;
-    ?fecha alta; ?activation; ?activation date; ?data instalacao;
-    entrata in funzione; data entrata in funzione; entrata in servizio; puesta en marcha; ?capitalized on; ?capitalised on;
-    ?capitalization; -date acquired`,
+    ?fecha alta; ?activation; ?activation date; ?data instalacao; entrata in funzione; data entrata in funzione;
+    entrata in servizio; puesta en marcha; ?capitalized on; ?capitalised on; ?capitalization; -date acquired`,
   depreciation_schedule: 'depreciation; depreciation method; abschreibung; amortissement; depreciacion',
   estimated_salvage_value: 'salvage; residual; residual value; restwert; valeur residuelle',
   financial_notes: 'finance note; cost note',
@@ -361,52 +384,57 @@ const CONTRACT: Vocabulary = {
     contract id; contract code; contract reference; reference number; award number; ?reference; ?unique id; ?po
     number; ?purchase order; ?purchase order number; ?bestellnummer; ?procurement id; ?award id; contract key;
     vertragskennung; numero de marche; ?award reference; ?procurement number; ?procurement reference; ?document
-    number; ?contract identifier; ?cig; ?no dossier; ?no decision; ?aktenzeichen; ?order number; ?ocid; ?numero expediente;
-    ?expediente; ?record id; ?policennummer; ?policy number; ?police number; *contract number; ?contrato; ?processo;
-    ?numero processo; ?tender id; ?tender number; ?tender reference; ?notice identifier; ?notice number; ?circuit id;
-    ?lease number; ?subscription id; ?work order number; ?purchase document; -id`,
+    number; ?contract identifier; ?cig; ?no dossier; ?no decision; ?aktenzeichen; ?order number; ?ocid; ?numero
+    expediente; ?expediente; ?record id; ?policennummer; ?policy number; ?police number; *contract number; ?contrato;
+    ?processo; ?numero processo; ?tender id; ?tender number; ?tender reference; ?notice identifier; ?notice number;
+    ?circuit id; ?lease number; ?subscription id; ?work order number; ?purchase document; -id`,
   parent_contract: `
-    parent contract code; parent contract id; parent; parent no; msa; framework; framework agreement; rahmenvertrag; contrat cadre; contrato marco`,
+    parent contract code; parent contract id; parent; parent no; msa; framework; framework agreement; rahmenvertrag;
+    contrat cadre; contrato marco; accord cadre; acuerdo marco; raamcontract; contratto quadro; accordo quadro; acordo
+    quadro`,
   customer: `
-    buyer; auftraggeber; ?client company; ?auftraggeber name; ?account name; ?account; ?buyer name; ?contratante;
-    ?orgao`,
+    buyer; auftraggeber; ?opdrachtgever; ?committente; ?client company; ?auftraggeber name; ?account name; ?account;
+    ?buyer name; ?contratante; ?orgao`,
   supplier: `
     ${SELLERS}; contractor; contractor name; provider; auftragnehmer; awarded supplier; awardee; ?counterparty;
-    ?company; ?company name; ?recipient; ?prestataire; contracting company; awardee name; dienstleister; ?awarded to; ?winner; ?winner name; ?winning bidder; ?successful bidder;
-    ?contractor company; ?vertragspartner; ?service provider; ?publisher; ?manufacturer; ?payee; ?organisation name;
-    ?partner; ?lieferfirma; ?counterparty name; ?contratista; ?contratada; ?lizenzgeber; ?versicherer; ?assureur;
-    ?insurer; ?licensor; ?aseguradora; *supplier name; contratado; ?empresa contratada; ?credor; ?prestador;
-    *supplier; ?carrier; ?other party; ?second party; ?contract party; ?contracting party; opdrachtnemer; ?empresa adjudicataria; ?wartungsfirma; ?brand name; ?vendor
+    ?company; ?company name; ?recipient; ?prestataire; contracting company; awardee name; dienstleister; ?awarded to;
+    ?winner; ?winner name; ?winning bidder; ?successful bidder; ?contractor company; ?vertragspartner; ?service
+    provider; ?publisher; ?manufacturer; ?payee; ?organisation name; ?partner; ?lieferfirma; ?counterparty name;
+    ?contratista; ?contratada; ?lizenzgeber; ?versicherer; ?assureur; ?insurer; ?licensor; ?aseguradora; *supplier
+    name; contratado; ?empresa contratada; ?credor; ?prestador; *supplier; ?carrier; ?other party; ?second party;
+    ?contract party; ?contracting party; opdrachtnemer; ?empresa adjudicataria; ?wartungsfirma; ?brand name; ?vendor
     company`,
   status: `
     contract status; estado; estado del contrato; etat; ?contract state; ?active; current status; ?stato; ?phase;
     vertragsstand; ?state; ?lifecycle status; situacao; situacao do contrato; *contract status`,
   'category.name': `
     contract category; ?commodity; ?spend category; ?class; ?expense type; ?contract type; ?procurement category;
-    ?procurement type; ?product category; ?material group; ?warengruppe; ?service category; ?goods category; ?purchase category; -type; -industry; -nature; ?sparte; ?service type`,
+    ?procurement type; ?product category; ?material group; ?warengruppe; ?service category; ?goods category; ?purchase
+    category; -type; -industry; -nature; ?sparte; ?service type`,
   'category.subcategory': 'sub category; sub; subcategory name; sous categorie',
   description: `
-    contract description; long description; scope; scope of work; ?summary; ?purpose; ?equipment; ?detail; ?zweck; ?objeto;
-    ?service description; ?project description; contract detail; contract purpose; contract scope; texte du contrat;
-    leistungsbeschreibung; ?note; ?work description; ?subject matter; ?goods; ?notizen; ?purchase order description;
-    ?order description; ?description of goods; ?description of goods service; *contract description`,
+    contract description; long description; scope; scope of work; ?summary; ?purpose; ?equipment; ?detail; ?zweck;
+    ?objeto; ?service description; ?project description; contract detail; contract purpose; contract scope; texte du
+    contrat; leistungsbeschreibung; ?note; ?work description; ?subject matter; ?goods; ?notizen; ?purchase order
+    description; ?order description; ?description of goods; ?description of goods service; *contract description`,
   business_unit: `
-    bu; geschaftsbereich; organisationseinheit; unidad de negocio; ?dependencia; ?service area; ?department; ?department name; ?division; ?departement; ?agency; ?direction; ?area; ?owner
-    department; -cost centre; -cost center; ?procuring agency; ?fachbereich; ?requesting department; ?requesting service; ?fachamt; ?zustandiges amt`,
+    bu; geschaftsbereich; organisationseinheit; unidad de negocio; ?dependencia; ?service area; ?department;
+    ?department name; ?division; ?departement; ?agency; ?direction; ?area; ?owner department; -cost centre; -cost
+    center; ?procuring agency; ?fachbereich; ?requesting department; ?requesting service; ?fachamt; ?zustandiges amt`,
   contract_start_date: `
-    start; contract start; effective date; effective from; valid from; term start;
-    laufzeit von; ?from; ?period from; ?award date; contract effective date; valid since; in
-    effect from; in force from; date d effet; date de prise d effet; ?date from; ?awarded date; ?active from;
-    ?subscription start; -signed date; ?effective; ?start on; laufzeitbeginn; ?versicherungsbeginn; ?mietbeginn; data
-    inicial; inicio vigencia; ?vigencia inicial; ?initial term start date; ?current term start date; *start date;
-    *effective date; ?validity from; *validity from`,
+    start; contract start; effective date; effective from; valid from; term start; laufzeit von; ?from; ?period from;
+    ?award date; contract effective date; valid since; entry into force; entree en vigueur; entrada en vigor; entrada
+    em vigor; entrata in vigore; inkrafttreten; in effect from; in force from; date d effet; date de prise d effet;
+    ?date from; ?awarded date; ?active from; ?subscription start; -signed date; ?effective; ?start on; laufzeitbeginn;
+    ?versicherungsbeginn; ?mietbeginn; data inicial; inicio vigencia; ?vigencia inicial; ?initial term start date;
+    ?current term start date; *start date; *effective date; ?validity from; *validity from`,
   contract_end_date: `
     end; contract end; expiry; expiry date; contract expiry; contract expiry date; termination date; valid until;
     valid to; term end; enddatum; laufzeit bis; ?to; ?until; ?period to; ?completion date; contract termination date;
     in force until; laufzeitende; endet am; ?date to; ?active until; ?subscription end; ?close date; -renewal date;
-    -estimated completion date; ?end on; ?maturity date; fecha de finalizacion; ?mietende; data final; termino; data termino; fim
-    vigencia; termino vigencia; ?vigencia final; initial term end; ?initial term end date; ?current term end date;
-    *end date; *expiry date; effective to; ?validity to; *validity to`,
+    -estimated completion date; ?end on; ?maturity date; fecha de finalizacion; ?mietende; data final; termino; data
+    termino; fim vigencia; termino vigencia; ?vigencia final; initial term end; ?initial term end date; ?current term
+    end date; *end date; *expiry date; effective to; ?validity to; *validity to`,
   notice_period: `
     notice; notice term; notice day; notice period day; termination notice; cancellation notice; frist; notice period
     in day; kundigungsfrist in tagen; delai de resiliation; ?length of notice; ?renewal notice; aviso previo; prazo de
@@ -414,8 +442,8 @@ const CONTRACT: Vocabulary = {
   service_start_date: `
     service start; leistungsbeginn; ?service from; ?go live; ?go live date; ?installed; ?install date`,
   end_of_term_clause: `
-    renewal clause; renewal type; ?renewal term; at end; renewal; auto renewal; auto renew clause; ?renewal option; prorroga
-    automatica; ?prorroga`,
+    renewal clause; renewal type; ?renewal term; at end; renewal; auto renewal; auto renew clause; ?renewal option;
+    prorroga automatica; ?prorroga`,
   end_of_term_action: 'renewal action; action at end',
   timeline_notes: 'timeline; renewal note',
   total_contract_spend_value: `
@@ -439,8 +467,8 @@ const CONTRACT: Vocabulary = {
   'expenditure_type.capex_actual': 'capital expenditure; capex amount',
   'expenditure_type.opex_actual': 'operating expenditure; opex amount',
   payment_terms: `
-    payment condition; ?payment period; ?term; ?net term; default payment term; credit term; condicao de pagamento; ?zahlungsweise;
-    ?forma de pago; ?mode de paiement; *payment term`,
+    payment condition; ?payment period; ?term; ?net term; default payment term; credit term; condicao de pagamento;
+    ?zahlungsweise; ?forma de pago; ?mode de paiement; *payment term`,
   financing: 'financing type; finanzierung; financement; financiacion; ?funding',
   financial_notes: 'finance note; cost note; payment note',
   approver: 'approved by; genehmigt von; approver name; ?approved; aprovador',
@@ -448,39 +476,40 @@ const CONTRACT: Vocabulary = {
     signed by; signatory; unterzeichner; unterschrieben von; signataire; firmante; ?company signed by; signer name;
     signatory name`,
   signed_date: `
-    signed on; signature date; signing date; fecha de firma; ?execution date; ?abschlussdatum;
-    ?vertragsdatum; ?company signed date; sign date`,
+    signed on; signature date; signing date; fecha de firma; ?execution date; ?abschlussdatum; ?vertragsdatum;
+    ?company signed date; sign date`,
 };
 
 const COUNTERPARTY: Vocabulary = {
   ...LOCATION,
-  state_province: `${LOCATION['state_province']!}; ?etat; ?estado`,
+  state_province: `
+    ${LOCATION['state_province']!}; ?etat; ?estado`,
   'category.name': `
     ?supplier category; ?customer category; ?classification; ?industry; ?type of supplier; ?business category;
-    ?supplier group; ?customer group; -type; -segment; ?commodity; ?trade; ?spend category; ?famille; ?warengruppe; ?customer type;
-    ?group; ?account type`,
+    ?supplier group; ?customer group; -type; -segment; ?commodity; ?trade; ?spend category; ?famille; ?warengruppe;
+    ?customer type; ?group; ?account type`,
   'contact_person.name': `
-    reference person; contact; contact full name; primary contact; attention; ?representative; ?account manager; key contact; main
-    contact; ?contact first and last name; ?attn; ?representative name; ?relationship manager; ?point of contact;
-    person name; *contact name; *contact person; ?name; ?responsible; ?responsible name`,
+    reference person; contact; contact full name; primary contact; attention; ?representative; ?account manager; key
+    contact; main contact; ?contact first and last name; ?attn; ?representative name; ?relationship manager; ?point of
+    contact; person name; *contact name; *contact person; ?name; ?responsible; ?responsible name`,
   'contact_person.email': `
-    contact; email; email address; contact email address; correo electronico; ?general email; ?info email; email id;
-    company email; business email; work email; primary email; ?sale email; ?office email; ?order email; ?billing
-    email; person email; ?person email work; *contact email; *email address`,
+    contact; email; email address; contact email address; correo electronico; posta elettronica; adresse electronique;
+    ?general email; ?info email; email id; company email; business email; work email; primary email; ?sale email;
+    ?office email; ?order email; ?billing email; person email; ?person email work; *contact email; *email address`,
   'contact_person.type': 'contact role',
   address_line_1: `
     address line; street; street address; street 1; street name; postal address; mailing address; adresszeile 1;
     strasse hausnummer; domicilio; ?building and street; ?head office address; line 1; full address; office address;
     business street; strasse und nummer; adresse postale; adresse ligne 1; ?location address; ?physical address;
-    ?registered address; ?registered office; ?site address; ?adresse siege; siege social; ?premise; ?company address; ?address primary; ?logradouro;
-    ?voie; ?via`,
+    ?registered address; ?registered office; ?site address; ?adresse siege; siege social; ?premise; ?invoice address;
+    ?company address; ?address primary; ?logradouro; ?voie; ?via`,
   address_line_2: `
     street 2; adresszeile 2; adresszusatz; complement d adresse; ?address suffix; ?suite; line 2; address suite;
     adresse ligne 2; ?address extra; ?building; ?district; -zusatz; ?street address 2; complemento; ?bairro;
     ?complement`,
   zip_postal_code: `
-    post code; cp; ?pin; post zip code; zip postcode; pin code; pincode; postal; zip postal; cep; *postal code; *zip code;
-    *postcode; *zip`,
+    post code; cp; ?pin; post zip code; zip postcode; pin code; pincode; postal; zip postal; cep; *postal code; *zip
+    code; *postcode; *zip`,
   phone: `
     phone number; office phone; business phone; work phone; rufnummer; ?contact number; ?contact phone; ?contact phone
     number; ?contact person phone; ?switchboard; ?festnetz; ?landline; main phone; primary phone; company phone; phone
@@ -495,11 +524,11 @@ const COUNTERPARTY: Vocabulary = {
     internet; pagina web; ?domain; company website; website url; web site url; homepage url; internetadresse; ?link;
     ?domain name; ?company url; ?site; internet address; *website; *web site`,
   general_description: `
-    about us; about; profile; company description; business description; ?note; ?service; ?product; ?services offered; overview;
-    supplier description; company profile; presentation; ?information; ?additional note; ?business activity;
-    ?activity; ?activite; ?industry; ?nature of business; ?specialty; ?specialisation; ?speciality; ?supplied product; ?product service;
-    ?notizen; ?detail; ?solution; ?servico; ?atividade; ?actividad; ?unternehmensgegenstand; ?ramo de
-    atividade`,
+    about us; about; profile; company description; business description; ?note; ?service; ?product; ?services offered;
+    overview; supplier description; company profile; presentation; ?information; ?additional note; ?business activity;
+    ?activity; ?activite; ?industry; ?nature of business; ?specialty; ?specialisation; ?speciality; ?supplied product;
+    ?product service; ?notizen; ?detail; ?solution; ?servico; ?atividade; ?actividad; ?unternehmensgegenstand; ?ramo
+    de atividade`,
   nda_signed: `
     nda in place; has nda; confidentiality agreement; accord de confidentialite; ?nda on file; nda vorhanden`,
   nda_signed_date: '?nda; ?nda signed; ?nda effective date',
@@ -520,8 +549,8 @@ const SUPPLIER: Vocabulary = {
   name: `
     ${SELLERS}; supplier; supplier name; ?manufacturer; ?manufacturer name; ?contractor name; ?provider; ?provider
     name; ?customer; ?customer name; lieferantenbezeichnung; nom du prestataire; denomination; ?contractor; ?seller
-    name; ?partner; ?subcontractor; legal business name; -contact name; ?dienstleister; ?prestataire; ?etablissement; ?business; ?supplier company;
-    ?facility; ?producer; ?brand; *supplier name; ${COMPANY_NAMES}; ?prestador; ?credor`,
+    name; ?partner; ?subcontractor; legal business name; -contact name; ?dienstleister; ?prestataire; ?etablissement;
+    ?business; ?supplier company; ?facility; ?producer; ?brand; *supplier name; ${COMPANY_NAMES}; ?prestador; ?credor`,
   type: 'us or foreign; domestic or foreign',
   business_name: `
     business legal name; doing business as; dba; trading as; ?trade name; ?legal name; ?registered name; ?registered
@@ -541,8 +570,8 @@ const CUSTOMER: Vocabulary = {
   ...COUNTERPARTY,
   name: `
     customer; customer name; buyer; ?public body; ?public body name; ?debtor; ?supplier; ?supplier name; denomination;
-    ?institution; -contact name; ?client company; ?establishment; ?etablissement; ?school name; ?authority; ?business; *customer
-    name; ${COMPANY_NAMES}`,
+    ?institution; -contact name; ?client company; ?establishment; ?etablissement; ?school name; ?authority; ?business;
+    *customer name; ${COMPANY_NAMES}`,
 };
 
 export const VOCABULARY: Readonly<Record<ResourceName, Vocabulary>> = {
