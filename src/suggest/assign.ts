@@ -256,9 +256,9 @@ interface PhraseBook {
 export function candidates(book: PhraseBook, heading: string): Candidate[] {
   const whole = candidatesOf(book, heading);
   const parts = heading.split(/\s*\/\s*/);
-  const said = parts
-    .map((part) => candidatesOf(book, part))
-    .filter(([best]) => best !== undefined && best.score >= LIKELY);
+  const said = (parts.length === 1 ? [whole] : parts.map((part) => candidatesOf(book, part))).filter(
+    ([best]) => best !== undefined && best.score >= LIKELY,
+  );
   // `Maker / Company`; `City / State` is two things in one column.
   const [only, ...others] = said;
   const isTwo = others.some(([best]) => best!.field !== only![0]!.field);
@@ -367,7 +367,7 @@ function whyOf({ text, is, spelt }: Phrase, heading: Words): string {
   const isSpelt =
     heading.spelt.join() === spelt.join() ||
     heading.spelt.every((word) => heading.words.includes(word) || spelt.includes(word));
-  if (!isSpelt) return `it means "${text}", ${is}`;
+  if (!isSpelt) return `it means "${text.replaceAll(/[._]/g, ' ')}", ${is}`;
   return is.startsWith('which')
     ? `"${text}" ${is.slice(6)}`
     : is.startsWith('a usual')

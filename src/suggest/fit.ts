@@ -351,7 +351,7 @@ const RAISED = 1.17;
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/u;
 const PHONES = /^(?:phone|mobile|fax)$|_phone$/;
 const PHONE = /^[^\p{L}]*\d[^\p{L}]*(?:(?:ext|x|tel|fax)\b.*)?$/iu;
-const DATE = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?$/;
+const DATE = /^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{2}|\d{4}))(?:[ T].*)?$/;
 
 /** What identifies a thing is worth nothing when it is cut. */
 const UNCUT = /number|name|tag|code|phone|website|inventory|mac|no$/;

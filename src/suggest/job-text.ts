@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { counted, grouped } from '../model/grouped.js';
 import type { SourceMeta } from '../model/source.js';
 import { commentText, key, scalar, shellWord } from '../model/yaml-text.js';
+import type { ResourceName } from '../resources/spec.js';
 import { isPutTogether, type MissingField, type SuggestedKey, TO_FILL } from './key.js';
 import type { ColumnOptions, SuggestedColumn, Suggestion } from './suggest.js';
 
@@ -114,6 +115,14 @@ function matchLines({ rows, resource }: Suggestion, key: SuggestedKey): string[]
   ];
 }
 
+/** What may tell records of one name apart. */
+const BESIDE_NAME: Readonly<Record<ResourceName, string>> = {
+  asset: 'room',
+  contract: 'contract_start_date',
+  supplier: 'city',
+  customer: 'city',
+};
+
 /** What tells records apart, where no column does: a person must choose. */
 function matchChoices({ rows, resource, keys, missing }: Suggestion): string[] {
   const measured = keys.map((key) => `${keyFacts(key, rows)} (${key.field})`);
@@ -145,7 +154,9 @@ function matchChoices({ rows, resource, keys, missing }: Suggestion): string[] {
     ...commentLines('Take the # from one of these lines:'),
     ...(namesOnce ? [...byKey, ...append] : [...append, ...byKey]),
     ...(keys.length > 0 ? [] : absent.map(({ field }) => choice(`key: ${field}`, 'once a column is mapped to it'))),
-    ...commentLines('Or name several fields that tell the rows apart together: match: { key: [name, room] }'),
+    ...commentLines(
+      `Or name several fields that tell the rows apart together: match: { key: [name, ${BESIDE_NAME[resource]}] }`,
+    ),
   ];
 }
 
@@ -173,7 +184,6 @@ function perhaps({ columns }: MissingField): string {
 /** Required fields as the one line that gives them to every row, or as one that puts them together. */
 function constantLines({ missing, resource, columns }: Suggestion): string[] {
   const lines: string[] = [];
-  const mapped = new Set(columns.map(({ field }) => field));
   for (const { field, parts } of missing.filter(({ parts }) => parts.length > 0)) {
     const text = parts.map((part) => `{${part}}`).join(' ');
     const line = `computed: { ${field}: ${JSON.stringify(text)} }`;
@@ -185,7 +195,6 @@ function constantLines({ missing, resource, columns }: Suggestion): string[] {
     );
   }
   const constants = missing.filter(({ constant }) => constant !== undefined);
-  const noParty = resource === 'contract' && !mapped.has('supplier') && !mapped.has('customer');
   if (constants.length > 0) {
     lines.push(`# No column gives these fields, and a new ${resource} needs them:`);
     for (const one of constants) {
@@ -194,9 +203,9 @@ function constantLines({ missing, resource, columns }: Suggestion): string[] {
       const said = commentLines(`${field}${rule === '' ? '' : ` (${rule})`}${evident}${perhaps(one)}`);
       lines.push(...said.map((line) => line.replace(/^# /, '#   ')));
     }
-    if (noParty) lines.push('#   supplier of a buy_side contract; of a sell_side one write customer instead');
-    const given = noParty ? [...constants, { field: 'supplier', constant: TO_FILL }] : constants;
-    const pairs = given.map(({ field, constant }) => `${field}: ${constant === TO_FILL ? `"${TO_FILL}"` : constant}`);
+    const pairs = constants.map(
+      ({ field, constant }) => `${field}: ${constant === TO_FILL ? `"${TO_FILL}"` : constant}`,
+    );
     lines.push(
       '# Where every row has the same value, fill it in here and remove the # (a "?" that is left is refused):',
       `# constants: { ${pairs.join(', ')} }`,

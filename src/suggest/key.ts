@@ -110,7 +110,14 @@ export function missingFields(spec: ResourceSpec, assigned: readonly Assigned[])
         })
         .slice(0, 2) ?? [],
   }));
-  return named ? [...missing, named] : missing;
+  return [...missing, ...partyOf(spec, given), ...(named ? [named] : [])];
+}
+
+/** Which of the two a contract needs depends on its type. */
+function partyOf({ name }: ResourceSpec, given: ReadonlySet<string>): MissingField[] {
+  if (name !== 'contract' || given.has('supplier') || given.has('customer')) return [];
+  const rule = 'of a buy_side contract; of a sell_side one write customer instead';
+  return [{ field: 'supplier', rule, constant: TO_FILL, columns: [], parts: [] }];
 }
 
 /** Whether most of its texts fit the field: long ones put nothing together. */

@@ -22,7 +22,7 @@ export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
 export const PLAIN_QUALIFIERS = `
   responsible aktuell aktueller aktuelle actual actuel actuelle display official primary main full legal current standard text field info information detail data master default basic corporate
   registered internal billing remit remittance mailing hq headquarter netto brutto ht ttc usd eur euro gbp sterling
-  fulfillment fulfilment postal principal 1 fiscal comercial pound dollar chf aed cad aud inr jpy pln sek nok dkk zar work requesting public merceologico merceologica`;
+  fulfillment fulfilment postal principal 1 fiscal comercial pound dollar chf aed cad aud inr jpy pln sek nok dkk zar work requesting public merceologico merceologica detailed brief`;
 
 /** Words that make another thing of whatever stands beside them. */
 export const OTHER_THINGS: ReadonlySet<string> = new Set(
@@ -51,79 +51,80 @@ export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
     building: immeuble palazzo pabellon pavilhao bldg bldng gebaude batiment edificio gebouw predio; by: durch door da
     por par; category: cat kategorie categorie categoria rubrik rubrique rubriek rubro; city: concelho stadt ville
     ciudad citta cidade plaats comune commune gemeente municipio municipality town ort localita localite localidad
-    localidade woonplaats; class: klasse classe clase; code: codigo codice cod kode; company: co firma firmen
-    unternehmen societe entreprise empresa azienda bedrijf ditta impresa gesellschaft; condition: cond condicion
-    condicione condicoe condizione condizioni; conservation: conservacion conservacao conservazione; contact: kontakt
-    contacto contatto contato ansprechpartner ansprechperson interlocuteur referente; contract: cntr contr marche
-    vertrag vertrage contrat contrato contratto agreement overeenkomst contractual contratual contrattuale
-    contractuel; cost: costi kosten costo coste cout custo; country: cntry ctry land lander pays pais paese nazione
-    nacao nation; currency: curr wahrung wahrg devise monnaie moneda divisa moeda valuta munt; custodian: custodio
-    consegnatario depositario; customer: cust client kunde kunden cliente klant debitor debitoren debiteur; cycle:
-    zyklus ciclo ciclus; date: dt datum data fecha; day: tage jour dia giorno giorni dag dagen; deactivation:
-    deaktivierung; default: predefinita predefinito predeterminada predeterminado padrao standaard defaut; department:
-    dipartimento dezernat referat fachabteilung dept abteilung departamento reparto afdeling; description: desc descr
-    descripcion descrizione descricao beschreibung omschrijving; designation: bezeichnung bezeichnungen denominacion
-    denominazione denominacao libelle intitule benaming; device: gerat gerate appareil dispositivo toestel apparaat;
-    disposal: dismissione; document: doc dokument documento; effective: eff; email: mail courriel correo mailadresse;
-    employee: collaborateur salarie personeel colaborador funcionario mitarbeiter medewerker dipendente empleado; end:
-    ende einde eind fin fim fine; equipment: equip equipement equipo equipamento apparecchiatura; expense: depense
-    gasto spesa ausgabe; expiry: verfall afloop expiracion expiracao vervalt expira scade vence verloopt exp
-    expiration expire ablauf vencimiento vencimento echeance scadenza verval caducidad; family: famille familia
-    famiglia; fax: telefax telecopie telecopieur telfx; fee: gebuhr redevance cuota canone taxa vergoeding; first
-    name: vorname prenom voornaam; floor: flr etage stockwerk geschoss piso planta piano verdieping andar niveau;
-    from: von ab desde depuis vanaf dal; group: gruppe groupe grupo gruppo groep; hardware: hw; historical: storico
-    historique historico historisch historische historic; in service: inbetriebnahme ingebruikname; industry: sector
-    settore sektor secteur setor branche; insurance: versicherung assurance seguro assicurazione verzekering;
-    inventar: inventaire inventario inventaris; inventory: inv; invoice: rechnung facture factura fattura fatura
-    factuur; item: articulo article artikel articolo artigo; key: schlussel clave chiave sleutel chave; last name:
-    nachname cognome achternaam apellido; lease: leasing miete miet renting; lessor: landlord vermieter leasinggeber
-    loueur bailleur arrendador locatore verhuurder; licence: license lizenz licencia licenza licentie; life:
-    lebensdauer nutzungsdauer levensduur vie vida vita; line: ligne zeile regel linea linha; location: lieu lugar
-    localisation localizacion loc standort ubicacion emplacement ubicazione locatie localizacao luogo; maintenance:
-    entretien maint wartung manutenzione manutencao mantenimiento onderhoud; manufacturer: producent manuf mfg mfgr
-    mfr maker hersteller costruttore fabricant fabricante fabbricante fabrikant produttore constructeur fabrikat;
-    material: matl; maximum: maximal maximale massimo maximo max; mobile: mob handy mobil movil celular cellulare cell
-    telemovel mobiel; model: mdl modell modele modelo modello; month: monat mois mes mese maand; monthly: mtl
-    monatlich monatliche mensuel mensual mensile mensal maandelijks maandelijkse mensuelle; name: nm nom nome naam
-    nombre; nda: confidentiality confidentialite confidencialidad confidencialidade riservatezza geheimhouding
-    geheimhaltung geheimhaltungsvereinbarung; note: notizen memo toelichting erlauterung comment remark bemerkung
-    kommentar notiz anmerkung hinweis remarque commentaire nota comentario observacion observation observacoe
-    opmerking commento annotazione osservazione osservazioni obs observacao annotazioni freitext; notice: disdetta
-    resiliation rescision kundigung preavis preaviso preavviso opzeg opzegging; number: no nbr nmr nr nro num numero
-    nummer; object: objet objecto objeto oggetto gegenstand onderwerp objekt; offer: quote quotation bid angebot offre
-    oferta offerta offerte proposta; on: op; one time: einmalig einmalige eenmalig eenmalige; organisation: org
-    organization; owner: eigentumer besitzer inhaber proprietaire propietario proprietario eigenaar detenteur; party:
-    partij partei parte partie; patrimonio: patrimonial; payment: zahlung paiement pago pagamento betaling reglement;
-    payment term: zahlungsbedingung zahlungsbedingungen zahlungsziel zahlungskondition zahlungskonditionen
-    betalingsconditie betalingsvoorwaarde; percent: pct; period: frist delai plazo prazo periodo; person: personne
-    persona pessoa persoon; phone: fono ph tel telefon telefono telefone telephone tlf telf tfno telefoon; postcode:
-    plz postleitzahl pstlz cap; price: preis prix precio preco prezzo prijs; primary: haupt hoofd; product: produkt
-    produit producto prodotto produto; province: prov provincia provincie; public: publique publica publico pubblica
-    offentlich; purchase: erwerb gekauft achete gekocht acquistato purchased bought purch anschaffung kauf achat
-    compra aquisicao adquisicion acquisto aankoop aanschaf beschaffung inkoop; quantity: anzahl menge cantidad
-    quantita quantite aantal quantidade qnty qty quant; reason: raison razon razao ragione; reference: ref referenz
-    referencia riferimento referentie; region: regio regione; renewal: verlangerung renouvellement renovacion
-    renovacao reconduction rinnovo verlenging renew; requesting: demandeur solicitante richiedente requirente;
-    residual: rest residuel residuelle residuo residuale; responsible: encargado zustandiger verantwortlich
-    verantwortlicher verantwortliche verantwoordelijke responsable responsavel responsabile zustandig; room: lokaal rm
-    raum zimmer salle sala habitacion stanza kamer ruimte locale; saving: einsparung economie ahorro risparmio
-    besparing; seller: verkaufer vendeur venditore verkoper; serial: ser serie serien seriale; serial number: sn
-    matricola; service: svc; signatory: signataire firmante firmatario unterzeichner ondertekenaar; signature:
-    unterschrift assinatura sottoscrizione stipula handtekening formalizacion celebracao; signed: signee firmada
-    sottoscritto assinada getekend unterzeichnet unterschrieben signe firmado firmato ondertekend assinado; site: sede
-    sitio sito vestiging; start: decorrenza commencement begin beginn debut inicio inizio aanvang ingang; status:
-    statut; street: rua str strasse stras rue calle straat; subcategory: subcat unterkategorie subcategoria
-    sottocategoria subcategorie; subject: betreff asunto assunto betreft; supplier: anbieter aanbieder vend vendor
-    lieferant lieferanten kreditor kreditoren fournisseur proveedor fornecedor fornitore leverancier provider
-    contractant contractor prestataire dienstleister auftragnehmer proveedora lieferfirma; support: soporte supporto
-    suporte ondersteuning assistenza; tag: etichetta etiqueta etiquette etikett marcacao; term: termijn termini;
-    title: titel titre titulo titolo; total: gesamt totale totaal; type: typ tipo soort art tipologia; unit: unitario
-    unitaire unitaria; until: till bis hasta jusqu tot ate upto thru through fino; user: benutzer nutzer anwender
-    utilisateur usuario utente gebruiker utilizador usager; valid: gultigkeit validite validita geldigheid validez
-    gultig valide valido valida geldig vigencia validity; value: val wert valeur valor valore waarde; vehicle:
-    fahrzeug vehiculo vehicule veiculo veicolo voertuig; warehouse: lager almacen magazzino entrepot armazem magazijn;
-    warranty: warr wty garantie garantia garanzia guarantee gewahrleistung; year: jahr annee anno ano jaar; yes: ja
-    oui si sim`).flatMap((entry) => {
+    localidade woonplaats; class: klasse classe clase; classification: clasificacion classificazione classificacao
+    klassifizierung; code: codigo codice cod kode; company: co firma firmen unternehmen societe entreprise empresa
+    azienda bedrijf ditta impresa gesellschaft; condition: cond condicion condicione condicoe condizione condizioni;
+    conservation: conservacion conservacao conservazione; contact: kontakt contacto contatto contato ansprechpartner
+    ansprechperson interlocuteur referente; contract: cntr contr marche vertrag vertrage contrat contrato contratto
+    agreement overeenkomst contractual contratual contrattuale contractuel; cost: costi kosten costo coste cout custo;
+    country: cntry ctry land lander pays pais paese nazione nacao nation; currency: curr wahrung wahrg devise monnaie
+    moneda divisa moeda valuta munt; custodian: custodio consegnatario depositario; customer: cust client kunde kunden
+    cliente klant debitor debitoren debiteur; cycle: zyklus ciclo ciclus; date: dt datum data fecha; day: tage jour
+    dia giorno giorni dag dagen; deactivation: deaktivierung; default: predefinita predefinito predeterminada
+    predeterminado padrao standaard defaut; department: dipartimento dezernat referat fachabteilung dept abteilung
+    departamento reparto afdeling; description: desc descr descripcion descrizione descricao beschreibung
+    omschrijving; designation: bezeichnung bezeichnungen denominacion denominazione denominacao libelle intitule
+    benaming; detailed: detalhada detallada detaillee dettagliata ausfuhrliche; device: gerat gerate appareil
+    dispositivo toestel apparaat; disposal: dismissione; document: doc dokument documento; effective: eff; email: mail
+    courriel correo mailadresse; employee: collaborateur salarie personeel colaborador funcionario mitarbeiter
+    medewerker dipendente empleado; end: ende einde eind fin fim fine; equipment: equip equipement equipo equipamento
+    apparecchiatura; expense: depense gasto spesa ausgabe; expiry: verfall afloop expiracion expiracao vervalt expira
+    scade vence verloopt exp expiration expire ablauf vencimiento vencimento echeance scadenza verval caducidad;
+    family: famille familia famiglia; fax: telefax telecopie telecopieur telfx; fee: gebuhr redevance cuota canone
+    taxa vergoeding; first name: vorname prenom voornaam; floor: flr etage stockwerk geschoss piso planta piano
+    verdieping andar niveau; from: von ab desde depuis vanaf dal; group: gruppe groupe grupo gruppo groep; hardware:
+    hw; historical: storico historique historico historisch historische historic; in service: inbetriebnahme
+    ingebruikname; industry: sector settore sektor secteur setor branche; insurance: versicherung assurance seguro
+    assicurazione verzekering; inventar: inventaire inventario inventaris; inventory: inv; invoice: rechnung facture
+    factura fattura fatura factuur; item: articulo article artikel articolo artigo; key: schlussel clave chiave
+    sleutel chave; last name: nachname cognome achternaam apellido; lease: leasing miete miet renting; lessor:
+    landlord vermieter leasinggeber loueur bailleur arrendador locatore verhuurder; licence: license lizenz licencia
+    licenza licentie; life: lebensdauer nutzungsdauer levensduur vie vida vita; line: ligne zeile regel linea linha;
+    location: lieu lugar localisation localizacion loc standort ubicacion emplacement ubicazione locatie localizacao
+    luogo; maintenance: entretien maint wartung manutenzione manutencao mantenimiento onderhoud; manufacturer:
+    producent manuf mfg mfgr mfr maker hersteller costruttore fabricant fabricante fabbricante fabrikant produttore
+    constructeur fabrikat; material: matl; maximum: maximal maximale massimo maximo max; mobile: mob handy mobil movil
+    celular cellulare cell telemovel mobiel; model: mdl modell modele modelo modello; month: monat mois mes mese
+    maand; monthly: mtl monatlich monatliche mensuel mensual mensile mensal maandelijks maandelijkse mensuelle; msa:
+    rahmenvertrag; name: nm nom nome naam nombre; nda: confidentiality confidentialite confidencialidad
+    confidencialidade riservatezza geheimhouding geheimhaltung geheimhaltungsvereinbarung; note: notizen memo
+    toelichting erlauterung comment remark bemerkung kommentar notiz anmerkung hinweis remarque commentaire nota
+    comentario observacion observation observacoe opmerking commento annotazione osservazione osservazioni obs
+    observacao annotazioni freitext; notice: disdetta resiliation rescision kundigung preavis preaviso preavviso opzeg
+    opzegging; number: no nbr nmr nr nro num numero nummer; object: objet objecto objeto oggetto gegenstand onderwerp
+    objekt; offer: quote quotation bid angebot offre oferta offerta offerte proposta; on: op; one time: einmalig
+    einmalige eenmalig eenmalige; organisation: org organization; owner: eigentumer besitzer inhaber proprietaire
+    propietario proprietario eigenaar detenteur; party: partij partei parte partie; patrimonio: patrimonial; payment:
+    zahlung paiement pago pagamento betaling reglement; payment term: zahlungsbedingung zahlungsbedingungen
+    zahlungsziel zahlungskondition zahlungskonditionen betalingsconditie betalingsvoorwaarde; percent: pct; period:
+    frist delai plazo prazo periodo; person: personne persona pessoa persoon; phone: fono ph tel telefon telefono
+    telefone telephone tlf telf tfno telefoon; postcode: plz postleitzahl pstlz cap; price: preis prix precio preco
+    prezzo prijs; primary: haupt hoofd; product: produkt produit producto prodotto produto; province: prov provincia
+    provincie; public: publique publica publico pubblica offentlich; purchase: erwerb gekauft achete gekocht
+    acquistato purchased bought purch anschaffung kauf achat compra aquisicao adquisicion acquisto aankoop aanschaf
+    beschaffung inkoop; quantity: anzahl menge cantidad quantita quantite aantal quantidade qnty qty quant; reason:
+    raison razon razao ragione; reference: ref referenz referencia riferimento referentie; region: regio regione;
+    renewal: verlangerung renouvellement renovacion renovacao reconduction rinnovo verlenging renew; requesting:
+    demandeur solicitante richiedente requirente; residual: rest residuel residuelle residuo residuale; responsible:
+    encargado zustandiger verantwortlich verantwortlicher verantwortliche verantwoordelijke responsable responsavel
+    responsabile zustandig; room: lokaal rm raum zimmer salle sala habitacion stanza kamer ruimte locale; saving:
+    einsparung economie ahorro risparmio besparing; seller: verkaufer vendeur venditore verkoper; serial: ser serie
+    serien seriale; serial number: sn matricola; service: svc; signatory: signataire firmante firmatario unterzeichner
+    ondertekenaar; signature: unterschrift assinatura sottoscrizione stipula handtekening formalizacion celebracao;
+    signed: signee firmada sottoscritto assinada getekend unterzeichnet unterschrieben signe firmado firmato
+    ondertekend assinado; site: sede sitio sito vestiging; start: decorrenza commencement begin beginn debut inicio
+    inizio aanvang ingang; status: statut; street: rua str strasse stras rue calle straat; subcategory: subcat
+    unterkategorie subcategoria sottocategoria subcategorie; subject: betreff asunto assunto betreft; supplier:
+    anbieter aanbieder vend vendor lieferant lieferanten kreditor kreditoren fournisseur proveedor fornecedor
+    fornitore leverancier provider contractant contractor prestataire dienstleister auftragnehmer proveedora
+    lieferfirma; support: soporte supporto suporte ondersteuning assistenza; tag: etichetta etiqueta etiquette etikett
+    marcacao; term: termijn termini; title: titel titre titulo titolo; total: complessivo complessiva gesamt totale
+    totaal; type: typ tipo soort art tipologia; unit: unitario unitaire unitaria; until: till bis hasta jusqu tot ate
+    upto thru through fino; user: benutzer nutzer anwender utilisateur usuario utente gebruiker utilizador usager;
+    valid: gultigkeit validite validita geldigheid validez gultig valide valido valida geldig vigencia validity;
+    value: val wert valeur valor valore waarde; vehicle: fahrzeug vehiculo vehicule veiculo veicolo voertuig;
+    warehouse: lager almacen magazzino entrepot armazem magazijn; warranty: warr wty garantie garantia garanzia
+    guarantee gewahrleistung; year: jahr annee anno ano jaar; yes: ja oui si sim`).flatMap((entry) => {
     const [concept = '', words = ''] = entry.split(': ');
     return words.split(' ').map((word) => [word, concept.split(' ')] as const);
   }),
@@ -202,8 +203,8 @@ function each(beginnings: string, ends: string): string {
 const LOCATION: Vocabulary = {
   city: 'city name; locality; poblacion; ?suburb; ?post town; ?wohnort; ?city town village locality; *city',
   country: `
-    country name; country code; iso country; iso country code; country region; country region code; ?herkunftsland;
-    country key; *country; *country code`,
+    country name; lkz; country code; iso country; iso country code; country region; country region code;
+    ?herkunftsland; country key; *country; *country code`,
   state_province: `
     state code; bundesland; departement; prefecture; ?county; ?region; ?kanton; ?comunidad autonoma; ?estado
     provincia; ?state region; ?canton; ?state county; ?site state; ?etat province; uf; ?distrito; ?region code;
@@ -213,7 +214,7 @@ const LOCATION: Vocabulary = {
 /** Who sells or lets, to whatever it is sold. */
 const SELLERS = `
   ?reseller; ?seller; ?dealer; ?distributor; ?distributeur; ?revendeur; ?handler; ?rivenditore; ?lessor;
-  ?leasing company`;
+  ?leasing company; ?shop; ?store`;
 
 const ASSET: Vocabulary = {
   ...LOCATION,
@@ -224,7 +225,7 @@ const ASSET: Vocabulary = {
     nom materiel; inventargegenstand; gegenstand; ?computer; ?server; ?workstation; ?artikelbezeichnung; ?materiel;
     ?item description; ?objektbezeichnung; ?software; ?software name; ?application; ?license name; ?description; nome
     do bem; nome do ativo; ?bem; ?ativo; ?descricao do bem; ?object title; ?object name; ?geratebezeichnung; ?netbios
-    name; ?key field; ?net name; ?network name`,
+    name; ?key field; ?net name; ?network name; nom du poste; nom du poste de travail`,
   manufacturer: `
     brand; oem; ?make; brand name; make manufacturer; producer; ?geratehersteller; ?publisher; ?software publisher;
     *manufacturer; make name`,
@@ -276,7 +277,7 @@ const ASSET: Vocabulary = {
     category; ?item category; ?product category; ?type; ?hardware type; ?computer type; ?hardware category;
     ?gerateklasse; ?type materiel; ?famille; ?objekttyp; ?object type; -class; -license type; *category name; *class
     name; ?model category; ?chassis type; ?group; ?form factor; ?nature; ?nature materiel; ?bauart; ?modality;
-    ?modality class; ?warengruppe; ?asset family`,
+    ?modality class; ?warengruppe; ?asset family; ?classification; ?asset classification`,
   'category.subcategory': `
     sub category; sub; subcategory name; sous categorie; ?subclass; ?sub type; ?subtype; ?sub class; ?device subtype;
     ?sous famille; *subcategory name; *class name; ?sub group; ?subgroup`,
@@ -389,9 +390,8 @@ const CONTRACT: Vocabulary = {
     ?processo; ?numero processo; ?tender id; ?tender number; ?tender reference; ?notice identifier; ?notice number;
     ?circuit id; ?lease number; ?subscription id; ?work order number; ?purchase document; -id`,
   parent_contract: `
-    parent contract code; parent contract id; parent; parent no; msa; framework; framework agreement; rahmenvertrag;
-    contrat cadre; contrato marco; accord cadre; acuerdo marco; raamcontract; contratto quadro; accordo quadro; acordo
-    quadro`,
+    parent contract code; parent contract id; parent; parent no; msa; framework; framework agreement; contrat cadre;
+    contrato marco; accord cadre; acuerdo marco; raamcontract; contratto quadro; accordo quadro; acordo quadro`,
   customer: `
     buyer; auftraggeber; ?opdrachtgever; ?committente; ?client company; ?auftraggeber name; ?account name; ?account;
     ?buyer name; ?contratante; ?orgao`,
@@ -420,14 +420,15 @@ const CONTRACT: Vocabulary = {
   business_unit: `
     bu; geschaftsbereich; organisationseinheit; unidad de negocio; ?dependencia; ?service area; ?department;
     ?department name; ?division; ?departement; ?agency; ?direction; ?area; ?owner department; -cost centre; -cost
-    center; ?procuring agency; ?fachbereich; ?requesting department; ?requesting service; ?fachamt; ?zustandiges amt`,
+    center; ?procuring agency; ?fachbereich; ?requesting department; ?requesting service; ?fachamt; ?zustandiges amt;
+    ?ufficio; ?ufficio competente`,
   contract_start_date: `
     start; contract start; effective date; effective from; valid from; term start; laufzeit von; ?from; ?period from;
     ?award date; contract effective date; valid since; entry into force; entree en vigueur; entrada en vigor; entrada
-    em vigor; entrata in vigore; inkrafttreten; in effect from; in force from; date d effet; date de prise d effet;
-    ?date from; ?awarded date; ?active from; ?subscription start; -signed date; ?effective; ?start on; laufzeitbeginn;
-    ?versicherungsbeginn; ?mietbeginn; data inicial; inicio vigencia; ?vigencia inicial; ?initial term start date;
-    ?current term start date; *start date; *effective date; ?validity from; *validity from`,
+    em vigor; entrata in vigore; inkrafttreten; in effect from; in force from; date d effet; prise d effet; date de
+    prise d effet; ?date from; ?awarded date; ?active from; ?subscription start; -signed date; ?effective; ?start on;
+    laufzeitbeginn; ?versicherungsbeginn; ?mietbeginn; data inicial; inicio vigencia; ?vigencia inicial; ?initial term
+    start date; ?current term start date; *start date; *effective date; ?validity from; *validity from`,
   contract_end_date: `
     end; contract end; expiry; expiry date; contract expiry; contract expiry date; termination date; valid until;
     valid to; term end; enddatum; laufzeit bis; ?to; ?until; ?period to; ?completion date; contract termination date;
@@ -511,10 +512,10 @@ const COUNTERPARTY: Vocabulary = {
     post code; cp; ?pin; post zip code; zip postcode; pin code; pincode; postal; zip postal; cep; *postal code; *zip
     code; *postcode; *zip`,
   phone: `
-    phone number; office phone; business phone; work phone; rufnummer; ?contact number; ?contact phone; ?contact phone
-    number; ?contact person phone; ?switchboard; ?festnetz; ?landline; main phone; primary phone; company phone; phone
-    1; festnetznummer; ?central phone; ?sale phone; ?contact; ?contact office phone; telefono fijo; ?toll free; ?toll
-    free phone; ?person phone; *phone number`,
+    phone number; office phone; business phone; work phone; rufnummer; ?durchwahl; ?contact number; ?contact phone;
+    ?contact phone number; ?contact person phone; ?switchboard; ?festnetz; ?landline; main phone; primary phone;
+    company phone; phone 1; festnetznummer; ?central phone; ?sale phone; ?contact; ?contact office phone; telefono
+    fijo; ?toll free; ?toll free phone; ?person phone; *phone number`,
   mobile: `
     mobile number; mobile phone; cellular; portable; phone portable; ?contact mobile; portable numero; gsm; ?whatsapp;
     contact cell phone; *mobile number`,
@@ -526,13 +527,13 @@ const COUNTERPARTY: Vocabulary = {
   general_description: `
     about us; about; profile; company description; business description; ?note; ?service; ?product; ?services offered;
     overview; supplier description; company profile; presentation; ?information; ?additional note; ?business activity;
-    ?activity; ?activite; ?industry; ?nature of business; ?specialty; ?specialisation; ?speciality; ?supplied product;
+    ?activity; ?activite; -industry; ?nature of business; ?specialty; ?specialisation; ?speciality; ?supplied product;
     ?product service; ?notizen; ?detail; ?solution; ?servico; ?atividade; ?actividad; ?unternehmensgegenstand; ?ramo
     de atividade`,
   nda_signed: `
     nda in place; has nda; confidentiality agreement; accord de confidentialite; ?nda on file; nda vorhanden`,
   nda_signed_date: '?nda; ?nda signed; ?nda effective date',
-  msa_signed: 'msa in place; has msa; rahmenvertrag; contrat cadre; ?msa on file',
+  msa_signed: 'msa in place; has msa; msa; contrat cadre; ?msa on file',
   msa_signed_date: '?msa; ?msa signed; ?msa effective date',
   supplementary_description: 'supplementary information',
   additional_description: 'additional information',

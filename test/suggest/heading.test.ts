@@ -80,6 +80,8 @@ const CERTAIN: Readonly<Record<ResourceName, Readonly<Record<string, readonly st
     asset_notes: ['Notes', 'Remarks', 'Comments', 'Bemerkungen', 'Observaciones'],
     contract: ['Contract', 'Contract No', 'Contract #', 'Vertragsnummer'],
     mac_address: ['MAC', 'MAC Address', 'MAC-Adresse'],
+    estimated_salvage_value: ['Residual', 'Restwert', 'Valor residual'],
+    support_end_date: ['Support expires'],
   },
   contract: {
     number: [
@@ -128,7 +130,10 @@ const CERTAIN: Readonly<Record<ResourceName, Readonly<Record<string, readonly st
     parent_contract: ['Parent No', 'Master Agreement', 'Rahmenvertrag'],
     mrc: ['MRC', 'Monthly Cost', 'Monatliche Kosten'],
     signer: ['Signed By', 'Signatory'],
-    signed_date: ['Signed On', 'Date Signed'],
+    signed_date: ['Signed On', 'Date Signed', 'Data stipula'],
+    cost_avoidance_value: ['Savings vs First Quote', 'Einsparung'],
+    nrc: ['Einmalige Kosten', 'One-time cost'],
+    description: ['Description', 'Award Description'],
   },
   supplier: {
     name: [
@@ -170,7 +175,9 @@ const CERTAIN: Readonly<Record<ResourceName, Readonly<Record<string, readonly st
     'contact_person.name': ['Contact Name', 'Contact Person', 'Ansprechpartner'],
     website: ['Website', 'URL', 'Web', 'Homepage', 'Sitio web'],
     ein: ['EIN', 'FEIN', 'Employer Identification Number'],
-    country: ['Country', 'Land', 'Pays', 'País', 'Country Code', 'Supplier Country'],
+    nda_signed: ['Non-disclosure agreement signed', 'Geheimhaltung unterzeichnet'],
+    msa_signed_date: ['Master Agreement Date'],
+    country: ['Country/Region', 'Country', 'Land', 'Pays', 'País', 'Country Code', 'Supplier Country'],
   },
   customer: {
     name: ['CustomerName', 'Customer', 'Client Name', 'Kunde', 'Account Name', 'Organisation'],
@@ -199,6 +206,13 @@ const LIKELY_ONES: readonly (readonly [ResourceName, string, string])[] = [
   ['asset', 'Hersteller / Firma', 'manufacturer'],
   ['contract', 'Term Start Date', 'contract_start_date'],
   ['contract', 'Contratante', 'customer'],
+  ['contract', 'Target Value', 'total_contract_spend_value'],
+  ['contract', 'Área responsable', 'business_unit'],
+  ['asset', 'Repair Notes', 'asset_notes'],
+  ['asset', 'Herausgegeben an', 'asset_owner'],
+  ['asset', 'Campus Address', 'address'],
+  ['supplier', 'Remit To Address', 'address_line_1'],
+  ['supplier', 'Registered Office', 'address_line_1'],
 ];
 
 /** Headings that say too little, or another thing: never mapped by themselves. */
@@ -224,6 +238,9 @@ const DOUBTFUL: readonly (readonly [ResourceName, string])[] = [
   ['asset', 'Parent Name'],
   ['asset', 'Date'],
   ['asset', 'Amount'],
+  ['asset', 'Current Value'],
+  ['asset', 'Nota Fiscal'],
+  ['supplier', 'Bonding Capacity'],
   ['asset', 'toString'],
   ['contract', 'Estimated Completion Date'],
   ['contract', 'Date'],
@@ -278,6 +295,22 @@ describe('headings', () => {
       'Nom,Email,Entreprise\nAnn Lee,ann@a.example,Acme\nBo Ray,bo@b.example,Bolt\n',
     );
     expect(fields).toEqual({ Nom: 'contact_person.name', Email: 'contact_person.email', Entreprise: 'name' });
+  });
+
+  it('a contact name beside first and last names is the company, where nothing else is', async () => {
+    const sheet = (first: string) =>
+      `${first}ContactName,EmailAddress,FirstName,LastName\n${first && 'Acme Ltd,'}Acme,ann@a.example,Ann,Lee\n`;
+    expect((await suggested('supplier', sheet(''))).fields).toMatchObject({ ContactName: 'name' });
+    expect((await suggested('supplier', sheet('Company,'))).fields).toMatchObject({ Company: 'name' });
+  });
+
+  it('what every record needs goes to the one column that may be it', async () => {
+    const head = 'Contract No,Title,Vendor,Start,';
+    const row = 'C-17,Lifts,Acme,2024-01-31,';
+    const alone = await suggested('contract', `${head}Renewal Date\n${row}2026-01-31\n`);
+    expect(alone.column('Renewal Date')).toMatchObject({ field: 'contract_end_date', confidence: 'medium' });
+    const beside = await suggested('contract', `${head}Renewal Date,End\n${row}2026-01-31,2026-02-28\n`);
+    expect(beside.fields).toMatchObject({ 'Renewal Date': '~', End: 'contract_end_date' });
   });
 
   it('names every field that can be written by its own name and label', () => {
