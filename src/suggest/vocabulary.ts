@@ -20,9 +20,11 @@ export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
 
 /** Words that change nothing about what a column holds. */
 export const PLAIN_QUALIFIERS = `
-  responsible aktuell aktueller aktuelle actual actuel actuelle display official primary main full legal current standard text field info information detail data master default basic corporate
-  registered internal billing remit remittance mailing hq headquarter netto brutto ht ttc usd eur euro gbp sterling
-  fulfillment fulfilment postal principal 1 fiscal comercial pound dollar chf aed cad aud inr jpy pln sek nok dkk zar work requesting public merceologico merceologica detailed brief`;
+  responsible aktuell aktueller aktuelle actual actuel actuelle display official primary main full legal current
+  standard text field info information detail data master default basic corporate registered internal billing remit
+  remittance mailing hq headquarter netto brutto ht ttc usd eur euro gbp sterling fulfillment fulfilment postal
+  principal 1 fiscal comercial pound dollar chf aed cad aud inr jpy pln sek nok dkk zar work requesting public
+  merceologico merceologica detailed brief`;
 
 /** Words that make another thing of whatever stands beside them. */
 export const OTHER_THINGS: ReadonlySet<string> = new Set(
@@ -54,80 +56,82 @@ export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
     localidade woonplaats; class: klasse classe clase; classification: clasificacion classificazione classificacao
     klassifizierung; code: codigo codice cod kode; company: co firma firmen unternehmen societe entreprise empresa
     azienda bedrijf ditta impresa gesellschaft; condition: cond condicion condicione condicoe condizione condizioni;
-    conservation: conservacion conservacao conservazione; contact: kontakt contacto contatto contato ansprechpartner
-    ansprechperson interlocuteur referente; contract: cntr contr marche vertrag vertrage contrat contrato contratto
-    agreement overeenkomst contractual contratual contrattuale contractuel; cost: costi kosten costo coste cout custo;
-    country: cntry ctry land lander pays pais paese nazione nacao nation; currency: curr wahrung wahrg devise monnaie
-    moneda divisa moeda valuta munt; custodian: custodio consegnatario depositario; customer: cust client kunde kunden
-    cliente klant debitor debitoren debiteur; cycle: zyklus ciclo ciclus; date: dt datum data fecha; day: tage jour
-    dia giorno giorni dag dagen; deactivation: deaktivierung; default: predefinita predefinito predeterminada
-    predeterminado padrao standaard defaut; department: dipartimento dezernat referat fachabteilung dept abteilung
-    departamento reparto afdeling; description: desc descr descripcion descrizione descricao beschreibung
-    omschrijving; designation: bezeichnung bezeichnungen denominacion denominazione denominacao libelle intitule
-    benaming; detailed: detalhada detallada detaillee dettagliata ausfuhrliche; device: gerat gerate appareil
-    dispositivo toestel apparaat; disposal: dismissione; document: doc dokument documento; effective: eff; email: mail
-    courriel correo mailadresse; employee: collaborateur salarie personeel colaborador funcionario mitarbeiter
-    medewerker dipendente empleado; end: ende einde eind fin fim fine; equipment: equip equipement equipo equipamento
-    apparecchiatura; expense: depense gasto spesa ausgabe; expiry: verfall afloop expiracion expiracao vervalt expira
-    scade vence verloopt exp expiration expire ablauf vencimiento vencimento echeance scadenza verval caducidad;
-    family: famille familia famiglia; fax: telefax telecopie telecopieur telfx; fee: gebuhr redevance cuota canone
-    taxa vergoeding; first name: vorname prenom voornaam; floor: flr etage stockwerk geschoss piso planta piano
-    verdieping andar niveau; from: von ab desde depuis vanaf dal; group: gruppe groupe grupo gruppo groep; hardware:
-    hw; historical: storico historique historico historisch historische historic; in service: inbetriebnahme
-    ingebruikname; industry: sector settore sektor secteur setor branche; insurance: versicherung assurance seguro
-    assicurazione verzekering; inventar: inventaire inventario inventaris; inventory: inv; invoice: rechnung facture
-    factura fattura fatura factuur; item: articulo article artikel articolo artigo; key: schlussel clave chiave
-    sleutel chave; last name: nachname cognome achternaam apellido; lease: leasing miete miet renting; lessor:
-    landlord vermieter leasinggeber loueur bailleur arrendador locatore verhuurder; licence: license lizenz licencia
-    licenza licentie; life: lebensdauer nutzungsdauer levensduur vie vida vita; line: ligne zeile regel linea linha;
-    location: lieu lugar localisation localizacion loc standort ubicacion emplacement ubicazione locatie localizacao
-    luogo; maintenance: entretien maint wartung manutenzione manutencao mantenimiento onderhoud; manufacturer:
-    producent manuf mfg mfgr mfr maker hersteller costruttore fabricant fabricante fabbricante fabrikant produttore
-    constructeur fabrikat; material: matl; maximum: maximal maximale massimo maximo max; mobile: mob handy mobil movil
-    celular cellulare cell telemovel mobiel; model: mdl modell modele modelo modello; month: monat mois mes mese
-    maand; monthly: mtl monatlich monatliche mensuel mensual mensile mensal maandelijks maandelijkse mensuelle; msa:
-    rahmenvertrag; name: nm nom nome naam nombre; nda: confidentiality confidentialite confidencialidad
-    confidencialidade riservatezza geheimhouding geheimhaltung geheimhaltungsvereinbarung; note: notizen memo
-    toelichting erlauterung comment remark bemerkung kommentar notiz anmerkung hinweis remarque commentaire nota
-    comentario observacion observation observacoe opmerking commento annotazione osservazione osservazioni obs
-    observacao annotazioni freitext; notice: disdetta resiliation rescision kundigung preavis preaviso preavviso opzeg
-    opzegging; number: no nbr nmr nr nro num numero nummer; object: objet objecto objeto oggetto gegenstand onderwerp
-    objekt; offer: quote quotation bid angebot offre oferta offerta offerte proposta; on: op; one time: einmalig
-    einmalige eenmalig eenmalige; organisation: org organization; owner: eigentumer besitzer inhaber proprietaire
-    propietario proprietario eigenaar detenteur; party: partij partei parte partie; patrimonio: patrimonial; payment:
-    zahlung paiement pago pagamento betaling reglement; payment term: zahlungsbedingung zahlungsbedingungen
-    zahlungsziel zahlungskondition zahlungskonditionen betalingsconditie betalingsvoorwaarde; percent: pct; period:
-    frist delai plazo prazo periodo; person: personne persona pessoa persoon; phone: fono ph tel telefon telefono
-    telefone telephone tlf telf tfno telefoon; postcode: plz postleitzahl pstlz cap; price: preis prix precio preco
-    prezzo prijs; primary: haupt hoofd; product: produkt produit producto prodotto produto; province: prov provincia
-    provincie; public: publique publica publico pubblica offentlich; purchase: erwerb gekauft achete gekocht
-    acquistato purchased bought purch anschaffung kauf achat compra aquisicao adquisicion acquisto aankoop aanschaf
-    beschaffung inkoop; quantity: anzahl menge cantidad quantita quantite aantal quantidade qnty qty quant; reason:
-    raison razon razao ragione; reference: ref referenz referencia riferimento referentie; region: regio regione;
-    renewal: verlangerung renouvellement renovacion renovacao reconduction rinnovo verlenging renew; requesting:
-    demandeur solicitante richiedente requirente; residual: rest residuel residuelle residuo residuale; responsible:
-    encargado zustandiger verantwortlich verantwortlicher verantwortliche verantwoordelijke responsable responsavel
-    responsabile zustandig; room: lokaal rm raum zimmer salle sala habitacion stanza kamer ruimte locale; saving:
-    einsparung economie ahorro risparmio besparing; seller: verkaufer vendeur venditore verkoper; serial: ser serie
-    serien seriale; serial number: sn matricola; service: svc; signatory: signataire firmante firmatario unterzeichner
-    ondertekenaar; signature: unterschrift assinatura sottoscrizione stipula handtekening formalizacion celebracao;
-    signed: signee firmada sottoscritto assinada getekend unterzeichnet unterschrieben signe firmado firmato
-    ondertekend assinado; site: sede sitio sito vestiging; start: decorrenza commencement begin beginn debut inicio
-    inizio aanvang ingang; status: statut; street: rua str strasse stras rue calle straat; subcategory: subcat
-    unterkategorie subcategoria sottocategoria subcategorie; subject: betreff asunto assunto betreft; supplier:
-    anbieter aanbieder vend vendor lieferant lieferanten kreditor kreditoren fournisseur proveedor fornecedor
-    fornitore leverancier provider contractant contractor prestataire dienstleister auftragnehmer proveedora
-    lieferfirma; support: soporte supporto suporte ondersteuning assistenza; tag: etichetta etiqueta etiquette etikett
-    marcacao; term: termijn termini; title: titel titre titulo titolo; total: complessivo complessiva gesamt totale
-    totaal; type: typ tipo soort art tipologia; unit: unitario unitaire unitaria; until: till bis hasta jusqu tot ate
-    upto thru through fino; user: benutzer nutzer anwender utilisateur usuario utente gebruiker utilizador usager;
-    valid: gultigkeit validite validita geldigheid validez gultig valide valido valida geldig vigencia validity;
-    value: val wert valeur valor valore waarde; vehicle: fahrzeug vehiculo vehicule veiculo veicolo voertuig;
-    warehouse: lager almacen magazzino entrepot armazem magazijn; warranty: warr wty garantie garantia garanzia
-    guarantee gewahrleistung; year: jahr annee anno ano jaar; yes: ja oui si sim`).flatMap((entry) => {
-    const [concept = '', words = ''] = entry.split(': ');
-    return words.split(' ').map((word) => [word, concept.split(' ')] as const);
-  }),
+    conservation: conservacion conservacao conservazione; contact: contacter contactar contattare kontakt contacto
+    contatto contato ansprechpartner ansprechperson interlocuteur referente; contract: cntr contr marche vertrag
+    vertrage contrat contrato contratto agreement overeenkomst contractual contratual contrattuale contractuel; cost:
+    costi kosten costo coste cout custo; country: cntry ctry land lander pays pais paese nazione nacao nation;
+    currency: curr wahrung wahrg devise monnaie moneda divisa moeda valuta munt; custodian: custodio consegnatario
+    depositario; customer: cust client kunde kunden cliente klant debitor debitoren debiteur; cycle: zyklus ciclo
+    ciclus; date: dt datum data fecha; day: tage jour dia giorno giorni dag dagen; deactivation: deaktivierung;
+    default: predefinita predefinito predeterminada predeterminado padrao standaard defaut; department: dipartimento
+    dezernat referat fachabteilung dept abteilung departamento reparto afdeling; description: desc descr descripcion
+    descrizione descricao beschreibung omschrijving; designation: bezeichnung bezeichnungen denominacion denominazione
+    denominacao libelle intitule benaming; detailed: detalhada detallada detaillee dettagliata ausfuhrliche; device:
+    gerat gerate appareil dispositivo toestel apparaat; disposal: dismissione; document: doc dokument documento;
+    effective: eff; email: mail courriel correo mailadresse; employee: collaborateur salarie personeel colaborador
+    funcionario mitarbeiter medewerker dipendente empleado; end: ende einde eind fin fim fine; equipment: equip
+    equipement equipo equipamento apparecchiatura; expense: depense gasto spesa ausgabe; expiry: verfall afloop
+    expiracion expiracao vervalt expira scade vence verloopt exp expiration expire ablauf vencimiento vencimento
+    echeance scadenza verval caducidad; family: famille familia famiglia; fax: telefax telecopie telecopieur telfx;
+    fee: gebuhr redevance cuota canone taxa vergoeding; first name: vorname prenom voornaam; floor: flr etage
+    stockwerk geschoss piso planta piano verdieping andar niveau; from: von ab desde depuis vanaf dal; group: gruppe
+    groupe grupo gruppo groep; hardware: hw; historical: storico historique historico historisch historische historic;
+    in service: inbetriebnahme ingebruikname; industry: sector settore sektor secteur setor branche; insurance:
+    versicherung assurance seguro assicurazione verzekering; inventar: inventaire inventario inventaris; inventory:
+    inv; invoice: rechnung facture factura fattura fatura factuur; item: articulo article artikel articolo artigo;
+    key: schlussel clave chiave sleutel chave; last name: nachname cognome achternaam apellido; lease: leasing miete
+    miet renting; lessor: landlord vermieter leasinggeber loueur bailleur arrendador locatore verhuurder; licence:
+    license lizenz licencia licenza licentie; life: lebensdauer nutzungsdauer levensduur vie vida vita; line: ligne
+    zeile regel linea linha; location: lieu lugar localisation localizacion loc standort ubicacion emplacement
+    ubicazione locatie localizacao luogo; maintenance: entretien maint wartung manutenzione manutencao mantenimiento
+    onderhoud; manufacturer: producent manuf mfg mfgr mfr maker hersteller costruttore fabricant fabricante
+    fabbricante fabrikant produttore constructeur fabrikat; material: matl; maximum: maximal maximale massimo maximo
+    max; mobile: mob handy mobil movil celular cellulare cell telemovel mobiel; model: mdl modell modele modelo
+    modello; month: monat mois mes mese maand; monthly: mtl monatlich monatliche mensuel mensual mensile mensal
+    maandelijks maandelijkse mensuelle; msa: rahmenvertrag; name: nm nom nome naam nombre; nda: confidentiality
+    confidentialite confidencialidad confidencialidade riservatezza geheimhouding geheimhaltung
+    geheimhaltungsvereinbarung; note: notizen memo toelichting erlauterung comment remark bemerkung kommentar notiz
+    anmerkung hinweis remarque commentaire nota comentario observacion observation observacoe opmerking commento
+    annotazione osservazione osservazioni obs observacao annotazioni freitext; notice: disdetta resiliation rescision
+    kundigung preavis preaviso preavviso opzeg opzegging; number: no nbr nmr nr nro num numero nummer; object: objet
+    objecto objeto oggetto gegenstand onderwerp objekt; offer: quote quotation bid angebot offre oferta offerta
+    offerte proposta; on: op; one time: einmalig einmalige eenmalig eenmalige; organisation: org organization; owner:
+    eigentumer besitzer inhaber proprietaire propietario proprietario eigenaar detenteur; party: partij partei parte
+    partie; patrimonio: patrimonial; payment: zahlung paiement pago pagamento betaling reglement; payment term:
+    zahlungsbedingung zahlungsbedingungen zahlungsziel zahlungskondition zahlungskonditionen betalingsconditie
+    betalingsvoorwaarde; percent: pct; period: frist delai plazo prazo periodo; person: personne persona pessoa
+    persoon; phone: fono ph tel telefon telefono telefone telephone tlf telf tfno telefoon; postcode: plz postleitzahl
+    pstlz cap; price: preis prix precio preco prezzo prijs; primary: haupt hoofd; product: produkt produit producto
+    prodotto produto; province: prov provincia provincie; public: publique publica publico pubblica offentlich;
+    purchase: erwerb gekauft achete gekocht acquistato purchased bought purch anschaffung kauf achat compra aquisicao
+    adquisicion acquisto aankoop aanschaf beschaffung inkoop; quantity: anzahl menge cantidad quantita quantite aantal
+    quantidade qnty qty quant; reason: raison razon razao ragione; reference: ref referenz referencia riferimento
+    referentie; region: regio regione; renewal: verlangerung renouvellement renovacion renovacao reconduction rinnovo
+    verlenging renew; requesting: demandeur solicitante richiedente requirente; residual: rest residuel residuelle
+    residuo residuale; responsible: encargado zustandiger verantwortlich verantwortlicher verantwortliche
+    verantwoordelijke responsable responsavel responsabile zustandig; room: lokaal rm raum zimmer salle sala
+    habitacion stanza kamer ruimte locale; saving: einsparung economie ahorro risparmio besparing; seller: verkaufer
+    vendeur venditore verkoper; serial: ser serie serien seriale; serial number: sn matricola; service: svc;
+    signatory: signataire firmante firmatario unterzeichner ondertekenaar; signature: unterschrift assinatura
+    sottoscrizione stipula handtekening formalizacion celebracao; signed: signee firmada sottoscritto assinada
+    getekend unterzeichnet unterschrieben signe firmado firmato ondertekend assinado; site: sede sitio sito vestiging;
+    start: decorrenza commencement begin beginn debut inicio inizio aanvang ingang; status: statut; street: rua str
+    strasse stras rue calle straat; subcategory: subcat unterkategorie subcategoria sottocategoria subcategorie;
+    subject: betreff asunto assunto betreft; supplier: anbieter aanbieder vend vendor lieferant lieferanten kreditor
+    kreditoren fournisseur proveedor fornecedor fornitore leverancier provider contractant contractor prestataire
+    dienstleister auftragnehmer proveedora lieferfirma; support: soporte supporto suporte ondersteuning assistenza;
+    tag: etichetta etiqueta etiquette etikett marcacao; term: termijn termini; title: titel titre titulo titolo;
+    total: complessivo complessiva gesamt totale totaal; type: typ tipo soort art tipologia; unit: unitario unitaire
+    unitaria; until: till bis hasta jusqu tot ate upto thru through fino; user: benutzer nutzer anwender utilisateur
+    usuario utente gebruiker utilizador usager; valid: gultigkeit validite validita geldigheid validez gultig valide
+    valido valida geldig vigencia validity; value: vlr val wert valeur valor valore waarde; vehicle: fahrzeug vehiculo
+    vehicule veiculo veicolo voertuig; warehouse: lager almacen magazzino entrepot armazem magazijn; warranty: warr
+    wty garantie garantia garanzia guarantee gewahrleistung; year: jahr annee anno ano jaar; yes: ja oui si sim`).flatMap(
+    (entry) => {
+      const [concept = '', words = ''] = entry.split(': ');
+      return words.split(' ').map((word) => [word, concept.split(' ')] as const);
+    },
+  ),
 );
 
 /** Words of other languages and of everyday use for the values of a list, by field; each means one value and no other. */
@@ -207,8 +211,8 @@ const LOCATION: Vocabulary = {
     ?herkunftsland; country key; *country; *country code`,
   state_province: `
     state code; bundesland; departement; prefecture; ?county; ?region; ?kanton; ?comunidad autonoma; ?estado
-    provincia; ?state region; ?canton; ?state county; ?site state; ?etat province; uf; ?distrito; ?region code;
-    ?province code; *state province; ?st`,
+    provincia; ?state region; ?canton; ?state county; ?site state; ?etat province; uf; unidade da federacao; unidade
+    federativa; ?distrito; ?region code; ?province code; *state province; ?st`,
 };
 
 /** Who sells or lets, to whatever it is sold. */
@@ -380,7 +384,7 @@ const CONTRACT: Vocabulary = {
     bezeichnung; objet; subject; ?project name; ?project; ?project title; contract label; vertragsgegenstand;
     ?contract subject; ?award title; ?procurement title; ?project description title; ?objet du marche; ?software;
     ?product; ?product name; ?subscription; ?service name; ?record name; ?vertragsinhalt; ?descricao do contrato;
-    ?app; ?app name; ?property; ?short text; ?kurztext; *contract name; *contract title; ?anlage; ?gerat`,
+    ?app; ?app name; ?item; ?property; ?short text; ?kurztext; *contract name; *contract title; ?anlage; ?gerat`,
   number: `
     contract id; contract code; contract reference; reference number; award number; ?reference; ?unique id; ?po
     number; ?purchase order; ?purchase order number; ?bestellnummer; ?procurement id; ?award id; contract key;
@@ -521,9 +525,9 @@ const COUNTERPARTY: Vocabulary = {
     contact cell phone; *mobile number`,
   fax: 'fax number; facsimile; *fax',
   website: `
-    web site; web; url; homepage; home page; web page; webpage; web address; internet; internetseite; webseite; site
-    internet; pagina web; ?domain; company website; website url; web site url; homepage url; internetadresse; ?link;
-    ?domain name; ?company url; ?site; internet address; *website; *web site`,
+    web site; web; url; homepage; http; home page; web page; webpage; web address; internet; internetseite; webseite;
+    site internet; pagina web; ?domain; company website; website url; web site url; homepage url; internetadresse;
+    ?link; ?domain name; ?company url; ?site; internet address; *website; *web site`,
   general_description: `
     about us; about; profile; company description; business description; ?note; ?service; ?product; ?services offered;
     overview; supplier description; company profile; presentation; ?information; ?additional note; ?business activity;
@@ -531,7 +535,8 @@ const COUNTERPARTY: Vocabulary = {
     ?product service; ?notizen; ?detail; ?solution; ?servico; ?atividade; ?actividad; ?unternehmensgegenstand; ?ramo
     de atividade`,
   nda_signed: `
-    nda in place; has nda; confidentiality agreement; accord de confidentialite; ?nda on file; nda vorhanden`,
+    nda in place; has nda; confidentiality agreement; confidentiality agreement signed; accord de confidentialite;
+    accord de confidentialite signe; ?nda on file; nda vorhanden`,
   nda_signed_date: '?nda; ?nda signed; ?nda effective date',
   msa_signed: 'msa in place; has msa; msa; contrat cadre; ?msa on file',
   msa_signed_date: '?msa; ?msa signed; ?msa effective date',

@@ -111,13 +111,15 @@ function pieces(text: string): string[] {
 }
 
 function expand(word: string): string[] {
-  return (meaning(word) ?? meaning(singular(word)) ?? inParts(word) ?? [word]).map(singular);
+  return (concepts(word) ?? [word]).map(singular);
 }
 
 const ALL_CONCEPTS = new Set([...CONCEPTS.values()].flat());
 
 /** Whether it is what words of headings stand for. */
 export const isConcept = (word: string): boolean => ALL_CONCEPTS.has(word);
+
+const concepts = (word: string) => meaning(word) ?? meaning(singular(word)) ?? inParts(word);
 
 function meaning(word: string): readonly string[] | undefined {
   return CONCEPTS.get(word) ?? (ALL_CONCEPTS.has(word) ? [word] : undefined);
@@ -126,13 +128,17 @@ function meaning(word: string): readonly string[] | undefined {
 /** No word that means something is longer. */
 const LONGEST_COMPOUND = 40;
 
+/** `dataaquisicao` and `datadaaquisicao`: what stands between the parts. */
+const JOINT = /^(?:d[aeo]|del|du)(?=.{3})/;
+
 /** `Vertragsende`, `Contractwaarde`, `warrantydate`: the parts of a word all of whose parts are known. */
 function inParts(word: string): readonly string[] | undefined {
   for (let at = Math.min(word.length, LONGEST_COMPOUND) - 3; at >= 3; at--) {
     const head = word.slice(0, at);
     const first =
       meaning(head) ?? (/(?:s|n|en|es)$/.test(head) ? meaning(head.replace(/(?:es|en|s|n)$/, '')) : undefined);
-    const rest = first && (meaning(word.slice(at)) ?? meaning(singular(word.slice(at))) ?? inParts(word.slice(at)));
+    const tail = word.slice(at);
+    const rest = first && (concepts(tail) ?? (JOINT.test(tail) ? concepts(tail.replace(JOINT, '')) : undefined));
     if (rest) return [...first, ...rest];
   }
   return undefined;
