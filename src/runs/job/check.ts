@@ -14,12 +14,14 @@ import {
   type NamedField,
   type NamedFields,
   NO_LEXICON,
+  type Place,
   type Plain,
   type Report,
+  valueAt,
   writtenProblem,
 } from './names.js';
 import { didYouMean, JOB_KINDS, type JobKind, jobShape, SCHEMAS, shapeProblems, shown } from './shape.js';
-import { type JobProblem, type JobYaml, type KeyPath, readJobYaml } from './yaml.js';
+import { type JobProblem, type JobYaml, readJobYaml } from './yaml.js';
 
 /** What came of a job file's text. `kind`: what it says it is, or seems to be; absent where that cannot be told. */
 export interface CheckedText {
@@ -43,15 +45,16 @@ export function checkJobText(text: string): CheckedText {
   }
   const job = asPlain(value);
   const problems: JobProblem[] = [];
-  const report: Report = (path, message, options = {}) => {
-    problems.push({ ...problemAt(yaml, path, message, options.part), severity: options.severity ?? 'error' });
+  const report: Report = (place, message, severity) => {
+    problems.push({ ...problemAt(yaml, place, message), severity: severity ?? 'error' });
   };
   const kind = kindOf(job, report);
   const parsed = SCHEMAS[kind].safeParse(value);
   if (!parsed.success) {
     // What the kind is was looked at already.
     const issues = parsed.error.issues.filter(({ path }) => path[0] !== 'kind');
-    for (const { path, part, message } of shapeProblems(issues, value, jobShape(kind))) report(path, message, { part });
+    for (const { path, part, message } of shapeProblems(issues, value, jobShape(kind)))
+      report(part === 'value' ? valueAt(path) : path, message);
   }
   checkSchedule(asPlain(job['schedule']), report);
   if (kind === 'export') checkExport(value, yaml, report);
@@ -74,7 +77,7 @@ function kindOf(job: Plain, report: Report): JobKind {
   else {
     const text = typeof stated === 'string' ? stated : '';
     const message = `\`kind\` is ${shown(stated)}; it must be import, export or reconcile${didYouMean(text, JOB_KINDS)}`;
-    report(['kind'], message, { part: 'value' });
+    report(valueAt(['kind']), message);
     const [near] = nearestNames(text, JOB_KINDS);
     const meant = JOB_KINDS.find((kind) => kind === near);
     if (meant) return meant;
@@ -100,9 +103,10 @@ function checkSource(source: Readonly<Record<string, unknown>>, report: Report):
   const { encoding, format, sheet } = source;
   checkDates(source['dates'], ['source', 'dates'], report);
   if (typeof encoding === 'string' && encoding !== 'auto' && encoding !== '' && !isKnownEncoding(encoding)) {
-    report(['source', 'encoding'], `the encoding ${shown(encoding)} is not known${didYouMean(encoding, ENCODINGS)}`, {
-      part: 'value',
-    });
+    report(
+      valueAt(['source', 'encoding']),
+      `the encoding ${shown(encoding)} is not known${didYouMean(encoding, ENCODINGS)}`,
+    );
   }
   if (sheet !== undefined && (format === 'csv' || format === 'ndjson')) {
     report(['source', 'sheet'], `\`sheet\` belongs to workbooks; a ${format} file has no sheets`);
@@ -114,15 +118,14 @@ function checkBrakes(kind: JobKind, brakes: Plain, report: Report): void {
   if (kind === 'import' && brakes['max_orphans'] !== undefined) {
     const message =
       '`brakes.max_orphans` has no effect: only reconcile jobs look for records that a file does not hold';
-    report(['brakes', 'max_orphans'], message, { severity: 'warning' });
+    report(['brakes', 'max_orphans'], message, 'warning');
   }
   for (const [name, limit] of Object.entries(brakes)) {
     const percent = typeof limit === 'string' ? /^(\d+(?:\.\d+)?)\s*%$/.exec(limit)?.[1] : undefined;
     if (name === 'max_change' || percent === undefined || Number(percent) <= 100) continue;
     report(
-      ['brakes', name],
+      valueAt(['brakes', name]),
       `\`brakes.${name}\` is ${shown(limit)}, a share of the ${name === 'max_orphans' ? 'records' : 'rows'} above 100%, so it would never stop a run; write at most 100%, or a count`,
-      { part: 'value' },
     );
   }
 }
@@ -141,18 +144,13 @@ const ENCODINGS = [
 function checkSchedule(schedule: Readonly<Record<string, unknown>>, report: Report): void {
   const { cron, timezone } = schedule;
   const wrong = typeof cron === 'string' && cron !== '' ? checkCron(cron) : undefined;
-  if (wrong)
-    report(['schedule', 'cron'], `the cron expression ${shown(cron)} cannot be used: ${wrong}`, { part: 'value' });
+  if (wrong) report(valueAt(['schedule', 'cron']), `the cron expression ${shown(cron)} cannot be used: ${wrong}`);
   const unknown = typeof timezone === 'string' && timezone !== '' ? checkTimeZone(timezone) : undefined;
-  if (unknown) report(['schedule', 'timezone'], unknown, { part: 'value' });
+  if (unknown) report(valueAt(['schedule', 'timezone']), unknown);
 }
 
-function problemAt(
-  yaml: JobYaml,
-  path: readonly (string | number)[],
-  message: string,
-  part: 'key' | 'value' = 'key',
-): JobProblem {
+function problemAt(yaml: JobYaml, place: Place, message: string): JobProblem {
+  const [path, part] = 'valueAt' in place ? [place.valueAt, 'value' as const] : [place, 'key' as const];
   return { ...yaml.locate(path, part), path: path.join('.'), message, severity: 'error' };
 }
 
@@ -174,19 +172,15 @@ function byLine(problems: readonly JobProblem[]): JobProblem[] {
 function checkReconcile(job: Plain, named: NamedFields, yaml: JobYaml, report: Report): void {
   if (!named.spec.readable) {
     report(
-      ['resource'],
+      valueAt(['resource']),
       `${named.spec.name}s cannot be reconciled: the service neither lists nor shows them, so there is nothing to compare with; use an import job`,
-      { part: 'value' },
     );
     return;
   }
   if (asPlain(job['match'])['key'] === NO_KEY)
     report(
-      ['match', 'key'],
+      valueAt(['match', 'key']),
       'a reconciliation compares rows with records by a key; name the field that identifies them',
-      {
-        part: 'value',
-      },
     );
   checkCompare(asPlain(job['compare']), named, report);
   checkOrphans(asPlain(job['orphans']), named, yaml, report);
@@ -201,15 +195,16 @@ function checkCompare(compare: Plain, named: NamedFields, report: Report): void 
     const path = ['compare', 'fields', i];
     if (typeof text !== 'string' || text === '') continue;
     if (text.trim() === '*') {
-      report(path, '`*` belongs to `compare.authority`; leave `compare.fields` out to compare every mapped field', {
-        part: 'value',
-      });
+      report(
+        valueAt(path),
+        '`*` belongs to `compare.authority`; leave `compare.fields` out to compare every mapped field',
+      );
       continue;
     }
-    const key = comparable(text, path, 'value', named, report)?.key;
+    const key = comparable(text, valueAt(path), named, report)?.key;
     if (key === undefined) continue;
     if (fields.has(key)) {
-      report(path, `\`${text}\` stands in the list twice`, { part: 'value', severity: 'warning' });
+      report(valueAt(path), `\`${text}\` stands in the list twice`, 'warning');
     }
     fields.set(key, text);
   }
@@ -217,23 +212,21 @@ function checkCompare(compare: Plain, named: NamedFields, report: Report): void 
   for (const [text, whose] of Object.entries(asPlain(compare['authority']))) {
     const path = ['compare', 'authority', text];
     if (text === '*') continue;
-    const field = comparable(text, path, 'key', named, report);
+    const field = comparable(text, path, named, report);
     if (!field) continue;
     const { key } = field;
     const earlier = seen.get(key);
     if (earlier !== undefined) report(path, `\`${text}\` is the same field as \`${earlier}\`; keep one of them`);
     seen.set(key, text);
     if (named.keys.includes(key)) {
-      report(path, `\`${text}\` has no effect: it is the key, which is the same in a row and its record`, {
-        severity: 'warning',
-      });
+      report(path, `\`${text}\` has no effect: it is the key, which is the same in a row and its record`, 'warning');
     } else if (fields.size > 0 && !fields.has(key)) {
-      report(path, `\`${text}\` has no effect: \`compare.fields\` leaves it out`, { severity: 'warning' });
+      report(path, `\`${text}\` has no effect: \`compare.fields\` leaves it out`, 'warning');
     } else if (whose === 'fill' && !isUpdatable(field, text, named.spec)) {
       report(
         path,
         `\`${text}\` cannot be filled: an update cannot write it (field_not_updatable), only records that are created get it; write \`service\`, or leave it out of \`compare.fields\``,
-        { severity: 'warning' },
+        'warning',
       );
     }
   }
@@ -244,22 +237,13 @@ function isUpdatable({ spec }: NamedField, text: string, { form }: ResourceSpec)
   return spec === undefined || spec.update !== undefined;
 }
 
-function comparable(
-  text: string,
-  path: KeyPath,
-  part: 'key' | 'value',
-  { fields, set }: NamedFields,
-  report: Report,
-): NamedField | undefined {
-  const field = fields.known(text, path, part);
+function comparable(text: string, place: Place, { fields, set }: NamedFields, report: Report): NamedField | undefined {
+  const field = fields.known(text, place);
   if (!field) return undefined;
   if (set.has(field.key) || maySet(text, set)) return field;
   report(
-    path,
+    place,
     `\`${text}\` is set by no column, constant or default, so there is nothing to compare; map a column to it`,
-    {
-      part,
-    },
   );
   return undefined;
 }
@@ -285,10 +269,10 @@ function checkOrphans(orphans: Plain, named: NamedFields, yaml: JobYaml, report:
     const example = findField(named.spec, 'lifecycle_stage')
       ? 'set: { lifecycle_stage: Retired }'
       : 'set: { field: value }';
-    report(['orphans', 'action'], `${named.spec.name}s have no archive: use \`${example}\``, { part: 'value' });
+    report(valueAt(['orphans', 'action']), `${named.spec.name}s have no archive: use \`${example}\``);
   }
   if (after !== undefined && !acts) {
-    report(['orphans', 'after'], '`after` has no effect: orphans are only reported', { severity: 'warning' });
+    report(['orphans', 'after'], '`after` has no effect: orphans are only reported', 'warning');
   }
   if (inner !== undefined) checkGiven(inner, ['orphans', 'action', 'set'], named, yaml, report);
   if (set !== undefined) checkGiven(set, ['orphans', 'set'], named, yaml, report);
@@ -297,9 +281,9 @@ function checkOrphans(orphans: Plain, named: NamedFields, yaml: JobYaml, report:
 /** Names and values as a run reads them, but for custom fields, which the service alone knows. */
 function checkScope(scope: Plain, { spec, fields }: NamedFields, yaml: JobYaml, report: Report): void {
   const naming = scopeNaming(spec.name, NO_LEXICON);
-  const tell = (one: ReconcileJob['scope'], path: KeyPath, part: 'key' | 'value'): boolean => {
+  const tell = (one: ReconcileJob['scope'], place: Place): boolean => {
     const { problems } = readScope(one, naming);
-    for (const problem of problems) report(path, problem.replace(/\.$/, ''), { part });
+    for (const problem of problems) report(place, problem.replace(/\.$/, ''));
     return problems.length === 0;
   };
   const seen = new Map<string, string>();
@@ -311,15 +295,15 @@ function checkScope(scope: Plain, { spec, fields }: NamedFields, yaml: JobYaml, 
     const custom = customFieldName(name) !== undefined;
     let field: FieldSpec | undefined;
     if (custom) {
-      if (!fields.known(name, path, 'key')) continue;
-    } else if (!tell({ [name]: null }, path, 'key')) continue;
+      if (!fields.known(name, path)) continue;
+    } else if (!tell({ [name]: null }, path)) continue;
     else field = findField(spec, name);
     for (const [i, value] of (Array.isArray(given) ? given : [given]).entries()) {
       if (!isScalarValue(value)) continue;
       const at = Array.isArray(given) ? [...path, i] : path;
       const changed = writtenProblem(field, value, yaml.written(at));
-      if (changed !== undefined) report(at, `scope: \`${name}\` ${changed}`, { part: 'value' });
-      else if (!custom) tell({ [name]: value }, at, 'value');
+      if (changed !== undefined) report(valueAt(at), `scope: \`${name}\` ${changed}`);
+      else if (!custom) tell({ [name]: value }, valueAt(at));
     }
   }
 }

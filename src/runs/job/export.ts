@@ -13,7 +13,7 @@ import { didYouMean } from '../../pipeline/map/headings.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { type FieldSpec, READ_ONLY, type ReadOnlyName, type ResourceName, WRITABLE } from '../../resources/spec.js';
 import type { ExportRequest } from '../export/request.js';
-import { asPlain, NO_LEXICON, type Plain, type Report, writtenProblem } from './names.js';
+import { asPlain, NO_LEXICON, type Place, type Plain, type Report, valueAt, writtenProblem } from './names.js';
 import { type LoadedExportJob, shown } from './shape.js';
 import type { JobYaml, KeyPath } from './yaml.js';
 
@@ -41,7 +41,7 @@ export function checkExport(value: unknown, yaml: JobYaml, report: Report): void
 function checkFile(file: unknown, path: KeyPath, report: Report): void {
   if (typeof file !== 'string' || file === '') return;
   for (const wrong of targetProblems(file)) {
-    report(path, `\`${path.join('.')}\` is ${shown(file)}; ${wrong}`, { part: 'value' });
+    report(valueAt(path), `\`${path.join('.')}\` is ${shown(file)}; ${wrong}`);
   }
 }
 
@@ -82,10 +82,7 @@ function checkColumns(columns: unknown, names: ExportNames, report: Report): voi
     if (typeof column !== 'string' || column === '') continue;
     const key = foldText(column);
     if (seen.has(key)) {
-      report(['columns', i], `\`${column}\` stands in the list twice; it is written once`, {
-        part: 'value',
-        severity: 'warning',
-      });
+      report(valueAt(['columns', i]), `\`${column}\` stands in the list twice; it is written once`, 'warning');
     } else names.column(column, ['columns', i]);
     seen.add(key);
   }
@@ -105,7 +102,7 @@ function checkFilter(filter: Plain, names: ExportNames, yaml: JobYaml, report: R
     const field = names.filter(name, values, path);
     for (const { value, at } of values) {
       const changed = writtenProblem(field, value, yaml.written(at));
-      if (changed !== undefined) report(at, `filter: \`${name}\` ${changed}`, { part: 'value' });
+      if (changed !== undefined) report(valueAt(at), `filter: \`${name}\` ${changed}`);
     }
   }
 }
@@ -127,11 +124,10 @@ function exportNames(resource: ResourceName | ReadOnlyName, report: Report) {
   const spec = isWritable(resource) ? resourceSpec(resource) : undefined;
 
   /** Whether only the service can tell what the name means. */
-  const isCustom = (text: string, path: KeyPath, part: 'key' | 'value'): boolean => {
+  const isCustom = (text: string, place: Place): boolean => {
     const kind = /^-?\s*(template|form)\s*(?:\.|$)/i.exec(text)?.[1]?.toLowerCase();
     if (!spec || kind === undefined) return false;
-    if (kind === 'form' && !spec.form)
-      report(path, `\`${text}\`: ${withArticle(resource)} has no custom forms`, { part });
+    if (kind === 'form' && !spec.form) report(place, `\`${text}\`: ${withArticle(resource)} has no custom forms`);
     return true;
   };
   /** Whether only the records can tell: they may show what the interface does not list. */
@@ -143,29 +139,29 @@ function exportNames(resource: ResourceName | ReadOnlyName, report: Report) {
     ) === '';
   return {
     column(text: string, path: KeyPath): void {
-      if (!isCustom(text, path, 'value') && !mayBeUnlisted(text))
-        tried(() => chooseColumns([text], naming), path, 'value', report);
+      if (!isCustom(text, valueAt(path)) && !mayBeUnlisted(text))
+        tried(() => chooseColumns([text], naming), valueAt(path), report);
     },
     /** `values` with the place of each. Returns the field, where it is one of the description. */
     filter(name: string, values: readonly Placed[], path: KeyPath): FieldSpec | undefined {
-      if (isCustom(name, path, 'key') || (!spec && mayBeUnlisted(name))) return undefined;
-      const isNamed = tried(() => exportFilter([`${name}=`], naming), path, 'key', report);
+      if (isCustom(name, path) || (!spec && mayBeUnlisted(name))) return undefined;
+      const isNamed = tried(() => exportFilter([`${name}=`], naming), path, report);
       for (const { value, at } of isNamed ? values : []) {
         if (typeof value === 'object') continue;
-        tried(() => exportFilter([`${name}=${value}`], naming), at, 'value', report);
+        tried(() => exportFilter([`${name}=${value}`], naming), valueAt(at), report);
       }
       return spec && findField(spec, name);
     },
     /** `text` as it stands in the job, perhaps with a minus sign. */
     order(text: string, path: KeyPath): void {
-      if (!isCustom(text, path, 'value') && (spec || !mayBeUnlisted(text.replace(/^-/, ''))))
-        tried(() => exportOrder(text, naming), path, 'value', report);
+      if (!isCustom(text, valueAt(path)) && (spec || !mayBeUnlisted(text.replace(/^-/, ''))))
+        tried(() => exportOrder(text, naming), valueAt(path), report);
     },
   };
 }
 
 /** Reports what the export would refuse; false where it would. */
-function tried(work: () => unknown, path: KeyPath, part: 'key' | 'value', report: Report): boolean {
+function tried(work: () => unknown, place: Place, report: Report): boolean {
   try {
     work();
     return true;
@@ -174,7 +170,7 @@ function tried(work: () => unknown, path: KeyPath, part: 'key' | 'value', report
     // The place says what cannot be used.
     const told =
       error.details.length > 0 ? error.details : [error.message.replace(/^[^.]* cannot be (?:used|chosen so)\. /, '')];
-    for (const message of told) report(path, message.replace(/\.$/, ''), { part });
+    for (const message of told) report(place, message.replace(/\.$/, ''));
     return false;
   }
 }

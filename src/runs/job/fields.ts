@@ -16,6 +16,7 @@ import {
   type NamedFields,
   type Plain,
   type Report,
+  valueAt,
 } from './names.js';
 import { shown } from './shape.js';
 import type { JobYaml, KeyPath } from './yaml.js';
@@ -42,18 +43,20 @@ export function checkFields(value: unknown, yaml: JobYaml, report: Report): Name
   for (const section of ['constants', 'defaults'] as const) {
     for (const [fieldName, given] of Object.entries(asPlain(job[section]))) {
       const path = [section, fieldName];
-      const field = fields.writable(fieldName, path, 'key');
+      const field = fields.writable(fieldName, path);
       if (!field) continue;
       set.add(field.key);
       const wrong = constantProblem(field.spec, given, yaml.written(path), dates);
-      if (wrong) report(path, `${section}: \`${fieldName}\` ${wrong}`, { part: 'value' });
+      if (wrong) report(valueAt(path), `${section}: \`${fieldName}\` ${wrong}`);
       if (section === 'defaults') continue;
       const mapped = sources.get(field.key);
       if (mapped?.kind === 'constant') report(path, `\`${fieldName}\` is given twice; keep one`);
       if (mapped?.kind === 'column') {
-        report(path, `\`${fieldName}\` is a constant and is mapped to a column too; the constant stands in every row`, {
-          severity: 'warning',
-        });
+        report(
+          path,
+          `\`${fieldName}\` is a constant and is mapped to a column too; the constant stands in every row`,
+          'warning',
+        );
       }
       if (!mapped) sources.set(field.key, { kind: 'constant', path });
     }
@@ -73,7 +76,7 @@ function checkRetire(job: Plain, named: NamedFields, yaml: JobYaml, report: Repo
   checkGiven(job['retire'], ['retire'], named, yaml, report);
   const { missing } = asPlain(job['match']);
   if (missing === 'skip' || missing === 'fail') {
-    report(['retire'], '`retire` has no effect: this job creates no records', { severity: 'warning' });
+    report(['retire'], '`retire` has no effect: this job creates no records', 'warning');
   }
 }
 
@@ -81,9 +84,7 @@ function checkRetire(job: Plain, named: NamedFields, yaml: JobYaml, report: Repo
 function checkReferences(job: Plain, { spec, set }: NamedFields, report: Report): void {
   const { missing, retire } = asPlain(job['references']);
   if (retire !== undefined && missing !== 'create')
-    report(['references', 'retire'], '`references.retire` has no effect without `missing: create`', {
-      severity: 'warning',
-    });
+    report(['references', 'retire'], '`references.retire` has no effect without `missing: create`', 'warning');
   for (const name of Object.keys(asPlain(retire))) {
     const field = findField(resourceSpec('customer'), name);
     if (!field?.update || field.name === 'name')
@@ -96,7 +97,7 @@ function checkReferences(job: Plain, { spec, set }: NamedFields, report: Report)
   const path = ['references', 'missing'];
   if (job['kind'] === 'reconcile') {
     const message = '`references.missing` can be create in import jobs only; a reconcile job rejects such rows';
-    report(path, message, { part: 'value' });
+    report(valueAt(path), message);
   }
   const targets = [...set].flatMap((name) => {
     const type = findField(spec, name)?.type;
@@ -106,9 +107,8 @@ function checkReferences(job: Plain, { spec, set }: NamedFields, report: Report)
   if (!targets.some((target) => creatable.includes(target))) {
     const what = targets.length > 0 ? `: ${[...new Set(targets)].join(', ')} cannot be created from here` : '';
     report(
-      path,
+      valueAt(path),
       `\`references.missing: create\` is for suppliers and customers, and this job maps none of them${what}`,
-      { part: 'value' },
     );
   }
 }
@@ -154,7 +154,7 @@ export function checkColumns(
       const name = typeof one === 'string' ? one : options['field'];
       if (typeof name !== 'string' || name === '') continue;
       const fieldPath = typeof one === 'string' ? at : [...at, 'field'];
-      const field = fields.writable(name, fieldPath, 'value');
+      const field = fields.writable(name, valueAt(fieldPath));
       checkDates(options['dates'], [...at, 'dates'], report);
       if (!field) continue;
       claim({ name, key: field.key, at: fieldPath, path }, sources, report);
@@ -167,15 +167,12 @@ export function checkColumns(
 function checkComputed(computed: Plain, fields: FieldNames, sources: Map<string, Source>, report: Report): void {
   for (const [name, text] of Object.entries(computed)) {
     const path = ['computed', name];
-    const field = fields.writable(name, path, 'key');
+    const field = fields.writable(name, path);
     if (field) claim({ name, key: field.key, at: path, path }, sources, report);
     if (typeof text === 'string' && text !== '' && !/\{[^{}]+\}/.test(text))
       report(
-        path,
+        valueAt(path),
         `\`${text}\` names no heading in braces, as in "{Vendor} / {Title}"; a fixed value belongs to constants`,
-        {
-          part: 'value',
-        },
       );
   }
 }
@@ -193,10 +190,7 @@ function claim(
 ): void {
   const before = sources.get(key);
   if (!before) sources.set(key, { kind: 'column', path });
-  else
-    report(at, `\`${name}\` is mapped twice: the column \`${before.path[1]}\` sets it already`, {
-      part: 'value',
-    });
+  else report(valueAt(at), `\`${name}\` is mapped twice: the column \`${before.path[1]}\` sets it already`);
 }
 
 function checkColumnOptions(
@@ -210,7 +204,7 @@ function checkColumnOptions(
   const fallback = options['default'];
   if (isScalarValue(fallback)) {
     const wrong = constantProblem(field, fallback, yaml.written([...path, 'default']), dates);
-    if (wrong) report([...path, 'default'], `the default ${wrong}`, { part: 'value' });
+    if (wrong) report(valueAt([...path, 'default']), `the default ${wrong}`);
   }
   const cells = new Map<string, string>();
   for (const [cell, meaning] of Object.entries(asPlain(options['values']))) {
@@ -222,12 +216,12 @@ function checkColumnOptions(
     cells.set(folded, cell);
     if (!isScalarValue(meaning)) continue;
     const wrong = constantProblem(field, meaning, yaml.written(at), dates);
-    if (wrong) report(at, `the value for \`${cell}\` ${wrong}`, { part: 'value' });
+    if (wrong) report(valueAt(at), `the value for \`${cell}\` ${wrong}`);
   }
   if (!field) return;
   for (const [key, kind, what] of KIND_OPTIONS) {
     if (options[key] === undefined || field.type.kind === kind) continue;
-    report([...path, key], `\`${field.name}\` ${what}; \`${key}\` has no effect here`, { severity: 'warning' });
+    report([...path, key], `\`${field.name}\` ${what}; \`${key}\` has no effect here`, 'warning');
   }
 }
 
@@ -244,7 +238,7 @@ export function checkDates(dates: unknown, path: KeyPath, report: Report): void 
     if (typeof format !== 'string' || format === '') continue;
     const wrong = compileDateFormat(format);
     if (typeof wrong === 'string')
-      report([...path, i], `the date format ${shown(format)} cannot be used: ${wrong}`, { part: 'value' });
+      report(valueAt([...path, i]), `the date format ${shown(format)} cannot be used: ${wrong}`);
   }
 }
 
@@ -266,33 +260,28 @@ function checkMatch(
   const listed = Array.isArray(match['key']);
   if (match['key'] === NO_KEY) {
     for (const rule of ['existing', 'missing'].filter((one) => match[one] !== undefined))
-      report(['match', rule], `\`${rule}\` has no effect: without a key every row is a new record`, {
-        severity: 'warning',
-      });
+      report(['match', rule], `\`${rule}\` has no effect: without a key every row is a new record`, 'warning');
   }
   const seen = new Set<string>();
   for (const [i, key] of keys.entries()) {
     const path = listed ? ['match', 'key', i] : ['match', 'key'];
-    if (seen.has(key)) report(path, `\`${key}\` stands in the key twice`, { part: 'value' });
+    if (seen.has(key)) report(valueAt(path), `\`${key}\` stands in the key twice`);
     seen.add(key);
     if (key === 'id') {
       if (keys.length > 1) report(path, '`id` alone identifies a record; leave the other key fields out');
     } else {
-      const field = fields.known(key, path, 'value');
+      const field = fields.known(key, valueAt(path));
       if (!field) continue;
       if (!spec.readable && (key !== 'name' || keys.length > 1)) {
         report(
-          path,
+          valueAt(path),
           `a ${spec.name} can be matched by \`name\` or \`id\` alone: the service does not show the others`,
-          {
-            part: 'value',
-          },
         );
       } else if (spec.readable && field.spec && field.spec.read === undefined) {
         report(path, `\`${key}\` cannot be a key: the service never shows it, so nothing can be found by it`);
       }
     }
-    if (!sources.has(sourceKey(key))) report(path, `the key \`${key}\` is not mapped to any column`, { part: 'value' });
+    if (!sources.has(sourceKey(key))) report(valueAt(path), `the key \`${key}\` is not mapped to any column`);
   }
   if (keys.length > 0 && keys.every((key) => sources.get(sourceKey(key))?.kind === 'constant')) {
     report(['match', 'key'], 'the key is a constant, so every row would be the same record; map a column to it');
@@ -306,9 +295,7 @@ function checkMatch(
       `\`unique_field\` exists for assets only, not for ${withArticle(spec.name)}; leave it out`,
     );
   } else if (findField(spec, unique) && !sources.has(unique)) {
-    report(['match', 'unique_field'], `\`unique_field\` is \`${unique}\`, which is not mapped to any column`, {
-      part: 'value',
-    });
+    report(valueAt(['match', 'unique_field']), `\`unique_field\` is \`${unique}\`, which is not mapped to any column`);
   }
 }
 
@@ -332,7 +319,7 @@ function checkCoverage(
   report(
     ['columns'],
     `a new ${spec.name} needs ${lacking.map((field) => `\`${field}\``).join(', ')}, which nothing here sets: rows that create a record will be invalid`,
-    { severity: 'warning' },
+    'warning',
   );
 }
 
@@ -356,7 +343,7 @@ export function checkGiven(
       report(path, '`id` cannot be set: the service gives ids itself');
       continue;
     }
-    const field = fields.writable(text, path, 'key');
+    const field = fields.writable(text, path);
     if (!field) continue;
     const earlier = seen.get(field.key);
     if (earlier !== undefined) report(path, `\`${text}\` is given twice: \`${earlier}\` sets it already`);
@@ -373,7 +360,7 @@ export function checkGiven(
       String(value).trim() === ''
         ? 'is blank; state a value'
         : (constantProblem(field.spec, value, yaml.written(path), dates) ?? updateProblem(field.spec, String(value)));
-    if (wrong) report(path, `${name}: \`${text}\` ${wrong}`, { part: 'value' });
+    if (wrong) report(valueAt(path), `${name}: \`${text}\` ${wrong}`);
   }
 }
 

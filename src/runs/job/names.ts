@@ -27,12 +27,13 @@ export function writableResource(given: string, may: string): ResourceName {
   throw new RunError('usage', `${why} Name one for which ${may}: ${WRITABLE.join(', ')}.`);
 }
 
-/** Adds a problem; `error` and the key's place unless told otherwise. */
-export type Report = (
-  path: KeyPath,
-  message: string,
-  options?: { readonly part?: 'key' | 'value'; readonly severity?: 'error' | 'warning' },
-) => void;
+/** Where a problem is: at a key, or at the value under it. */
+export type Place = KeyPath | { readonly valueAt: KeyPath };
+
+export const valueAt = (path: KeyPath): Place => ({ valueAt: path });
+
+/** Adds a problem; an error unless told otherwise. */
+export type Report = (place: Place, message: string, severity?: 'warning') => void;
 
 /** A part of a job file as YAML gave it, nothing checked. */
 export type Plain = Readonly<Record<string, unknown>>;
@@ -46,9 +47,9 @@ export interface NamedField {
 /** Looks up fields by the names people write; what is wrong with a name is reported, and the answer is then undefined. */
 export interface FieldNames {
   /** A field that exists. */
-  known(text: string, path: KeyPath, part: 'key' | 'value'): NamedField | undefined;
+  known(text: string, place: Place): NamedField | undefined;
   /** A field that exists and that this job can set. */
-  writable(text: string, path: KeyPath, part: 'key' | 'value'): NamedField | undefined;
+  writable(text: string, place: Place): NamedField | undefined;
 }
 
 /** What is known of a job's fields once they were looked at. */
@@ -66,9 +67,9 @@ export interface NamedFields {
 export function fieldNames(spec: ResourceSpec, keys: readonly string[], match: Plain, report: Report): FieldNames {
   const resource = spec.name;
   const one = withArticle(resource);
-  const known: FieldNames['known'] = (text, path, part) => {
+  const known: FieldNames['known'] = (text, place) => {
     const say = (message: string) => {
-      report(path, message, { part });
+      report(place, message);
       return undefined;
     };
     const custom = customFieldName(text);
@@ -94,14 +95,12 @@ export function fieldNames(spec: ResourceSpec, keys: readonly string[], match: P
   };
   return {
     known,
-    writable: (text, path, part) => {
-      const found = known(text, path, part);
+    writable: (text, place) => {
+      const found = known(text, place);
       if (!found?.spec) return found;
       const { create, update, derived } = found.spec;
       if (derived || (create === undefined && update === undefined)) {
-        report(path, `\`${text}\` can only be read: the service sets it itself; remove it or map the column to ~`, {
-          part,
-        });
+        report(place, `\`${text}\` can only be read: the service sets it itself; remove it or map the column to ~`);
         return undefined;
       }
       // A key field serves to find the record, whatever else may be done with it.
@@ -113,7 +112,7 @@ export function fieldNames(spec: ResourceSpec, keys: readonly string[], match: P
           : create === undefined && (existing === 'skip' || existing === 'fail')
             ? `on an existing ${resource}, and this job updates none`
             : undefined;
-      if (only) report(path, `\`${text}\` can be set only ${only}`, { part, severity: 'warning' });
+      if (only) report(place, `\`${text}\` can be set only ${only}`, 'warning');
       return found;
     },
   };
