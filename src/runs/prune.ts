@@ -129,7 +129,7 @@ async function endOf(home: string, { run, dir }: RunFolder): Promise<number | un
   if (!summary) return undefined;
   const ended = Date.parse(summary.finished_at);
   if (Number.isNaN(ended)) throw new Error(`its summary does not say when it ended: "${summary.finished_at}"`);
-  return Math.max(ended, await changedAt(dir, /^(?:rejected\.\w+|base\.ndjson)$/));
+  return Math.max(ended, await changedAt(dir, /^(?:rejected\.\w+|base\.db)$/));
 }
 
 /** When the last of the entries of a folder was changed, in milliseconds since 1970; 0 where there is none. */

@@ -19,7 +19,7 @@ afterEach(() => desk.close());
 type Sheet = Record<string, string>[];
 
 const jobOf = (file: string) => file.replace(/\.\w+$/, '.yaml');
-const baseOf = ({ summary }: Exported) => join(desk.home, 'runs', summary.run, 'base.ndjson');
+const baseOf = ({ summary }: Exported) => join(desk.home, 'runs', summary.run, 'base.db');
 
 async function change(file: string, edit: (rows: Sheet) => unknown): Promise<void> {
   const rows = parse(await readFile(file), { columns: true, bom: true }) as Sheet;

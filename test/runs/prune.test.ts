@@ -182,7 +182,7 @@ it('people are still at work: rows that are corrected where they lie, an edited 
   const braked = await desk.import(await desk.file('b.csv', rows(10, 20)), { ...JOB, brakes: { max_creates: 1 } });
   expect(braked.summary.status).toBe('braked');
   const at = new Date(Date.now() + 20 * DAY);
-  const base = join(desk.home, 'runs', exported.summary.run, 'base.ndjson');
+  const base = join(desk.home, 'runs', exported.summary.run, 'base.db');
   for (const path of [corrected, base]) await utimes(path, at, at);
   const waiting = { run: braked.summary.run, why: 'it is the last run of its job, and may be approved' };
   expect(await pruneRuns(later(31))).toEqual({ removed: [], left: [waiting] });

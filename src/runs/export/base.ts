@@ -1,71 +1,71 @@
 import { existsSync } from 'node:fs';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tried } from '../../compact/scratch-file.js';
 import type { Change } from '../../model/change.js';
-import { diskWords, RunError } from '../../model/error.js';
 import type { SheetRow } from '../../model/row.js';
+import type { Fields } from '../../model/value.js';
 import { decodeFields, encodeFields } from '../../pipeline/codec.js';
 import type { MappingInput } from '../../pipeline/map/columns.js';
 import { type ExportedRecord, editsOf, keepEdits } from '../../pipeline/map/edited.js';
 import type { Mapping } from '../../pipeline/map/map.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import type { StagedRow } from '../../pipeline/rows.js';
-import { beginSnapshot, openSnapshot } from '../../service/lists/snapshot.js';
+import { parseJson, stringifyBody } from '../../service/json.js';
 import type { Json } from '../../service/port.js';
+import { type Database, openDatabase, type SqlValue } from '../../store/sqlite.js';
 import { reached } from '../../trace/milestones.js';
 import { type RunFolder, runFolder } from '../run/layout.js';
 import type { Run } from '../run/run.js';
 import type { StoredExport } from './request.js';
 
 /**
- * What an editable export wrote, `base.ndjson` in its run folder: by record id the texts of the columns that its import
- * reads. An import of the changed file sets only what differs from them. In memory about 200 bytes a record.
+ * What an editable export wrote, `base.db` in its run folder: by record id the texts of the columns that its import reads. An
+ * import of the changed file sets only what differs from them. `held` and `sent`: what later imports found and sent there;
+ * `held_before` and `sent_before`: as the last of them, `run`, found these, in case it is continued. All as JSON.
  */
+const SCHEMA = `
+  create table fields (names text not null) strict;
+  create table record (
+    id integer primary key, texts text not null, held text not null default '{}', sent text not null default '{}',
+    run text, held_before text, sent_before text
+  ) strict;
+`;
 
-/** No record has this id: the line that names the fields, in the order of the texts. */
-const HEAD = 0;
+const openBaseFile = (dir: string, durable: boolean): Database =>
+  openDatabase(baseFile(dir), {
+    what: 'The memory of an editable export',
+    schema: SCHEMA,
+    version: 1,
+    durable,
+    shared: true,
+    remedy: 'Export again, and import the file that is written then.',
+  });
+
+const baseFile = (dir: string): string => join(dir, 'base.db');
 
 /** What an import must have in common with the export. */
 type BaseOf = Pick<StoredExport, 'resource' | 'company' | 'service'>;
 
-/**
- * Remembers what `write` writes. The base appears complete once `write` has ended; before that, an earlier try of the
- * same run is forgotten.
- */
+/** Remembers what `write` writes, once it has ended, in the place of an earlier try of the same run. */
 export async function writeBase<T>(
   { dir }: RunFolder,
   fields: readonly string[],
   write: (add: (id: number, texts: readonly string[]) => void) => Promise<T>,
 ): Promise<T> {
-  const path = baseFile(dir);
-  const making = join(dir, 'work', 'base.ndjson');
-  await rm(path, { force: true });
-  const at = Date.now();
-  const snapshot = await beginSnapshot(making);
-  const add = (id: number, record: Json) =>
-    tried(
-      (error) => diskFault(making, error),
-      () => snapshot.add(id, record, '', at),
-    );
-  let result: T;
+  const base = openBaseFile(dir, true);
   try {
-    add(HEAD, { fields });
-    result = await write((id, texts) => add(id, { texts }));
-  } catch (error) {
-    await snapshot.close().catch(() => undefined);
-    throw error;
-  }
-  try {
-    await snapshot.close();
-    const file = await open(making, 'r+');
-    await file.sync().finally(() => file.close());
-    await rename(making, path);
+    base.begin();
+    for (const table of ['fields', 'record']) base.prepare(`delete from ${table}`).run();
+    base.prepare('insert into fields (names) values (?)').run(JSON.stringify(fields));
+    const insert = base.prepare('insert or replace into record (id, texts) values (?, ?)');
+    const result = await write((id, texts) => insert.run(id, JSON.stringify(texts)));
+    base.end('commit');
     reached('base-kept');
-  } catch (error) {
-    throw diskFault(path, error);
+    return result;
+  } finally {
+    // What was not committed is gone.
+    base.close();
   }
-  return result;
 }
 
 /**
@@ -74,76 +74,51 @@ export async function writeBase<T>(
  */
 async function openBase(home: string, run: string, importing: string, wanted: BaseOf) {
   const { dir, request } = runFolder(home, run);
-  const path = baseFile(dir);
-  const text = existsSync(path) ? await readFile(request, 'utf8').catch(() => undefined) : undefined;
+  const text = existsSync(baseFile(dir)) ? await readFile(request, 'utf8').catch(() => undefined) : undefined;
   if (text === undefined) return 'missing';
   const stored = JSON.parse(text) as Partial<StoredExport>;
   const { resource, company, service } = wanted;
   if (stored.resource !== resource || stored.company !== company || stored.service !== service) return 'other';
-  const snapshot = await openSnapshot(path);
-  const fields = (await snapshot.get(HEAD))?.record['fields'];
-  if (!Array.isArray(fields)) {
-    await snapshot.close();
+  const base = openBaseFile(dir, false);
+  const names = base.prepare('select names from fields').get()?.['names'];
+  if (names === undefined) {
+    base.close();
     return 'missing';
   }
-  const storedOf = async (id: number): Promise<Stored | undefined> => {
-    const record = id === HEAD ? undefined : ((await snapshot.get(id))?.record as Partial<Remembered> | undefined);
-    if (record?.texts === undefined) return undefined;
-    const { texts, ...left } = record;
-    return { texts, ...(record.before?.run === importing ? record.before : left) };
-  };
+  const select = base.prepare(
+    `select texts, case run when ?1 then held_before else held end as held, case run when ?1 then sent_before else sent end as sent
+       from record where id = ?2`,
+  );
+  const update = base.prepare(
+    'update record set held = ?, sent = ?, run = ?, held_before = ?, sent_before = ? where id = ?',
+  );
   return {
     /** Job names of the fields, in the order of the texts. */
-    fields: fields.map(String),
+    fields: JSON.parse(String(names)) as string[],
     /** Undefined where the export wrote no row for this record. */
-    async record(id: number): Promise<ExportedRecord | undefined> {
-      const { texts, held = {}, sent = {} } = (await storedOf(id)) ?? {};
-      return texts && { texts, held: decodeFields(held), sent: decodeFields(sent) };
-    },
-    /** What the import sends or tells of the record, for imports after it. */
-    async remember(id: number, edits: ReturnType<typeof editsOf>): Promise<void> {
-      const { texts = [], held = {}, sent = {} } = (await storedOf(id)) ?? {};
-      const remembered: Remembered = {
-        texts,
-        held: { ...held, ...encodeFields(edits.held) },
-        sent: { ...sent, ...encodeFields(edits.sent) },
-        before: { run: importing, held, sent },
-      };
-      tried(
-        (error) => diskFault(path, error),
-        () => snapshot.add(id, { ...remembered }, '', Date.now()),
+    record(id: number): ExportedRecord | undefined {
+      const found = select.get(importing, id);
+      return (
+        found && {
+          texts: JSON.parse(String(found['texts'])) as string[],
+          held: decodeFields(json(found['held'])),
+          sent: decodeFields(json(found['sent'])),
+        }
       );
     },
-    close: () => snapshot.close(),
+    /** What the import sends or tells of the record, for imports after it. */
+    remember(id: number, edits: ReturnType<typeof editsOf>): void {
+      const found = select.get(importing, id);
+      if (!found) return;
+      const { held = '{}', sent = '{}' } = found;
+      const joined = (before: SqlValue, more: Fields) => stringifyBody({ ...json(before), ...encodeFields(more) });
+      update.run(joined(held, edits.held), joined(sent, edits.sent), importing, held, sent, id);
+    },
+    close: () => base.close(),
   };
 }
 
-/** A record in the file, its values as `encodeFields` makes them. */
-interface Stored {
-  readonly texts: readonly string[];
-  readonly held?: Json;
-  readonly sent?: Json;
-}
-
-/** `before`: as the last import that set something of it found it, in case it is continued. */
-interface Remembered extends Stored {
-  readonly before?: Omit<Stored, 'texts'> & { readonly run: string };
-}
-
-function baseFile(dir: string): string {
-  return join(dir, 'base.ndjson');
-}
-
-function diskFault(path: string, error: unknown): RunError {
-  return new RunError(
-    'failed',
-    `${path}: could not be written: ${diskWords(error)}. Free space and export again.`,
-    [],
-    {
-      cause: error,
-    },
-  );
-}
+const json = (text: SqlValue | undefined): Json => parseJson(String(text)) as Json;
 
 export type EditedRows = NonNullable<Awaited<ReturnType<typeof openEditedRows>>>;
 
@@ -171,34 +146,25 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
     );
     return undefined;
   }
-  run.closers.push(() => base.close());
+  run.closers.push(async () => base.close());
   const keep = keepEdits(input, mapping, base.fields);
   let strange = 0;
   return {
     /** `staged` are `rows` after mapping, in the same order. */
-    async keep(rows: readonly SheetRow[], staged: readonly StagedRow[]): Promise<readonly StagedRow[]> {
-      // All at once: the system reads them together.
-      const records = await Promise.all(
-        staged.map(({ set }) => (typeof set['id'] === 'number' ? base.record(set['id']) : undefined)),
-      );
-      const kept: StagedRow[] = [];
-      for (const [at, one] of staged.entries()) {
-        const sheetRow = rows[at];
-        const written = records[at];
-        const id = one.set['id'];
-        if (sheetRow && written && typeof id === 'number') {
-          kept.push(keep(sheetRow, one, written));
-          continue;
-        }
-        if (typeof id === 'number') strange++;
-        kept.push(one);
-      }
-      return kept;
+    keep(rows: readonly SheetRow[], staged: readonly StagedRow[]): readonly StagedRow[] {
+      return staged.map((one, at) => {
+        const { id } = one.set;
+        if (typeof id !== 'number') return one;
+        const written = base.record(id);
+        if (written) return keep(rows[at] as SheetRow, one, written);
+        strange++;
+        return one;
+      });
     },
     /** A row is about to be written, or its conflict is told: later imports compare with this. */
-    async settled(row: ResolvedRow, change: Change): Promise<void> {
+    settled(row: ResolvedRow, change: Change): void {
       const { id } = row.set;
-      if (typeof id === 'number') await base.remember(id, editsOf(row, change));
+      if (typeof id === 'number') base.remember(id, editsOf(row, change));
     },
     /** Says what could not be compared; after the last row. */
     tell(): void {

@@ -104,7 +104,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   await filling(out, async () => {
     for await (const batch of source.rows()) {
       const mapped = batch.map((row) => mapping.mapRow(row, source.meta.sheet ?? undefined));
-      for (const staged of edited ? await edited.keep(batch, mapped) : mapped) {
+      for (const staged of edited?.keep(batch, mapped) ?? mapped) {
         if (isNoRecord(staged) && ++noRecords <= NAMED) skipped.push(staged.ref.row);
         if (job.resource === 'contract') noteNumber(staged, rowOfNumber);
         if (take) take.add(staged);

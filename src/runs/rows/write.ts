@@ -142,7 +142,7 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
         }
         const decided = decide(row, run, matched);
         const change = decided instanceof Promise ? await decided : decided;
-        if (row.edited && isDecided(change)) await matched.edited?.settled(row, change);
+        if (row.edited && isDecided(change)) matched.edited?.settled(row, change);
         if (change.kind !== 'create' && change.kind !== 'update') {
           settle(change);
           continue;
