@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { RunError } from '../model/error.js';
 
@@ -74,13 +74,7 @@ export function openDatabase(
       throw error instanceof RunError ? error : fault(error, path, what, remedy);
     }
   };
-  try {
-    // For its owner alone, as is what SQLite puts beside it.
-    // Not of a file that is there: to close it would end the locks that this process has on it.
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch {
-    // It is there, or SQLite says why it cannot be.
-  }
+  makeFile(path);
   const connection = guarded(() => new (driver())(path));
   const begin = () => guarded(() => void connection.exec('begin immediate'));
   const end = (how: 'commit' | 'rollback') => {
@@ -157,6 +151,62 @@ export function openDatabase(
   };
 }
 
+/** For its owner alone, as is what SQLite puts beside it. */
+function makeFile(path: string): void {
+  try {
+    // Not of a file that is there: to close it would end the locks that this process has on it.
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It is there, or SQLite says why it cannot be.
+  }
+}
+
+/** Kept from the collector, which would let go of them. */
+const holding = new Set<Connection>();
+
+/**
+ * Holds an empty file for this connection alone, over all processes of the machine; the system lets go of it when its process
+ * dies. Returns how to let go, which removes the file; undefined where another one holds it, also one of this process.
+ */
+export function holdFile(path: string): (() => void) | undefined {
+  for (;;) {
+    makeFile(path);
+    const before = identityOf(path);
+    let connection: Connection | undefined;
+    try {
+      connection = new (driver())(path);
+      // Without a journal beside it: nothing is ever written.
+      connection.exec('pragma busy_timeout = 0; pragma journal_mode = memory');
+      connection.exec('begin exclusive');
+    } catch (error) {
+      connection?.close();
+      if (numberOf(error) === BUSY) return undefined;
+      throw fault(error, path, 'The lock', 'Delete it while nothing runs.');
+    }
+    const held = connection;
+    // Who let go of it meanwhile has removed the file that is held here: another one may stand in its place.
+    if (before === undefined || identityOf(path) !== before) {
+      held.close();
+      continue;
+    }
+    holding.add(held);
+    return () => {
+      holding.delete(held);
+      try {
+        rmSync(path, { force: true });
+      } finally {
+        held.close();
+      }
+    };
+  }
+}
+
+/** Tells a file from another one in its place; undefined where there is none. */
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.ino} ${found.ctimeNs}`;
+}
+
 let loaded: Driver | undefined;
 
 /** SQLite as Node brings it, or where it does not yet, from libsql. */
@@ -177,9 +227,10 @@ function driver(): Driver {
   return loaded;
 }
 
+const BUSY = 5;
 /** Primary result codes of SQLite, https://sqlite.org/rescode.html, with the code of the system that comes nearest. */
 const REASONS: Readonly<Record<number, readonly [code: string, words: string]>> = {
-  5: ['EBUSY', 'another process holds it. Let that process end'],
+  [BUSY]: ['EBUSY', 'another process holds it. Let that process end'],
   8: ['EROFS', 'this user may not write there, or the disk is read-only. Grant the right to write'],
   10: ['EIO', 'the disk reports an input/output error (or a quota, or a limit on the size of files). Put that right'],
   13: ['ENOSPC', 'the disk is full. Free some space'],
@@ -190,11 +241,19 @@ function damaged(path: string, what: string, remedy: string, cause: unknown): Ru
   return new RunError('failed', `${what} ${path} is damaged. ${remedy}`, [], { cause });
 }
 
-function fault(cause: unknown, path: string, what: string, remedy: string): RunError {
-  const { rawCode, errcode, code } = cause as { rawCode?: number; errcode?: number; code?: unknown };
-  const words = cause instanceof Error ? cause.message : String(cause);
+const wordsOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+/** The primary result code of a fault. */
+function numberOf(cause: unknown): number {
+  const { rawCode, errcode } = cause as { rawCode?: number; errcode?: number };
   // Where libsql cannot open a file, the number stands in its words alone.
-  const number = (rawCode ?? errcode ?? Number(/database .*: (\d+)"?\)$/.exec(words)?.[1] ?? 0)) & 0xff;
+  return (rawCode ?? errcode ?? Number(/database .*: (\d+)"?\)$/.exec(wordsOf(cause))?.[1] ?? 0)) & 0xff;
+}
+
+function fault(cause: unknown, path: string, what: string, remedy: string): RunError {
+  const { code } = cause as { code?: unknown };
+  const words = wordsOf(cause);
+  const number = numberOf(cause);
   if (number === 11 || number === 26) return damaged(path, what, remedy, cause);
   const [system, reason] = REASONS[number] ?? [String(code ?? ''), `SQLite reports: ${words}. Put that right`];
   return new RunError(

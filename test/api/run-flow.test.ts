@@ -106,6 +106,7 @@ describe('a run over the API', () => {
       '..',
       '%2e%2e%2f%2e%2e%2fkeys.json',
       'lock',
+      'lock.db',
       '',
       'results.csv%00',
     ])

@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noOutcomes } from '../../src/model/outcome.js';
+import { takeLock } from '../../src/runs/run/lock.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { cli } from './fake-io.js';
 
@@ -77,9 +78,9 @@ beforeAll(async () => {
   });
   store.close();
   await writeFile(join(runDir(KILLED), 'run.json'), request({ reportDir: runDir(KILLED) }));
-  await writeFile(join(runDir(KILLED), 'lock'), `999999999 1 ${hostname()} 0123456789ab`);
+  await writeFile(join(runDir(KILLED), 'lock'), '999999999 ');
   await writeFile(join(runDir(RUNNING), 'run.json'), request({ reportDir: runDir(RUNNING) }));
-  await writeFile(join(runDir(RUNNING), 'lock'), `${process.ppid}  ${hostname()} 0123456789ab`);
+  await takeLock(join(runDir(RUNNING), 'lock'), 'The run');
   await writeFile(join(runDir(ELSEWHERE), 'run.json'), request({ reportDir: join(cwd, 'reports'), dryRun: true }));
   await writeFile(join(cwd, 'reports', 'summary.json'), JSON.stringify(summary(ELSEWHERE)));
 });

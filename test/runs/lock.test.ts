@@ -1,10 +1,11 @@
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isHeld, LockHeld, takeLock } from '../../src/runs/run/lock.js';
 
+const RUN = '20261121T081502123Z-3f9a';
 let dir: string;
 let path: string;
 beforeEach(async () => {
@@ -16,49 +17,47 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 describe('a lock file', () => {
   it('is held until it is released, also against its own process', async () => {
     const release = await takeLock(path, 'The run');
-    expect(await isHeld(path)).toBe(true);
+    expect(isHeld(path)).toBe(true);
     await expect(takeLock(path, 'The run')).rejects.toBeInstanceOf(LockHeld);
     await release();
-    expect(await isHeld(path)).toBe(false);
+    expect(isHeld(path)).toBe(false);
     await (await takeLock(path, 'The run'))();
   });
 
-  it('of a process that is gone is taken over', async () => {
-    await writeFile(path, '999999999 1');
-    expect(await isHeld(path)).toBe(false);
-    await (await takeLock(path, 'The run'))();
-  });
-
-  it('of another machine or container is judged by the last sign of life, never by a process number', async () => {
-    await writeFile(path, '999999999 1 another-host 0123456789ab');
-    expect(await isHeld(path)).toBe(true);
-    await expect(takeLock(path, 'The run')).rejects.toThrow('999999999');
-    const longAgo = new Date(Date.now() - 60_000);
+  it.each([
+    ['a process that is gone', `999999999 ${RUN}`, RUN],
+    ['a process that lives and let go of it: its number may be given to another one', `${process.ppid} ${RUN}`, RUN],
+    ['nobody that it names', '999999999 ', undefined],
+    ['a holder that was killed before it wrote its number', '', undefined],
+    ['one that a power failure cut off', '\0\0\0\0', undefined],
+  ])('of %s is taken over, and it is told when that one last lived', async (_, content, owner) => {
+    await writeFile(path, content);
+    const longAgo = new Date(Math.floor(Date.now() / 1000 - 60) * 1000);
     await utimes(path, longAgo, longAgo);
-    expect(await isHeld(path)).toBe(false);
-    const release = await takeLock(path, 'The run');
+    expect(isHeld(path)).toBe(false);
+    const told: unknown[] = [];
+    const release = await takeLock(path, 'The run', (...one) => told.push(one));
+    expect(told).toEqual([[longAgo.getTime(), owner]]);
     expect(await readFile(path, 'utf8')).toContain(`${process.pid} `);
     await release();
-  });
-
-  it('of a process that was killed while it removed another one is taken over', async () => {
-    await writeFile(path, `999999999 1 ${hostname()} 0123456789ab`);
-    await writeFile(`${path}.removing`, `999999998 1 ${hostname()} 0123456789ab`);
-    await writeFile(`${path}.removing.removing`, `999999997 1 ${hostname()} 0123456789ab`);
-    await (await takeLock(path, 'The run'))();
     expect(await readdir(dir)).toEqual([]);
   });
 
-  it("that a power failure cut off is nobody's, also where what is left of it names a process that lives", async () => {
-    const whole = `${process.ppid}  ${hostname()} 0123456789ab`;
-    await writeFile(path, whole);
-    expect(await isHeld(path)).toBe(true);
-    for (const left of [1, 4, whole.length - 1]) {
-      await writeFile(path, whole.slice(0, left).padEnd(60, '\0'));
-      await writeFile(`${path}.removing`, whole.slice(0, left));
-      expect(await isHeld(path), String(left)).toBe(false);
-      await (await takeLock(path, 'The run'))();
-    }
+  it("that was released leaves nothing to be told; one that was abandoned is nobody's", async () => {
+    const told: unknown[] = [];
+    const take = () => takeLock(path, 'The run', (_, owner) => told.push(owner), RUN);
+    await (await take())();
+    await (await take())('abandon');
+    expect(told).toEqual([]);
+    await (await take())();
+    await (await take())();
+    expect(told).toEqual([undefined]);
+  });
+
+  it('names its process to those who find it held', async () => {
+    const release = await takeLock(path, 'The run');
+    await expect(takeLock(path, 'The run')).rejects.toThrow(`is being worked on by process ${process.pid}. Wait`);
+    await release();
   });
 
   it('is held by one at a time, however many of one process take, release and leave it at once', async () => {
@@ -88,6 +87,6 @@ describe('a lock file', () => {
     await Promise.all(Array.from({ length: 8 }, taker));
     expect({ most, taken }).toEqual({ most: 1, taken: 320 });
     expect(left).toBeGreaterThan(0);
-    expect((await readdir(dir)).filter((name) => name !== 'lock' && name !== 'lock.left')).toEqual([]);
+    expect((await readdir(dir)).filter((name) => name !== 'lock')).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { takeLock } from '../../src/runs/run/lock.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 
 let desk: Desk;
@@ -50,8 +50,9 @@ describe.each(['undo', 'retry'] as const)('runs %s refuses, and says what to do'
     const request = { v: 1, kind: 'import', service: desk.sandbox.url, dryRun: false, reportDir: runDir(killed) };
     await writeFile(join(runDir(killed), 'run.json'), JSON.stringify(request));
     expect(await refused(killed)).toContain(`rowferry runs resume ${killed}`);
-    await writeFile(join(runDir(summary.run), 'lock'), `${process.ppid}  ${hostname()} 0123456789ab`);
+    const release = await takeLock(join(runDir(summary.run), 'lock'), 'The run');
     expect(await refused(summary.run)).toContain('a process is at work on it');
+    await release();
     const empty = '20250101T000000000Z-0002';
     await mkdir(runDir(empty));
     expect(await refused(empty)).toContain('nothing was sent');

@@ -21,6 +21,8 @@ const durable = new Map<string, number>();
 const paths = new Map<number, string>();
 /** Of whom a descriptor is. */
 const owners = new Map<number, string>();
+/** Connections that hold a file for themselves, and of whom they are. */
+const holders = new Map<Connection, string>();
 
 export function mount(given: Disk | undefined): void {
   disk = given;
@@ -30,6 +32,7 @@ export function mount(given: Disk | undefined): void {
     real.closeSync(fd);
     forget(fd);
   }
+  for (const connection of holders.keys()) connection.close();
 }
 
 const text = (path: unknown): string => (typeof path === 'string' ? path : path instanceof URL ? path.pathname : '');
@@ -41,13 +44,14 @@ export function openFiles(owner: string): string[] {
   return [...owners].filter(([, of]) => of === owner).map(([fd]) => paths.get(fd) ?? '');
 }
 
-/** Descriptors of a killed process: the system closes them. */
+/** Descriptors of a killed process: the system closes them, and ends its locks. */
 export function closeAll(owner: string): void {
   for (const [fd, of] of [...owners]) {
     if (of !== owner) continue;
     real.closeSync(fd);
     forget(fd);
   }
+  for (const [connection, of] of [...holders]) if (of === owner) connection.close();
 }
 
 /**
@@ -364,7 +368,7 @@ export function installDisk(): void {
   const Driver =
     (process.getBuiltinModule?.('node:sqlite' as 'node:fs') as unknown as { DatabaseSync?: Driver })?.DatabaseSync ??
     (createRequire(import.meta.url)('libsql') as Driver);
-  const { exec } = Driver.prototype;
+  const { exec, close } = Driver.prototype;
   Driver.prototype.exec = function (sql) {
     if (sql === 'commit' && disk?.full.size) {
       try {
@@ -374,14 +378,22 @@ export function installDisk(): void {
         throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL', rawCode: 13, errcode: 13 });
       }
     }
-    return exec.call(this, sql);
+    const result = exec.call(this, sql);
+    if (sql === 'begin exclusive') holders.set(this, activeMachine()?.timeline.owner ?? '');
+    return result;
+  };
+  Driver.prototype.close = function () {
+    holders.delete(this);
+    return close.call(this);
   };
 }
 
 interface Driver {
-  prototype: { exec(this: Connection, sql: string): unknown };
+  prototype: Connection;
 }
 
 interface Connection {
+  exec(sql: string): unknown;
+  close(): unknown;
   prepare(sql: string): { get(): { readonly file: string } };
 }

@@ -1,6 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { RunResult } from '../../src/runs/run/conclude.js';
 import { closeAll, cutPower, openFiles } from './disk.js';
@@ -138,17 +137,13 @@ export function leftBehind({ timeline, home, network }: Host, process: Process, 
 
 /**
  * Locks name the process that holds them. Here all processes are one, which lives: those of a dead one are made to name
- * one that does not, and stay as old as they were.
+ * one that does not, so that they are told from locks that a process leaves which ends in order. They stay as old as they were.
  */
 function orphanLocks(folder: string): void {
   for (const path of locksBelow(folder)) {
-    if (!/lock(\.removing)*$/.test(path)) {
-      // Named by its process, and nothing else is told by it.
-      rmSync(path, { force: true });
-      continue;
-    }
     const { atime, mtime } = statSync(path);
-    writeFileSync(path, `${NOBODY} 0 ${hostname()}`);
+    const [, owner = ''] = readFileSync(path, 'utf8').split(' ');
+    writeFileSync(path, `${NOBODY} ${owner}`);
     utimesSync(path, atime, mtime);
   }
 }
@@ -158,6 +153,6 @@ const NOBODY = 999_999_999;
 
 function locksBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /(^|\.)lock(\.removing)*$|^compacting$|^open-/.test(entry.name))
+    .filter((entry) => entry.isFile() && /(^|\.)lock$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
 }

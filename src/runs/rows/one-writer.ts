@@ -4,7 +4,7 @@ import { guardsEveryRow } from '../../pipeline/apply/request.js';
 import { serviceDir } from '../../service/address.js';
 import { wait } from '../../service/clock.js';
 import { HOME } from '../run/layout.js';
-import { LockHeld, takeLock } from '../run/lock.js';
+import { isHeld, LockHeld, takeLock } from '../run/lock.js';
 import type { Run } from '../run/run.js';
 import type { Connection } from './connect.js';
 
@@ -31,6 +31,7 @@ async function inTurn(run: Run, connection: Connection): Promise<void> {
   await overAllMachines(run, spec.name);
   const dir = serviceDir(run.settings.home, run.request.service, run.request.company);
   await makeFolder(dir, HOME);
+  const lock = join(dir, `writing-${spec.name}.lock`);
   let told = false;
   let leftAt: number | undefined;
   let leftBy: string | undefined;
@@ -40,7 +41,7 @@ async function inTurn(run: Run, connection: Connection): Promise<void> {
       const found = (at: number, owner: string | undefined) => {
         [leftAt, leftBy] = [at, owner];
       };
-      const release = await takeLock(join(dir, `writing-${spec.name}.lock`), what, found, run.folder.run);
+      const release = await takeLock(lock, what, found, run.folder.run);
       // Who is interrupted while it waits leaves the waiting to the next.
       let over = false;
       run.closers.push(() => release(run.open.left || !over ? 'abandon' : undefined));
@@ -54,7 +55,8 @@ async function inTurn(run: Run, connection: Connection): Promise<void> {
           `Another run writes ${spec.name} records of this company (process ${error.pid}). This one goes on when it has ended.`,
         );
       told = true;
-      await wait(run.clock, LOOK_EVERY, run.signal);
+      do await wait(run.clock, LOOK_EVERY, run.signal);
+      while (!run.signal.aborted && isHeld(lock));
     }
   }
 }

@@ -49,7 +49,7 @@ export interface RunFolder {
   readonly records: string;
   /** What the run must not lose: `RunStore`. */
   readonly store: string;
-  /** Held by the process that works on the run: its process id. */
+  /** Held by the process that works on the run: `takeLock`. */
   readonly lock: string;
 }
 
