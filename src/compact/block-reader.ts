@@ -60,24 +60,26 @@ export interface LineAt {
   readonly bytes: Buffer;
 }
 
-/** All lines of an open file from its beginning, the last also where it has no end. The bytes are valid until the next line. */
-export function* linesFrom(file: number): Generator<LineAt> {
+/**
+ * The ended lines of an open file from its beginning, neighbours together; what stands behind the last line end is left out. The
+ * bytes of neighbours lie side by side, and are valid until the next ones.
+ */
+export function* lineBlocks(file: number): Generator<readonly LineAt[]> {
   let space = Buffer.allocUnsafeSlow(LINES);
   let held = 0;
   let at = 0;
   for (;;) {
     if (held === space.length) space = Buffer.concat([space], space.length * 2);
     const more = readSync(file, space, held, space.length - held, at + held);
+    if (more === 0) return;
     const bytes = space.subarray(0, held + more);
+    const lines: LineAt[] = [];
     let from = 0;
     for (let end = bytes.indexOf(NEWLINE, held); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
-      yield { at: at + from, bytes: bytes.subarray(from, end) };
+      lines.push({ at: at + from, bytes: bytes.subarray(from, end) });
       from = end + 1;
     }
-    if (more === 0) {
-      if (from < bytes.length) yield { at: at + from, bytes: bytes.subarray(from) };
-      return;
-    }
+    if (lines.length > 0) yield lines;
     space.copyWithin(0, from, bytes.length);
     held = bytes.length - from;
     at += from;

@@ -1,5 +1,5 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import { type BlockReader, blockReader, type LineAt, linesFrom } from './block-reader.js';
+import { type BlockReader, blockReader, type LineAt, lineBlocks } from './block-reader.js';
 
 /**
  * Text that is written once, and read back piece by piece while more is written: what would fill the memory lies here. It is
@@ -8,7 +8,7 @@ import { type BlockReader, blockReader, type LineAt, linesFrom } from './block-r
 export interface ScratchFile extends BlockReader {
   /** Appends a text and returns where it begins, in bytes. */
   append(text: string): number;
-  /** All lines from the beginning; each is valid until the next call. */
+  /** All ended lines from the beginning; each is valid until the next call. */
   lines(): Iterable<LineAt>;
   /** Where the next text will begin. */
   readonly end: number;
@@ -74,7 +74,7 @@ export function openScratchFile(path: string, fault: Fault, keep = 0): ScratchFi
     },
     *lines() {
       tried(fault, flush);
-      yield* linesFrom(file);
+      for (const lines of lineBlocks(file)) yield* lines;
     },
     get end() {
       return written + waiting;

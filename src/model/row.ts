@@ -4,12 +4,6 @@
  */
 export const MAX_RECORD_BYTES = 32 << 20;
 
-/**
- * Bytes of a line of what a run keeps. The longest holds what a record has and what a row sets, and as texts of texts each
- * may be twice as long: whatever was taken in fits, so that none keeps a run from being resumed.
- */
-export const MAX_LINE_BYTES = 8 * MAX_RECORD_BYTES;
-
 /** Where a row stands: the sheet (workbooks only) and the row number the spreadsheet program shows. */
 export interface RowRef {
   readonly sheet?: string;

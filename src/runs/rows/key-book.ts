@@ -1,8 +1,8 @@
 import { createHashIndex, hashOf } from '../../compact/hash-index.js';
 import { openScratchFile } from '../../compact/scratch-file.js';
-import { diskWords, RunError } from '../../model/error.js';
 import { type Keys, lookOf } from '../../pipeline/match/key.js';
 import type { FirstRow, FirstRows, Twin } from '../../pipeline/resolve/resolve.js';
+import { diskFault } from './row-files.js';
 
 /**
  * The keys of a file, in the order in which they first come, and the first row of each. They lie on the disk as lines
@@ -161,13 +161,4 @@ function textsOf(line: string): Texts {
   const key = line.slice(2, line.indexOf('"', 2));
   if (!line.endsWith('"]')) return [key, key];
   return [key, line.slice(line.lastIndexOf('"', line.length - 3) + 1, -2)];
-}
-
-function diskFault(path: string, error: unknown): RunError {
-  return new RunError(
-    'failed',
-    `The data folder cannot be written to (${path}): ${diskWords(error)}. Make room or choose another ROWFERRY_HOME; nothing was lost.`,
-    [],
-    { cause: error },
-  );
 }

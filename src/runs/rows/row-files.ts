@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, createWriteStream, openSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
+import { type LineAt, lineBlocks } from '../../compact/block-reader.js';
+import { tried } from '../../compact/scratch-file.js';
 import { codesOf, diskWords, RunError } from '../../model/error.js';
-import { MAX_LINE_BYTES, MAX_RECORD_BYTES } from '../../model/row.js';
+import { MAX_RECORD_BYTES } from '../../model/row.js';
 import { decodeHead, type RowCodec, type RowHead, rowCodec, type StoredRow } from '../../pipeline/codec.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 
@@ -63,7 +65,7 @@ export async function filling(out: Pick<LineWriter, 'close'>, fill: () => Promis
 }
 
 export async function* lines(path: string): AsyncGenerator<string> {
-  for await (const block of lineBlocks(path)) {
+  for await (const block of linesIn(path)) {
     for (const { bytes } of block) yield bytes.toString('utf8');
   }
 }
@@ -117,9 +119,9 @@ export async function* storedRowsOr<T>(
 /** Lines of rows, some hundred at a time, without the one that names the fields. Valid until the next. */
 async function* storedLines(
   path: string,
-): AsyncGenerator<{ readonly lines: readonly Line[]; readonly codec: RowCodec }> {
+): AsyncGenerator<{ readonly lines: readonly LineAt[]; readonly codec: RowCodec }> {
   let codec: RowCodec | undefined;
-  for await (const block of lineBlocks(path)) {
+  for await (const block of linesIn(path)) {
     const from = codec ? 0 : 1;
     codec ??= rowCodec(parsedLines(block.slice(0, 1))[0] as string[]);
     for (let at = from; at < block.length; at += ROWS_AT_ONCE) {
@@ -129,7 +131,7 @@ async function* storedLines(
 }
 
 /** Neighbouring lines as one JSON list: no line end stands within a line. */
-function parsedLines(lines: readonly Line[]): unknown[][] {
+function parsedLines(lines: readonly LineAt[]): unknown[][] {
   const first = lines[0]!.bytes;
   const last = lines[lines.length - 1]!.bytes;
   const bytes = Buffer.from(first.buffer, first.byteOffset, last.byteOffset + last.length - first.byteOffset);
@@ -138,7 +140,7 @@ function parsedLines(lines: readonly Line[]): unknown[][] {
 }
 
 /** What stands before the values of each line. */
-function parsedHeads(lines: readonly Line[]): unknown[][] {
+function parsedHeads(lines: readonly LineAt[]): unknown[][] {
   return parsedTexts(lines.map(({ bytes }) => `${bytes.toString('utf8', 0, bytes.indexOf(TAB))}]`));
 }
 
@@ -158,7 +160,7 @@ function tooLarge({ ref }: StoredRow): RunError {
   );
 }
 
-function diskFault(path: string, error: unknown): RunError {
+export function diskFault(path: string, error: unknown): RunError {
   return new RunError(
     'failed',
     `The data folder cannot be written to (${path}): ${diskWords(error)}. Make room or choose another ROWFERRY_HOME; nothing was lost.`,
@@ -167,65 +169,26 @@ function diskFault(path: string, error: unknown): RunError {
   );
 }
 
-/** A line as it stands in the file, without its end. */
-interface Line {
-  readonly bytes: Buffer;
-}
-
-const BLOCK = 256 << 10;
-
-/**
- * The ended lines of a file in order, some hundred at a time; what stands behind the last line end is left out.
- * Reads what the file held when it was opened, so it may be written meanwhile. The bytes are valid until the next block.
- */
-async function* lineBlocks(path: string): AsyncGenerator<readonly Line[]> {
-  try {
-    const handle = await open(path, 'r');
-    try {
-      const { size } = await handle.stat();
-      let buffer: Buffer = Buffer.allocUnsafe(BLOCK);
-      let carried = 0;
-      let offset = 0;
-      while (offset + carried < size) {
-        if (carried === buffer.length) {
-          if (carried >= MAX_LINE_BYTES) throw tooLong(path, offset);
-          const grown = Buffer.allocUnsafe(buffer.length * 2);
-          buffer.copy(grown);
-          buffer = grown;
-        }
-        const wanted = Math.min(buffer.length - carried, size - offset - carried);
-        const { bytesRead } = await handle.read(buffer, carried, wanted, offset + carried);
-        if (bytesRead === 0) return;
-        const bytes = buffer.subarray(0, carried + bytesRead);
-        const lines: Line[] = [];
-        let start = 0;
-        for (let end = bytes.indexOf(NEWLINE, carried); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-          lines.push({ bytes: bytes.subarray(start, end) });
-          start = end + 1;
-        }
-        if (lines.length) yield lines;
-        bytes.copy(buffer, 0, start);
-        carried = bytes.length - start;
-        offset += start;
-      }
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (error instanceof RunError) throw error;
-    const [code] = codesOf(error);
-    throw new RunError(
+/** The ended lines of a file in order, some hundred at a time. The bytes are valid until the next block. */
+async function* linesIn(path: string): AsyncGenerator<readonly LineAt[]> {
+  const unreadable = (error: unknown) =>
+    new RunError(
       'failed',
-      `The working file ${path} cannot be read (${code ?? error}). Check the disk and the rights of this user, then try again.`,
+      `The working file ${path} cannot be read (${codesOf(error)[0] ?? error}). Check the disk and the rights of this user, then try again.`,
       [],
       { cause: error },
     );
+  const file = tried(unreadable, () => openSync(path, 'r'));
+  const blocks = lineBlocks(file);
+  try {
+    for (;;) {
+      const { done, value } = tried(unreadable, () => blocks.next());
+      if (done) return;
+      yield value;
+      // Whoever goes through many rows without waiting for anything is not to hold up the rest of the process.
+      await immediate();
+    }
+  } finally {
+    closeSync(file);
   }
-}
-
-function tooLong(path: string, offset: number): RunError {
-  return new RunError(
-    'failed',
-    `The working file ${path} is damaged: from byte ${offset} on no line ends within ${MAX_LINE_BYTES >> 20} MB. Restore the file from a backup.`,
-  );
 }
