@@ -3,6 +3,7 @@ import type { ReconcileJob } from '../model/job.js';
 import type { Orphan, ReconcileFacts } from '../model/reconcile.js';
 import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
+import { RunStore } from '../store/run-store.js';
 import { type Compared, compareRecords, FEW, openList, recheck, withList } from './reconcile/compare.js';
 import { concludeNight, differenceCounter, keepFacts, nightsOf, trippedBrakes } from './reconcile/night.js';
 import { countAbsences, laterNight, type Nights, readNights } from './reconcile/nights.js';
@@ -151,7 +152,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   const { invalidBy } = differences;
   const judged = { job, counts: { ...counts, invalidBy }, nights, compared, facts };
   const tripped = trippedBrakes(run, resolved, judged);
-  await keepOrphans(run.folder, orphans);
+  keepOrphans(run.store, orphans);
   await keepFacts(run, {
     facts,
     tripped: tripped.length > 0,
@@ -201,7 +202,7 @@ async function assertSameOrphans({ settings, request }: Run, orphans: readonly O
   const approved = request.lineage?.approves;
   if (!approved) return;
   const marks = (acted: readonly Orphan[]) => new Map(acted.map(({ id, held }) => [id, JSON.stringify(held ?? {})]));
-  const then = marks(await actedOrphans(runFolder(settings.home, approved.run)));
+  const then = marks(RunStore.ask(runFolder(settings.home, approved.run).store, actedOrphans) ?? []);
   const now = marks(orphans.filter(({ state }) => state === 'act'));
   const moved = [...new Set([...then.keys(), ...now.keys()])].filter((id) => then.get(id) !== now.get(id));
   if (moved.length === 0) return;
@@ -227,7 +228,7 @@ async function apply(
   { mirror, values, scope }: { mirror: Mirror; values: JobValues | undefined; scope: Scope | undefined },
 ): Promise<void> {
   const { matched } = compared;
-  const orphans = values ? await actedOrphans(run.folder) : [];
+  const orphans = values ? actedOrphans(run.store) : [];
   const updated = [...(run.planned?.values() ?? [])].flatMap(({ id }) => (id === undefined ? [] : [id]));
   const writes = (run.planned?.size ?? 0) + orphans.length;
   if (writes === 0) return writeRows(run, matched);

@@ -347,9 +347,9 @@ async function beginAbsencesAnew(run: Run): Promise<void> {
   const { settings, request } = run;
   if (request.dryRun) return;
   const undone = await undoneRun(settings.home, request);
-  if (undone?.request.job.job.kind !== 'reconcile' || !hasOrphans(undone.folder)) return;
-  const acted = new Set((await actedOrphans(undone.folder)).map(({ id }) => id));
-  const back = putBackBy(run, acted);
+  if (undone?.request.job.job.kind !== 'reconcile') return;
+  const acted = RunStore.ask(undone.folder.store, actedOrphans) ?? [];
+  const back = putBackBy(run, new Set(acted.map(({ id }) => id)));
   if (back.size === 0) return;
   const { home } = settings;
   const { company, service, job } = undone.request;
@@ -370,13 +370,6 @@ async function undoneRun(
     id = request.lineage?.undoes;
   }
   return undefined;
-}
-
-function hasOrphans(folder: RunFolder): boolean {
-  const store = RunStore.existing(folder.store);
-  const count = store?.orphans.count() ?? 0;
-  store?.close();
-  return count > 0;
 }
 
 /** Of these records: those that are as they were before the run again. */

@@ -411,6 +411,16 @@ export class RunStore {
     return existsSync(path) ? new RunStore(path, { reading: true }) : undefined;
   }
 
+  /** Asks one thing of a run that came so far; undefined where it has none. */
+  static ask<T>(path: string, question: (store: RunStore) => T): T | undefined {
+    const store = RunStore.existing(path);
+    try {
+      return store && question(store);
+    } finally {
+      store?.close();
+    }
+  }
+
   /** For the tables of this store. */
   prepare(sql: string): Statement {
     let statement = this.#statements.get(sql);

@@ -27,7 +27,6 @@ export const MILESTONES = [
   'mirror-kept',
   'looked-up',
   /** Reconciliations: the plan stands, with the orphans as they were judged. */
-  'orphans-kept',
   'facts-kept',
   'planned',
   /** Brakes let the run write. */

@@ -197,7 +197,7 @@ describe('the folder of a finished run', () => {
     const run = await desk.reconcile(await file('mon', upTo(29), { 1: '6' }), retire(1), { apply: true });
     expect([run.summary.status, run.commits]).toEqual(['succeeded', 2]);
     const dir = join(desk.home, 'runs', run.summary.run);
-    expect((await readdir(join(dir, 'work'))).sort()).toEqual(['orphans.ndjson', 'plan.ndjson', 'source.csv']);
+    expect((await readdir(join(dir, 'work'))).sort()).toEqual(['plan.ndjson', 'source.csv']);
     const before = await readFile(join(dir, 'before.ndjson'), 'utf8');
     await again(run.summary.run);
     expect(await orphansOf(run)).toEqual(['SN30 1 act']);

@@ -38,7 +38,9 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
     stored = store.kept('facts') as Stored | undefined;
     reconcile = stored && {
       facts: stored.facts,
-      orphans: () => orphanLines(folder, store),
+      orphans: async function* () {
+        yield orphanLines(store);
+      },
       columnOf: (field) => stored?.columns[field],
     };
     needsPerson = orphansNeedPerson(store);
@@ -49,29 +51,28 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   const result = await conclude(run, stopped, {
     ...(reconcile ? { reconcile } : {}),
     needsPerson,
-    remember: async (summary) => rememberNight(nightsOf(run), await endedNight(run, summary, stored)),
+    remember: async (summary) => rememberNight(nightsOf(run), endedNight(run, summary, stored)),
   });
   const { status } = result.summary;
   if (status === 'succeeded' || status === 'partial') await removeRemade(folder);
   return result;
 }
 
-async function endedNight({ folder, store, request }: Run, summary: Summary, stored: Stored | undefined) {
+function endedNight({ store, request }: Run, summary: Summary, stored: Stored | undefined): EndedNight {
   const approves = request.lineage?.approves?.run;
-  const ended: EndedNight = {
+  const ended = {
     night: nightOf(summary, stored?.facts),
     sha256: request.sha256,
     overridden: stored?.tripped ?? false,
     ...(approves === undefined ? {} : { approves }),
   };
   if (!stored) return ended;
-  const orphans: number[] = [];
-  for await (const batch of orphanLines(folder, store)) for (const { id } of batch) orphans.push(id);
+  const orphans = orphanLines(store).map(({ id }) => id);
   const { certain, found } = stored;
   return { ...ended, seen: { orphans, date: request.startedAt.slice(0, 10), certain, found: new Set(found) } };
 }
 
-/** What a finished run can do without. What `runs undo` reads stays: the orphans, what became of them and what they were. */
+/** What a finished run can do without. */
 async function removeRemade(folder: RunFolder): Promise<void> {
   const { resolved, snapshot } = orphanFolder(folder);
   for (const path of [resolved, snapshot, join(folder.dir, 'work', 'mirror')]) {

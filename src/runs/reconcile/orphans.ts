@@ -13,7 +13,7 @@ import { reached } from '../../trace/milestones.js';
 import { beginMatching, type Matching } from '../rows/match.js';
 import { note } from '../rows/outcomes.js';
 import { readPast } from '../rows/past.js';
-import { lines, lineWriter, rowWriter } from '../rows/row-files.js';
+import { rowWriter } from '../rows/row-files.js';
 import type { JobValues, Resolved } from '../rows/stage.js';
 import { writeRows } from '../rows/write.js';
 import type { RunFolder } from '../run/layout.js';
@@ -32,25 +32,16 @@ export function orphanFolder(folder: RunFolder): RunFolder {
   };
 }
 
-const listOf = (folder: RunFolder) => join(folder.dir, 'work', 'orphans.ndjson');
+/** Under this name stand in the run's store its orphans as they were judged. */
+const JUDGED = 'orphans';
 
-/** Keeps the orphans of a run as they were judged. */
-export async function keepOrphans(folder: RunFolder, orphans: readonly OrphanLine[]): Promise<void> {
-  const out = await lineWriter(listOf(folder), { durable: true });
-  for (const orphan of orphans) out.write(`${JSON.stringify(orphan)}\n`);
-  await out.close();
-  reached('orphans-kept');
-}
+export const keepOrphans = (store: RunStore, orphans: readonly OrphanLine[]): void => store.keep(JUDGED, orphans);
 
-/** Those that the run acts on; their places are the row numbers in the files of `orphanFolder`, from 1. */
-export async function actedOrphans(folder: RunFolder): Promise<readonly Orphan[]> {
-  const acted: Orphan[] = [];
-  for await (const line of lines(listOf(folder))) {
-    const orphan = JSON.parse(line) as Orphan;
-    if (orphan.state === 'act') acted.push(orphan);
-  }
-  return acted;
-}
+const judgedOrphans = (store: RunStore) => (store.kept(JUDGED) ?? []) as readonly OrphanLine[];
+
+/** Those that the run acts on; their places, from 1, are their row numbers in the files of `orphanFolder` and in the store. */
+export const actedOrphans = (store: RunStore): readonly Orphan[] =>
+  judgedOrphans(store).filter(({ state }) => state === 'act');
 
 interface OrphanWork {
   readonly values: JobValues;
@@ -152,23 +143,15 @@ function whatMoved({ keys, lexicon, spec, mapping }: Resolved, { values, scope }
   };
 }
 
-/** The orphans of a run with how those ended that it acted on, in batches. */
-export async function* orphanLines(folder: RunFolder, { orphans }: RunStore): AsyncGenerator<readonly OrphanLine[]> {
-  const outcomes = outcomesOf(orphans);
+/** The orphans of a run with how those ended that it acted on. */
+export function orphanLines(store: RunStore): readonly OrphanLine[] {
+  const outcomes = outcomesOf(store.orphans);
   let row = 0;
-  let batch: OrphanLine[] = [];
-  for await (const line of lines(listOf(folder))) {
-    const orphan = JSON.parse(line) as Orphan;
+  return judgedOrphans(store).map((orphan) => {
     const ended = orphan.state === 'act' ? outcomes.get(++row) : undefined;
-    batch.push(ended ? { ...orphan, ...ended } : orphan);
-    if (batch.length < BATCH) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
+    return ended ? { ...orphan, ...ended } : orphan;
+  });
 }
-
-const BATCH = 500;
 
 function outcomesOf(rows: RowStore): ReadonlyMap<number, OrphanOutcome> {
   const outcomes = new Map<number, OrphanOutcome>();

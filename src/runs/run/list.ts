@@ -117,7 +117,7 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
   const asked = askedOf(folder);
   const { kind = 'import', lineage, reportDir = folder.dir } = asked;
   const { summary, ...reports } = await ownSummary(folder, reportDir);
-  const running = await isHeld(folder.lock);
+  const running = isHeld(folder.lock);
   const ofRun = lineage?.retries ?? lineage?.undoes ?? lineage?.approves?.run;
   const manner = lineage?.retries !== undefined ? 'retry' : lineage?.approves ? 'approved' : undefined;
   return {
@@ -181,12 +181,12 @@ export interface RowFault {
 /** The first faults of a run in row order. */
 export function firstFaults(home: string, run: string, limit: number): RowFault[] {
   const faults: RowFault[] = [];
-  const store = RunStore.existing(runFolder(home, run).store);
-  for (const outcome of store ? needingPerson(store.rows) : []) {
-    for (const issue of faultsOf(outcome)) if (faults.length < limit) faults.push({ row: outcome.ref.row, issue });
-    if (faults.length >= limit) break;
-  }
-  store?.close();
+  RunStore.ask(runFolder(home, run).store, ({ rows }) => {
+    for (const outcome of needingPerson(rows)) {
+      for (const issue of faultsOf(outcome)) if (faults.length < limit) faults.push({ row: outcome.ref.row, issue });
+      if (faults.length >= limit) break;
+    }
+  });
   return faults;
 }
 

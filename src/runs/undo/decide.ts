@@ -194,9 +194,8 @@ function gone(id: number, name: string): Issue {
 const RECENT_MS = 60_000;
 
 function isRecent(run: Run): boolean {
-  const undone = RunStore.existing(runFolder(run.settings.home, run.request.lineage?.undoes ?? '').store);
-  const lastAt = undone?.processes.lastAt ?? 0;
-  undone?.close();
+  const undone = runFolder(run.settings.home, run.request.lineage?.undoes ?? '');
+  const lastAt = RunStore.ask(undone.store, ({ processes }) => processes.lastAt) ?? 0;
   return Date.now() - lastAt < RECENT_MS;
 }
 
