@@ -65,6 +65,16 @@ describe.each(['bare', 'full'] as const)('records that a run created (%s answers
 });
 
 describe('created records', () => {
+  it('are held against what was corrected before they were created', async () => {
+    desk = await openDesk();
+    const corrections = [{ column: 'Stage', row: 3, value: 'Stock' }];
+    const run = await desk.import(await three(), JOB, { corrections });
+    expect([run.summary.rows.created, stages()]).toEqual([3, ['Deployed', 'Stock', 'Deployed']]);
+    const undo = await desk.undo('last');
+    expect(told(undo)).toEqual(['2 updated', '3 updated', '4 updated']);
+    expect(stages()).toEqual(['Retired', 'Retired', 'Retired']);
+  });
+
   it('whose retire field somebody changed since are left; changed in other fields they are retired', async () => {
     desk = await openDesk();
     await desk.import(await three(), JOB);

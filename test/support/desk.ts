@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import pino from 'pino';
+import type { Correction } from '../../src/model/correction.js';
 import { approveRun } from '../../src/runs/approve.js';
 import { type ExportRequest, exportRecords } from '../../src/runs/export.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
@@ -48,6 +49,8 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
   readonly company?: number;
   readonly reportDir?: string;
+  /** Of imports. */
+  readonly corrections?: readonly Correction[];
   readonly onProgress?: RunListener['progress'];
   readonly onNotice?: (text: string) => void;
   /** What a worker adds to a run. */
@@ -150,9 +153,9 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
     },
     async import(file, job, options = {}) {
       const loaded = typeof job === 'string' ? await loadJob(job, { jobsDir: 'jobs' }) : inlineJob(job);
-      const { dryRun = false, force = false, company, reportDir } = options;
+      const { dryRun = false, force = false, company, reportDir, corrections = [] } = options;
       const more = { ...(company === undefined ? {} : { company }), ...(reportDir === undefined ? {} : { reportDir }) };
-      const request = { file, job: loaded, dryRun, force, ...more };
+      const request = { file, job: loaded, dryRun, force, corrections, ...more };
       return collect((context) => importFile(request, context), options);
     },
     async reconcile(file, job, options = {}) {

@@ -12,6 +12,7 @@ import type { StagedRow, StagedValue } from '../../pipeline/rows.js';
 import { beginSnapshot } from '../../service/lists/snapshot.js';
 import type { Connection } from '../rows/connect.js';
 import { mappingInput } from '../rows/stage.js';
+import { withCorrections } from '../run/corrections.js';
 import { readRequest } from '../run/earlier-run.js';
 import { runFolder } from '../run/layout.js';
 import { type Run, sourceOptions } from '../run/run.js';
@@ -81,7 +82,10 @@ async function originalOf(
   return {
     job,
     jsonRows: request.jsonRows ?? false,
-    source: await openSource(join(folder.dir, 'work', request.source), sourceOptions(job)),
+    source: withCorrections(
+      await openSource(join(folder.dir, 'work', request.source), sourceOptions(job)),
+      request.corrections,
+    ),
   };
 }
 
