@@ -3,17 +3,15 @@ import { join } from 'node:path';
 import { copyPrivately } from '../files/safe-write.js';
 import { codesOf, RunError } from '../model/error.js';
 import { brakes, type RowsJob } from '../model/job.js';
-import { parseJson } from '../service/json.js';
-import type { Json } from '../service/port.js';
-import { CHOSEN, RunStore } from '../store/run-store.js';
+import { RunStore, type WholeRow } from '../store/run-store.js';
 import { importFile } from './import.js';
 import type { LoadedJob } from './job-file.js';
-import type { OpenIntent } from './rows/past.js';
+import { reconcileFile } from './reconcile.js';
 import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { type AgainOptions, type EarlierRun, earlierRun } from './run/earlier-run.js';
 import type { RunFolder } from './run/layout.js';
-import { type ChosenRows, type ImportRequest, keepChosen, readChosen } from './run/run.js';
+import type { ImportRequest } from './run/run.js';
 
 /**
  * Takes up the rows of a run that failed or were left unknown: a new run on the same private copy of the file, with the same
@@ -32,9 +30,9 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
       `The run ${folder.run} is an undo. What it left is undone by \`rowferry runs undo ${request.lineage?.undoes}\`, once more.`,
     );
   }
-  const { chosen, before } = openRows(folder);
+  const rows = openRows(folder);
   const notReached = earlier.summary?.rows.not_attempted ?? 0;
-  if (chosen.rows.size === 0) throw nothingToRetry(earlier, notReached);
+  if (rows.length === 0) throw nothingToRetry(earlier, notReached);
   const { reportDir, concurrency, force = false, run } = options;
   const again: ImportRequest = {
     kind: request.kind,
@@ -47,25 +45,19 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
     company: request.company,
     dryRun: false,
     force,
-    notes: [takenUp(folder.run, chosen.rows.size), ...(notReached === 0 ? [] : [stillToDo(earlier, notReached)])],
+    notes: [takenUp(folder.run, rows.length), ...(notReached === 0 ? [] : [stillToDo(earlier, notReached)])],
     async makeSource(path, own) {
       // A retry of this retry goes by the same plan; a run without brakes on its plan keeps none.
       await copyFile(folder.plan, own.plan).catch((error: unknown) => {
         if (codesOf(error)[0] !== 'ENOENT') throw error;
       });
-      const store = new RunStore(own.store);
-      keepChosen(store, chosen);
-      // Where such a row turns out to be written, this is what it can be put back to.
-      store.rows.noteBefore(before);
-      store.close();
+      takeUp(rows, own);
       return copyPrivately(join(folder.dir, 'work', request.source), path);
     },
     ...(reportDir === undefined ? {} : { reportDir }),
     ...(concurrency === undefined ? {} : { concurrency }),
   };
-  if (request.kind === 'import') return importFile(again, context);
-  const { reconcileFile } = await import('./reconcile.js');
-  return reconcileFile(again, context);
+  return request.kind === 'reconcile' ? reconcileFile(again, context) : importFile(again, context);
 }
 
 /** A share of a few rows says nothing about the file, whose plan has passed the brakes. */
@@ -118,44 +110,24 @@ function stillToDo({ folder: { run }, summary }: EarlierRun, rows: number): stri
   return `${what} not reached: \`rowferry runs resume ${run}\` goes on with ${them}.`;
 }
 
-/** The rows of a run that a retry takes up. */
-interface OpenRows {
-  readonly chosen: ChosenRows;
-  /** Lines of before.ndjson of rows whose update may have taken effect. */
-  readonly before: readonly { readonly row: number; readonly line: string }[];
-}
-
-/**
- * Rows that ended `failed` or `unknown`, and those that were sent and have no outcome. What is open of them is what the run
- * may have done: the requests it was about to send, with the records as they were before. Memory: some hundred bytes for each of these
- * rows, and their records.
- */
-function openRows(folder: RunFolder): OpenRows {
-  const rows = new Set<number>();
-  const open = new Map<number, OpenIntent>();
-  const lines: { row: number; line: string }[] = [];
-  const store = RunStore.existing(folder.store);
-  // A retry sends nothing of what it could not find out: what an earlier run may have done is still open.
-  const earlier = store?.kept(CHOSEN) === undefined ? undefined : readChosen(store).open;
-  for (const batch of store?.rows.whole(OPEN) ?? []) {
-    for (const { row, kind, op, at = 0, record, before } of batch) {
-      rows.add(row);
-      if (kind === 'failed') continue;
-      const still = op === undefined ? earlier?.get(row) : undefined;
-      if (still) {
-        open.set(row, still);
-        if (before !== undefined) lines.push({ row, line: before });
-      }
-      if (op === undefined) continue;
-      const intent: OpenIntent = { op, at, ...(record === undefined ? {} : { id: record }) };
-      open.set(row, intent);
-      if (op !== 'update' || before === undefined) continue;
-      intent.before = (parseJson(before) as { record: Json }).record;
-      lines.push({ row, line: before });
-    }
-  }
-  store?.close();
-  return { chosen: { rows, open }, before: lines };
+/** Rows that ended `failed` or `unknown`, and those that were sent and have no outcome. Memory: what the store has of each. */
+function openRows(folder: RunFolder): readonly WholeRow[] {
+  return RunStore.ask(folder.store, ({ rows }) => [...rows.whole(OPEN)].flat()) ?? [];
 }
 
 const OPEN = `kind in ('failed', 'unknown') or (kind is null and op is not null)`;
+
+/**
+ * Puts the rows into the store of the retry. What the run may have done is open there as it was here: the request that it was
+ * about to send, with the record as it was before, which is also what the row can be put back to.
+ */
+function takeUp(rows: readonly WholeRow[], own: RunFolder): void {
+  const store = new RunStore(own.store);
+  store.rows.see(rows.map(({ row }) => row));
+  for (const { row, kind, op, key, record, at = 0, before } of rows) {
+    if (kind === 'failed' || op === undefined) continue;
+    const intent = { row, op, key, at, ...(record === undefined ? {} : { id: record }) };
+    store.rows.intend([intent], before === undefined ? [] : [{ row, line: before }]);
+  }
+  store.close();
+}

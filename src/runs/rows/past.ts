@@ -47,14 +47,10 @@ interface Finished {
   readonly detected: readonly string[];
 }
 
-/** Reads what the store tells of some rows of a run. `openBefore`: what an earlier run has left open. */
-export function readPast(
-  store: RunStore,
-  rows: RowStore,
-  openBefore: ReadonlyMap<number, OpenIntent> = new Map(),
-): Past {
+/** Reads what the store tells of some rows of a run. Of a retry its first process finds open what the run before had left so. */
+export function readPast(store: RunStore, rows: RowStore): Past {
   const outcomes = choicesByPlace(OUTCOMES);
-  const open = new Map(openBefore);
+  const open = new Map<number, OpenIntent>();
   const ids = numbersByPlace();
   const nameless = new Map<number, string>();
   let failed = 0;
@@ -62,8 +58,8 @@ export function readPast(
   for (const batch of rows.rows('op is not null or kind is not null')) {
     for (const { row, op, at, record, key, kind, id } of batch) {
       sent ||= op !== undefined;
-      if (kind !== undefined) open.delete(row);
-      else if (op !== undefined) open.set(row, { op, at: at ?? 0, ...(record === undefined ? {} : { id: record }) });
+      if (kind === undefined && op !== undefined)
+        open.set(row, { op, at: at ?? 0, ...(record === undefined ? {} : { id: record }) });
       if (kind === 'failed') failed++;
       if (kind === undefined || kind === 'failed' || kind === 'not_attempted') continue;
       outcomes.set(row, kind);
@@ -83,14 +79,4 @@ export function readPast(
   const finished = store.kept('finished') as Finished | undefined;
   const past = { begun, sent, passed, outcomes, open, ids, nameless, requests, cutOff, warned: store.warned };
   return finished && failed === 0 ? { ...past, finished } : past;
-}
-
-/** Requests of earlier processes and of this one. */
-export function allRequests(
-  earlier: Readonly<RequestCounts>,
-  counts: Readonly<RequestCounts> | undefined,
-): RequestCounts {
-  const total = { ...earlier };
-  for (const kind of ['total', 'reads', 'writes', 'retries'] as const) total[kind] += counts?.[kind] ?? 0;
-  return total;
 }

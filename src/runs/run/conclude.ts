@@ -13,7 +13,7 @@ import { fixedChoices } from '../../resources/describe.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import type { RequestCounts } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
-import { allRequests } from '../rows/past.js';
+import { countsWith } from '../rows/connect.js';
 import { STOPPED } from './context.js';
 import { HOME, jobKey, makeFolder, runFolder } from './layout.js';
 import { rememberRun } from './list.js';
@@ -222,7 +222,7 @@ export function summaryHead(run: Shell, earlier: Readonly<RequestCounts>) {
     kind: request.kind,
     company: request.company,
     service: request.service,
-    requests: allRequests(earlier, counts),
+    requests: { ...countsWith(earlier, () => counts ?? {}) },
     warnings,
     started_at: request.startedAt,
     ...ended(run),

@@ -10,11 +10,10 @@ import type { OpenSource, SourceOptions } from '../../model/source.js';
 import { holdsCorrections } from '../../pipeline/map/headings.js';
 import { REPORTS } from '../../report/finish.js';
 import { readingClock } from '../../service/clock.js';
-import { parseJson, stringifyBody } from '../../service/json.js';
-import { CHOSEN, REFERENCES_BEGUN, type RowStore, RunStore } from '../../store/run-store.js';
+import { REFERENCES_BEGUN, type RowStore, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
 import type { LoadedJob } from '../job-file.js';
-import { type OpenIntent, type Past, readPast } from '../rows/past.js';
+import { type Past, readPast } from '../rows/past.js';
 import type { Planned } from '../rows/planned.js';
 import type { Carrier, Progress, Right, RunContext } from './context.js';
 import { withCorrections } from './corrections.js';
@@ -36,7 +35,7 @@ export type RowsKind = 'import' | 'reconcile' | 'undo';
 
 /** What a run has to do with an earlier one; ids of runs of the same data folder. */
 export interface Lineage {
-  /** Only the rows of that run's file which failed or were left unknown. Their numbers lie in the run's folder. */
+  /** Only the rows of that run's file which failed or were left unknown. They are in the run's store before it begins. */
   readonly retries?: string;
   /** Puts back what that run wrote. */
   readonly undoes?: string;
@@ -152,10 +151,9 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
     });
     const opened = new RunStore(folder.store, { durable: !request.dryRun });
     store = opened;
-    const chosen = request.lineage?.retries === undefined ? undefined : readChosen(opened);
     const mended = withCorrections(whole, request.corrections, (text) => run.warn(text));
-    const source = chosen ? onlyRows(mended, chosen.rows) : mended;
-    const past = pastOf(opened, chosen);
+    const source = request.lineage?.retries === undefined ? mended : onlyRows(mended, knownRows(opened));
+    const past = pastOf(opened);
     reached('past-read');
     const known = [...warnings, ...source.meta.warnings, ...request.job.warnings, ...past.warned];
     warnings.splice(0, warnings.length, ...(past.finished?.warnings ?? new Set(known)));
@@ -220,12 +218,12 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
  * What was done so far. Of a run that sent nothing and did not finish, nothing is kept: it is planned anew from its first row,
  * so that its brakes look at all of them.
  */
-function pastOf(store: RunStore, chosen: ChosenRows | undefined): Past {
-  const past = readPast(store, store.rows, chosen?.open);
+function pastOf(store: RunStore): Past {
+  const past = readPast(store, store.rows);
   const begun = past.sent || store.kept(REFERENCES_BEGUN) !== undefined;
   if (!past.begun || begun || past.finished) return past;
   store.forget();
-  return { ...readPast(store, store.rows, chosen?.open), requests: past.requests };
+  return { ...readPast(store, store.rows), requests: past.requests };
 }
 
 function noteWarning(store: RunStore, text: string): void {
@@ -266,20 +264,11 @@ function endingOf(file: string): string {
   return ending.toLowerCase();
 }
 
-/** The rows of an earlier run's file that a run takes up again, and what of them may have taken effect then. */
-export interface ChosenRows {
-  readonly rows: ReadonlySet<number>;
-  readonly open: ReadonlyMap<number, OpenIntent>;
-}
-
-/** Records are among them, of which no digit may be lost: kept as a text. */
-export function keepChosen(store: RunStore, { rows, open }: ChosenRows): void {
-  store.keep(CHOSEN, stringifyBody({ rows: [...rows], open: [...open] }));
-}
-
-export function readChosen(store: RunStore): ChosenRows {
-  const { rows, open } = parseJson(String(store.kept(CHOSEN))) as { rows: number[]; open: [number, OpenIntent][] };
-  return { rows: new Set(rows), open: new Map(open) };
+/** The rows that a retry takes up: no others are in its store. */
+function knownRows({ rows }: RunStore): ReadonlySet<number> {
+  const known = new Set<number>();
+  for (const batch of rows.rows()) for (const { row } of batch) known.add(row);
+  return known;
 }
 
 /** The source with these rows alone; they keep their numbers. */
