@@ -1,14 +1,21 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { copyPrivately, writeSafely } from '../files/safe-write.js';
+import { writeSafely } from '../files/safe-write.js';
 import type { RunError } from '../model/error.js';
 import { brakeStop } from '../report/summary.js';
 import { importFile } from './import.js';
 import { reconcileFile } from './reconcile.js';
 import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
-import { type AgainOptions, assertNotPruned, type EarlierRun, readRequest, runAtRest } from './run/earlier-run.js';
+import {
+  type AgainOptions,
+  assertNotPruned,
+  type EarlierRun,
+  readRequest,
+  runAtRest,
+  withFileOf,
+} from './run/earlier-run.js';
 import { type RunFolder, runFolder } from './run/layout.js';
 import { freshRunId, isOpen, readRun } from './run/list.js';
 import type { Settings } from './settings.js';
@@ -25,7 +32,8 @@ export interface ApproveOptions extends Omit<AgainOptions, 'force'> {
  */
 export async function approveRun(wanted: string, options: ApproveOptions, context: RunContext): Promise<RunResult> {
   const { home } = context.settings;
-  const { folder, request } = await runToApprove(wanted, context.settings);
+  const earlier = await runToApprove(wanted, context.settings);
+  const { folder, request } = earlier;
   const approved = folder.run;
   const run = options.run ?? (await freshRunId(home));
   const at = new Date().toISOString();
@@ -33,21 +41,10 @@ export async function approveRun(wanted: string, options: ApproveOptions, contex
   const carryOut = request.kind === 'reconcile' ? reconcileFile : importFile;
   return carryOut(
     {
-      file: request.file,
-      job: request.job,
-      kind: request.kind,
-      ...(request.jsonRows ? { jsonRows: true } : {}),
-      ...(request.corrections && { corrections: request.corrections }),
+      // Not forced: the person looked at the brakes on the plan; what trips while it is written was not looked at.
+      ...withFileOf(earlier, { concurrency: request.concurrency, ...options, run }),
       lineage: { approves: { run: approved, by: options.by, at } },
-      makeSource: (path) => copyPrivately(join(folder.dir, 'work', request.source), path),
-      dryRun: false,
-      // The brakes on the plan were looked at by the person; what trips while it is written was not.
-      force: false,
-      company: request.company,
-      concurrency: options.concurrency ?? request.concurrency,
-      run,
       notes: [...(request.notes ?? []), `The plan of the run ${approved} was approved by ${options.by}.`],
-      ...(options.reportDir === undefined ? {} : { reportDir: options.reportDir }),
     },
     context,
   );

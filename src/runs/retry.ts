@@ -1,6 +1,4 @@
 import { copyFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { copyPrivately } from '../files/safe-write.js';
 import { codesOf, RunError } from '../model/error.js';
 import { brakes, type RowsJob } from '../model/job.js';
 import { RunStore, type WholeRow } from '../store/run-store.js';
@@ -9,7 +7,7 @@ import type { LoadedJob } from './job-file.js';
 import { reconcileFile } from './reconcile.js';
 import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
-import { type AgainOptions, type EarlierRun, earlierRun } from './run/earlier-run.js';
+import { type AgainOptions, type EarlierRun, earlierRun, withFileOf } from './run/earlier-run.js';
 import type { RunFolder } from './run/layout.js';
 import type { ImportRequest } from './run/run.js';
 
@@ -33,18 +31,12 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
   const rows = openRows(folder);
   const notReached = earlier.summary?.rows.not_attempted ?? 0;
   if (rows.length === 0) throw nothingToRetry(earlier, notReached);
-  const { reportDir, concurrency, force = false, run } = options;
+  const sameFile = withFileOf(earlier, options);
   const again: ImportRequest = {
-    kind: request.kind,
+    ...sameFile,
     lineage: { retries: folder.run },
-    file: request.file,
     job: withoutBrakes(request.job),
-    ...(request.jsonRows ? { jsonRows: true } : {}),
-    ...(request.corrections && { corrections: request.corrections }),
-    ...(run !== undefined && { run }),
-    company: request.company,
-    dryRun: false,
-    force,
+    force: options.force ?? false,
     notes: [takenUp(folder.run, rows.length), ...(notReached === 0 ? [] : [stillToDo(earlier, notReached)])],
     async makeSource(path, own) {
       // A retry of this retry goes by the same plan; a run without brakes on its plan keeps none.
@@ -52,10 +44,8 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
         if (codesOf(error)[0] !== 'ENOENT') throw error;
       });
       takeUp(rows, own);
-      return copyPrivately(join(folder.dir, 'work', request.source), path);
+      return sameFile.makeSource(path, own);
     },
-    ...(reportDir === undefined ? {} : { reportDir }),
-    ...(concurrency === undefined ? {} : { concurrency }),
   };
   return request.kind === 'reconcile' ? reconcileFile(again, context) : importFile(again, context);
 }

@@ -1,11 +1,12 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { copyPrivately } from '../../files/safe-write.js';
 import { RunError } from '../../model/error.js';
 import type { Summary } from '../../report/summary.js';
 import { requireService, type Settings } from '../settings.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { findRun, type RunEntry, readRun, readRunSummary } from './list.js';
-import type { StoredRequest } from './run.js';
+import type { ImportRequest, StoredRequest } from './run.js';
 
 /** What a run that takes up another one may be told. */
 export interface AgainOptions {
@@ -67,6 +68,27 @@ export async function earlierRun(wanted: string, command: 'undo' | 'retry', sett
   }
   await assertNotPruned(folder);
   return found;
+}
+
+/** What a run is asked to do that takes the file of another one, and its job, as that one did. */
+export function withFileOf(
+  { folder, request }: EarlierRun,
+  { reportDir, concurrency, run }: AgainOptions,
+): ImportRequest & Required<Pick<ImportRequest, 'kind' | 'makeSource'>> {
+  return {
+    kind: request.kind,
+    file: request.file,
+    job: request.job,
+    ...(request.jsonRows ? { jsonRows: true } : {}),
+    ...(request.corrections && { corrections: request.corrections }),
+    company: request.company,
+    dryRun: false,
+    force: false,
+    makeSource: (path) => copyPrivately(join(folder.dir, 'work', request.source), path),
+    ...(reportDir === undefined ? {} : { reportDir }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(run === undefined ? {} : { run }),
+  };
 }
 
 /** What a run was asked to do; undefined where it ended before it noted that. */
