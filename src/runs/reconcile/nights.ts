@@ -79,20 +79,22 @@ export function readNights(of: NightsOf): Nights {
  */
 export function rememberNight(of: NightsOf, { seen, night, ...more }: EndedNight): void {
   const ended: PastNight = { ...night, ...more };
-  alone(of, (home) => {
-    const earlier = readKept(home, of);
-    const before = earlier.find(({ run }) => run === ended.run);
-    const again = before !== undefined && isFinished(before);
-    if (again && before.status === ended.status && before.writes === ended.writes) return;
-    if (seen && !again) rememberAbsent(home, of, ended, seen, earlier);
-    const kept = inOrder([...earlier.filter((one) => one !== before), ended]);
-    const needed = new Set([...kept.slice(-HISTORY), ...kept.filter(isApplied).slice(-APPLIED), baseline(kept)]);
-    home.prepare(`delete from night where ${OF}`).run(...keyOf(of));
-    const insert = home.prepare('insert into night (job, company, service, run, ended) values (?, ?, ?, ?, ?)');
-    for (const one of kept) {
-      if (needed.has(one)) insert.run(...keyOf(of), one.run, JSON.stringify(one));
-    }
-  });
+  inHome(of.home, (home) =>
+    home.transaction(() => {
+      const earlier = readKept(home, of);
+      const before = earlier.find(({ run }) => run === ended.run);
+      const again = before !== undefined && isFinished(before);
+      if (again && before.status === ended.status && before.writes === ended.writes) return;
+      if (seen && !again) rememberAbsent(home, of, ended, seen, earlier);
+      home
+        .prepare('insert or replace into night (job, company, service, run, ended) values (?, ?, ?, ?, ?)')
+        .run(...keyOf(of), ended.run, JSON.stringify(ended));
+      const kept = readKept(home, of);
+      const needed = new Set([...kept.slice(-HISTORY), ...kept.filter(isApplied).slice(-APPLIED), baseline(kept)]);
+      const forget = home.prepare(`delete from night where ${OF} and run = ?`);
+      for (const one of kept) if (!needed.has(one)) forget.run(...keyOf(of), one.run);
+    }),
+  );
   reached('night-kept');
 }
 
@@ -119,28 +121,21 @@ function rememberAbsent(
  * absence as the first.
  */
 export function forgetAbsences(of: NightsOf, ids: ReadonlySet<number>): void {
-  alone(of, (home) => {
-    const absent = readAbsent(home, of);
-    const left = new Map([...absent].filter(([id]) => !ids.has(id)));
-    if (left.size < absent.size) writeAbsent(home, of, left);
-  });
+  inHome(of.home, (home) =>
+    home
+      .prepare(`delete from absence where ${OF} and id in (select value from json_each(?))`)
+      .run(...keyOf(of), JSON.stringify([...ids])),
+  );
 }
-
-/** While no other run writes there; all of it or nothing. */
-const alone = (of: NightsOf, work: (home: Database) => void): void =>
-  inHome(of.home, (home) => home.transaction(() => work(home)));
 
 const OF = 'job = ? and company = ? and service = ?';
 const keyOf = ({ job, company, service }: NightsOf) => [job, company, service] as const;
 
 /** In the order in which the runs began: one may have been interrupted, and end after a later one. */
 function readKept(home: Database, of: NightsOf): PastNight[] {
-  const found = home.prepare(`select ended from night where ${OF}`).all(...keyOf(of));
-  return inOrder(found.map(({ ended }) => JSON.parse(String(ended)) as PastNight));
+  const found = home.prepare(`select ended from night where ${OF} order by run`).all(...keyOf(of));
+  return found.map(({ ended }) => JSON.parse(String(ended)) as PastNight);
 }
-
-const inOrder = (kept: readonly PastNight[]): PastNight[] =>
-  [...kept].sort(({ run: a }, { run: b }) => (a < b ? -1 : a > b ? 1 : 0));
 
 function readAbsent(home: Database, of: NightsOf): Absences {
   const found = home
