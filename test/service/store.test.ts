@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import { readAddress, serviceDir } from '../../src/service/address.js';
 import { loadBehaviour, openKnownIds, saveBehaviour } from '../../src/service/known.js';
-import { openSnapshot } from '../../src/service/lists/snapshot.js';
+import { beginSnapshot } from '../../src/service/lists/snapshot.js';
 
 let dir: string;
 let next = 0;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 test('a snapshot gives records back without loss, by id and by key', async () => {
-  const snapshot = await openSnapshot(fresh());
+  const snapshot = await beginSnapshot(fresh());
   const record = { id: 3, name: 'Ünïcode\tand\nbreaks', mrc: Decimal.of('99999999999999.99') };
   await snapshot.add(3, record, 'K\t"1"', 1_700_000_000_123);
   await snapshot.add(1, { id: 1 }, 'K\t"1"', 5);
@@ -38,7 +38,7 @@ test('a snapshot gives records back without loss, by id and by key', async () =>
 
 test('a snapshot finds a record that was noted alone, and has it read where somebody asks', async () => {
   const asked: number[] = [];
-  const snapshot = await openSnapshot(fresh(), async (id) => {
+  const snapshot = await beginSnapshot(fresh(), async (id) => {
     asked.push(id);
     return { record: { id, name: 'read' }, readAt: 9 };
   });
@@ -62,28 +62,23 @@ test('a snapshot finds a record that was noted alone, and has it read where some
   await snapshot.close();
 });
 
-test('a later record replaces an earlier one under its new key, also after opening again', async () => {
+test('a later record replaces an earlier one under its new key; what an earlier process left is gone', async () => {
   const path = fresh();
-  const first = await openSnapshot(path);
-  await first.add(1, { v: 'old' }, 'a', 1);
-  await first.add(2, { v: 'two' }, 'a', 1);
-  await first.add(1, { v: 'new' }, 'b', 2);
-  await first.close();
-  await appendFile(path, '3,9,"c"\t{"v":"torn');
   for (let round = 0; round < 2; round++) {
-    const again = await openSnapshot(path);
-    expect([again.size, again.ids('a'), again.ids('b'), again.ids('c')]).toEqual([2, [2], [1], []]);
-    expect((await again.get(1))?.record).toEqual({ v: 'new' });
-    await again.add(4, { v: 'four' }, 'd', 3);
-    expect((await again.get(4))?.record).toEqual({ v: 'four' });
-    expect((await again.get(2))?.record).toEqual({ v: 'two' });
-    await again.close();
-    await truncate(path, (await readFile(path, 'utf8')).lastIndexOf('4,3,"d"'));
+    const snapshot = await beginSnapshot(path);
+    expect([snapshot.size, snapshot.ids('b'), await snapshot.get(1)]).toEqual([0, [], undefined]);
+    snapshot.add(1, { v: 'old' }, 'a', 1);
+    snapshot.add(2, { v: 'two' }, 'a', 1);
+    snapshot.add(1, { v: 'new' }, 'b', 2);
+    expect([snapshot.size, snapshot.ids('a'), snapshot.ids('b'), snapshot.ids('c')]).toEqual([2, [2], [1], []]);
+    expect((await snapshot.get(1))?.record).toEqual({ v: 'new' });
+    expect((await snapshot.get(2))?.record).toEqual({ v: 'two' });
+    await snapshot.close();
   }
 });
 
 test('a snapshot gives every record back in whatever order it is asked, while more are added', async () => {
-  const snapshot = await openSnapshot(fresh());
+  const snapshot = await beginSnapshot(fresh());
   const record = (id: number) => ({ id, text: 'é'.repeat((id * 7919) % 900) });
   const size = 3_000;
   for (let id = 1; id <= size; id++) await snapshot.add(id, record(id), `${id}`, id);
@@ -106,9 +101,8 @@ test('a snapshot gives every record back in whatever order it is asked, while mo
   await snapshot.close();
 });
 
-test('a hundred thousand records take little memory and open again', async () => {
-  const path = fresh();
-  const snapshot = await openSnapshot(path);
+test('a hundred thousand records take little memory', async () => {
+  const snapshot = await beginSnapshot(fresh());
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   collect();
@@ -126,10 +120,6 @@ test('a hundred thousand records take little memory and open again', async () =>
   const some = await Promise.all([1, 500, 99_999, 100_000].map((id) => snapshot.get(id)));
   expect(some.map((one) => one?.record['id'])).toEqual([1, 500, 99_999, 100_000]);
   await snapshot.close();
-  const again = await openSnapshot(path);
-  expect([again.size, again.ids('SN-77777')]).toEqual([100_000, [77_777]]);
-  expect((await again.get(77_777))?.record['name']).toBe('asset number 77777');
-  await again.close();
 });
 
 test('names are found however they are written, renamed records lose the old name, countries keep every spelling', async () => {

@@ -1,30 +1,22 @@
-import { rm } from 'node:fs/promises';
-import { endOfLines } from '../../compact/block-reader.js';
 import { numbersByPlace } from '../../compact/by-place.js';
 import { createHashIndex, hashOf, hashOfNumber, textHash } from '../../compact/hash-index.js';
-import { openScratchFile, tried } from '../../compact/scratch-file.js';
+import { openScratchFile } from '../../compact/scratch-file.js';
 import { isDiskFull, RunError } from '../../model/error.js';
 import { parseJson, stringifyBody } from '../json.js';
 import type { Json, Snapshot } from '../port.js';
 
-const [TAB, COMMA] = [9, 44];
+const TAB = 9;
 
 /** Reads a record that was noted alone. */
 export type ReadNoted = (id: number) => ReturnType<Snapshot['get']>;
 
-/** An empty snapshot in the place of what an earlier process left there. */
-export async function beginSnapshot(path: string, readNoted?: ReadNoted): Promise<Snapshot> {
-  await rm(path, { force: true });
-  return openSnapshot(path, readNoted);
-}
-
 /**
- * Records in an append-only file, one a line: `id,readAt,"key"<tab>{record}`. In memory stands of each where its line is, its
- * id, its fingerprint, and 85 bits of its key, 32 of them other ones in every process: some 55 bytes. A later line replaces
- * an earlier one; a torn last line is cut off at opening. The key '' is no key: nothing is found under it. A record that was
- * noted alone has no line.
+ * An empty snapshot in the place of what an earlier process left there: records in an append-only file, one a line,
+ * `readAt<tab>{record}`. In memory stands of each where its line is, its id, its fingerprint, and 85 bits of its key, 32 of
+ * them other ones in every process: some 55 bytes. The key '' is no key: nothing is found under it. A record that was noted
+ * alone has no line.
  */
-export async function openSnapshot(path: string, readNoted: ReadNoted = async () => undefined): Promise<Snapshot> {
+export async function beginSnapshot(path: string, readNoted: ReadNoted = async () => undefined): Promise<Snapshot> {
   /** Both number the records in the order in which they came; one that came again with another key has a new number. */
   const byId = createHashIndex();
   const byKey = createHashIndex();
@@ -34,9 +26,7 @@ export async function openSnapshot(path: string, readNoted: ReadNoted = async ()
   const prints = numbersByPlace();
   let size = 0;
   let keys: number | undefined = 0;
-  const fault = (cause: unknown) => diskFault(path, cause);
-  const keep = tried(fault, () => endOfLines(path));
-  const file = openScratchFile(path, fault, keep);
+  const file = openScratchFile(path, (cause) => diskFault(path, cause));
 
   const find = (id: number): number => byId.find(hashOfNumber(id), (number) => ids.get(number) === id);
 
@@ -73,14 +63,9 @@ export async function openSnapshot(path: string, readNoted: ReadNoted = async ()
     return found;
   }
 
-  for (const { at, bytes } of file.lines()) {
-    const head = headOf(bytes);
-    if (head) place(head.id, head.key, at, Number.NaN);
-  }
-
   return {
     add(id, record, key, readAt, text = stringifyBody(record)) {
-      place(id, key, file.append(`${id},${readAt},${JSON.stringify(key)}\t${text}\n`), Number.NaN);
+      place(id, key, file.append(`${readAt}\t${text}\n`), Number.NaN);
     },
     note: (id, key, fingerprint) => place(id, key, Number.NaN, fingerprint),
     holds: (id) => find(id) >= 0,
@@ -111,9 +96,10 @@ export async function openSnapshot(path: string, readNoted: ReadNoted = async ()
       const line = file.line(offset);
       const tab = line.indexOf(TAB);
       if (tab < 0) throw new Error(`the snapshot ${path} was changed by somebody else`);
-      const from = line.indexOf(COMMA) + 1;
-      const readAt = Number(line.toString('latin1', from, line.indexOf(COMMA, from)));
-      return { record: parseJson(line.toString('utf8', tab + 1)) as Json, readAt };
+      return {
+        record: parseJson(line.toString('utf8', tab + 1)) as Json,
+        readAt: Number(line.toString('latin1', 0, tab)),
+      };
     },
     get size() {
       return size;
@@ -129,18 +115,6 @@ export async function openSnapshot(path: string, readNoted: ReadNoted = async ()
       }
     },
   };
-}
-
-/** Undefined for a damaged line: the record will be read from the service again. */
-function headOf(line: Buffer): { readonly id: number; readonly key: string } | undefined {
-  const tab = line.indexOf(TAB);
-  if (tab < 0) return undefined;
-  try {
-    const [id, , key] = JSON.parse(`[${line.toString('utf8', 0, tab)}]`) as unknown[];
-    return typeof id === 'number' && typeof key === 'string' ? { id, key } : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** What kept a scratch file from being written, in words. */
