@@ -1,3 +1,4 @@
+import { numbersByPlace } from '../../compact/by-place.js';
 import { createHashIndex, hashOf } from '../../compact/hash-index.js';
 import { openScratchFile } from '../../compact/scratch-file.js';
 import { type Keys, lookOf } from '../../pipeline/match/key.js';
@@ -6,18 +7,13 @@ import { diskFault } from './row-files.js';
 
 /**
  * The keys of a file, in the order in which they first come, and the first row of each. They lie on the disk as lines
- * `["key",row,content,"spelling"]`, without the spelling where it is the key; in memory are some 12 bytes a key. Whether a
+ * `["key",row,content,"spelling"]`, without the spelling where it is the key; in memory are some 20 bytes a key. Whether a
  * key is there is told by its line, never by its hash alone.
  */
 export interface KeyBook extends Keys, FirstRows {
   /** Makes room; whoever asks the book from now on meets an error. Once more does nothing. */
   close(): void;
 }
-
-/** Keys whose lines are found together: only the first of them has its place in memory. */
-const GROUP = 16;
-/** Groups that are read at once by whoever goes through all keys. */
-const GROUPS_AT_ONCE = 64;
 
 type Line = readonly [key: string, row: number, content: number, spelling?: string];
 
@@ -29,8 +25,8 @@ export function openKeyBook(path: string): KeyBook {
   const file = openScratchFile(path, (error) => diskFault(path, error));
   let open = true;
   let index = createHashIndex();
-  /** Where each group begins. */
-  let groups: number[] = [];
+  /** Where the line of each key begins, by the number of the key. */
+  let begins = numbersByPlace();
   /** Spellings of later rows, by the number of the key; nearly always there are none. */
   const further = new Map<number, string[]>();
   /** The first key of each look that is not its own look; there are few. */
@@ -38,22 +34,12 @@ export function openKeyBook(path: string): KeyBook {
   /** Keys and their other spellings. */
   let texts = 0;
 
-  const groupEnd = (group: number): number => groups[group + 1] ?? file.end;
-
   function assertOpen(): void {
     if (!open) throw new Error(`the keys in ${path} are asked for after they were let go`);
   }
 
   /** The line of a key without its line end; valid until the next look at the file. */
-  function lineOf(number: number): Buffer {
-    const group = Math.floor(number / GROUP);
-    const bytes = file.read(groups[group] as number, groupEnd(group));
-    let from = 0;
-    for (let before = number % GROUP; before > 0; before--) from = bytes.indexOf(NEWLINE, from) + 1;
-    const end = bytes.indexOf(NEWLINE, from);
-    if (end < 0) throw new Error(`${path} was changed by somebody else`);
-    return bytes.subarray(from, end);
-  }
+  const lineOf = (number: number): Buffer => file.line(begins.get(number) as number);
 
   function find(key: string): number {
     assertOpen();
@@ -77,17 +63,10 @@ export function openKeyBook(path: string): KeyBook {
 
   function* entries(): Generator<readonly [key: string, spellings: readonly string[]]> {
     assertOpen();
-    for (let group = 0; group < groups.length; group += GROUPS_AT_ONCE) {
-      const last = Math.min(group + GROUPS_AT_ONCE, groups.length) - 1;
-      const lines = file
-        .read(groups[group] as number, groupEnd(last))
-        .toString('utf8')
-        .trimEnd()
-        .split('\n');
-      for (let i = 0; i < lines.length; i++) {
-        const texts = textsOf(lines[i] as string);
-        yield [texts[0], spellingsOf(group * GROUP + i, texts)];
-      }
+    let number = 0;
+    for (const { bytes } of file.lines()) {
+      const texts = textsOf(bytes.toString('utf8'));
+      yield [texts[0], spellingsOf(number++, texts)];
     }
   }
 
@@ -137,20 +116,18 @@ export function openKeyBook(path: string): KeyBook {
         `${JSON.stringify(spelling === key ? [key, row, content] : [key, row, content, spelling])}\n`,
       );
       texts += spelling === key ? 1 : 2;
-      if (index.add(hashOf(key)) % GROUP === 0) groups.push(begin);
+      begins.set(index.add(hashOf(key)), begin);
       return undefined;
     },
     close() {
       open = false;
       file.close();
       index = createHashIndex();
-      groups = [];
+      begins = numbersByPlace();
       further.clear();
     },
   };
 }
-
-const NEWLINE = 10;
 
 /** By hand: JSON.parse puts every short text into the table that V8 keeps for names, 40 bytes and more a key. */
 function textsOf(line: string): Texts {
