@@ -1,9 +1,9 @@
-import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { type BlockReader, blockReader, type LineAt, lineBlocks } from './block-reader.js';
 
 /**
- * Text that is written once, and read back piece by piece while more is written: what would fill the memory lies here. It is
- * of use to this process alone, so nothing of it is made durable.
+ * Text that is written once, and read back piece by piece while more is written: what would fill the memory lies here. Nothing
+ * of it is made durable without being asked for.
  */
 export interface ScratchFile extends BlockReader {
   /** Appends a text and returns where it begins, in bytes. */
@@ -14,6 +14,8 @@ export interface ScratchFile extends BlockReader {
   readonly end: number;
   /** Hands everything to the system, for files that are read again later. */
   flush(): void;
+  /** The same, and to the disk. */
+  sync(): void;
   /** Once more does nothing. */
   close(): void;
 }
@@ -81,6 +83,12 @@ export function openScratchFile(path: string, fault: Fault, keep = 0): ScratchFi
     },
     flush() {
       if (open) tried(fault, flush);
+    },
+    sync() {
+      tried(fault, () => {
+        flush();
+        fsyncSync(file);
+      });
     },
     close() {
       if (open) closeSync(file);

@@ -62,11 +62,11 @@ export async function writeOrphans(
   const past = readPast(run.store, run.store.orphans);
   const tally = noOutcomes();
   for (const kind of past.outcomes.values()) tally[kind]++;
-  const out = await rowWriter(folder.resolved);
+  const out = rowWriter(folder.resolved);
   for (const [at, { id }] of orphans.entries()) {
     out.write({ ref: { row: at + 1 }, key: String(id), set: values.fields, issues: [] });
   }
-  await out.close();
+  out.close();
   const done = past.outcomes;
   const pass: Run = {
     ...run,

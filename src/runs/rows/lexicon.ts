@@ -119,15 +119,14 @@ export function openLists(
     firsts.delete(resource);
     const pages = walk(service, resource, { first: beginning, direction: backward ? 'backward' : 'forward' });
     const file = fileOf(resource);
-    const out = keep ? await lineWriter(file) : undefined;
+    const out = keep ? lineWriter(file) : undefined;
     for await (const { records } of pages) {
       const at = now();
       onRecords(resource, records);
       out?.write(`${stringifyBody([at, records])}\n`);
-      await out?.drained();
       visit(records, at);
     }
-    await out?.close();
+    out?.close();
     if (keep && pages.certified) kept.set(resource, { file, first: beginning });
     return { certified: pages.certified, confirm: () => pages.confirm() };
   };

@@ -21,7 +21,7 @@ import { FRESH_MS } from './write.js';
  */
 export async function planRows(run: Run, matched: Matched, see?: (change: Change) => void): Promise<PlanCounts> {
   const counts: PlanCounts = { rows: run.rows, invalid: 0, creates: 0, updates: 0, cleared: 0 };
-  const plan = await planWriter(run.folder.plan, matched.snapshot);
+  const plan = planWriter(run.folder.plan, matched.snapshot);
   let done = 0;
   let unseen = false;
   try {
@@ -30,8 +30,7 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
         count(change, counts);
         unseen ||= run.request.dryRun && namesById(change, 'customer');
         see?.(change);
-        const added = plan.add(change);
-        if (added) await added;
+        plan.add(change);
         if (run.request.dryRun) noteSettled(run, change);
         run.progress('planning', ++done);
       }

@@ -81,27 +81,17 @@ function mark(content: unknown): string {
 }
 
 /** Writes a plan's file as the rows are planned; it appears complete or not at all. */
-export async function planWriter(
-  path: string,
-  snapshot: Pick<Snapshot, 'holds'>,
-): Promise<{
-  /** A promise only where there is something to wait for. */
-  add(change: Change): void | Promise<void>;
-  /** `whole`: every row was planned. */
-  close(whole: boolean): Promise<void>;
-}> {
+export function planWriter(path: string, snapshot: Pick<Snapshot, 'holds'>) {
   const unfinished = `${path}.tmp`;
-  const out = await lineWriter(unfinished, { durable: true });
-  let pending = 0;
+  const out = lineWriter(unfinished, { durable: true });
   return {
-    add(change) {
+    add(change: Change): void {
       const write = plannedWrite(change, snapshot);
-      if (!write) return undefined;
-      out.write(`${JSON.stringify(write)}\n`);
-      return ++pending % 500 === 0 ? out.drained() : undefined;
+      if (write) out.write(`${JSON.stringify(write)}\n`);
     },
-    async close(whole) {
-      await out.close();
+    /** `whole`: every row was planned. */
+    async close(whole: boolean): Promise<void> {
+      out.close();
       if (whole) await rename(unfinished, path);
       else await rm(unfinished, { force: true });
     },

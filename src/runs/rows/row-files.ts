@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { closeSync, createWriteStream, openSync } from 'node:fs';
-import { finished } from 'node:stream/promises';
+import { closeSync, openSync } from 'node:fs';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { type LineAt, lineBlocks } from '../../compact/block-reader.js';
-import { tried } from '../../compact/scratch-file.js';
+import { openScratchFile, tried } from '../../compact/scratch-file.js';
 import { codesOf, diskWords, RunError } from '../../model/error.js';
 import { MAX_RECORD_BYTES } from '../../model/row.js';
 import { decodeHead, type RowCodec, type RowHead, rowCodec, type StoredRow } from '../../pipeline/codec.js';
@@ -12,43 +10,22 @@ import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 /** Writes the rows between two stages. They can be made again, so nothing is flushed unless it is asked for. */
 interface LineWriter {
   write(line: string): void;
-  /** Resolves when the disk has caught up; called now and then so that memory stays small. */
-  drained(): Promise<void>;
-  close(): Promise<void>;
+  /** Once the last line is written. */
+  close(): void;
 }
 
-/** Bytes that may wait for the disk: whoever writes goes on meanwhile. */
-const WAITING = 1 << 20;
-
 /** `durable`: on the disk once it is closed, for what the journal will take for granted. */
-export async function lineWriter(path: string, { durable = false } = {}): Promise<LineWriter> {
-  const stream = createWriteStream(path, { flush: durable, highWaterMark: WAITING });
-  await once(stream, 'open');
-  let failure: Error | undefined;
-  let buffered: string[] = [];
-  stream.on('error', (error) => {
-    failure = error;
-  });
-  const flush = async () => {
-    // A stream that has failed never drains.
-    if (failure) throw diskFault(path, failure);
-    const more = stream.write(buffered.join(''));
-    buffered = [];
-    if (!more) await once(stream, 'drain').catch(() => undefined);
-    if (failure) throw diskFault(path, failure);
-  };
+export function lineWriter(path: string, { durable = false } = {}): LineWriter {
+  const file = openScratchFile(path, (error) => diskFault(path, error));
   return {
-    write: (line) => void buffered.push(line),
-    drained: flush,
-    async close() {
-      await flush().catch((error: unknown) => {
-        stream.destroy();
-        throw error;
-      });
-      stream.end();
-      await finished(stream).catch((error: unknown) => {
-        throw diskFault(path, error);
-      });
+    write: (line) => void file.append(line),
+    close() {
+      try {
+        if (durable) file.sync();
+        else file.flush();
+      } finally {
+        file.close();
+      }
     },
   };
 }
@@ -58,10 +35,14 @@ export async function filling(out: Pick<LineWriter, 'close'>, fill: () => Promis
   try {
     await fill();
   } catch (error) {
-    await out.close().catch(() => undefined);
+    try {
+      out.close();
+    } catch {
+      // Why it failed before is what counts.
+    }
     throw error;
   }
-  await out.close();
+  out.close();
 }
 
 export async function* lines(path: string): AsyncGenerator<string> {
@@ -71,15 +52,15 @@ export async function* lines(path: string): AsyncGenerator<string> {
 }
 
 /** Writes a file of rows; its first line names the fields, none where each row may set others. */
-export interface RowWriter extends Omit<LineWriter, 'write'> {
+export interface RowWriter extends Pick<LineWriter, 'close'> {
   /** The values of a row as one text; made once for a row that is written next. */
   readonly textOf: RowCodec['textOf'];
   write(row: StoredRow, fingerprint?: number): void;
 }
 
-export async function rowWriter(path: string, fields: readonly string[] = []): Promise<RowWriter> {
+export function rowWriter(path: string, fields: readonly string[] = []): RowWriter {
   const codec = rowCodec(fields);
-  const out = await lineWriter(path);
+  const out = lineWriter(path);
   out.write(`${JSON.stringify(fields)}\n`);
   return {
     textOf: codec.textOf,
@@ -89,7 +70,6 @@ export async function rowWriter(path: string, fields: readonly string[] = []): P
       if (line.length > MAX_RECORD_BYTES / 3 && Buffer.byteLength(line) > MAX_RECORD_BYTES) throw tooLarge(row);
       out.write(line);
     },
-    drained: out.drained,
     close: out.close,
   };
 }

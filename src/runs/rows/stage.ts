@@ -95,7 +95,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const names = new NameCollector(connection.spec.fields.some(({ name }) => name === 'category.subcategory'));
   const rowOfNumber = new Map<string, number>();
   const atOnce = !looksUp(mapping);
-  const out = await rowWriter(atOnce ? run.folder.resolved : run.folder.staged, mapping.fields);
+  const out = rowWriter(atOnce ? run.folder.resolved : run.folder.staged, mapping.fields);
   const take = atOnce ? resolving(run, out, mapping, await directoryOf(names, connection), connection.spec) : undefined;
   run.rows = 0;
   const skipped: number[] = [];
@@ -114,7 +114,6 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
         }
         run.rows++;
       }
-      await out.drained();
       run.progress('reading', run.rows);
       if (run.signal.aborted) throw new RunError('failed', 'interrupted');
     }
@@ -187,14 +186,13 @@ async function lookUpNames(
   directory: Directory,
   newRecords: NewRecords | undefined,
 ): Promise<Facts> {
-  const out = await rowWriter(run.folder.resolved, mapping.fields);
+  const out = rowWriter(run.folder.resolved, mapping.fields);
   const parents = run.job.resource === 'contract' ? rowOfNumber : undefined;
   const take = resolving(run, out, mapping, directory, spec, parents, newRecords);
   let done = 0;
   await filling(out, async () => {
     for await (const rows of storedRows(run.folder.staged)) {
       for (const row of rows) take.add(row);
-      await out.drained();
       done += rows.length;
       run.progress('looking up', done);
     }

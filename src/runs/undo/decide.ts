@@ -44,7 +44,7 @@ export async function decideRecords(
   const unseen = new Set<string>();
   const recent = isRecent(run);
   const context = { run, matched, options, retirement, recent, keyOf: names.keyOf };
-  const out = await rowWriter(run.folder.resolved);
+  const out = rowWriter(run.folder.resolved);
   let done = 0;
   for await (const batch of undoRows(run.folder)) {
     const open = batch.filter(({ row }) => !run.past.outcomes.has(row));
@@ -54,12 +54,11 @@ export async function decideRecords(
         for (const field of Object.keys(decision.row.set)) if (isUnseen(field, options)) unseen.add(field);
       } else noteSettled(run, decision.settled);
     }
-    await out.drained();
     done += batch.length;
     run.progress('looking up', done);
     if (run.signal.aborted) break;
   }
-  await out.close();
+  out.close();
   if (unseen.size > 0 && matched.spec.readable) {
     const fields = [...unseen].sort().join(', ');
     run.warn(
