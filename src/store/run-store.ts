@@ -14,13 +14,12 @@ export interface RequestTotals {
   readonly retries: number;
 }
 
-/** A writing request that is about to be sent; `at` is milliseconds since 1970, `hash` the hash of its body. */
+/** A writing request that is about to be sent; `at` is milliseconds since 1970. */
 export interface NotedIntent {
   readonly row: number;
   readonly op: 'create' | 'update';
   readonly key: string;
   readonly id?: number;
-  readonly hash: string;
   readonly at: number;
 }
 
@@ -77,11 +76,11 @@ const MOST_WAITING = 1000;
 const LONGEST_MS = 1_000;
 /** Characters of the entries that one statement writes, unless a single one has more. */
 const PER_STATEMENT = 1 << 20;
-const VERSION = 3;
+const VERSION = 4;
 
 /** Texts of people are kept as JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair. */
 const tableOf = (name: string) => `create table ${name} (
-  row integer primary key, sent integer not null default 0, op text, at real, record integer, hash text, before text,
+  row integer primary key, sent integer not null default 0, op text, at real, record integer, before text,
   kind text, key text, id integer, result text, late text
 ) strict;`;
 
@@ -139,9 +138,9 @@ export class RowStore {
     const replaceable = `where kind is null or kind in ('failed', 'not_attempted')`;
     this.#intend = {
       sql: into(
-        'row, sent, op, key, record, hash, at',
-        `value ->> 0, 1, value ->> 1, value -> 2, value ->> 3, value ->> 4, value ->> 5`,
-        `sent = sent + 1, op = excluded.op, key = excluded.key, record = excluded.record, hash = excluded.hash, at = excluded.at,
+        'row, sent, op, key, record, at',
+        `value ->> 0, 1, value ->> 1, value -> 2, value ->> 3, value ->> 4`,
+        `sent = sent + 1, op = excluded.op, key = excluded.key, record = excluded.record, at = excluded.at,
            kind = null, id = null, result = null`,
         replaceable,
       ),
@@ -173,7 +172,7 @@ export class RowStore {
     intents: readonly NotedIntent[],
     before: readonly { readonly row: number; readonly line: string }[] = [],
   ): void {
-    for (const { row, op, key, id, hash, at } of intents) this.#store.enter(this.#intend, [row, op, key, id, hash, at]);
+    for (const { row, op, key, id, at } of intents) this.#store.enter(this.#intend, [row, op, key, id, at]);
     this.noteBefore(before);
   }
 

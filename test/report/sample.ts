@@ -10,7 +10,7 @@ export function outcome(row: number, kind: OutcomeKind, more: Partial<Outcome> =
 
 /** The intent of a request with everything a test does not care about filled in. */
 export function intent(row: number, op: NotedIntent['op'], more: Partial<NotedIntent> = {}): NotedIntent {
-  return { row, op, key: `K-${row}`, hash: 'h', at: 1, ...more };
+  return { row, op, key: `K-${row}`, at: 1, ...more };
 }
 
 /** Notes of the rows of a run, in this order, what it was about to send and how they ended, and writes it. */

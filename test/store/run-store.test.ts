@@ -501,7 +501,7 @@ describe('a process killed by SIGKILL', () => {
     for (;;) {
       row++;
       const line = JSON.stringify({ row, id: row, record: 'x'.repeat(row % 300) });
-      store.rows.intend([{ row, op: 'update', key: 'x', id: row, hash: '', at: 0 }], [{ row, line }]);
+      store.rows.intend([{ row, op: 'update', key: 'x', id: row, at: 0 }], [{ row, line }]);
       if (row % 7 === 0) await store.flush();
       if (row === 3005) kill();
     }`;
@@ -625,7 +625,7 @@ describe('a file that a crash has cut or the disk has damaged', () => {
 });
 
 describe('a file that is not ours to read', () => {
-  test('the tables are those of format 3: who changes them counts it up, so that older files are refused (48)', () => {
+  test('the tables are those of format 4: who changes them counts it up, so that older files are refused (48)', () => {
     const store = open();
     const columns = (table: string) =>
       store
@@ -633,9 +633,9 @@ describe('a file that is not ours to read', () => {
         .all()
         .map(({ name }) => name)
         .join(' ');
-    expect(store.prepare('pragma user_version').get()).toMatchObject({ user_version: 3 });
+    expect(store.prepare('pragma user_version').get()).toMatchObject({ user_version: 4 });
     for (const table of ['rows', 'orphans'])
-      expect(columns(table)).toBe('row sent op at record hash before kind key id result late');
+      expect(columns(table)).toBe('row sent op at record before kind key id result late');
     expect(columns('process')).toBe('number at ended total reads writes retries');
     expect([columns('kept'), columns('warned')]).toEqual(['name value', 'number text']);
   });
@@ -643,14 +643,14 @@ describe('a file that is not ours to read', () => {
   test('that of a newer version is refused by name and not touched (48)', async () => {
     const store = open();
     record(store, intent(2, 'create'));
-    store.prepare('pragma user_version = 4').get();
+    store.prepare('pragma user_version = 5').get();
     store.prepare('pragma wal_checkpoint(truncate)').get();
     const newer = join(dir, 'newer.db');
     await copyFile(path, newer);
     const bytes = await readFile(newer);
     for (const work of [() => open(newer), () => RunStore.existing(newer)]) {
       const { message } = refusal(work);
-      expect(message).toContain(`${newer} has format 4; this version of rowferry reads format 3.`);
+      expect(message).toContain(`${newer} has format 5; this version of rowferry reads format 4.`);
       expect(message).toContain('use the version that began the run');
       expect((await readFile(newer)).equals(bytes)).toBe(true);
     }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { parentNotWritten } from '../rows.js';
 import { CreateRow } from './create.js';
 import { ReadBack } from './read-back.js';
@@ -78,12 +77,10 @@ function withParent(change: Create | Update, field: string, id: number): Create 
 }
 
 function intentOf(change: Create | Update): Intent {
-  const sent = JSON.stringify(change.kind === 'create' ? change.fields : change.set);
   return {
     row: change.ref.row,
     op: change.kind,
     key: change.key,
-    hash: hash('sha256', sent).slice(0, 16),
     ...(change.kind === 'update' ? { id: change.id } : {}),
   };
 }

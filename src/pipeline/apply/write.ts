@@ -15,7 +15,6 @@ export interface Intent {
   readonly op: 'create' | 'update';
   readonly key: string;
   readonly id?: number;
-  readonly hash: string;
 }
 
 /** A record as it was before its update, and what the update is about: what `runs undo` needs. One line of before.ndjson. */
