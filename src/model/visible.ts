@@ -3,8 +3,8 @@
  * on one.
  */
 
-/** C0, DEL and C1 but for tab and line feed, and what ends lines or turns the direction of text round. */
-const STEERING = /[^\P{Cc}\t\n]|[\u061c\u2028-\u202e\u2066-\u2069]/gu;
+/** C0, DEL and C1 but for tab and line feed, and what ends lines or turns the direction of text round; listed are all others. */
+const STEERING = /[^\t\n -~\u00a0-\u061b\u061d-\u2027\u202f-\u2065\u206a-\uffff]/g;
 
 /** The printed symbol of a control character: ESC is `␛`. */
 export function picture(char: string): string {

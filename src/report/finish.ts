@@ -1,12 +1,11 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { csvEncoder } from '../files/csv/write.js';
 import { makeFolder } from '../files/make-folder.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import type { OpenSource } from '../model/source.js';
 import { visibleJson } from '../model/visible.js';
-import type { RunStore } from '../store/run-store.js';
+import type { RowResult, RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
 import { type Changes, type ColumnOf, createChanges } from './changes.js';
 import { reportPage } from './html.js';
@@ -22,6 +21,7 @@ import {
 } from './reconcile/compare.js';
 import { type RejectedOptions, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
 import {
+  csvLine,
   FAULT_COLUMNS,
   faultLines,
   PLAN_COLUMNS,
@@ -53,6 +53,8 @@ export interface ReportInput {
   readonly dir: string;
   /** What became of the rows, and of the orphans of a reconciliation. */
   readonly store: RunStore;
+  /** Adds to what is noted of the rows what stands elsewhere: the values of records that are only planned. */
+  readonly withValues?: (results: Iterable<readonly RowResult[]>) => AsyncIterable<readonly RowResult[]>;
   /** The private copy of the input, read again for the rejected rows; absent where the run never got to open it. */
   readonly source?: OpenSource;
   /** How the rejected rows come back. */
@@ -152,7 +154,8 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   const { references = [] } = input;
   if (references.length > 0) {
     await writeTable(join(dir, 'references.csv'), REFERENCE_COLUMNS, async (add) => {
-      for (const { resource, all } of references) await add(all.map((one) => referenceLine(resource, one)));
+      for (const { resource, all } of references)
+        await add(all.map((one) => csvLine(referenceLine(resource, one))).join(''));
     });
     reports.push('references.csv');
   }
@@ -214,7 +217,7 @@ function writeOrphans(dir: string, input: ReconcileInput, comparison: Comparison
   return writeTable(join(dir, 'orphans.csv'), ORPHAN_COLUMNS, async (add) => {
     for await (const batch of input.orphans()) {
       for (const orphan of batch) comparison.addOrphan(orphan);
-      await add(batch.map(orphanLine));
+      await add(batch.map((orphan) => csvLine(orphanLine(orphan))).join(''));
     }
   });
 }
@@ -222,24 +225,28 @@ function writeOrphans(dir: string, input: ReconcileInput, comparison: Comparison
 /** results.csv, faults.csv, plan.csv and differences.csv in one pass over the rows, which is also when they are counted. */
 async function writeTables(
   dir: string,
-  { store, stopped = '' }: ReportInput,
+  { store, stopped = '', withValues }: ReportInput,
   comparison: Comparison | undefined,
   losses: Losses,
   changes: Changes,
 ): Promise<Tally> {
   const tally = createTally();
   const fill = async (ended: AddLines, faults: AddLines, plan: AddLines, differences?: AddLines) => {
-    for (const batch of results(store.rows, stopped)) {
+    const noted = results(store.rows, stopped);
+    for await (const batch of withValues?.(noted) ?? noted) {
       for (const result of batch) {
         const { outcome, diff } = result;
         tally.add(outcome);
         losses.add(outcome, diff);
         changes.add(result);
       }
-      await ended(batch.map(({ outcome }) => resultLine(outcome)));
-      await faults(batch.flatMap(({ outcome }) => faultLines(outcome)));
-      await plan(batch.flatMap(({ outcome, diff }) => planLines(outcome, diff)));
-      if (comparison) await differences?.(batch.flatMap((row) => comparison.add(row).map(differenceLine)));
+      await ended(batch.map(({ outcome }) => csvLine(resultLine(outcome))).join(''));
+      await faults(batch.flatMap(({ outcome }) => faultLines(outcome).map(csvLine)).join(''));
+      await plan(batch.map(({ outcome, diff }) => planLines(outcome, diff)).join(''));
+      if (comparison)
+        await differences?.(
+          batch.flatMap((row) => comparison.add(row).map((one) => csvLine(differenceLine(one)))).join(''),
+        );
     }
   };
   await writeTable(join(dir, 'results.csv'), RESULT_COLUMNS, (ended) =>
@@ -312,15 +319,12 @@ async function removeStale(dir: string, reports: readonly string[]): Promise<voi
   }
 }
 
-type AddLines = (lines: readonly (readonly string[])[]) => Promise<void>;
+type AddLines = (lines: string) => Promise<void>;
 
-/** A CSV report: UTF-8, RFC 4180, no control character but in line ends; the heading is there even where no line is. */
+/** A CSV report in UTF-8; the heading is there even where no line is. */
 function writeTable(path: string, columns: readonly string[], fill: (add: AddLines) => Promise<void>): Promise<void> {
-  const encode = csvEncoder({ newline: '\r\n', visible: true });
   return writeSafely(path, async (write) => {
-    await write(encode([columns]));
-    await fill(async (lines) => {
-      if (lines.length > 0) await write(encode(lines));
-    });
+    await write(csvLine(columns));
+    await fill((lines) => write(lines));
   });
 }

@@ -1,3 +1,4 @@
+import { csvCell } from '../files/csv/write.js';
 import type { DiffText } from '../model/change.js';
 import type { Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
@@ -15,6 +16,12 @@ export const REFERENCE_COLUMNS = ['resource', 'name', 'outcome', 'id', 'rows', '
 export const REJECTED_COLUMNS = ['_row', '_outcome', '_codes', '_message'] as const;
 
 const LIST = '; ';
+
+/** A cell of the CSV reports: a control character is shown, and nothing is run. */
+const cellText = csvCell({ visible: true });
+
+/** A line of them, RFC 4180. */
+export const csvLine = (cells: readonly string[]): string => `${cells.map(cellText).join(',')}\r\n`;
 
 /**
  * What needs a person: the row's errors. A row that needs one and carries warnings only is explained by them.
@@ -49,13 +56,14 @@ export function faultLines(outcome: Outcome): string[][] {
   ]);
 }
 
-/** What is `kept` is no change: differences.csv has it. */
-export function planLines(outcome: Outcome, diff: readonly DiffText[]): string[][] {
-  const row = String(outcome.ref.row);
-  const id = outcome.id === undefined ? '' : String(outcome.id);
-  return diff.flatMap((change) =>
-    change.kind === 'kept' ? [] : [[row, id, change.field, change.old, change.new, change.kind]],
-  );
+/** The lines of a row in plan.csv, as they stand there. What is `kept` is no change: differences.csv has it. */
+export function planLines({ ref, id }: Pick<Outcome, 'ref' | 'id'>, diff: readonly DiffText[]): string {
+  let lines = '';
+  for (const { field, old, new: now, kind } of diff) {
+    if (kind !== 'kept')
+      lines += `${ref.row},${id ?? ''},${cellText(field)},${cellText(old)},${cellText(now)},${kind}\r\n`;
+  }
+  return lines;
 }
 
 export function referenceLine(resource: string, { name, outcome, id, rows, row, message }: NewRecord): string[] {

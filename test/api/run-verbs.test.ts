@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DiffText } from '../../src/model/change.js';
 import { until } from '../support/until.js';
 import { type ApiBench, JOB, openApiBench, sheet } from './worker.js';
 
@@ -101,6 +102,11 @@ describe('approve', () => {
       created: 12,
       creates: expect.arrayContaining([expect.objectContaining({ row: 2, key: 'braked-0-0' })]),
     });
+    const { body: story } = await bench.call('GET', `/runs/${run}/rows/3`);
+    expect(story.changes).toContainEqual({ field: 'serial_number', old: '', new: 'braked-0-1', kind: 'set' });
+    expect(plan.creates[1].values).toEqual(
+      story.changes.map((one: DiffText) => ({ field: one.field, value: one.new })),
+    );
     expect((await bench.call('POST', `/runs/${run}/approve`, { by: 'Mara' }, { role: 'operator' })).status).toBe(403);
     const answers = await Promise.all([
       bench.call('POST', `/runs/${run}/approve`, { by: 'Mara' }),

@@ -57,8 +57,8 @@ export const REPORT_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'report/finish.js',
-        find: 'await faults(batch.flatMap(({ outcome }) => faultLines(outcome)));',
-        replace: 'await faults([]);',
+        find: "await faults(batch.flatMap(({ outcome }) => faultLines(outcome).map(csvLine)).join(''));",
+        replace: "await faults('');",
       },
     ],
   },
@@ -69,8 +69,8 @@ export const REPORT_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'report/finish.js',
-        find: 'await plan(batch.flatMap(({ outcome, diff }) => planLines(outcome, diff)));',
-        replace: 'await plan([]);',
+        find: "await plan(batch.map(({ outcome, diff }) => planLines(outcome, diff)).join(''));",
+        replace: "await plan('');",
       },
     ],
   },

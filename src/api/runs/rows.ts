@@ -6,13 +6,15 @@ import { ISSUE_CODES, type IssueCode } from '../../model/issue.js';
 import { FOUR_OF, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import { faultsOf } from '../../report/report-lines.js';
 import { isNew, resultOf } from '../../report/results.js';
+import { isPlanned, valuesOf } from '../../runs/rows/outcomes.js';
+import { storedRow } from '../../runs/rows/row-files.js';
 import { overlayOf } from '../../runs/run/corrections.js';
 import { readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import type { Summary } from '../../runs/run/present.js';
 import { brakesOf } from '../../runs/run/present.js';
 import { type StoredRequest, sourceOptions } from '../../runs/run/run.js';
-import { BRAKE, type EndedRow, RunStore } from '../../store/run-store.js';
+import { BRAKE, type EndedRow, type RowResult, RunStore } from '../../store/run-store.js';
 import type { SqlValue } from '../../store/sqlite.js';
 import { within } from '../../worker/rights.js';
 import type { ApiParts } from '../app.js';
@@ -139,19 +141,19 @@ export class RunRows {
       const cells = (await table?.index.cells([number]))?.get(number);
       if (!whole && !cells) return undefined;
       const shown = cells && table ? table.corrected(number, cells) : [];
-      const { outcome, diff = [] } = whole && (whole.result || isEnded(run)) ? resultOf(whole, '') : {};
+      const result = whole && (whole.result || isEnded(run)) ? resultOf(whole, '') : undefined;
       const told: Told<Omit<Story, 'found'>> = {
         ...rowOf(number, whole, isEnded(run)),
         cells: shown,
         headings: table?.index.meta.headings ?? [],
         corrected: shown.flatMap((cell, at) => (cells && cell !== cells[at] ? [at] : [])),
-        changes: diff,
+        changes: result ? this.changes(run, result) : [],
         sent:
           whole?.op === undefined
             ? null
             : {
                 operation: whole.op,
-                times: Math.max(whole.sent, outcome?.attempts ?? 0),
+                times: Math.max(whole.sent, result?.outcome.attempts ?? 0),
                 at: whole.at === undefined ? null : new Date(whole.at).toISOString(),
               },
       };
@@ -203,7 +205,7 @@ export class RunRows {
       }
       const { rows } = await pick(store, { sql: `kind = 'created'`, values: [] }, 0, 0, FIRST);
       await eachRow(store, `kind in ('updated', 'not_attempted') or row in (${rows.join(', ')})`, (row) =>
-        planned.see(row),
+        planned.see(resultOf(row, ''), (result) => this.changes(run, result)),
       );
     });
     await ended;
@@ -234,6 +236,14 @@ export class RunRows {
       creates: so.creates,
       warnings: summary?.warnings ?? [],
     };
+  }
+
+  /** Of a record that is only planned, what it would hold. */
+  private changes(run: FoundRun, { outcome, diff }: RowResult): readonly DiffText[] {
+    const { resolved } = this.folder(run);
+    if (!isPlanned(outcome, run.entry?.dry_run === true) || !existsSync(resolved)) return diff;
+    const row = storedRow(resolved, outcome.ref.row);
+    return row ? valuesOf(row) : diff;
   }
 
   private folder = ({ id }: FoundRun) => runFolder(this.parts.settings.home, id);
@@ -306,19 +316,19 @@ class Planned {
   readonly fields = new Map<string, Plan['fields'][number]>();
 
   /** A row that is not `Plain`, or one of the first that are created. */
-  see(row: EndedRow): void {
-    const { outcome, diff } = resultOf(row, '');
-    const { kind, key } = outcome;
+  see(result: RowResult, changesOf: (result: RowResult) => readonly DiffText[]): void {
+    const { outcome, diff } = result;
+    const { kind, key, ref } = outcome;
     if (isNew(outcome)) {
       if (kind !== 'created') this.counts.created++;
       if (this.creates.length >= FIRST) return;
-      const values = diff.filter((one) => one.new !== '').map((one) => ({ field: one.field, value: one.new }));
-      this.creates.push({ row: row.row, key, values });
+      const values = changesOf(result).map((one) => ({ field: one.field, value: one.new }));
+      this.creates.push({ row: ref.row, key, values });
     } else if (kind === 'updated' || outcome.changed.length > 0) {
       this.counts.updated++;
       if (diff.some((one) => one.kind === 'clear')) this.clearedRows++;
       for (const change of diff)
-        if (change.kind !== 'preserved' && change.kind !== 'kept') this.note(row.row, key, change);
+        if (change.kind !== 'preserved' && change.kind !== 'kept') this.note(ref.row, key, change);
     }
   }
 

@@ -18,24 +18,17 @@ interface CsvStyle {
  * ask `encodable` before.
  */
 export function csvEncoder(style: CsvStyle = {}): (rows: readonly (readonly string[])[]) => Buffer {
-  const { encoding = 'utf-8', newline = '\n', visible = false } = style;
+  const { encoding = 'utf-8', newline = '\n' } = style;
   const delimiter = style.delimiter ?? ',';
-  const protect = escapeFormulaFor(delimiter);
-  const written = (cell: string): string => {
-    const safe = protect(visible ? visibleLines(cell) : cell);
-    return NEEDS_QUOTES.test(safe) || safe.includes(delimiter) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  const plain = PLAIN.test(`a${delimiter}a`) ? NOTHING : PLAIN;
+  const cellText = csvCell(style);
   return (rows) => {
     let text = '';
     for (const row of rows) {
       // A blank cell alone on its line would be read as a blank line.
       if (row.length === 1 && row[0] === '') text += '""';
       for (let at = 0; at < row.length; at++) {
-        const cell = row[at] as string;
         if (at > 0) text += delimiter;
-        if (plain.test(cell)) text += cell;
-        else if (cell !== '') text += written(cell);
+        text += cellText(row[at] as string);
       }
       text += newline;
     }
@@ -43,8 +36,20 @@ export function csvEncoder(style: CsvStyle = {}): (rows: readonly (readonly stri
   };
 }
 
-/** Most cells; they stand as they are, unless a delimiter may be among these. */
-const PLAIN = /^\w+(?:[ .:/-]\w+)*$/;
+/** Turns a text into a cell of a CSV file. */
+export function csvCell(style: Pick<CsvStyle, 'delimiter' | 'visible'> = {}): (text: string) => string {
+  const delimiter = style.delimiter ?? ',';
+  const protect = escapeFormulaFor(delimiter);
+  const plain = PLAIN.test(`a${delimiter}a`) ? NOTHING : PLAIN;
+  return (text) => {
+    if (text === '' || plain.test(text)) return text;
+    const safe = protect(style.visible ? visibleLines(text) : text);
+    return NEEDS_QUOTES.test(safe) || safe.includes(delimiter) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+}
+
+/** Most cells: they stand as they are, unless the delimiter may be among these. */
+const PLAIN = /^[\w\u00c0-\u024f](?:[\w .:/()&#\u00c0-\u024f-]*[\w.)\u00c0-\u024f])?$/;
 const NOTHING = /^(?!)/;
 
 /** Every reader takes a quoted cell as it stands; unquoted, these would end a row, vanish or be misread. */

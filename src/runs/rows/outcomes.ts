@@ -4,8 +4,11 @@ import type { Outcome, OutcomeKind } from '../../model/outcome.js';
 import { isEmpty, valueText } from '../../model/value.js';
 import { changedFields } from '../../pipeline/apply/write.js';
 import { brakeIn, trippedByRejections } from '../../pipeline/plan/brakes.js';
-import { BRAKE } from '../../store/run-store.js';
+import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
+import { isNew } from '../../report/results.js';
+import { BRAKE, type RowResult } from '../../store/run-store.js';
 import type { Run } from '../run/run.js';
+import { storedRows } from './row-files.js';
 
 /** Notes the outcome of a row in the store and in the run's tally. */
 export function note(run: Run, outcome: Outcome, diff: readonly FieldDiff[] = []): void {
@@ -18,7 +21,7 @@ export function noteSettled(run: Run, change: Change): void {
   const { ref, key, issues } = change;
   const kind = outcomeOf(change);
   // What would have changed is told of rows that may be written, not of those that cannot.
-  const diff = kind === 'invalid' ? undefined : diffOf(change);
+  const diff = kind !== 'invalid' && 'diff' in change ? change.diff : undefined;
   const id = 'id' in change ? change.id : undefined;
   const changed = kind === 'updated' ? changedFields(diff) : [];
   note(run, { ref, kind, key, attempts: 0, issues, changed, ...(id === undefined ? {} : { id }) }, diff);
@@ -32,18 +35,55 @@ export function noteUnsent(run: Run, change: Change): void {
   }
   const { ref, key, issues } = change;
   const outcome = { ref, kind: 'not_attempted' as const, key, attempts: 0, issues };
-  if (change.kind === 'create') note(run, { ...outcome, changed: Object.keys(change.fields) }, diffOf(change));
+  if (change.kind === 'create') note(run, { ...outcome, changed: Object.keys(change.fields) });
   else note(run, { ...outcome, id: change.id, changed: changedFields(change.diff) }, change.diff);
 }
 
-/** What a change comes to, old → new: of a new record every value that it would get. */
-function diffOf(change: Change): readonly FieldDiff[] | undefined {
-  if (change.kind !== 'create') return 'diff' in change ? change.diff : undefined;
-  const { fields, after } = change;
-  const parent = after && isEmpty(fields[after.field]) ? { [after.field]: `the record of row ${after.row}` } : {};
-  return Object.entries({ ...fields, ...parent }).flatMap(([field, value]) =>
-    isEmpty(value) ? [] : [{ field, old: null, new: value, kind: 'set' as const }],
-  );
+/** Whether a row makes a record that nobody has made: what it would hold stands with the row, and is noted nowhere else. */
+export function isPlanned(outcome: Outcome, dryRun: boolean): boolean {
+  return isNew(outcome) && (dryRun || outcome.kind === 'not_attempted');
+}
+
+/** The values that the record of a row would get. */
+export function valuesOf({ set, after }: ResolvedRow): readonly DiffText[] {
+  const values: DiffText[] = [];
+  const add = (field: string, value: string) => values.push({ field, old: '', new: value, kind: 'set' });
+  for (const [field, value] of Object.entries(set)) if (!isEmpty(value)) add(field, valueText(value));
+  if (after && isEmpty(set[after.field])) add(after.field, `the record of row ${after.row}`);
+  return values;
+}
+
+/** Results with the values of the records that are only planned; both they and the rows stand in the order of the file. */
+export async function* withValues(
+  results: Iterable<readonly RowResult[]>,
+  { request: { dryRun }, folder }: Pick<Run, 'request' | 'folder'>,
+): AsyncGenerator<readonly RowResult[]> {
+  const stored = storedRows(folder.resolved);
+  let rows: readonly ResolvedRow[] = [];
+  let at = 0;
+  try {
+    for (const batch of results) {
+      const told: RowResult[] = [];
+      for (const result of batch) {
+        const { outcome } = result;
+        if (!isPlanned(outcome, dryRun)) {
+          told.push(result);
+          continue;
+        }
+        while ((rows[at]?.ref.row ?? 0) < outcome.ref.row) {
+          if (++at < rows.length) continue;
+          const next = await stored.next();
+          if (next.done) throw new Error(`${folder.resolved} lacks row ${outcome.ref.row}`);
+          rows = next.value;
+          at = 0;
+        }
+        told.push({ outcome, diff: valuesOf(rows[at] as ResolvedRow) });
+      }
+      yield told;
+    }
+  } finally {
+    await stored.return(undefined);
+  }
 }
 
 function outcomeOf(change: Change): OutcomeKind {

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { access, rename, rm } from 'node:fs/promises';
 import type { Change, FieldDiff } from '../../model/change.js';
 import { fault } from '../../model/issue.js';
-import { isRef, type Value, valueText } from '../../model/value.js';
-import { encodeFields } from '../../pipeline/codec.js';
+import { type Fields, isRef, type Value, valueText } from '../../model/value.js';
 import { changesOf } from '../../pipeline/plan/merge.js';
 import type { Snapshot } from '../../service/port.js';
 import { lines, lineWriter } from './row-files.js';
@@ -61,11 +60,14 @@ function writeOf(
   const about = () => ({ row: ref.row, key, ...(born.length > 0 ? { born } : {}) });
   if (change.kind === 'create') {
     const { [PARENT]: _, ...others } = withoutParent ? change.fields : {};
-    const fields = Object.entries(withoutParent ? others : change.fields).map(([field, value]) => [
-      field,
-      named(field, value),
-    ]);
-    const content = mark(encodeFields(Object.fromEntries(fields)));
+    const fields: Fields = withoutParent ? others : change.fields;
+    const byName: Record<string, Value> = {};
+    for (const field of Object.keys(fields)) {
+      const value = fields[field] ?? null;
+      const shown = named(field, value);
+      if (shown !== value) byName[field] = shown;
+    }
+    const content = mark(born.length > 0 ? { ...fields, ...byName } : fields);
     return { op: 'create', mark: content, ...about() };
   }
   const changes: (readonly string[])[] = [];

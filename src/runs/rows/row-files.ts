@@ -1,6 +1,6 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { setImmediate as immediate } from 'node:timers/promises';
-import { type LineAt, lineBlocks } from '../../compact/block-reader.js';
+import { blockReader, type LineAt, lineBlocks } from '../../compact/block-reader.js';
 import { openScratchFile, tried } from '../../compact/scratch-file.js';
 import { codesOf, diskWords, RunError } from '../../model/error.js';
 import { MAX_RECORD_BYTES } from '../../model/row.js';
@@ -82,7 +82,31 @@ export async function* storedRows(path: string): AsyncGenerator<readonly Resolve
   for await (const { lines, codec } of storedLines(path)) yield parsedLines(lines).map(codec.decode);
 }
 
-/** The same, each as what `short` makes of its head alone; of a row of which it makes nothing, the row. */
+/** A row by its number, of a file whose rows ascend; undefined where it is not there. */
+export function storedRow(path: string, row: number): ResolvedRow | undefined {
+  const file = openSync(path, 'r');
+  try {
+    const { line } = blockReader(file);
+    const fields = line(0).toString('utf8');
+    const codec = rowCodec(JSON.parse(fields) as string[]);
+    let [from, to] = [Buffer.byteLength(fields) + 1, fstatSync(file).size];
+    // Its line begins between the two.
+    while (from < to) {
+      const middle = Math.floor((from + to) / 2);
+      const at = middle > from ? middle + line(middle - 1).length : from;
+      const bytes = line(at);
+      const found = at < to ? Number(bytes.toString('latin1', 1, bytes.indexOf(COMMA))) : row + 1;
+      if (found === row) return codec.decode(JSON.parse(bytes.toString('utf8')) as unknown[]);
+      if (found < row) from = at + bytes.length + 1;
+      else to = middle;
+    }
+    return undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The rows of a file, each as what `short` makes of its head alone; of a row of which it makes nothing, the row. */
 export async function* storedRowsOr<T>(
   path: string,
   short: (head: RowHead) => T | undefined,

@@ -14,6 +14,7 @@ import { findField, resourceSpec } from '../../resources/registry.js';
 import type { RequestCounts } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { countsWith } from '../rows/connect.js';
+import { withValues } from '../rows/outcomes.js';
 import { STOPPED } from './context.js';
 import { HOME, jobKey, makeFolder, runFolder } from './layout.js';
 import { rememberRun } from './list.js';
@@ -87,6 +88,7 @@ export async function conclude(
     const summary = await writeReports({
       dir: request.reportDir,
       store: run.store,
+      withValues: (results) => withValues(results, run),
       source,
       rejected: rejectedForm(run),
       ...(status === undefined ? {} : { stopped: reason ?? interruption(run) }),
@@ -124,10 +126,10 @@ export async function conclude(
       // The disk failed: that was said.
     }
     await letGo(run, stopped);
-    // What can be made again from the private copy; of a run that stopped it stays, to be looked at.
-    if (finished)
-      for (const path of [run.folder.staged, run.folder.resolved, run.folder.keys, run.folder.snapshot])
-        await rm(path, { force: true });
+    // What can be made again from the private copy; of a run that stopped it stays, to be looked at, and of a rehearsal its rows.
+    const { staged, resolved, keys, snapshot } = run.folder;
+    const temporary = [staged, keys, snapshot, ...(run.request.dryRun ? [] : [resolved])];
+    if (finished) for (const path of temporary) await rm(path, { force: true });
   }
 }
 
