@@ -108,6 +108,15 @@ describe('delimiters', () => {
     const links = await read(await csv('link: here\nhttps://a.example\nhttps://b.example\n'));
     expect(links.meta.headings).toEqual(['link: here']);
   });
+
+  test('a stated delimiter that cuts nothing: the one that does is named (67)', async () => {
+    const { meta } = await read(await csv('Name;Cost\nDrill;1\nSaw;2\n'), { delimiter: ',' });
+    expect(meta.warnings.join(' ')).toContain(
+      'source.delimiter states comma, which cuts no row into cells; semicolon cuts 3 of the first 3 rows into 2 cells. Correct source.delimiter',
+    );
+    const right = await read(await csv('Name;Cost\nDrill;1\nSaw;2\n'), { delimiter: ';' });
+    expect(right.meta.warnings).toEqual([]);
+  });
 });
 
 describe('other ways of quoting are said', () => {

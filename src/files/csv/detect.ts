@@ -101,6 +101,14 @@ export function detectDialect(sample: Sample, stated: string | undefined, limits
   if (stated !== undefined) {
     delimiter = stated;
     evidence.push(`The delimiter is ${delimiterName(delimiter)}, as stated.`);
+    const better = bestOf(DELIMITERS.map((candidate) => score(sample, candidate, limits)));
+    if (better.score > 0.5 && score(sample, delimiter, limits).score === 0) {
+      warnings.push(
+        `source.delimiter states ${delimiterName(delimiter)}, which cuts no row into cells; ${delimiterName(better.delimiter)} ` +
+          `cuts ${better.agreeing} of the first ${better.records} rows into ${better.cells} cells. ` +
+          'Correct source.delimiter, or remove it.',
+      );
+    }
   } else if (hint !== undefined) {
     delimiter = hint;
     evidence.push(`The delimiter is ${delimiterName(delimiter)}, as the first line says (sep=).`);

@@ -7,9 +7,9 @@ import { holdFile } from '../../store/sqlite.js';
 /** A holder shows that it lives by touching its lock this often: who comes after one that died learns when that was. */
 const TOUCH_EVERY_MS = 5_000;
 
-/** Who looks at a lock (`isHeld`) holds it for an instant: who wants it tries so often, so long apart. */
-const TRIES = 3;
-const TRY_AGAIN_MS = 5;
+/** Who looks at a lock (`isHeld`) holds it for an instant, on a busy machine a long one: who wants it tries so often, so long apart. */
+const TRIES = 100;
+const TRY_AGAIN_MS = 10;
 
 /** A living process holds the lock. */
 export class LockHeld extends RunError {
@@ -41,7 +41,7 @@ export async function takeLock(
   owner = '',
 ): Promise<(abandon?: 'abandon') => Promise<void>> {
   const letGo = await held(path);
-  if (!letGo) throw new LockHeld(what, Number.parseInt(await contentOf(path), 10) || 0);
+  if (!letGo) throw new LockHeld(what, await holderOf(path));
   const left = await stat(path).catch(() => undefined);
   const [, leftBy] = (await contentOf(path)).split(' ');
   try {
@@ -78,10 +78,13 @@ export function isHeld(path: string): boolean {
 async function held(path: string): Promise<(() => void) | undefined> {
   for (let tries = 1; ; tries++) {
     const letGo = holdFile(heldBy(path));
-    if (letGo || tries === TRIES) return letGo;
+    if (letGo || tries === TRIES || isAlive(await holderOf(path))) return letGo;
     await pause(TRY_AGAIN_MS);
   }
 }
+
+/** The process that a lock names; 0 where it names none. */
+const holderOf = async (path: string): Promise<number> => Number.parseInt(await contentOf(path), 10) || 0;
 
 const heldBy = (path: string): string => `${path}.db`;
 
@@ -102,6 +105,8 @@ function diskFault(path: string, cause: unknown): unknown {
 
 /** Whether a process with this number lives. One that was killed, and that its parent has not asked after yet, does nothing more. */
 export function isAlive(pid: number): boolean {
+  // Of zero, the system would look for the whole group of this process.
+  if (pid <= 0) return false;
   try {
     process.kill(pid, 0);
   } catch (error) {
