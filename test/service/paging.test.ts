@@ -53,7 +53,7 @@ test('pages are read in parallel from a real service, never by following next (8
       json(response, 200, { count: 500, next: 'http://elsewhere.invalid/steal', results });
     }, 2);
   });
-  const walk = readAll(client(url), 'supplier');
+  const walk = readAll(client(url, { maxInFlight: 6 }), 'supplier');
   expect((await walked(walk)).length).toBe(500);
   expect(walk.certified).toBe(true);
   expect(most).toBeGreaterThan(1);
