@@ -176,12 +176,16 @@ async function hashOf(source: FileHandle, from: string, size: bigint): Promise<s
   return hash.digest('hex');
 }
 
-/** From the beginning; of a file that has grown beyond `size` one byte more than that. */
+/** From the beginning; of a file that has grown beyond `size` at least a byte more than that. */
 async function* bytesOf(source: FileHandle, from: string, size: bigint): AsyncGenerator<Buffer> {
-  try {
-    yield* source.createReadStream({ start: 0, end: Number(size), autoClose: false, highWaterMark: CHUNK });
-  } catch (error) {
-    throw readFault(from, error);
+  for (let at = 0; at <= size; ) {
+    const buffer = Buffer.allocUnsafe(CHUNK);
+    const { bytesRead } = await source.read(buffer, 0, CHUNK, at).catch((error: unknown) => {
+      throw readFault(from, error);
+    });
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
   }
 }
 

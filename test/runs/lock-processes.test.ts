@@ -20,8 +20,10 @@ const alive = (pid) => {
   if (!(pid > 0)) return false;
   try {
     process.kill(pid, 0);
-    // One that was killed, and that its parent has not asked after yet, is listed and does nothing more.
-    return !/^\\d+ \\(.*\\) Z/s.test(readFileSync('/proc/' + pid + '/stat', 'latin1'));
+    // One that was killed ends its locks before it is gone, and does nothing more: it is exiting (bit 2 of its flags), or is
+    // listed until its parent has asked after it.
+    const [state, , , , , , flags] = readFileSync('/proc/' + pid + '/stat', 'latin1').replace(/^.*\\) /s, '').split(' ');
+    return state !== 'Z' && (Number(flags) & 4) === 0;
   } catch (error) { return error.code === 'ENOENT' && !existsSync('/proc/self'); } };
 const enter = () => {
   try {

@@ -67,7 +67,7 @@ it('refuses what it does not know, in words, with exit code 2', async () => {
     [['--switch', 'patch=maybe'], /The switch patch is "maybe"; it must be on or off/],
     [['--switch', 'responses=bare', '--responses', 'full'], /say the same/],
     [['--fault', 'POST /asset nth=x close_after'], /nth needs a number/],
-    [['--max-rps', '0'], /--max-rps is "0"; it must be a whole number from 1/],
+    [['--max-rps', '0'], /--max-rps <n>' argument '0' is invalid. It must be a whole number from 1/],
     [['--commit-log', 'no/such/folder.ndjson'], /--commit-log no\/such\/folder\.ndjson: ENOENT/],
   ];
   for (const [flags, words] of refused) {

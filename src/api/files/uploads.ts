@@ -49,6 +49,8 @@ export class Uploads {
     const hash = createHash('sha256');
     let bytes = 0;
     const late = () => body.destroy(new Fault(400, 'The file did not come to its end in time. Send it again.'));
+    // It may be late before it is read for the first time.
+    body.on('error', () => undefined);
     const [idle, whole] = [setTimeout(late, this.idleMs), setTimeout(late, WHOLE_MS)];
     try {
       await makeFolder(folder, HOME);
