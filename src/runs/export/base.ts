@@ -62,8 +62,11 @@ export async function writeBase<T>(
     base.end('commit');
     reached('base-kept');
     return result;
+  } catch (error) {
+    // Closing alone would keep it open, and its file held, as long as a statement of it is remembered.
+    base.end('rollback');
+    throw error;
   } finally {
-    // What was not committed is gone.
     base.close();
   }
 }
