@@ -28,7 +28,9 @@ export function sandboxCommand(cli: Cli): Command {
     .option('--host <address>', 'address it listens on; by default this machine alone (127.0.0.1)')
     .option('--port <n>', 'port; by default one that is free', wholeNumber(0, 65_535))
     .option('--token <token>', 'bearer token it accepts; by default one is made up')
-    .addOption(new Option('--seed <seed>', 'demo (a company with records) or empty').choices(['demo', 'empty']).default('demo'))
+    .addOption(
+      new Option('--seed <seed>', 'demo (a company with records) or empty').choices(['demo', 'empty']).default('demo'),
+    )
     .option('--latency <ms>', 'milliseconds before each answer', wholeNumber(0, 600_000))
     .option('--fault <spec>', 'misbehave; can be given several times', several)
     .option('--switch <name=value>', 'what the interface leaves open; can be given several times', several)
