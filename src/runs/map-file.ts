@@ -215,11 +215,13 @@ function summaryOf(
     file: more.file,
     source: { format, encoding, delimiter, sheet, header_row },
     rows,
-    columns: columns.map(({ heading, index, field, confidence, evidence, remarks, why, alternatives }) => ({
+    columns: columns.map(({ heading, index, field, confidence, evidence, remarks, why, alternatives, options }) => ({
       heading,
       /** From 1. */
       column: index + 1,
       field: field ?? null,
+      /** A second field, which takes the whole text where the first takes its beginning. */
+      also: options.also ?? null,
       confidence,
       evidence,
       remarks,

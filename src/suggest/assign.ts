@@ -12,7 +12,7 @@ import {
 import { type Fit, fitOf, type KnownNames } from './fit.js';
 import type { Column, FileProfile } from './profile.js';
 import { NO_FIELD, OTHER_THINGS, PLAIN_QUALIFIERS, phrases, RESOURCE_WORDS, VOCABULARY } from './vocabulary.js';
-import { firstWord, isConcept, type Words, wordsOf } from './words.js';
+import { firstWord, isConcept, perTime, type Words, wordsOf } from './words.js';
 
 /** A guess at or above this is certain enough to need no second look. */
 export const HIGH = 0.88;
@@ -32,6 +32,8 @@ export interface Assigned {
   /** All guesses, the best first. */
   readonly guesses: readonly Guess[];
   readonly mapped: Guess | undefined;
+  /** The field that takes the whole text, where the name takes its beginning. */
+  readonly also: FieldSpec | undefined;
   /** A custom field that the heading names in full, as an export writes it. */
   readonly custom: string | undefined;
   /** The heading that has the field this column means most. */
@@ -81,6 +83,10 @@ export function assign(spec: ResourceSpec, file: FileProfile, known?: KnownNames
     );
     if (only && others.length === 0) give(only.at, only.guess);
   }
+  // Beside the supplier of a contract, its buyer is the company itself.
+  for (const [at, { field, score }] of mapped)
+    if (spec.name === 'contract' && field.name === 'customer' && score < HIGH)
+      if ([...mapped.values()].some((guess) => guess.field.name === 'supplier')) mapped.delete(at);
   const alone = dropLonely(spec, columns, mapped);
   return columns.map((column, at) => {
     const best = guesses[at]!.find(isMappable);
@@ -89,11 +95,22 @@ export function assign(spec: ResourceSpec, file: FileProfile, known?: KnownNames
       column,
       guesses: guesses[at]!,
       mapped: mapped.get(at),
+      also: mapped.get(at) && beside(spec, mapped.get(at)!, owner),
       custom: custom[at],
       lostTo: by === undefined ? undefined : columns[by]!.heading,
       lacks: alone.get(at),
     };
   });
+}
+
+/** Where a long text may stand whole. */
+const LONG_TEXT = /^(?:description|asset_notes)$/;
+
+/** The free field for the whole of texts that are too long for the name, where something else tells the records apart. */
+function beside({ fields, naturalKeys }: ResourceSpec, { field, fit }: Guess, owner: ReadonlyMap<FieldSpec, number>) {
+  const isKeyed = fields.some((one) => one.name !== 'name' && naturalKeys.includes(one.name) && owner.has(one));
+  if (field.name !== 'name' || fit.ifCut === undefined || !isKeyed) return undefined;
+  return fields.find((one) => LONG_TEXT.test(one.name) && !owner.has(one));
 }
 
 /** Another free field that a column means as much. */
@@ -198,6 +215,7 @@ const PART = 0.87;
 const PLACE: ReadonlySet<string> = new Set('address default po site location office campus'.split(' '));
 /** Words that relate what stands beside them. */
 const RELATING: ReadonlySet<string> = new Set('to on by at in since'.split(' '));
+const OF: ReadonlySet<string> = new Set('of de del du des di do da van von'.split(' '));
 const PLACED = /^(?:city|country|state_province|zip_.*|address(?:_line_\d)?|phone)$/;
 /** What a value of the fields may be called at the end: `Custodian Name`, `Region Code`, `Fax No.`, `Start Date`. */
 const CALLED_SO: readonly (readonly [word: string, isFor: (field: FieldSpec) => boolean])[] = [
@@ -217,6 +235,11 @@ const CALLED_SO: readonly (readonly [word: string, isFor: (field: FieldSpec) => 
   ],
   ['number', ({ name }) => /^(?:phone|mobile|fax|room|floor|bldg_name|unit)$/.test(name)],
   ['number', ({ type }) => type.kind === 'reference' && type.to === 'contract'],
+  ['reference', ({ type }) => type.kind === 'reference'],
+  [
+    'designation',
+    ({ name }) => /^(?:bldg_name|room|location_description|product_description|category\.name|supplier)$/.test(name),
+  ],
   ['title', ({ name }) => name === 'product_description'],
   ['description', ({ name }) => /^(?:category\.\w+|lifecycle_stage|status)$/.test(name)],
   ['address', ({ name }) => /^(?:contact_person\.email|mac_address|website)$/.test(name)],
@@ -255,7 +278,7 @@ interface PhraseBook {
 /** Fields that can be written, by what a heading says alone, the best first. */
 export function candidates(book: PhraseBook, heading: string): Candidate[] {
   const whole = candidatesOf(book, heading);
-  const parts = heading.split(/\s*\/\s*/);
+  const parts = perTime(heading).split(/\s*\/\s*/);
   const said = (parts.length === 1 ? [whole] : parts.map((part) => candidatesOf(book, part))).filter(
     ([best]) => best !== undefined && best.score >= LIKELY,
   );
@@ -353,12 +376,17 @@ function candidatesOf(
           (weight >= HIGH ||
             (weight >= LIKELY &&
               (said.joined.endsWith(joined) || (words.length > 1 && said.joined.startsWith(joined))))) &&
-          (words.length > 1 || !LEANING.has(joined)),
+          (words.length > 1 || !(LEANING.has(joined) || context.has(joined))),
       );
-  if (found.size === 0 && !isOther)
-    for (const { field, ordered, text } of ends)
-      if (said.ordered.slice(-ordered.length).join() === ordered.join())
-        found.set(field, { field, score: LEAST, why: `it ends with "${text}"`, isWhole: false });
+  if (found.size === 0 && !isOther) {
+    // `Country of vendor` is a country.
+    const isOf = said.spelt.some((word) => OF.has(word));
+    for (const { field, ordered, text } of ends) {
+      const { length } = ordered;
+      if ((isOf ? said.ordered.slice(0, length) : said.ordered.slice(-length)).join() === ordered.join())
+        found.set(field, { field, score: LEAST, why: `it ${isOf ? 'begins' : 'ends'} with "${text}"`, isWhole: false });
+    }
+  }
   return [...found.values()].sort((a, b) => b.score - a.score);
 }
 

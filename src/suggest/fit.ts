@@ -37,6 +37,8 @@ export interface Fit {
   readonly unknown?: number;
   /** So many texts are too long that they are to be cut. */
   readonly cut?: true;
+  /** What is said in place of the remarks, where texts that a record needs are cut and stand whole elsewhere. */
+  readonly ifCut?: string;
 }
 
 /** What the texts of a column mean in a list of the service. */
@@ -126,6 +128,8 @@ function otherThan(column: Column, { name, type }: FieldSpec, ofParty: boolean):
     nearlyAll((text) => (type.to === 'contract' ? !/\d/.test(text) : UNNAMED.test(text)))
   )
     return type.to === 'contract' ? 'names, not numbers of contracts' : 'no names';
+  if (name === 'category.name' && words.joined === 'type' && nearlyAll((text) => /\d/.test(text)))
+    return 'names of models, not kinds';
   if (isParty(type) || (ofParty && name === 'name'))
     if (nearlyAll((text) => CODE.test(text))) return 'codes, not names';
   return OTHERWISE.find(([fields, isOther]) => fields.test(name) && nearlyAll(isOther))?.[2];
@@ -376,12 +380,14 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
   const lost = cells.filter(({ cell }) => isError(cell) || isRefusal(convert(cell)));
   const evidence = [`${grouped(cells.length - long - lost.length)} of ${grouped(cells.length)} values fit`];
   const remarks: string[] = [];
+  let ifCut: string | undefined;
   if (long > 0) {
     const said = `${grouped(long)} of ${grouped(cells.length)} values are longer than the ${max} characters of ${name}`;
-    if (long / cells.length > TOO_MANY_LONG && field.required !== true) {
-      if (UNCUT.test(name)) return against(said);
-      const cut = `${said}: \`overflow: cut\` keeps the beginning of those, with a warning that counts them; without it the rows are invalid`;
-      return { factor: 0.85, share: 1 - lost.length / cells.length, evidence, remarks: [cut], cut: true };
+    const cut = `${said}: \`overflow: cut\` keeps the beginning of those, with a warning that counts them; without it the rows are invalid`;
+    if (long / cells.length > TOO_MANY_LONG) {
+      if (field.required === true) ifCut = cut;
+      else if (UNCUT.test(name)) return against(said);
+      else return { factor: 0.85, share: 1 - lost.length / cells.length, evidence, remarks: [cut], cut: true };
     }
     remarks.push(
       `${said} (the longest has ${grouped(Math.max(...cells.map(({ text }) => characters(text))))}): those rows will be invalid`,
@@ -393,7 +399,8 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
     remarks.push(`${others} cannot be read as text without loss; such rows will be invalid`);
   }
   const factor = remarks.length === 0 ? 1 : lost.length / cells.length > 0.2 ? 0.85 : 0.97;
-  return { factor, share: 1 - (long + lost.length) / cells.length, evidence, remarks };
+  const share = 1 - (long + lost.length) / cells.length;
+  return { factor, share, evidence, remarks, ...(ifCut === undefined ? {} : { ifCut }) };
 }
 
 const characters = (text: string) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);

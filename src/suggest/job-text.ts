@@ -259,7 +259,8 @@ function mappedLines(column: SuggestedColumn, field: string, widest: number): st
     ...(options.cut ? ['overflow: cut'] : []),
   ];
   if (options.values || options.openValues) return [...above, ...withValues(name, target, inline, options, why)];
-  const line = inline.length === 0 ? `  ${name} ${target}` : `  ${name} { field: ${target}, ${inline.join(', ')} }`;
+  const first = inline.length === 0 ? target : `{ field: ${target}, ${inline.join(', ')} }`;
+  const line = `  ${name} ${options.also === undefined ? first : `[${first}, ${options.also}]`}`;
   return [...above, behind(line, why, widest)];
 }
 

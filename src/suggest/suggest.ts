@@ -73,6 +73,8 @@ export interface ColumnOptions {
   readonly accepted?: readonly string[];
   /** Longer texts are cut. */
   readonly cut?: true;
+  /** A second field, which takes the whole text. */
+  readonly also?: string;
   /** Different names that the service does not know. */
   readonly unknown?: number;
   /** Ways to read the dates, of which a person must choose one. */
@@ -236,8 +238,8 @@ function suggested(one: Assigned, whole: Whole): SuggestedColumn {
     field: mapped.field.name,
     confidence,
     evidence: [mapped.why, ...mapped.fit.evidence, ...doubt],
-    remarks: remarksOf(mapped),
-    options: optionsOf(mapped, column, whole),
+    remarks: one.also ? [mapped.fit.ifCut!] : remarksOf(mapped),
+    options: { ...optionsOf(mapped, column, whole), ...(one.also ? { cut: true, also: one.also.name } : {}) },
   };
 }
 

@@ -10,7 +10,7 @@ type Vocabulary = Readonly<Record<string, string>>;
 /** Words that name the resource itself: `Vendor City` in a list of suppliers is the city. */
 export const RESOURCE_WORDS: Readonly<Record<ResourceName, string>> = {
   asset:
-    'inventar ci cmdb configuration system chassis fixed asset equipment item device hardware inventory machine product computer laptop notebook gerat anlage actif activo equipo equipement appareil materiel equipamento ativo bem handset vehicle printer server workstation tablet pc',
+    'inventar fijo fixe fisso carga ci cmdb configuration system chassis fixed asset equipment item device hardware inventory machine product computer laptop notebook gerat anlage actif activo equipo equipement appareil materiel equipamento ativo bem handset vehicle printer server workstation tablet pc',
   contract:
     'lease subscription licence license award wartungsvertrag mietvertrag leasingvertrag contract agreement vertrag contrat contrato',
   supplier:
@@ -24,11 +24,11 @@ export const PLAIN_QUALIFIERS = `
   standard text field info information detail data master default basic corporate registered internal billing remit
   remittance mailing hq headquarter netto brutto ht ttc usd eur euro gbp sterling fulfillment fulfilment postal
   principal 1 fiscal comercial pound dollar chf aed cad aud inr jpy pln sek nok dkk zar work requesting public
-  merceologico merceologica detailed brief`;
+  merceologico merceologica detailed brief tvac htva commercial texte texto testo tekst`;
 
 /** Words that make another thing of whatever stands beside them. */
 export const OTHER_THINGS: ReadonlySet<string> = new Set(
-  'previous old former parent related new other next last prior replaced manager docking monitor keyboard charger calibration planned estimated expected proposed trial quantity original initial base minimum'.split(
+  'previous old former parent related new other next last prior replaced manager docking monitor keyboard charger calibration planned estimated expected proposed trial quantity original initial base minimum technician siret siren cif nif nipc cnpj cpf cuit rut ruc kvk btw ustid vat iva tva piva'.split(
     ' ',
   ),
 );
@@ -39,99 +39,127 @@ export const OTHER_THINGS: ReadonlySet<string> = new Set(
  */
 export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
   phrases(`
-    1: one; 2: two; account: acct konto compte cuenta conta rekening; acquisition: acq acquis; activation: aktivierung
-    ativacao activacion attivazione activering; active: aktiv actief; address: addr adr adresse anschrift direccion
-    indirizzo adres endereco morada; amount: summe somme suma somma soma amt betrag montant importe importo bedrag
-    monto; annual: jahrliche annuo annua jahrlich annuel annuelle anual annuale jaarlijks yearly; approval: freigabe
-    genehmigung approvazione; approved: genehmigt freigegeben approuve aprobado approvato goedgekeurd aprovado; asset:
-    asst anlagen activo ativo actif bien bene cespite cespiti middel; assigned: checked issued allocated herausgegeben
-    ausgegeben ubergeben uitgecheckt uitgegeven alocado allocato zugewiesen zugeordnet zuordnung affecte attribue
-    asignado assegnato toegewezen atribuido; assignee: assegnatario affectataire; automatic: auto automatisch
-    automatische automatico automatica automatique tacite tacito tacita stillschweigende automatically; award:
-    adjudicacion adjudicacao aggiudicazione zuschlag attribution gunning; awardee: adjudicatario adjudicataria
-    aggiudicatario attributaire titulaire zuschlagsempfanger; birth date: dob; brand: marke marque marca merk;
-    building: immeuble palazzo pabellon pavilhao bldg bldng gebaude batiment edificio gebouw predio; by: durch door da
-    por par; category: cat kategorie categorie categoria rubrik rubrique rubriek rubro; city: concelho stadt ville
-    ciudad citta cidade plaats comune commune gemeente municipio municipality town ort localita localite localidad
-    localidade woonplaats; class: klasse classe clase; classification: clasificacion classificazione classificacao
-    klassifizierung; code: codigo codice cod kode; company: co firma firmen unternehmen societe entreprise empresa
-    azienda bedrijf ditta impresa gesellschaft; condition: cond condicion condicione condicoe condizione condizioni;
-    conservation: conservacion conservacao conservazione; contact: contacter contactar contattare kontakt contacto
-    contatto contato ansprechpartner ansprechperson interlocuteur referente; contract: cntr contr marche vertrag
-    vertrage contrat contrato contratto agreement overeenkomst contractual contratual contrattuale contractuel; cost:
-    costi kosten costo coste cout custo; country: cntry ctry land lander pays pais paese nazione nacao nation;
-    currency: curr wahrung wahrg devise monnaie moneda divisa moeda valuta munt; custodian: custodio consegnatario
-    depositario; customer: cust client kunde kunden cliente klant debitor debitoren debiteur; cycle: zyklus ciclo
-    ciclus; date: dt datum data fecha; day: tage jour dia giorno giorni dag dagen; deactivation: deaktivierung;
-    default: predefinita predefinito predeterminada predeterminado padrao standaard defaut; department: dipartimento
-    dezernat referat fachabteilung dept abteilung departamento reparto afdeling; description: desc descr descripcion
-    descrizione descricao beschreibung omschrijving; designation: bezeichnung bezeichnungen denominacion denominazione
-    denominacao libelle intitule benaming; detailed: detalhada detallada detaillee dettagliata ausfuhrliche; device:
-    gerat gerate appareil dispositivo toestel apparaat; disposal: dismissione; document: doc dokument documento;
-    effective: eff; email: mail courriel correo mailadresse; employee: collaborateur salarie personeel colaborador
-    funcionario mitarbeiter medewerker dipendente empleado; end: ende einde eind fin fim fine; equipment: equip
-    equipement equipo equipamento apparecchiatura; expense: depense gasto spesa ausgabe; expiry: verfall afloop
-    expiracion expiracao vervalt expira scade vence verloopt exp expiration expire ablauf vencimiento vencimento
-    echeance scadenza verval caducidad; family: famille familia famiglia; fax: telefax telecopie telecopieur telfx;
-    fee: gebuhr redevance cuota canone taxa vergoeding; first name: vorname prenom voornaam; floor: flr etage
-    stockwerk geschoss piso planta piano verdieping andar niveau; from: von ab desde depuis vanaf dal; group: gruppe
-    groupe grupo gruppo groep; hardware: hw; historical: storico historique historico historisch historische historic;
-    in service: inbetriebnahme ingebruikname; industry: sector settore sektor secteur setor branche; insurance:
-    versicherung assurance seguro assicurazione verzekering; inventar: inventaire inventario inventaris; inventory:
-    inv; invoice: rechnung facture factura fattura fatura factuur; item: articulo article artikel articolo artigo;
-    key: schlussel clave chiave sleutel chave; last name: nachname cognome achternaam apellido; lease: leasing miete
-    miet renting; lessor: landlord vermieter leasinggeber loueur bailleur arrendador locatore verhuurder; licence:
-    license lizenz licencia licenza licentie; life: lebensdauer nutzungsdauer levensduur vie vida vita; line: ligne
-    zeile regel linea linha; location: lieu lugar localisation localizacion loc standort ubicacion emplacement
-    ubicazione locatie localizacao luogo; maintenance: entretien maint wartung manutenzione manutencao mantenimiento
-    onderhoud; manufacturer: producent manuf mfg mfgr mfr maker hersteller costruttore fabricant fabricante
-    fabbricante fabrikant produttore constructeur fabrikat; material: matl; maximum: maximal maximale massimo maximo
-    max; mobile: mob handy mobil movil celular cellulare cell telemovel mobiel; model: mdl modell modele modelo
-    modello; month: monat mois mes mese maand; monthly: mtl monatlich monatliche mensuel mensual mensile mensal
-    maandelijks maandelijkse mensuelle; msa: rahmenvertrag; name: nm nom nome naam nombre; nda: confidentiality
-    confidentialite confidencialidad confidencialidade riservatezza geheimhouding geheimhaltung
-    geheimhaltungsvereinbarung; note: notizen memo toelichting erlauterung comment remark bemerkung kommentar notiz
-    anmerkung hinweis remarque commentaire nota comentario observacion observation observacoe opmerking commento
-    annotazione osservazione osservazioni obs observacao annotazioni freitext; notice: disdetta resiliation rescision
-    kundigung preavis preaviso preavviso opzeg opzegging; number: no nbr nmr nr nro num numero nummer; object: objet
-    objecto objeto oggetto gegenstand onderwerp objekt; offer: quote quotation bid angebot offre oferta offerta
-    offerte proposta; on: op; one time: einmalig einmalige eenmalig eenmalige; organisation: org organization; owner:
-    eigentumer besitzer inhaber proprietaire propietario proprietario eigenaar detenteur; party: partij partei parte
-    partie; patrimonio: patrimonial; payment: zahlung paiement pago pagamento betaling reglement; payment term:
-    zahlungsbedingung zahlungsbedingungen zahlungsziel zahlungskondition zahlungskonditionen betalingsconditie
-    betalingsvoorwaarde; percent: pct; period: frist delai plazo prazo periodo; person: personne persona pessoa
-    persoon; phone: fono ph tel telefon telefono telefone telephone tlf telf tfno telefoon; postcode: plz postleitzahl
-    pstlz cap; price: preis prix precio preco prezzo prijs; primary: haupt hoofd; product: produkt produit producto
-    prodotto produto; province: prov provincia provincie; public: publique publica publico pubblica offentlich;
-    purchase: erwerb gekauft achete gekocht acquistato purchased bought purch anschaffung kauf achat compra aquisicao
-    adquisicion acquisto aankoop aanschaf beschaffung inkoop; quantity: anzahl menge cantidad quantita quantite aantal
-    quantidade qnty qty quant; reason: raison razon razao ragione; reference: ref referenz referencia riferimento
-    referentie; region: regio regione; renewal: verlangerung renouvellement renovacion renovacao reconduction rinnovo
-    verlenging renew; requesting: demandeur solicitante richiedente requirente; residual: rest residuel residuelle
-    residuo residuale; responsible: encargado zustandiger verantwortlich verantwortlicher verantwortliche
-    verantwoordelijke responsable responsavel responsabile zustandig; room: lokaal rm raum zimmer salle sala
-    habitacion stanza kamer ruimte locale; saving: einsparung economie ahorro risparmio besparing; seller: verkaufer
-    vendeur venditore verkoper; serial: ser serie serien seriale; serial number: sn matricola; service: svc;
-    signatory: signataire firmante firmatario unterzeichner ondertekenaar; signature: unterschrift assinatura
-    sottoscrizione stipula handtekening formalizacion celebracao; signed: signee firmada sottoscritto assinada
-    getekend unterzeichnet unterschrieben signe firmado firmato ondertekend assinado; site: sede sitio sito vestiging;
-    start: decorrenza commencement begin beginn debut inicio inizio aanvang ingang; status: statut; street: rua str
-    strasse stras rue calle straat; subcategory: subcat unterkategorie subcategoria sottocategoria subcategorie;
-    subject: betreff asunto assunto betreft; supplier: anbieter aanbieder vend vendor lieferant lieferanten kreditor
-    kreditoren fournisseur proveedor fornecedor fornitore leverancier provider contractant contractor prestataire
-    dienstleister auftragnehmer proveedora lieferfirma; support: soporte supporto suporte ondersteuning assistenza;
-    tag: etichetta etiqueta etiquette etikett marcacao; term: termijn termini; title: titel titre titulo titolo;
-    total: complessivo complessiva gesamt totale totaal; type: typ tipo soort art tipologia; unit: unitario unitaire
-    unitaria; until: till bis hasta jusqu tot ate upto thru through fino; user: benutzer nutzer anwender utilisateur
-    usuario utente gebruiker utilizador usager; valid: gultigkeit validite validita geldigheid validez gultig valide
-    valido valida geldig vigencia validity; value: vlr val wert valeur valor valore waarde; vehicle: fahrzeug vehiculo
-    vehicule veiculo veicolo voertuig; warehouse: lager almacen magazzino entrepot armazem magazijn; warranty: warr
-    wty garantie garantia garanzia guarantee gewahrleistung; year: jahr annee anno ano jaar; yes: ja oui si sim`).flatMap(
-    (entry) => {
-      const [concept = '', words = ''] = entry.split(': ');
-      return words.split(' ').map((word) => [word, concept.split(' ')] as const);
-    },
-  ),
+    1: one; 2: two; account: acct konto compte cuenta conta rekening; acquisition: acq acquis aquis adq; action: accion
+    acao azione actie aktion; activation: aktivierung ativacao activacion attivazione activering; active: aktiv actief;
+    activity: activite actividad atividade attivita activiteit tatigkeit; actual: atual attuale huidige; address: addr
+    adr adresse anschrift direccion indirizzo adres endereco morada; amount: summe somme suma somma soma amt betrag
+    montant importe importo bedrag monto imp montante; annual: jahrliche annuo annua jahrlich annuel annuelle anual
+    annuale jaarlijks yearly; approval: freigabe genehmigung approvazione; approved: genehmigt freigegeben approuve
+    aprobado approvato goedgekeurd aprovado; approver: approbateur aprobador aprovador approvatore genehmiger
+    goedkeurder; asset: asst anlagen activo ativo actif bien bene cespite cespiti middel activa activum; assigned:
+    checked issued allocated herausgegeben ausgegeben ubergeben uitgecheckt uitgegeven alocado allocato zugewiesen
+    zugeordnet zuordnung affecte attribue asignado assegnato toegewezen atribuido; assignee: assegnatario affectataire;
+    automatic: auto automatisch automatische automatico automatica automatique tacite tacito tacita stillschweigende
+    automatically autom automaticamente automatiquement; award: adjudicacion adjudicacao aggiudicazione zuschlag
+    attribution gunning adj adjudicado adjudicada; awardee: adjudicatario adjudicataria aggiudicatario attributaire
+    titulaire zuschlagsempfanger adjudicataire aggiudicataria; birth date: dob; brand: marke marque marca merk;
+    building: immeuble palazzo pabellon pavilhao bldg bldng gebaude batiment edificio gebouw predio geb bat edifice
+    pavillon inmueble plesso padiglione palazzina fabbricato liegenschaft edif; by: durch door da por par; capex:
+    investissement investition investitions investimento investering; category: cat kategorie categorie categoria rubrik
+    rubrique rubriek rubro; city: concelho stadt ville ciudad citta cidade plaats comune commune gemeente municipio
+    municipality town ort localita localite localidad localidade woonplaats munic; class: klasse classe clase;
+    classification: clasificacion classificazione classificacao klassifizierung categorisation categorization
+    kategorisierung; clause: klausel clausula clausola; code: codigo codice cod kode; company: co firma firmen
+    unternehmen societe entreprise empresa azienda bedrijf ditta impresa gesellschaft; computer: rechner ordinateur
+    ordenador computador; condition: cond condicion condicione condicoe condizione condizioni; conservation:
+    conservacion conservacao conservazione; contact: contacter contactar contattare kontakt contacto contatto contato
+    ansprechpartner ansprechperson interlocuteur referente; contract: cntr contr marche vertrag vertrage contrat
+    contrato contratto agreement overeenkomst contractual contratual contrattuale contractuel vertr kontrakt acuerdo
+    accordo acordo accord; cost: costi kosten costo coste cout custo; country: cntry ctry land lander pays pais paese
+    nazione nacao nation staat; currency: curr wahrung wahrg devise monnaie moneda divisa moeda valuta munt; custodian:
+    custodio consegnatario depositario; customer: cust client kunde kunden cliente klant debitor debitoren debiteur;
+    cycle: zyklus ciclo ciclus; date: dt datum data fecha fec dat; day: tage jour dia giorno giorni dag dagen dgn;
+    deactivation: deaktivierung; default: predefinita predefinito predeterminada predeterminado padrao standaard defaut;
+    department: dipartimento dezernat referat fachabteilung dept abteilung departamento reparto afdeling abt afd dpto
+    depto; depreciation: abschreibung abschreibungs amortissement amortizacion amortizacao depreciacion depreciacao
+    ammortamento afschrijving afschrijvings amort amm amortisation; description: desc descr descripcion descrizione
+    descricao beschreibung omschrijving omschr descriptif; designation: bezeichnung bezeichnungen denominacion
+    denominazione denominacao libelle intitule benaming bez lib designacao designacion; detailed: detalhada detallada
+    detaillee dettagliata ausfuhrliche; device: gerat gerate appareil dispositivo toestel apparaat; direction: direcao
+    direzione direktion directie; disposal: dismissione; document: doc dokument documento; effective: eff; email: mail
+    courriel correo mailadresse; employee: collaborateur salarie personeel colaborador funcionario mitarbeiter
+    medewerker dipendente empleado; end: ende einde eind fin fim fine terminacion ultimazione termino termo; entity:
+    entidade entidad entite ente; equipment: equip equipement equipo equipamento apparecchiatura; execution: ejecucion
+    execucao esecuzione ausfuhrung uitvoering; expense: depense gasto spesa ausgabe; expiry: verfall afloop expiracion
+    expiracao vervalt expira scade vence verloopt exp expiration expire ablauf vencimiento vencimento echeance scadenza
+    verval caducidad vto vcto venc vencim expiratie; family: famille familia famiglia familles; fax: telefax telecopie
+    telecopieur telfx; fee: gebuhr redevance cuota canone taxa vergoeding; financial: financieel financiele financiera
+    financiero financeira financeiro finanziell finanzielle kaufmannische financier financiere economiche economica
+    contabile contabili finanziaria finanziarie; financing: finanzierung finanzierungs financement financiamento
+    financiacion finanziamento financiering; first name: vorname prenom voornaam; floor: flr etage stockwerk geschoss
+    piso planta piano verdieping andar niveau bouwlaag pavimento; from: von ab desde depuis vanaf dal; function:
+    fonction funktion funcion funcao funzione functie; group: gruppe groupe grupo gruppo groep; hardware: hw;
+    historical: storico historique historico historisch historische historic; id: identificador identificativo
+    identifikation; in service: inbetriebnahme ingebruikname inbetriebn; industry: sector settore sektor secteur setor
+    branche; initial: inicial initiale iniziale erst eerste primeira primera premiere prima; installation: instalacao
+    instalacion installazione installatie; insurance: versicherung assurance seguro assicurazione verzekering; inventar:
+    inventaire inventario inventaris; inventory: inv; invoice: rechnung facture factura fattura fatura factuur; item:
+    articulo article artikel articolo artigo; key: schlussel clave chiave sleutel chave; last name: nachname cognome
+    achternaam apellido; lease: leasing miete miet renting noleggio locacao arrendamiento; lessor: landlord vermieter
+    leasinggeber loueur bailleur arrendador locatore verhuurder; licence: license lizenz licencia licenza licentie;
+    life: lebensdauer nutzungsdauer levensduur vie vida vita; line: ligne zeile regel linea linha; location: lieu lugar
+    localisation localizacion loc standort ubicacion emplacement ubicazione locatie localizacao luogo standplaats
+    collocazione posizione einsatzort; machine: maschine maquina macchina; maintenance: entretien maint wartung
+    manutenzione manutencao mantenimiento onderhoud; manager: gestor gestora gestionnaire gestore beheerder
+    gestionnaires gerente; manufacturer: producent manuf mfg mfgr mfr maker hersteller costruttore fabricant fabricante
+    fabbricante fabrikant produttore constructeur fabrikat herst costruttrice; material: matl; maximum: maximal maximale
+    massimo maximo max; method: methode metodo; mobile: mob handy mobil movil celular cellulare cell telemovel mobiel
+    natel cellulaire tlm cel; model: mdl modell modele modelo modello mod; month: monat mois mes mese maand; monthly:
+    mtl monatlich monatliche mensuel mensual mensile mensal maandelijks maandelijkse mensuelle; msa: rahmenvertrag;
+    name: nm nom nome naam nombre; nda: confidentiality confidentialite confidencialidad confidencialidade riservatezza
+    geheimhouding geheimhaltung geheimhaltungsvereinbarung; note: kommentare notizen memo toelichting erlauterung
+    comment remark bemerkung kommentar notiz anmerkung hinweis remarque commentaire nota comentario observacion
+    observation observacoe opmerking commento annotazione osservazione osservazioni obs observacao annotazioni freitext
+    bijzonderheden notities anotacoe anotacione annotation; notice: disdetta resiliation rescision kundigung preavis
+    preaviso preavviso opzeg opzegging kund denuncia denonciation; number: no nbr nmr nr nro num numero nummer; object:
+    objet objecto objeto oggetto gegenstand onderwerp objekt; offer: quote quotation bid angebot offre oferta offerta
+    offerte proposta proposition propuesta; on: op; one time: einmalig einmalige eenmalig eenmalige; opex:
+    fonctionnement exploitatie; organisation: org organization; owner: eigentumer besitzer inhaber proprietaire
+    propietario proprietario eigenaar detenteur; part: teile teil pezzo pieza peca; party: partij partei parte partie;
+    patrimonio: patrimonial; payment: zahlung paiement pago pagamento betaling reglement betaal betalings pmt pagto
+    pgto; payment term: zahlungsbedingung zahlungsbedingungen zahlungsziel zahlungskondition zahlungskonditionen
+    betalingsconditie betalingsvoorwaarde betalingsvoorwaarden; percent: pct; period: frist delai plazo prazo periodo;
+    person: personne persona pessoa persoon; phase: fase; phone: fono ph tel telefon telefono telefone telephone tlf
+    telf tfno telefoon fone telef; physical: fisica fisico physique physisch; postcode: plz postleitzahl pstlz cap npa;
+    price: preis prix precio preco prezzo prijs; primary: haupt hoofd; product: produkt produit producto prodotto
+    produto; province: prov provincia provincie; public: publique publica publico pubblica offentlich; purchase: erwerb
+    gekauft achete gekocht acquistato purchased bought purch anschaffung kauf achat compra aquisicao adquisicion
+    acquisto aankoop aanschaf beschaffung inkoop ansch ek aankoopdatum einkauf koop; quantity: anzahl menge cantidad
+    quantita quantite aantal quantidade qnty qty quant; reason: raison razon razao ragione; reference: ref referenz
+    referencia riferimento referentie; region: regio regione; renewal: verlangerung renouvellement renovacion renovacao
+    reconduction rinnovo verlenging renew verl reconduccion renova prorrogacao prorroga prorogation; representative:
+    representante reprasentant representant rappresentante vertegenwoordiger; requesting: demandeur solicitante
+    richiedente requirente requisitante demandante proponente aanvragende anfordernde; reseller: revendedor revendeur
+    rivenditore; residual: rest residuel residuelle residuo residuale; responsible: encargado zustandiger verantwortlich
+    verantwortlicher verantwortliche verantwoordelijke responsable responsavel responsabile zustandig resp; risk: risque
+    risco riesgo rischio risiko; role: ruolo rol rolle; room: lokaal rm raum zimmer salle sala habitacion stanza kamer
+    ruimte locale zi vano compartimento; sale: verkauf vente venta venda vendita verkoop; saving: einsparung economie
+    ahorro risparmio besparing; scope: alcance umfang perimetre; seller: verkaufer vendeur venditore verkoper; serial:
+    ser serie serien seriale; serial number: sn matricola ns; service: svc servicio servizio servico dienstleistung
+    dienstverlening; signatory: signataire firmante firmatario unterzeichner ondertekenaar signatario; signature:
+    unterschrift assinatura sottoscrizione stipula handtekening formalizacion celebracao unterzeichnung ondertekening
+    suscripcion teken; signed: signee firmada sottoscritto assinada getekend unterzeichnet unterschrieben signe firmado
+    firmato ondertekend assinado; site: sede sitio sito vestiging; specification: especificacao especificacion
+    spezifikation specifica; start: decorrenza commencement begin beginn debut inicio inizio aanvang ingang beg; status:
+    statut estatus situacion situacao situazione sit; street: rua str strasse stras rue calle straat logradouro;
+    subcategory: subcat unterkategorie subcategoria sottocategoria subcategorie; subgroup: subgroep untergruppe
+    sottogruppo subgrupo; subject: betreff asunto assunto betreft; supplier: anbieter aanbieder vend vendor lieferant
+    lieferanten kreditor kreditoren fournisseur proveedor fornecedor fornitore leverancier provider contractant
+    contractor prestataire dienstleister auftragnehmer proveedora lieferfirma contratista contratada contratado lief lev
+    fourn suministrador crediteur toeleverancier opdrachtnemer forn fornec fornitrice; support: soporte supporto suporte
+    ondersteuning assistenza; tag: etichetta etiqueta etiquette etikett marcacao; technician: technicien tecnico
+    techniker technicus; term: termijn termini termine; title: titel titre titulo titolo; total: complessivo complessiva
+    gesamt totale totaal; type: typ tipo soort art tipologia; unit: unitario unitaire unitaria; until: till bis hasta
+    jusqu tot ate upto thru through fino; usage: uso utilizacao utilizzo gebruik nutzung utilisation utilizacion; user:
+    benutzer nutzer anwender utilisateur usuario utente gebruiker utilizador usager utilizzatore eindgebruiker
+    endbenutzer endanwender; valid: gultigkeit validite validita geldigheid validez gultig valide valido valida geldig
+    vigencia validity vig vigente; value: vlr val wert valeur valor valore waarde wrd; vehicle: fahrzeug vehiculo
+    vehicule veiculo veicolo voertuig; warehouse: lager almacen magazzino entrepot armazem magazijn; warranty: warr wty
+    garantie garantia garanzia guarantee gewahrleistung gar waarborg; year: jahr annee anno ano jaar ans jr; yes: ja oui
+    si sim`).flatMap((entry) => {
+    const [concept = '', words = ''] = entry.split(': ');
+    return words.split(' ').map((word) => [word, concept.split(' ')] as const);
+  }),
 );
 
 /** Words of other languages and of everyday use for the values of a list, by field; each means one value and no other. */
@@ -162,6 +190,11 @@ export const VALUE_WORDS: Readonly<Record<string, Readonly<Record<string, string
     net_45: '45 day; 45 day net; 45 day netto; 45 gg; 45 d; n 45; 45',
     net_60: '60 day; 60 day net; 60 day netto; 60 gg; 60 d; n 60; 60',
   },
+  depreciation_schedule: {
+    '3_year_33_percent': '3; 3 year',
+    '5_year_20_percent': '5; 5 year',
+    '10_year_10_percent': '10; 10 year',
+  },
   financing: { leased: 'leasing; gemietet', self_paid: 'cash; own fund; eigenmittel' },
   'contact_person.type': {
     sales: 'vertrieb',
@@ -183,7 +216,8 @@ export const DIRECTIONS =
 
 /** Headings that no field is for, though their words are like those of one. */
 export const NO_FIELD: Readonly<Record<ResourceName, string>> = {
-  asset: 'current value; book value; net book value; nota fiscal',
+  asset:
+    'current value; book value; net book value; nota fiscal; accumulated depreciation; depreciation cumule; depreciation acumulada; depreciation value; value depreciado',
   contract: '',
   supplier: '',
   customer: '',
@@ -208,7 +242,7 @@ const LOCATION: Vocabulary = {
   city: 'city name; locality; poblacion; ?suburb; ?post town; ?wohnort; ?city town village locality; *city',
   country: `
     country name; lkz; country code; iso country; iso country code; country region; country region code;
-    ?herkunftsland; country key; *country; *country code`,
+    ?herkunftsland; country key; landerkennzeichen; *country; *country code`,
   state_province: `
     state code; bundesland; departement; prefecture; ?county; ?region; ?kanton; ?comunidad autonoma; ?estado
     provincia; ?state region; ?canton; ?state county; ?site state; ?etat province; uf; unidade da federacao; unidade
@@ -229,14 +263,16 @@ const ASSET: Vocabulary = {
     nom materiel; inventargegenstand; gegenstand; ?computer; ?server; ?workstation; ?artikelbezeichnung; ?materiel;
     ?item description; ?objektbezeichnung; ?software; ?software name; ?application; ?license name; ?description; nome
     do bem; nome do ativo; ?bem; ?ativo; ?descricao do bem; ?object title; ?object name; ?geratebezeichnung; ?netbios
-    name; ?key field; ?net name; ?network name; nom du poste; nom du poste de travail`,
+    name; ?key field; ?net name; ?network name; nom du poste; nom du poste de travail; ?short name; ?short
+    designation; kurzbezeichnung; ?nom reseau; ?object designation; ?resource description`,
   manufacturer: `
     brand; oem; ?make; brand name; make manufacturer; producer; ?geratehersteller; ?publisher; ?software publisher;
-    *manufacturer; make name`,
+    *manufacturer; make name; ?manufacturer company; ?casa costruttrice; ?manufacturer house`,
   serial_number: `
     serial id; serial code; fabriknummer; service tag; ?service tag number; serial s n; factory number; geratenummer
     serial; ?vin; ?fahrgestellnummer; ?chassis number; ?fabrikationsnummer; *serial number; ?fin;
-    ?fahrzeugidentifikationsnummer; ?numero chassi; ?imei; ?imei number`,
+    ?fahrzeugidentifikationsnummer; ?numero chassi; ?imei; ?imei number; manufacturer serial number; fabr number;
+    fabriek number; fabrik number; ?manufacturer serial; ?vin number`,
   pseudo_number: 'pseudo serial number',
   asset_tag: `
     tag number; asset tag number; property tag; inventory tag; barcode; inventarnummer; ?asset number; ?asset id;
@@ -246,28 +282,36 @@ const ASSET: Vocabulary = {
     ?license plate; ?plate number; -device id; -item id; -codigo; ?anlage; ?geratenummer; ?immatriculation;
     ?matricula; *asset tag; patrimonio; numero patrimonio; code patrimonio; ?plaqueta; ?tombo; ?tombamento; ?numero
     tombo; ?fleet number; ?registration; ?registration number; ?numero immobilisation; ?identifier; *asset number;
-    *asset id; ?internal number`,
+    *asset id; ?internal number; ?placa; ?placa asset; ?chapa; ?label number; ?sticker number; ?etikett number;
+    ?object number; ?object id; code barra; ?asset fijo number; ?gmao number; ?inventarisatie number; ?tombamento
+    number; ?plant number; ?ident number; ?ident nummer; ?tag patrimonio; ?patrimonio tag; ?chapa patrimonio;
+    ?etiqueta patrimonio`,
   lifecycle_stage: `
     life cycle stage; life cycle; ?life cycle status; lifecycle; lifecycle status; stage; ?status; ?asset status;
-    ?state of life; ?zustand; ?estado; ?condition; ?disposition; ?install status; ?installation status; ?device
-    status; ?equipment status; ?item status; ?operational status; ?current status; ?asset state; ?lifecycle state;
-    ?stato; ?deployment status; ?etat; ?betriebsstatus; ?state; ?situacao; ?estado conservacao; ?working status;
-    ?functional status; ?funktionsstatus; ?asset condition`,
+    ?state of life; ?estado; ?disposition; ?install status; ?installation status; ?device status; ?equipment status;
+    ?item status; ?operational status; ?current status; ?asset state; ?lifecycle state; ?stato; ?deployment status;
+    ?etat; ?betriebsstatus; ?state; ?situacao; ?life phase; life cycle phase; ?phase; lebenszyklusphase; levensfase;
+    phase cycle life; ?object status; -condition; -estado conservacao; -working status; -functional status;
+    -funktionsstatus; -asset condition; -zustand; -estado conservacion`,
   product_description: `
     ?model; ?model name; ?description; ?item description; ?asset description; ?product; ?product name; ?specification;
     ?hardware model; ?computer model; ?product model; ?equipment model; ?device model; ?model description; ?make
     model; ?modellbezeichnung; ?typbezeichnung; ?produktbezeichnung; ?designation; ?model type; ?handset model; *model
-    name`,
+    name; ?type number; ?brand model; ?manufacturer model; ?technical specification; ?caracteristiques techniques;
+    ?short description; ?caracteristica; ?characteristic; -type`,
   asset_notes: `
     ?description; ?information; ?info; ?additional information; ?additional note; ?detail; ?notizen; ?asset
     description`,
   asset_hardware_model: 'hardware model id',
   manufacturer_part_number: `
-    mpn; part number; teilenummer; numero de piece; numero de parte; artikelnummer; ?model number; ?sku; ?product
-    number; ?product code; manufacturer number; ?model code; ?reference fabricant; ?hersteller artikelnummer`,
+    mpn; part number; teilenummer; numero de parte; artikelnummer; ?model number; ?sku; ?product number; ?product
+    code; manufacturer number; ?model code; ?reference fabricant; ?hersteller artikelnummer; ?numero de piece;
+    ?manufacturer code; manufacturer sku; manufacturer item code; manufacturer item number; manufacturer part`,
   parent_manufacturer_part_number: 'parent part number',
-  parent_serial_number: 'parent serial; parent asset serial number',
-  customer_part_number: 'customer item number; cpn',
+  parent_serial_number: `
+    parent serial; parent asset serial number; serial number primary device; serial number equipment principal; serial
+    number parent device; serial number parent; serial number unite centrale; serial number primary equipment`,
+  customer_part_number: 'customer item number; cpn; customer material number; customer item code; customer article',
   business_entity_type: 'legal entity',
   make: 'make id',
   inventory_no: '',
@@ -275,16 +319,18 @@ const ASSET: Vocabulary = {
   asset_physical_location: '',
   contract: `
     ?contract reference; ?contract id; ?support contract; ?maintenance contract; ?support contract number;
-    ?maintenance contract number; ?service contract; ?lease number; ?lease contract; -smartnet number`,
+    ?maintenance contract number; ?service contract; ?lease number; ?lease contract; -smartnet number; ?amc contract
+    number; ?amc contract; ?service contract reference; ?maintenance contract reference; ?contract ref`,
   'category.name': `
     asset category; asset class; ?asset type; ?equipment type; ?device type; ?item type; ?asset group; ?equipment
     category; ?item category; ?product category; ?type; ?hardware type; ?computer type; ?hardware category;
     ?gerateklasse; ?type materiel; ?famille; ?objekttyp; ?object type; -class; -license type; *category name; *class
     name; ?model category; ?chassis type; ?group; ?form factor; ?nature; ?nature materiel; ?bauart; ?modality;
-    ?modality class; ?warengruppe; ?asset family; ?classification; ?asset classification`,
+    ?modality class; ?warengruppe; ?asset family; ?classification; ?asset classification; ?code family; ?classe
+    tecnologica; ?equipment class; ?purchase family`,
   'category.subcategory': `
     sub category; sub; subcategory name; sous categorie; ?subclass; ?sub type; ?subtype; ?sub class; ?device subtype;
-    ?sous famille; *subcategory name; *class name; ?sub group; ?subgroup`,
+    ?sous famille; *subcategory name; *class name; ?sub group; ?subgroup; ?subfamily; ?sotto type; ?subfamilia`,
   asset_owner: `
     owner name; owner email; responsible; responsible person; custodian; ?assigned to; ?assigned user; ?user; ?user
     name; ?employee; ?held by; owned by; asset custodian; ?full name; ?employee name; ?employee full name; ?user full
@@ -293,37 +339,54 @@ const ASSET: Vocabulary = {
     ?primary user email; ?primary user email address; ?assigned user name; ?conducteur; ?conductor; ?detentor;
     ?colaborador; ?funcionario; ?last logon user; ?last user; ?last logged on user; affectataire; ?user fullname;
     -contact; zugeordnete person; ?person; ?entleiher; ?ausleiher; ?borrower; ?student; ?staff; ?staff name; ?teacher;
-    ?holder; *user full name`,
+    ?holder; *user full name; ?beneficiaire; ?resguardante; ?in carico; ?employee assignee; ?end user; ?name agent;
+    ?responsible email; ?in bruikleen bij; ?sub custodian; ?carga atual; ?point of contact; ?poc; ?consignatario`,
   business_unit: `
     bu; geschaftsbereich; organisationseinheit; unite commerciale; unidad de negocio; ?dependencia; ?department;
-    ?division; ?departement; ?bereich; ?direction; -cost centre; -cost center; -kostenstelle; -service; -company;
-    -home unit; ?requesting department; ?requesting service; ?setor`,
+    ?division; ?departement; ?bereich; ?direction; -cost centre; -cost center; -kostenstelle; -company; -home unit;
+    ?requesting department; ?requesting service; ?setor; ?org unit; ?organisational unit; ?organisation unit;
+    ?organisation eenheid; ?organisation einheit; ?organisatieonderdeel; ?unidade organica; ?unidad organica; ?unite
+    administrative; ?unidad administrativa; ?unidade administrativa; ?unita operativa; ?u o; ?oe; ?dienststelle; ?amt
+    dienststelle; ?fachbereich; ?ufficio; ?struttura; ?pole; ?composante; ?entite; ?entidade; ?entity; ?gerencia;
+    ?concejalia; ?secretaria; ?lotacao; ?divisao; ?faculteit; ?faculty; ?fakultat; ?institut; ?team; ?directie;
+    ?direzione; ?directorate; ?dienst; ?unidade gestora; ?nome ug; ?organo contratante; ?orgao contratante; ?orgao;
+    ?unidad promotora; ?bedarfstrager; ?service gestionnaire; ?service affectataire; ?requesting structure; ?service;
+    ?unidade; ?setor responsible; ?betriebliche zuordnung; ?school; ?schule; ?ecole; ?laboratoire; ?escola; ?escuela;
+    ?scuola; ?facolta; ?facultad; ?faculdade; ?ufficio assignee; ?managing area`,
   attached_supplier: `
-    ${SELLERS}; supplier name; ?purchased from; ?purchased at; supplied by; ?procured from; ?bezugsquelle; ?handler
-    name; *supplier; ?sold by`,
+    ${SELLERS}; supplier name; ?purchased from; supplied by; ?procured from; ?bezugsquelle; ?handler name; *supplier; ?sold
+    by; ?supplied from; ?gekauft bei; ?gekocht bij; ?supplier company`,
   customer: '',
-  usage_status: 'usage; use status; nutzungsstatus; ?environment',
+  usage_status: `
+    usage; use status; nutzungsstatus; ?environment; einsatzstatus; ?status use; usage status; ?estado uso; ?estado
+    utilizacao`,
   address: 'street address; full address; site address; domicilio; ?address line 1; ?address 1',
-  zip_code: 'post code; postal; cp; ?zip postal; cep',
+  zip_code: 'post code; postal; cp; ?zip postal; cep; pin code; pincode',
   location_description: `
     location note; ?location; ?site; ?site name; ?lieu; ?lagerort; ?asset location; ?current location; ?equipment
     location; ?device location; ?item location; ?office location; ?building location; ?location name; ?site location;
     ?lagerplatz; ?aufstellungsort; ?localisation; ?physical site; ?place; ?storage location; ?aufstellort; ?office;
     ?depot; ?ad site; ?standort raum; ?install location; ?installed location; ?campus; ?branch office; ?plant; ?werk;
-    *location; ?location label; ?branch; ?filiale; ?local; ?yard; ?warehouse`,
+    *location; ?location label; ?branch; ?filiale; ?local; ?yard; ?warehouse; ?location designation; ?technischer
+    platz; ?branch agency; ?filial; ?sucursal; ?agence; ?agencia; ?lieu affectation; ?local instalacao; ?plaats
+    toestel; ?plaats device; ?local description; ?local physical`,
   asset_location_address: 'installation address',
   bldg_name: '?building number; ?site building; ?campus building; ?haus; ?gebaudeteil; ?bloco',
   floor: 'storey; floor number; ?floor level; ?geschosse; ?level',
   unit: 'unit number; suite; apartment',
   room: `
     room number; room name; ?ambiente; ?lab; ?bureau; ?room location; ?office number; ?buro; ?local; ?laboratory;
-    ?raumbezeichnung; ?office; -piece; ?aula; ?despacho`,
-  street: 'street name; ?road',
-  area: '-zone',
+    ?raumbezeichnung; ?office; ?aula; ?despacho; ?piece; ?gabinete; office room`,
+  street: 'street name; ?road; street number; ?via',
+  area: '?zone; ?zona',
   general_info_notes: 'general information; general info',
-  warranty_status: 'in warranty; under warranty; ?warranty',
+  warranty_status: `
+    in warranty; under warranty; ?warranty; sous garantie; en garantia; em garantia; in garanzia; in garantie;
+    warranty estado; warranty situation`,
   warranty_type: '?warranty',
-  warranty_provider: 'warranty vendor; garantiegeber; ?warranty company; ?warranty by',
+  warranty_provider: `
+    warranty vendor; garantiegeber; ?warranty company; ?warranty by; garantieverlener; ?warranty dienst; ?garantia
+    prestada por`,
   end_of_life_date: `
     ?expected end of life; ?planned end of life; ?estimated end of life; ?mise au rebut; lebensende; fin de vie;
     ?retirement date; ?planned retirement; ?disposal date; ?retire date; ?replacement date; ?date retired; ?expected
@@ -331,22 +394,27 @@ const ASSET: Vocabulary = {
   warranty_start_date: 'warranty from',
   warranty_end_date: `
     warranty until; warranty expiry; warranty expiry date; ?warranty; warranty valid until; garantiedatum bis;
-    ?warranty date; garantie jusqu au; ?validade garantia; *warranty end date; *warranty expiry date; *warranty expiry`,
+    ?warranty date; garantie jusqu au; ?validade garantia; *warranty end date; *warranty expiry date; *warranty
+    expiry; garantie lauft ab; end warranty`,
   warranty_contact_phone: 'warranty contact; warranty hotline',
   warranty_contact_email: 'warranty contact',
   warranty_notes: 'warranty description',
-  support_status: 'in support; under support; ?support',
+  support_status: 'in support; under support; ?support; em suporte; en soporte; support estado',
   support_type: '?support; ?support level',
   support_provider: `
     support vendor; supported by; maintenance provider; ?service vendor; ?service provider; ?maintenance vendor;
-    ?wartungsfirma; ?amc vendor`,
-  end_of_support_date:
-    'supportende; ?manufacturer support end; ?supplier support end; ?auto update expiry; ?auto update expiry date',
+    ?wartungsfirma; ?amc vendor; ?service partner; mainteneur; ?mantenedora; ?empresa mantenedora; manutentore;
+    onderhoudspartij; maintained by; ?maintainer; ?company mantenedora; ?prestador support; ?assistencia tecnica;
+    ?asistencia tecnica`,
+  end_of_support_date: `
+    supportende; ?manufacturer support end; ?supplier support end; ?auto update expiry; ?auto update expiry date; eosl
+    date; eosl; supported until; ?ondersteund tot`,
   support_start_date: 'support from; maintenance start; maintenance start date; ?amc start; ?amc start date',
   support_end_date: `
     support until; support expiry; support expiry date; maintenance end; maintenance end date; ?support; maintenance
     expiry; maintenance until; ?amc end; ?amc expiry; ?service expiry; ?service end; ?smartnet end; ?service level
-    end; ?amc end date; ?amc until`,
+    end; ?amc end date; ?amc until; ?maintenance contract end; ?maintenance contract end date; ?maintenance contract
+    expiry`,
   support_contact_phone: 'support contact; support hotline',
   support_contact_email: 'support contact',
   support_notes: 'maintenance note',
@@ -354,127 +422,179 @@ const ASSET: Vocabulary = {
     purchase price; ahk; acquisition cost; acquisition value; acquisition price; purchase value; unit cost; buy price;
     einkaufspreis; ?price; ?unit price; ?original value; historical cost; cost price; cost value; price paid; asset
     cost; equipment cost; neupreis; ?asset value; ?purchase amount; ?unit value; ?item cost; ?replacement cost; ?preis
-    euro; ?valeur; -total cost; ?acquisition amount; -list price; *purchase price; *purchase cost`,
+    euro; ?valeur; -total cost; ?acquisition amount; -list price; *purchase price; *purchase cost; ?value historical;
+    ?gross value; ?valeur brute; ?purchase herstellungskosten; ?anschaffungs herstellungskosten; ?ak hk; ?unit amount;
+    ?amount unit; ?initial value; ?initial price; ?initial cost; -amount; ?valore di carico`,
   service_start_date: `
     in service; in service date; service start; service date; commissioning date; put into service; date de mise en
     service; mise en service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install date; ?installation
     date; ?go live date; commissioned; date commissioned; in use since; placed in service; date placed in service; in
     betrieb seit; ?date deployed; ?date installed; ?installed; ?installed on; -purchase date; -date acquisition;
     ?fecha alta; ?activation; ?activation date; ?data instalacao; entrata in funzione; data entrata in funzione;
-    entrata in servizio; puesta en marcha; ?capitalized on; ?capitalised on; ?capitalization; -date acquired`,
-  depreciation_schedule: 'depreciation; depreciation method; abschreibung; amortissement; depreciacion',
-  estimated_salvage_value: 'salvage; residual; residual value; restwert; valeur residuelle',
+    entrata in servizio; puesta en marcha; ?capitalized on; ?capitalised on; ?capitalization; -date acquired; in
+    service since; in service from; date puesta service; puesta funcionamiento; date puesta funcionamiento; date messa
+    service; messa service; date messa usage; messa esercizio; date messa esercizio; entrada service; date entrada
+    service; date entrada operacao; date start usage; date usage; in usage since; in gebruik sinds; indienststelling;
+    date indienststelling; date in usage; ibn date; date ingebr; en service since; date puesta en funcionamiento;
+    puesta en funcionamiento; date entrada em service; date entrada em operacao; entrada em service; entrada em
+    funcionamento; ?entrada em producao; start usage; put to use date; put to use; put into use`,
+  depreciation_schedule: `
+    depreciation; depreciation method; abschreibung; amortissement; depreciacion; depreciation plan; depreciation
+    plano; depreciation piano; depreciation table; depreciation tabla; ?depreciation period; ?depreciation duree;
+    ?depreciation year; depreciation metodo; depreciation abschreibungsplan; abschreibungsplan`,
+  estimated_salvage_value: `
+    salvage; residual; residual value; restwert; valeur residuelle; ?scrap value; schrottwert; ?valor de rescate`,
   financial_notes: 'finance note; cost note',
-  'currency.value': 'currency code; cost currency',
-  'currency.symbol': 'currency sign',
+  'currency.value': 'currency code; cost currency; munteenheid',
+  'currency.symbol': 'currency sign; simbolo moeda; simbolo moneda',
   new_hardware_selling_unit_price: `
     new hardware selling price; hardware selling price; ?selling price; ?selling unit price`,
   manufacturer_warranty_unit_price: 'manufacturer warranty price; ?warranty price',
   contract_service_per_item: 'service per item; contract service cost per item',
-  sales_manager_name: 'account manager; ?sale contact; ?sale representative',
-  sales_manager_email: 'account manager email; ?sale email',
+  sales_manager_name: `
+    account manager; ?sale contact; ?sale representative; ?sale manager; ?sale rep; ?manager comercial`,
+  sales_manager_email: 'account manager email; ?sale email; ?sale rep email',
   additional_sales_email: 'other sale email',
 };
 
 const CONTRACT: Vocabulary = {
   country: LOCATION['country']!,
-  contract_type: 'contract side; buy or sell; ?side; ?record type',
+  contract_type: `
+    contract side; buy or sell; ?side; ?record type; buy side sell side; purchase sale; purchase or sale contract;
+    attivo passivo`,
   name: `
     contract; contract name; contract title; title; ?application; ?short description; vertragsbezeichnung;
     bezeichnung; objet; subject; ?project name; ?project; ?project title; contract label; vertragsgegenstand;
     ?contract subject; ?award title; ?procurement title; ?project description title; ?objet du marche; ?software;
     ?product; ?product name; ?subscription; ?service name; ?record name; ?vertragsinhalt; ?descricao do contrato;
-    ?app; ?app name; ?item; ?property; ?short text; ?kurztext; *contract name; *contract title; ?anlage; ?gerat`,
+    ?app; ?app name; ?item; ?property; ?short text; ?kurztext; *contract name; *contract title; ?anlage; ?gerat;
+    ?short name; kurzbezeichnung; ?voorwerp; ?voorwerp opdracht; ?oggetto affidamento; ?object contract; ?service
+    provided`,
   number: `
     contract id; contract code; contract reference; reference number; award number; ?reference; ?unique id; ?po
     number; ?purchase order; ?purchase order number; ?bestellnummer; ?procurement id; ?award id; contract key;
     vertragskennung; numero de marche; ?award reference; ?procurement number; ?procurement reference; ?document
     number; ?contract identifier; ?cig; ?no dossier; ?no decision; ?aktenzeichen; ?order number; ?ocid; ?numero
     expediente; ?expediente; ?record id; ?policennummer; ?policy number; ?police number; *contract number; ?contrato;
-    ?processo; ?numero processo; ?tender id; ?tender number; ?tender reference; ?notice identifier; ?notice number;
-    ?circuit id; ?lease number; ?subscription id; ?work order number; ?purchase document; -id`,
+    ?tender id; ?tender number; ?tender reference; ?notice identifier; ?notice number; ?circuit id; ?lease number;
+    ?subscription id; ?work order number; ?purchase document; -id; ?contract kenmerk; ?repertorio; ?number repertorio;
+    ?rep number; ?number expediente organo; contrato id; -processo; -numero processo; ?contract code id; ?number
+    contract`,
   parent_contract: `
     parent contract code; parent contract id; parent; parent no; msa; framework; framework agreement; contrat cadre;
-    contrato marco; accord cadre; acuerdo marco; raamcontract; contratto quadro; accordo quadro; acordo quadro`,
+    contrato marco; accord cadre; acuerdo marco; raamcontract; contratto quadro; accordo quadro; acordo quadro;
+    primary contract; principal contract; ubergeordneter vertrag; raamovereenkomst; ?framework agreement reference;
+    ?msa reference; ?contrato mae`,
   customer: `
-    buyer; auftraggeber; ?opdrachtgever; ?committente; ?client company; ?auftraggeber name; ?account name; ?account;
-    ?buyer name; ?contratante; ?orgao`,
+    ?client company; ?auftraggeber name; ?account name; ?account; ?buyer; ?auftraggeber; ?opdrachtgever; ?committente;
+    ?acheteur; ?acheteur name; ?buyer name; ?acheteurs nom`,
   supplier: `
-    ${SELLERS}; contractor; contractor name; provider; auftragnehmer; awarded supplier; awardee; ?counterparty;
-    ?company; ?company name; ?recipient; ?prestataire; contracting company; awardee name; dienstleister; ?awarded to;
-    ?winner; ?winner name; ?winning bidder; ?successful bidder; ?contractor company; ?vertragspartner; ?service
-    provider; ?publisher; ?manufacturer; ?payee; ?organisation name; ?partner; ?lieferfirma; ?counterparty name;
-    ?contratista; ?contratada; ?lizenzgeber; ?versicherer; ?assureur; ?insurer; ?licensor; ?aseguradora; *supplier
-    name; contratado; ?empresa contratada; ?credor; ?prestador; *supplier; ?carrier; ?other party; ?second party;
-    ?contract party; ?contracting party; opdrachtnemer; ?empresa adjudicataria; ?wartungsfirma; ?brand name; ?vendor
-    company`,
+    ${SELLERS}; contractor; contractor name; provider; auftragnehmer; awarded supplier; awardee; ?counterparty; ?company;
+    ?company name; ?recipient; ?prestataire; contracting company; awardee name; dienstleister; ?awarded to; ?winner;
+    ?winner name; ?winning bidder; ?successful bidder; ?contractor company; ?vertragspartner; ?service provider;
+    ?publisher; ?manufacturer; ?payee; ?organisation name; ?partner; ?lieferfirma; ?counterparty name; ?contratista;
+    ?contratada; ?lizenzgeber; ?versicherer; ?assureur; ?insurer; ?licensor; ?aseguradora; *supplier name; contratado;
+    ?empresa contratada; ?credor; ?prestador; *supplier; ?carrier; ?other party; ?second party; ?contract party;
+    ?contracting party; opdrachtnemer; ?empresa adjudicataria; ?wartungsfirma; ?brand name; ?vendor company;
+    controparte; wederpartij; cocontractant; gegenpartei; contraparte; ?operatore economico; ?affidatario;
+    ?appaltatore; ?gegunde partij; ?gegunde party; ?supplier company; ?supplier service; ?company name supplier;
+    ?entity awardee; ?awardee entity`,
   status: `
     contract status; estado; estado del contrato; etat; ?contract state; ?active; current status; ?stato; ?phase;
-    vertragsstand; ?state; ?lifecycle status; situacao; situacao do contrato; *contract status`,
+    vertragsstand; ?state; ?lifecycle status; situacao; situacao do contrato; *contract status; ?contract zustand`,
   'category.name': `
     contract category; ?commodity; ?spend category; ?class; ?expense type; ?contract type; ?procurement category;
     ?procurement type; ?product category; ?material group; ?warengruppe; ?service category; ?goods category; ?purchase
-    category; -type; -industry; -nature; ?sparte; ?service type`,
-  'category.subcategory': 'sub category; sub; subcategory name; sous categorie',
+    category; -industry; -nature; ?sparte; ?service type; ?contract nature; ?contract group; ?purchase family;
+    ?purchase package; ?contract characteristic; ?caracteristica contract; ?activity; ?type; ?process category;
+    ?service line`,
+  'category.subcategory': `
+    sub category; sub; subcategory name; sous categorie; ?contract subtype; ?contract sub type; ?contract subtipo;
+    subtipo`,
   description: `
     contract description; long description; scope; scope of work; ?summary; ?purpose; ?equipment; ?detail; ?zweck;
     ?objeto; ?service description; ?project description; contract detail; contract purpose; contract scope; texte du
     contrat; leistungsbeschreibung; ?note; ?work description; ?subject matter; ?goods; ?notizen; ?purchase order
-    description; ?order description; ?description of goods; ?description of goods service; *contract description`,
+    description; ?order description; ?description of goods; ?description of goods service; *contract description;
+    ?short description; ?description service; description object; ?specification; kurzbeschreibung; ?service provided;
+    leistungsumfang; ?oggetto bando; ?object bando; ?complementary information; ?informacao complementar; ?complement
+    information`,
   business_unit: `
     bu; geschaftsbereich; organisationseinheit; unidad de negocio; ?dependencia; ?service area; ?department;
     ?department name; ?division; ?departement; ?agency; ?direction; ?area; ?owner department; -cost centre; -cost
     center; ?procuring agency; ?fachbereich; ?requesting department; ?requesting service; ?fachamt; ?zustandiges amt;
-    ?ufficio; ?ufficio competente`,
+    ?ufficio; ?ufficio competente; ?org unit; ?organisational unit; ?organisation unit; ?organisation eenheid;
+    ?organisation einheit; ?organisatieonderdeel; ?unidade organica; ?unidad organica; ?unite administrative; ?unidad
+    administrativa; ?unidade administrativa; ?unita operativa; ?u o; ?oe; ?dienststelle; ?amt dienststelle;
+    ?struttura; ?pole; ?composante; ?entite; ?entidade; ?entity; ?gerencia; ?concejalia; ?secretaria; ?lotacao;
+    ?divisao; ?faculteit; ?faculty; ?fakultat; ?institut; ?team; ?directie; ?direzione; ?directorate; ?dienst;
+    ?unidade gestora; ?nome ug; ?organo contratante; ?orgao contratante; ?orgao; ?unidad promotora; ?bedarfstrager;
+    ?service gestionnaire; ?service affectataire; ?requesting structure; -service; ?setor; ?department requesting;
+    ?service proponente; ?struttura proponente; ?centro seccion; ?unidade; ?area requesting; ?manager area;
+    ?requesting; ?managing area`,
   contract_start_date: `
     start; contract start; effective date; effective from; valid from; term start; laufzeit von; ?from; ?period from;
-    ?award date; contract effective date; valid since; entry into force; entree en vigueur; entrada en vigor; entrada
+    -award date; contract effective date; valid since; entry into force; entree en vigueur; entrada en vigor; entrada
     em vigor; entrata in vigore; inkrafttreten; in effect from; in force from; date d effet; prise d effet; date de
-    prise d effet; ?date from; ?awarded date; ?active from; ?subscription start; -signed date; ?effective; ?start on;
+    prise d effet; ?date from; -awarded date; ?active from; ?subscription start; -signed date; ?effective; ?start on;
     laufzeitbeginn; ?versicherungsbeginn; ?mietbeginn; data inicial; inicio vigencia; ?vigencia inicial; ?initial term
-    start date; ?current term start date; *start date; *effective date; ?validity from; *validity from`,
+    start date; ?current term start date; *start date; *effective date; ?validity from; *validity from; validity
+    start; start validity; ?contract period start; ?period start`,
   contract_end_date: `
     end; contract end; expiry; expiry date; contract expiry; contract expiry date; termination date; valid until;
     valid to; term end; enddatum; laufzeit bis; ?to; ?until; ?period to; ?completion date; contract termination date;
     in force until; laufzeitende; endet am; ?date to; ?active until; ?subscription end; ?close date; -renewal date;
     -estimated completion date; ?end on; ?maturity date; fecha de finalizacion; ?mietende; data final; termino; data
     termino; fim vigencia; termino vigencia; ?vigencia final; initial term end; ?initial term end date; ?current term
-    end date; *end date; *expiry date; effective to; ?validity to; *validity to`,
+    end date; *end date; *expiry date; effective to; ?validity to; *validity to; looptijd tot; validity end; ?date end
+    execution; ?date fin ejecucion; ?end execution; ?al; ?contract period end; ?period end; ?delivery date`,
   notice_period: `
     notice; notice term; notice day; notice period day; termination notice; cancellation notice; frist; notice period
     in day; kundigungsfrist in tagen; delai de resiliation; ?length of notice; ?renewal notice; aviso previo; prazo de
-    aviso; *notice period; *notice day; ?cancellation period`,
+    aviso; *notice period; *notice day; ?cancellation period; period aviso previo; prazo aviso previo`,
   service_start_date: `
-    service start; leistungsbeginn; ?service from; ?go live; ?go live date; ?installed; ?install date`,
+    service start; leistungsbeginn; ?service from; ?go live; ?go live date; ?installed; ?install date; ?start service;
+    ?start prestation; start of service delivery; ?start execution; ?mobilisation date; ?mobilization date`,
   end_of_term_clause: `
     renewal clause; renewal type; ?renewal term; at end; renewal; auto renewal; auto renew clause; ?renewal option;
-    prorroga automatica; ?prorroga`,
-  end_of_term_action: 'renewal action; action at end',
-  timeline_notes: 'timeline; renewal note',
+    prorroga automatica; ?prorroga; ?renewal mode; ?renewal automatic; ?tacita renewal; ?evergreen`,
+  end_of_term_action: 'renewal action; action at end; action end; action expiry; ?renewal decision',
+  timeline_notes: `
+    timeline; renewal note; ?note term; ?note expiry; ?note deadline; ?extension option; ?extension`,
   total_contract_spend_value: `
     total; tcv; total award; auftragswert; auftragssumme; vertragssumme; vertragsvolumen; gesamtvolumen; montant du
-    marche; montant ttc; montant ht; valor global; ?award; ?total ht; ?annual value; ?importe
-    adjudicado; total rent; ?valor contratado; ?volumen; *contract value; *total value; *contract amount;
+    marche; montant ttc; montant ht; valor global; ?award; ?total ht; ?importe adjudicado; total rent; ?valor
+    contratado; ?volumen; *contract value; *total value; *contract amount;
     ${each('contract; total; total contract; award; awarded; total award', 'value; amount; price; cost; sum; spend; worth; obligation; commitment')};
-    ${each('?; ?contract; ?total; ?current; ?current contract; ?maximum; ?target; ?agreed; ?final; ?committed; ?base', 'value; amount; price; cost; spend; budget')}`,
-  first_offer_value: 'first offer; initial offer; original offer',
-  cost_avoidance_value: 'cost avoided; saving; einsparung; ?negotiated saving',
-  contract_risk_value: 'risk value',
+    ${each('?; ?contract; ?total; ?current; ?current contract; ?maximum; ?target; ?agreed; ?final; ?committed; ?base', 'value; amount; price; cost; spend; budget')}; ?auftragsvolumen;
+    ?opdrachtwaarde; ?final purchase value; ?awarded import; ?award amount tax; ?whole life value`,
+  first_offer_value: `
+    first offer; initial offer; original offer; ?initial proposal value; ?offer initial value; ?prima offerta;
+    ?premiere offre`,
+  cost_avoidance_value: `
+    cost avoided; saving; einsparung; ?negotiated saving; vermiedene kosten; cout evite; custo evitado; coste evitado;
+    costi evitati`,
+  contract_risk_value: 'risk value; amount risk; value risk; risk amount',
   mrc: `
     cost month; price month; amount month; monthly recurring charge; monthly cost; monthly; monthly fee; ?monthly
     price; ?monthly charge; ?monatsrate; ?cuota mensual; ?loyer mensuel; ?monatsmiete; valor mensal; ?mensalidade;
-    ?monthly rent; ?rent; ?loyer; ?mensualite; ?mensualidad; ?monatliche rate; ?monthly amount; ?monthly payment`,
+    ?monthly rent; ?rent; ?loyer; ?mensualite; ?mensualidad; ?monatliche rate; ?monthly amount; ?monthly payment;
+    ?contract monthly; ?total monthly; ?amount monthly; ?price monthly; ?mrr`,
   nrc: `
     non recurring charge; one time cost; one time; one off; one off cost; setup fee; setup cost; einmalkosten;
     einmalig; cout unique; coste unico; ?one time fee; ?installation cost; einmalige kosten; ?one time charge;
-    ?einrichtungsgebuhr`,
-  'expenditure_type.type': 'spend type; capex opex; ?expense type; ?cost type',
-  'expenditure_type.capex_actual': 'capital expenditure; capex amount',
-  'expenditure_type.opex_actual': 'operating expenditure; opex amount',
+    ?einrichtungsgebuhr; ?una tantum; ?cost una tantum; ?pago unico; ?cuota de alta; ?einrichtungskosten; ?frais de
+    mise en service; ?cost ponctuel; cost nao recorrente; ?installation fee; costos no recurrentes; cout non recurrent`,
+  'expenditure_type.type': 'spend type; capex opex; ?expense type; ?cost type; ?investiv konsumtiv',
+  'expenditure_type.capex_actual': 'capital expenditure; capex amount; capex value; capex cost; capex; ?amount capex',
+  'expenditure_type.opex_actual': `
+    operating expenditure; opex amount; opex value; opex cost; opex; ?amount opex; ?betriebskosten`,
   payment_terms: `
     payment condition; ?payment period; ?term; ?net term; default payment term; credit term; condicao de pagamento;
-    ?zahlungsweise; ?forma de pago; ?mode de paiement; *payment term`,
-  financing: 'financing type; finanzierung; financement; financiacion; ?funding',
+    ?zahlungsweise; ?forma de pago; ?mode de paiement; *payment term; payment termijn`,
+  financing: `
+    financing type; finanzierung; financement; financiacion; ?funding; financing mode; financing form; financing
+    method; ?finance method; financing art; purchase lease`,
   financial_notes: 'finance note; cost note; payment note',
   approver: 'approved by; genehmigt von; approver name; ?approved; aprovador',
   signer: `
@@ -482,36 +602,42 @@ const CONTRACT: Vocabulary = {
     signatory name`,
   signed_date: `
     signed on; signature date; signing date; fecha de firma; ?execution date; ?abschlussdatum; ?vertragsdatum;
-    ?company signed date; sign date`,
+    ?company signed date; sign date; ?contract abschluss; ?vertragsabschluss; ?notification date`,
 };
 
 const COUNTERPARTY: Vocabulary = {
   ...LOCATION,
   state_province: `
-    ${LOCATION['state_province']!}; ?etat; ?estado`,
+    ${LOCATION['state_province']!}; ?etat; ?estado; ?entidad federativa`,
   'category.name': `
     ?supplier category; ?customer category; ?classification; ?industry; ?type of supplier; ?business category;
-    ?supplier group; ?customer group; -type; -segment; ?commodity; ?trade; ?spend category; ?famille; ?warengruppe;
-    ?customer type; ?group; ?account type`,
+    ?supplier group; ?customer group; -type; ?commodity; ?trade; ?spend category; ?famille; ?warengruppe; ?customer
+    type; ?group; ?account type; ?activity domain; ?domaine activity; ?industry activity; ?giro; ?ramo activity;
+    ?corps etat; ?activity sector; ?area atuacao; ?purchase family; ?segment`,
   'contact_person.name': `
     reference person; contact; contact full name; primary contact; attention; ?representative; ?account manager; key
     contact; main contact; ?contact first and last name; ?attn; ?representative name; ?relationship manager; ?point of
-    contact; person name; *contact name; *contact person; ?name; ?responsible; ?responsible name`,
+    contact; person name; *contact name; *contact person; ?name; ?responsible; ?responsible name; ?personne ressource;
+    contactp; ?ap; ?representative comercial; person`,
   'contact_person.email': `
     contact; email; email address; contact email address; correo electronico; posta elettronica; adresse electronique;
     ?general email; ?info email; email id; company email; business email; work email; primary email; ?sale email;
-    ?office email; ?order email; ?billing email; person email; ?person email work; *contact email; *email address`,
-  'contact_person.type': 'contact role',
+    ?office email; ?order email; ?billing email; person email; ?person email work; *contact email; *email address;
+    correio eletronico`,
+  'contact_person.type': `
+    contact role; contact function; ?function; ?job title; ?position; ?role; function contact; function contact
+    person; function person contact; role contact; role contact person`,
   address_line_1: `
     address line; street; street address; street 1; street name; postal address; mailing address; adresszeile 1;
     strasse hausnummer; domicilio; ?building and street; ?head office address; line 1; full address; office address;
     business street; strasse und nummer; adresse postale; adresse ligne 1; ?location address; ?physical address;
     ?registered address; ?registered office; ?site address; ?adresse siege; siege social; ?premise; ?invoice address;
-    ?company address; ?address primary; ?logradouro; ?voie; ?via`,
+    ?company address; ?address primary; ?logradouro; ?voie; ?via; bezoekadres; ?visiting address; ?besuchsadresse;
+    ?street number; ?via civico`,
   address_line_2: `
     street 2; adresszeile 2; adresszusatz; complement d adresse; ?address suffix; ?suite; line 2; address suite;
     adresse ligne 2; ?address extra; ?building; ?district; -zusatz; ?street address 2; complemento; ?bairro;
-    ?complement`,
+    ?complement; compl; ?colonia`,
   zip_postal_code: `
     post code; cp; ?pin; post zip code; zip postcode; pin code; pincode; postal; zip postal; cep; *postal code; *zip
     code; *postcode; *zip`,
@@ -519,15 +645,16 @@ const COUNTERPARTY: Vocabulary = {
     phone number; office phone; business phone; work phone; rufnummer; ?durchwahl; ?contact number; ?contact phone;
     ?contact phone number; ?contact person phone; ?switchboard; ?festnetz; ?landline; main phone; primary phone;
     company phone; phone 1; festnetznummer; ?central phone; ?sale phone; ?contact; ?contact office phone; telefono
-    fijo; ?toll free; ?toll free phone; ?person phone; *phone number`,
+    fijo; ?toll free; ?toll free phone; ?person phone; *phone number; ?fone; ?phone fixe; ?phone fisso; phone fijo`,
   mobile: `
     mobile number; mobile phone; cellular; portable; phone portable; ?contact mobile; portable numero; gsm; ?whatsapp;
-    contact cell phone; *mobile number`,
+    contact cell phone; *mobile number; ?whats app`,
   fax: 'fax number; facsimile; *fax',
   website: `
     web site; web; url; homepage; http; home page; web page; webpage; web address; internet; internetseite; webseite;
     site internet; pagina web; ?domain; company website; website url; web site url; homepage url; internetadresse;
-    ?link; ?domain name; ?company url; ?site; internet address; *website; *web site`,
+    ?link; ?domain name; ?company url; ?site; internet address; *website; *web site; www; webadres; ?web adres;
+    ?pagina internet; ?page internet`,
   general_description: `
     about us; about; profile; company description; business description; ?note; ?service; ?product; ?services offered;
     overview; supplier description; company profile; presentation; ?information; ?additional note; ?business activity;
@@ -536,9 +663,10 @@ const COUNTERPARTY: Vocabulary = {
     de atividade`,
   nda_signed: `
     nda in place; has nda; confidentiality agreement; confidentiality agreement signed; accord de confidentialite;
-    accord de confidentialite signe; ?nda on file; nda vorhanden`,
-  nda_signed_date: '?nda; ?nda signed; ?nda effective date',
-  msa_signed: 'msa in place; has msa; msa; contrat cadre; ?msa on file',
+    accord de confidentialite signe; ?nda on file; nda vorhanden; contract nda signed; geheimhoudingsverklaring;
+    geheimhoudingsverklaring signed`,
+  nda_signed_date: '?nda; ?nda signed; ?nda effective date; ?contract nda signed',
+  msa_signed: 'msa in place; has msa; msa; contrat cadre; ?msa on file; msa signed; msa vorhanden',
   msa_signed_date: '?msa; ?msa signed; ?msa effective date',
   supplementary_description: 'supplementary information',
   additional_description: 'additional information',
@@ -548,7 +676,7 @@ const COMPANY_NAMES = `
   company; company name; organisation; organisation name; business name; legal name; trading name; firmenbezeichnung;
   ?nombre fiscal; ?intitule; name 1; raison sociale; nom; razon social; nome da empresa; denominacion social; account
   name; ?trade name; ?counterparty; ?partner name; ?merchant; ?payee; ?entity name; ?facility name; ?factory; ?factory
-  name; ?plant name`;
+  name; ?plant name; ?entidade; ?entidad; ?entite; ?entity; ?relation name; ?relatie name; ?fantasia name`;
 
 const SUPPLIER: Vocabulary = {
   ...COUNTERPARTY,
@@ -557,11 +685,14 @@ const SUPPLIER: Vocabulary = {
     name; ?customer; ?customer name; lieferantenbezeichnung; nom du prestataire; denomination; ?contractor; ?seller
     name; ?partner; ?subcontractor; legal business name; -contact name; ?dienstleister; ?prestataire; ?etablissement;
     ?business; ?supplier company; ?facility; ?producer; ?brand; *supplier name; ${COMPANY_NAMES}; ?prestador; ?credor`,
-  type: 'us or foreign; domestic or foreign',
+  type: `
+    us or foreign; domestic or foreign; inland ausland; nacional extranjero; nacional estrangeiro`,
   business_name: `
     business legal name; doing business as; dba; trading as; ?trade name; ?legal name; ?registered name; ?registered
-    company name; ?nome fantasia; nombre comercial; nom commercial`,
-  business_address_line_1: 'business address; business address 1; ?registered address; ?registered office',
+    company name; ?nome fantasia; nombre comercial; nom commercial; ?fantasia; ?rechtlicher name; ?statutaire naam;
+    ?statutaire name; ?firmierung; ?legal designation; ?designation legale; ?razon comercial`,
+  business_address_line_1: `
+    business address; business address 1; ?registered address; ?registered office; ?site legale`,
   business_address_line_2: 'business address 2',
   business_state_province: 'business state; business province',
   business_zip_postal_code: 'business zip; business zip code; business postal code; business postcode',

@@ -21,23 +21,47 @@ export interface Words {
 /** No heading is longer; bounds the work on hostile files. */
 const LONGEST = 200;
 
+/** `Total HT/an`, `Rate/Monat`: an amount for a time, not two things in one column. */
+export const perTime = (heading: string): string =>
+  heading
+    .replace(/\s*\/\s*(?:an|jahr|year|año|ano|anno|jaar)(?!\p{L})\.?/giu, ' annual')
+    .replace(/\s*\/\s*(?:mois|monat|month|mes|mese|mês|maand)(?!\p{L})\.?/giu, ' monthly');
+
 /** Whole expressions that lose their meaning when they are cut into words. */
 const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:number|no|nr|num|count|nombre|anzahl|numero)\.?\s+of\s+(?=\p{L})/giu, 'quantity '],
   [/#\s*of\s+(?=\p{L})/giu, 'quantity '],
+  // `# Licences`
+  [/^\s*#\s*(?=\p{L}{4,}s$)/giu, 'quantity '],
   [/(?<![\p{L}\p{N}])s\s*\/\s*n(?![\p{L}\p{N}])/giu, 'serial number'],
   [/(?<![\p{L}\p{N}])p\s*\/\s*n(?![\p{L}\p{N}])/giu, 'part number'],
   [/(?<![\p{L}\p{N}])c\s*\/\s*o(?![\p{L}\p{N}])/giu, 'care of'],
   [/\bmaster\s+(?:services?\s+)?agreements?\b/giu, 'msa'],
   [/\bnon\s*-?\s*disclosure(?:\s+agreements?)?\b/giu, 'nda'],
+  // `description_en`
+  [/(?<=\p{L}{4}\s)(?:en|fr|de|es|pt|it|nl|eng)\s*$/giu, ''],
   // What an amount is held against is not what it is.
   [/\s(?:vs|versus)\b.*$/iu, ''],
   [/\be[\s-]*mails?\b/giu, 'email'],
-  [/\beol\b/giu, 'end of life'],
-  [/\beos\b/giu, 'end of support'],
+  [
+    /\b(?:contrat[\s-]+cadre|contrato[\s-]+(?:marco|quadro)|contratto[\s-]+quadro|accordo?[\s-]+(?:cadre|quadro)|acordo[\s-]+quadro|acuerdo[\s-]+marco|rahmenvertrag|raam(?:overeenkomst|contract))(?!\p{L})/giu,
+    'msa',
+  ],
+  [/\bbem\.(?!\p{L})/giu, 'note'],
+  [/(?<![\p{L}\p{N}])n\s*\/\s*s(?![\p{L}\p{N}])/giu, 'serial number'],
+  [
+    /\b(?:raz[oó]n\s+social|raison\s+sociale|rag(?:ione|\.)?\s*soc(?:iale|\.)?|raz[aã]o\s+social)(?!\p{L})/giu,
+    'company name',
+  ],
+  [/\bpr[eé][\s-]+(?=avis)/giu, 'pre'],
+  [/\bt\/m\b/giu, 'until'],
+  // `F. compra`, `Dt. compra`
+  [/(?<!\p{L})(?:f|dt)\.\s*(?=\p{L})/giu, 'date '],
+  [/\beo\s?l\b/giu, 'end of life'],
+  [/\beo\s?s\b/giu, 'end of support'],
   [/\bwi-?fi\b/giu, 'wifi'],
   // `N. di serie`
-  [/(?<!\p{L})n\.\s*(?=\p{L})/giu, 'number '],
+  [/(?<!\p{L})n\.\s*(?:o(?!\p{L})\s*)?(?=\p{L})/giu, 'number '],
   [
     /(?<!\p{L})(?:[sc]|sin|con|in[ck]l|e[xk]+[ck]l|zzgl|hors|inc|ex|with(?:out)?)\.?[\s/]+(?:iva|igv|vat|tva|mwst|ust|btw|tax(?:es)?)(?!\p{L})/giu,
     ' ',
@@ -58,11 +82,11 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
 /** Articles and connectives of the languages of the vocabulary. */
 const FILLERS = new Set(
   `a an the of for at and or is our your und am vom der die das des dem den la le les l el los las d de del du et y per pro van het een
-  voor para aan di dei della delle degli dell il lo gli do dos das 0`.split(/\s+/),
+  voor para aan di dei della delle degli dell il lo gli do dos das al ao pelo pela e zum zur 0`.split(/\s+/),
 );
 
 export function wordsOf(text: string): Words {
-  let whole = cut(text.slice(0, LONGEST).normalize('NFKC'));
+  let whole = cut(perTime(text.slice(0, LONGEST).normalize('NFKC')));
   const aside: string[] = [];
   whole = whole.replace(/[([{<]([^)\]}>]*)[)\]}>]?/gu, (_, inner: string) => {
     aside.push(...pieces(inner));
@@ -119,7 +143,13 @@ const ALL_CONCEPTS = new Set([...CONCEPTS.values()].flat());
 /** Whether it is what words of headings stand for. */
 export const isConcept = (word: string): boolean => ALL_CONCEPTS.has(word);
 
-const concepts = (word: string) => meaning(word) ?? meaning(singular(word)) ?? inParts(word);
+const concepts = (word: string): readonly string[] | undefined => {
+  const found = meaning(word) ?? meaning(singular(word)) ?? inParts(word);
+  // `Gebaeude`, `gueltig`
+  return found || !UMLAUT.test(word) ? found : concepts(word.replace(UMLAUT, '$1'));
+};
+
+const UMLAUT = /([aou])e/;
 
 function meaning(word: string): readonly string[] | undefined {
   return CONCEPTS.get(word) ?? (ALL_CONCEPTS.has(word) ? [word] : undefined);
@@ -133,7 +163,7 @@ const JOINT = /^(?:d[aeo]|del|du)(?=.{3})/;
 
 /** `Vertragsende`, `Contractwaarde`, `warrantydate`: the parts of a word all of whose parts are known. */
 function inParts(word: string): readonly string[] | undefined {
-  for (let at = Math.min(word.length, LONGEST_COMPOUND) - 3; at >= 3; at--) {
+  for (let at = Math.min(word.length, LONGEST_COMPOUND) - 3; at >= (/^(?:id|nr)/.test(word) ? 2 : 3); at--) {
     const head = word.slice(0, at);
     const first =
       meaning(head) ?? (/(?:s|n|en|es)$/.test(head) ? meaning(head.replace(/(?:es|en|s|n)$/, '')) : undefined);

@@ -27,6 +27,8 @@ const CERTAIN: Readonly<Record<ResourceName, Readonly<Record<string, readonly st
       'Hostname',
       'Bezeichnung',
       'Désignation',
+      'Designação',
+      'Geraetename',
       'Nombre',
     ],
     serial_number: [
@@ -205,7 +207,10 @@ const LIKELY_ONES: readonly (readonly [ResourceName, string, string])[] = [
   ['supplier', 'POPostalCode', 'zip_postal_code'],
   ['asset', 'Hersteller / Firma', 'manufacturer'],
   ['contract', 'Term Start Date', 'contract_start_date'],
-  ['contract', 'Contratante', 'customer'],
+  ['contract', 'Órgão contratante', 'business_unit'],
+  ['contract', 'country_of_vendor', 'country'],
+  ['contract', 'Total/Monat', 'mrc'],
+  ['supplier', "Corps d'état", 'category.name'],
   ['contract', 'Target Value', 'total_contract_spend_value'],
   ['contract', 'Área responsable', 'business_unit'],
   ['asset', 'Repair Notes', 'asset_notes'],
@@ -246,6 +251,12 @@ const DOUBTFUL: readonly (readonly [ResourceName, string])[] = [
   ['contract', 'Date'],
   ['contract', 'Planned Start Date'],
   ['contract', 'Vendor Phone'],
+  ['contract', 'CIF adjudicatario'],
+  ['contract', 'Gestor do contrato'],
+  ['contract', 'Total HT/an'],
+  ['contract', '# Licences'],
+  ['asset', 'Purchased'],
+  ['asset', 'Amortissement cumulé'],
   ['contract', 'Previous Contract Number'],
   ['customer', 'Active'],
   ['customer', 'constructor'],
@@ -302,6 +313,31 @@ describe('headings', () => {
       `${first}ContactName,EmailAddress,FirstName,LastName\n${first && 'Acme Ltd,'}Acme,ann@a.example,Ann,Lee\n`;
     expect((await suggested('supplier', sheet(''))).fields).toMatchObject({ ContactName: 'name' });
     expect((await suggested('supplier', sheet('Company,'))).fields).toMatchObject({ Company: 'name' });
+  });
+
+  it('a text too long for the name of a contract is its description as well', async () => {
+    const object = (what: string) => `Fornecimento de ${what} para as escolas do concelho por um ano`;
+    const sheet = (head: string, rows: string) => `N.º contrato,Objeto,Fornecedor${head}\n${rows}\n`;
+    const alone = await suggested('contract', sheet('', `1/24,${object('gás')},Acme\n2/24,${object('papel')},Bolt`));
+    expect(alone.fields).toEqual({ 'N.º contrato': 'number', Objeto: 'name', Fornecedor: 'supplier' });
+    expect(alone.job).toContain('Objeto: [{ field: name, overflow: cut }, description]');
+    const rows = `1/24,${object('gás')},Acme,${object('gás')}\n2/24,${object('papel')},Bolt,${object('papel')}`;
+    const beside = await suggested('contract', sheet(',Descrição', rows));
+    expect(beside.job).not.toContain('overflow: cut }, description');
+  });
+
+  it('a buyer beside the supplier of a contract is the company itself', async () => {
+    const beside = await suggested('contract', 'Contract No,Title,Vendor,Buyer\nC-1,Lifts,Acme,Town\n');
+    expect(beside.fields).toMatchObject({ Vendor: 'supplier', Buyer: '~' });
+    expect((await suggested('contract', 'Contract No,Title,Buyer\nC-1,Lifts,Town\n')).fields).toMatchObject({
+      Buyer: 'customer',
+    });
+  });
+
+  it('a type that is nearly always a model is no category', async () => {
+    const sheet = (types: string[]) => `Serial,Typ\n${types.map((type, at) => `S${at},${type}`).join('\n')}\n`;
+    expect((await suggested('asset', sheet(['Notebook', 'Monitor', 'Notebook']))).fields['Typ']).toBe('category.name');
+    expect((await suggested('asset', sheet(['T480', 'X1 G9', 'P2419H']))).fields['Typ']).toBe('~');
   });
 
   it('what every record needs goes to the one column that may be it', async () => {
