@@ -63,74 +63,75 @@ export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
     unternehmen societe entreprise empresa azienda bedrijf ditta impresa gesellschaft; computer: rechner ordinateur
     ordenador computador; condition: cond condicion condicione condicoe condizione condizioni; conservation:
     conservacion conservacao conservazione; contact: contacter contactar contattare kontakt contacto contatto contato
-    ansprechpartner ansprechperson interlocuteur referente; contract: cntr contr marche vertrag vertrage contrat
+    ansprechpartner ansprechperson interlocuteur referente asp; contract: cntr contr marche vertrag vertrage contrat
     contrato contratto agreement overeenkomst contractual contratual contrattuale contractuel vertr kontrakt acuerdo
-    accordo acordo accord; cost: costi kosten costo coste cout custo; country: cntry ctry land lander pays pais paese
-    nazione nacao nation staat; currency: curr wahrung wahrg devise monnaie moneda divisa moeda valuta munt; custodian:
-    custodio consegnatario depositario; customer: cust client kunde kunden cliente klant debitor debitoren debiteur;
-    cycle: zyklus ciclo ciclus; date: dt datum data fecha fec dat; day: tage jour dia giorno giorni dag dagen dgn;
-    deactivation: deaktivierung; default: predefinita predefinito predeterminada predeterminado padrao standaard defaut;
-    department: dipartimento dezernat referat fachabteilung dept abteilung departamento reparto afdeling abt afd dpto
-    depto; depreciation: abschreibung abschreibungs amortissement amortizacion amortizacao depreciacion depreciacao
-    ammortamento afschrijving afschrijvings amort amm amortisation; description: desc descr descripcion descrizione
+    accordo acordo accord agmt; cost: costi kosten costo coste cout custo; country: cntry ctry land lander pays pais
+    paese nazione nacao nation staat; currency: curr wahrung wahrg devise monnaie moneda divisa moeda valuta munt;
+    custodian: custodio consegnatario depositario; customer: cust client kunde kunden cliente klant debitor debitoren
+    debiteur; cycle: zyklus ciclo ciclus; date: dt datum data fecha fec dat; day: tage jour dia giorno giorni dag dagen
+    dgn; deactivation: deaktivierung; default: predefinita predefinito predeterminada predeterminado padrao standaard
+    defaut; department: dipartimento dezernat referat fachabteilung dept abteilung departamento reparto afdeling abt afd
+    dpto depto; depreciation: abschreibung abschreibungs amortissement amortizacion amortizacao depreciacion depreciacao
+    ammortamento afschrijving afschrijvings amort amm amortisation depr; description: desc descr descripcion descrizione
     descricao beschreibung omschrijving omschr descriptif; designation: bezeichnung bezeichnungen denominacion
     denominazione denominacao libelle intitule benaming bez lib designacao designacion; detailed: detalhada detallada
     detaillee dettagliata ausfuhrliche; device: gerat gerate appareil dispositivo toestel apparaat; direction: direcao
     direzione direktion directie; disposal: dismissione; document: doc dokument documento; effective: eff; email: mail
     courriel correo mailadresse; employee: collaborateur salarie personeel colaborador funcionario mitarbeiter
     medewerker dipendente empleado; end: ende einde eind fin fim fine terminacion ultimazione termino termo; entity:
-    entidade entidad entite ente; equipment: equip equipement equipo equipamento apparecchiatura; execution: ejecucion
-    execucao esecuzione ausfuhrung uitvoering; expense: depense gasto spesa ausgabe; expiry: verfall afloop expiracion
-    expiracao vervalt expira scade vence verloopt exp expiration expire ablauf vencimiento vencimento echeance scadenza
-    verval caducidad vto vcto venc vencim expiratie; family: famille familia famiglia familles; fax: telefax telecopie
-    telecopieur telfx; fee: gebuhr redevance cuota canone taxa vergoeding; financial: financieel financiele financiera
-    financiero financeira financeiro finanziell finanzielle kaufmannische financier financiere economiche economica
-    contabile contabili finanziaria finanziarie; financing: finanzierung finanzierungs financement financiamento
-    financiacion finanziamento financiering; first name: vorname prenom voornaam; floor: flr etage stockwerk geschoss
-    piso planta piano verdieping andar niveau bouwlaag pavimento; from: von ab desde depuis vanaf dal; function:
-    fonction funktion funcion funcao funzione functie; group: gruppe groupe grupo gruppo groep; hardware: hw;
-    historical: storico historique historico historisch historische historic; id: identificador identificativo
-    identifikation; in service: inbetriebnahme ingebruikname inbetriebn; industry: sector settore sektor secteur setor
-    branche; initial: inicial initiale iniziale erst eerste primeira primera premiere prima; installation: instalacao
-    instalacion installazione installatie; insurance: versicherung assurance seguro assicurazione verzekering; inventar:
-    inventaire inventario inventaris; inventory: inv; invoice: rechnung facture factura fattura fatura factuur; item:
-    articulo article artikel articolo artigo; key: schlussel clave chiave sleutel chave; last name: nachname cognome
-    achternaam apellido; lease: leasing miete miet renting noleggio locacao arrendamiento; lessor: landlord vermieter
-    leasinggeber loueur bailleur arrendador locatore verhuurder; licence: license lizenz licencia licenza licentie;
-    life: lebensdauer nutzungsdauer levensduur vie vida vita; line: ligne zeile regel linea linha; location: lieu lugar
-    localisation localizacion loc standort ubicacion emplacement ubicazione locatie localizacao luogo standplaats
-    collocazione posizione einsatzort; machine: maschine maquina macchina; maintenance: entretien maint wartung
-    manutenzione manutencao mantenimiento onderhoud; manager: gestor gestora gestionnaire gestore beheerder
-    gestionnaires gerente; manufacturer: producent manuf mfg mfgr mfr maker hersteller costruttore fabricant fabricante
-    fabbricante fabrikant produttore constructeur fabrikat herst costruttrice; material: matl; maximum: maximal maximale
-    massimo maximo max; method: methode metodo; mobile: mob handy mobil movil celular cellulare cell telemovel mobiel
-    natel cellulaire tlm cel; model: mdl modell modele modelo modello mod; month: monat mois mes mese maand; monthly:
-    mtl monatlich monatliche mensuel mensual mensile mensal maandelijks maandelijkse mensuelle; msa: rahmenvertrag;
-    name: nm nom nome naam nombre; nda: confidentiality confidentialite confidencialidad confidencialidade riservatezza
-    geheimhouding geheimhaltung geheimhaltungsvereinbarung; note: kommentare notizen memo toelichting erlauterung
-    comment remark bemerkung kommentar notiz anmerkung hinweis remarque commentaire nota comentario observacion
-    observation observacoe opmerking commento annotazione osservazione osservazioni obs observacao annotazioni freitext
-    bijzonderheden notities anotacoe anotacione annotation; notice: disdetta resiliation rescision kundigung preavis
-    preaviso preavviso opzeg opzegging kund denuncia denonciation; number: no nbr nmr nr nro num numero nummer; object:
-    objet objecto objeto oggetto gegenstand onderwerp objekt; offer: quote quotation bid angebot offre oferta offerta
-    offerte proposta proposition propuesta; on: op; one time: einmalig einmalige eenmalig eenmalige; opex:
-    fonctionnement exploitatie; organisation: org organization; owner: eigentumer besitzer inhaber proprietaire
-    propietario proprietario eigenaar detenteur; part: teile teil pezzo pieza peca; party: partij partei parte partie;
-    patrimonio: patrimonial; payment: zahlung paiement pago pagamento betaling reglement betaal betalings pmt pagto
-    pgto; payment term: zahlungsbedingung zahlungsbedingungen zahlungsziel zahlungskondition zahlungskonditionen
-    betalingsconditie betalingsvoorwaarde betalingsvoorwaarden; percent: pct; period: frist delai plazo prazo periodo;
-    person: personne persona pessoa persoon; phase: fase; phone: fono ph tel telefon telefono telefone telephone tlf
-    telf tfno telefoon fone telef; physical: fisica fisico physique physisch; postcode: plz postleitzahl pstlz cap npa;
-    price: preis prix precio preco prezzo prijs; primary: haupt hoofd; product: produkt produit producto prodotto
-    produto; province: prov provincia provincie; public: publique publica publico pubblica offentlich; purchase: erwerb
-    gekauft achete gekocht acquistato purchased bought purch anschaffung kauf achat compra aquisicao adquisicion
-    acquisto aankoop aanschaf beschaffung inkoop ansch ek aankoopdatum einkauf koop; quantity: anzahl menge cantidad
-    quantita quantite aantal quantidade qnty qty quant; reason: raison razon razao ragione; reference: ref referenz
-    referencia riferimento referentie; region: regio regione; renewal: verlangerung renouvellement renovacion renovacao
-    reconduction rinnovo verlenging renew verl reconduccion renova prorrogacao prorroga prorogation; representative:
-    representante reprasentant representant rappresentante vertegenwoordiger; requesting: demandeur solicitante
-    richiedente requirente requisitante demandante proponente aanvragende anfordernde; reseller: revendedor revendeur
-    rivenditore; residual: rest residuel residuelle residuo residuale; responsible: encargado zustandiger verantwortlich
+    entidade entidad entite ente; environment: env umgebung omgeving entorno environnement; equipment: equip equipement
+    equipo equipamento apparecchiatura; execution: ejecucion execucao esecuzione ausfuhrung uitvoering; expense: depense
+    gasto spesa ausgabe; expiry: verfall afloop expiracion expiracao vervalt expira scade vence verloopt exp expiration
+    expire ablauf vencimiento vencimento echeance scadenza verval caducidad vto vcto venc vencim expiratie; family:
+    famille familia famiglia familles; fax: telefax telecopie telecopieur telfx; fee: gebuhr redevance cuota canone taxa
+    vergoeding; financial: financieel financiele financiera financiero financeira financeiro finanziell finanzielle
+    kaufmannische financier financiere economiche economica contabile contabili finanziaria finanziarie; financing:
+    finanzierung finanzierungs financement financiamento financiacion finanziamento financiering; first name: vorname
+    prenom voornaam; floor: flr etage stockwerk geschoss piso planta piano verdieping andar niveau bouwlaag pavimento;
+    from: von ab desde depuis vanaf dal; function: fonction funktion funcion funcao funzione functie; group: gruppe
+    groupe grupo gruppo groep; hardware: hw; historical: storico historique historico historisch historische historic;
+    id: identificador identificativo identifikation; in service: inbetriebnahme ingebruikname inbetriebn; industry:
+    sector settore sektor secteur setor branche; initial: inicial initiale iniziale erst eerste primeira primera
+    premiere prima; installation: instalacao instalacion installazione installatie; insurance: versicherung assurance
+    seguro assicurazione verzekering; inventar: inventaire inventario inventaris; inventory: inv; invoice: rechnung
+    facture factura fattura fatura factuur; item: articulo article artikel articolo artigo; key: schlussel clave chiave
+    sleutel chave; last name: nachname cognome achternaam apellido; lease: leasing miete miet renting noleggio locacao
+    arrendamiento; lessor: landlord vermieter leasinggeber loueur bailleur arrendador locatore verhuurder; licence:
+    license lizenz licencia licenza licentie; life: lebensdauer nutzungsdauer levensduur vie vida vita; line: ligne
+    zeile regel linea linha; location: lieu lugar localisation localizacion loc standort ubicacion emplacement
+    ubicazione locatie localizacao luogo standplaats collocazione posizione einsatzort; machine: maschine maquina
+    macchina; maintenance: entretien maint wartung manutenzione manutencao mantenimiento onderhoud; manager: gestor
+    gestora gestionnaire gestore beheerder gestionnaires gerente; manufacturer: producent manuf mfg mfgr mfr maker
+    hersteller costruttore fabricant fabricante fabbricante fabrikant produttore constructeur fabrikat herst
+    costruttrice; material: matl; maximum: maximal maximale massimo maximo max; method: methode metodo; mobile: mob
+    handy mobil movil celular cellulare cell telemovel mobiel natel cellulaire tlm cel; model: mdl modell modele modelo
+    modello mod; month: monat mois mes mese maand; monthly: mtl monatlich monatliche mensuel mensual mensile mensal
+    maandelijks maandelijkse mensuelle; msa: rahmenvertrag; name: nm nom nome naam nombre; nda: confidentiality
+    confidentialite confidencialidad confidencialidade riservatezza geheimhouding geheimhaltung
+    geheimhaltungsvereinbarung; note: kommentare notizen memo toelichting erlauterung comment remark bemerkung kommentar
+    notiz anmerkung hinweis remarque commentaire nota comentario observacion observation observacoe opmerking commento
+    annotazione osservazione osservazioni obs observacao annotazioni freitext bijzonderheden notities anotacoe
+    anotacione annotation opm; notice: disdetta resiliation rescision kundigung preavis preaviso preavviso opzeg
+    opzegging kund denuncia denonciation; number: no nbr nmr nr nro num numero nummer; object: objet objecto objeto
+    oggetto gegenstand onderwerp objekt; offer: quote quotation bid angebot offre oferta offerta offerte proposta
+    proposition propuesta; on: op; one time: einmalig einmalige eenmalig eenmalige; opex: fonctionnement exploitatie;
+    organisation: org organization; owner: eigentumer besitzer inhaber proprietaire propietario proprietario eigenaar
+    detenteur; part: teile teil pezzo pieza peca; party: partij partei parte partie; patrimonio: patrimonial; payment:
+    zahlung paiement pago pagamento betaling reglement betaal betalings pmt pagto pgto; payment term: zahlungsbedingung
+    zahlungsbedingungen zahlungsziel zahlungskondition zahlungskonditionen betalingsconditie betalingsvoorwaarde
+    betalingsvoorwaarden; percent: pct; period: frist delai plazo prazo periodo; person: personne persona pessoa
+    persoon; phase: fase; phone: fono ph tel telefon telefono telefone telephone tlf telf tfno telefoon fone telef;
+    physical: fisica fisico physique physisch; postcode: plz postleitzahl pstlz cap npa eircode; price: preis prix
+    precio preco prezzo prijs; primary: haupt hoofd; product: produkt produit producto prodotto produto; province: prov
+    provincia provincie; public: publique publica publico pubblica offentlich; purchase: erwerb gekauft achete gekocht
+    acquistato purchased bought purch anschaffung kauf achat compra aquisicao adquisicion acquisto aankoop aanschaf
+    beschaffung inkoop ansch ek aankoopdatum einkauf koop; quantity: anzahl menge cantidad quantita quantite aantal
+    quantidade qnty qty quant; reason: raison razon razao ragione; reference: ref referenz referencia riferimento
+    referentie; region: regio regione; renewal: verlangerung renouvellement renovacion renovacao reconduction rinnovo
+    verlenging renew verl reconduccion renova prorrogacao prorroga prorogation; representative: representante
+    reprasentant representant rappresentante vertegenwoordiger rep; requesting: demandeur solicitante richiedente
+    requirente requisitante demandante proponente aanvragende anfordernde; reseller: revendedor revendeur rivenditore;
+    residual: rest residuel residuelle residuo residuale; responsible: encargado zustandiger verantwortlich
     verantwortlicher verantwortliche verantwoordelijke responsable responsavel responsabile zustandig resp; risk: risque
     risco riesgo rischio risiko; role: ruolo rol rolle; room: lokaal rm raum zimmer salle sala habitacion stanza kamer
     ruimte locale zi vano compartimento; sale: verkauf vente venta venda vendita verkoop; saving: einsparung economie
@@ -140,23 +141,23 @@ export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
     unterschrift assinatura sottoscrizione stipula handtekening formalizacion celebracao unterzeichnung ondertekening
     suscripcion teken; signed: signee firmada sottoscritto assinada getekend unterzeichnet unterschrieben signe firmado
     firmato ondertekend assinado; site: sede sitio sito vestiging; specification: especificacao especificacion
-    spezifikation specifica; start: decorrenza commencement begin beginn debut inicio inizio aanvang ingang beg; status:
-    statut estatus situacion situacao situazione sit; street: rua str strasse stras rue calle straat logradouro;
-    subcategory: subcat unterkategorie subcategoria sottocategoria subcategorie; subgroup: subgroep untergruppe
-    sottogruppo subgrupo; subject: betreff asunto assunto betreft; supplier: anbieter aanbieder vend vendor lieferant
-    lieferanten kreditor kreditoren fournisseur proveedor fornecedor fornitore leverancier provider contractant
-    contractor prestataire dienstleister auftragnehmer proveedora lieferfirma contratista contratada contratado lief lev
-    fourn suministrador crediteur toeleverancier opdrachtnemer forn fornec fornitrice; support: soporte supporto suporte
-    ondersteuning assistenza; tag: etichetta etiqueta etiquette etikett marcacao; technician: technicien tecnico
-    techniker technicus; term: termijn termini termine; title: titel titre titulo titolo; total: complessivo complessiva
-    gesamt totale totaal; type: typ tipo soort art tipologia; unit: unitario unitaire unitaria; until: till bis hasta
-    jusqu tot ate upto thru through fino; usage: uso utilizacao utilizzo gebruik nutzung utilisation utilizacion; user:
-    benutzer nutzer anwender utilisateur usuario utente gebruiker utilizador usager utilizzatore eindgebruiker
-    endbenutzer endanwender; valid: gultigkeit validite validita geldigheid validez gultig valide valido valida geldig
-    vigencia validity vig vigente; value: vlr val wert valeur valor valore waarde wrd; vehicle: fahrzeug vehiculo
-    vehicule veiculo veicolo voertuig; warehouse: lager almacen magazzino entrepot armazem magazijn; warranty: warr wty
-    garantie garantia garanzia guarantee gewahrleistung gar waarborg; year: jahr annee anno ano jaar ans jr; yes: ja oui
-    si sim`).flatMap((entry) => {
+    spezifikation specifica; start: decorrenza commencement begin beginn debut inicio inizio aanvang ingang beg
+    commence; status: statut estatus situacion situacao situazione sit; street: rua str strasse stras rue calle straat
+    logradouro; subcategory: subcat unterkategorie subcategoria sottocategoria subcategorie; subgroup: subgroep
+    untergruppe sottogruppo subgrupo; subject: betreff asunto assunto betreft; supplier: anbieter aanbieder vend vendor
+    lieferant lieferanten kreditor kreditoren fournisseur proveedor fornecedor fornitore leverancier provider
+    contractant contractor prestataire dienstleister auftragnehmer proveedora lieferfirma contratista contratada
+    contratado lief lev fourn suministrador crediteur toeleverancier opdrachtnemer forn fornec fornitrice; support:
+    soporte supporto suporte ondersteuning assistenza; tag: etichetta etiqueta etiquette etikett marcacao; technician:
+    technicien tecnico techniker technicus; term: termijn termini termine; title: titel titre titulo titolo; total:
+    complessivo complessiva gesamt totale totaal; type: typ tipo soort art tipologia; unit: unitario unitaire unitaria;
+    until: till bis hasta jusqu tot ate upto thru through fino; usage: uso utilizacao utilizzo gebruik nutzung
+    utilisation utilizacion; user: benutzer nutzer anwender utilisateur usuario utente gebruiker utilizador usager
+    utilizzatore eindgebruiker endbenutzer endanwender; valid: gultigkeit validite validita geldigheid validez gultig
+    valide valido valida geldig vigencia validity vig vigente; value: vlr val wert valeur valor valore waarde wrd;
+    vehicle: fahrzeug vehiculo vehicule veiculo veicolo voertuig; warehouse: lager almacen magazzino entrepot armazem
+    magazijn; warranty: warr wty garantie garantia garanzia guarantee gewahrleistung gar waarborg; year: jahr annee anno
+    ano jaar ans jr; yes: ja oui si sim`).flatMap((entry) => {
     const [concept = '', words = ''] = entry.split(': ');
     return words.split(' ').map((word) => [word, concept.split(' ')] as const);
   }),
@@ -340,7 +341,8 @@ const ASSET: Vocabulary = {
     ?colaborador; ?funcionario; ?last logon user; ?last user; ?last logged on user; affectataire; ?user fullname;
     -contact; zugeordnete person; ?person; ?entleiher; ?ausleiher; ?borrower; ?student; ?staff; ?staff name; ?teacher;
     ?holder; *user full name; ?beneficiaire; ?resguardante; ?in carico; ?employee assignee; ?end user; ?name agent;
-    ?responsible email; ?in bruikleen bij; ?sub custodian; ?carga atual; ?point of contact; ?poc; ?consignatario`,
+    ?responsible email; ?in bruikleen bij; ?sub custodian; ?carga atual; ?point of contact; ?poc; ?consignatario;
+    ?person id name`,
   business_unit: `
     bu; geschaftsbereich; organisationseinheit; unite commerciale; unidad de negocio; ?dependencia; ?department;
     ?division; ?departement; ?bereich; ?direction; -cost centre; -cost center; -kostenstelle; -company; -home unit;
@@ -352,7 +354,7 @@ const ASSET: Vocabulary = {
     ?direzione; ?directorate; ?dienst; ?unidade gestora; ?nome ug; ?organo contratante; ?orgao contratante; ?orgao;
     ?unidad promotora; ?bedarfstrager; ?service gestionnaire; ?service affectataire; ?requesting structure; ?service;
     ?unidade; ?setor responsible; ?betriebliche zuordnung; ?school; ?schule; ?ecole; ?laboratoire; ?escola; ?escuela;
-    ?scuola; ?facolta; ?facultad; ?faculdade; ?ufficio assignee; ?managing area`,
+    ?scuola; ?facolta; ?facultad; ?faculdade; ?ufficio assignee; ?managing area; ?amt; ?diretoria`,
   attached_supplier: `
     ${SELLERS}; supplier name; ?purchased from; supplied by; ?procured from; ?bezugsquelle; ?handler name; *supplier; ?sold
     by; ?supplied from; ?gekauft bei; ?gekocht bij; ?supplier company`,
@@ -424,7 +426,7 @@ const ASSET: Vocabulary = {
     cost; equipment cost; neupreis; ?asset value; ?purchase amount; ?unit value; ?item cost; ?replacement cost; ?preis
     euro; ?valeur; -total cost; ?acquisition amount; -list price; *purchase price; *purchase cost; ?value historical;
     ?gross value; ?valeur brute; ?purchase herstellungskosten; ?anschaffungs herstellungskosten; ?ak hk; ?unit amount;
-    ?amount unit; ?initial value; ?initial price; ?initial cost; -amount; ?valore di carico`,
+    ?amount unit; ?initial value; ?initial price; ?initial cost; -amount; ?valore di carico; ?pu; ?ak; ?valeur achat`,
   service_start_date: `
     in service; in service date; service start; service date; commissioning date; put into service; date de mise en
     service; mise en service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install date; ?installation
@@ -437,13 +439,16 @@ const ASSET: Vocabulary = {
     service; date entrada operacao; date start usage; date usage; in usage since; in gebruik sinds; indienststelling;
     date indienststelling; date in usage; ibn date; date ingebr; en service since; date puesta en funcionamiento;
     puesta en funcionamiento; date entrada em service; date entrada em operacao; entrada em service; entrada em
-    funcionamento; ?entrada em producao; start usage; put to use date; put to use; put into use`,
+    funcionamento; ?entrada em producao; start usage; put to use date; put to use; put into use; ?rollout; ?rollout
+    date; mis en service; date mis en service; in usage from`,
   depreciation_schedule: `
     depreciation; depreciation method; abschreibung; amortissement; depreciacion; depreciation plan; depreciation
     plano; depreciation piano; depreciation table; depreciation tabla; ?depreciation period; ?depreciation duree;
-    ?depreciation year; depreciation metodo; depreciation abschreibungsplan; abschreibungsplan`,
+    ?depreciation year; depreciation metodo; depreciation abschreibungsplan; abschreibungsplan; ?vida util; ?useful
+    life; ?nutzungsdauer; ?nd; ?duree de vie; ?vita utile; ?levensduur`,
   estimated_salvage_value: `
-    salvage; residual; residual value; restwert; valeur residuelle; ?scrap value; schrottwert; ?valor de rescate`,
+    salvage; residual; residual value; restwert; valeur residuelle; ?scrap value; schrottwert; ?valor de rescate;
+    ?valore recupero; ?valore di realizzo`,
   financial_notes: 'finance note; cost note',
   'currency.value': 'currency code; cost currency; munteenheid',
   'currency.symbol': 'currency sign; simbolo moeda; simbolo moneda',
@@ -469,7 +474,7 @@ const CONTRACT: Vocabulary = {
     ?product; ?product name; ?subscription; ?service name; ?record name; ?vertragsinhalt; ?descricao do contrato;
     ?app; ?app name; ?item; ?property; ?short text; ?kurztext; *contract name; *contract title; ?anlage; ?gerat;
     ?short name; kurzbezeichnung; ?voorwerp; ?voorwerp opdracht; ?oggetto affidamento; ?object contract; ?service
-    provided`,
+    provided; ?concepto`,
   number: `
     contract id; contract code; contract reference; reference number; award number; ?reference; ?unique id; ?po
     number; ?purchase order; ?purchase order number; ?bestellnummer; ?procurement id; ?award id; contract key;
@@ -479,12 +484,12 @@ const CONTRACT: Vocabulary = {
     ?tender id; ?tender number; ?tender reference; ?notice identifier; ?notice number; ?circuit id; ?lease number;
     ?subscription id; ?work order number; ?purchase document; -id; ?contract kenmerk; ?repertorio; ?number repertorio;
     ?rep number; ?number expediente organo; contrato id; -processo; -numero processo; ?contract code id; ?number
-    contract`,
+    contract; ?sow number`,
   parent_contract: `
     parent contract code; parent contract id; parent; parent no; msa; framework; framework agreement; contrat cadre;
     contrato marco; accord cadre; acuerdo marco; raamcontract; contratto quadro; accordo quadro; acordo quadro;
     primary contract; principal contract; ubergeordneter vertrag; raamovereenkomst; ?framework agreement reference;
-    ?msa reference; ?contrato mae`,
+    ?msa reference; ?contrato mae; ?under msa`,
   customer: `
     ?client company; ?auftraggeber name; ?account name; ?account; ?buyer; ?auftraggeber; ?opdrachtgever; ?committente;
     ?acheteur; ?acheteur name; ?buyer name; ?acheteurs nom`,
@@ -501,7 +506,8 @@ const CONTRACT: Vocabulary = {
     ?entity awardee; ?awardee entity`,
   status: `
     contract status; estado; estado del contrato; etat; ?contract state; ?active; current status; ?stato; ?phase;
-    vertragsstand; ?state; ?lifecycle status; situacao; situacao do contrato; *contract status; ?contract zustand`,
+    vertragsstand; ?state; ?lifecycle status; situacao; situacao do contrato; *contract status; ?contract zustand;
+    ?stand`,
   'category.name': `
     contract category; ?commodity; ?spend category; ?class; ?expense type; ?contract type; ?procurement category;
     ?procurement type; ?product category; ?material group; ?warengruppe; ?service category; ?goods category; ?purchase
@@ -518,7 +524,7 @@ const CONTRACT: Vocabulary = {
     description; ?order description; ?description of goods; ?description of goods service; *contract description;
     ?short description; ?description service; description object; ?specification; kurzbeschreibung; ?service provided;
     leistungsumfang; ?oggetto bando; ?object bando; ?complementary information; ?informacao complementar; ?complement
-    information`,
+    information; ?concepto`,
   business_unit: `
     bu; geschaftsbereich; organisationseinheit; unidad de negocio; ?dependencia; ?service area; ?department;
     ?department name; ?division; ?departement; ?agency; ?direction; ?area; ?owner department; -cost centre; -cost
@@ -531,7 +537,7 @@ const CONTRACT: Vocabulary = {
     ?unidade gestora; ?nome ug; ?organo contratante; ?orgao contratante; ?orgao; ?unidad promotora; ?bedarfstrager;
     ?service gestionnaire; ?service affectataire; ?requesting structure; -service; ?setor; ?department requesting;
     ?service proponente; ?struttura proponente; ?centro seccion; ?unidade; ?area requesting; ?manager area;
-    ?requesting; ?managing area`,
+    ?requesting; ?managing area; ?amt; ?fb amt; ?diretoria`,
   contract_start_date: `
     start; contract start; effective date; effective from; valid from; term start; laufzeit von; ?from; ?period from;
     -award date; contract effective date; valid since; entry into force; entree en vigueur; entrada en vigor; entrada
@@ -567,7 +573,8 @@ const CONTRACT: Vocabulary = {
     contratado; ?volumen; *contract value; *total value; *contract amount;
     ${each('contract; total; total contract; award; awarded; total award', 'value; amount; price; cost; sum; spend; worth; obligation; commitment')};
     ${each('?; ?contract; ?total; ?current; ?current contract; ?maximum; ?target; ?agreed; ?final; ?committed; ?base', 'value; amount; price; cost; spend; budget')}; ?auftragsvolumen;
-    ?opdrachtwaarde; ?final purchase value; ?awarded import; ?award amount tax; ?whole life value`,
+    ?opdrachtwaarde; ?final purchase value; ?awarded import; ?award amount tax; ?whole life value; ?amt; ?contract
+    amt; ?total amt; ?award amt`,
   first_offer_value: `
     first offer; initial offer; original offer; ?initial proposal value; ?offer initial value; ?prima offerta;
     ?premiere offre`,
@@ -579,7 +586,7 @@ const CONTRACT: Vocabulary = {
     cost month; price month; amount month; monthly recurring charge; monthly cost; monthly; monthly fee; ?monthly
     price; ?monthly charge; ?monatsrate; ?cuota mensual; ?loyer mensuel; ?monatsmiete; valor mensal; ?mensalidade;
     ?monthly rent; ?rent; ?loyer; ?mensualite; ?mensualidad; ?monatliche rate; ?monthly amount; ?monthly payment;
-    ?contract monthly; ?total monthly; ?amount monthly; ?price monthly; ?mrr`,
+    ?contract monthly; ?total monthly; ?amount monthly; ?price monthly; ?mrr; ?fee month; ?fee mes; ?cuota mes`,
   nrc: `
     non recurring charge; one time cost; one time; one off; one off cost; setup fee; setup cost; einmalkosten;
     einmalig; cout unique; coste unico; ?one time fee; ?installation cost; einmalige kosten; ?one time charge;
@@ -591,7 +598,7 @@ const CONTRACT: Vocabulary = {
     operating expenditure; opex amount; opex value; opex cost; opex; ?amount opex; ?betriebskosten`,
   payment_terms: `
     payment condition; ?payment period; ?term; ?net term; default payment term; credit term; condicao de pagamento;
-    ?zahlungsweise; ?forma de pago; ?mode de paiement; *payment term; payment termijn`,
+    ?zahlungsweise; ?forma de pago; ?mode de paiement; *payment term; payment termijn; ?payment`,
   financing: `
     financing type; finanzierung; financement; financiacion; ?funding; financing mode; financing form; financing
     method; ?finance method; financing art; purchase lease`,
@@ -599,7 +606,7 @@ const CONTRACT: Vocabulary = {
   approver: 'approved by; genehmigt von; approver name; ?approved; aprovador',
   signer: `
     signed by; signatory; unterzeichner; unterschrieben von; signataire; firmante; ?company signed by; signer name;
-    signatory name`,
+    signatory name; ?client signer; ?customer signer`,
   signed_date: `
     signed on; signature date; signing date; fecha de firma; ?execution date; ?abschlussdatum; ?vertragsdatum;
     ?company signed date; sign date; ?contract abschluss; ?vertragsabschluss; ?notification date`,
@@ -608,7 +615,7 @@ const CONTRACT: Vocabulary = {
 const COUNTERPARTY: Vocabulary = {
   ...LOCATION,
   state_province: `
-    ${LOCATION['state_province']!}; ?etat; ?estado; ?entidad federativa`,
+    ${LOCATION['state_province']!}; ?etat; ?estado; ?entidad federativa; ?edo`,
   'category.name': `
     ?supplier category; ?customer category; ?classification; ?industry; ?type of supplier; ?business category;
     ?supplier group; ?customer group; -type; ?commodity; ?trade; ?spend category; ?famille; ?warengruppe; ?customer
@@ -637,7 +644,7 @@ const COUNTERPARTY: Vocabulary = {
   address_line_2: `
     street 2; adresszeile 2; adresszusatz; complement d adresse; ?address suffix; ?suite; line 2; address suite;
     adresse ligne 2; ?address extra; ?building; ?district; -zusatz; ?street address 2; complemento; ?bairro;
-    ?complement; compl; ?colonia`,
+    ?complement; compl; ?colonia; ?cplt`,
   zip_postal_code: `
     post code; cp; ?pin; post zip code; zip postcode; pin code; pincode; postal; zip postal; cep; *postal code; *zip
     code; *postcode; *zip`,
@@ -645,10 +652,11 @@ const COUNTERPARTY: Vocabulary = {
     phone number; office phone; business phone; work phone; rufnummer; ?durchwahl; ?contact number; ?contact phone;
     ?contact phone number; ?contact person phone; ?switchboard; ?festnetz; ?landline; main phone; primary phone;
     company phone; phone 1; festnetznummer; ?central phone; ?sale phone; ?contact; ?contact office phone; telefono
-    fijo; ?toll free; ?toll free phone; ?person phone; *phone number; ?fone; ?phone fixe; ?phone fisso; phone fijo`,
+    fijo; ?toll free; ?toll free phone; ?person phone; *phone number; ?fone; ?phone fixe; ?phone fisso; phone fijo;
+    ?phone bureau; ?phone office`,
   mobile: `
     mobile number; mobile phone; cellular; portable; phone portable; ?contact mobile; portable numero; gsm; ?whatsapp;
-    contact cell phone; *mobile number; ?whats app`,
+    contact cell phone; *mobile number; ?whats app; ?port; ?phone perso; ?phone personal; ?phone personnel`,
   fax: 'fax number; facsimile; *fax',
   website: `
     web site; web; url; homepage; http; home page; web page; webpage; web address; internet; internetseite; webseite;

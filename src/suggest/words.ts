@@ -43,6 +43,7 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
   // What an amount is held against is not what it is.
   [/\s(?:vs|versus)\b.*$/iu, ''],
   [/\be[\s-]*mails?\b/giu, 'email'],
+  [/\b(cap|op)\s+ex\b/giu, '$1ex'],
   [
     /\b(?:contrat[\s-]+cadre|contrato[\s-]+(?:marco|quadro)|contratto[\s-]+quadro|accordo?[\s-]+(?:cadre|quadro)|acordo[\s-]+quadro|acuerdo[\s-]+marco|rahmenvertrag|raam(?:overeenkomst|contract))(?!\p{L})/giu,
     'msa',
@@ -93,6 +94,7 @@ export function wordsOf(text: string): Words {
     return ' ';
   });
   for (const [expression, plain] of EXPRESSIONS) whole = whole.replace(expression, plain);
+  whole = whole.replace(ABBREVIATED, (all, beginning: string) => abbreviated(beginning) ?? all);
   const all = pieces(whole);
   // A heading that is nothing but an aside or a filler still has its words.
   const said = all.length > 0 ? all : aside.splice(0);
@@ -105,6 +107,17 @@ export function wordsOf(text: string): Words {
     spelt: said.map(singular),
     aside: aside.flatMap((word) => expand(word)),
   };
+}
+
+/** `Gewährl. bis`, `Scad. manut.` */
+const ABBREVIATED = /(\p{L}{3,})\.(?!\p{L})/gu;
+
+/** What a word stands for that is cut short, where all that begin so mean one thing; undefined where it means something itself. */
+function abbreviated(text: string): string | undefined {
+  const [beginning = ''] = pieces(text);
+  if (concepts(beginning)) return undefined;
+  const meant = new Set([...CONCEPTS].flatMap(([word, one]) => (word.startsWith(beginning) ? [one.join(' ')] : [])));
+  return meant.size === 1 ? ` ${[...meant][0]} ` : undefined;
 }
 
 /** The word a heading begins with, as in `Words`; '' where it has none. */
