@@ -42,7 +42,7 @@ export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
     1: one; 2: two; account: acct konto compte cuenta conta rekening; acquisition: acq acquis aquis adq; action: accion
     acao azione actie aktion; activation: aktivierung ativacao activacion attivazione activering; active: aktiv actief;
     activity: activite actividad atividade attivita activiteit tatigkeit; actual: atual attuale huidige; address: addr
-    adr adresse anschrift direccion indirizzo adres endereco morada; amount: summe somme suma somma soma amt betrag
+    adr adresse anschrift direccion indirizzo adres endereco morada; amount: summe somme suma somma soma betrag
     montant importe importo bedrag monto imp montante; annual: jahrliche annuo annua jahrlich annuel annuelle anual
     annuale jaarlijks yearly; approval: freigabe genehmigung approvazione; approved: genehmigt freigegeben approuve
     aprobado approvato goedgekeurd aprovado; approver: approbateur aprobador aprovador approvatore genehmiger
