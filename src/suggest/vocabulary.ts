@@ -573,8 +573,8 @@ const CONTRACT: Vocabulary = {
     contratado; ?volumen; *contract value; *total value; *contract amount;
     ${each('contract; total; total contract; award; awarded; total award', 'value; amount; price; cost; sum; spend; worth; obligation; commitment')};
     ${each('?; ?contract; ?total; ?current; ?current contract; ?maximum; ?target; ?agreed; ?final; ?committed; ?base', 'value; amount; price; cost; spend; budget')}; ?auftragsvolumen;
-    ?opdrachtwaarde; ?final purchase value; ?awarded import; ?award amount tax; ?whole life value; ?amt; ?contract
-    amt; ?total amt; ?award amt`,
+    ?opdrachtwaarde; ?final purchase value; ?awarded import; ?award amount tax; ?whole life value; ?amt; contract
+    amt; total amt; award amt`,
   first_offer_value: `
     first offer; initial offer; original offer; ?initial proposal value; ?offer initial value; ?prima offerta;
     ?premiere offre`,
