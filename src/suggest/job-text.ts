@@ -124,7 +124,7 @@ const BESIDE_NAME: Readonly<Record<ResourceName, string>> = {
 };
 
 /** What tells records apart, where no column does: a person must choose. */
-function matchChoices({ rows, resource, keys, missing }: Suggestion): string[] {
+function matchChoices({ rows, alike, resource, keys, missing }: Suggestion): string[] {
   const measured = keys.map((key) => `${keyFacts(key, rows)} (${key.field})`);
   const facts = measured.length > 0 ? ` ${measured.join('; ')}.` : ' No column means a field that identifies one.';
   const choice = (text: string, why: string) => behind(`# match: { ${text} }`, why, 52);
@@ -143,7 +143,7 @@ function matchChoices({ rows, resource, keys, missing }: Suggestion): string[] {
     ),
     choice(
       'key: none, duplicates: first',
-      'the same; of rows that are alike in every mapped column the first is taken',
+      `the same; of rows that are alike in every mapped column the first is taken${alike > 0 ? `; ${counted(alike, 'row')} here repeat${alike === 1 ? 's' : ''} an earlier one in every cell` : ''}`,
     ),
   ];
   const absent = missing.filter(({ constant }) => constant === undefined);

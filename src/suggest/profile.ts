@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { columnName } from '../files/table/cell-range.js';
 import { type Cell, isBlank, type SheetRow, shownText } from '../model/row.js';
 import type { OpenSource, SourceFormat } from '../model/source.js';
@@ -39,6 +40,8 @@ export interface FileProfile {
   readonly rows: number;
   /** Rows whose cells cannot be told apart; they are in no count but `rows`. */
   readonly uneven: number;
+  /** Rows that repeat an earlier one in every cell, as far as rows were kept to compare with. */
+  readonly alike: number;
   readonly columns: readonly Column[];
   readonly sample: readonly SheetRow[];
   /** Whether the sample is every row. */
@@ -76,6 +79,8 @@ export async function profileFile(source: OpenSource, limits: Partial<ProfileLim
   let step = 1;
   let rows = 0;
   let uneven = 0;
+  let alike = 0;
+  const lines = new Set<string>();
   const nulls = new Map<string, string>();
   for await (const batch of source.rows()) {
     for (const row of batch) {
@@ -87,6 +92,9 @@ export async function profileFile(source: OpenSource, limits: Partial<ProfileLim
       }
       const cells = row.cells.slice(0, headings.length).map((cell) => (isNull(cell, nulls) ? '' : cell));
       for (const [index, counter] of counters.entries()) counter.add(cells[index]);
+      const line = createHash('sha1').update(JSON.stringify(cells)).digest('base64');
+      if (lines.has(line)) alike++;
+      else if (lines.size < distinct) lines.add(line);
       if ((rows - uneven - 1) % step !== 0) continue;
       sample.push({ row: row.row, cells: cells.map(bounded) });
       if (sample.length <= room) continue;
@@ -107,7 +115,7 @@ export async function profileFile(source: OpenSource, limits: Partial<ProfileLim
       cells: cellsOf(index, sample),
     };
   });
-  return { format, rows, uneven, columns, sample, whole: step === 1, nulls: [...nulls.values()] };
+  return { format, rows, uneven, alike, columns, sample, whole: step === 1, nulls: [...nulls.values()] };
 }
 
 /** As a job names the columns of these headings; undefined where none can. */

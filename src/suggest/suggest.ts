@@ -17,6 +17,8 @@ export interface Suggestion {
   readonly resource: ResourceName;
   /** Data rows of the file. */
   readonly rows: number;
+  /** Rows that repeat an earlier one in every cell, at least. */
+  readonly alike: number;
   /** In the order of the file. */
   readonly columns: readonly SuggestedColumn[];
   /** Without a key the job says what a person may choose. */
@@ -103,6 +105,7 @@ export async function suggestJob(spec: ResourceSpec, source: OpenSource, ask?: A
   const found = {
     resource: spec.name,
     rows: file.rows,
+    alike: file.alike,
     columns: assigned.map((one) => suggested(one, whole)),
     key,
     keys: tried,
