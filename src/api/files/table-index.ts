@@ -34,6 +34,8 @@ const PAGE_CHARACTERS = 2_000_000;
 /** So long a page waits for rows that are not there yet, and so often it looks. */
 const PATIENCE_MS = 800;
 const LOOK_MS = 10;
+/** So long every page waits: a small table is whole by then, and its rows are counted. */
+const GRACE_MS = 100;
 
 /** Of a large file: what is judged by itself, where the whole takes longer. */
 const HEAD_BYTES = 512 * 1024;
@@ -216,8 +218,9 @@ export class TableIndex {
 
   /** Until it is filled so far, to its end, or for as long as somebody who scrolls will wait. */
   private async until(reached: () => boolean): Promise<void> {
-    const end = performance.now() + PATIENCE_MS;
-    while (this.state === 'filling' && !reached() && performance.now() < end) await pause(LOOK_MS);
+    const begun = performance.now();
+    const isDue = (ms: number) => performance.now() - begun > ms;
+    while (this.state === 'filling' && !isDue(reached() ? GRACE_MS : PATIENCE_MS)) await pause(LOOK_MS);
     if (this.failure !== undefined) throw this.failure;
     if (this.state === 'closed') throw new RunError('failed', 'The table was closed meanwhile. Ask again.');
   }
