@@ -38,7 +38,9 @@ function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
     <div className="stack">
       <h1>
         {stopped === 0
-          ? `No brake stopped the last night of the ${counted(jobs.length, 'job')}`
+          ? jobs.some(({ last }) => last)
+            ? `No brake stopped the last night of the ${counted(jobs.length, 'job')}`
+            : `None of the ${counted(jobs.length, 'job')} has had a night yet`
           : `The last night of ${number(stopped)} of ${counted(jobs.length, 'job')} was stopped, and waits for you`}
       </h1>
       <JobTable jobs={jobs} at="/nights" />

@@ -107,8 +107,8 @@ function firstLine(runs: readonly Run[], filtered: boolean, more: boolean): stri
     const these = more ? `${counted(n, 'run')} and more match` : counted(n, 'run matches', 'runs match');
     return `${these}; ${waiting === 0 ? 'none of them needs you' : `${number(waiting)} ${need} you`}.`;
   }
-  if (waiting === 0) return `Nobody is needed: the latest ${counted(n, 'run')} ended well.`;
-  return `${number(waiting)} of the latest ${counted(n, 'run')} ${need} you.`;
+  if (waiting === 0) return `Nobody is needed: the latest ${n === 1 ? 'run' : counted(n, 'run')} ended well.`;
+  return n === 1 ? 'The latest run needs you.' : `${number(waiting)} of the latest ${counted(n, 'run')} ${need} you.`;
 }
 
 /**
