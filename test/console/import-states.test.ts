@@ -382,6 +382,31 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await close();
   });
 
+  it('says in the job what becomes of rows without a key that are alike, and of texts that are too long', async () => {
+    const columns = SUGGESTION.columns.map((one) => (one.field === 'name' ? { ...one, converts: 0.9 } : one));
+    const { page, sent, close } = await stage({
+      ...BASE,
+      ...FINE,
+      'POST /suggestions': { ...SUGGESTION, key: null, columns },
+      'POST /runs': { id: ID },
+    });
+    await page.goto('/import/u1?step=columns');
+    await page.getByRole('combobox', { name: 'Lifecycle stage' }).fill('Stock');
+    const alike = page.getByRole('combobox', { name: 'Rows that are alike' });
+    expect(await alike.count()).toBe(0);
+    await page
+      .getByRole('combobox', { name: 'What tells one asset' })
+      .selectOption('nothing: every row is a new record');
+    await alike.selectOption('one goes in');
+    await page.getByRole('combobox', { name: 'Long texts of Item' }).selectOption('too long: cut it');
+    await page.getByRole('button', { name: 'Check 240 rows' }).click();
+    await page.getByText('All 240 rows are fine').waitFor();
+    expect(sent.find(({ what }) => what === 'POST /runs')?.body).toMatchObject({
+      job: { match: { key: 'none', duplicates: 'first' }, columns: { Item: { field: 'name', overflow: 'cut' } } },
+    });
+    await close();
+  });
+
   it('orders once, however often a button is pressed', async () => {
     const one = await stage({ ...BASE, ...WITHIN, 'POST /runs': undefined });
     const { page, sent } = one;

@@ -9,12 +9,14 @@ import { Button, Card, Choose, Field, Prose, Warnings } from '../kit/parts.js';
 import {
   constantIn,
   createsMissing,
+  duplicatesIn,
   fieldIn,
   type Job,
   keyIn,
   missing,
   optionIn,
   withConstant,
+  withDuplicates,
   withField,
   withKey,
   withMissing,
@@ -64,6 +66,15 @@ export function ColumnsStep({ resource: own, ...rest }: Matching) {
           onChoose={(name) => anew((now) => withSource(now, now.source, name))}
         />
         <KeyChoice {...matching} />
+        {key?.length === 0 && (
+          <Choose
+            label="Rows that are alike"
+            hint="in every column that goes in"
+            value={duplicatesIn(job)}
+            options={DUPLICATES}
+            onChoose={(value) => change((now) => ({ ...now, job: withDuplicates(job, value) }))}
+          />
+        )}
       </div>
       {wanted.length > 0 && (
         <Card title={`A new ${resource.name} needs ${counted(wanted.length, 'value')} that no column gives`}>
@@ -120,6 +131,8 @@ export function ColumnsStep({ resource: own, ...rest }: Matching) {
 
 type Options = ComponentProps<typeof Choose>['options'];
 const BLANKS: Options = Object.entries({ keep: 'blank keeps the value', clear: 'blank empties it' });
+const DUPLICATES: Options = Object.entries({ reject: 'the first goes in, the others need you', first: 'one goes in' });
+const LONG: Options = Object.entries({ reject: 'too long: leave the row out', cut: 'too long: cut it' });
 /** What becomes of a row whose name the service lacks; for these records a name is enough to create one. */
 const MISSING = (one: Creatable): Options =>
   Object.entries({ reject: `unknown ${one}: leave the row out`, create: `unknown ${one}: create it` });
@@ -180,6 +193,11 @@ function ColumnLine({ of: { change }, job, suggested, resource, found }: Matchin
           (found.converts !== 1 || !asFound || creates) &&
           choice(`Unknown names of ${heading}`, creates ? 'create' : 'reject', MISSING(creatable), (missing) =>
             set(withMissing(job, missing)),
+          )}
+        {known?.type === 'text' &&
+          (found.converts !== 1 || !asFound) &&
+          choice(`Long texts of ${heading}`, optionIn(job, heading, 'overflow') ?? 'reject', LONG, (overflow) =>
+            set(withOption(job, heading, { overflow })),
           )}
         {known?.type === 'date' &&
           choice(`Dates of ${heading}`, String(dates) === String(datesFound) ? '' : dates, DATES, (format) =>

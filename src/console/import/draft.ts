@@ -73,11 +73,15 @@ export function withField(job: Job, suggested: Job, heading: string, field: stri
 }
 
 /** What a column says beside its field. */
-export function optionIn(job: Job, heading: string, name: 'blank' | 'dates'): unknown {
+export function optionIn(job: Job, heading: string, name: 'blank' | 'dates' | 'overflow'): unknown {
   return own(own(job['columns'], heading), name);
 }
 
-export function withOption(job: Job, heading: string, option: { blank: string } | { dates: unknown }): Job {
+export function withOption(
+  job: Job,
+  heading: string,
+  option: { blank: string } | { dates: unknown } | { overflow: string },
+): Job {
   const given = own(job['columns'], heading);
   const full = typeof given === 'string' ? { field: given } : members(given);
   return { ...job, columns: { ...members(job['columns']), [heading]: { ...full, ...option } } };
@@ -104,6 +108,15 @@ export function withKey(job: Job, field: string | null): Job {
   const { unique_field: _, ...match } = members(job['match']);
   const guarded = job['resource'] === 'asset' && (field === 'name' || field === 'serial_number');
   return { ...job, match: { ...match, key: field ?? 'none', ...(guarded && { unique_field: field }) } };
+}
+
+/** What becomes of a row that repeats an earlier one in every mapped column: `first` skips it. */
+export function duplicatesIn(job: Job): string {
+  return String(own(job['match'], 'duplicates') ?? 'reject');
+}
+
+export function withDuplicates(job: Job, duplicates: string): Job {
+  return { ...job, match: { ...members(job['match']), duplicates } };
 }
 
 /** Whether names of suppliers and customers that the service lacks are created first. */

@@ -55,7 +55,7 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
         <div>
           <h3>{created > creates.length ? 'The first of the new records' : 'New records'}</h3>
           {creates.map(({ row, key, values }) => (
-            <Fold key={row} name={key || `Row ${row}`} what={counted(values.length, 'value')}>
+            <Fold key={row} name={key || `Row ${row}`} what={values.map(({ value }) => value).join(' · ')}>
               {values.map(({ field, value }) => (
                 <li key={field}>
                   <bdi className="soft">{label(field)}</bdi>
@@ -89,8 +89,8 @@ function References({ run }: { run: RunDetail }) {
 function Fold({ name, what, children }: { name: string; what: string; children: ReactNode }) {
   return (
     <details className="edits">
-      <summary>
-        <bdi>{name}</bdi> <span className="soft">{what}</span>
+      <summary className="cut">
+        <bdi>{name}</bdi> <bdi className="soft">{what}</bdi>
       </summary>
       <ul className="pairs stack tight">{children}</ul>
     </details>

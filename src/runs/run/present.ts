@@ -1,4 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
+import { counted, grouped } from '../../model/grouped.js';
 import type { Brakes, RowsJob } from '../../model/job.js';
 import type { OutcomeCounts } from '../../model/outcome.js';
 import type { ReconcileFacts } from '../../model/reconcile.js';
@@ -83,15 +84,15 @@ export function brakesOf(
 ): { readonly name: keyof Brakes; readonly limit: string; readonly found: string }[] {
   const limits = { ...(kind === 'reconcile' ? RECONCILE_LIMITS : {}), ...given(brakes) };
   const total = rows?.total ?? 0;
-  const of = (count: number) => (total === 0 ? String(count) : `${count} of ${total} rows`);
+  const of = (count: number) => (total === 0 ? grouped(count) : `${grouped(count)} of ${counted(total, 'row')}`);
   const found: Readonly<Record<string, string>> = {
     max_invalid: of((rows?.invalid ?? 0) + (rows?.duplicate ?? 0) + (rows?.ambiguous ?? 0)),
     max_rejected: of(rows?.rejected ?? 0),
     max_updates: of(updates),
     max_creates: of(creates),
     max_cleared: of(cleared),
-    max_orphans: reconcile ? `${reconcile.orphans.fresh} newly missing` : '',
-    min_rows: `${total} rows`,
+    max_orphans: reconcile ? `${grouped(reconcile.orphans.fresh)} newly missing` : '',
+    min_rows: counted(total, 'row'),
   };
   return NAMES.flatMap((name) => {
     const limit = limits[name];
