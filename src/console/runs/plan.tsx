@@ -31,6 +31,7 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
           { n: created, what: 'to create', tone: 'good', icon: 'check' },
           { n: updated, what: 'to update', tone: 'good', icon: 'check' },
           { n: unchanged, what: 'unchanged, nothing is sent' },
+          { n: run.outcomes?.skipped ?? 0, what: 'skipped', rare: true },
           {
             n: cleared,
             what: cleared === 1 ? 'value to empty' : 'values to empty',
