@@ -108,8 +108,10 @@ export async function stage(answers: Answers, expected = /status of (?:40\d|50\d
   served ??= serve();
   const origin = await served;
   let who = before;
-  if (who?.context.browser()?.isConnected() && !who.page.isClosed()) await who.anew(expected);
-  else {
+  if (who?.context.browser()?.isConnected() && !who.page.isClosed()) {
+    scene = { answers: { 'GET /blank': ' ' }, sent: [] };
+    await who.anew(expected, '/api/v1/blank');
+  } else {
     who = before = await visitor(origin, expected);
     await who.context.addInitScript(EVENTS);
   }
