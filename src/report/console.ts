@@ -3,7 +3,7 @@ import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
 import { shorten, visible } from '../model/visible.js';
 import { nextLines } from './next-steps.js';
 import { count, counted, duration, requestsText, type Summary, shownFaults } from './summary.js';
-import { glance, headline, outcomeWords } from './words.js';
+import { glance, headline, outcomeWords, wordsOf } from './words.js';
 
 const MAX_FAULTS = 3;
 
@@ -44,12 +44,13 @@ function rehearsal({ dry_run: dry, kind }: Summary): string {
   return kind === 'reconcile' ? 'REPORT ONLY, nothing was written. ' : 'DRY RUN, nothing was written. ';
 }
 
-function outcomeLines({ rows, dry_run: dry, kind: run }: Summary): string[] {
+function outcomeLines(summary: Summary): string[] {
+  const { rows, dry_run: dry, kind: run } = summary;
   const present = OUTCOMES.filter((kind) => rows[kind] > 0);
   const width = Math.max(...present.map((kind) => count(rows[kind]).length), 1);
   return present.map((kind) => {
     const flag = GOOD_OUTCOMES.has(kind) ? ' ' : '!';
-    const { label, meaning } = outcomeWords(kind, dry, run);
+    const { label, meaning } = outcomeWords(kind, dry, wordsOf(summary));
     const name = run === 'undo' ? label.toLowerCase().padEnd(17) : kind.padEnd(13);
     return `${flag} ${count(rows[kind]).padStart(width)}  ${name}  ${meaning}`;
   });

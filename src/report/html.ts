@@ -33,7 +33,7 @@ import {
   when,
 } from './summary.js';
 import type { Reason, Samples } from './tally.js';
-import { advice, headline, outcomeWords } from './words.js';
+import { advice, headline, outcomeWords, wordsOf } from './words.js';
 
 /** What becomes of records. */
 export interface ShownChanges {
@@ -197,7 +197,7 @@ function outcomes(summary: Summary): Markup | false {
     table(
       { Outcome: '', [things]: 'num w-count', Share: 'num w-count wide', 'What it means': '' },
       present.map((kind) => {
-        const { label, meaning } = outcomeWords(kind, dry, summary.kind);
+        const { label, meaning } = outcomeWords(kind, dry, wordsOf(summary));
         return html`<tr><th scope="row"><span class="dot" style="background:var(--${kind})"></span>${label}${inFiles(kind, label)}</th><td class="num">${count(rows[kind])}</td><td class="num soft wide">${share(rows[kind], rows.total)}</td><td>${meaning}</td></tr>`;
       }),
     ),
@@ -262,7 +262,7 @@ ${kinds.map((kind) => {
   const reasons = samples.get(kind) ?? [];
   const shown = reasons.reduce((sum, { rows }) => sum + rows, 0);
   const all = summary.rows[kind];
-  const words = outcomeWords(kind, summary.dry_run, summary.kind);
+  const words = outcomeWords(kind, summary.dry_run, wordsOf(summary));
   return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${counted(all, thing)}${inFiles(kind, words.label)}${
     all > shown && html` <span class="soft">(${count(shown)} of them here; the others are in results.csv)</span>`
   }</summary>

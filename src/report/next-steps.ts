@@ -72,9 +72,7 @@ function ofImport(summary: Summary): string[] {
     braked === 'plan' &&
       'Check whether the file is the right one and complete. If its numbers are meant, run it again with `--force`.',
     braked === 'refusals' && correct.length === 0 && 'Correct what the service refused and run the file again.',
-    rows.unknown > 0 &&
-      `Look up ${these(rows.unknown, 'row')} marked unknown in the service first: it never said whether it took ${them(rows.unknown)}. ` +
-        `Then \`rowferry runs retry ${run}\` takes ${them(rows.unknown)} up: what is there is not sent again.`,
+    rows.unknown > 0 && unknownStep(summary, rows.unknown),
     ...lossSteps(summary),
     ...correct,
     // Nothing is wrong with their cells.
@@ -87,6 +85,17 @@ function ofImport(summary: Summary): string[] {
   ];
   return steps.filter((step) => step !== false);
 }
+
+/** Of rows that cannot be looked up only a person finds out what became of them. */
+function unknownStep({ append, resource, run, reports }: Summary, n: number): string {
+  const first = `Look up ${these(n, 'row')} marked unknown in the service first: it never said whether it took ${them(n)}.`;
+  if (!append && resource !== 'customer')
+    return `${first} Then \`rowferry runs retry ${run}\` takes ${them(n)} up: what is there is not sent again.`;
+  const rejected = rejectedIn(reports) ?? 'the rejected file';
+  return `${first} Delete from ${rejected} what is there. Of what is not, empty the cell in _outcome and import ${rejected}: a row that is still marked unknown is not sent.`;
+}
+
+const rejectedIn = (reports: Summary['reports']) => reports.find((name) => name.startsWith('rejected.'));
 
 /** Values that are gone, though their rows ended well. */
 function lossSteps(summary: Summary): string[] {
@@ -107,19 +116,26 @@ function lossSteps(summary: Summary): string[] {
 }
 
 /** The rows whose cells somebody has to put right. */
-function toCorrect({ rows, reports }: Summary): string[] {
-  const rejected = reports.find((name) => name.startsWith('rejected.'));
+function toCorrect({ rows, reports, append }: Summary): string[] {
+  const rejected = rejectedIn(reports);
   if (!rejected || rowsToCorrect(rows) === 0) return [];
   const reached = rows.not_attempted > 0 ? ' or were not reached' : '';
   const all = rowsForPerson(rows);
   const held = all === 1 ? 'the one row that needs a person' : `the ${count(all)} rows that need a person${reached}`;
   const cells = rejected.endsWith('.xlsx') ? 'the red cells' : 'the values its last columns name';
   const steps = [
-    `Correct ${rejected} and import it again with the same job: it holds ${held}; correct ${cells}. Columns that begin with an underscore are ignored, and rows that are in already are not sent twice.`,
+    `Correct ${rejected} and import it again with the same job: it holds ${held}; correct ${cells}. ${
+      append
+        ? 'It holds no row that is in; import it once, as each of its rows becomes a record.'
+        : 'Columns that begin with an underscore are ignored, and rows that are in already are not sent twice.'
+    }`,
   ];
+  const marked = `Take out of it the ${rows.duplicate === 1 ? 'row' : 'rows'} marked duplicate`;
   if (rows.duplicate > 0)
     steps.push(
-      `Take out of it the ${rows.duplicate === 1 ? 'row' : 'rows'} marked duplicate, except where that row is the right one: imported again by itself a duplicate overwrites that record.`,
+      append
+        ? `${marked}: ${rows.duplicate === 1 ? 'it repeats an earlier row' : 'they repeat earlier rows'} in every mapped column, and would be there twice. Or let the job skip such rows: \`match: { duplicates: first }\`.`
+        : `${marked}, except where that row is the right one: imported again by itself a duplicate overwrites that record.`,
     );
   return steps;
 }

@@ -3,7 +3,7 @@ import type { IssueCode } from '../model/issue.js';
 import { GOOD_OUTCOMES, noOutcomes, type Outcome, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
 import { shorten } from '../model/visible.js';
 import { faultsOf } from './report-lines.js';
-import { count, counted, type LostRows, type TopFault } from './summary.js';
+import { count, counted, type LostRows, type SkippedRows, type TopFault } from './summary.js';
 
 /** What the summary and the page show of millions of rows, gathered as they pass. Counts are never capped, details are. */
 export interface Tally {
@@ -12,6 +12,7 @@ export interface Tally {
   readonly topFaults: readonly TopFault[];
   /** The reasons of each outcome that needs a person, the commonest first. */
   readonly samples: Samples;
+  readonly skipped: SkippedRows;
   add(outcome: Outcome): void;
 }
 
@@ -46,8 +47,10 @@ export function createTally(): Tally {
   const counts = noOutcomes();
   const groups = new Map<string, Group>();
   const reasons = new Map<OutcomeKind, Map<string, { rows: number; first: Outcome[] }>>();
+  const skipped = { existing: 0, repeated: 0, no_record: 0 };
   return {
     counts,
+    skipped,
     get samples() {
       const byMost = (of: Iterable<Reason>) => [...of].sort((a, b) => b.rows - a.rows).slice(0, REASONS);
       return new Map([...reasons].map(([kind, of]) => [kind, byMost(of.values())]));
@@ -66,6 +69,12 @@ export function createTally(): Tally {
     },
     add(outcome) {
       counts[outcome.kind]++;
+      if (outcome.kind === 'skipped') {
+        const has = (wanted: IssueCode) => outcome.issues.some(({ code }) => code === wanted);
+        if (has('not_a_record')) skipped.no_record++;
+        else if (has('duplicate_row')) skipped.repeated++;
+        else if (outcome.id !== undefined) skipped.existing++;
+      }
       for (const { code, column, field, value } of faultsOf(outcome)) {
         const place = column === undefined ? { ...(field === undefined ? {} : { field }) } : { column };
         const own = `${code}\0${column ?? ''}\0${column === undefined ? (field ?? '') : ''}`;

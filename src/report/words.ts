@@ -45,12 +45,12 @@ const WORDS: Readonly<Record<OutcomeKind, Words>> = {
   skipped: {
     label: 'Skipped',
     meaning:
-      'Left out by the job’s own rule for existing or missing records, or no record at all: a total, a note, the heading again.',
+      'Left out by the job’s own rule for existing or missing records or for rows that are alike, or no record at all: a total, a note, the heading again.',
   },
   invalid: {
     label: 'Invalid',
     meaning: 'A value breaks a rule or a name was not found. Checked here, never sent.',
-    next: 'Correct the marked cells.',
+    next: 'Correct the cells that the reasons name.',
   },
   duplicate: {
     label: 'Duplicate',
@@ -85,7 +85,7 @@ const WORDS: Readonly<Record<OutcomeKind, Words>> = {
   unknown: {
     label: 'Unknown',
     meaning: 'Sent, but no answer tells whether it took effect. It is never sent again blindly.',
-    next: 'Look the record up in the service. If it is missing, import the row again.',
+    next: 'Look the record up in the service. If it is there, delete the row; if not, empty its _outcome cell and import it again.',
   },
   not_attempted: {
     label: 'Not reached',
@@ -149,7 +149,21 @@ const RECONCILE: Readonly<Partial<Record<OutcomeKind, Partial<Words>>>> = {
   },
 };
 
-const OTHERWISE: Readonly<Partial<Record<RunKind, Readonly<Partial<Record<OutcomeKind, Partial<Words>>>>>>> = {
+/** What is said otherwise of rows that have no key. */
+const APPEND: Readonly<Partial<Record<OutcomeKind, Partial<Words>>>> = {
+  duplicate: {
+    meaning: 'An earlier row of this file is the same in every mapped column; the earlier one was handled.',
+    next: 'Delete the row: imported again, it becomes a second record. Or let the job skip such rows: match: { duplicates: first }.',
+  },
+};
+
+/** Whose words a run has. */
+type WordsOf = RunKind | 'append';
+
+export const wordsOf = ({ kind, append }: Pick<Summary, 'kind' | 'append'>): WordsOf => (append ? 'append' : kind);
+
+const OTHERWISE: Readonly<Partial<Record<WordsOf, Readonly<Partial<Record<OutcomeKind, Partial<Words>>>>>>> = {
+  append: APPEND,
   undo: UNDO,
   reconcile: RECONCILE,
 };
@@ -158,7 +172,7 @@ const OTHERWISE: Readonly<Partial<Record<RunKind, Readonly<Partial<Record<Outcom
 export function outcomeWords(
   kind: OutcomeKind,
   dryRun: boolean,
-  run: RunKind = 'import',
+  run: WordsOf = 'import',
 ): { label: string; meaning: string; next?: string } {
   const { label, meaning, rehearsed, next }: Words = { ...WORDS[kind], ...OTHERWISE[run]?.[kind] };
   const chosen =
@@ -447,7 +461,8 @@ function nothingRead({ status, kind, reconcile }: Summary): string {
   return orphans > 0 ? `The file holds no data rows; ${orphaned(orphans)}.` : 'The file holds no data rows.';
 }
 
-function rowsIn({ rows, dry_run: dry, status }: Summary): string[] {
+function rowsIn(summary: Summary): string[] {
+  const { rows, dry_run: dry, status, skipped } = summary;
   const inPlace = rowsInPlace(rows);
   const total = rows.total;
   const parts: string[] = [];
@@ -458,10 +473,28 @@ function rowsIn({ rows, dry_run: dry, status }: Summary): string[] {
   } else if (inPlace === total) {
     parts.push(`${all(total)} ${dry ? 'would go' : are(total)} in`);
   } else {
-    parts.push(`${count(inPlace)} of ${count(total)} rows ${dry ? 'would go' : are(inPlace)} in`);
+    const went = skipped?.existing ? 'went' : are(inPlace);
+    parts.push(`${count(inPlace)} of ${count(total)} rows ${dry ? 'would go' : went} in`);
   }
-  if (rows.skipped) parts.push(`${count(rows.skipped)} ${was(rows.skipped)} skipped by the job’s own rule`);
-  return [...parts, ...left(rows, '')];
+  return [...parts, ...skips(summary), ...left(rows, '')];
+}
+
+/** Why rows were skipped, one part for each reason. */
+function skips({ rows, skipped = { existing: 0, repeated: 0, no_record: 0 } }: Summary): string[] {
+  const { existing, repeated, no_record: none } = skipped;
+  const rest = rows.skipped - existing - repeated - none;
+  return [
+    ...(existing > 0
+      ? [
+          existing === 1
+            ? '1 has a record, which stays as it is'
+            : `${count(existing)} have records, which stay as they are`,
+        ]
+      : []),
+    ...(repeated > 0 ? [`${count(repeated)} ${repeated === 1 ? 'repeats' : 'repeat'} an earlier row`] : []),
+    ...(none > 0 ? [`${count(none)} ${none === 1 ? 'is no record' : 'are no records'}`] : []),
+    ...(rest > 0 ? [`${count(rest)} ${was(rest)} skipped by the job’s own rule`] : []),
+  ];
 }
 
 /** A retry of a reconciliation compares nothing, and its total is not that of the file. */

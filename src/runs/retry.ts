@@ -1,5 +1,6 @@
 import { copyFile } from 'node:fs/promises';
 import { codesOf, RunError } from '../model/error.js';
+import { counted } from '../model/grouped.js';
 import { brakes, type RowsJob } from '../model/job.js';
 import { RunStore, type WholeRow } from '../store/run-store.js';
 import { importFile } from './import.js';
@@ -13,8 +14,8 @@ import type { ImportRequest } from './run/run.js';
 
 /**
  * Takes up the rows of a run that failed or were left unknown: a new run on the same private copy of the file, with the same
- * job and these rows alone. What became of an unknown row is looked up before anything is sent; a customer, which cannot be looked up, stays
- * unknown and is not sent again. The job's brakes are for whole files and do not count. `wanted`: the run's id, the beginning of it, or
+ * job and these rows alone. What became of an unknown row is looked up before anything is sent; one that cannot be looked up (a
+ * customer, a row without a key) stays unknown and is not sent again. The job's brakes are for whole files and do not count. `wanted`: the run's id, the beginning of it, or
  * `last`. Contract, sections 3 and 7.
  *
  * Throws a `RunError` of kind `usage` for a run that cannot be retried or has no such rows.
@@ -31,6 +32,11 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
   const rows = openRows(folder);
   const notReached = earlier.summary?.rows.not_attempted ?? 0;
   if (rows.length === 0) throw nothingToRetry(earlier, notReached);
+  const { key } = request.job.job.match;
+  if ((key.length === 0 || request.job.job.resource === 'customer') && rows.every(({ kind }) => kind !== 'failed'))
+    throw earlier.refuse(
+      `${counted(rows.length, 'row')} of it ${rows.length === 1 ? 'is' : 'are'} unknown and cannot be looked up ${key.length === 0 ? 'without a key' : 'by programs'}, so that nothing would be sent. Look in the service. Delete from the rejected file in ${request.reportDir} what is there; of what is not, empty the cell in _outcome, and import that file.`,
+    );
   const sameFile = withFileOf(earlier, options);
   const again: ImportRequest = {
     ...sameFile,

@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { headline } from '../../src/report/words.js';
 import { checkJobText } from '../../src/runs/job/check.js';
 import type { WorkerContext } from '../../src/runs/run/context.js';
 import { prune } from '../../src/worker/inbox/prune.js';
@@ -60,6 +62,7 @@ describe('`key: none`: every row is a new record', () => {
     const first = await desk.import(again, { ...JOB, match: { ...JOB.match, duplicates: 'first' } });
     expect(codes(first)).toEqual(['2 created', '3 skipped duplicate_row']);
     expect([first.exitCode, first.summary.rows.total]).toEqual([0, 2]);
+    expect(headline(first.summary)).toBe('1 of 2 rows is in; 1 repeats an earlier row.');
   });
 
   it('the same file again is refused unless the job repeats it; corrected rows are another file', async () => {
@@ -191,26 +194,25 @@ describe('`key: none`: every row is a new record', () => {
     expect(names()).toHaveLength(40);
   });
 
-  it('what a retry left unknown is not sent by a retry of that retry either', async () => {
+  it('a create of open effect stays unknown, and is not sent again before a person has looked', async () => {
     desk.sandbox.setFaults(['POST /asset nth=2 close_after']);
-    const path = await file(['A', 'Bern', 'Laptop', '1'], ['B', 'Bern', 'Laptop', '2'], ['C', 'Bern', 'Laptop', '3']);
-    let { run } = (await desk.import(path, JOB)).summary;
-    for (let again = 0; again < 3; again++) {
-      const retried = await desk.retry(run);
-      expect([codes(retried), retried.commits]).toEqual([['3 unknown outcome_unknown'], 0]);
-      run = retried.summary.run;
-    }
-    expect(names()).toEqual(['A', 'B', 'C']);
-  });
-
-  it('a create of open effect is unknown, and stays so: resumed and retried, nothing is sent twice', async () => {
-    desk.sandbox.setFaults(['POST /asset nth=2 close_after']);
-    const path = await file(['A', 'Bern', 'Laptop', '1'], ['B', 'Bern', 'Laptop', '2'], ['C', 'Bern', 'Laptop', '3']);
-    const run = await desk.import(path, JOB);
+    const rows = ['A', 'B', 'C'].map((name) => [name, 'Bern', 'Laptop', '1']);
+    const run = await desk.import(await file(...rows), JOB);
     expect(codes(run)).toEqual(['2 created', '3 unknown outcome_unknown', '4 created']);
-    const retried = await desk.retry(run.summary.run);
-    expect(codes(retried)).toEqual(['3 unknown outcome_unknown']);
-    expect(names()).toEqual(['A', 'B', 'C']);
+    const next = await readFile(join(run.reportDir, 'report.html'), 'utf8');
+    expect(next).toContain('a row that is still marked unknown is not sent');
+    expect(next).not.toContain('runs retry');
+    await expect(desk.retry(run.summary.run)).rejects.toThrow('1 row of it is unknown and cannot be looked up');
+    let rejected = join(run.reportDir, 'rejected.csv');
+    for (let time = 0; time < 2; time++) {
+      const again = await desk.import(rejected, JOB);
+      expect([codes(again), again.commits, again.exitCode]).toEqual([['2 unknown outcome_unknown'], 0, 3]);
+      rejected = join(again.reportDir, 'rejected.csv');
+    }
+    // It had been taken; had it not, this would be right.
+    const looked = (await readFile(rejected, 'utf8')).replace(',unknown,', ',,');
+    expect(codes(await desk.import(await desk.file('looked.csv', looked), JOB))).toEqual(['2 created']);
+    expect(names()).toEqual(['A', 'B', 'C', 'B']);
   });
 
   it('where answers are empty the ids are not known, and the row says so', async () => {

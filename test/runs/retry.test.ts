@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
 import { stored } from '../support/records.js';
@@ -125,11 +126,26 @@ describe('rows that were left unknown', () => {
     const open = of(run, 'unknown');
     expect(open).toHaveLength(2);
     desk.sandbox.setFaults([]);
-    const retry = await desk.retry('last');
-    expect([of(retry, 'unknown'), retry.commits, retry.exitCode]).toEqual([open, 0, 3]);
-    // A retry of the retry knows no more.
-    const again = await desk.retry('last');
-    expect([of(again, 'unknown'), again.commits, again.exitCode]).toEqual([open, 0, 3]);
+    await expect(desk.retry('last')).rejects.toThrow('2 rows of it are unknown and cannot be looked up');
+    // Nor by the file of the rows that need a person, as long as nobody has looked.
+    const again = await desk.import(join(run.reportDir, 'rejected.csv'), job, FAST);
+    expect([of(again, 'unknown'), again.commits, again.exitCode]).toEqual([['2', '3'], 0, 3]);
+  });
+
+  it('beside rows that failed those that cannot be looked up stay unknown, as often as it is retried', async () => {
+    desk = await openDesk({ faults: ['POST /customer nth=2 close_after', 'POST /customer from=3 status=429'] });
+    const columns = { Name: 'name', City: 'city' };
+    const rows = Array.from({ length: 3 }, (_, at) => [`Party ${at}`, 'Bern']);
+    const file = await desk.file('c.csv', csv([Object.keys(columns), ...rows]));
+    const job = { kind: 'import', resource: 'customer', match: { key: 'name' }, columns };
+    const env = { ...FAST.env, ROWFERRY_PATIENCE: '0.05', ROWFERRY_CONCURRENCY: '1' };
+    const run = await desk.import(file, job, { env });
+    expect([of(run, 'unknown'), of(run, 'failed')]).toEqual([['3'], ['4']]);
+    const still = await desk.retry('last', { env });
+    expect([of(still, 'unknown'), of(still, 'failed'), still.commits]).toEqual([['3'], ['4'], 0]);
+    desk.sandbox.setFaults([]);
+    const retry = await desk.retry('last', FAST);
+    expect([of(retry, 'unknown'), of(retry, 'created'), retry.commits]).toEqual([['3'], ['4'], 1]);
   });
 });
 

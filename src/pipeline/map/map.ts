@@ -8,7 +8,7 @@ import { checkValue } from '../../resources/value-check.js';
 import { type StagedRow, type StagedValue, setMaker } from '../rows.js';
 import { isRefusal, trimText } from './cell-text.js';
 import { type Column, compileColumns, type Look, type MappingInput } from './columns.js';
-import { excerpt } from './headings.js';
+import { excerpt, holdsCorrections } from './headings.js';
 
 export type { MappingInput } from './columns.js';
 export { usesCustomFields } from './targets.js';
@@ -65,6 +65,10 @@ export function compileMapping(input: MappingInput): Mapping {
   const values: (StagedValue | undefined)[] = [...columns.map(() => undefined), ...fixed.map(({ value }) => value)];
   const setOf = setMaker<StagedValue>([...columns, ...fixed].map(({ field }) => field));
   let rows = 0;
+  const headings = input.meta.headings.map(foldText);
+  /** Where an earlier run says what became of a row, of rows that cannot be looked up. */
+  const toldAt =
+    (key.length === 0 || !input.spec.readable) && holdsCorrections(headings) ? headings.indexOf('_outcome') : -1;
   /** By heading, cells that hold what a wrong decoding leaves. */
   const misread = new Map<string, number>();
 
@@ -98,6 +102,8 @@ export function compileMapping(input: MappingInput): Mapping {
     }
     if (row.noRecord && !isRecord(row.cells, row.noRecord, issues))
       return { ref, set: {}, issues: [notARecord(row.noRecord, row)] };
+    const told = toldAt < 0 ? undefined : row.cells[toldAt];
+    if (told !== undefined && foldText(shownText(told)) === 'unknown') issues.push(stillUnknown());
     const set = setOf(values) as Record<string, StagedValue>;
     if (certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
     return { ref, set, issues, ...(cells ? { cells } : {}), ...(escaped ? { escaped } : {}) };
@@ -259,6 +265,15 @@ function notARecord({ like }: NoRecord, { cells }: SheetRow): Issue {
     .join(' | ');
   const message = `The row looks like ${like} ("${excerpt(text)}") and was skipped. If it is a record, state \`source: { footer: keep }\` in the job.`;
   return warning('not_a_record', message);
+}
+
+/** A row that an earlier run sent without an answer: whether its record is there nobody but a person finds out. */
+function stillUnknown(): Issue {
+  return fault(
+    'outcome_unknown',
+    'An earlier run sent this row and got no answer that tells whether it took effect; sent again, it could be there twice. Look in the service: if the record is there, delete the row; if not, empty its _outcome cell and import it again.',
+    { column: '_outcome', value: 'unknown' },
+  );
 }
 
 /** A row whose key is wholly blank matches nothing and would be created anew at every import. */

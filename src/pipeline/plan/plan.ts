@@ -43,6 +43,7 @@ export interface PlanOptions extends MergeOptions {
  * Decides what happens to one row: the only place that chooses between create, update and leaving alone.
  *
  *   no record of the table → skipped
+ *   unknown since an earlier run, and not to be looked up → unknown
  *   faulty → invalid        same key as an earlier row → duplicate
  *   no record   → create | skipped | invalid (match.missing)
  *   one record  → unchanged | update | at_risk | conflict | skipped | invalid (match.existing)
@@ -61,6 +62,7 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
     ...more,
   });
   if (isNoRecord(row) || isRepeated(row)) return settle('skipped', row.issues);
+  if (row.issues.some(({ code }) => code === 'outcome_unknown')) return settle('unknown', row.issues);
   const ids = candidates(row, options);
   // A record that has exactly this key is the one that is meant, whatever looks like it.
   if (ids.length > 0 && row.issues.some(isNear))

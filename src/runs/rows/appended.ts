@@ -23,7 +23,7 @@ export interface Appended {
 const NOT_ASKED: Appended = { assertNew: async () => {}, note: async () => {}, settle: async () => {} };
 
 /** What a run may have done, or a retry of it will do. */
-const TAKEN = `kind in ('created', 'unknown', 'failed') or (kind is null and op is not null)`;
+const TAKEN = `kind in ('created', 'failed') or (op is not null and coalesce(kind, 'unknown') = 'unknown')`;
 
 /** Nothing is asked where rows have a key, where the job takes files again, and of the rows of a retry. */
 export async function openAppended(run: Run): Promise<Appended> {

@@ -107,6 +107,7 @@ export async function conclude(
         source: { path: request.file, sha256: request.sha256, rows: run.rows, ...sourceFacts(run) },
         ...(estimate ? { estimate } : {}),
         detected: run.evidence,
+        ...(request.kind === 'import' && run.job.match.key.length === 0 && { append: true as const }),
         ...ofRun(request.lineage),
         ...(stay > 0 ? { stay } : {}),
         ...(status === undefined ? (needsPerson ? { status: 'partial' as const } : {}) : { status }),

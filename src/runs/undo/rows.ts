@@ -128,7 +128,7 @@ export function* whatWasWritten(path: string): Generator<readonly WrittenRecord[
   }
 }
 
-const WRITTEN = `kind in ('created', 'updated', 'unknown') or (kind is null and op is not null)`;
+const WRITTEN = `kind in ('created', 'updated') or (op is not null and coalesce(kind, 'unknown') = 'unknown')`;
 const CHANGED: ReadonlySet<string> = new Set<DiffText['kind']>(['set', 'clear', 'at_risk']);
 
 function withoutRow({ record, set, ours }: BeforeEntry): Omit<BeforeEntry, 'row' | 'id'> {
