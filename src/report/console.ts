@@ -18,20 +18,26 @@ export function summaryText(summary: Summary, folder?: string): string {
   const became = reconcile ? comparedLines(summary, reconcile) : outcomeLines(summary);
   if (became.length > 0) lines.push('', ...became);
   for (const { resource, total, created = 0, first } of summary.references ?? []) {
-    const names = first.slice(0, MOST_NAMES).map(({ name }) => quoted(name));
+    const names = first.slice(0, MOST_NAMES).map(({ name }) => `"${quoted(name)}"`);
     const more = total > names.length ? ` and ${count(total - names.length)} more` : '';
-    const what = `${counted(total, `new ${resource}`)} that rows name`;
-    const done = summary.dry_run ? 'would be created first' : `${count(created)} created`;
-    lines.push('', `${what}, ${done}: ${names.join(', ')}${more}`);
+    const what = `${counted(total, resource)} that rows name ${total === 1 ? 'was' : 'were'} not in the service`;
+    const done = summary.dry_run
+      ? 'would be created first'
+      : created === total
+        ? `${total === 1 ? 'was' : 'were'} created first`
+        : `${count(created)} of them created`;
+    lines.push('', `${what}, ${done}: ${names.join(', ')}${more}.`);
   }
 
-  const faults = shownFaults(summary).slice(0, MAX_FAULTS);
+  const all = shownFaults(summary);
+  const faults = all.slice(0, MAX_FAULTS);
   if (faults.length) lines.push('', 'Most common faults:');
   for (const { code, count: times, column, field, example } of faults) {
     const where =
       column !== undefined ? ` in ${quoted(column)}` : field !== undefined ? ` (field ${quoted(field)})` : '';
     lines.push(`  ${count(times)} × ${code}${where}${example === undefined ? '' : `, such as "${quoted(example)}"`}`);
   }
+  if (all.length > faults.length) lines.push('  and others; all are in faults.csv');
 
   lines.push(...notes(summary), '', `${duration(summary.seconds)}, ${requestsText(requests)}`);
   if (reports.length) lines.push(`Reports: ${folder === undefined ? '' : `${folder}: `}${reports.join(', ')}`);

@@ -190,6 +190,8 @@ describe('`key: none`: every row is a new record', () => {
     expect(stopped.summary.status).toBe('interrupted');
     const { run } = stopped.summary;
     await expect(desk.import(path, JOB)).rejects.toThrow(`Go on with it: rowferry runs resume ${run}`);
+    // A later run that is at its end is not the last one to resume.
+    await desk.import(await file(['Other', 'Bern', 'Laptop', '1']), JOB, { dryRun: true });
     expect((await desk.resume()).summary.rows.created).toBe(40);
     expect(names()).toHaveLength(40);
   });

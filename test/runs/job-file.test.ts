@@ -33,11 +33,11 @@ columns:
 const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = [
   ['no YAML', 'kind: import\ncolumns: [a, b\n', '3:1 not valid YAML'],
   ['a tab as indent', 'columns:\n\tA: name\n', '2:1 a tab is used to indent'],
-  ['a key twice', 'kind: import\nkind: import\n', '2:1 this key stands here twice'],
+  ['a key twice', 'kind: import\nkind: import\n', '2:1 the key `kind` stands here twice, first in line 1'],
   [
     'a heading twice, once as a number',
     'kind: import\ncolumns:\n  1: name\n  "1": city\n',
-    '4:3 this key stands here twice',
+    '4:3 the key `1` stands here twice, first in line 3',
   ],
   ['two documents', `${GOOD}---\nkind: import\n`, '7:1 a job file holds one job'],
   ['a tag', 'kind: !!js/function x\n', '1:7 not valid YAML: Unresolved tag'],

@@ -146,6 +146,8 @@ export function constantProblem(
   dates: readonly string[],
 ): string | undefined {
   if (!isScalarValue(value)) return undefined;
+  if (value === '?')
+    return 'is still the "?" that stood for what only a person knows; write it there, or take the line out';
   const changed = writtenProblem(field, value, written);
   if (changed !== undefined || !field) return changed;
   const problems: string[] = [];

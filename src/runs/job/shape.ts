@@ -160,7 +160,7 @@ function choices(values: readonly unknown[]): string {
 /** What to write for a key whose name alone does not say it. */
 const HINTS: Readonly<Record<string, string>> = {
   match:
-    '; say which field tells one record from another, such as `match: { key: serial_number }`, or append every row as a new record with `match: { key: none }`',
+    '; say which field tells one record from another, such as `match: { key: name }`, or append every row as a new record with `match: { key: none }`; a job that `rowferry map` wrote has such lines: take the # from one of them',
   columns: '; write a line `Heading: field` for each column',
 };
 

@@ -100,7 +100,7 @@ export function readJobYaml(text: string): JobYaml {
         );
         return visit.BREAK;
       }
-      const seen = new Set<string>();
+      const seen = new Map<string, number>();
       for (const { key } of map.items) {
         if (!isScalar(key)) {
           wayward = true;
@@ -109,8 +109,14 @@ export function readJobYaml(text: string): JobYaml {
         }
         if (typeof key.value !== 'string') key.value = key.source ?? '';
         // Not left to the parser: it compares each key with all before it, and `1` and `"1"` become equal only here.
-        if (seen.has(String(key.value))) problem(key.range?.[0] ?? 0, yamlMessage('DUPLICATE_KEY', ''));
-        seen.add(String(key.value));
+        const [name, offset] = [String(key.value), key.range?.[0] ?? 0];
+        const first = seen.get(name);
+        if (first === undefined) seen.set(name, offset);
+        else
+          problem(
+            offset,
+            `the key \`${name.slice(0, 60)}\` stands here twice, first in line ${at(first).line}; keep one of them`,
+          );
       }
       return undefined;
     },
@@ -171,7 +177,6 @@ function isNode(value: unknown): value is Node {
 }
 
 function yamlMessage(code: string, message: string): string {
-  if (code === 'DUPLICATE_KEY') return 'this key stands here twice; keep one of them';
   if (code === 'TAB_AS_INDENT') return 'a tab is used to indent; use blanks';
   if (code === 'MULTIPLE_DOCS') return 'a job file holds one job; remove what follows the line `---`';
   if (/call stack/i.test(message)) return TOO_DEEP;

@@ -33,9 +33,14 @@ export interface EarlierRun {
  * Finds a run at which no process works, begun against the service of the settings: `wanted` is its id, the beginning of it, or
  * `last`; `done`: what is to be done with it, after "cannot be". Throws a `RunError` of kind `usage` where there is none.
  */
-export async function runAtRest(wanted: string, done: string, settings: Settings): Promise<EarlierRun> {
+export async function runAtRest(
+  wanted: string,
+  done: string,
+  settings: Settings,
+  fits?: (run: RunEntry) => boolean,
+): Promise<EarlierRun> {
   const { home } = settings;
-  const run = await findRun(home, wanted);
+  const run = await findRun(home, wanted, fits);
   const folder = runFolder(home, run);
   const refuse = (why: string) => new RunError('usage', `The run ${run} cannot be ${done}: ${why}`);
   const request = await readRequest(folder);
@@ -52,9 +57,20 @@ export async function runAtRest(wanted: string, done: string, settings: Settings
   return { folder, request, status, summary: await readRunSummary(home, run), refuse };
 }
 
+/** Whether rows of a run failed or were left unknown, and no later one has taken them up. Asked of the latest run first. */
+function hasRowsToRetry(): (run: RunEntry) => boolean {
+  const taken = new Set<string>();
+  return ({ run, manner, of_run: of, dry_run: dry, kind, outcomes }) => {
+    if (manner === 'retry' && of !== undefined) taken.add(of);
+    return !dry && kind !== 'undo' && !taken.has(run) && (outcomes?.failed ?? 0) + (outcomes?.unknown ?? 0) > 0;
+  };
+}
+
 /** One that took rows into the service and has ended; one that only read or rehearsed, or was killed and not resumed, is refused. */
 export async function earlierRun(wanted: string, command: 'undo' | 'retry', settings: Settings): Promise<EarlierRun> {
-  const found = await runAtRest(wanted, command === 'undo' ? 'undone' : 'retried', settings);
+  const found = await (command === 'undo'
+    ? runAtRest(wanted, 'undone', settings)
+    : runAtRest(wanted, 'retried', settings, hasRowsToRetry()));
   const { folder, request, status, refuse } = found;
   const kind: string = request.kind;
   if (kind === 'export') throw refuse('it is an export, which writes nothing to the service.');

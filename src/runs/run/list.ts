@@ -71,16 +71,20 @@ export async function listRuns(home: string): Promise<RunEntry[]> {
 }
 
 /**
- * The run that is meant: its id, the beginning of exactly one id, or `last`.
+ * The run that is meant: its id, the beginning of exactly one id, or `last`: the latest that `fits` what is to be done with it,
+ * and where none does the latest of all.
  * @throws RunError `usage` where none or several are.
  */
-export async function findRun(home: string, wanted: string): Promise<string> {
+export async function findRun(home: string, wanted: string, fits?: (run: RunEntry) => boolean): Promise<string> {
   const ids = await runIds(home);
   const [latest] = ids;
   if (latest === undefined) {
     throw new RunError('usage', `There are no runs in ${home}. ROWFERRY_HOME or --home names another data folder.`);
   }
-  if (wanted === 'last') return latest;
+  if (wanted === 'last') {
+    if (fits) for (const id of ids) if (fits(await readRun(home, id))) return id;
+    return latest;
+  }
   const [outer, part] = outerRun(wanted);
   if (part !== undefined) {
     const id = partOfRun(await findRun(home, outer), part);
