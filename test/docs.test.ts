@@ -297,7 +297,11 @@ describe('reports', () => {
       const named = rows.flat();
       for (const report of summary.reports) expect(named).toContain(report);
       expect(summary.reports).toContain('before.ndjson');
-      const keys = named.filter((name) => /^[a-z_]+$/.test(name) && !['reason', 'losses', 'references', 'append', 'existing', 'repeated', 'no_record'].includes(name));
+      const keys = named.filter(
+        (name) =>
+          /^[a-z_]+$/.test(name) &&
+          !['reason', 'losses', 'references', 'append', 'existing', 'repeated', 'no_record'].includes(name),
+      );
       expect(keys.sort()).toEqual(Object.keys(summary).sort());
       const before = JSON.parse((await readFile(join(reportDir, 'before.ndjson'), 'utf8')).split('\n')[0]!) as object;
       expect(Object.keys(before)).toEqual(columnsIn(tableRows(section('Reports')), 'before.ndjson'));

@@ -188,6 +188,11 @@ it('without headings: rows that are wider than the others, blank files, headings
   });
 });
 
+it('a fault of a field of several columns stands at the first of them that holds something', async () => {
+  const run = await desk.import(await file(['S-1', '', 'x'.repeat(60), 'Laptop', '']), JOB);
+  expect(run.faults.map(({ column, code }) => `${column} ${code}`)).toEqual(['Title too_long']);
+});
+
 it('jobs are told what does not fit', async () => {
   expect(problems(JOB)).toEqual([]);
   expect(problems({ ...JOB, computed: { name: 'Box' } })).toEqual([

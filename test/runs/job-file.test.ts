@@ -231,6 +231,11 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     `${GOOD}constants: { original_cost: -1 }\n`,
     '7:29 constants: `original_cost` cannot be used',
   ],
+  [
+    'a value that nobody has filled in',
+    `${GOOD}constants: { city: "?" }\n`,
+    '7:20 constants: `city` is still the "?" that stood for what only a person knows',
+  ],
   ['a constant too long', `${GOOD}constants: { city: ${'x'.repeat(51)} }\n`, '7:20 constants: `city` cannot be used'],
   [
     'a constant date that is none',

@@ -37,6 +37,8 @@ interface Placed extends Target {
   readonly where: string;
   /** Its text, where it is put together from several columns. */
   readonly textOf?: Composed;
+  /** Positions of those columns. */
+  readonly parts?: readonly number[];
 }
 
 /** A text from the cells of a row, '' where all of them are blank; undefined where none is given. */
@@ -127,7 +129,8 @@ function place(
     const at = (heading: string) => headings.positions(heading)[0] ?? -1;
     const index = at(parts[0] ?? '');
     const textOf = composer(text, at);
-    placed.push({ ...found, heading: meta.headings[index] ?? '', index, options: { field }, where, textOf });
+    const heading = meta.headings[index] ?? '';
+    placed.push({ ...found, heading, index, options: { field }, where, textOf, parts: parts.map(at) });
   }
   const mapped = new Set([...spokenOf.values()].flatMap((heading) => headings.positions(heading)));
   const unmapped = meta.headings.filter((heading, index) => {
@@ -419,7 +422,7 @@ function compileColumn(
   return {
     ...placed,
     convert,
-    ...(FEW_TEXTS.has(spec.type.kind) ? { looked: new Map() } : {}),
+    ...(FEW_TEXTS.has(spec.type.kind) && !placed.textOf ? { looked: new Map() } : {}),
     checked: !SOUND.has(spec.type.kind),
     ...(values ? { values } : {}),
     isNull,

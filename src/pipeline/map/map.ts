@@ -85,7 +85,7 @@ export function compileMapping(input: MappingInput): Mapping {
       const cell = column.textOf ? column.textOf(row.cells) : row.cells[column.index];
       if (typeof cell === 'string') column.remarks?.see(cell);
       const faulty = row.faults?.some(({ index }) => index === column.index);
-      const value = faulty ? undefined : cellValue(column, cell, found);
+      const value = faulty ? undefined : cellValue(column.parts ? filled(column, row) : column, cell, found);
       values[i] = value;
       if (value === undefined) continue;
       if (typeof cell === 'string' && isMoreThan(cell, value, column)) {
@@ -107,6 +107,12 @@ export function compileMapping(input: MappingInput): Mapping {
     const set = setOf(values) as Record<string, StagedValue>;
     if (certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
     return { ref, set, issues, ...(cells ? { cells } : {}), ...(escaped ? { escaped } : {}) };
+  }
+
+  /** A field of several columns: its fault is shown at the first of them that holds something. */
+  function filled(column: Column, { cells }: SheetRow): Column {
+    const index = column.parts?.find((part) => !isBlank(cells[part])) ?? column.index;
+    return { ...column, index, heading: input.meta.headings[index] ?? column.heading };
   }
 
   /**
