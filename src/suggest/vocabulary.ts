@@ -288,7 +288,7 @@ const ASSET: Vocabulary = {
     number; ?plant number; ?ident number; ?ident nummer; ?tag patrimonio; ?patrimonio tag; ?chapa patrimonio;
     ?etiqueta patrimonio`,
   lifecycle_stage: `
-    life cycle stage; life cycle; ?life cycle status; lifecycle; lifecycle status; stage; ?status; ?asset status;
+    life cycle stage; life cycle; ?life cycle status; ?resource state; lifecycle; lifecycle status; stage; ?status; ?asset status;
     ?state of life; ?estado; ?disposition; ?install status; ?installation status; ?device status; ?equipment status;
     ?item status; ?operational status; ?current status; ?asset state; ?lifecycle state; ?stato; ?deployment status;
     ?etat; ?betriebsstatus; ?state; ?situacao; ?life phase; life cycle phase; ?phase; lebenszyklusphase; levensfase;
@@ -323,14 +323,14 @@ const ASSET: Vocabulary = {
     ?maintenance contract number; ?service contract; ?lease number; ?lease contract; -smartnet number; ?amc contract
     number; ?amc contract; ?service contract reference; ?maintenance contract reference; ?contract ref`,
   'category.name': `
-    asset category; asset class; ?asset type; ?equipment type; ?device type; ?item type; ?asset group; ?equipment
+    asset category; asset class; ?class code; ?asset type; ?equipment type; ?device type; ?item type; ?asset group; ?equipment
     category; ?item category; ?product category; ?type; ?hardware type; ?computer type; ?hardware category;
     ?gerateklasse; ?type materiel; ?famille; ?objekttyp; ?object type; -class; -license type; *category name; *class
     name; ?model category; ?chassis type; ?group; ?form factor; ?nature; ?nature materiel; ?bauart; ?modality;
     ?modality class; ?warengruppe; ?asset family; ?classification; ?asset classification; ?code family; ?classe
     tecnologica; ?equipment class; ?purchase family`,
   'category.subcategory': `
-    sub category; sub; subcategory name; sous categorie; ?subclass; ?sub type; ?subtype; ?sub class; ?device subtype;
+    sub category; sub; subcategory name; sous categorie; ?subclass; ?subclass code; ?sub type; ?subtype; ?sub class; ?device subtype;
     ?sous famille; *subcategory name; *class name; ?sub group; ?subgroup; ?subfamily; ?sotto type; ?subfamilia`,
   asset_owner: `
     owner name; owner email; responsible; responsible person; custodian; ?assigned to; ?assigned user; ?user; ?user
@@ -344,7 +344,7 @@ const ASSET: Vocabulary = {
     ?responsible email; ?in bruikleen bij; ?sub custodian; ?carga atual; ?point of contact; ?poc; ?consignatario;
     ?person id name`,
   business_unit: `
-    bu; geschaftsbereich; organisationseinheit; unite commerciale; unidad de negocio; ?dependencia; ?department;
+    bu; geschaftsbereich; organisationseinheit; unite commerciale; unidad de negocio; ?dependencia; ?assigned to department; ?department;
     ?division; ?departement; ?bereich; ?direction; -cost centre; -cost center; -kostenstelle; -company; -home unit;
     ?requesting department; ?requesting service; ?setor; ?org unit; ?organisational unit; ?organisation unit;
     ?organisation eenheid; ?organisation einheit; ?organisatieonderdeel; ?unidade organica; ?unidad organica; ?unite
@@ -365,7 +365,7 @@ const ASSET: Vocabulary = {
   address: 'street address; full address; site address; domicilio; ?address line 1; ?address 1',
   zip_code: 'post code; postal; cp; ?zip postal; cep; pin code; pincode',
   location_description: `
-    location note; ?location; ?site; ?site name; ?lieu; ?lagerort; ?asset location; ?current location; ?equipment
+    location note; ?location; ?location code; ?site; ?site name; ?lieu; ?lagerort; ?asset location; ?current location; ?equipment
     location; ?device location; ?item location; ?office location; ?building location; ?location name; ?site location;
     ?lagerplatz; ?aufstellungsort; ?localisation; ?physical site; ?place; ?storage location; ?aufstellort; ?office;
     ?depot; ?ad site; ?standort raum; ?install location; ?installed location; ?campus; ?branch office; ?plant; ?werk;
@@ -433,7 +433,7 @@ const ASSET: Vocabulary = {
     date; ?go live date; commissioned; date commissioned; in use since; placed in service; date placed in service; in
     betrieb seit; ?date deployed; ?date installed; ?installed; ?installed on; -purchase date; -date acquisition;
     ?fecha alta; ?activation; ?activation date; ?data instalacao; entrata in funzione; data entrata in funzione;
-    entrata in servizio; puesta en marcha; ?capitalized on; ?capitalised on; ?capitalization; -date acquired; in
+    entrata in servizio; puesta en marcha; ?capitalized on; ?capitalised on; ?capitalization; ?aktivdatum; ?cap date; -date acquired; in
     service since; in service from; date puesta service; puesta funcionamiento; date puesta funcionamiento; date messa
     service; messa service; date messa usage; messa esercizio; date messa esercizio; entrada service; date entrada
     service; date entrada operacao; date start usage; date usage; in usage since; in gebruik sinds; indienststelling;
@@ -539,7 +539,7 @@ const CONTRACT: Vocabulary = {
     ?service proponente; ?struttura proponente; ?centro seccion; ?unidade; ?area requesting; ?manager area;
     ?requesting; ?managing area; ?amt; ?fb amt; ?diretoria`,
   contract_start_date: `
-    start; contract start; effective date; effective from; valid from; term start; laufzeit von; ?from; ?period from;
+    start; contract start; effective date; effective from; ?period performance start date; valid from; term start; laufzeit von; ?from; ?period from;
     -award date; contract effective date; valid since; entry into force; entree en vigueur; entrada en vigor; entrada
     em vigor; entrata in vigore; inkrafttreten; in effect from; in force from; date d effet; prise d effet; date de
     prise d effet; ?date from; -awarded date; ?active from; ?subscription start; -signed date; ?effective; ?start on;
@@ -547,7 +547,7 @@ const CONTRACT: Vocabulary = {
     start date; ?current term start date; *start date; *effective date; ?validity from; *validity from; validity
     start; start validity; ?contract period start; ?period start`,
   contract_end_date: `
-    end; contract end; expiry; expiry date; contract expiry; contract expiry date; termination date; valid until;
+    end; contract end; expiry; expiry date; ?period performance current end date; ?period performance end date; contract expiry; contract expiry date; termination date; valid until;
     valid to; term end; enddatum; laufzeit bis; ?to; ?until; ?period to; ?completion date; contract termination date;
     in force until; laufzeitende; endet am; ?date to; ?active until; ?subscription end; ?close date; -renewal date;
     -estimated completion date; ?end on; ?maturity date; fecha de finalizacion; ?mietende; data final; termino; data

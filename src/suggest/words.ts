@@ -38,6 +38,8 @@ const EXPRESSIONS: readonly (readonly [RegExp, string])[] = [
   [/(?<![\p{L}\p{N}])c\s*\/\s*o(?![\p{L}\p{N}])/giu, 'care of'],
   [/\bmaster\s+(?:services?\s+)?agreements?\b/giu, 'msa'],
   [/\bnon\s*-?\s*disclosure(?:\s+agreements?)?\b/giu, 'nda'],
+  // `country_id/name`, `assigned_to_id.display_name`
+  [/(?<=\p{L})\s+ids?\s*[/.]\s*(?:(?:display|complete)\s+)?name\s*$/giu, ''],
   // `description_en`
   [/(?<=\p{L}{4}\s)(?:en|fr|de|es|pt|it|nl|eng)\s*$/giu, ''],
   // What an amount is held against is not what it is.

@@ -179,7 +179,16 @@ const CERTAIN: Readonly<Record<ResourceName, Readonly<Record<string, readonly st
     ein: ['EIN', 'FEIN', 'Employer Identification Number'],
     nda_signed: ['Non-disclosure agreement signed', 'Geheimhaltung unterzeichnet'],
     msa_signed_date: ['Master Agreement Date'],
-    country: ['Country/Region', 'Country', 'Land', 'Pays', 'País', 'Country Code', 'Supplier Country'],
+    country: [
+      'Country/Region',
+      'Country',
+      'Land',
+      'Pays',
+      'País',
+      'Country Code',
+      'Supplier Country',
+      'country_id/name',
+    ],
   },
   customer: {
     name: ['CustomerName', 'Customer', 'Client Name', 'Kunde', 'Account Name', 'Organisation'],
@@ -193,6 +202,9 @@ const CERTAIN: Readonly<Record<ResourceName, Readonly<Record<string, readonly st
 /** Headings that are likely to mean it: mapped, and marked. */
 const LIKELY_ONES: readonly (readonly [ResourceName, string, string])[] = [
   ['asset', 'Vehicle Type', 'category.name'],
+  ['asset', 'Resource State', 'lifecycle_stage'],
+  ['asset', 'Cap.date', 'service_start_date'],
+  ['contract', 'period_of_performance_start_date', 'contract_start_date'],
   ['asset', 'Facility Location', 'location_description'],
   ['contract', 'Engagement End Date', 'contract_end_date'],
   ['supplier', 'Fulfillment Address City', 'city'],
