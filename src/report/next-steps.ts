@@ -3,6 +3,7 @@ import {
   brakeStop,
   count,
   counted,
+  isBlind,
   rowsForPerson,
   rowsToCorrect,
   rowsToLookAt,
@@ -87,9 +88,10 @@ function ofImport(summary: Summary): string[] {
 }
 
 /** Of rows that cannot be looked up only a person finds out what became of them. */
-function unknownStep({ append, resource, run, reports }: Summary, n: number): string {
+function unknownStep(summary: Summary, n: number): string {
+  const { run, reports } = summary;
   const first = `Look up ${these(n, 'row')} marked unknown in the service first: it never said whether it took ${them(n)}.`;
-  if (!append && resource !== 'customer')
+  if (!isBlind(summary))
     return `${first} Then \`rowferry runs retry ${run}\` takes ${them(n)} up: what is there is not sent again.`;
   const rejected = rejectedIn(reports) ?? 'the rejected file';
   return `${first} Delete from ${rejected} what is there. Of what is not, empty the cell in _outcome and import ${rejected}: a row that is still marked unknown is not sent.`;

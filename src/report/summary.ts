@@ -238,6 +238,11 @@ export function rowsToCorrect(counts: Readonly<OutcomeCounts>): number {
   return sum(counts, (kind) => FOUR_OF[kind] === 'to_correct');
 }
 
+/** Whether what became of an unknown row cannot be looked up: it has no key, or the service does not show such records. */
+export function isBlind({ append, resource }: Pick<Summary, 'append' | 'resource'>): boolean {
+  return append === true || resource === 'customer';
+}
+
 /** Rows that ended well by their outcome, and lost values. */
 export function rowsWithLosses({ losses }: Pick<Summary, 'losses'>): number {
   return (losses?.destroyed ?? 0) + (losses?.missing ?? 0);

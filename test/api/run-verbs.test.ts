@@ -209,4 +209,15 @@ describe('retry', () => {
     const { status, body } = await bench.call('POST', `/runs/${run}/retry`, {});
     expect([status, body.detail]).toEqual([409, expect.stringContaining('nothing to retry')]);
   });
+
+  it('does not take up rows without a key that were left unknown: nobody but a person can look them up', async () => {
+    bench.sandbox.setFaults(['POST /asset nth=1 close_after']);
+    const job = { ...JOB, match: { key: 'none' } };
+    const run = await bench.order({ kind: 'import', job, rows: [{ Name: 'blind', Serial: 'b-1' }] });
+    const ended = await bench.ended(run);
+    bench.sandbox.setFaults([]);
+    expect(ended).toMatchObject({ outcomes: { unknown: 1 }, actions: { retry: { allowed: false } } });
+    const { status, body } = await bench.call('POST', `/runs/${run}/retry`, {});
+    expect([status, body.detail]).toEqual([409, expect.stringContaining('cannot be looked up')]);
+  });
 });

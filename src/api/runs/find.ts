@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Job } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
-import type { Summary } from '../../report/summary.js';
+import { isBlind, type Summary } from '../../report/summary.js';
 import { runToApprove } from '../../runs/approve.js';
 import { earlierRun, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
@@ -167,6 +167,8 @@ export class RunFinder {
     }
     if (request.kind === 'undo') refuse('It is an undo: undo the run once more that it undid.');
     if (failed + unknown === 0) refuse('No row failed or was left unknown: there is nothing to retry.');
+    if (failed === 0 && summary && isBlind(summary))
+      refuse('Its unknown rows cannot be looked up, and are not sent again: somebody has to look in the service.');
   }
 
   /** The reports of a run that can be fetched, and where they lie. */

@@ -1,6 +1,6 @@
 import type { Run, RunDetail, RunProgress, Verb } from '../../api/schema.js';
 import type { Four } from '../../model/outcome.js';
-import { brakeStop, rowsForPerson, type Summary } from '../../report/summary.js';
+import { brakeStop, isBlind, rowsForPerson, type Summary } from '../../report/summary.js';
 import { capital, headline } from '../../report/words.js';
 import { isLive } from '../app/events.js';
 import { bytes, counted, number } from '../kit/format.js';
@@ -115,13 +115,18 @@ function* ofRows(run: RunDetail, kind: Exclude<Run['kind'], 'export'>, summary: 
     yield { text: 'The service refused too many rows. Correct what it names, then import the file again.' };
   if (!dry && rows.unknown > 0) {
     yield {
-      text: `Look up ${these(rows.unknown)} marked unknown in the service: it never said whether it took ${them(rows.unknown)}.`,
+      text: `Look up ${these(rows.unknown)} marked unknown in the service: it never said whether it took ${them(rows.unknown)}.${
+        isBlind(summary)
+          ? ' Delete from the file what is there. Of what is not, empty the cell in _outcome and import the file.'
+          : ''
+      }`,
       show: 'unknown',
     };
   }
-  if (!dry && rows.failed + rows.unknown > 0) {
+  const again = rows.failed + (isBlind(summary) ? 0 : rows.unknown);
+  if (!dry && again > 0) {
     yield {
-      text: `When the service is well, take ${these(rows.failed + rows.unknown)} up again. What is there is not sent again.`,
+      text: `When the service is well, take ${these(again)} up again. What is there is not sent again.`,
       verb: 'retry',
     };
   }
@@ -129,7 +134,7 @@ function* ofRows(run: RunDetail, kind: Exclude<Run['kind'], 'export'>, summary: 
   const rejected = reports.find((name) => name.startsWith('rejected.'));
   if (correct > 0 && kind === 'import' && rejected) {
     yield {
-      text: `Correct ${these(correct)}: the file holds ${them(correct)} with the reasons. Import it with the same job; rows that are in are not sent twice.`,
+      text: `Correct ${these(correct)}: the file holds ${them(correct)} with the reasons. Import it with the same job; ${summary.append ? 'each of its rows becomes a record' : 'rows that are in are not sent twice'}.`,
       report: rejected,
     };
   } else if (correct > 0) {
