@@ -17,7 +17,10 @@ export default {
     const job = lab.job('assets');
     const cwd = join(folder, 'worker');
     mkdirSync(cwd);
-    const queue = await openQueue(cwd, { ...lab.environment(cwd), ROWFERRY_CONCURRENCY: '32' });
+    const queue = await openQueue(cwd, { ...lab.environment(cwd), ROWFERRY_CONCURRENCY: '32' }).catch(async (error) => {
+      await lab.close();
+      throw error;
+    });
     const figure = async (argv, options) => {
       await lab.reset();
       const { summary } = await lab.ours(argv, options);

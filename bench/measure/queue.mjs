@@ -41,8 +41,7 @@ export async function openQueue(cwd, env) {
   await Promise.race([
     client.ping(),
     redis.ended.then(() => Promise.reject(new Error('this case needs redis-server, which did not start'))),
-  ]);
-  client.disconnect();
+  ]).finally(() => client.disconnect());
   const worker = begin(process.execPath, [join(DIST, 'bin/rowferry.js'), 'worker', '--queue-only'], {
     cwd,
     env: { PATH: process.env['PATH'], ...env, ROWFERRY_QUEUE_URL: url, ROWFERRY_HTTP: `127.0.0.1:${health}` },
