@@ -7,7 +7,6 @@ import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import { checkJobText, type JobProblem, jobFiles, jobNameOf, problemLine } from '../runs/job-file.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
-import type { RunEntry } from '../runs/run/list.js';
 import { nextDue } from '../runs/schedule/slots.js';
 import { PLACES } from '../worker/inbox/claim.js';
 import { isIgnored } from '../worker/inbox/folders.js';
@@ -15,8 +14,8 @@ import { type JobFile as ReadJob, takesFiles } from '../worker/job-files.js';
 import type { ApiParts } from './app.js';
 import { isDevice } from './files/uploads.js';
 import { Fault, type Operation, operation, type Who } from './operation.js';
-import { runOf } from './runs/entries.js';
-import { type Job, type JobFile, type JobInput, jobChecked, jobFile, jobInput, jobs } from './schema.js';
+import { allRuns } from './runs/list.js';
+import { type Job, type JobFile, type JobInput, jobChecked, jobFile, jobInput, jobs, type Run } from './schema.js';
 
 /** What a job may be called that is made here: it names files and folders on every system. */
 const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._-]{0,98}[\p{L}\p{M}\p{N}_-])?$/u;
@@ -26,14 +25,14 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const params = z.object({ name: z.string() });
 
 export function jobOperations(parts: ApiParts): Operation[] {
-  const { settings, readJobs, entries, audit } = parts;
+  const { settings, readJobs, audit } = parts;
   const { jobsDir } = settings;
   // A long one keeps the worker busy for seconds: nothing for those who only look.
   const written = { role: 'operator', body: jobInput, atMost: [MOST_BYTES, 'A job file may have 1 MB.'] } as const;
 
-  const lastRuns = async (): Promise<ReadonlyMap<string, RunEntry>> =>
+  const lastRuns = async (): Promise<ReadonlyMap<string, Run>> =>
     // The newest comes last here, and stays.
-    new Map([...(await entries.list())].reverse().map((entry) => [entry.job, entry]));
+    new Map((await allRuns(parts)).reverse().map(({ run }) => [run.job, run]));
 
   /** The file of a job that is there; undefined also for what is the name of no file in the folder. */
   async function fileOf(name: string): Promise<string | undefined> {
@@ -161,9 +160,8 @@ function textOf(input: JobInput): string {
   }
 }
 
-async function told(file: ReadJob, { settings }: ApiParts, last: ReadonlyMap<string, RunEntry>): Promise<Job> {
+async function told(file: ReadJob, { settings }: ApiParts, last: ReadonlyMap<string, Run>): Promise<Job> {
   const { name, kind = null, resource = null, schedule } = file;
-  const run = last.get(name);
   return {
     name,
     kind,
@@ -172,7 +170,7 @@ async function told(file: ReadJob, { settings }: ApiParts, last: ReadonlyMap<str
       ? { cron: schedule.cron, timezone: schedule.timezone, file: schedule.file ?? null, next: nextRun(schedule) }
       : null,
     inbox: takesFiles(file) ? await inboxOf(join(settings.inbox, name)) : null,
-    last: run ? runOf(run) : null,
+    last: last.get(name) ?? null,
     problems: file.problems.map(shown),
   };
 }

@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import type { ReconcileFacts } from '../model/reconcile.js';
 import { type RunFolder, runFolder } from '../runs/run/layout.js';
-import { type RunEntry, readRunSummary } from '../runs/run/list.js';
+import { readRunSummary } from '../runs/run/list.js';
 import { RunStore } from '../store/run-store.js';
 import type { ApiParts } from './app.js';
 import { Fault, type Operation, operation } from './operation.js';
+import { allRuns, type Joined } from './runs/list.js';
 import { type Night, nights } from './schema.js';
 
-export function nightOperations({ settings, entries, readJobs, cursors }: ApiParts): Operation[] {
+export function nightOperations(parts: ApiParts): Operation[] {
+  const { settings, readJobs, cursors } = parts;
   return [
     operation(
       'GET /nights/{job}',
@@ -21,34 +23,34 @@ export function nightOperations({ settings, entries, readJobs, cursors }: ApiPar
         answer: nights,
       },
       async ({ params: { job }, query }) => {
-        const all = (await entries.list()).filter((entry) => entry.kind === 'reconcile' && entry.job === job);
+        const all = (await allRuns(parts)).filter(({ run }) => run.kind === 'reconcile' && run.job === job);
         if (all.length === 0 && !(await readJobs()).has(job)) throw new Fault(404, `There is no job ${job}.`);
-        const { page, next } = cursors.newestFirst(JSON.stringify(['nights', job]), all, ({ run }) => run, query);
-        return { nights: await Promise.all(page.map((entry) => nightOf(settings.home, entry))), next };
+        const { page, next } = cursors.newestFirst(JSON.stringify(['nights', job]), all, ({ run }) => run.id, query);
+        return { nights: await Promise.all(page.map((night) => nightOf(settings.home, night))), next };
       },
     ),
   ];
 }
 
-async function nightOf(home: string, entry: RunEntry): Promise<Night> {
-  const summary = await readRunSummary(home, entry.run).catch(() => undefined);
+async function nightOf(home: string, { run, entry, reason }: Joined): Promise<Night> {
+  const summary = entry && (await readRunSummary(home, run.id).catch(() => undefined));
   const { facts, total, updated, created } = summary
     ? { ...summary.rows, facts: summary.reconcile, updated: summary.reconcile?.compared?.put_right ?? 0 }
-    : soFar(runFolder(home, entry.run));
+    : soFar(runFolder(home, run.id));
   // What was planned, and not done, is in the differences.
-  const wrote = !entry.dry_run;
+  const wrote = !run.dry_run;
   return {
-    run: entry.run,
-    started_at: entry.started_at,
-    status: entry.status,
-    apply: facts?.apply ?? !entry.dry_run,
+    run: run.id,
+    started_at: run.started_at,
+    status: run.status,
+    apply: facts?.apply ?? wrote,
     rows: total,
     differences: facts?.differences.rows ?? 0,
     put_right: wrote ? updated : 0,
     created: wrote ? created : 0,
     orphans: facts?.orphans.total ?? 0,
     new_orphans: facts?.orphans.fresh ?? 0,
-    reason: summary?.reason ?? null,
+    reason: summary?.reason ?? reason ?? null,
     approved_by: facts?.approved?.by ?? null,
   };
 }

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../model/outcome.js';
-import { fileName } from '../report/summary.js';
-import type { RunEntry } from '../runs/run/list.js';
 import { checkTimeZone } from '../runs/schedule/slots.js';
 import { scheduledJobs } from '../worker/job-files.js';
 import type { ApiParts } from './app.js';
 import { nextRun } from './jobs.js';
 import { Fault, type Operation, operation, response } from './operation.js';
-import { runOf } from './runs/entries.js';
-import { health, overview } from './schema.js';
+import { isAtWork } from './runs/find.js';
+import { allRuns, type Joined } from './runs/list.js';
+import { health, overview, type Run } from './schema.js';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 /** What waits for a person, what runs and what comes: the first of each. */
 const MOST = 20;
 
-export function overviewOperations({ entries, readJobs, channel, ready }: ApiParts): Operation[] {
+export function overviewOperations(parts: ApiParts): Operation[] {
+  const { readJobs, channel, ready } = parts;
   return [
     operation(
       'GET /overview',
@@ -31,13 +31,14 @@ export function overviewOperations({ entries, readJobs, channel, ready }: ApiPar
         const [oldest = ''] = days.keys();
         // A day more than any zone is ahead of UTC.
         const since = new Date(Date.parse(oldest) - DAY_MS).toISOString();
-        const all = await entries.list();
-        const recent = all.filter(({ started_at }) => started_at >= since);
+        const all = await allRuns(parts);
+        const recent = all.filter(({ run }) => run.started_at >= since);
         const dateOf = calendarDate(timezone);
-        for (const { status, dry_run, outcomes, started_at } of recent) {
+        for (const { entry, run } of recent) {
+          const { status, dry_run, outcomes, started_at } = run;
           const day = days.get(dateOf(Date.parse(started_at)));
           // The outcomes of all others read as what would have been.
-          if (!day || dry_run || !outcomes || !(status === 'succeeded' || status === 'partial')) continue;
+          if (!day || !entry || dry_run || !outcomes || !(status === 'succeeded' || status === 'partial')) continue;
           for (const kind of OUTCOMES) day[kind] += outcomes[kind];
         }
         const { heldMs, awayMs, learnedRate, waiting, answered } = channel.gauges;
@@ -48,11 +49,11 @@ export function overviewOperations({ entries, readJobs, channel, ready }: ApiPar
           })
           .sort((one, other) => (one.at < other.at ? -1 : 1));
         return {
-          needs_person: waitingForPerson(recent).slice(0, MOST).map(runOf),
+          needs_person: waitingForPerson(recent).slice(0, MOST),
           running: all
+            .map(({ run }) => run)
             .filter(({ status }) => status === 'running')
-            .slice(0, MOST)
-            .map(runOf),
+            .slice(0, MOST),
           next: next.slice(0, MOST),
           days: [...days].map(([date, outcomes]) => ({ date, outcomes })),
           service: {
@@ -98,24 +99,24 @@ function lastDays(now: number, timeZone: string): Map<string, OutcomeCounts> {
  * since. A night is done with once its job ran again; any other run, once one took it up, its file came again, or the rows
  * that it left were imported.
  */
-function waitingForPerson(runs: readonly RunEntry[]): RunEntry[] {
+function waitingForPerson(runs: readonly Joined[]): Run[] {
   const takenUp = new Set<string>();
   const nights = new Set<string>();
   const files = new Set<string>();
   const folders = new Set<string>();
-  const found: RunEntry[] = [];
-  for (const entry of runs) {
-    const { run, kind, job, file, of_run, status, dry_run, needs_person, report_dir } = entry;
-    const place = `${job}\n${fileName(file)}`;
-    const done =
-      takenUp.has(run) || folders.has(report_dir) || (kind === 'reconcile' ? nights.has(job) : files.has(place));
-    const open = status === 'partial' ? (needs_person ?? 0) > 0 : status !== 'succeeded' && status !== 'running';
-    if (open && !done && !dry_run) found.push(entry);
+  const found: Run[] = [];
+  for (const { run, entry } of runs) {
+    const { id, kind, job, file, of_run, status, dry_run, needs_person } = run;
+    const place = `${job}\n${file}`;
+    const corrected = entry !== undefined && folders.has(entry.report_dir);
+    const done = takenUp.has(id) || corrected || (kind === 'reconcile' ? nights.has(job) : files.has(place));
+    const open = status === 'partial' ? (needs_person ?? 0) > 0 : status !== 'succeeded' && !isAtWork(run);
+    if (open && !done && !dry_run) found.push(run);
     if (of_run !== undefined) takenUp.add(of_run);
     if (kind === 'reconcile') nights.add(job);
     if (dry_run) continue;
     files.add(place);
-    folders.add(file.slice(0, -fileName(file).length - 1));
+    if (entry) folders.add(entry.file.slice(0, -file.length - 1));
   }
   return found;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiDeps } from '../../src/api/app.js';
-import type { Health, Nights, Overview, Problem, Queue } from '../../src/api/schema.js';
+import type { Health, Nights, Overview, Problem, Queue, Run, RunDetail } from '../../src/api/schema.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { openJobFiles } from '../../src/worker/job-files.js';
@@ -93,6 +93,37 @@ describe('GET /overview', () => {
     );
     await later('29990101T000000000Z-0002', { approves: { run: ids[5] } }, { kind: 'reconcile' });
     expect(await waits()).toEqual([ids[7], ids[6]]);
+  });
+
+  it('of a night that could not begin the overview, its job, its nights and its own page tell', async () => {
+    const { home, ids } = await homeWith([{ ago: 26, kind: 'reconcile', job: 'erp' }]);
+    const [night, other] = ['20990101T000000000Z-0001', '20990101T000000000Z-0002'];
+    const reason = 'There is no file "erp.csv".';
+    const jobOf = (job: string, run: string) => ({
+      ...{ id: `night.${job}.2099-01-01T0000`, name: 'reconcile', timestamp: Date.now(), progress: { run } },
+      ...{ data: { job, file: `in/${job}.csv` } },
+    });
+    const failed = { ...jobOf('erp', night), failedReason: reason };
+    const working = jobOf('far', other);
+    const jobs: Record<string, object[]> = { failed: [failed], active: [working] };
+    const queue = {
+      getJobs: async (states: string[]) => states.flatMap((state) => jobs[state] ?? []),
+      getJob: async () => undefined,
+      getJobState: async () => 'failed',
+    } as unknown as ApiDeps['queue'];
+    await writeFile(join(home, 'job-files', 'erp.yaml'), 'kind: reconcile\nresource: asset\n');
+    const asked = async <T>(path: string) => (await ask<T>(home, path, { queue })).body;
+    const { needs_person, running } = await asked<Overview>('/overview');
+    expect(needs_person).toMatchObject([{ id: night, status: 'failed', job: 'erp', file: 'erp.csv' }]);
+    expect(running).toMatchObject([{ id: other, file: 'far.csv' }]);
+    expect((await asked<Nights>('/nights/erp')).nights).toMatchObject([
+      { run: night, status: 'failed', rows: 0, reason },
+      { run: ids[0], status: 'succeeded', reason: null },
+    ]);
+    expect((await asked<{ last: Run }>('/jobs/erp')).last.id).toBe(night);
+    const run = await asked<RunDetail>(`/runs/${night}`);
+    expect(run).toMatchObject({ id: night, status: 'failed', reason, here: false });
+    expect(run.actions.resume).toEqual({ allowed: false, why: expect.any(String) });
   });
 
   it('counts the rows of the last 30 days by the calendar of the zone that is asked for', async () => {

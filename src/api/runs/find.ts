@@ -15,7 +15,7 @@ import { Fault, may, type Told, type Who } from '../operation.js';
 import { type Role, type RunDetail, type RunProgress, type RunState, VERBS, type Verb } from '../schema.js';
 import { runOf } from './entries.js';
 import { isKnownHere } from './orders.js';
-import { jobOfRun, jobProgress, type OrderedData, queuedRun, queueView, runOfJob } from './queued.js';
+import { jobOfRun, jobProgress, type OrderedData, queuedRun, queueView, runOfJob, runsOnQueue } from './queued.js';
 
 /** A run as its data folder and the queue tell of it; one of the two may not know it. */
 export interface FoundRun {
@@ -34,7 +34,10 @@ export const roleFor = (verb: Verb): Role => (verb === 'approve' ? 'approver' : 
 /** Whether it runs, or waits to. */
 export const isAtWork = ({ status }: Pick<FoundRun, 'status'>): boolean => status === 'running' || status === 'waiting';
 
-const UNBEGUN = 'It ended before it began, and nothing was sent. Order it again.';
+const UNBEGUN = 'It ended before it began, and nothing was sent.';
+
+const ELSEWHERE =
+  'Nothing of it lies here: it lies in the data folder of another worker, where this can be done, or it ended before it began.';
 
 /** States of a job that nobody is given any more. */
 const ENDS: ReadonlySet<string> = new Set(['completed', 'failed']);
@@ -74,9 +77,12 @@ export class RunFinder {
 
   private async jobOf(run: string, here: boolean): Promise<Job | undefined> {
     const { queue, settings } = this.parts;
-    // Those of schedules and of the drop folder have ids of their own, which are known until the run has ended.
+    // Those of schedules and of the drop folder have ids of their own, which are known here until the run has ended.
     const other = here ? ticketJob(settings.home, run) : undefined;
-    return (await jobOfRun(queue, run)) ?? (other === undefined ? undefined : await queue.getJob(other));
+    const job = (await jobOfRun(queue, run)) ?? (other === undefined ? undefined : await queue.getJob(other));
+    if (job || here) return job;
+    const listed = await runsOnQueue(queue, settings.queueUrl !== undefined);
+    return listed.find((one) => one.run.id === run)?.job;
   }
 
   progressOf({ status, job }: FoundRun): RunProgress | null {
@@ -155,7 +161,7 @@ export class RunFinder {
       const gone = `A worker has it. Should that one be gone, it goes on by itself after at most ${seconds} s.`;
       refuse(entry?.status === 'running' ? 'It is at work. Wait for its end, or stop it.' : gone);
     }
-    if (!entry) return refuse('It lies in the data folder of another worker: do it there.');
+    if (!entry) return refuse(settings.queueUrl === undefined ? UNBEGUN : ELSEWHERE);
     if (!(await readRequest(runFolder(settings.home, id)))) refuse(UNBEGUN);
     if (verb === 'resume') return isOpen(entry) ? undefined : refuse('It came to its end.');
     if (verb === 'approve') return void (await runToApprove(id, settings));

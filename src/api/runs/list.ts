@@ -1,14 +1,10 @@
-import type { JobType } from 'bullmq';
-import { isOpen, isRunId, runIds } from '../../runs/run/list.js';
+import { isOpen, isRunId, type RunEntry, runIds } from '../../runs/run/list.js';
 import type { ApiParts } from '../app.js';
 import type { Told } from '../operation.js';
-import type { Run, RunState, Runs, RunsQuery } from '../schema.js';
+import type { Run, Runs, RunsQuery } from '../schema.js';
 import { runOf } from './entries.js';
 import { isAtWork } from './find.js';
-import { queuedRun } from './queued.js';
-
-/** Jobs of each state that are looked at. */
-const MOST_JOBS = 100;
+import { runsOnQueue } from './queued.js';
 
 /** The runs of the data folder and of the queue, newest first. */
 export async function runList(parts: ApiParts, { after, limit, ...asked }: RunsQuery): Promise<Told<Runs>> {
@@ -20,30 +16,46 @@ export async function runList(parts: ApiParts, { after, limit, ...asked }: RunsQ
   // Where no filter has to look at all of them, those of the page are read alone.
   const older = ids.filter((id) => place === undefined || id < place);
   const found = isAll ? await entries.first(older, limit + 1) : await entries.list();
-  const queued = new Map((await runsOnQueue(parts)).map((run) => [run.id, run]));
-  const here = found.map((entry): Run => {
-    const waits = queued.get(entry.run);
-    return { ...runOf(entry), ...(isOpen(entry) && waits && isAtWork(waits) && { status: waits.status }) };
-  });
-  for (const id of ids) queued.delete(id);
-  const wanted = [...here, ...queued.values()].filter((run) => isAsked(run, asked));
+  const wanted = (await withQueue(parts, found, ids)).map(({ run }) => run).filter((run) => isAsked(run, asked));
   const { page, next } = cursors.newestFirst(list, wanted, placeOf, { after, limit });
   return { runs: page, next };
 }
 
-/**
- * Runs that the queue knows: those that wait, those at work, and the latest that failed before there was anything of them, or ended
- * where another worker has them.
- */
-async function runsOnQueue({ queue, settings }: ApiParts): Promise<Run[]> {
-  const read = async (status: RunState, states: JobType[]) =>
-    (await queue.getJobs(states, 0, MOST_JOBS - 1, false)).flatMap((job) => (job ? [queuedRun(job, status)] : []));
-  const lists = await Promise.all([
-    read('running', ['active']),
-    read('waiting', ['waiting', 'delayed', 'prioritized']),
-    read('failed', settings.queueUrl === undefined ? ['failed'] : ['failed', 'completed']),
-  ]);
-  return lists.flat();
+/** A run of the data folder, or one that the queue alone knows: then it has no `entry`. */
+export interface Joined {
+  readonly run: Run;
+  readonly entry?: RunEntry;
+  /** Why it failed, where nothing else tells. */
+  readonly reason?: string;
+}
+
+/** What another worker came to the end of is told where that one is. */
+const FROM_QUEUE: ReadonlySet<string> = new Set<Run['status']>(['running', 'failed']);
+
+/** Newest first: the runs of the data folder, and those that lie in none: at work elsewhere, or failed before they began. */
+export async function allRuns(parts: ApiParts): Promise<Joined[]> {
+  const entries = await parts.entries.list();
+  const joined = await withQueue(parts, entries, await runIds(parts.settings.home));
+  return joined
+    .filter(({ run, entry }) => entry || FROM_QUEUE.has(run.status))
+    .sort((one, other) => (placeOf(one.run) < placeOf(other.run) ? 1 : -1));
+}
+
+/** These runs of the data folder as the queue has them, and those of the queue that are not among `ids`, all of the data folder. */
+export async function withQueue(
+  { queue, settings }: ApiParts,
+  entries: readonly RunEntry[],
+  ids: readonly string[],
+): Promise<Joined[]> {
+  const listed = await runsOnQueue(queue, settings.queueUrl !== undefined);
+  const queued = new Map(listed.map((one) => [one.run.id, one]));
+  const here = entries.map((entry) => {
+    const waits = queued.get(entry.run)?.run;
+    const status = isOpen(entry) && waits && isAtWork(waits) ? waits.status : entry.status;
+    return { run: { ...runOf(entry), status }, entry };
+  });
+  for (const id of ids) queued.delete(id);
+  return [...here, ...[...queued.values()].map(({ run, job }) => ({ run, reason: job.failedReason }))];
 }
 
 /** A job without a run stands where a run would that began when it was put on the queue. */

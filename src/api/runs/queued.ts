@@ -1,4 +1,4 @@
-import type { Job, Queue } from 'bullmq';
+import type { Job, JobType, Queue } from 'bullmq';
 import type { Correction } from '../../model/correction.js';
 import type { OutcomeCounts } from '../../model/outcome.js';
 import { fileName, rowsForPerson, type Summary } from '../../report/summary.js';
@@ -78,4 +78,24 @@ export function queuedRun(job: Job, status: RunState): Run {
     needs_person: counts ? rowsForPerson(counts) : null,
     outcomes: counts ? (outcomes as OutcomeCounts) : null,
   };
+}
+
+/** Jobs of each state that are looked at. */
+const MOST_JOBS = 100;
+
+/**
+ * The runs that the queue knows: those that wait, those at work, the latest that failed, and, where other workers share it, the
+ * latest that came to their end.
+ */
+export async function runsOnQueue(queue: Queue, isShared: boolean): Promise<{ run: Run; job: Job }[]> {
+  const read = async (status: RunState, states: JobType[]) =>
+    (await queue.getJobs(states, 0, MOST_JOBS - 1, false)).flatMap((job) =>
+      job ? [{ run: queuedRun(job, status), job }] : [],
+    );
+  const lists = await Promise.all([
+    read('running', ['active']),
+    read('waiting', ['waiting', 'delayed', 'prioritized']),
+    read('failed', isShared ? ['failed', 'completed'] : ['failed']),
+  ]);
+  return lists.flat();
 }

@@ -33,13 +33,13 @@ export default function Nights({ job }: { job: string | undefined }) {
 
 /** More than one: which of them waits for somebody. */
 function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
-  const stopped = jobs.filter(({ last }) => last?.status === 'braked').length;
+  const stopped = jobs.filter(({ last }) => last && isStopped(last)).length;
   return (
     <div className="stack">
       <h1>
         {stopped === 0
           ? jobs.some(({ last }) => last)
-            ? `No brake stopped the last night of the ${counted(jobs.length, 'job')}`
+            ? `Nothing stopped the last night of the ${counted(jobs.length, 'job')}`
             : `None of the ${counted(jobs.length, 'job')} has had a night yet`
           : `The last night of ${number(stopped)} of ${counted(jobs.length, 'job')} was stopped, and waits for you`}
       </h1>
@@ -82,7 +82,7 @@ function NightsOf({ job }: { job: string }) {
 
 const dayOf = ({ started_at }: Night) => shortDay(started_at);
 const hrefOf = ({ run }: Night) => `?run=${run}`;
-const isStopped = ({ status }: Night) => status === 'braked';
+const isStopped = ({ status }: Pick<Night, 'status'>) => status === 'braked' || status === 'failed';
 const tone = (night: Night) => (isStopped(night) ? 'bad' : 'info');
 
 function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Night }) {
@@ -120,7 +120,7 @@ function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Night }) 
       />
       {nights.some(isStopped) && (
         <p className="soft small" aria-hidden="true">
-          <span className="toned bad">× red</span>: stopped by a brake
+          <span className="toned bad">× red</span>: stopped by a brake, or failed
         </p>
       )}
     </Card>

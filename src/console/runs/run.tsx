@@ -96,7 +96,7 @@ function Parts({ run, heard }: { run: RunDetail; heard: Heard }) {
         <div className="stack">
           {isExport && <Complete run={run} />}
           <Next run={run} />
-          {!run.here && (
+          {!run.here && run.status !== 'failed' && (
             <Notice tone="info" title="Its rows lie elsewhere">
               <p>A worker with another data folder carried this run out. Its rows and reports are there.</p>
             </Notice>

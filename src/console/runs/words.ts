@@ -37,7 +37,7 @@ export function firstLine(run: RunDetail): string {
     case 'unfinished':
       return 'It was cut off before its end; what it wrote is known, and it can go on.';
     default:
-      return run.reason ?? 'It has ended, and left no summary.';
+      return run.reason ? 'It could not be done.' : 'It has ended, and left no summary.';
   }
 }
 
