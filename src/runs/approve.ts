@@ -58,7 +58,10 @@ export async function runToApprove(wanted: string, settings: Settings): Promise<
     throw refuse('only imports and reconciliations have a plan.');
   }
   const planned = status === 'braked' || (request.dryRun && (status === 'succeeded' || status === 'partial'));
-  if (!planned) throw refuse(`it is ${status}. A run can be approved that a brake stopped, or that only reported.`);
+  if (!planned)
+    throw refuse(
+      `it ended as ${status}. A run can be approved that a brake stopped, or that was a dry run or only reported, to its end.`,
+    );
   if (request.lineage?.approves) {
     throw refuse(
       'it was itself to carry out an approved plan, and the records had changed. Run the file again and look at the new plan.',

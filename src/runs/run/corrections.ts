@@ -34,7 +34,7 @@ export function overlayOf(corrections: readonly Correction[], { headings }: Pick
     }
   }
   if (missing.size > 0) {
-    const faults = [...missing].map((column) => index.missing(column));
+    const faults = [...missing].map((column) => `"${column}": ${index.missing(column)}`);
     throw new RunError('usage', 'Corrections name columns that the file does not have.', faults);
   }
   const columns = new Set([...byText.keys(), ...[...byRow.values()].flatMap((cells) => [...cells.keys()])]);
