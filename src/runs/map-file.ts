@@ -12,6 +12,7 @@ import type { KnownKind, Service } from '../service/port.js';
 import { openService } from '../service/service.js';
 import { jobText, tableText } from '../suggest/job-text.js';
 import { type AskNames, headingsThatFit, type Suggestion, suggestJob } from '../suggest/suggest.js';
+import { writtenBy } from './edited-file.js';
 import { writableResource } from './job/names.js';
 import { checkJobText, problemLine } from './job-file.js';
 import { learnNames } from './rows/connect.js';
@@ -69,13 +70,12 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
     settings?.apiUrl === undefined || settings.auth === undefined
       ? undefined
       : askService(settings, notes, request.channel);
-  const suggested = await suggestJob(spec, source, ask);
+  const written = settings && (await writtenBy(file, source.meta, settings.home, resource));
+  const suggested = await suggestJob(spec, source, written ? undefined : ask, written);
   const suggestion = { ...suggested, warnings: [...suggested.warnings, ...notes] };
   const reason = whyNothing(suggestion, source.meta.sheet);
-  const job = jobText(suggestion, source.meta, {
-    file: named(file, request.cwd),
-    job: output === undefined ? 'JOB.yaml' : named(output, request.cwd),
-  });
+  const names = { file: named(file, request.cwd), job: output === undefined ? 'JOB.yaml' : named(output, request.cwd) };
+  const job = written?.text ?? jobText(suggestion, source.meta, names);
   assertFit(job);
   if (output !== undefined) await writeSafely(output, (write) => write(job));
   return {

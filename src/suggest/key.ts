@@ -38,14 +38,14 @@ const ENOUGH = 0.98;
 export function chooseKey(spec: ResourceSpec, assigned: readonly Assigned[], rows: number): KeyChoice {
   const keys = spec.naturalKeys.flatMap((field) => {
     const one = assigned.find(({ mapped }) => mapped?.field.name === field);
-    return one ? [measure(spec, field, one.column, rows)] : [];
+    return one ? [measureKey(spec, field, one.column, rows)] : [];
   });
   const tried = keys.toSorted((a, b) => b.usable - a.usable);
   const apart = (key: SuggestedKey) => key.repeats <= key.counted * (1 - ENOUGH) && key.usable >= rows / 2;
   return { key: rows === 0 ? keys[0] : (keys.find(({ fits }) => fits) ?? tried.find(apart)), tried };
 }
 
-function measure(spec: ResourceSpec, field: string, column: Column, rows: number): SuggestedKey {
+export function measureKey(spec: ResourceSpec, field: string, column: Column, rows: number): SuggestedKey {
   const { filled, blank, repeats, counted } = column;
   const usable = filled - repeats;
   const fits = rows > 0 && usable / rows >= ENOUGH;

@@ -8,7 +8,7 @@ import { resourceSpec } from '../resources/registry.js';
 import { type ReferenceTarget, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
 import { type Assigned, assign, candidates, type Guess, HIGH, LIKELY, phraseBook } from './assign.js';
 import type { KnownNames } from './fit.js';
-import { chooseKey, isPutTogether, type KeyChoice, type MissingField, missingFields } from './key.js';
+import { chooseKey, isPutTogether, type KeyChoice, type MissingField, measureKey, missingFields } from './key.js';
 import { type Column, type FileProfile, profileFile } from './profile.js';
 import { wordsOf } from './words.js';
 
@@ -86,12 +86,24 @@ export interface ColumnOptions {
 /** Reads which names the service has: of each target those that the file uses. */
 export type AskNames = (names: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>) => Promise<KnownNames>;
 
+/** The editable export that wrote a file: its job is what imports the changed file. */
+export interface WrittenBy {
+  readonly run: string;
+  /** Heading → field, of the columns that its job imports. */
+  readonly fields: ReadonlyMap<string, string>;
+}
+
 /**
  * Suggests a job for a file: each heading is compared with the words for every field, the values of the column confirm or
  * lower what the heading says, every field goes to the column that means it best, and the best natural key is measured.
- * The file is read once. Values alone never map a column. `ask`: where there is a service.
+ * The file is read once. Values alone never map a column. `ask`: where there is a service. `written`: then the job is given.
  */
-export async function suggestJob(spec: ResourceSpec, source: OpenSource, ask?: AskNames): Promise<Suggestion> {
+export async function suggestJob(
+  spec: ResourceSpec,
+  source: OpenSource,
+  ask?: AskNames,
+  written?: WrittenBy,
+): Promise<Suggestion> {
   const file = await profileFile(source);
   const alone = assign(spec, file);
   const names = ask && namesOf(alone);
@@ -115,7 +127,32 @@ export async function suggestJob(spec: ResourceSpec, source: OpenSource, ask?: A
     nulls: file.nulls,
     warnings: [...source.meta.warnings, ...fileWarnings(file)],
   };
-  return { ...found, next: nextQuestion(found) };
+  return written ? asWritten(found, assigned, written) : { ...found, next: nextQuestion(found) };
+}
+
+/** Nothing is open: the export knows what each of its columns holds, and whose row it is. */
+function asWritten(
+  found: Omit<Suggestion, 'next'>,
+  assigned: readonly Assigned[],
+  { run, fields }: WrittenBy,
+): Suggestion {
+  const id = assigned.find(({ column: { name } }) => name !== undefined && fields.get(name) === 'id')?.column;
+  const why = `The workbook is from the export ${run}, and is imported with the job of that export: rows are matched by id, and only cells that were changed are written.`;
+  return {
+    ...found,
+    columns: found.columns.map((column) => {
+      const field = column.name === undefined ? undefined : fields.get(column.name);
+      const given = { ...column, field, remarks: [], alternatives: [], options: {}, converts: undefined };
+      return field === undefined
+        ? { ...given, confidence: 'none', evidence: [], why: 'for information: a change of it is not imported' }
+        : { ...given, confidence: 'high', evidence: ['the export that wrote the file says so'], why: '' };
+    }),
+    key: id && measureKey(resourceSpec(found.resource), 'id', id, found.rows),
+    keys: [],
+    missing: [],
+    next: undefined,
+    warnings: [why, ...found.warnings],
+  };
 }
 
 /** How many fields of the resource the headings of a table mean. */

@@ -5,6 +5,7 @@ import ExcelJS from 'exceljs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { checkJobText } from '../../src/runs/job-file.js';
+import { mapFile } from '../../src/runs/map-file.js';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
 import { type Desk, type Exported, type ExportOptions, openDesk } from '../support/desk.js';
 import { stored as storedOf, storedOne } from '../support/records.js';
@@ -84,6 +85,31 @@ describe.each(['asset', 'contract', 'supplier'] as const)('%s with every field f
       expect(storedOf(desk.sandbox, resource)).toEqual(before);
     },
   );
+});
+
+describe('map of an edited workbook', () => {
+  it('gives the job of the export that wrote it, so that a record is renamed and only changed cells are written', async () => {
+    const { ids, edit, one } = await suppliers();
+    const { file } = await desk.export('supplier', 'edited.xlsx', { editable: true });
+    await setCell(file, 'name', 'Ada Ltd');
+    edit(0, { city: 'Bergen' });
+    const map = () => mapFile({ file, resource: 'supplier', settings: desk.settings() });
+    const { job, suggestion, summary } = await map();
+    expect(job).toBe(await readFile(jobOf(file), 'utf8'));
+    expect(summary).toMatchObject({ key: { field: 'id', blank: 0, repeats: 0 }, missing: [], next: null });
+    const fields = new Map(suggestion.columns.map(({ heading, field }) => [heading, field]));
+    expect([fields.get('id'), fields.get('category.name'), fields.get('category.id')]).toEqual([
+      ...['id', 'category.name', undefined],
+    ]);
+    const { outcomes } = await desk.import(file, parseYaml(job) as object);
+    expect(outcomes).toEqual(['2 updated', '3 unchanged', '4 unchanged']);
+    expect([one(0)['id'], one(0)['name'], one(0)['city']]).toEqual([ids[0], 'Ada Ltd', 'Bergen']);
+    // Of another resource, and where its job is gone, it is a workbook like others.
+    const other = await mapFile({ file, resource: 'customer', settings: desk.settings() });
+    expect(other.job).toContain('Suggested by rowferry map');
+    await rm(jobOf(file));
+    expect((await map()).summary.key?.field).toBe('name');
+  });
 });
 
 describe('a file that is older than the service', () => {

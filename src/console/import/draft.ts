@@ -128,8 +128,9 @@ export function withMissing(job: Job, missing: string): Job {
   return { ...job, references: { ...members(job['references']), missing } };
 }
 
-/** Required fields that no column gives. */
+/** Required fields that no column gives, where records are created. */
 export function missing(job: Job, suggestion: Suggestion, fields: readonly Field[]): Field[] {
+  if ((own(job['match'], 'missing') ?? 'create') !== 'create') return [];
   const given = new Set(Object.keys(members(job['columns'])).map((heading) => fieldIn(job, heading)));
   return fields.filter(
     ({ name, required }) =>

@@ -95,7 +95,7 @@ function* ofExport({ reports }: RunDetail, { target }: Summary): Generator<NextS
   if (file !== undefined) yield { text: `Take the file${of.length > 0 ? `: ${of.join(', ')}` : ''}.`, report: file };
   if (job !== undefined) {
     yield {
-      text: 'Change cells and import it again. Grey columns are for information; a cell that you empty keeps its value in the service. On a command line the job file imports it.',
+      text: 'Change cells and import it again, here or with the job file on a command line: only what you changed is written. Grey columns are for information; a cell that you empty keeps its value in the service.',
       report: job,
     };
   }
