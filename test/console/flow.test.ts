@@ -120,6 +120,34 @@ describe.skipIf(!hasBrowser)('a run in the console', () => {
     await mara.close();
   });
 
+  it('a corrected file goes in with the job of its run, which no job file holds', async () => {
+    const job = {
+      ...{ kind: 'import', resource: 'supplier', match: { key: 'name' } },
+      ...{ columns: { Firm: 'name', Ort: 'city' }, constants: { phone: '123' } },
+    };
+    const file = await bench.file('firms.csv', `Firm,Ort\n${'x'.repeat(60)},Oslo\n`);
+    const run = await bench.order({ kind: 'import', job, file });
+    await bench.ended(run);
+    const mara = await signedIn();
+    const { page } = mara;
+    const press = (name: string) => page.getByRole('button', { name }).click();
+    await page.goto(`/runs/${run}`);
+    await page.getByRole('link', { name: 'Import the corrected file' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Which file holds the corrected rows?' }).waitFor();
+    const buffer = Buffer.from('Firm,Ort,_row,_outcome,_codes,_message\nShort,Oslo,2,invalid,too_long,x\n');
+    await page.locator('input[type=file]').setInputFiles({ name: 'rejected.csv', mimeType: 'text/csv', buffer });
+    await press('Match 6 columns');
+    await page.getByRole('heading', { name: '2 of 6 columns go in' }).waitFor();
+    await press('Check 1 row');
+    await press('See the plan');
+    await press('Write 1 row');
+    await page.getByRole('link', { name: 'Every row of this run' }).waitFor();
+    const [short] = bench.sandbox.raw('supplier').filter(({ name }) => name === 'Short');
+    expect(short).toMatchObject({ city: 'Oslo', phone: '123' });
+    expect(mara.faults).toEqual([]);
+    await mara.close();
+  });
+
   it('shows markup of a file as text, wherever it is shown', async () => {
     const markup = '<img src=x onerror=alert(1)>';
     const file = await bench.file(`a ${'<b>bold<'}.csv`, `Name,Serial,Cost\n${markup},M-1,${markup}\n`);

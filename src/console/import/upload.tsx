@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import type { Uploaded } from '../../api/schema.js';
-import { ApiError, addressOf } from '../app/client.js';
+import type { RunDetail, Uploaded } from '../../api/schema.js';
+import { ApiError, addressOf, changed, get } from '../app/client.js';
 import { Refused } from '../app/faults.js';
 import { useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
@@ -18,6 +18,7 @@ export function Upload() {
   const [, go] = useLocation();
   const [params] = useSearchParams();
   const job = params.get('job');
+  const like = params.get('like');
   const { max_upload } = useSession();
   const whyNot = useWhyNot('operator');
   const input = useRef<HTMLInputElement>(null);
@@ -29,8 +30,16 @@ export function Upload() {
       if (file.size === 0) throw new ApiError(422, `${file.name} is empty.`);
       setDone(0);
       const { id, name } = await sendFile(file, setDone);
-      keep(localStorage, newDraft(id, name));
-      go(`/import/${encodeURIComponent(id)}?${new URLSearchParams({ step: 'table', ...(job !== null && { job }) })}`);
+      const before = like === null ? undefined : await get<RunDetail>(`/runs/${encodeURIComponent(like)}`);
+      const given = before?.ordered?.job ?? job ?? '';
+      const draft = newDraft(id, name);
+      keep(
+        localStorage,
+        typeof given === 'string' ? draft : { ...draft, resource: before?.resource ?? '', job: given },
+      );
+      go(
+        `/import/${encodeURIComponent(id)}?${changed(new URLSearchParams({ step: 'table' }), { job: typeof given === 'string' ? given : null })}`,
+      );
     },
   });
   const take = (files: FileList | null | undefined) => {
@@ -38,10 +47,16 @@ export function Upload() {
     if (file && whyNot === undefined) upload.mutate(file);
   };
   const over = useDrop(take);
+  const question =
+    like !== null
+      ? 'Which file holds the corrected rows?'
+      : job !== null
+        ? `Which file shall the job ${job} be tried with?`
+        : 'Which file shall go in?';
   const before = drafts(localStorage).slice(0, MOST_DRAFTS);
   return (
     <div className="import stack">
-      <h1>{job === null ? 'Which file shall go in?' : `Which file shall the job ${job} be tried with?`}</h1>
+      <h1>{question}</h1>
       <section aria-label="Drop a file" className={`drop${over ? ' over' : ''}`}>
         <input ref={input} type="file" hidden accept={ENDINGS} onChange={({ target }) => take(target.files)} />
         {upload.isPending ? (

@@ -256,13 +256,18 @@ function Next({ run }: { run: RunDetail }) {
         <p>Nothing. Every {run.kind === 'undo' ? 'record' : 'row'} ended well.</p>
       ) : (
         <ol className="todo stack">
-          {steps.map(({ text, verb, report, show, run: other }) => (
+          {steps.map(({ text, verb, report, again, show, run: other }) => (
             <li key={text}>
               <p>{text}</p>
               {verb && <VerbButton run={run} verb={verb} look="primary" />}
               {report && (
                 <ButtonLink icon="download" href={reportAddress(run, report)} download={report}>
                   {report}
+                </ButtonLink>
+              )}
+              {again && (
+                <ButtonLink icon="import" href={`/import?like=${run.id}`}>
+                  Import the corrected file
                 </ButtonLink>
               )}
               {show && <ButtonLink href={`/runs/${run.id}?outcome=${show}`}>Show them</ButtonLink>}

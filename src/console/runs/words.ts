@@ -70,6 +70,8 @@ export interface NextStep {
   readonly verb?: Verb | undefined;
   /** Name of a report to take. */
   readonly report?: string;
+  /** It comes back as a file, with the job of the run. */
+  readonly again?: boolean;
   /** Outcomes to look at below. */
   readonly show?: string;
   /** The run on whose page it is done. */
@@ -136,6 +138,7 @@ function* ofRows(run: RunDetail, kind: Exclude<Run['kind'], 'export'>, summary: 
     yield {
       text: `Correct ${these(correct)}: the file holds ${them(correct)} with the reasons. Import it with the same job; ${summary.append ? 'each of its rows becomes a record' : 'rows that are in are not sent twice'}.`,
       report: rejected,
+      again: run.ordered !== undefined,
     };
   } else if (correct > 0) {
     const text = {
