@@ -239,7 +239,7 @@ const PORT_FAULTS: Readonly<Record<string, string>> = {
 
 function portFault(code: string, { host, port }: { readonly host: string; readonly port: number }): string {
   const fault = PORT_FAULTS[code] ?? `cannot be listened on (${code})`;
-  return `${host}:${port} (ROWFERRY_HTTP) ${fault}. Set --http or ROWFERRY_HTTP to another one, or to off.`;
+  return `${host}:${port} ${fault}. Name another one: with --port of \`rowferry console\`, --http of \`rowferry worker\`, or ROWFERRY_HTTP.`;
 }
 
 /**

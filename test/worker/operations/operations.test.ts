@@ -120,7 +120,7 @@ describe('the address', () => {
     expect(notices).toEqual([`Port ${port} is taken; console, health and metrics are at ${url}.`]);
     await expect(open({ http: { host: '127.0.0.1', port, stated: true } })).rejects.toMatchObject({
       kind: 'usage',
-      message: `127.0.0.1:${port} (ROWFERRY_HTTP) is taken by another process. Set --http or ROWFERRY_HTTP to another one, or to off.`,
+      message: `127.0.0.1:${port} is taken by another process. Name another one: with --port of \`rowferry console\`, --http of \`rowferry worker\`, or ROWFERRY_HTTP.`,
     });
     holder.close();
   });
