@@ -8,7 +8,7 @@ import { runsOnQueue } from './queued.js';
 
 /** The runs of the data folder and of the queue, newest first. */
 export async function runList(parts: ApiParts, { after, limit, ...asked }: RunsQuery): Promise<Told<Runs>> {
-  const { cursors, entries, settings } = parts;
+  const { cursors, entries, settings, queue } = parts;
   const list = JSON.stringify(['runs', asked.job, asked.kind, asked.status, asked.q]);
   const place = cursors.open(list, after);
   const ids = await runIds(settings.home);
@@ -16,7 +16,9 @@ export async function runList(parts: ApiParts, { after, limit, ...asked }: RunsQ
   // Where no filter has to look at all of them, those of the page are read alone.
   const older = ids.filter((id) => place === undefined || id < place);
   const found = isAll ? await entries.first(older, limit + 1) : await entries.list();
-  const wanted = (await withQueue(parts, found, ids)).map(({ run }) => run).filter((run) => isAsked(run, asked));
+  const wanted = withQueue(found, ids, await runsOnQueue(queue, settings.queueUrl !== undefined))
+    .map(({ run }) => run)
+    .filter((run) => isAsked(run, asked));
   const { page, next } = cursors.newestFirst(list, wanted, placeOf, { after, limit });
   return { runs: page, next };
 }
@@ -29,25 +31,22 @@ export interface Joined {
   readonly reason?: string;
 }
 
-/** What another worker came to the end of is told where that one is. */
-const FROM_QUEUE: ReadonlySet<string> = new Set<Run['status']>(['running', 'failed']);
+/** Jobs of each state that are looked at where somebody looks again every few seconds: each holds all that it was ordered with. */
+const FEW_JOBS = 20;
 
 /** Newest first: the runs of the data folder, and those that lie in none: at work elsewhere, or failed before they began. */
-export async function allRuns(parts: ApiParts): Promise<Joined[]> {
-  const entries = await parts.entries.list();
-  const joined = await withQueue(parts, entries, await runIds(parts.settings.home));
-  return joined
-    .filter(({ run, entry }) => entry || FROM_QUEUE.has(run.status))
+export async function allRuns({ entries, queue, settings: { home } }: ApiParts): Promise<Joined[]> {
+  return withQueue(await entries.list(), await runIds(home), await runsOnQueue(queue, false, FEW_JOBS))
+    .filter(({ run, entry }) => entry || run.status !== 'waiting')
     .sort((one, other) => (placeOf(one.run) < placeOf(other.run) ? 1 : -1));
 }
 
 /** These runs of the data folder as the queue has them, and those of the queue that are not among `ids`, all of the data folder. */
-export async function withQueue(
-  { queue, settings }: ApiParts,
+function withQueue(
   entries: readonly RunEntry[],
   ids: readonly string[],
-): Promise<Joined[]> {
-  const listed = await runsOnQueue(queue, settings.queueUrl !== undefined);
+  listed: Awaited<ReturnType<typeof runsOnQueue>>,
+): Joined[] {
   const queued = new Map(listed.map((one) => [one.run.id, one]));
   const here = entries.map((entry) => {
     const waits = queued.get(entry.run)?.run;

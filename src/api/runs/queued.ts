@@ -87,9 +87,13 @@ const MOST_JOBS = 100;
  * The runs that the queue knows: those that wait, those at work, the latest that failed, and, where other workers share it, the
  * latest that came to their end.
  */
-export async function runsOnQueue(queue: Queue, isShared: boolean): Promise<{ run: Run; job: Job }[]> {
+export async function runsOnQueue(
+  queue: Queue,
+  isShared: boolean,
+  most = MOST_JOBS,
+): Promise<{ run: Run; job: Job }[]> {
   const read = async (status: RunState, states: JobType[]) =>
-    (await queue.getJobs(states, 0, MOST_JOBS - 1, false)).flatMap((job) =>
+    (await queue.getJobs(states, 0, most - 1, false)).flatMap((job) =>
       job ? [{ run: queuedRun(job, status), job }] : [],
     );
   const lists = await Promise.all([
