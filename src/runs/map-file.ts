@@ -11,13 +11,14 @@ import type { ReferenceTarget, ResourceSpec } from '../resources/spec.js';
 import type { KnownKind, Service } from '../service/port.js';
 import { openService } from '../service/service.js';
 import { jobText, tableText } from '../suggest/job-text.js';
-import { type AskNames, headingsThatFit, type Suggestion, suggestJob } from '../suggest/suggest.js';
+import { type AskService, headingsThatFit, type Suggestion, suggestJob } from '../suggest/suggest.js';
 import { writtenBy } from './edited-file.js';
 import { writableResource } from './job/names.js';
 import { checkJobText, problemLine } from './job-file.js';
 import { learnNames } from './rows/connect.js';
 import { openLists } from './rows/lexicon.js';
 import { type Channel, serviceOptions } from './run/open-service.js';
+import { customColumns, readCatalogue } from './service-names.js';
 import type { Settings } from './settings.js';
 
 export { columnNames } from '../suggest/profile.js';
@@ -69,7 +70,7 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
   const ask =
     settings?.apiUrl === undefined || settings.auth === undefined
       ? undefined
-      : askService(settings, notes, request.channel);
+      : askService(spec, settings, notes, request.channel);
   const written = settings && (await writtenBy(file, source.meta, settings.home, resource));
   const suggested = await suggestJob(spec, source, written ? undefined : ask, written);
   const suggestion = { ...suggested, warnings: [...suggested.warnings, ...notes] };
@@ -137,7 +138,7 @@ async function seenNames(service: Service): Promise<(to: ReferenceTarget, name: 
 }
 
 /** Asks the service as an import would. Where it cannot be asked, that is a note and the suggestion does without. */
-function askService(settings: Settings, notes: string[], channel: Channel | undefined): AskNames {
+function askService(spec: ResourceSpec, settings: Settings, notes: string[], channel: Channel | undefined): AskService {
   return async (names) => {
     const needed = new Map([...names].filter(([to]) => LISTED.has(to)));
     const service = openService({
@@ -155,12 +156,17 @@ function askService(settings: Settings, notes: string[], channel: Channel | unde
       const directory = await loadDirectory(needed, { service, known: nothing, readAll });
       const isSeen = [...SEEN].some((to) => names.has(to)) ? await seenNames(service) : () => false;
       const shown = new Set([...SEEN].filter((to) => [...(names.get(to) ?? [])].some((name) => isSeen(to, name))));
-      return (to, name) =>
-        needed.has(to) ? directory.lookup(to, name).kind !== 'missing' : shown.has(to) ? isSeen(to, name) : undefined;
+      // What a token may not read, the columns do without.
+      const asking = { service, signal: new AbortController().signal, warn: () => undefined };
+      return {
+        known: (to, name) =>
+          needed.has(to) ? directory.lookup(to, name).kind !== 'missing' : shown.has(to) ? isSeen(to, name) : undefined,
+        customs: customColumns(spec, await readCatalogue(spec, asking)),
+      };
     } catch (error) {
       if (!(error instanceof RunError)) throw error;
       notes.push(`The service was not asked which names it knows: ${error.message}`);
-      return () => undefined;
+      return undefined;
     } finally {
       await service.close();
     }

@@ -19,6 +19,18 @@ export const HIGH = 0.88;
 /** A guess below this is never mapped. */
 export const LIKELY = 0.7;
 
+/** A custom field of the service: as a job names it, and what it holds. */
+export interface CustomField {
+  readonly field: string;
+  readonly spec: FieldSpec;
+}
+
+/** What the service was asked for. */
+export interface Asked {
+  readonly known: KnownNames;
+  readonly customs: readonly CustomField[];
+}
+
 /** A field for a column: what the heading says, lowered by what the values say. */
 export interface Guess extends Candidate {
   readonly fit: Fit;
@@ -43,15 +55,16 @@ export interface Assigned {
 }
 
 /**
- * Gives every field to the column that means it best. Each field and each column is used once. `known`: the names that the
- * service has, where it was asked.
+ * Gives every field to the column that means it best. Each field and each column is used once. `asked`: where there is a
+ * service.
  */
-export function assign(spec: ResourceSpec, file: FileProfile, known?: KnownNames): Assigned[] {
+export function assign(spec: ResourceSpec, file: FileProfile, asked?: Asked): Assigned[] {
   const { columns } = file;
   const custom = customColumns(spec, columns);
   const book = withSubject(phraseBook(spec), columns);
+  const own = customCandidates(columns, custom.some((name) => name !== undefined) ? [] : (asked?.customs ?? []));
   const guesses = columns.map((column, at) =>
-    column.name === undefined || custom[at] !== undefined ? [] : guessesFor(book, column, file, known),
+    column.name === undefined || custom[at] !== undefined ? [] : guessesFor(book, column, own[at]!, file, asked?.known),
   );
   const inParts = personParts(columns) !== undefined;
   const isNamed = guesses.some((list) => list.some((guess) => guess.field.name === 'name' && isMappable(guess)));
@@ -163,14 +176,50 @@ function isMappable({ final, fit, field: { type }, isAsked }: Guess): boolean {
   return final >= (isUnsure ? HIGH : LIKELY);
 }
 
-function guessesFor(book: PhraseBook, column: Column, file: FileProfile, known?: KnownNames): Guess[] {
-  return candidates(book, column.heading)
+function guessesFor(
+  book: PhraseBook,
+  column: Column,
+  own: readonly Candidate[],
+  file: FileProfile,
+  known?: KnownNames,
+): Guess[] {
+  return [...candidates(book, column.heading), ...own]
     .map((candidate): Guess => {
       const fit = fitOf(column, candidate.field, file, known, book.ofParty);
       return { ...candidate, fit, final: candidate.score * fit.factor, isAsked: known !== undefined };
     })
     .sort((a, b) => b.final - a.final);
 }
+
+/**
+ * Custom fields of the service that headings name: `Finance: Cost Centre`, as blank workbooks have them, for certain; `Cost Centre`
+ * likely, where one field alone is called so. Those of the template that most headings name.
+ */
+function customCandidates(columns: readonly Column[], customs: readonly CustomField[]): Candidate[][] {
+  const byLabel = new Map<string, Candidate[]>();
+  for (const { field: name, spec } of customs) {
+    const whole = foldText(spec.label);
+    const part = foldText(spec.label.slice(spec.label.lastIndexOf(': ') + 2));
+    const field = { ...spec, name };
+    const why = `the service has the custom field "${spec.label}"`;
+    for (const [label, score] of [[whole, 1] as const, [part, LIKELY_CUSTOM] as const])
+      byLabel.set(label, [...(byLabel.get(label) ?? []), { field, score, why, isWhole: true }]);
+  }
+  const found = columns.map(({ heading }) => {
+    const meant = byLabel.get(foldText(heading)) ?? [];
+    return meant.length === 1 ? meant : [];
+  });
+  const owners = found.flatMap(([one]) => (one ? (ownerOf(one) ?? []) : []));
+  const count = (owner: string) => owners.filter((one) => one === owner).length;
+  const [most] = owners.toSorted((one, other) => count(other) - count(one));
+  return found.map((list) => list.filter((one) => (ownerOf(one) ?? most) === most));
+}
+
+const LIKELY_CUSTOM = 0.85;
+
+/** The template of a field; a record holds the values of one. */
+const ownerOf = ({ field: { name, label } }: Candidate): string | undefined =>
+  name.startsWith('template.') ? label.slice(0, label.lastIndexOf(': ')) : undefined;
 
 /** Headings such as `template.Finance.Cost Centre`. A record holds the values of one template, so the first one wins. */
 function customColumns(spec: ResourceSpec, columns: readonly Column[]): (string | undefined)[] {

@@ -6,8 +6,7 @@ import { surveyDecimals } from '../pipeline/map/amounts.js';
 import { excerpt, isOwnHeading, quoted } from '../pipeline/map/headings.js';
 import { resourceSpec } from '../resources/registry.js';
 import { type ReferenceTarget, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
-import { type Assigned, assign, candidates, type Guess, HIGH, LIKELY, phraseBook } from './assign.js';
-import type { KnownNames } from './fit.js';
+import { type Asked, type Assigned, assign, candidates, type Guess, HIGH, LIKELY, phraseBook } from './assign.js';
 import { chooseKey, isPutTogether, type KeyChoice, type MissingField, measureKey, missingFields } from './key.js';
 import { type Column, type FileProfile, profileFile } from './profile.js';
 import { wordsOf } from './words.js';
@@ -83,8 +82,8 @@ export interface ColumnOptions {
   readonly openDates?: readonly (readonly string[])[];
 }
 
-/** Reads which names the service has: of each target those that the file uses. */
-export type AskNames = (names: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>) => Promise<KnownNames>;
+/** Reads which custom fields and names the service has: of each target those that the file uses. Undefined where it cannot be asked. */
+export type AskService = (names: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>) => Promise<Asked | undefined>;
 
 /** The editable export that wrote a file: its job is what imports the changed file. */
 export interface WrittenBy {
@@ -101,13 +100,13 @@ export interface WrittenBy {
 export async function suggestJob(
   spec: ResourceSpec,
   source: OpenSource,
-  ask?: AskNames,
+  ask?: AskService,
   written?: WrittenBy,
 ): Promise<Suggestion> {
   const file = await profileFile(source);
   const alone = assign(spec, file);
-  const names = ask && namesOf(alone);
-  const assigned = names?.size ? assign(spec, file, await ask!(names)) : alone;
+  const asked = await ask?.(namesOf(alone));
+  const assigned = asked ? assign(spec, file, asked) : alone;
   const decimal = decimalOf(assigned, file);
   const dates = sharedDates(assigned);
   const { key, tried } = chooseKey(spec, assigned, file.rows);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import ExcelJS from 'exceljs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { RunError } from '../../src/model/error.js';
 import { checkJobText } from '../../src/runs/job-file.js';
 import { mapFile } from '../../src/runs/map-file.js';
@@ -187,6 +188,24 @@ describe('a service', () => {
       expect(known).toMatchObject({ field: 'business_unit', options: { unknown: 1 } });
       expect(known?.remarks.join()).toContain('the first records of the service name no business unit "Moon base"');
       expect(await of('Moon base', 'Mars base')).toMatchObject({ field: undefined });
+    } finally {
+      await desk.close();
+    }
+  });
+
+  it('says which custom fields it has: by their whole name for certain, by their own likely, and of one template', async () => {
+    const desk = await openDesk({ seed: 'demo' });
+    try {
+      const headings = 'Serial,Item,Finance: Cost Centre,Headcount,Rack,Approved On,Classification,Budget';
+      const path = await file('c.csv', `${headings}\nS1,A,CC-1,3,R1,2025-01-02,High,many\n`);
+      const { suggestion, job } = await mapFile({ file: path, resource: 'asset', settings: desk.settings() });
+      expect(suggestion.columns.map(({ field, confidence }) => `${field} ${confidence}`)).toEqual([
+        ...['serial_number high', 'name high', 'template.Finance.Cost Centre high'],
+        ...['template.Finance.Headcount medium', 'form.Data centre.Rack medium'],
+        ...['template.Finance.Approved On medium', 'undefined none', 'undefined none'],
+      ]);
+      const { outcomes } = await desk.import(path, parseYaml(job) as object, { dryRun: true });
+      expect(outcomes).toEqual(['2 created']);
     } finally {
       await desk.close();
     }
