@@ -408,7 +408,7 @@ export class Delivery {
     endTicket(home, run);
     const failure = error instanceof RunError && error.kind === 'usage' ? 'usage' : 'failed';
     await this.tellEnd({ ...this.state, phase: 'done', failure });
-    this.ended({ status: begun ? 'failed' : 'refused', reason, run: begun ? run : undefined, reports });
+    this.ended({ ...(begun ? { status: 'failed', run } : { status: 'refused', page: run }), reason, reports });
     return refusal(reason);
   }
 

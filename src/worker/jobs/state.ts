@@ -144,6 +144,8 @@ export interface EndedRun {
   readonly status: 'succeeded' | 'partial' | 'braked' | 'failed' | 'interrupted' | 'refused';
   /** Absent where the job was refused before a run began. */
   readonly run?: string | undefined;
+  /** By which the console shows what was refused. */
+  readonly page?: string | undefined;
   readonly company?: number | undefined;
   readonly counts?: Partial<OutcomeCounts> | undefined;
   /** One sentence for people; needed where the status is braked, failed or refused. */

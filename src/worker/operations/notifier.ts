@@ -70,10 +70,10 @@ export function openNotifier(options: NotifierOptions) {
   const chains = new Map<string, Promise<void>>();
   let [sent, countedFrom] = [0, now()];
 
-  const linked = (about: Notification): Notification => {
+  const linked = (about: Notification, { run, page = run }: EndedRun): Notification => {
     const { publicUrl } = options;
-    if (publicUrl === undefined || about.run === undefined) return about;
-    const link = `${publicUrl}/runs/${encodeURIComponent(about.run)}`;
+    if (publicUrl === undefined || page === undefined) return about;
+    const link = `${publicUrl}/runs/${encodeURIComponent(page)}`;
     return { ...about, text: `${about.text} ${link}`, link };
   };
 
@@ -93,14 +93,14 @@ export function openNotifier(options: NotifierOptions) {
     const before = parsed(jobState, text);
     const made = next(before);
     if (made.failures === 0 || (before?.failing === failing && before.told)) return;
-    const change = linked(changeOf(run, at, made));
+    const change = linked(changeOf(run, at, made), run);
     if (await send('webhook', change, () => post(to, change, timing.timeoutMs, ending.signal))) return;
     await state.update(name, () => JSON.stringify({ ...made, told: false }));
   }
 
   async function tellPeople(run: EndedRun, at: number): Promise<void> {
     const { email, webhook } = (await options.people?.(run.job)) ?? {};
-    const end = linked(endOf(run, at));
+    const end = linked(endOf(run, at), run);
     if (webhook !== undefined) {
       await send('webhook', end, () => post(webhook, end, timing.timeoutMs, ending.signal));
     }

@@ -143,6 +143,15 @@ describe('notifications', () => {
     expect(bodies[0]).toMatchObject({ link, text: expect.stringMatching(new RegExp(`run-0 ${link}$`)) });
   });
 
+  it('leads also to what was refused before there was a run', async () => {
+    const { url, bodies } = await hook();
+    const { notifier } = open({ url, publicUrl: 'https://rowferry.example' });
+    notifier.ended({ ...RUN, run: undefined, page: 'run-9', status: 'refused', reason: 'No file.' });
+    await notifier.close();
+    expect(bodies[0]).toMatchObject({ link: 'https://rowferry.example/runs/run-9' });
+    expect(bodies[0]).not.toHaveProperty('run');
+  });
+
   it('says nothing of dry runs and of jobs that came with their data', async () => {
     const { url, bodies } = await hook();
     const { notifier } = open({ url });
