@@ -24,7 +24,10 @@ function typeOf(schema = {}) {
   if (value !== undefined) return JSON.stringify(value);
   if (anyOf ?? oneOf) return (anyOf ?? oneOf).map(typeOf).join(' | ');
   if (Array.isArray(type)) return type.map((one) => typeOf({ ...schema, type: one })).join(' | ');
-  const own = type === 'object' || properties ? objectOf(schema, properties, additionalProperties) : undefined;
+  const own =
+    type === 'object' || (properties && type === undefined)
+      ? objectOf(schema, properties, additionalProperties)
+      : undefined;
   if (allOf) return [...allOf.map(typeOf), ...(own ? [own] : [])].map((one) => `(${one})`).join(' & ');
   if (own) return own;
   if (type === 'array') return `(${typeOf(items)})[]`;

@@ -8,6 +8,8 @@ import { type ApiBench, openApiBench, sheet } from './worker.js';
 it('the types of the example client are made from the published description (`node build/client-types.mjs`)', async () => {
   const description = JSON.parse(await readFile('schemas/openapi.json', 'utf8'));
   expect(await readFile('examples/client/api.ts', 'utf8')).toBe(clientTypes(description));
+  const schemas = { A: { type: ['object', 'null'], properties: { b: { type: 'string' } } } };
+  expect(clientTypes({ paths: {}, components: { schemas } })).toContain('export type A = { "b"?: string; } | null;');
 });
 
 let bench: ApiBench;
