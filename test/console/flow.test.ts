@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)('a run in the console', () => {
     await press('Check 1 row');
     await press('See the plan');
     await press('Write 1 row');
-    await page.getByRole('link', { name: 'Every row of this run' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: /is in\.$/ }).waitFor();
     const [short] = bench.sandbox.raw('supplier').filter(({ name }) => name === 'Short');
     expect(short).toMatchObject({ city: 'Oslo', phone: '123' });
     expect(mara.faults).toEqual([]);
