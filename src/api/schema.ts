@@ -249,7 +249,9 @@ export const verb = z.object({
 
 export const runDetail = named('RunDetail', {
   ...run.shape,
-  here: z.boolean().describe('False: its rows and reports lie in the data folder of another worker, or there are none.'),
+  here: z
+    .boolean()
+    .describe('False: its rows and reports lie in the data folder of another worker, or there are none.'),
   resource: z.string().optional(),
   company: z.int().optional(),
   corrections: count.optional().describe('Cells that were corrected in the console.'),

@@ -12,7 +12,7 @@ import type { KnownKind, Service } from '../service/port.js';
 import { openService } from '../service/service.js';
 import { jobText, tableText } from '../suggest/job-text.js';
 import { type AskService, headingsThatFit, type Suggestion, suggestJob } from '../suggest/suggest.js';
-import { writtenBy } from './edited-file.js';
+import { editedFile } from './edited-file.js';
 import { writableResource } from './job/names.js';
 import { checkJobText, problemLine } from './job-file.js';
 import { learnNames } from './rows/connect.js';
@@ -71,12 +71,14 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
     settings?.apiUrl === undefined || settings.auth === undefined
       ? undefined
       : askService(spec, settings, notes, request.channel);
-  const written = settings && (await writtenBy(file, source.meta, settings.home, resource));
+  const edited = settings && (await editedFile(file, source.meta, settings.home, resource));
+  const written = edited?.written;
+  if (edited && !written) notes.push(withoutExport(edited.run));
   const suggested = await suggestJob(spec, source, written ? undefined : ask, written);
   const suggestion = { ...suggested, warnings: [...suggested.warnings, ...notes] };
   const reason = whyNothing(suggestion, source.meta.sheet);
   const names = { file: named(file, request.cwd), job: output === undefined ? 'JOB.yaml' : named(output, request.cwd) };
-  const job = written?.text ?? jobText(suggestion, source.meta, names);
+  const job = written ? edited.text : jobText(suggestion, source.meta, names);
   assertFit(job);
   if (output !== undefined) await writeSafely(output, (write) => write(job));
   return {
@@ -87,6 +89,9 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
     summary: summaryOf(suggestion, source.meta, { file, job, reason, output }),
   };
 }
+
+const withoutExport = (run: string) =>
+  `The workbook was written to be changed by the export ${run}, which is not at hand with its job file. So every cell counts as it stands, also where somebody has changed the record since: look closely at the dry run, or export again.`;
 
 /** Sheets of a workbook that are looked at for the one to map. */
 const MOST_SHEETS = 20;

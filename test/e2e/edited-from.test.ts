@@ -108,7 +108,9 @@ describe('map of an edited workbook', () => {
     const other = await mapFile({ file, resource: 'customer', settings: desk.settings() });
     expect(other.job).toContain('Suggested by rowferry map');
     await rm(jobOf(file));
-    expect((await map()).summary.key?.field).toBe('name');
+    const without = (await map()).summary;
+    expect(without.key?.field).toBe('name');
+    expect(without.warnings.join()).toContain('which is not at hand with its job file');
   });
 });
 
