@@ -105,7 +105,9 @@ describe('GET /overview', () => {
     });
     const failed = { ...jobOf('erp', night), failedReason: reason };
     const working = jobOf('far', other);
-    const jobs: Record<string, object[]> = { failed: [failed], active: [working] };
+    // Whoever orders a run is told why it cannot begin.
+    const ordered = { ...failed, id: 'run.20990101T000000000Z-0003', progress: {} };
+    const jobs: Record<string, object[]> = { failed: [failed, ordered], active: [working] };
     const queue = {
       getJobs: async (states: string[]) => states.flatMap((state) => jobs[state] ?? []),
       getJob: async () => undefined,

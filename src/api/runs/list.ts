@@ -1,4 +1,5 @@
 import { isOpen, isRunId, type RunEntry, runIds } from '../../runs/run/list.js';
+import { runJobId } from '../../worker/jobs/ids.js';
 import type { ApiParts } from '../app.js';
 import type { Told } from '../operation.js';
 import type { Run, Runs, RunsQuery } from '../schema.js';
@@ -29,15 +30,22 @@ export interface Joined {
   readonly entry?: RunEntry;
   /** Why it failed, where nothing else tells. */
   readonly reason?: string;
+  /** Somebody ordered it, and was told. */
+  readonly isOrdered?: boolean;
 }
 
 /** Jobs of each state that are looked at where somebody looks again every few seconds: each holds all that it was ordered with. */
 const FEW_JOBS = 20;
 
-/** Newest first: the runs of the data folder, and those that lie in none: at work elsewhere, or failed before they began. */
+/**
+ * Newest first: the runs of the data folder, and those that lie in none: at work elsewhere, or of a schedule, the drop folder or
+ * another program and failed before they began.
+ */
 export async function allRuns({ entries, queue, settings: { home } }: ApiParts): Promise<Joined[]> {
   return withQueue(await entries.list(), await runIds(home), await runsOnQueue(queue, false, FEW_JOBS))
-    .filter(({ run, entry }) => entry || run.status !== 'waiting')
+    .filter(
+      ({ run: { status }, entry, isOrdered }) => entry || status === 'running' || (status === 'failed' && !isOrdered),
+    )
     .sort((one, other) => (placeOf(one.run) < placeOf(other.run) ? 1 : -1));
 }
 
@@ -54,7 +62,14 @@ function withQueue(
     return { run: { ...runOf(entry), status }, entry };
   });
   for (const id of ids) queued.delete(id);
-  return [...here, ...[...queued.values()].map(({ run, job }) => ({ run, reason: job.failedReason }))];
+  return [
+    ...here,
+    ...[...queued.values()].map(({ run, job }) => ({
+      run,
+      reason: job.failedReason,
+      isOrdered: job.id === runJobId(run.id),
+    })),
+  ];
 }
 
 /** A job without a run stands where a run would that began when it was put on the queue. */
