@@ -168,8 +168,17 @@ describe('an open create that cannot be settled is unknown, and never sent again
 
 describe('a record that is there after an open create', () => {
   it('is adopted where the second request is refused as a duplicate, and holds the same values (26)', async () => {
-    // Invisible until after the window, so the create is sent once more, and refused.
-    desk = await openDesk({ faults: ['POST /asset nth=1 timeout_after'], switches: { lag: 700 } });
+    // Invisible until after the window, so the create is sent once more, and refused: only then do lists catch up.
+    let now = Date.now();
+    let creates = 0;
+    desk = await openDesk({
+      faults: ['POST /asset nth=1 timeout_after'],
+      switches: { lag: 700 },
+      now: () => now,
+      onRequest({ method }) {
+        if (method === 'POST' && ++creates === 2) now += 1000;
+      },
+    });
     const imported = await desk.import(await assets(1), ASSETS, {
       env: { ROWFERRY_TIMEOUT: '0.3', ROWFERRY_SETTLE_WINDOW: '0.05,0.1,0.2' },
     });
