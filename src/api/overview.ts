@@ -106,14 +106,15 @@ function waitingForPerson(runs: readonly Joined[]): Run[] {
   const folders = new Set<string>();
   const found: Run[] = [];
   for (const { run, entry } of runs) {
-    const { id, kind, job, file, of_run, status, dry_run, needs_person } = run;
+    const { id, kind, manner, job, file, of_run, status, dry_run, needs_person } = run;
     const place = `${job}\n${file}`;
     const corrected = entry !== undefined && folders.has(entry.report_dir);
     const done = takenUp.has(id) || corrected || (kind === 'reconcile' ? nights.has(job) : files.has(place));
     const open = status === 'partial' ? (needs_person ?? 0) > 0 : status !== 'succeeded' && !isAtWork(run);
     if (open && !done && !dry_run) found.push(run);
     if (of_run !== undefined) takenUp.add(of_run);
-    if (kind === 'reconcile') nights.add(job);
+    // One that was let through is no newer one.
+    if (kind === 'reconcile' && manner !== 'approved') nights.add(job);
     if (dry_run) continue;
     files.add(place);
     if (entry) folders.add(entry.file.slice(0, -file.length - 1));

@@ -61,7 +61,7 @@ async function ask<T>(address: string, init: RequestInit): Promise<T> {
   throw problemOf(response.status, text);
 }
 
-function problemOf(status: number, text: string): ApiError {
+export function problemOf(status: number, text: string): ApiError {
   try {
     const { detail, errors, code } = JSON.parse(text) as Partial<Problem>;
     return new ApiError(status, detail ?? `HTTP ${status}`, errors, code);

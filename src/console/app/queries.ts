@@ -27,11 +27,13 @@ export const client: QueryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
+      // The worker may be on this very machine, whatever the browser thinks of the network.
+      networkMode: 'always',
       // What is wrong stays wrong; what cannot be reached comes back.
       retry: (failures, error) => error instanceof ApiError && error.passing && failures < 3,
       refetchOnWindowFocus: true,
     },
-    mutations: { retry: false },
+    mutations: { retry: false, networkMode: 'always' },
   },
 });
 

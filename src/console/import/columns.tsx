@@ -195,7 +195,7 @@ function ColumnLine({ of: { change }, job, suggested, resource, found }: Matchin
             set(withMissing(job, missing)),
           )}
         {known?.type === 'text' &&
-          (found.converts !== 1 || !asFound) &&
+          (found.converts !== 1 || !asFound || optionIn(job, heading, 'overflow') !== undefined) &&
           choice(`Long texts of ${heading}`, optionIn(job, heading, 'overflow') ?? 'reject', LONG, (overflow) =>
             set(withOption(job, heading, { overflow })),
           )}

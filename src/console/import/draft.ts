@@ -16,6 +16,8 @@ export interface Draft {
   readonly resource?: string;
   /** As it was changed here, or the name of a saved one. Absent: as suggested. */
   readonly job?: JobOf;
+  /** The job of the latest check that was begun here. */
+  readonly sent?: JobOf;
   /** The address of the last step that was begun here: its `step`, and the runs that check and write. */
   readonly last?: string;
   /** Corrections over what a check has shown, by its run; the latest last. */

@@ -57,7 +57,11 @@ export function FaultGrid(props: Props) {
     setEditing(undefined);
     // What took the focus away keeps it.
     if (how !== 'stay') box.current?.focus();
-    if (how === 'equal') {
+    const isFaulty = rows
+      .at(place.row)
+      ?.issues.some(({ column, severity }) => column === cell.column && severity === 'error');
+    // What is blank and may be is not filled in all rows by one key.
+    if (how === 'equal' && (cell.cell !== '' || isFaulty)) {
       onEdit((now) => setEqual(now, cell, text));
       void nextFault({ from: place, quiet: true, now: setEqual(edits, cell, text) });
       return;
@@ -93,6 +97,8 @@ export function FaultGrid(props: Props) {
   function pasted(event: ClipboardEvent): void {
     if (editing || readOnly) return;
     event.preventDefault();
+    // A picture is no text, and empties nothing.
+    if (!event.clipboardData.types.includes('text/plain')) return;
     const block = fromTsv(event.clipboardData.getData('text/plain'));
     if (!isFew(grid.chosen) || !isFew(block.length * Math.max(...block.map((row) => row.length)))) return;
     const values = laid(block, range);

@@ -2,6 +2,7 @@ import { Link } from 'wouter';
 import { capital } from '../../report/words.js';
 import { isLive, useRunNow } from '../app/events.js';
 import { NotThere, Refused } from '../app/faults.js';
+import { useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
@@ -149,5 +150,31 @@ function Checked({ of, id }: { of: Importing; id: string }) {
       </>
     );
   }
-  return of.step === 'check' ? <CheckStep of={of} run={run} ordered={ordered} /> : <PlanStep of={of} run={run} />;
+  if (of.step === 'check') return <CheckStep of={of} run={run} ordered={ordered} />;
+  return of.write === undefined && (of.open.length > 0 || of.isOtherJob) ? (
+    <NotChecked of={of} />
+  ) : (
+    <PlanStep of={of} run={run} />
+  );
+}
+
+/** A plan of what was changed since is not written. */
+function NotChecked({ of: { open, isOtherJob, check } }: { of: Importing }) {
+  const whyNot = useWhyNot('operator');
+  const what = [
+    isOtherJob && 'The columns were changed since this check.',
+    open.length > 0 && `${counted(open.length, 'correction is', 'corrections are')} not checked yet.`,
+  ];
+  return (
+    <>
+      <h1>The plan is not up to date</h1>
+      <p>{what.filter(Boolean).join(' ')}</p>
+      <div>
+        <Button look="primary" why={whyNot} busy={check.isPending} onClick={() => check.mutate({})}>
+          Check again
+        </Button>
+      </div>
+      <Refused error={check.error} />
+    </>
+  );
 }

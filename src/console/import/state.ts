@@ -80,13 +80,19 @@ export function useImport(id: string) {
   // As it was decided here, or by whoever made the check that the address names, or as suggested.
   const job = draft.job ?? ordered?.job ?? (suggestion.data && suggestedJob(suggestion.data, draft));
 
-  /** A dry run with the job as it is now, with a saved one, or with everything that was corrected so far. */
+  /** What was typed over this check, and whether columns were changed since: then its plan is not what is meant any more. */
+  const open = run === undefined ? [] : (draft.edits[run] ?? []);
+  const isOtherJob =
+    draft.sent !== undefined && draft.job !== undefined && JSON.stringify(draft.job) !== JSON.stringify(draft.sent);
+
+  /** A dry run with the job as it is now, or with a saved one, and with everything that was corrected so far. */
   const check = useOnce({
     async mutationFn({ saved, edits }: { saved?: string; edits?: Edits }) {
-      const sent = edits ? corrections(after(editsOf(ordered?.corrections), edits)) : [];
+      const sent = corrections(after(editsOf(ordered?.corrections), edits ?? editsOf(open)));
+      const given = saved ?? (edits && !isOtherJob ? ordered?.job : job);
       const order = {
         kind: 'import',
-        job: saved ?? (edits ? ordered?.job : job),
+        job: given,
         file: id,
         options: { dry_run: true },
         // Somebody waits for it: what goes wrong is told at once.
@@ -95,7 +101,11 @@ export function useImport(id: string) {
       };
       const { id: begun } = await send<Accepted>('POST', '/runs', order);
       begin('check', { run: begun, write: null }, (now) =>
-        withEdits({ ...now, ...(saved !== undefined && { job: saved }) }, begun, []),
+        withEdits(
+          { ...now, ...(saved !== undefined && { job: saved }), ...(given && { sent: saved ?? now.job ?? given }) },
+          begun,
+          [],
+        ),
       );
     },
   });
@@ -112,6 +122,21 @@ export function useImport(id: string) {
   });
   return {
     ...{ id, name: file.data?.name ?? draft.name, step, run, write, hrefOf, go },
-    ...{ draft, change, anew, file, table, resources, resource, suggestion, job, check, checked, carryOut },
+    ...{
+      draft,
+      change,
+      anew,
+      file,
+      table,
+      resources,
+      resource,
+      suggestion,
+      job,
+      open,
+      isOtherJob,
+      check,
+      checked,
+      carryOut,
+    },
   };
 }

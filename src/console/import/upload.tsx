@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import type { RunDetail, Uploaded } from '../../api/schema.js';
-import { ApiError, addressOf, changed, get } from '../app/client.js';
+import { ApiError, addressOf, changed, get, problemOf } from '../app/client.js';
 import { Refused } from '../app/faults.js';
 import { useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
@@ -124,9 +124,8 @@ function sendFile(file: File, tell: (done: number) => void): Promise<Uploaded> {
       reject(new ApiError(0, 'The connection was cut before the file was sent. Send it again.')),
     );
     request.addEventListener('load', () => {
-      const answer = JSON.parse(request.responseText || '{}') as Uploaded & { detail?: string };
-      if (request.status < 300) resolve(answer);
-      else reject(new ApiError(request.status, answer.detail ?? `HTTP ${request.status}`));
+      if (request.status < 300) resolve(JSON.parse(request.responseText) as Uploaded);
+      else reject(problemOf(request.status, request.responseText));
     });
     request.send(file);
   });

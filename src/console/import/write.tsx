@@ -15,7 +15,7 @@ import type { Job } from './draft.js';
 import type { Importing } from './state.js';
 
 /** What would be written, before the button that writes it. */
-export function PlanStep({ of: { carryOut }, run }: { of: Importing; run: RunDetail }) {
+export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importing; run: RunDetail }) {
   const { data: plan, error } = useQuery(planQuery(run.id));
   const { company_name, company } = useSession();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -33,11 +33,18 @@ export function PlanStep({ of: { carryOut }, run }: { of: Importing; run: RunDet
   return (
     <>
       <h1 ref={heading} tabIndex={-1} className="wrap">
-        {rows === 0
-          ? `There is nothing to write${without}`
-          : `${counted(rows, 'row')} would be written to ${company_name ?? `company ${company}`}${without}`}
+        {write !== undefined
+          ? 'This plan was carried out'
+          : rows === 0
+            ? `There is nothing to write${without}`
+            : `${counted(rows, 'row')} would be written to ${company_name ?? `company ${company}`}${without}`}
       </h1>
-      {rows > 0 && (
+      {write !== undefined && (
+        <div>
+          <ButtonLink href={hrefOf('result')}>To the result</ButtonLink>
+        </div>
+      )}
+      {rows > 0 && write === undefined && (
         <div className="line wide">
           <Button
             look={braked ? 'danger' : 'primary'}
@@ -50,7 +57,9 @@ export function PlanStep({ of: { carryOut }, run }: { of: Importing; run: RunDet
           <span className="soft">
             {braked && whyNot !== undefined
               ? 'A brake stops it. Send this address to somebody who is an approver.'
-              : 'Nothing is written twice, and you can take it back afterwards.'}
+              : plan.created > 0
+                ? 'Nothing is written twice. Afterwards updates can be taken back; the service deletes no records.'
+                : 'Nothing is written twice, and you can take it back afterwards.'}
           </span>
         </div>
       )}

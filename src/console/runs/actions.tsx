@@ -70,7 +70,7 @@ const DEEDS: Readonly<Record<Verb, (run: RunDetail) => Deed>> = {
       icon: 'undo',
       title: 'Take back what this run wrote?',
       before: `${counted(updated, 'updated record gets', 'updated records get')} the earlier values back. ${created > 0 ? retired : ''}What somebody changed since is left alone; a dry run says of which records. The undo is a run of its own, and can be undone.`,
-      after: 'What the run wrote is taken back.',
+      after: 'The undo begins.',
       plan: 'back',
     };
   },

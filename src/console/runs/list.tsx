@@ -31,9 +31,9 @@ export default function Runs() {
   const [params, set] = useAddress();
   const { status = '', job = '', q = '', after = '' } = Object.fromEntries(params);
   const filter = { status, job, q, after, limit: PER_PAGE };
-  const { data, error } = useQuery({ ...runsQuery(filter), refetchInterval: LOOK_AGAIN_MS });
+  const { data, error, isPlaceholderData } = useQuery({ ...runsQuery(filter), refetchInterval: LOOK_AGAIN_MS });
   const filtered = status + job + q !== '';
-  const { shown, fresh, showFresh } = useStill(data?.runs, JSON.stringify(filter));
+  const { shown, fresh, showFresh } = useStill(isPlaceholderData ? undefined : data?.runs, JSON.stringify(filter));
   const next = data?.next ?? '';
   if (!shown) return <NotThere page="Runs" error={data ? undefined : error} />;
   return (
@@ -113,7 +113,7 @@ function firstLine(runs: readonly Run[], filtered: boolean, more: boolean): stri
 
 /**
  * A list that does not move: what came since waits behind a button, what is shown changes in place. `key`: another one is
- * another list.
+ * another list, in whose place the one before stands until it comes.
  */
 function useStill(runs: readonly Run[] | undefined, key: string) {
   const [still, setStill] = useState<{ readonly key: string; readonly runs: readonly Run[] }>();
@@ -125,7 +125,7 @@ function useStill(runs: readonly Run[] | undefined, key: string) {
       return { key, runs: before.runs.map((run) => latest.get(run.id) ?? run) };
     });
   }, [runs, key]);
-  const shown = still?.key === key ? still.runs : undefined;
+  const shown = still?.key === key || !runs ? still?.runs : undefined;
   const known = new Set(shown?.map(({ id }) => id));
   const fresh = shown && runs ? runs.filter(({ id }) => !known.has(id)).length : 0;
   return { shown, fresh, showFresh: () => runs && setStill({ key, runs }) };
