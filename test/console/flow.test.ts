@@ -148,6 +148,39 @@ describe.skipIf(!hasBrowser)('a run in the console', () => {
     await mara.close();
   });
 
+  it('a plan that a correction has overtaken is not written, and corrections outlast another look at the columns', async () => {
+    const mara = await signedIn();
+    const { page } = mara;
+    const press = (name: string | RegExp) => page.getByRole('button', { name }).click();
+    const step = (name: string) => page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name }).click();
+    const buffer = Buffer.from('Company,Town\nOvertaken,Oslo\nOther,Bern\n');
+    await page.goto('/import');
+    await page.locator('input[type=file]').setInputFiles({ name: 'overtaken.csv', mimeType: 'text/csv', buffer });
+    await press('Match 2 columns');
+    await page.getByLabel('The rows are').selectOption('supplier');
+    await press('Check 2 rows');
+    await page.getByRole('gridcell', { name: 'Oslo' }).click();
+    await page.keyboard.type('Bergen');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Check again with 1 correction' }).waitFor();
+    await step('Plan');
+    await page.getByRole('heading', { level: 1, name: 'The plan is not up to date' }).waitFor();
+    await page.getByText('1 correction is not checked yet.').waitFor();
+    await press('Check again');
+    await page.getByRole('button', { name: 'See the plan' }).waitFor();
+    await step('Columns');
+    await press('Check 2 rows');
+    await press('See the plan');
+    await press('Write 2 rows');
+    await page.getByRole('heading', { level: 1, name: /are in\.$/ }).waitFor();
+    await step('Plan');
+    await page.getByRole('heading', { level: 1, name: 'This plan was carried out' }).waitFor();
+    const towns = bench.sandbox.raw('supplier').map(({ name, city }) => `${name} ${city}`);
+    expect(towns).toEqual(expect.arrayContaining(['Overtaken Bergen', 'Other Bern']));
+    expect(mara.faults).toEqual([]);
+    await mara.close();
+  });
+
   it('shows markup of a file as text, wherever it is shown', async () => {
     const markup = '<img src=x onerror=alert(1)>';
     const file = await bench.file(`a ${'<b>bold<'}.csv`, `Name,Serial,Cost\n${markup},M-1,${markup}\n`);
