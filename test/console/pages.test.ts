@@ -293,6 +293,19 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       expect(await page.getByRole('row').count()).toBe(4);
     }));
 
+  it('a filter shows its own list, not the one before under its name', () => {
+    const runs = (params: URLSearchParams) => ({
+      runs: params.get('status') === 'failed' ? [sample.run({ id: `${ID}9`, file: 'bad.csv' })] : [sample.run()],
+      next: null,
+    });
+    return on({ 'GET /runs': runs }, '/runs', async ({ page }) => {
+      await page.getByRole('link', { name: 'inventory.xlsx' }).waitFor();
+      await page.getByRole('button', { name: 'Failed' }).click();
+      await page.getByRole('link', { name: 'bad.csv' }).waitFor();
+      expect(await page.getByRole('link', { name: 'inventory.xlsx' }).count()).toBe(0);
+    });
+  });
+
   it('a million rows are scrolled to their end, and few of them are ever in the page', () =>
     on({ ...RUN, [`GET /runs/${ID}/rows`]: sample.rowsOf(1_000_000) }, `/runs/${ID}`, async ({ page }) => {
       const grid = page.getByRole('grid', { name: '1,000,000 rows' });
