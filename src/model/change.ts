@@ -22,6 +22,9 @@ export interface DiffText {
   readonly kind: FieldDiff['kind'];
 }
 
+/** How warnings say that a column's texts were shortened, as its job says. */
+export const TEXTS_CUT = 'characters, and cut';
+
 /** How warnings name a risk that no row carries: reads do not show everything that an update replaces. */
 export const LOST_UNSEEN = 'values that somebody else put there are lost when a record is updated';
 

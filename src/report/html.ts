@@ -1,5 +1,5 @@
 import { delimiterName } from '../files/csv/detect.js';
-import { LOST_UNSEEN } from '../model/change.js';
+import { LOST_UNSEEN, TEXTS_CUT } from '../model/change.js';
 import { ISSUE_CODES, type Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../model/outcome.js';
 import { type Changes, type ColumnOf, createChanges, firstCreates, firstUpdates } from './changes.js';
@@ -155,6 +155,8 @@ function verdictOf(summary: Summary, cleared: number): Verdict {
   if (rowsWithLosses(summary) > 0) return ['warn', dry ? 'Values would be lost' : 'Values were lost'];
   if (kind === 'undo') return ['good', 'Everything is as before'];
   if (reconcile && reconcile.orphans.total > reconcile.orphans.settled) return ['warn', 'Records are not in the file'];
+  if (summary.warnings.some((text) => text.includes(TEXTS_CUT)))
+    return ['warn', dry ? 'Texts would be cut' : 'Texts were cut'];
   if (cleared > 0) return ['warn', dry ? 'Values would be emptied' : 'Values were emptied'];
   if (rows.updated > 0 && summary.warnings.some((text) => text.includes(LOST_UNSEEN)))
     return ['warn', dry ? 'Values could be lost unseen' : 'Values may be lost unseen'];

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { utils, writeFile } from 'xlsx';
@@ -96,6 +97,8 @@ it('`overflow: cut` cuts what is too long, counts it, and comes out the same the
   const most = [...String(desk.sandbox.records('asset')[0]?.['name'])];
   expect(text.startsWith(most.join(''))).toBe(true);
   expect(run.summary.warnings).toContain(`"Title": 2 texts were longer than ${most.length} characters, and cut.`);
+  const page = await readFile(join(run.reportDir, 'report.html'), 'utf8');
+  expect(page).toContain('<span class="pill warn">Texts were cut</span>');
   const again = await desk.import(path, job);
   expect([again.summary.rows.unchanged, again.commits]).toEqual([3, 0]);
   const rejecting = await desk.import(path, { ...job, columns: { ...job.columns, Title: 'name' } });

@@ -1,3 +1,4 @@
+import { TEXTS_CUT } from '../../model/change.js';
 import { Decimal } from '../../model/decimal.js';
 import { grouped } from '../../model/grouped.js';
 import type { Issue } from '../../model/issue.js';
@@ -266,7 +267,7 @@ function cutter({ heading, spec: { type } }: Placed): Cutter | undefined {
       count === 0
         ? []
         : [
-            `"${excerpt(heading)}": ${grouped(count)} ${count === 1 ? 'text was' : 'texts were'} longer than ${most} characters, and cut.`,
+            `"${excerpt(heading)}": ${grouped(count)} ${count === 1 ? 'text was' : 'texts were'} longer than ${most} ${TEXTS_CUT}.`,
           ],
   };
 }
