@@ -12,10 +12,10 @@ module.exports = {
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     only('model'),
     {
-      name: 'model-zod-only',
+      name: 'model-values-only',
       severity: 'error',
       from: { path: '^src/model/' },
-      to: { dependencyTypes: ['npm', 'core'], pathNot: 'node_modules/zod/' },
+      to: { dependencyTypes: ['npm', 'core'], pathNot: 'node_modules/(zod|lossless-json)/' },
     },
     only('resources', 'model'),
     only('compact'),

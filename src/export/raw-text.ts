@@ -1,8 +1,8 @@
 import { Decimal } from '../model/decimal.js';
+import { stringifyBody } from '../model/json.js';
 import type { TableKind } from '../model/table.js';
 import { isRef, type Value } from '../model/value.js';
 import { isCalendarDate } from '../resources/calendar.js';
-import { stringifyBody } from '../service/json.js';
 
 /** Values of a record as the text of one cell. Nothing is cut, and no number passes through a float. */
 

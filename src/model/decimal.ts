@@ -84,7 +84,7 @@ export class Decimal {
     return this.text;
   }
 
-  /** In journals and reports a decimal is text; on the wire `service/json` writes it as a number. */
+  /** In journals and reports a decimal is text; on the wire `json.ts` writes it as a number. */
   toJSON(): string {
     return this.text;
   }

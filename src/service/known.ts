@@ -1,8 +1,8 @@
+import { parseJson, stringifyBody } from '../model/json.js';
 import { normaliseKey } from '../model/value.js';
 import type { ResourceName } from '../resources/spec.js';
 import { inHome, isHome, openHome } from '../store/home.js';
 import { reached } from '../trace/milestones.js';
-import { parseJson, stringifyBody } from './json.js';
 import type { Json, KnownIds, KnownKind, ProbedBehaviour } from './port.js';
 
 interface Name {

@@ -1,7 +1,7 @@
 import { RunError } from '../model/error.js';
+import { stringifyBody } from '../model/json.js';
 import { namesCompany, readAddress, readPath, writePath } from './address.js';
 import { anyOf } from './clock.js';
-import { stringifyBody } from './json.js';
 import { serialProbe } from './lists/serials.js';
 import { type OnAway, outageTeller } from './pace/breaker.js';
 import type { Json, Page, PageOptions, Readable, RequestCounts, Service, WriteAnswer, WriteRequest } from './port.js';

@@ -63,6 +63,7 @@ describe('POST /files', () => {
     ['more than is taken', () => ({ body: 'x'.repeat(1024 * 1024 + 1) }), 413, 'ROWFERRY_MAX_UPLOAD'],
     ['more than is taken in a form', () => ({ body: formOf('x'.repeat(1024 * 1024 + 1)) }), 413, 'more than 1 MB'],
     ['a form without a file', () => ({ body: formOf() }), 422, 'no file'],
+    ['a form with several files', () => ({ body: formOf(CSV, CSV, CSV) }), 422, 'several files'],
     [
       'a form without a boundary',
       () => ({ body: 'x', headers: { 'content-type': 'multipart/form-data' } }),
@@ -93,9 +94,9 @@ describe('POST /files', () => {
   });
 });
 
-function formOf(text?: string): FormData {
+function formOf(...texts: string[]): FormData {
   const form = new FormData();
-  if (text !== undefined) form.append('file', new Blob([text]), 'a.csv');
+  for (const text of texts) form.append('file', new Blob([text]), 'a.csv');
   form.append('other', 'x');
   return form;
 }

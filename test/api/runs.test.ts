@@ -71,6 +71,14 @@ describe('POST /runs', () => {
       422,
       /another order/,
     ],
+    [
+      'amounts that a double would change',
+      '{"kind":"import","job":"a","rows":[{"Price":99999999999999.99,"Id":12345678901234567890}]}',
+      {},
+      422,
+      /rows\[0\]\.Price` is "99999999999999\.99"; .*send it as text\n.*`rows\[0\]\.Id` is "12345678901234567890"/,
+    ],
+    ['a number of no range', '{"kind":"import","job":"a","rows":[{"Price":1e999}]}', {}, 400, /1e999.*JSON object/],
     ['too much', `{"kind":"import","x":"${'y'.repeat(17 * 1024 * 1024)}"}`, {}, 413, /more than \d+ bytes/],
   ])('refuses %s with a problem document', async (_, body, headers, status, words) => {
     const runs = fake();

@@ -1,8 +1,8 @@
 import { Decimal } from '../../src/model/decimal.js';
+import { stringifyBody } from '../../src/model/json.js';
 import { putAt } from '../../src/resources/path.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { FieldSpec, ResourceName } from '../../src/resources/spec.js';
-import { stringifyBody } from '../../src/service/json.js';
 import { roundTripTable } from '../support/resource-tables.js';
 
 /** Records that hold one unusual value each, for every field that the round-trip table says makes the round trip. */

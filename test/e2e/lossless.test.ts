@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { stringifyBody } from '../../src/model/json.js';
 import { countryByCode } from '../../src/resources/countries.js';
-import { stringifyBody } from '../../src/service/json.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 import { DEMO_MODELS, teach } from '../support/records.js';
 import { CUSTOM, unusualCustomers, unusualRecords } from './lossless-records.js';

@@ -1,11 +1,11 @@
 import { Decimal } from '../../src/model/decimal.js';
+import { stringifyBody } from '../../src/model/json.js';
 import type { Fields, Value } from '../../src/model/value.js';
 import { formFieldName, parseForm, parseTemplate, templateFieldName } from '../../src/resources/custom.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { CustomTemplate, FieldSpec, Lexicon, ReferenceTarget, ResourceName } from '../../src/resources/spec.js';
 import { createBody } from '../../src/resources/write.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { stringifyBody } from '../../src/service/json.js';
 
 /** Records with every field filled, from the descriptions, so that a field that is added is filled by itself. */
 

@@ -114,7 +114,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     scenario: 'plain',
     why: 'A double cannot hold 99999999999999.99.',
     patches: [
-      { file: 'service/json.js', find: 'if (digits.length <= 15 && Number.isFinite(value))', replace: 'if (true)' },
+      { file: 'model/json.js', find: 'if (digits.length <= 15 && Number.isFinite(value))', replace: 'if (true)' },
     ],
   },
   {

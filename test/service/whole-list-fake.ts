@@ -1,4 +1,4 @@
-import { stringifyBody } from '../../src/service/json.js';
+import { stringifyBody } from '../../src/model/json.js';
 import type { Json, Page, PageOptions, Service } from '../../src/service/port.js';
 
 /** Seeded numbers from 0 to 1 (mulberry32). */

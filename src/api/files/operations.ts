@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -70,7 +69,7 @@ export function fileOperations(parts: ApiParts): Operation[] {
         if (await isAwaited(queue, home, path)) throw new Fault(409, 'A run waits for this file. Stop that run first.');
         await audit(who, 'file removed', { file });
         await tables.close(join(folder, '.tables'));
-        await rm(folder, { recursive: true, force: true });
+        await uploads.remove(id);
         return c.body(null, 204);
       },
     ),
@@ -87,7 +86,7 @@ async function isAwaited(queue: ApiParts['queue'], home: string, path: string): 
   });
 }
 
-/** The file of a request: its body, or the first file of a form. */
+/** The file of a request: its body, or that of a form. */
 async function receive(c: Context<Env>, stated: string | undefined, uploads: Uploads): Promise<Uploaded> {
   const type = c.req.header('content-type') ?? '';
   const { body } = c.req.raw;
@@ -105,7 +104,7 @@ async function receive(c: Context<Env>, stated: string | undefined, uploads: Upl
   try {
     form = new Busboy({
       headers: { 'content-type': type },
-      limits: { files: 1, fields: 20, parts: 21, fieldSize: 10_000, headerSize: 16_384 },
+      limits: { files: 2, fields: 20, parts: 21, fieldSize: 10_000, headerSize: 16_384 },
     });
   } catch (error) {
     throw new Fault(400, `The form cannot be read: ${(error as Error).message}`);
@@ -115,7 +114,14 @@ async function receive(c: Context<Env>, stated: string | undefined, uploads: Upl
   form.on('error', () => undefined);
   let taken: Promise<Uploaded> | undefined;
   let part: BusboyFileStream | undefined;
+  let several = false;
   form.on('file', (_field, stream, filename) => {
+    if (taken) {
+      several = true;
+      stream.on('error', () => undefined).resume();
+      cut.abort();
+      return;
+    }
     part = stream.on('error', () => undefined);
     taken = uploads.take(name ?? filename ?? 'file', stream);
     // A file that is refused ends the form.
@@ -128,7 +134,10 @@ async function receive(c: Context<Env>, stated: string | undefined, uploads: Upl
     part?.destroy(error as Error);
   });
   if (!taken) throw new Fault(422, 'The form holds no file.');
-  return taken;
+  const about = await taken;
+  if (!several) return about;
+  await uploads.remove(about.id);
+  throw new Fault(422, 'The form holds several files. Send one with each request.');
 }
 
 /** `attachment; filename*=UTF-8''m%C3%A4rz.xlsx` → `märz.xlsx` */

@@ -68,7 +68,7 @@ export class Uploads {
       await writeSafely(join(folder, '.about.json'), (write) => write(JSON.stringify(about)));
       return about;
     } catch (error) {
-      await rm(folder, { recursive: true, force: true });
+      await this.remove(id);
       throw error;
     } finally {
       clearTimeout(idle);
@@ -95,6 +95,10 @@ export class Uploads {
     throw new Fault(404, 'There is no such file: it was removed, or nobody used it for a week. Send it again.');
   }
 
+  async remove(id: string): Promise<void> {
+    await rm(join(this.dir, id), { recursive: true, force: true });
+  }
+
   /** `inUse`: tells of a path whether a run waits for it. Returns the ids of what is removed. */
   async prune(inUse: (path: string) => Promise<boolean>, now = Date.now()): Promise<string[]> {
     const removed: string[] = [];
@@ -104,7 +108,7 @@ export class Uploads {
       const used = await stat(about ? join(folder, '.about.json') : folder).catch(() => undefined);
       if (!used || now - used.mtimeMs < (about ? KEEP_MS : 2 * WHOLE_MS)) continue;
       if (about && (await inUse(join(folder, about.name)))) continue;
-      await rm(folder, { recursive: true, force: true });
+      await this.remove(id);
       removed.push(id);
     }
     return removed;

@@ -3,6 +3,7 @@ import { lstat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from '@hono/zod-openapi';
+import { parseJson } from '../../model/json.js';
 import { readRunSummary } from '../../runs/run/list.js';
 import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS } from '../../worker/jobs/data.js';
 import type { ApiParts } from '../app.js';
@@ -46,7 +47,8 @@ export function runOperations(parts: ApiParts): Operation[] {
       'GET /runs/{id}/events',
       {
         summary: 'How it goes on, as it goes on (server-sent events).',
-        description: '`progress` with RunProgress a few times a second, `end` with RunDetail at the end.',
+        description:
+          '`progress` with RunProgress a few times a second, `end` with RunDetail at the end, its `actions` those of a viewer.',
         params,
         headers: z.object({ 'last-event-id': z.string().optional() }),
         responses: {
@@ -174,7 +176,7 @@ function order({ runs, uploads, audit }: ApiParts): Operation {
       status: 202,
     },
     async ({ headers: { 'idempotency-key': key }, who }, c) => {
-      const { data: read, error } = orderBody.safeParse(await c.req.json().catch(() => undefined));
+      const { data: read, error } = orderBody.safeParse(bodyOf(await c.req.text()));
       if (!read) {
         throw new Fault(400, 'This is no order of a run; a JSON object with `kind` is expected.', faultsIn(error));
       }
@@ -197,6 +199,15 @@ function order({ runs, uploads, audit }: ApiParts): Operation {
       return c.json({ id }, 202, { location: `${API_PATH}/runs/${id}` });
     },
   );
+}
+
+/** Numbers that a double would change are no numbers, and so refused where they stand. */
+function bodyOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new Fault(400, `This is no JSON (${(error as Error).message}); a JSON object with \`kind\` is expected.`);
+  }
 }
 
 const nothing = z.strictObject({});

@@ -3,6 +3,7 @@ import type { EnqueueOptions, QueuedRun } from '../../library/handle.js';
 import { given } from '../../library/open.js';
 import { enqueue } from '../../library/runs.js';
 import { EXIT, RunError } from '../../model/error.js';
+import { parseJson } from '../../model/json.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { JobKind } from '../../worker/jobs/data.js';
 import { type Cli, interrupted, print, printJson } from '../io.js';
@@ -143,7 +144,7 @@ async function rowsFrom(stdin: Cli['io']['stdin']): Promise<unknown[]> {
   for (const [index, line] of Buffer.concat(pieces).toString('utf8').split('\n').entries()) {
     if (line.trim() === '') continue;
     try {
-      rows.push(JSON.parse(line));
+      rows.push(parseJson(line));
     } catch (error) {
       throw new RunError('usage', `Line ${index + 1} on stdin is no JSON object; one object a line is expected.`, [], {
         cause: error,

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Change } from '../../model/change.js';
+import { parseJson, stringifyBody } from '../../model/json.js';
 import type { SheetRow } from '../../model/row.js';
 import type { Fields } from '../../model/value.js';
 import { decodeFields, encodeFields } from '../../pipeline/codec.js';
@@ -10,7 +11,6 @@ import { type ExportedRecord, editsOf, keepEdits } from '../../pipeline/map/edit
 import type { Mapping } from '../../pipeline/map/map.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import type { StagedRow } from '../../pipeline/rows.js';
-import { parseJson, stringifyBody } from '../../service/json.js';
 import type { Json } from '../../service/port.js';
 import { type Database, openDatabase, type SqlValue } from '../../store/sqlite.js';
 import { reached } from '../../trace/milestones.js';

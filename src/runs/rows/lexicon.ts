@@ -1,3 +1,4 @@
+import { parseJson, stringifyBody } from '../../model/json.js';
 import type { ReadAll } from '../../pipeline/match/match.js';
 import type { Directory } from '../../pipeline/resolve/directory.js';
 import { findCountry } from '../../resources/countries.js';
@@ -5,7 +6,6 @@ import { parseForm, parseTemplate } from '../../resources/custom.js';
 import type { Habits } from '../../resources/read-habits.js';
 import type { CustomTemplate, Lexicon, ReferenceTarget } from '../../resources/spec.js';
 import { readingClock, systemClock } from '../../service/clock.js';
-import { parseJson, stringifyBody } from '../../service/json.js';
 import { readAll as walk } from '../../service/lists/pages.js';
 import type { Json, KnownIds, Page, Readable, Service } from '../../service/port.js';
 import { lines, lineWriter } from './row-files.js';

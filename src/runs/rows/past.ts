@@ -1,6 +1,6 @@
 import { type ByPlace, choicesByPlace, numbersByPlace } from '../../compact/by-place.js';
+import { parseJson } from '../../model/json.js';
 import { OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
-import { parseJson } from '../../service/json.js';
 import type { Json, RequestCounts } from '../../service/port.js';
 import type { RowStore, RunStore } from '../../store/run-store.js';
 

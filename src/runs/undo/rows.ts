@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { writeSafely } from '../../files/safe-write.js';
 import type { DiffText } from '../../model/change.js';
+import { parseJson, stringifyBody } from '../../model/json.js';
 import { resultOf } from '../../report/results.js';
 import type { ResourceSpec } from '../../resources/spec.js';
-import { parseJson, stringifyBody } from '../../service/json.js';
 import { RunStore } from '../../store/run-store.js';
 import { lines } from '../rows/row-files.js';
 import type { RunFolder } from '../run/layout.js';

@@ -1,9 +1,9 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { textHash } from '../../compact/hash-index.js';
+import { parseJson, stringifyBody } from '../../model/json.js';
 import { type Database, openDatabase, type SqlValue } from '../../store/sqlite.js';
 import { reached } from '../../trace/milestones.js';
-import { parseJson, stringifyBody } from '../json.js';
 import type { Json, MirrorRecord, Readable } from '../port.js';
 import type { Moment } from './moment.js';
 

@@ -1,7 +1,7 @@
 import { endOfLines, type LineAt } from '../../compact/block-reader.js';
 import { openScratchFile, tried } from '../../compact/scratch-file.js';
+import { parseJson } from '../../model/json.js';
 import { reached } from '../../trace/milestones.js';
-import { parseJson } from '../json.js';
 import type { Json } from '../port.js';
 import { readPage } from '../transport/answer.js';
 import { diskFault } from './snapshot.js';

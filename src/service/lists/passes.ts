@@ -1,5 +1,5 @@
 import { textHash } from '../../compact/hash-index.js';
-import { parseJson, stringifyBody } from '../json.js';
+import { parseJson, stringifyBody } from '../../model/json.js';
 import type { Json, Page } from '../port.js';
 import { idOf, readPage } from '../transport/answer.js';
 import type { LoggedPage, PageLog } from './page-log.js';

@@ -2,7 +2,7 @@ import { numbersByPlace } from '../../compact/by-place.js';
 import { createHashIndex, hashOf, hashOfNumber, textHash } from '../../compact/hash-index.js';
 import { openScratchFile } from '../../compact/scratch-file.js';
 import { isDiskFull, RunError } from '../../model/error.js';
-import { parseJson, stringifyBody } from '../json.js';
+import { parseJson, stringifyBody } from '../../model/json.js';
 import type { Json, Snapshot } from '../port.js';
 
 const TAB = 9;

@@ -1,4 +1,4 @@
-import { stringifyBody } from '../json.js';
+import { stringifyBody } from '../../model/json.js';
 import type { Json, Page, PageOptions, Readable, Service } from '../port.js';
 import { openPageLog, type PageLog } from './page-log.js';
 import { refusalOf } from './pages.js';

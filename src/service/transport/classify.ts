@@ -1,5 +1,5 @@
+import { parseJson } from '../../model/json.js';
 import type { Clock } from '../clock.js';
-import { parseJson } from '../json.js';
 import type { Exchange } from './http.js';
 
 /**

@@ -1,5 +1,5 @@
+import { parseJson } from '../../model/json.js';
 import { secretForms } from '../../model/secret-forms.js';
-import { parseJson } from '../json.js';
 import type { ServiceMessage } from '../port.js';
 
 export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>) => void;

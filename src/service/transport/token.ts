@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { RunError } from '../../model/error.js';
+import { parseJson } from '../../model/json.js';
 import { type Clock, wait } from '../clock.js';
-import { parseJson } from '../json.js';
 import { type Exchange, openHttp } from './http.js';
 import { messageLine, readMessages } from './messages.js';
 

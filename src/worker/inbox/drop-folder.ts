@@ -52,7 +52,7 @@ export class DropFolder {
    * @throws RunError `failed` where the file cannot be read or is none, or the ledger cannot be written.
    */
   async check(claim: Claim, { sha256, job }: LoadedJob, company: number): Promise<ContentCheck> {
-    const content = await hashOf(claim);
+    const content = await contentOf(claim);
     if (job.kind === 'reconcile' || job.repeat) return { verdict: 'run' };
     const purpose = createHash('sha256').update(`${sha256}\0${company}`).digest('hex').slice(0, 16);
     try {
@@ -143,7 +143,8 @@ export class DropFolder {
   }
 }
 
-async function hashOf(claim: Claim): Promise<string> {
+/** SHA-256 of its file as it is now. */
+export async function contentOf(claim: Claim): Promise<string> {
   try {
     const handle = await openPlain(claim.file);
     try {

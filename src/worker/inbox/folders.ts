@@ -16,8 +16,8 @@ export interface Dropped {
   /** For people, and to compare with names from elsewhere. */
   readonly name: string;
   readonly info: BigIntStats;
-  /** Its `.ready` marker. */
-  readonly ready?: Buffer;
+  /** Its `.ready` marker; `young`: put there since the file last changed, so that it speaks of this file as it is. */
+  readonly marker?: { readonly path: Buffer; readonly young: boolean };
 }
 
 type Troubles = ReturnType<typeof openTroubles>;
@@ -129,8 +129,9 @@ export function openFolders(
     return undefined;
   }
 
-  async function lookIntoJob(job: string, isJob: boolean, scheduled: ReadonlySet<string>): Promise<Dropped[]> {
+  async function lookIntoJob(job: string, jobs: JobFiles, scheduled: ReadonlySet<string>): Promise<Dropped[]> {
     const folder = join(dir, job);
+    const isJob = jobs.has(job);
     const look = await lookInto(folder).catch((error: unknown) => {
       const text = `The folder ${shown(folder)} cannot be read: ${diskWords(error)}. Nothing is taken from it.`;
       if (codeOf(error) !== 'ENOENT') troubles.tell(`read:${job}`, text);
@@ -143,7 +144,17 @@ export function openFolders(
     }
     const at = await real(folder);
     const files = look.files.filter(({ name }) => !scheduled.has(join(at, name)));
-    if (isJob || ![...scheduled].some((file) => file.startsWith(at + sep))) return files;
+    if (isJob) return files;
+    // What its schedule reads cannot be told.
+    const faulty = [...jobs.values()].find((one) => one.faulty)?.name;
+    const about = `stranger:${job}`;
+    if (faulty !== undefined && look.files.length > 0) {
+      const text = `${folder} belongs to no job. Its files are left alone until the job file of "${shown(faulty)}" is put right, whose schedule may read them.`;
+      troubles.tell(about, text);
+      return [];
+    }
+    troubles.over(about);
+    if (![...scheduled].some((file) => file.startsWith(at + sep))) return files;
     if (files[0]) {
       const text = `${folder} holds files that no schedule reads, such as "${shown(files[0].name)}". They are left alone: no job has the name of that folder.`;
       troubles.tell(`scheduled:${job}`, text);
@@ -189,7 +200,7 @@ export function openFolders(
     );
     const dropped: Dropped[] = [];
     for (const name of top.folders) {
-      if (!isPlace(name)) dropped.push(...(await lookIntoJob(name, jobs.has(name), scheduled)));
+      if (!isPlace(name)) dropped.push(...(await lookIntoJob(name, jobs, scheduled)));
     }
     return dropped;
   };
@@ -232,9 +243,8 @@ export async function lookInto(folder: string): Promise<FolderLook> {
     if (info?.isDirectory()) folders.push(name);
     // Gone between the two looks: taken by another worker, or by whoever put it there.
     if (!info || info.isDirectory()) continue;
-    const marker = markerOf(raw.toString('latin1'), names);
-    const ready = marker === undefined ? undefined : below(folder, Buffer.from(marker, 'latin1'));
-    files.push({ job: basename(folder), path: below(folder, raw), raw, name, info, ...(ready && { ready }) });
+    const marker = await lookAtMarker(folder, markerOf(raw.toString('latin1'), names), info);
+    files.push({ job: basename(folder), path: below(folder, raw), raw, name, info, ...(marker && { marker }) });
   }
   return { files, folders };
 }
@@ -244,6 +254,14 @@ function markerOf(name: string, names: ReadonlySet<string>): string | undefined 
   if (names.has(`${name}.ready`)) return `${name}.ready`;
   const stem = name.replace(/(?!^)\.[^.]*$/, '');
   return !names.has(stem) && names.has(`${stem}.ready`) ? `${stem}.ready` : undefined;
+}
+
+/** Judged by the time that nobody can set: copies bring their file's own time along. */
+async function lookAtMarker(folder: string, name: string | undefined, file: BigIntStats): Promise<Dropped['marker']> {
+  if (name === undefined) return undefined;
+  const path = below(folder, Buffer.from(name, 'latin1'));
+  const info = await lookAtEntry(path);
+  return info && { path, young: info.ctimeNs >= file.ctimeNs };
 }
 
 function below(folder: string, raw: Buffer): Buffer {
@@ -306,7 +324,8 @@ const WORDS: Readonly<Record<TakingKind, Words>> = {
                   leave the columns that begin with _ as they are, they are not imported.
   results.csv     every row of your file and what became of it
   ERROR.txt       if the file could not be imported: why, and what to do
-  NOTE.txt        if the file was not imported because its content had been imported before
+  NOTE.txt        if the file was not imported because its content had been imported before,
+                  or was changed by somebody after it had been read
 `,
   },
   reconcile: {

@@ -65,7 +65,7 @@ interface Taken {
  * and keeps trying. The life of a dropped file:
  *
  *   waiting   in `<inbox>/<job>/`. Temporary names are ignored; what a schedule reads is left alone.
- *      │      It rests: inode, size and time stay for `quietMs` (an empty file: five times that), or its `.ready` is there.
+ *      │      It rests: inode, size and time stay for `quietMs` (an empty file: five times that), or its `.ready` is there and younger.
  *   taken     renamed into `processing/<job>/<run>/`: of several workers one has it. Whoever had it open goes on writing
  *      │      into it there, so it must rest for a quarter of that, or anew where it changed.
  *      │      What is no plain file of one name (a link, a pipe), also one that was swapped in between, or belongs to no
@@ -131,20 +131,20 @@ export async function openInbox(options: InboxOptions) {
     for (const one of dropped) {
       const entry = rest(before.get(keyOf(one)), one.info);
       waiting.set(keyOf(one), entry);
-      if (one.ready || performance.now() >= dueAt(entry)) due.push(one);
+      if (one.marker?.young || performance.now() >= dueAt(entry)) due.push(one);
     }
     for (const key of before.keys()) if (!waiting.has(key)) troubles.over(`take:${key}`);
     return due.sort((a, b) => (a.info.mtimeNs < b.info.mtimeNs ? -1 : a.info.mtimeNs > b.info.mtimeNs ? 1 : 0));
   }
 
   async function takeOne(dropped: Dropped): Promise<void> {
-    const { path, info, ready } = dropped;
+    const { path, info, marker } = dropped;
     try {
       const now = await lookAtEntry(path);
       if (!now || !sameMark(info, now)) return;
       const claim = await take(dir, dropped);
       // It has rested but for a quarter: whoever had it open may go on writing.
-      const since = ready ? Number.NEGATIVE_INFINITY : performance.now() - 0.75 * quietMs;
+      const since = marker?.young ? Number.NEGATIVE_INFINITY : performance.now() - 0.75 * quietMs;
       if (claim) takens.set(claim.dir, { claim, resting: { ...rest(undefined, info), since } });
       waiting.delete(keyOf(dropped));
     } catch (error) {
@@ -265,13 +265,13 @@ export async function openInbox(options: InboxOptions) {
  * Takes a file by renaming it into a folder of its own: of several workers one succeeds. Undefined where another one, or
  * whoever dropped it, was faster. Rejects with the fault of the file system; the file is then where it was.
  */
-export async function take(inbox: string, { job, path, raw, ready }: Dropped): Promise<Claim | undefined> {
+export async function take(inbox: string, { job, path, raw, marker }: Dropped): Promise<Claim | undefined> {
   const parent = join(inbox, 'processing', segment(job));
   await makeFolders(parent);
   const claim = claimOf(inbox, job, await freshRun(parent), claimedName(raw));
   try {
-    // The marker first: one that outlived its file would have the next file of that name taken half written.
-    if (ready) await unlink(ready);
+    // The marker first: it is of this file, and not of the next one of that name.
+    if (marker) await unlink(marker.path);
     await rename(path, claim.file);
     reached('claimed');
   } catch (error) {

@@ -6,7 +6,7 @@ import { brakeStop, rowsForPerson, rowsInPlace, type Summary } from '../../runs/
 import { reached } from '../../trace/milestones.js';
 import { type Claim, shown } from '../inbox/claim.js';
 import { isFolder, placeText } from '../inbox/disk.js';
-import type { ClaimEnd, DropFolder, FirstRun } from '../inbox/drop-folder.js';
+import { type ClaimEnd, contentOf, type DropFolder, type FirstRun } from '../inbox/drop-folder.js';
 
 /** The summary of the first run, for a file that was not run again. */
 export type RepeatedSummary = Partial<Summary> &
@@ -18,19 +18,45 @@ interface PutAway {
   readonly summary?: Summary | undefined;
 }
 
-async function putAway(folder: DropFolder, claim: Claim, home: string, end: ClaimEnd): Promise<PutAway> {
+async function putAway(
+  folder: DropFolder,
+  claim: Claim,
+  home: string,
+  end: ClaimEnd,
+  warning?: string,
+): Promise<PutAway> {
   const dir = await folder.end(claim, end);
-  return { dir, summary: await moveReports(home, claim.run, dir) };
+  return { dir, summary: await moveReports(home, claim.run, dir, warning) };
 }
-export function endAfterRun(folder: DropFolder, claim: Claim, home: string, summary: Summary): Promise<PutAway> {
+
+export async function endAfterRun(
+  folder: DropFolder,
+  claim: Claim,
+  home: string,
+  summary: Summary,
+): Promise<PutAway & { readonly warning?: string | undefined }> {
   const finished = summary.status === 'succeeded' || summary.status === 'partial';
-  return putAway(folder, claim, home, {
+  // Whoever dropped it may have had it open still, and gone on writing after it was read.
+  const read = summary.source?.sha256;
+  const changed = read !== undefined && (await contentOf(claim).catch(() => read)) !== read;
+  const warning = changed ? changedText(claim, summary) : undefined;
+  const note = (finished ? '' : stoppedText(claim, summary)) + (warning === undefined ? '' : `\n${warning}\n`);
+  const end: ClaimEnd = {
     place: finished ? 'done' : 'failed',
-    result: resultOf(summary),
+    result: `${resultOf(summary)}${changed ? ', file changed since' : ''}`,
     // A file of which no row is in is worth another try, with nothing in it changed.
     finished: finished && (rowsInPlace(summary.rows) > 0 || summary.rows.skipped > 0),
-    ...(finished ? {} : { note: { name: 'ERROR.txt', text: stoppedText(claim, summary) } }),
-  });
+    ...(note !== '' && { note: { name: finished ? 'NOTE.txt' : 'ERROR.txt', text: note.trimStart() } }),
+  };
+  return { ...(await putAway(folder, claim, home, end, warning)), warning };
+}
+
+function changedText({ name, job }: Claim, { kind, rows }: Summary): string {
+  const done = WORDS[kind === 'reconcile' ? 'reconcile' : 'import'].done;
+  return (
+    `${name} was written on after it had been read: the file that lies here is not the one that was ${done} (${rows.total} rows). ` +
+    `Drop it into ${job}/ again when nobody writes it any more; rows that are in already are left alone.`
+  );
 }
 
 /** Puts a claim away that could not be run, or not to its end. `begun`: its run was. */
@@ -146,18 +172,19 @@ const WORDS: Readonly<Record<RowsWord, { readonly noun: string; readonly done: s
 
 /**
  * After the reports of a run and its file were moved together to another folder: `run.json` and `summary.json` name their
- * new places. Can be called again. Returns the summary; undefined where the folder holds none.
+ * new places, and `warning` joins its warnings. Can be called again. Returns the summary; undefined where the folder holds none.
  */
-async function moveReports(home: string, run: string, to: string): Promise<Summary | undefined> {
+async function moveReports(home: string, run: string, to: string, warning?: string): Promise<Summary | undefined> {
   await change(runFolder(home, run).request, (request) => ({
     ...request,
     reportDir: to,
     ...(typeof request['file'] === 'string' && { file: path.join(to, path.basename(request['file'])) }),
   }));
   await change(path.join(to, 'summary.json'), (summary) => {
-    const source = summary['source'];
+    const { source, warnings } = summary;
     if (typeof source !== 'object' || source === null || !('path' in source)) return summary;
-    return { ...summary, source: { ...source, path: path.join(to, path.basename(String(source.path))) } };
+    const told = warning !== undefined && Array.isArray(warnings) && { warnings: [...warnings, warning] };
+    return { ...summary, ...told, source: { ...source, path: path.join(to, path.basename(String(source.path))) } };
   });
   reached('reports-moved');
   return readSummary(to);

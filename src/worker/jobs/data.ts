@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Correction, correction, MOST_CORRECTIONS } from '../../model/correction.js';
+import { Decimal } from '../../model/decimal.js';
 import { RunError } from '../../model/error.js';
 import { exportJob, importJob, reconcileJob } from '../../model/job.js';
 import {
@@ -299,7 +300,8 @@ function rowFaults(rows: readonly unknown[]): string[] {
     for (const [heading, value] of Object.entries(row)) {
       headings.add(heading);
       const rule = cellFault(value);
-      if (rule !== undefined) faults.push(`\`${place}.${clip(heading)}\` is ${shown(value)}; ${rule}`);
+      const said = value instanceof Decimal ? value.text : value;
+      if (rule !== undefined) faults.push(`\`${place}.${clip(heading)}\` is ${shown(said)}; ${rule}`);
     }
   }
   if (rows.length > 0 && headings.size === 0 && faults.length === 0) faults.push('`rows` hold no values at all');
@@ -324,12 +326,17 @@ function cellFault(value: unknown): string | undefined {
   if (typeof value === 'string') {
     return value.length > DATA_LIMITS.cell ? `a cell may have ${DATA_LIMITS.cell} characters` : undefined;
   }
-  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+  if (value instanceof Decimal || (typeof value === 'number' && isUnsure(value))) {
     return 'numbers this long lose digits on their way; send it as text';
   }
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return undefined;
   return 'a cell is text, a number, true, false or null';
 }
+
+/** No longer what was written. A fraction that lost digits before it came here cannot be told. */
+const isUnsure = (value: number) =>
+  !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+
 const dataShape = (kind: JobKind): Shape => ({
   unknown(key, [first]) {
     const keysOf = (one: JobKind) => {

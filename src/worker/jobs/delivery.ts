@@ -361,6 +361,7 @@ export class Delivery {
     const { dropFolder, settings } = this.deps;
     try {
       const put = await endAfterRun(dropFolder, claim, settings.home, summary);
+      if (put.warning !== undefined) this.log.warn(put.warning);
       return { dir: put.dir, summary: put.summary ?? summary };
     } catch (error) {
       this.log.warn(failureText(error, settings.secrets));

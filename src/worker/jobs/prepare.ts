@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Job } from 'bullmq';
 import { RunError } from '../../model/error.js';
@@ -132,6 +132,26 @@ async function handOn(error: unknown, { state, store }: Order, advice: string): 
 /** The first of two files with the same content is waited for. */
 const SAME_CONTENT_MS = 2_000;
 
+/** The file of a schedule must lie still for so long before it is read; that is waited for so long. */
+const REST = { ms: 2_000, atMostMs: 15 * 60_000 };
+
+/** Whoever delivers a file by a plan of their own may still be writing it when its slot is due. */
+async function assertRested(file: string, state: JobState): Promise<void> {
+  const info = await stat(file, { bigint: true }).catch(() => undefined);
+  const mark = info ? `${info.size} ${info.mtimeNs}` : 'away';
+  const { resting } = state;
+  if (resting?.mark === mark) return;
+  const since = resting?.since ?? Date.now();
+  if (Date.now() - since > REST.atMostMs) {
+    throw new RunError(
+      'failed',
+      `${file}: the file is still being written ${REST.atMostMs / 60_000} minutes after its slot was taken up. Nothing was sent. ` +
+        'Let the schedule begin later, or the file be written under another name and renamed when it is complete.',
+    );
+  }
+  throw new PutBack(REST.ms, { ...state, resting: { mark, since } });
+}
+
 /** What the two kinds of run that take rows do each in their own way. */
 const ROWS = {
   import: {
@@ -161,6 +181,7 @@ async function prepareRows(
   const { load, begin, dryRun } = ROWS[kind];
   const loaded = inline ?? (await load(order.name, settings));
   const file = await rowsFile(order, data);
+  if (order.origin.trigger === 'schedule') await assertRested(file, order.state);
   const { force = false, company, ...options } = data.options ?? {};
   if (claim) {
     const seen = await dropFolder.check(claim, loaded, company ?? loaded.job.company ?? settings.company);

@@ -25,6 +25,8 @@ const told = z.object({
   host: ifFit(z.string()),
   /** How often it was handed on because its file was not to be found. */
   away: ifFit(z.number()),
+  /** How the file of a schedule looked when it was last looked at, and since when it is waited for, milliseconds since 1970. */
+  resting: ifFit(z.object({ mark: z.string(), since: z.number() })),
   /** Milliseconds since 1970: not begun anew before then, because requests of a worker that is gone may be under way. */
   notBefore: ifFit(z.number()),
   /** The worker that had it was told to end and kept everything. */

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openJobFiles } from '../../../src/worker/job-files.js';
@@ -72,6 +72,21 @@ describe('folders', () => {
     expect(await names(place.dir, 'assets')).toEqual(['README.txt', 'nightly.csv']);
     expect(await names(place.dir, 'erp')).toEqual(['assets.csv', 'other.csv']);
     expect(place.notices.join()).toContain('other.csv');
+  });
+
+  it('leaves folders of no job alone while a job file has faults, and says so once', async () => {
+    const job = join(place.jobsDir, 'nightly.yaml');
+    await writeFile(job, 'kind: reconcile\nschedule: { cron: "0 2 * * *", file: inbox/erp/assets.csv }\n');
+    const inbox = await place.open();
+    await place.drop('erp/assets.csv');
+    await inbox.rescan();
+    await inbox.rescan();
+    expect(place.notices.filter((text) => text.includes('belongs to no job'))).toEqual([
+      `warn ${join(place.dir, 'erp')} belongs to no job. Its files are left alone until the job file of "nightly" is put right, whose schedule may read them.`,
+    ]);
+    expect(inbox.health().waiting).toBe(0);
+    await writeFile(job, JOB);
+    await until('it is put away', async () => (await names(place.dir, 'failed', 'erp')).length === 1);
   });
 
   it('goes on when the folder was away, and when the jobs folder was away', async () => {
@@ -202,6 +217,35 @@ describe('taking', () => {
     await until('three offers', () => place.claims.length === 3);
     expect(place.claims.map(({ name }) => name).sort()).toEqual(['a.csv', 'b.csv.gz', 'empty.csv']);
     expect(await names(place.dir, 'assets')).toEqual(['README.txt', 'c.csv']);
+  });
+
+  it('takes no file at the word of a marker that is older than the file', async () => {
+    const inbox = await place.open({ quietMs: 600_000 });
+    await place.drop('assets/a.csv.ready', '');
+    const marker = await stat(join(place.dir, 'assets', 'a.csv.ready'), { bigint: true });
+    const file = await place.drop('assets/a.csv');
+    // Two times of one tick cannot be told apart.
+    for (let more = 1; (await stat(file, { bigint: true })).ctimeNs <= marker.ctimeNs; more++) {
+      await place.drop('assets/a.csv', `half ${more}`);
+    }
+    // The copy of a file brings the time of its file along.
+    await utimes(file, new Date(0), new Date(0));
+    await until('it is seen', () => inbox.health().waiting === 1);
+    await inbox.rescan();
+    expect(place.claims).toEqual([]);
+    await place.drop('assets/a.csv.ready', '');
+    await until('an offer', () => place.claims.length === 1);
+    expect(await names(place.dir, 'assets')).toEqual(['README.txt']);
+  });
+
+  it('takes a marker that came too late away with the next file', async () => {
+    await place.open();
+    await place.drop('assets/a.csv');
+    await until('an offer', () => place.claims.length === 1);
+    await place.drop('assets/a.csv.ready', '');
+    await place.drop('assets/a.csv', 'another');
+    await until('another offer', () => place.claims.length === 2);
+    expect(await names(place.dir, 'assets')).toEqual(['README.txt']);
   });
 
   it('waits longer for an empty file (58)', async () => {

@@ -103,7 +103,7 @@ describe('data of a job', () => {
     const found = faults('imports', {
       job: '../../etc/passwd',
       file: 7,
-      rows: [{ a: { b: 1 } }, 'x', { n: 2 ** 63 }],
+      rows: [{ a: { b: 1 } }, 'x', { n: 2 ** 63, i: 1 / 0 }],
       optoins: {},
       options: { dry_run: 'yes', compny: 2, company: 0 },
     });
@@ -118,6 +118,7 @@ describe('data of a job', () => {
       '`rows[0].a` is a mapping; a cell is text, a number, true, false or null',
       '`rows[1]` is "x"; a row is an object of headings and values',
       '`rows[2].n` is "9223372036854776000"; numbers this long lose digits on their way; send it as text',
+      '`rows[2].i` is "Infinity"; numbers this long lose digits on their way; send it as text',
       'give exactly one of `file` and `rows`; both are there',
     ]);
   });

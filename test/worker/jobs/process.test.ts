@@ -1,4 +1,5 @@
-import { access, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { appendFileSync } from 'node:fs';
+import { access, appendFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Job } from 'bullmq';
 import pino from 'pino';
@@ -272,6 +273,27 @@ describe('a run', () => {
   });
 });
 
+describe('the file of a slot', () => {
+  it('is read once nobody writes it any more', async () => {
+    bench = await openBench();
+    const { settings } = await bench.worker();
+    const file = 'inbox/erp/a.csv';
+    const [heading, ...rows] = sheet(4).split('\r\n');
+    const at = await bench.file('drop/erp/a.csv', `${heading}`);
+    const job = await bench.add({ job: 'assets', file }, { jobId: 'night.assets.2026-03-29T0230' });
+    const looked = async () =>
+      stateOf({ progress: (await bench.queue.getJob(job.id ?? ''))?.progress ?? 0 })?.resting?.mark;
+    let before: string | undefined;
+    for (const row of rows) {
+      await until(async () => ![undefined, before].includes(await looked()));
+      before = await looked();
+      await appendFile(at, `\r\n${row}`);
+    }
+    expect((await bench.settled(job)).returnvalue).toMatchObject({ status: 'succeeded', rows: { created: 4 } });
+    expect(await runsOf(settings.home)).toHaveLength(1);
+  });
+});
+
 describe('a claimed file', () => {
   async function claimed(content: string): Promise<{ id: string; run: string; file: string; dir: string }> {
     const run = newRunId();
@@ -413,6 +435,26 @@ describe('a claimed file', () => {
     await rows({ Name: 'aaa', Serial: 'S-1' }, ...repeats, { Name: 'late', Serial: 'S-3', Notes: 'n' });
     const byKey = new Map(bench.sandbox.records('asset').map((one) => [one['serial_number'], one['asset_notes']]));
     expect([byKey.get('S-1'), byKey.get('S-3')]).toEqual(['kept', 'n']);
+  });
+
+  it('that is written on after it was read is said to be', async () => {
+    let at = '';
+    bench = await openBench({ onCommit: () => appendFileSync(at, '\r\nlate,S-9') });
+    const { settings } = await bench.worker();
+    const { id, run, file } = await claimed(sheet(1));
+    at = file;
+    const job = await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
+    const name = `${endedPrefix({ run, name: 'a.csv' })} - imported, file changed since`;
+    const note = await readFile(path.join(bench.dir, 'drop', 'done', 'assets', name, 'NOTE.txt'), 'utf8');
+    expect(note).toContain('a.csv was written on after it had been read');
+    expect(note).toContain('Drop it into assets/ again');
+    expect(job.returnvalue).toMatchObject({ status: 'succeeded', rows: { created: 1 } });
+    expect(job.returnvalue.warnings.join()).toContain('was written on');
+    at = path.join(settings.home, 'ignored');
+    // What lies there now was not imported before.
+    const again = await claimed(`${sheet(1)}\r\nlate,S-9`);
+    const second = await bench.settled(await bench.add({ job: 'assets', file: again.file }, { jobId: again.id }));
+    expect(second.returnvalue).toMatchObject({ rows: { created: 1, unchanged: 1 } });
   });
 
   it('that a brake stopped lies in failed, with how to have it run', async () => {

@@ -1,5 +1,5 @@
 import { parse } from 'lossless-json';
-import { Decimal } from '../model/decimal.js';
+import { Decimal } from './decimal.js';
 
 /**
  * JSON without loss of digits: a double cannot hold 99999999999999.99, so a number token with more than 15 significant

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
-import { parseJson, stringifyBody } from '../../src/service/json.js';
+import { parseJson, stringifyBody } from '../../src/model/json.js';
 
 test.each([
   ['[99999999999999.99]', [Decimal.of('99999999999999.99')]],
