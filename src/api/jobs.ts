@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -13,7 +12,7 @@ import { isIgnored } from '../worker/inbox/folders.js';
 import { type JobFile as ReadJob, takesFiles } from '../worker/job-files.js';
 import type { ApiParts } from './app.js';
 import { isDevice } from './files/uploads.js';
-import { Fault, type Operation, operation, type Who } from './operation.js';
+import { etagOf, Fault, type Operation, operation, type Who } from './operation.js';
 import { allRuns } from './runs/list.js';
 import { type Job, type JobFile, type JobInput, jobChecked, jobFile, jobInput, jobs, type Run } from './schema.js';
 
@@ -146,8 +145,6 @@ export function jobOperations(parts: ApiParts): Operation[] {
 
 const isFit = (name: string): boolean =>
   NAME.test(name) && !isDevice(name) && !PLACES.some((place) => place === name) && !isIgnored(name);
-
-const etagOf = (text: string): string => `"${createHash('sha256').update(text).digest('hex').slice(0, 32)}"`;
 
 const shown = ({ line, column, severity, message }: Omit<JobProblem, 'path'>) => ({ line, column, severity, message });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { OpenAPIHono, RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -66,6 +67,9 @@ export const answerFault =
     log.error({ err: error, path: c.req.path }, 'api.failed');
     return problem(c, 500, 'This could not be answered; the log of the worker says why.');
   };
+
+/** Of the text of a job file. */
+export const etagOf = (text: string): string => `"${createHash('sha256').update(text).digest('hex').slice(0, 32)}"`;
 
 export const may = (who: Who, role: Role): boolean => ROLES.indexOf(who.role) >= ROLES.indexOf(role);
 

@@ -258,6 +258,7 @@ export const runDetail = named('RunDetail', {
   ordered: z
     .object({
       job: z.union([z.string(), z.record(z.string(), z.unknown())]),
+      job_etag: z.string().optional().describe('Of the job file as the run read it.'),
       file: z.string().optional(),
       corrections: z.array(correction).optional(),
     })

@@ -70,7 +70,7 @@ test('a field goes to one column, and what was found out of another field does n
 });
 
 test('blank cells, dates, constants, the key and the table are said in the job', () => {
-  let next = suggestedJob(suggestion, withSource(newDraft('u1', 'x.csv'), { header_row: 3 }));
+  let next = suggestedJob(suggestion, withSource(newDraft('u1', 'x.csv'), '', { header_row: 3 }));
   next = withOption(next, 'Serial', { blank: 'clear' });
   next = withOption(next, 'Bought', { dates: ['dd/MM/yyyy'] });
   next = withConstant(withConstant(next, 'name', 'Laptop'), 'lifecycle_stage', '');

@@ -427,6 +427,66 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await one.close();
   });
 
+  it('takes over what is corrected in another tab; the way back begins there', async () => {
+    const one = await stage(BASE);
+    const { page } = one;
+    await page.goto(CHECK);
+    const other = await one.context.newPage();
+    await other.goto(CHECK);
+    await other.getByRole('button', { name: 'Take Acme Computers for 7 rows' }).click();
+    const known = (tab: typeof page, corrections: string) =>
+      tab.getByRole('button', { name: `Check again with ${corrections}` }).waitFor();
+    await known(page, '1 correction');
+    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+    await page.locator('#cell-1-3').click();
+    await page.keyboard.type('125');
+    await page.keyboard.press('Enter');
+    await Promise.all([page, other].map((tab) => known(tab, '2 corrections')));
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await Promise.all([page, other].map((tab) => known(tab, '1 correction')));
+    expect(one.faults).toEqual([]);
+    await other.close();
+    await one.close();
+  });
+
+  it('finds the columns as they were matched when somebody comes back to a table', async () => {
+    type Asked = { readonly source: { readonly header_row?: number } };
+    const table = (_: unknown, { source }: Asked) => ({ ...TABLE, header_row: source.header_row ?? TABLE.header_row });
+    const one = await stage({ ...BASE, 'POST /tables': table });
+    const { page } = one;
+    const field = page.getByRole('combobox', { name: 'Field for Notes' });
+    const read = async (row: number | null) => {
+      await page.getByRole('combobox', { name: 'Headings' }).selectOption(`in row ${row}`);
+      await page.getByRole('button', { name: /^Match/ }).click();
+    };
+    await page.goto('/import/u1?step=columns');
+    const says = (value: string) => expect.poll(() => field.inputValue()).toBe(value);
+    await says('Not imported');
+    await field.fill('lifecycle');
+    await page.getByRole('option', { name: 'Lifecycle stage lifecycle_stage' }).click();
+    await says('Lifecycle stage');
+    await page.getByRole('link', { name: 'Table' }).click();
+    await read(7);
+    await says('Not imported');
+    await page.getByRole('link', { name: 'Table' }).click();
+    await read(TABLE.header_row);
+    await says('Lifecycle stage');
+    await one.close();
+  });
+
+  it('shows no plan of a job that was saved anew since the check', async () => {
+    const run = { ...checked(0), ordered: { job: 'assets-hq', job_etag: '"a"', file: 'u1' } };
+    const job = { name: 'assets-hq', kind: 'import', resource: 'asset', problems: [], text: '', etag: '"a"' };
+    const one = await stage({ ...BASE, ...FINE, ...WITHIN, [`GET /runs/${ID}`]: run, 'GET /jobs/assets-hq': job });
+    const { page, answers } = one;
+    await page.goto(`/import/u1?step=plan&run=${ID}`);
+    await page.getByRole('button', { name: /^Write \d+ rows/ }).waitFor();
+    answers['GET /jobs/assets-hq'] = { ...job, etag: '"b"' };
+    await page.reload();
+    await page.getByText('The job assets-hq was changed since this check.').waitFor();
+    await one.close();
+  });
+
   it('comes back to the run that writes, after a reload and from the page of uploads', async () => {
     const one = await stage({
       ...BASE,

@@ -162,7 +162,7 @@ const STATES: readonly {
     name: 'run-lost',
     path: `/runs/${ID}`,
     answers: { ...RUN, [`GET /runs/${ID}`]: LIVE },
-    says: /What runs goes on. Last seen \d\d:\d\d/,
+    says: /The run does not need this page. Last seen \d\d:\d\d/,
     act: async ({ event }) => {
       await event('progress', progress(96));
       await event('lost');

@@ -69,7 +69,7 @@ const STATES: readonly {
   {
     name: 'queue-cut-off',
     answers: BUSY,
-    says: /What runs goes on. Last seen \d\d:\d\d/,
+    says: /The run does not need this page. Last seen \d\d:\d\d/,
     async act({ page, answers }) {
       await page.getByText('writing · 96 of 240 rows').waitFor();
       answers['GET /queue'] = 500;

@@ -89,7 +89,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, { answ
   }
   const path = `${request.method} ${pathname.slice('/api/v1'.length)}`;
   const body = await text(request);
-  if (request.method !== 'GET') sent.push({ what: path, body: body === '' ? null : JSON.parse(body) });
+  const given: unknown = body === '' ? null : JSON.parse(body);
+  if (request.method !== 'GET') sent.push({ what: path, body: given });
   const key = [`${path}${search}`, path].find((one) => one in answers);
   const found = key === undefined ? 404 : answers[key];
   const json = (status: number, value: unknown) =>
@@ -101,7 +102,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, { answ
     const detail = found === 503 ? 'The worker is about to end.' : `There is nothing at ${path}${search}.`;
     json(found, { type: 'about:blank', status: found, code: 'failed', detail });
   } else if (typeof found === 'string') response.writeHead(200, { 'cache-control': 'no-store' }).end(found);
-  else json(200, typeof found === 'function' ? found(searchParams) : found);
+  else json(200, typeof found === 'function' ? found(searchParams, given) : found);
 }
 
 export async function stage(answers: Answers, expected = /status of (?:40\d|50\d)/): Promise<Stage> {

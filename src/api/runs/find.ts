@@ -11,7 +11,7 @@ import type { StoredRequest } from '../../runs/run/run.js';
 import { againOf, ticketJob } from '../../worker/jobs/home.js';
 import { againJobId } from '../../worker/jobs/ids.js';
 import type { ApiParts } from '../app.js';
-import { Fault, may, type Told, type Who } from '../operation.js';
+import { etagOf, Fault, may, type Told, type Who } from '../operation.js';
 import { type Role, type RunDetail, type RunProgress, type RunState, VERBS, type Verb } from '../schema.js';
 import { runOf } from './entries.js';
 import { isKnownHere } from './orders.js';
@@ -223,5 +223,12 @@ function orderedOf(request: StoredRequest | undefined, data: Partial<OrderedData
   const job = inline ?? name ?? data.job;
   if (job === undefined) return {};
   const corrections = request?.corrections ?? data.corrections;
-  return { ordered: { job, ...(data.file !== undefined && { file: data.file }), ...(corrections && { corrections }) } };
+  return {
+    ordered: {
+      job,
+      ...(file !== '' && text !== undefined && { job_etag: etagOf(text) }),
+      ...(data.file !== undefined && { file: data.file }),
+      ...(corrections && { corrections }),
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useReducer, useState } from 'react';
+import { useEffect, useReducer, useState, useSyncExternalStore } from 'react';
 import type { Run, RunProgress } from '../../api/schema.js';
 import { addressOf } from './client.js';
-import { client, runQuery } from './queries.js';
+import { client, runQuery, whilePassing } from './queries.js';
 
 /** What was heard of a run at work. `lost`: nothing since `lastSeen`; the run itself goes on. */
 interface Heard {
@@ -10,6 +10,12 @@ interface Heard {
   readonly progress: RunProgress | null;
   readonly connection: 'connecting' | 'live' | 'lost';
   readonly lastSeen: Date | null;
+}
+
+const isSeen = () => document.visibilityState === 'visible';
+function onSight(tell: () => void): () => void {
+  document.addEventListener('visibilitychange', tell);
+  return () => document.removeEventListener('visibilitychange', tell);
 }
 
 const AGAIN_MS = 3_000;
@@ -32,15 +38,17 @@ export function useRunNow(asked: string) {
     ...runQuery(asked),
     placeholderData: keepPreviousData,
     // Events tell of a run at work; this is for what they may have missed, and for what somebody else takes up again.
-    refetchInterval: ({ state: { data: run } }) => (run && !isOver(run) ? LOOK_AGAIN_MS : false),
+    refetchInterval: (query) => (query.state.data && !isOver(query.state.data) ? LOOK_AGAIN_MS : whilePassing(query)),
   });
   const id = data?.id ?? asked;
   const live = data !== undefined && isLive(data);
+  // Browsers hold few connections to a place: those of tabs that nobody sees would keep others from their pages.
+  const seen = useSyncExternalStore(onSight, isSeen);
   const [last, setLast] = useState<Heard>();
   const [attempt, connectAgain] = useReducer((n: number) => n + 1, 0);
   const nothing: Heard = { id, progress: null, connection: 'connecting', lastSeen: null };
   useEffect(() => {
-    if (!live) return;
+    if (!live || !seen) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const tell = (change: Partial<Heard>) => setLast((now) => ({ ...(now?.id === id ? now : nothing), ...change }));
     const source = new EventSource(addressOf(`/runs/${encodeURIComponent(id)}/events`));
@@ -64,7 +72,7 @@ export function useRunNow(asked: string) {
       source.close();
       clearTimeout(timer);
     };
-  }, [id, live, attempt]);
+  }, [id, live, seen, attempt]);
   const { progress, connection, lastSeen } = live && last?.id === id ? last : nothing;
   const now = progress ?? data?.progress ?? null;
   const run = data && {

@@ -59,11 +59,14 @@ export function Refused({ error, title, children }: { error: unknown; title?: st
   );
 }
 
-/** Runs go on whether somebody looks or not. */
+/** A run goes on while nobody looks, and where its worker died it is taken up again. */
 export function ConnectionLost({ lastSeen }: { lastSeen: Date | null }) {
   return (
     <Notice tone="warn" icon="off" title="Connection lost">
-      <p>What runs goes on. {lastSeen ? `Last seen ${timeOfDay(lastSeen)}.` : ''} The page tries again by itself.</p>
+      <p>
+        The run does not need this page. {lastSeen ? `Last seen ${timeOfDay(lastSeen)}.` : ''} The page tries again by
+        itself.
+      </p>
     </Notice>
   );
 }

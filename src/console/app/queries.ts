@@ -21,6 +21,11 @@ function onError(error: Error): void {
   if (session?.status === 'success') void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
 }
 
+/** What cannot be reached is asked for again until it can, each time as stated. */
+export const whilePassing = ({ state: { error } }: { state: { error: Error | null } }) =>
+  error instanceof ApiError && error.passing && AGAIN_MS;
+const AGAIN_MS = 5_000;
+
 export const client: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError }),
   mutationCache: new MutationCache({ onError }),
@@ -32,6 +37,7 @@ export const client: QueryClient = new QueryClient({
       // What is wrong stays wrong; what cannot be reached comes back.
       retry: (failures, error) => error instanceof ApiError && error.passing && failures < 3,
       refetchOnWindowFocus: true,
+      refetchInterval: whilePassing,
     },
     mutations: { retry: false, networkMode: 'always' },
   },

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { FaultGroup, Field, Row, RunDetail } from '../../api/schema.js';
 import { ApiError, type Query } from '../app/client.js';
 import { Refused } from '../app/faults.js';
@@ -20,19 +20,13 @@ interface CheckProps {
 }
 
 /** The faults of a dry run in a grid: cells are corrected in place, and checked again. The file stays as it was. */
-export function CheckStep({ of: { draft, change, check, go, hrefOf }, run, ordered }: CheckProps) {
+export function CheckStep({ of, run, ordered }: CheckProps) {
+  const { check, go, hrefOf } = of;
   const toCorrect = run.outcomes ? sumOf(run.outcomes, 'to_correct') : 0;
   const whyNot = useWhyNot('operator');
   const [params] = useAddress();
-  const [{ states, at }, setTrail] = useState<Trail>(() => ({ states: [editsOf(draft.edits[run.id])], at: 0 }));
-  const edits = states[at] ?? NO_EDITS;
+  const { edits, states, at, edit, step } = useEdits(of, run.id);
   const edited = edits.size;
-  useEffect(() => {
-    if (states.length > 1) change((now) => withEdits(now, run.id, corrections(edits)));
-  }, [edits]);
-  const edit = (to: (now: Edits) => Edits) => setTrail((now) => record(now, to(now.states[now.at] ?? NO_EDITS)));
-  const step = (by: number) =>
-    setTrail((now) => ({ ...now, at: Math.max(0, Math.min(now.at + by, now.states.length - 1)) }));
   const { data: faults = [] } = useQuery(faultsQuery(run.id));
   const [filter, chips] = useFilter(run, faults, toCorrect);
   const fieldOf = useFieldOf(run.resource, ordered.job);
@@ -99,6 +93,27 @@ export function CheckStep({ of: { draft, change, check, go, hrefOf }, run, order
       </p>
     </>
   );
+}
+
+/** What the draft has of them, with the way back. What came from another tab is where that begins. */
+function useEdits({ draft, change }: Importing, run: string) {
+  const kept = draft.edits[run];
+  const edits = useMemo(() => editsOf(kept), [kept]);
+  const [{ trail, of }, setTrail] = useState<{ trail: Trail; of: typeof kept }>({
+    trail: { states: [edits], at: 0 },
+    of: kept,
+  });
+  const { states, at } = of === kept ? trail : { states: [edits], at: 0 };
+  const show = (next: Trail) => {
+    const list = corrections(next.states[next.at] ?? NO_EDITS);
+    setTrail({ trail: next, of: list });
+    change((now) => withEdits(now, run, list));
+  };
+  return {
+    ...{ edits, states, at },
+    edit: (to: (now: Edits) => Edits) => show(record({ states, at }, to(edits))),
+    step: (by: number) => show({ states, at: Math.max(0, Math.min(at + by, states.length - 1)) }),
+  };
 }
 
 /** `226 rows are fine · 14 to correct` */

@@ -6,6 +6,7 @@ import { fieldChoices, labelOf, useFields, ValueInput } from '../app/fields.js';
 import { Combo } from '../kit/choices.js';
 import { counted, percent } from '../kit/format.js';
 import { Button, Card, Choose, Field, Prose, Warnings } from '../kit/parts.js';
+import { toast } from '../kit/toast.js';
 import {
   constantIn,
   createsMissing,
@@ -21,7 +22,6 @@ import {
   withKey,
   withMissing,
   withOption,
-  withSource,
 } from './draft.js';
 import type { Importing } from './state.js';
 
@@ -63,7 +63,7 @@ export function ColumnsStep({ resource: own, ...rest }: Matching) {
           label="The rows are"
           value={resource.name}
           options={resources.filter(({ imported }) => imported).map(({ name }) => [name, `${name}s`])}
-          onChoose={(name) => anew((now) => withSource(now, now.source, name))}
+          onChoose={(name) => anew(of.draft.source, name)}
         />
         <KeyChoice {...matching} />
         {key?.length === 0 && (
@@ -144,7 +144,7 @@ const DATES: Options = Object.entries({
   'yyyy-MM-dd': '2026-12-31',
 });
 
-function ColumnLine({ of: { change }, job, suggested, resource, found }: Matching & { found: Column }) {
+function ColumnLine({ of: { change }, job, suggested, suggestion, resource, found }: Matching & { found: Column }) {
   const { heading, samples, confidence, alternatives, evidence, remarks, why } = found;
   const field = fieldIn(job, heading);
   const asFound = field === found.field;
@@ -159,6 +159,16 @@ function ColumnLine({ of: { change }, job, suggested, resource, found }: Matchin
   const datesFound = optionIn(suggested, heading, 'dates');
   const creates = createsMissing(job);
   const set = (next: Job) => change((now) => ({ ...now, job: next }));
+  const choose = (value: string) => {
+    const next = value === '' ? null : value;
+    const lost = suggestion.columns.filter(
+      (other) => other !== found && next !== null && fieldIn(job, other.heading) === next,
+    );
+    for (const { heading: other } of lost) {
+      toast(`${other} is not imported now: ${heading} gives ${labelOf(resource.fields, value)}.`);
+    }
+    set(withField(job, suggested, heading, next));
+  };
   const choice = (label: string, value: unknown, options: Options, onChoose: (value: string) => void) => (
     <Choose bare className="input quiet" label={label} value={String(value)} options={options} onChoose={onChoose} />
   );
@@ -182,7 +192,7 @@ function ColumnLine({ of: { change }, job, suggested, resource, found }: Matchin
           label={`Field for ${heading}`}
           value={field ?? ''}
           choices={[{ value: '', label: 'Not imported' }, ...near, ...others]}
-          onChoose={(value) => set(withField(job, suggested, heading, value === '' ? null : value))}
+          onChoose={choose}
           empty="Not imported"
         />
         {field !== null &&

@@ -16,6 +16,8 @@ export interface Draft {
   readonly resource?: string;
   /** As it was changed here, or the name of a saved one. Absent: as suggested. */
   readonly job?: JobOf;
+  /** Jobs of other tables of the file, or other records, that were turned away from: for who comes back to them. */
+  readonly left?: Readonly<Record<string, JobOf>>;
   /** The job of the latest check that was begun here. */
   readonly sent?: JobOf;
   /** The address of the last step that was begun here: its `step`, and the runs that check and write. */
@@ -38,10 +40,11 @@ export function withEdits(draft: Draft, run: string, edits: readonly Correction[
   };
 }
 
-/** What was decided about columns goes where they are other columns. */
-export function withSource(draft: Draft, source: TableOptions, resource = draft.resource): Draft {
-  const { id, name, edits } = draft;
-  return { ...newDraft(id, name), source, edits, ...(resource !== undefined && { resource }) };
+/** What was decided about the columns of the table `was` stays with it: now they are other columns. */
+export function withSource(draft: Draft, was: string, source: TableOptions, resource = draft.resource): Draft {
+  const { id, name, edits, job } = draft;
+  const left = job === undefined ? draft.left : { ...draft.left, [was]: job };
+  return { ...newDraft(id, name), source, edits, ...(left && { left }), ...(resource !== undefined && { resource }) };
 }
 
 // A job, and what is decided about it
@@ -155,9 +158,11 @@ export interface Shelf {
   removeItem(name: string): void;
 }
 
+export const shelfName = (id: string): string => PREFIX + id;
+
 export function load(shelf: Shelf, id: string): Draft | undefined {
   try {
-    const kept = JSON.parse(shelf.getItem(PREFIX + id) ?? 'null') as Partial<Draft> | null;
+    const kept = JSON.parse(shelf.getItem(shelfName(id)) ?? 'null') as Partial<Draft> | null;
     return kept ? { ...newDraft(id, ''), ...kept, id } : undefined;
   } catch {
     return undefined;
@@ -169,12 +174,12 @@ export function keep(shelf: Shelf, draft: Draft): boolean {
   const text = JSON.stringify({ ...draft, at: Date.now() });
   for (;;) {
     try {
-      shelf.setItem(PREFIX + draft.id, text);
+      shelf.setItem(shelfName(draft.id), text);
       return true;
     } catch {
       const oldest = drafts(shelf).findLast(({ id }) => id !== draft.id);
       if (!oldest) return false;
-      shelf.removeItem(PREFIX + oldest.id);
+      shelf.removeItem(shelfName(oldest.id));
     }
   }
 }
@@ -184,6 +189,6 @@ export function drafts(shelf: Shelf): Draft[] {
   const names = Array.from({ length: shelf.length }, (_, at) => shelf.key(at) ?? '');
   const all = names.flatMap((name) => (name.startsWith(PREFIX) ? (load(shelf, name.slice(PREFIX.length)) ?? []) : []));
   const old = all.filter(({ at }) => Date.now() - at >= KEPT_MS);
-  for (const { id } of old) shelf.removeItem(PREFIX + id);
+  for (const { id } of old) shelf.removeItem(shelfName(id));
   return all.filter((draft) => !old.includes(draft)).sort((a, b) => b.at - a.at);
 }

@@ -1,8 +1,10 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import type { RunDetail } from '../../api/schema.js';
 import { capital } from '../../report/words.js';
 import { isLive, useRunNow } from '../app/events.js';
 import { NotThere, Refused } from '../app/faults.js';
-import { useWhyNot } from '../app/queries.js';
+import { jobQuery, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
@@ -121,6 +123,8 @@ function Columns({ of }: { of: Importing }) {
   );
 }
 
+type Ordered = NonNullable<RunDetail['ordered']>;
+
 /** What is there once a dry run has ended; until then where it stands. */
 function Checked({ of, id }: { of: Importing; id: string }) {
   const { run, error, ...heard } = useRunNow(id);
@@ -151,18 +155,30 @@ function Checked({ of, id }: { of: Importing; id: string }) {
     );
   }
   if (of.step === 'check') return <CheckStep of={of} run={run} ordered={ordered} />;
-  return of.write === undefined && (of.open.length > 0 || of.isOtherJob) ? (
-    <NotChecked of={of} />
+  return of.write === undefined ? (
+    <PlanAsChecked of={of} run={run} ordered={ordered} />
+  ) : (
+    <PlanStep of={of} run={run} />
+  );
+}
+
+/** A saved job may have been saved anew meanwhile; until that is known, its plan is shown as it was checked. */
+function PlanAsChecked({ of, run, ordered }: { of: Importing; run: RunDetail; ordered: Ordered }) {
+  const { job, job_etag: etag } = ordered;
+  const saved = useQuery({ ...jobQuery(String(job)), enabled: typeof job === 'string' });
+  const isOtherJob = of.isOtherJob || (etag !== undefined && saved.data !== undefined && saved.data.etag !== etag);
+  return of.open.length > 0 || isOtherJob ? (
+    <NotChecked of={of} isOtherJob={isOtherJob} />
   ) : (
     <PlanStep of={of} run={run} />
   );
 }
 
 /** A plan of what was changed since is not written. */
-function NotChecked({ of: { open, isOtherJob, check } }: { of: Importing }) {
+function NotChecked({ of: { open, job, check }, isOtherJob }: { of: Importing; isOtherJob: boolean }) {
   const whyNot = useWhyNot('operator');
   const what = [
-    isOtherJob && 'The columns were changed since this check.',
+    isOtherJob && `${typeof job === 'string' ? `The job ${job} was` : 'The columns were'} changed since this check.`,
     open.length > 0 && `${counted(open.length, 'correction is', 'corrections are')} not checked yet.`,
   ];
   return (

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import type { Accepted, Suggestion, Table, Uploaded } from '../../api/schema.js';
+import type { Accepted, Suggestion, Table, TableOptions, Uploaded } from '../../api/schema.js';
 import { changed, get, type Query, send } from '../app/client.js';
-import { resourcesQuery, runQuery, useOnce } from '../app/queries.js';
+import { resourcesQuery, runQuery, useOnce, whilePassing } from '../app/queries.js';
 import { toast } from '../kit/toast.js';
-import { type Draft, keep, load, newDraft, suggestedJob, withEdits } from './draft.js';
+import { type Draft, keep, load, newDraft, shelfName, suggestedJob, withEdits, withSource } from './draft.js';
 import { after, corrections, type Edits, editsOf } from './edits.js';
 
 export const STEPS = ['table', 'columns', 'check', 'plan', 'result'] as const;
@@ -22,9 +22,20 @@ export function useImport(id: string) {
   const [, go] = useLocation();
   const [draft, setDraft] = useState(() => load(localStorage, id) ?? newDraft(id, id));
   const latest = useRef(draft);
+  const show = (now: Draft) => {
+    latest.current = now;
+    setDraft(now);
+  };
+  // What somebody decides in another tab is decided here, too.
+  useEffect(() => {
+    const heard = ({ key }: StorageEvent) => {
+      if (key === shelfName(id)) show(load(localStorage, id) ?? latest.current);
+    };
+    window.addEventListener('storage', heard);
+    return () => window.removeEventListener('storage', heard);
+  }, [id]);
   const change = (to: (now: Draft) => Draft) => {
-    latest.current = to(latest.current);
-    setDraft(latest.current);
+    show(to(latest.current));
     if (!keep(localStorage, latest.current))
       toast('Your browser has no room left to keep this: check again before you leave.');
   };
@@ -40,12 +51,6 @@ export function useImport(id: string) {
     go(href);
   };
 
-  /** What was checked before was another table, or other records. */
-  const anew = (to: (now: Draft) => Draft) => {
-    change(to);
-    go(hrefOf(step, { run: null, write: null }), { replace: true });
-  };
-
   const file = useQuery({
     queryKey: ['files', id],
     queryFn: () => get<Uploaded>(`/files/${encodeURIComponent(id)}`),
@@ -56,7 +61,7 @@ export function useImport(id: string) {
     queryFn: ({ signal }) => send<Table>('POST', '/tables', { file: id, source: draft.source }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
     // Of a large file its first rows come first.
-    refetchInterval: ({ state }) => (state.data?.whole === false ? 1_000 : false),
+    refetchInterval: (query) => (query.state.data?.whole === false ? 1_000 : whilePassing(query)),
   });
   const { data: known } = useQuery(resourcesQuery);
   const resources = known?.resources ?? [];
@@ -70,6 +75,12 @@ export function useImport(id: string) {
     ...(table.data?.sheet != null && { sheet: table.data.sheet }),
     header_row: table.data?.header_row ?? ('none' as const),
   };
+  const reading = JSON.stringify([Object.entries(seen).sort(), resource?.name]);
+  /** What was checked before was another table, or other records. */
+  const anew = (source: TableOptions, records?: string) => {
+    change((now) => withSource(now, reading, source, records));
+    go(hrefOf(step, { run: null, write: null }), { replace: true });
+  };
   const suggestion = useQuery({
     queryKey: ['suggestions', id, seen, resource?.name],
     queryFn: ({ signal }) =>
@@ -78,12 +89,13 @@ export function useImport(id: string) {
     staleTime: Number.POSITIVE_INFINITY,
   });
   // As it was decided here, or by whoever made the check that the address names, or as suggested.
-  const job = draft.job ?? ordered?.job ?? (suggestion.data && suggestedJob(suggestion.data, draft));
+  const decided = draft.job ?? draft.left?.[reading];
+  const job = decided ?? ordered?.job ?? (suggestion.data && suggestedJob(suggestion.data, draft));
 
   /** What was typed over this check, and whether columns were changed since: then its plan is not what is meant any more. */
   const open = run === undefined ? [] : (draft.edits[run] ?? []);
   const isOtherJob =
-    draft.sent !== undefined && draft.job !== undefined && JSON.stringify(draft.job) !== JSON.stringify(draft.sent);
+    draft.sent !== undefined && decided !== undefined && JSON.stringify(decided) !== JSON.stringify(draft.sent);
 
   /** A dry run with the job as it is now, or with a saved one, and with everything that was corrected so far. */
   const check = useOnce({

@@ -7,7 +7,6 @@ import { jobsQuery } from '../app/queries.js';
 import { counted, number } from '../kit/format.js';
 import { Button, Card, Choose, Empty, Prose, Skeleton, Warnings } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
-import { withSource } from './draft.js';
 import type { Importing } from './state.js';
 
 const ENCODINGS = [
@@ -77,10 +76,9 @@ function HowRead({ of: { draft, table, anew } }: { of: Importing }) {
   const isChanged = Object.keys(source).length > 0;
   const { sheets = [], sheet, encoding, delimiter } = table.data ?? {};
   const row = String(source.header_row ?? table.data?.header_row ?? 'none');
-  const read = (next: TableOptions) => anew((now) => withSource(now, next));
   const choose = (label: string, name: keyof TableOptions, value: string, options: Choices) => {
     const set = (chosen: string) =>
-      read({ ...source, [name]: name === 'header_row' && chosen !== 'none' ? Number(chosen) : chosen });
+      anew({ ...source, [name]: name === 'header_row' && chosen !== 'none' ? Number(chosen) : chosen });
     return <Choose label={label} value={value} options={options} onChoose={set} />;
   };
   const rows = [...new Set([...NEAR_THE_TOP, row, 'none'])];
@@ -103,7 +101,7 @@ function HowRead({ of: { draft, table, anew } }: { of: Importing }) {
           Object.entries({ [delimiter]: `"${delimiter}"`, ...DELIMITERS }),
         )}
       {isChanged && (
-        <Button look="quiet" onClick={() => read({})}>
+        <Button look="quiet" onClick={() => anew({})}>
           As it was detected
         </Button>
       )}

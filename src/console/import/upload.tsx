@@ -7,6 +7,7 @@ import { useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { bytes, percent } from '../kit/format.js';
 import { Button, Card, Moment, NameLink } from '../kit/parts.js';
+import { toast } from '../kit/toast.js';
 import { drafts, keep, newDraft } from './draft.js';
 
 const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
@@ -23,13 +24,18 @@ export function Upload() {
   const whyNot = useWhyNot('operator');
   const input = useRef<HTMLInputElement>(null);
   const [done, setDone] = useState(0);
+  const left = useRef(new AbortController());
+  useEffect(() => {
+    left.current = new AbortController();
+    return () => left.current.abort();
+  }, []);
   const upload = useOnce({
     async mutationFn(file: File) {
       if (file.size > max_upload)
         throw new ApiError(413, `${file.name} has ${bytes(file.size)}; at most ${bytes(max_upload)} can be sent.`);
       if (file.size === 0) throw new ApiError(422, `${file.name} is empty.`);
       setDone(0);
-      const { id, name } = await sendFile(file, setDone);
+      const { id, name } = await sendFile(file, setDone, left.current.signal);
       const before = like === null ? undefined : await get<RunDetail>(`/runs/${encodeURIComponent(like)}`);
       const given = before?.ordered?.job ?? job ?? '';
       const draft = newDraft(id, name);
@@ -37,14 +43,18 @@ export function Upload() {
         localStorage,
         typeof given === 'string' ? draft : { ...draft, resource: before?.resource ?? '', job: given },
       );
+      if (left.current.signal.aborted) return;
       go(
         `/import/${encodeURIComponent(id)}?${changed(new URLSearchParams({ step: 'table' }), { job: typeof given === 'string' ? given : null })}`,
       );
     },
   });
   const take = (files: FileList | null | undefined) => {
-    const file = files?.[0];
-    if (file && whyNot === undefined) upload.mutate(file);
+    const [file, ...more] = files ?? [];
+    if (!file || whyNot !== undefined) return;
+    if (upload.isPending) toast('One file at a time: the one before is still being sent.');
+    else if (more.length > 0) toast(`One file at a time: ${file.name} is sent, the others are not.`);
+    upload.mutate(file);
   };
   const over = useDrop(take);
   const question =
@@ -114,7 +124,7 @@ function useDrop(take: (files: FileList | undefined) => void): boolean {
 }
 
 /** Browsers tell how far a file was sent only here. */
-function sendFile(file: File, tell: (done: number) => void): Promise<Uploaded> {
+function sendFile(file: File, tell: (done: number) => void, left: AbortSignal): Promise<Uploaded> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', addressOf('/files', { name: file.name }));
@@ -127,6 +137,8 @@ function sendFile(file: File, tell: (done: number) => void): Promise<Uploaded> {
       if (request.status < 300) resolve(JSON.parse(request.responseText) as Uploaded);
       else reject(problemOf(request.status, request.responseText));
     });
+    // Whoever has left the page is not called back to it.
+    left.addEventListener('abort', () => request.abort());
     request.send(file);
   });
 }

@@ -107,6 +107,7 @@ function JobText({ file }: { file: JobFile }) {
           text={text}
           problems={checked.problems ?? (changed ? undefined : file.problems)}
           checking={checked.pending}
+          unchecked={changed ? checked.error : null}
           readOnly={mayNot !== undefined}
           onChange={(next) => setDraft(next === file.text ? null : { text: next, etag: draft?.etag ?? etag })}
         />
@@ -117,19 +118,19 @@ function JobText({ file }: { file: JobFile }) {
 }
 
 /** What the API says of a text once nobody types for a moment. */
-function useCheck(text: string): { problems: Problems | undefined; pending: boolean } {
+function useCheck(text: string): { problems: Problems | undefined; pending: boolean; error: Error | null } {
   const [settled, settle] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => settle(text), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  const { data } = useQuery({
+  const { data, error, isFetching } = useQuery({
     queryKey: ['check', settled],
     queryFn: ({ signal }) => send<{ problems: Problems }>('POST', '/jobs/check', { text: settled }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   });
-  return { problems: data?.problems, pending: settled !== text };
+  return { problems: data?.problems, pending: settled !== text || isFetching, error };
 }
 
 interface EditorProps {
@@ -137,13 +138,15 @@ interface EditorProps {
   /** Undefined before the first answer. */
   readonly problems: Problems | undefined;
   readonly checking: boolean;
+  /** Why it could not be checked. */
+  readonly unchecked: Error | null;
   readonly readOnly: boolean;
   readonly label: string;
   readonly onChange: (text: string) => void;
 }
 
 /** A plain field with the lines numbered, faults marked at theirs, and a list of them that goes there. */
-function Editor({ text, problems, checking, readOnly, label, onChange }: EditorProps) {
+function Editor({ text, problems, checking, unchecked, readOnly, label, onChange }: EditorProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const lines = text.split('\n');
   const worst = new Map<number, ReturnType<typeof toneOf>>();
@@ -160,8 +163,10 @@ function Editor({ text, problems, checking, readOnly, label, onChange }: EditorP
   return (
     <div className="stack tight">
       <div className="stack tight" role="status">
-        {problems === undefined || checking ? (
+        {checking || (problems === undefined && !unchecked) ? (
           <span className="soft">Checking…</span>
+        ) : unchecked || problems === undefined ? (
+          <Refused error={unchecked} title="This text is not checked yet" />
         ) : problems.length === 0 ? (
           <span className="toned good line">
             <Icon name="check" /> Nothing is wrong with it

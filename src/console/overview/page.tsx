@@ -4,10 +4,11 @@ import type { Overview, Run } from '../../api/schema.js';
 import { FOUR } from '../../model/outcome.js';
 import { NotThere } from '../app/faults.js';
 import { overviewQuery } from '../app/queries.js';
+import { Service } from '../app/service.js';
 import { usePageTitle } from '../app/shell.js';
 import { Bars } from '../kit/bars.js';
-import { counted, day, oneDecimal, timeOfDay } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, FOUR_LOOKS, Moment, NameLink, sumOf } from '../kit/parts.js';
+import { counted, day } from '../kit/format.js';
+import { ButtonLink, Card, Empty, FOUR_LOOKS, Moment, NameLink, sumOf } from '../kit/parts.js';
 import { RunTable } from '../runs/list.js';
 import { FOUR_WORDS } from '../runs/words.js';
 
@@ -83,28 +84,6 @@ function firstLine({ needs_person: needed, running }: Overview): string {
   const waits =
     needed.length === 0 ? 'Nothing waits for you' : counted(needed.length, 'run waits for you', 'runs wait for you');
   return running.length === 0 ? `${waits}.` : `${waits}; ${counted(running.length, 'run is', 'runs are')} at work.`;
-}
-
-/** The service's health in one line. */
-function Service({ service: { ok, rate, waiting, paused_until: until } }: { service: Overview['service'] }) {
-  const paused = until !== null && new Date(until) > new Date();
-  const [tone, icon, text] =
-    ok === null
-      ? (['calm', 'clock', 'The service was not asked yet'] as const)
-      : !ok
-        ? (['bad', 'bad', 'The service does not answer'] as const)
-        : paused
-          ? (['warn', 'clock', `The service asked for a pause until ${timeOfDay(until)}`] as const)
-          : (['good', 'check', 'The service answers'] as const);
-  return (
-    <p className="line wide soft">
-      <Badge tone={tone} icon={icon}>
-        {text}
-      </Badge>
-      {rate !== null && <span>It bears {oneDecimal(rate)} requests a second</span>}
-      {waiting > 0 && <span>{counted(waiting, 'request')} wait for their turn</span>}
-    </p>
-  );
 }
 
 function Days({ days }: { days: Overview['days'] }) {

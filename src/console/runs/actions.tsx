@@ -6,7 +6,7 @@ import { send } from '../app/client.js';
 import { Refused } from '../app/faults.js';
 import { client, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { Dialog } from '../kit/dialog.js';
-import { counted } from '../kit/format.js';
+import { counted, when } from '../kit/format.js';
 import type { IconName } from '../kit/icons.js';
 import { Button, Card, Facts, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
@@ -154,6 +154,12 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
         {word}
       </Button>
       <Dialog open={asked} onClose={leave} title={title} footer={buttons}>
+        <p className="wrap">
+          <strong>
+            <bdi>{run.file || run.job}</bdi>
+          </strong>
+          , {when(run.started_at)}
+        </p>
         <p>{before}</p>
         {plan && run.here && <PlanOf run={run} show={plan} />}
         {verb === 'approve' && via !== 'user' && (

@@ -98,10 +98,14 @@ export default function Runs() {
 
 const NEEDS: ReadonlySet<RunState> = new Set(['braked', 'failed', 'interrupted', 'unfinished']);
 
+/** What a dry run of an import found is for whoever made it; a night may only report. */
+const needsYou = ({ status, kind, dry_run: dry, needs_person: rows }: Run) =>
+  (NEEDS.has(status) || (rows ?? 0) > 0) && !(dry && kind !== 'reconcile');
+
 function firstLine(runs: readonly Run[], filtered: boolean, more: boolean): string {
   const n = runs.length;
   if (n === 0) return filtered ? 'No run matches.' : 'Nothing has run yet.';
-  const waiting = runs.filter(({ status, needs_person }) => NEEDS.has(status) || (needs_person ?? 0) > 0).length;
+  const waiting = runs.filter(needsYou).length;
   const need = waiting === 1 ? 'needs' : 'need';
   if (filtered) {
     const these = more ? `${counted(n, 'run')} and more match` : counted(n, 'run matches', 'runs match');

@@ -7,6 +7,7 @@ import { addressOf } from '../app/client.js';
 import { isLive, isOver, useRunNow } from '../app/events.js';
 import { ConnectionLost, NotThere, Refused } from '../app/faults.js';
 import { planQuery, runQuery, useWhyNot } from '../app/queries.js';
+import { ServiceTrouble } from '../app/service.js';
 import { useAddress, usePageTitle } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
@@ -135,7 +136,7 @@ export function HowItGoes({ run, heard }: { run: RunDetail; heard: Heard }) {
 
 /** Why it ended otherwise than it should, or that nothing is heard of it. */
 function Trouble({ run, heard: { connection, lastSeen } }: { run: RunDetail; heard: Heard }) {
-  if (isLive(run)) return connection === 'lost' && <ConnectionLost lastSeen={lastSeen} />;
+  if (isLive(run)) return connection === 'lost' ? <ConnectionLost lastSeen={lastSeen} /> : <ServiceTrouble />;
   const { status, reason } = run;
   if (status === 'braked') return <Stopped run={run} />;
   if (!reason) return null;
