@@ -310,7 +310,7 @@ describe('a dry run', () => {
 
 describe('the company', () => {
   it.each([
-    [2, /2 "Northwind Archive" is archived/],
+    [2, /2 \(Northwind Archive\) is archived/],
     [99, /no company 99/],
   ])('%i is refused before anything is written: the reports say so for every row', async (company, words) => {
     const file = await desk.file('a.csv', newRows(3));

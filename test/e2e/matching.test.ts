@@ -659,7 +659,7 @@ describe('the company', () => {
     const run = await desk.import(await desk.file('a.csv', sheet([1])), job());
     expect(run.outcomes).toEqual(['2 created']);
     expect(run.summary.warnings).toEqual([]);
-    expect(run.notices.join('\n')).toContain('"Northwind Operations" (company 1)');
+    expect(run.notices.join('\n')).toContain('Northwind Operations (company 1)');
     const archived = await desk.import(await desk.file('b.csv', sheet([2])), job(), { company: 2 });
     expect([archived.exitCode, archived.summary.reason]).toEqual([1, expect.stringContaining('is archived')]);
   });

@@ -254,7 +254,7 @@ describe('names that change while a run goes on', () => {
 describe('the company is named and its status looked at before the first write', () => {
   it.each([
     ['one that does not exist', 99, /There is no company 99/],
-    ['one that is archived', 2, /2 "Northwind Archive" is archived/],
+    ['one that is archived', 2, /2 \(Northwind Archive\) is archived/],
   ])('%s: nothing is sent, and the words say whose it would have been (36)', async (_, company, words) => {
     desk = await openDesk();
     desk.sandbox.insert('asset', assets(3));
@@ -274,7 +274,7 @@ describe('the company is named and its status looked at before the first write',
     const result = await desk.import(await cities(2), job());
     expect(seen.findIndex((one) => one.startsWith('GET /company'))).toBe(0);
     expect(seen.findIndex((one) => one.startsWith('PUT'))).toBeGreaterThan(0);
-    expect(result.notices.join('\n')).toContain('Importing into "Northwind Operations" (company 1)');
+    expect(result.notices.join('\n')).toContain('Importing into Northwind Operations (company 1)');
     for (const { body } of desk.sandbox.commits) expect(JSON.parse(body ?? '')).toMatchObject({ company: 1 });
   });
 });

@@ -56,8 +56,7 @@ const DEEDS: Readonly<Record<Verb, (run: RunDetail) => Deed>> = {
       word: dry ? `Write ${counted(created + updated, 'row')}` : 'Let it through',
       icon: 'check',
       title: dry ? 'Write this plan?' : 'Let this run through?',
-      before:
-        'Exactly this plan is carried out, as a run of its own. Where somebody has changed a record since, nothing is written and the run says so. Afterwards it can be undone.',
+      before: `Exactly this plan is carried out, as a run of its own. Where somebody has changed a record since, nothing is written and the run says so. Afterwards ${created > 0 ? 'updates can be taken back; the service deletes no records' : 'it can be taken back'}.`,
       after: 'The plan is carried out.',
       plan: 'all',
     };

@@ -97,12 +97,13 @@ export async function nameCompany(service: Service, about: ActingFor, tell: Tell
     if (!about.mayBeArchived) {
       throw new RunError(
         'failed',
-        `The company ${company} "${name}" is archived. Nothing was sent. If its data is really to be changed, begin anew with --force.`,
+        `The company ${company} (${name}) is archived. Nothing was sent. If its data is really to be changed, begin anew with --force.`,
       );
     }
-    tell.warn(`The company ${company} "${name}" is archived.`);
+    tell.warn(`The company ${company} (${name}) is archived.`);
   }
-  tell.info(`${verb} "${name}" (company ${company}) at ${address}`);
+  // Without quotation marks: what stands in them is taken for a cell, and left out of logs.
+  tell.info(`${verb} ${name} (company ${company}) at ${address}`);
   return name;
 }
 
