@@ -11,6 +11,7 @@ import type { IconName } from '../kit/icons.js';
 import { Button, Card, Facts, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { PlanOf } from './plan.js';
+import { Retire, type Retirement } from './retire.js';
 import { nextSteps } from './words.js';
 
 /** What can be done with a run: its button, and what is said before and after it. */
@@ -63,7 +64,7 @@ const DEEDS: Readonly<Record<Verb, (run: RunDetail) => Deed>> = {
   },
   undo({ outcomes }) {
     const { created, updated } = outcomes ?? noOutcomes();
-    const retired = `${counted(created, 'created record gets', 'created records get')} the values that retire ${created === 1 ? 'it' : 'them'}, if the job names any: the service deletes none. `;
+    const retired = `The service deletes no records: the ${counted(created, 'created one gets', 'created ones get')} what you say below, else what its job says, if anything. `;
     return {
       word: 'Undo',
       icon: 'undo',
@@ -114,6 +115,8 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   const [, go] = useLocation();
   const { word, icon, title, before, after, plan } = DEEDS[verb](run);
   const why = useWhyNot(verb === 'approve' ? 'approver' : 'operator');
+  const [retire, setRetire] = useState<Retirement>({ field: '', value: '' });
+  const retires = verb === 'undo' && retire.value !== '' && { retire: { [retire.field]: retire.value } };
   const act = useOnce({
     mutationFn: (order: object) =>
       send<{ id: string } | undefined>('POST', `/runs/${encodeURIComponent(run.id)}/${verb}`, order),
@@ -133,14 +136,14 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
     <>
       <Button onClick={leave}>Leave it</Button>
       {verb === 'undo' && (
-        <Button busy={act.isPending} onClick={() => act.mutate({ dry_run: true })}>
+        <Button busy={act.isPending} onClick={() => act.mutate({ dry_run: true, ...retires })}>
           Dry run
         </Button>
       )}
       <Button
         look={verb === 'stop' ? 'danger' : 'primary'}
         busy={act.isPending}
-        onClick={() => act.mutate(verb === 'approve' ? { by: by || name } : {})}
+        onClick={() => act.mutate(verb === 'approve' ? { by: by || name } : { ...retires })}
       >
         {verb === 'stop' ? 'Stop the run' : word}
       </Button>
@@ -160,6 +163,9 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
           , {when(run.started_at)}
         </p>
         <p>{before}</p>
+        {verb === 'undo' && (run.outcomes?.created ?? 0) > 0 && (
+          <Retire resource={run.resource ?? ''} value={retire} onChange={setRetire} />
+        )}
         {plan && run.here && <PlanOf run={run} show={plan} />}
         {verb === 'approve' && via !== 'user' && (
           <TextField
