@@ -34,7 +34,8 @@ export const ISSUE_CODES = {
   number_precision_lost: 'The number is too long for a spreadsheet: its last digits are lost.',
   duplicate_key: 'An earlier row of this file has the same key.',
   duplicate_row: 'An earlier row of this file is the same in every mapped column.',
-  not_a_record: 'The row looks like a total, a note or the heading again, so it was skipped.',
+  not_a_record:
+    'The row looks like a total, a note or the heading again, or all its cells were emptied, so it was skipped.',
   near_match: 'The key looks the same on the screen as another one, and is not the same.',
   mixed_scripts: 'A word of the key has letters of another script that look like Latin ones.',
   ambiguous_match: 'Several records of the service match the key.',

@@ -67,8 +67,8 @@ export interface SheetRow {
 }
 
 export interface NoRecord {
-  /** As reports word it: the row looks like …. */
-  readonly like: 'a total' | 'a note' | 'the heading again';
+  /** As reports word it: the row looks like …. `nothing`: a person emptied all its cells. */
+  readonly like: 'a total' | 'a note' | 'the heading again' | 'nothing';
   /** It may be a record all the same: it is one where it holds what the job needs of a record. */
   readonly doubtful: boolean;
 }

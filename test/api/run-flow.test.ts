@@ -155,6 +155,18 @@ describe('a run over the API', () => {
     expect([status, body.errors]).toEqual([422, [expect.stringContaining('corrections[0]')]]);
   });
 
+  it('a row whose every cell is emptied is left out', async () => {
+    const file = await bench.file('left.csv', sheet(3));
+    const corrections = ['Name', 'Serial', 'Cost'].map((column) => ({ column, row: 3, value: '' }));
+    const run = await bench.order({ kind: 'import', job: 'assets', file, corrections });
+    expect(await bench.ended(run)).toMatchObject({ status: 'succeeded', outcomes: { skipped: 1 }, rows: 3 });
+    expect((await bench.call('GET', `/runs/${run}/rows/3`)).body).toMatchObject({
+      outcome: 'skipped',
+      cells: ['', '', ''],
+      issues: [{ code: 'not_a_record', message: 'Every cell of the row was emptied, so the row is left out.' }],
+    });
+  });
+
   it('a correction that meets no cell is told, with its place', async () => {
     const file = await bench.file('unmet.csv', sheet(3));
     const corrections = [

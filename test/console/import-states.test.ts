@@ -173,6 +173,15 @@ const STATES: readonly {
   says: string | RegExp;
   act?: (one: Stage) => Promise<void>;
 }[] = [
+  {
+    name: 'import-left-out',
+    path: CHECK,
+    says: 'All its cells are emptied: the row is left out.',
+    act: async (one) => {
+      await atFault(one);
+      await one.page.getByRole('button', { name: 'Leave the row out' }).click();
+    },
+  },
   { name: 'import-upload', path: '/import', says: 'Which file shall go in?' },
   {
     name: 'import-upload-refused',
@@ -446,6 +455,35 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await Promise.all([page, other].map((tab) => known(tab, '1 correction')));
     expect(one.faults).toEqual([]);
     await other.close();
+    await one.close();
+  });
+
+  it('leaves a row out, and takes it in again', async () => {
+    const one = await stage({ ...BASE, 'POST /runs': { id: `${ID}2` } });
+    const { page } = one;
+    await page.goto(CHECK);
+    await atFault(one);
+    await page.getByRole('button', { name: 'Leave the row out' }).click();
+    await page.getByText('All its cells are emptied: the row is left out.').waitFor();
+    await page.getByRole('row').getByText('left out').waitFor();
+    await page.getByRole('button', { name: 'Take the row in' }).click();
+    await atFault(one);
+    expect(await page.getByRole('button', { name: /^Check again/ }).count()).toBe(0);
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('Shift+ ');
+    await page.keyboard.press('Delete');
+    await page.getByRole('row').getByText('left out').waitFor();
+    // The next fault is that of another row.
+    await page.keyboard.press('F8');
+    await page.locator('.strip').getByText('"12x5"').waitFor();
+    await page.getByRole('button', { name: /^Check again/ }).click();
+    await expect
+      .poll(() => one.sent.at(-1)?.body)
+      .toMatchObject({
+        corrections: rowAt(0, true).cells?.flatMap((cell, at) =>
+          cell === '' ? [] : [{ row: 4, column: HEADINGS[at], value: '' }],
+        ),
+      });
     await one.close();
   });
 

@@ -7,7 +7,17 @@ import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Button, Prose } from '../kit/parts.js';
 import { faultWord } from '../runs/words.js';
-import { type CellAt, type Edits, isForAll, setCells, setEqual, shownValue } from './edits.js';
+import {
+  type CellAt,
+  type Edits,
+  isForAll,
+  isLeftOut,
+  leaveOut,
+  setCells,
+  setEqual,
+  shownValue,
+  takeBack,
+} from './edits.js';
 
 /** One cell of the grid: while it is typed into, and what is wrong with it. */
 
@@ -124,13 +134,14 @@ export interface Correcting {
 
 interface StripProps {
   readonly of: Correcting;
+  readonly headings: readonly string[];
   readonly row: Row | undefined;
   readonly at: CellAt | undefined;
   readonly onOpen: () => void;
 }
 
 /** What is wrong with the cell where the cursor is, and what to do; it stands at its place, whatever cell that is. */
-export function Strip({ of: { edits, faults, readOnly, onEdit }, row, at, onOpen }: StripProps) {
+export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, at, onOpen }: StripProps) {
   if (!row || !at) return <div className="strip" />;
   const { column, cell } = at;
   const value = shownValue(edits, at);
@@ -139,6 +150,8 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, row, at, onOpen
   const issues = here.length > 0 ? here : row.issues.filter((issue) => issue.column === undefined);
   const equal = faults.find((one) => one.column === column && one.value === cell)?.rows ?? 0;
   const names = corrected ? [] : here.flatMap(meant).slice(0, 2);
+  const whole = { row: row.row, headings, cells: row.cells ?? [] };
+  const left = isLeftOut(edits, whole);
   const takeForAll = (text: string) => onEdit((now) => setEqual(now, at, text));
   return (
     <div className="strip stack tight">
@@ -161,10 +174,13 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, row, at, onOpen
                 </span>
               </Button>
             ))}
-            {corrected && !isForAll(edits, at, value) && equal > 1 && (
+            {corrected && !left && !isForAll(edits, at, value) && equal > 1 && (
               <Button onClick={() => takeForAll(value)}>Take for {counted(equal, 'row')}</Button>
             )}
-            {corrected && (
+            <Button look="quiet" onClick={() => onEdit((now) => (left ? takeBack(now, whole) : leaveOut(now, whole)))}>
+              {left ? 'Take the row in' : 'Leave the row out'}
+            </Button>
+            {corrected && !left && (
               <Button look="quiet" onClick={() => onEdit((now) => setCells(now, [{ ...at, value: cell }]))}>
                 Leave as it was
               </Button>
@@ -176,7 +192,8 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, row, at, onOpen
         )}
       </div>
       <div role="status" className={corrected ? 'soft' : ''}>
-        {issues.map(({ code, message, severity }) => (
+        {left && <p>All its cells are emptied: the row is left out.</p>}
+        {(left ? [] : issues).map(({ code, message, severity }) => (
           <p key={code + message} className="wrap">
             <span className={`toned ${severity === 'error' ? 'warn' : 'calm'}`}>
               <Icon name={severity === 'error' ? 'warn' : 'info'} /> {faultWord(code)}.

@@ -88,8 +88,9 @@ export function CheckStep({ of, run, ordered }: CheckProps) {
       />
       <p className="small soft keys-line">
         <kbd>F2</kbd> or <kbd>Enter</kbd> corrects a cell · <kbd>Ctrl</kbd> <kbd>Enter</kbd> takes it for all equal
-        cells, and outside a cell checks again · <kbd>F8</kbd> next fault · <kbd>Ctrl</kbd> <kbd>Z</kbd> undo ·{' '}
-        <kbd>Esc</kbd> <kbd>Tab</kbd> leaves the grid · your file stays as it is: the corrections belong to this import
+        cells, and outside a cell checks again · <kbd>F8</kbd> next fault · <kbd>Shift</kbd> <kbd>Space</kbd>{' '}
+        <kbd>Delete</kbd> leaves the row out · <kbd>Ctrl</kbd> <kbd>Z</kbd> undo · <kbd>Esc</kbd> <kbd>Tab</kbd> leaves
+        the grid · your file stays as it is: the corrections belong to this import
       </p>
     </>
   );
@@ -120,12 +121,14 @@ function useEdits({ draft, change }: Importing, run: string) {
 function firstLine({ rows, outcomes }: RunDetail): string {
   const [bad, look] = outcomes ? [sumOf(outcomes, 'to_correct'), sumOf(outcomes, 'to_look_at')] : [0, 0];
   const total = rows ?? 0;
-  const fine = total - bad - look;
+  const skipped = outcomes?.skipped ?? 0;
+  const fine = total - bad - look - skipped;
   if (fine === total) return total === 1 ? 'The only row is fine' : `All ${number(total)} rows are fine`;
   const parts = [
     `${counted(fine, 'row')} ${fine === 1 ? 'is' : 'are'} fine`,
     bad > 0 && `${number(bad)} to correct`,
     look > 0 && `${number(look)} to look at`,
+    skipped > 0 && `${number(skipped)} skipped`,
   ];
   return parts.filter(Boolean).join(' · ');
 }

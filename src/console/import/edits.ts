@@ -51,6 +51,36 @@ export function setCells(edits: Edits, cells: readonly (CellAt & { readonly valu
   return next;
 }
 
+/** All cells of a row, as headings and as the run shows them. */
+export interface CellsOf {
+  readonly row: number;
+  readonly headings: readonly string[];
+  readonly cells: readonly string[];
+}
+
+const cellsOf = ({ row, headings, cells }: CellsOf): CellAt[] =>
+  headings.map((column, at) => ({ row, column, cell: cells[at] ?? '' }));
+
+/** A row whose every cell is emptied is left out. */
+export function leaveOut(edits: Edits, row: CellsOf): Edits {
+  return setCells(
+    edits,
+    cellsOf(row).map((one) => ({ ...one, value: '' })),
+  );
+}
+
+export function isLeftOut(edits: Edits, row: CellsOf): boolean {
+  return row.cells.some((cell) => cell !== '') && cellsOf(row).every((one) => shownValue(edits, one) === '');
+}
+
+/** Every cell of a row as the run shows it. */
+export function takeBack(edits: Edits, row: CellsOf): Edits {
+  return setCells(
+    edits,
+    cellsOf(row).map((one) => ({ ...one, value: one.cell })),
+  );
+}
+
 /** One value for every cell of the column that the run shows as this one. */
 export function setEqual(edits: Edits, { column, row, cell }: CellAt, value: string): Edits {
   const next = new Map(edits);

@@ -11,7 +11,7 @@ import { Skeleton } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { faultWord } from '../runs/words.js';
 import { CellEditor, type Correcting, type Left, Strip } from './cell.js';
-import { type CellAt, type Edits, setCells, setEqual, shownValue } from './edits.js';
+import { type CellAt, type Edits, isLeftOut, setCells, setEqual, shownValue } from './edits.js';
 
 interface Props extends Correcting {
   readonly run: string;
@@ -122,6 +122,7 @@ export function FaultGrid(props: Props) {
       const place = from.row + seen * step;
       const row = rows.at(place) ?? (await rows.read(place, place))[0];
       if (place < 0 || place >= total || !row) break;
+      if (isLeftOut(now, { row: row.row, headings, cells: row.cells ?? [] })) continue;
       const open = [...headings.keys()].filter(
         (column) => (seen > 0 || (column - from.column) * step > 0) && isOpen(row, column),
       );
@@ -153,6 +154,11 @@ export function FaultGrid(props: Props) {
       'Ctrl+z': onUndo,
       'Ctrl+Shift+z': onRedo,
       'Ctrl+y': onRedo,
+      'Shift+ ': () =>
+        grid.select({
+          anchor: { row: cursor.row, column: 0 },
+          head: { row: cursor.row, column: headings.length - 1 },
+        }),
       'Ctrl+a': () =>
         grid.select({ anchor: { row: 0, column: 0 }, head: { row: total - 1, column: headings.length - 1 } }),
       F8: () => void nextFault(),
@@ -170,7 +176,13 @@ export function FaultGrid(props: Props) {
   const cell = editing && edited && cellIn(headings, edited, editing.place.column);
   return (
     <>
-      <Strip of={props} row={here} at={here && cellIn(headings, here, cursor.column)} onOpen={() => edit()} />
+      <Strip
+        of={props}
+        headings={headings}
+        row={here}
+        at={here && cellIn(headings, here, cursor.column)}
+        onOpen={() => edit()}
+      />
       {ready ? (
         <Grid
           of={grid}
@@ -228,6 +240,8 @@ function lookOf(headings: readonly string[], edits: Edits, fieldOf: Props['field
     headings,
     besideHeading: 'What is wrong',
     beside(row) {
+      if (isLeftOut(edits, { row: row.row, headings, cells: row.cells ?? [] }))
+        return <span className="cut word small soft">left out</span>;
       const [fault, ...more] = row.issues.filter(isError);
       if (!fault) return null;
       const others = new Set(more.map(({ code }) => code).filter((code) => code !== fault.code)).size;

@@ -265,6 +265,7 @@ function excelError(column: Column, cell: Extract<Cell, { t: 'e' | 'f' }>): Issu
 }
 
 function notARecord({ like }: NoRecord, { cells }: SheetRow): Issue {
+  if (like === 'nothing') return warning('not_a_record', 'Every cell of the row was emptied, so the row is left out.');
   const text = cells
     .map(shownText)
     .filter((one) => one.trim() !== '')

@@ -1,7 +1,7 @@
 import { jsonMembers } from '../../files/json-line.js';
 import type { Correction } from '../../model/correction.js';
 import { RunError } from '../../model/error.js';
-import { type SheetRow, shownText } from '../../model/row.js';
+import { isBlank, type SheetRow, shownText } from '../../model/row.js';
 import type { OpenSource, SourceMeta } from '../../model/source.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
 
@@ -99,10 +99,13 @@ function correctedRow(row: SheetRow, overlay: Overlay, { headings }: SourceMeta)
   });
   if (found.length === 0) return row;
   const values = new Map(found);
+  const cells = row.cells.map((cell, at) => values.get(at) ?? cell);
   return {
     ...row,
     corrected: new Map(found.map(([at]) => [at, row.cells[at] ?? ''])),
-    cells: row.cells.map((cell, at) => values.get(at) ?? cell),
+    cells,
+    // As in a spreadsheet, where a row without a value is none.
+    ...(cells.every(isBlank) && { noRecord: { like: 'nothing', doubtful: false } as const }),
     ...(row.faults && { faults: row.faults.filter(({ index }) => index === undefined || !values.has(index)) }),
     ...(row.escaped && { escaped: row.escaped.filter((at) => !values.has(at)) }),
     ...(row.line !== undefined && { line: correctedLine(row, row.line, values, headings) }),
