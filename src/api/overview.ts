@@ -96,7 +96,7 @@ function lastDays(now: number, timeZone: string): Map<string, OutcomeCounts> {
 
 /**
  * Runs that somebody has to look at, newest first: they stopped, failed, or left rows to correct, and nobody has taken them up
- * since. A night is done with once its job ran again; any other run, once one took it up, its file came again, or the rows
+ * since, or put them aside. A night is done with once its job ran again; any other run, once one took it up, its file came again, or the rows
  * that it left were imported.
  */
 function waitingForPerson(runs: readonly Joined[]): Run[] {
@@ -106,10 +106,10 @@ function waitingForPerson(runs: readonly Joined[]): Run[] {
   const folders = new Set<string>();
   const found: Run[] = [];
   for (const { run, entry } of runs) {
-    const { id, kind, manner, job, file, of_run, status, dry_run, needs_person } = run;
+    const { id, kind, manner, job, file, of_run, status, dry_run, needs_person, aside } = run;
     const place = `${job}\n${file}`;
     const corrected = entry !== undefined && folders.has(entry.report_dir);
-    const done = takenUp.has(id) || corrected || (kind === 'reconcile' ? nights.has(job) : files.has(place));
+    const done = aside || takenUp.has(id) || corrected || (kind === 'reconcile' ? nights.has(job) : files.has(place));
     const open = status === 'partial' ? (needs_person ?? 0) > 0 : status !== 'succeeded' && !isAtWork(run);
     if (open && !done && !dry_run) found.push(run);
     if (of_run !== undefined) takenUp.add(of_run);

@@ -236,6 +236,7 @@ export const run = named('Run', {
   rows: count.nullable(),
   needs_person: count.nullable(),
   outcomes: counts.nullable(),
+  aside: z.literal(true).optional().describe('Somebody said that nothing more is to be done with it.'),
 });
 export type Run = z.output<typeof run>;
 

@@ -59,12 +59,7 @@ export async function placeSafely(
   try {
     await make(temporary);
     if (!ownRights) await shareLikeFolder(temporary);
-    const file = await open(temporary, 'r+');
-    try {
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await flushFile(temporary);
     reached('file-made');
     await rename(temporary, path);
     await flushFolder(dirname(path));
@@ -81,6 +76,16 @@ const UNFINISHED = /^\..+\.[0-9a-f]{12}\.tmp$/;
 export async function removeUnfinished(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) if (UNFINISHED.test(name)) await rm(join(folder, name), { force: true });
+}
+
+/** Onto the disk, so that it is there as it is also after a power cut. */
+export async function flushFile(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 async function flushFolder(folder: string): Promise<void> {

@@ -81,6 +81,7 @@ const EXAMPLES: Readonly<
   'get /runs/{id}/events': () => [`/runs/${run}/events`, 200],
   'get /runs/{id}/rows': () => [`/runs/${run}/rows?cells=true`, 200],
   'get /runs/{id}/rows/{row}': () => [`/runs/${run}/rows/3`, 200],
+  'put /runs/{id}/aside': () => [`/runs/${run}/aside`, 204, { aside: true }],
   'get /runs/{id}/faults': () => [`/runs/${run}/faults`, 200],
   'get /runs/{id}/plan': () => [`/runs/${stopped}/plan`, 200],
   'get /runs/{id}/reports/{name}': () => [`/runs/${run}/reports/rejected.csv`, 200],

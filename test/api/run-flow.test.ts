@@ -1,7 +1,8 @@
-import { copyFile } from 'node:fs/promises';
+import { copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import XLSX from 'xlsx';
+import { until } from '../support/until.js';
 import { type ApiBench, JOB, openApiBench, sheet } from './worker.js';
 
 let bench: ApiBench;
@@ -153,6 +154,33 @@ describe('a run over the API', () => {
       corrections: [{ column: 'Cost', value: '1' }],
     });
     expect([status, body.errors]).toEqual([422, [expect.stringContaining('corrections[0]')]]);
+  });
+
+  it('what is put aside waits for nobody, until it is taken up again', async () => {
+    const file = await bench.file(
+      'aside.csv',
+      sheet(2, () => 'dear'),
+    );
+    const run = await bench.order({ kind: 'import', job: 'assets', file });
+    expect(await bench.ended(run)).toMatchObject({ status: 'partial', needs_person: 2 });
+    const waits = async () => {
+      const { body } = await bench.call('GET', '/overview');
+      return body.needs_person.some(({ id }: { id: string }) => id === run);
+    };
+    const put = async (aside: boolean, role: 'viewer' | 'operator' = 'operator') =>
+      (await bench.call('PUT', `/runs/${run}/aside`, { aside }, { role })).status;
+    expect([await put(true, 'viewer'), await waits()]).toEqual([403, true]);
+    expect([await put(true), await put(true)]).toEqual([204, 204]);
+    await until(async () => !(await waits()));
+    expect((await bench.call('GET', `/runs/${run}`)).body.aside).toBe(true);
+    expect(await put(false)).toBe(204);
+    await until(waits);
+    const audited = (await readFile(path.join(bench.home, 'audit.ndjson'), 'utf8'))
+      .split('\n')
+      .filter((line) => line.includes(run));
+    expect(audited.map((line) => JSON.parse(line).what)).toEqual([
+      ...['import ordered', 'put aside', 'put aside', 'taken up again'],
+    ]);
   });
 
   it('a row whose every cell is emptied is left out', async () => {

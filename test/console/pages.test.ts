@@ -439,6 +439,21 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       },
     ));
 
+  it('a run that waits for somebody is put aside, and waits again', () => {
+    const run = sample.detail({ status: 'partial', needs_person: 3 });
+    const key = `GET /runs/${ID}`;
+    return on({ ...RUN, [key]: run, [`PUT /runs/${ID}/aside`]: {} }, `/runs/${ID}`, async ({ page, sent, answers }) => {
+      const put = page.getByRole('button', { name: 'Put it aside' });
+      await put.waitFor();
+      answers[key] = { ...run, aside: true };
+      await put.click();
+      await page.getByRole('button', { name: 'Let it wait again' }).click();
+      await expect
+        .poll(() => sent)
+        .toEqual([true, false].map((aside) => ({ what: `PUT /runs/${ID}/aside`, body: { aside } })));
+    });
+  });
+
   it('an undo gives the records that were created what somebody says', () =>
     on(
       { ...RUN, 'GET /resources': RESOURCES, [`POST /runs/${ID}/undo`]: { id: `${ID}8` } },

@@ -151,6 +151,12 @@ export function installMachine(): void {
       else options.signal?.addEventListener('abort', stop, { once: true });
     });
   });
+  const realImmediate = promised['setImmediate'] as (value: unknown) => Promise<unknown>;
+  put(promised, 'setImmediate', (value?: unknown) => {
+    const machine = active;
+    if (!machine) return realImmediate(value);
+    return new Promise((resolve) => machine.timeline.after(0, () => resolve(value)));
+  });
   // Packing is done by threads of Node's own: here at once.
   const realDeflate = zlib.createDeflateRaw;
   put(zlib, 'createDeflateRaw', (options?: zlib.ZlibOptions) => {

@@ -1,9 +1,10 @@
 import { constants, createReadStream } from 'node:fs';
-import { lstat, utimes } from 'node:fs/promises';
+import { lstat, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from '@hono/zod-openapi';
 import { parseJson } from '../../model/json.js';
+import { runFolder } from '../../runs/run/layout.js';
 import { readRunSummary } from '../../runs/run/list.js';
 import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS } from '../../worker/jobs/data.js';
 import type { ApiParts } from '../app.js';
@@ -18,7 +19,7 @@ import { type Asked, stopRun, takeUp } from './verbs.js';
 const params = z.object({ id: z.string().describe('Of the run.') });
 
 export function runOperations(parts: ApiParts): Operation[] {
-  const { settings, stopping } = parts;
+  const { settings, stopping, audit } = parts;
   const finder = new RunFinder(parts);
   const rows = new RunRows(parts);
   const events = new RunEvents();
@@ -137,6 +138,24 @@ export function runOperations(parts: ApiParts): Operation[] {
       },
     ),
     ...verbs(parts, finder),
+    operation(
+      'PUT /runs/{id}/aside',
+      {
+        summary: 'Whether it is put aside: nothing more is to be done with it, and it waits for nobody.',
+        role: 'operator',
+        params,
+        body: z.strictObject({ aside: z.boolean() }),
+      },
+      async ({ params: { id }, body: { aside }, who }, c) => {
+        const { entry } = await here(id);
+        if (!entry) throw elsewhere();
+        await audit(who, aside ? 'put aside' : 'taken up again', { run: entry.run });
+        const mark = runFolder(settings.home, entry.run).aside;
+        if (aside) await writeFile(mark, '');
+        else await rm(mark, { force: true });
+        return c.body(null, 204);
+      },
+    ),
   ];
 }
 

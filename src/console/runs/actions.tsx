@@ -3,6 +3,7 @@ import { useLocation } from 'wouter';
 import type { RunDetail, Verb } from '../../api/schema.js';
 import { noOutcomes } from '../../model/outcome.js';
 import { send } from '../app/client.js';
+import { isLive } from '../app/events.js';
 import { Refused } from '../app/faults.js';
 import { client, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { Dialog } from '../kit/dialog.js';
@@ -84,9 +85,10 @@ export function Actions({ run }: { run: RunDetail }) {
   if (run.status === 'braked') elsewhere.push('approve');
   const can = VERBS.filter((verb) => run.actions[verb]?.allowed && !elsewhere.includes(verb));
   const not = VERBS.filter((verb) => run.actions[verb]?.allowed === false && run.actions[verb].why !== undefined);
-  if (can.length + not.length === 0) return null;
+  const waits = mayWait(run);
+  if (can.length + not.length === 0 && !waits) return null;
   return (
-    <Card title={can.length > 0 ? 'What you can do' : undefined}>
+    <Card title={can.length > 0 || waits ? 'What you can do' : undefined}>
       <div className="stack tight">
         {can.length > 0 && (
           <div className="line">
@@ -96,6 +98,7 @@ export function Actions({ run }: { run: RunDetail }) {
           </div>
         )}
         {can.includes('undo') && <p className="soft small">What this run wrote can be taken back.</p>}
+        {waits && <Aside run={run} />}
         {not.length > 0 && (
           <details>
             <summary className="soft small">What cannot be done now, and why</summary>
@@ -104,6 +107,39 @@ export function Actions({ run }: { run: RunDetail }) {
         )}
       </div>
     </Card>
+  );
+}
+
+/** Whether it is of the runs that wait for a person until somebody takes them up. */
+const mayWait = (run: RunDetail) =>
+  run.here &&
+  !run.dry_run &&
+  !isLive(run) &&
+  run.status !== 'succeeded' &&
+  (run.status !== 'partial' || (run.needs_person ?? 0) > 0);
+
+function Aside({ run: { id, aside } }: { run: RunDetail }) {
+  const why = useWhyNot('operator');
+  const put = useOnce({
+    mutationFn: () => send('PUT', `/runs/${encodeURIComponent(id)}/aside`, { aside: !aside }),
+    onSuccess() {
+      for (const of of ['runs', 'overview']) void client.invalidateQueries({ queryKey: [of] });
+    },
+  });
+  return (
+    <div className="stack tight">
+      <div className="line">
+        <Button why={why} busy={put.isPending} onClick={() => put.mutate()}>
+          {aside ? 'Let it wait again' : 'Put it aside'}
+        </Button>
+      </div>
+      <p className="soft small">
+        {aside
+          ? 'It was put aside, and stands no more among what waits for you.'
+          : 'It then stands no more among what waits for you.'}
+      </p>
+      <Refused error={put.error} />
+    </div>
   );
 }
 

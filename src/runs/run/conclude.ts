@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeSafely } from '../../files/safe-write.js';
+import { flushFile, writeSafely } from '../../files/safe-write.js';
 import { EXIT, isDiskFull, RunError, RunInterrupted } from '../../model/error.js';
 import { targetsOf } from '../../model/job.js';
 import { noOutcomes } from '../../model/outcome.js';
@@ -67,6 +67,8 @@ export async function conclude(
   try {
     const status = statusOf(run, stopped);
     if (run.past.cutOff && !run.past.finished) run.warn(COUNTED_AT_LEAST);
+    // Of a rehearsal the reports show what the rows hold: whoever writes them once more after a power cut needs it.
+    if (status === undefined && run.request.dryRun && !run.past.finished) await flushFile(run.folder.resolved);
     if (status === undefined) run.store.keep('finished', { warnings: run.warnings, detected: run.evidence });
     run.store.end();
     await run.store.flush();

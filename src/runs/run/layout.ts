@@ -49,6 +49,8 @@ export interface RunFolder {
   readonly records: string;
   /** What the run must not lose: `RunStore`. */
   readonly store: string;
+  /** There once somebody said that nothing more is to be done with it. */
+  readonly aside: string;
   /** Held by the process that works on the run: `takeLock`. */
   readonly lock: string;
 }
@@ -78,6 +80,7 @@ export function runFolder(home: string, run: string): RunFolder {
     snapshot: join(work, 'snapshot.ndjson'),
     records: join(work, 'records.ndjson'),
     store: join(dir, 'run.db'),
+    aside: join(dir, 'aside'),
     lock: join(dir, 'lock'),
   };
 }

@@ -33,6 +33,8 @@ export interface RunEntry {
   readonly needs_person?: number;
   /** Not of an export: records that are read have no outcome. */
   readonly outcomes?: OutcomeCounts;
+  /** Somebody said that nothing more is to be done with it. */
+  readonly aside?: true;
   /** Where its reports are, or will be. */
   readonly report_dir: string;
   /** The run whose reports lie there instead: it was told to put them into the same folder. */
@@ -135,6 +137,7 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
     dry_run: summary?.dry_run ?? asked.dryRun === true,
     status: running ? 'running' : (summary?.status ?? 'unfinished'),
     ...(summary && !running ? counts(summary) : {}),
+    ...(existsSync(folder.aside) && { aside: true }),
     report_dir: reportDir,
     ...reports,
   };
