@@ -38,17 +38,20 @@ async function lookUpKeys(
     }
   };
   const filter = filterFor(options);
+  let believed = filter !== undefined;
   if (filter) {
     for (const [value, spellings] of await valuesToAsk(keys, filter, options)) {
       for (const text of [value, ...spellings]) {
         if (text === '' || text.trim() === 'list') continue;
-        visit((await askFilter(options.service, filter, text, Number.POSITIVE_INFINITY)) ?? []);
+        const records = await askFilter(options.service, filter, text, Number.POSITIVE_INFINITY);
+        if (records) visit(records);
+        else believed = false;
       }
     }
   }
-  // Where a filter found nothing or there is none, the last pages tell.
+  // Where a filter found nothing, is ignored, or there is none, the last pages tell.
   const lacking = () => [...wanted.values()].some((found) => found.size === 0);
-  const pages = SPARE_PAGES + (filter ? 0 : Math.ceil(createdSince / PAGE_SIZE));
+  const pages = SPARE_PAGES + (believed ? 0 : Math.ceil(createdSince / PAGE_SIZE));
   if (lacking()) await lastPages(pages, lacking, options, visit);
   return new Map(
     [...keys.keys()].map((key) => [key, [...(wanted.get(keyText(key)) ?? [])].map(([id, record]) => ({ id, record }))]),
