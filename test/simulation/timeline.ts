@@ -117,6 +117,8 @@ export function openTimeline(): Timeline {
         now = Math.max(now, event.at);
         owner = event.owner;
         look?.(owner);
+        // Whoever looks may kill its process.
+        if (dead.has(event.owner)) forget(event);
         if (event.cancelled) continue;
         events++;
         if (events > MOST_EVENTS) throw new Stuck(`still at work after ${events} events`);
