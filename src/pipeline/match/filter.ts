@@ -169,7 +169,7 @@ const HALF_WIDTH = byNormalForm(String.fromCodePoint(...Array.from({ length: 63 
 
 /**
  * Everything the filter returns for a value; undefined where that is too much to be a filter: as much as the whole
- * list of `count` records, or endless pages. Hits must be checked again.
+ * list of `count` records, a page without the value, or endless pages. Hits must be checked again.
  */
 export async function askFilter(
   service: Service,
@@ -180,12 +180,17 @@ export async function askFilter(
   const found: Json[] = [];
   for (let page = 1; page <= MOST_PAGES; page++) {
     const answer = await service.page(filter.resource, page, { [filter.parameter]: value });
-    if (answer.count > PAGE_SIZE && answer.count >= count) return undefined;
+    if (answer.count > PAGE_SIZE && (answer.count >= count || !answer.results.some((one) => isHit(one, filter, value))))
+      return undefined;
     found.push(...answer.results);
     if (page * PAGE_SIZE >= answer.count || answer.results.length === 0) return found;
   }
   return undefined;
 }
+
+/** Whether a record has the value, or holds it as a part. */
+const isHit = (record: Json, { field }: Filter, value: string): boolean =>
+  normaliseKey(String(record[field] ?? '')).includes(normaliseKey(value));
 
 /** What is asked of a filter. */
 interface Asked {
