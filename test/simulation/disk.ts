@@ -21,8 +21,8 @@ const durable = new Map<string, number>();
 const paths = new Map<number, string>();
 /** Of whom a descriptor is. */
 const owners = new Map<number, string>();
-/** Connections that hold a file for themselves, and of whom they are. */
-const holders = new Map<Connection, string>();
+/** Connections to databases, and of whom they are. */
+const connections = new Map<Connection, string>();
 
 export function mount(given: Disk | undefined): void {
   disk = given;
@@ -32,7 +32,7 @@ export function mount(given: Disk | undefined): void {
     real.closeSync(fd);
     forget(fd);
   }
-  for (const connection of holders.keys()) connection.close();
+  for (const connection of connections.keys()) hangUp(connection);
 }
 
 const text = (path: unknown): string => (typeof path === 'string' ? path : path instanceof URL ? path.pathname : '');
@@ -51,7 +51,17 @@ export function closeAll(owner: string): void {
     real.closeSync(fd);
     forget(fd);
   }
-  for (const [connection, of] of [...holders]) if (of === owner) connection.close();
+  for (const [connection, of] of [...connections]) if (of === owner) hangUp(connection);
+}
+
+/** As the system does for a process that is gone. A statement that was not read to its end keeps what its connection holds. */
+function hangUp(connection: Connection): void {
+  try {
+    connection.exec('rollback');
+  } catch {
+    // It was in the middle of nothing.
+  }
+  connection.close();
 }
 
 /**
@@ -378,12 +388,11 @@ export function installDisk(): void {
         throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL', rawCode: 13, errcode: 13 });
       }
     }
-    const result = exec.call(this, sql);
-    if (sql === 'begin exclusive') holders.set(this, activeMachine()?.timeline.owner ?? '');
-    return result;
+    if (!connections.has(this)) connections.set(this, activeMachine()?.timeline.owner ?? '');
+    return exec.call(this, sql);
   };
   Driver.prototype.close = function () {
-    holders.delete(this);
+    connections.delete(this);
     return close.call(this);
   };
 }
