@@ -96,8 +96,8 @@ function lastDays(now: number, timeZone: string): Map<string, OutcomeCounts> {
 
 /**
  * Runs that somebody has to look at, newest first: they stopped, failed, or left rows to correct, and nobody has taken them up
- * since, or put them aside. A night is done with once its job ran again; any other run, once one took it up, its file came again, or the rows
- * that it left were imported.
+ * since, or put them aside. A night is done with once its job ran again; any other run, once one took it up, its file came
+ * again, or the rows that it left were imported.
  */
 function waitingForPerson(runs: readonly Joined[]): Run[] {
   const takenUp = new Set<string>();

@@ -7,17 +7,7 @@ import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Button, Prose } from '../kit/parts.js';
 import { faultWord } from '../runs/words.js';
-import {
-  type CellAt,
-  type Edits,
-  isForAll,
-  isLeftOut,
-  leaveOut,
-  setCells,
-  setEqual,
-  shownValue,
-  takeBack,
-} from './edits.js';
+import { type CellAt, type Edits, isForAll, isLeftOut, setCells, setEqual, setLeftOut, shownValue } from './edits.js';
 
 /** One cell of the grid: while it is typed into, and what is wrong with it. */
 
@@ -150,8 +140,7 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, 
   const issues = here.length > 0 ? here : row.issues.filter((issue) => issue.column === undefined);
   const equal = faults.find((one) => one.column === column && one.value === cell)?.rows ?? 0;
   const names = corrected ? [] : here.flatMap(meant).slice(0, 2);
-  const whole = { row: row.row, headings, cells: row.cells ?? [] };
-  const left = isLeftOut(edits, whole);
+  const left = isLeftOut(edits, headings, row);
   const takeForAll = (text: string) => onEdit((now) => setEqual(now, at, text));
   return (
     <div className="strip stack tight">
@@ -177,7 +166,7 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, 
             {corrected && !left && !isForAll(edits, at, value) && equal > 1 && (
               <Button onClick={() => takeForAll(value)}>Take for {counted(equal, 'row')}</Button>
             )}
-            <Button look="quiet" onClick={() => onEdit((now) => (left ? takeBack(now, whole) : leaveOut(now, whole)))}>
+            <Button look="quiet" onClick={() => onEdit((now) => setLeftOut(now, headings, row, !left))}>
               {left ? 'Take the row in' : 'Leave the row out'}
             </Button>
             {corrected && !left && (

@@ -1,4 +1,4 @@
-import type { Correction } from '../../api/schema.js';
+import type { Correction, Row } from '../../api/schema.js';
 
 /**
  * What a person has corrected, over the cells that a run has shown, as `POST /runs` takes it: one cell by its row, or all cells
@@ -51,34 +51,22 @@ export function setCells(edits: Edits, cells: readonly (CellAt & { readonly valu
   return next;
 }
 
-/** All cells of a row, as headings and as the run shows them. */
-export interface CellsOf {
-  readonly row: number;
-  readonly headings: readonly string[];
-  readonly cells: readonly string[];
-}
+type RowAt = Pick<Row, 'row' | 'cells'>;
 
-const cellsOf = ({ row, headings, cells }: CellsOf): CellAt[] =>
+const cellsOf = (headings: readonly string[], { row, cells = [] }: RowAt): CellAt[] =>
   headings.map((column, at) => ({ row, column, cell: cells[at] ?? '' }));
 
-/** A row whose every cell is emptied is left out. */
-export function leaveOut(edits: Edits, row: CellsOf): Edits {
+/** A row whose every cell is emptied is left out; else every cell is as the run shows it. */
+export function setLeftOut(edits: Edits, headings: readonly string[], row: RowAt, out: boolean): Edits {
   return setCells(
     edits,
-    cellsOf(row).map((one) => ({ ...one, value: '' })),
+    cellsOf(headings, row).map((one) => ({ ...one, value: out ? '' : one.cell })),
   );
 }
 
-export function isLeftOut(edits: Edits, row: CellsOf): boolean {
-  return row.cells.some((cell) => cell !== '') && cellsOf(row).every((one) => shownValue(edits, one) === '');
-}
-
-/** Every cell of a row as the run shows it. */
-export function takeBack(edits: Edits, row: CellsOf): Edits {
-  return setCells(
-    edits,
-    cellsOf(row).map((one) => ({ ...one, value: one.cell })),
-  );
+export function isLeftOut(edits: Edits, headings: readonly string[], row: RowAt): boolean {
+  const cells = cellsOf(headings, row);
+  return cells.some(({ cell }) => cell !== '') && cells.every((one) => shownValue(edits, one) === '');
 }
 
 /** One value for every cell of the column that the run shows as this one. */

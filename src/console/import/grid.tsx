@@ -122,7 +122,7 @@ export function FaultGrid(props: Props) {
       const place = from.row + seen * step;
       const row = rows.at(place) ?? (await rows.read(place, place))[0];
       if (place < 0 || place >= total || !row) break;
-      if (isLeftOut(now, { row: row.row, headings, cells: row.cells ?? [] })) continue;
+      if (isLeftOut(now, headings, row)) continue;
       const open = [...headings.keys()].filter(
         (column) => (seen > 0 || (column - from.column) * step > 0) && isOpen(row, column),
       );
@@ -240,8 +240,7 @@ function lookOf(headings: readonly string[], edits: Edits, fieldOf: Props['field
     headings,
     besideHeading: 'What is wrong',
     beside(row) {
-      if (isLeftOut(edits, { row: row.row, headings, cells: row.cells ?? [] }))
-        return <span className="cut word small soft">left out</span>;
+      if (isLeftOut(edits, headings, row)) return <span className="cut word small soft">left out</span>;
       const [fault, ...more] = row.issues.filter(isError);
       if (!fault) return null;
       const others = new Set(more.map(({ code }) => code).filter((code) => code !== fault.code)).size;

@@ -162,10 +162,11 @@ function Checked({ of, id }: { of: Importing; id: string }) {
   );
 }
 
-/** A saved job may have been saved anew meanwhile; until that is known, its plan is shown as it was checked. */
+/** A saved job may have been saved anew meanwhile. */
 function PlanAsChecked({ of, run, ordered }: { of: Importing; run: RunDetail; ordered: Ordered }) {
   const { job, job_etag: etag } = ordered;
   const saved = useQuery({ ...jobQuery(String(job)), enabled: typeof job === 'string' });
+  if (saved.isLoading) return <NotThere page="The plan" error={undefined} />;
   const isOtherJob = of.isOtherJob || (etag !== undefined && saved.data !== undefined && saved.data.etag !== etag);
   return of.open.length > 0 || isOtherJob ? (
     <NotChecked of={of} isOtherJob={isOtherJob} />
