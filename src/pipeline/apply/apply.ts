@@ -51,7 +51,10 @@ export class Writer {
     for (const [at, row] of fresh.entries()) {
       if (at % together === 0) await this.places.room(together);
       row.place = this.places.place();
-      atWork.push(row.write());
+      const writing = row.write();
+      // One that fails while others wait for room is heard below; till then it would end the process.
+      writing.catch(() => undefined);
+      atWork.push(writing);
     }
     begun();
     await Promise.all(atWork);
