@@ -48,16 +48,20 @@ export class Writer {
     );
     const together = pace.shared ? fresh.length : 1;
     const atWork: Promise<void>[] = [];
+    let failed: unknown;
     for (const [at, row] of fresh.entries()) {
       if (at % together === 0) await this.places.room(together);
       row.place = this.places.place();
-      const writing = row.write();
-      // One that fails while others wait for room is heard below; till then it would end the process.
-      writing.catch(() => undefined);
-      atWork.push(writing);
+      atWork.push(
+        row.write().catch((error: unknown) => {
+          failed ??= error;
+        }),
+      );
     }
     begun();
+    // Also where one fails: a run must not end while what others sent is open.
     await Promise.all(atWork);
+    if (failed !== undefined) throw failed;
   }
 
   /** The row of a change, with the id of the record that it refers to; undefined where it ends because that was not written. */

@@ -12,7 +12,7 @@ import type { Json, Readable, Snapshot } from '../../service/port.js';
 import { RunStore } from '../../store/run-store.js';
 import type { Matched } from '../rows/match.js';
 import { noteSettled } from '../rows/outcomes.js';
-import { rowWriter } from '../rows/row-files.js';
+import { filling, rowWriter } from '../rows/row-files.js';
 import { runFolder } from '../run/layout.js';
 import type { Run } from '../run/run.js';
 import type { CreatedRecord } from './created.js';
@@ -46,19 +46,20 @@ export async function decideRecords(
   const context = { run, matched, options, retirement, recent, keyOf: names.keyOf };
   const out = rowWriter(run.folder.resolved);
   let done = 0;
-  for await (const batch of undoRows(run.folder)) {
-    const open = batch.filter(({ row }) => !run.past.outcomes.has(row));
-    for (const decision of await Promise.all(open.map((record) => decideFresh(record, context)))) {
-      if ('row' in decision) {
-        out.write(decision.row);
-        for (const field of Object.keys(decision.row.set)) if (isUnseen(field, options)) unseen.add(field);
-      } else noteSettled(run, decision.settled);
+  await filling(out, async () => {
+    for await (const batch of undoRows(run.folder)) {
+      const open = batch.filter(({ row }) => !run.past.outcomes.has(row));
+      for (const decision of await Promise.all(open.map((record) => decideFresh(record, context)))) {
+        if ('row' in decision) {
+          out.write(decision.row);
+          for (const field of Object.keys(decision.row.set)) if (isUnseen(field, options)) unseen.add(field);
+        } else noteSettled(run, decision.settled);
+      }
+      done += batch.length;
+      run.progress('looking up', done);
+      if (run.signal.aborted) break;
     }
-    done += batch.length;
-    run.progress('looking up', done);
-    if (run.signal.aborted) break;
-  }
-  out.close();
+  });
   if (unseen.size > 0 && matched.spec.readable) {
     const fields = [...unseen].sort().join(', ');
     run.warn(
