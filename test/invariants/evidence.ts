@@ -23,6 +23,8 @@ export interface Evidence {
   readonly columns: Readonly<Record<string, string>>;
   /** Report folders of finished runs on this input, in order. A resumed run has one. */
   readonly runs: readonly string[];
+  /** Those of them that took up some rows of an earlier one, and tell of no others. */
+  readonly retries?: readonly string[];
   /** Whether all runs were rehearsals, also such as told nothing. */
   readonly dryRun?: boolean;
   /** What a blank cell does. Default: keep. */

@@ -226,6 +226,7 @@ class SimHandle {
 const AT_ONCE = [
   'access',
   'chmod',
+  'chown',
   'link',
   'lstat',
   'mkdir',

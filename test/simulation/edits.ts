@@ -34,8 +34,9 @@ export function openEdits(parts: {
   readonly service: SimService;
   readonly shape: Shape;
   readonly random: () => number;
+  readonly edited: (id: number) => void;
 }): Edits {
-  const { timeline, service, shape, random } = parts;
+  const { timeline, service, shape, random, edited } = parts;
   const edits: Edit[] = [];
   const sentAt = new WeakMap<HttpRequest, number>();
   /** For each record: its PUTs, when they were sent and when they took effect. */
@@ -50,6 +51,7 @@ export function openEdits(parts: {
     const field = random() < 0.7 ? shape.unmapped : shape.mapped;
     const value = `edit ${++count}`;
     service.edit(shape.resource, id, { [field]: value });
+    edited(id);
     edits.push({ at: timeline.now, id, field, value });
   }
 
@@ -83,6 +85,7 @@ export function openEdits(parts: {
         .map(({ id, field, value }) => ({ id, changes: { [field]: value } })),
     lost: () =>
       latest()
+        .filter((edit) => service.stored(shape.resource, edit.id) !== undefined)
         .filter((edit) => edit.field === shape.unmapped && !holds(edit) && !inWindow(edit))
         .map(({ id, field, value, at }) => ({
           rule: 'edits-survive',

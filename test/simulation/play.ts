@@ -5,27 +5,34 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { RunError, RunInterrupted } from '../../src/model/error.js';
+import { exportRecords } from '../../src/runs/export.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
 import { inlineJob, inlineReconcileJob } from '../../src/runs/job-file.js';
 import { reconcileFile } from '../../src/runs/reconcile.js';
 import { resumeRun } from '../../src/runs/resume.js';
+import { retryRun } from '../../src/runs/retry.js';
 import type { RunContext, WorkerContext } from '../../src/runs/run/context.js';
 import { newRunId } from '../../src/runs/run/layout.js';
 import { resolveSettings } from '../../src/runs/settings.js';
+import { undoRun } from '../../src/runs/undo.js';
+import type { Commit } from '../../src/sandbox/service.js';
 import { readAddress } from '../../src/service/address.js';
 import type { Clock } from '../../src/service/clock.js';
 import { openPacer } from '../../src/service/pace/gate.js';
+import type { HttpRequest } from '../../src/service/transport/http.js';
 import { openToken } from '../../src/service/transport/token.js';
 import { check, secondRunQuiet } from '../invariants/check.js';
 import type { Evidence, Violation } from '../invariants/evidence.js';
 import { type Disk, mount, settleAll } from './disk.js';
 import { openEdits } from './edits.js';
+import { openHistory } from './history.js';
+import { judgeExport, judgeMade, judgeNight, judgeNothingToUndo, judgeUndo } from './judges.js';
 import { activate } from './machine.js';
 import { FAIR, openNetwork } from './network.js';
 import { type Host, launch, leftBehind, type Process } from './process.js';
 import { openRights } from './rights.js';
-import type { Cut, Scenario, Step } from './scenario.js';
-import { openSimService } from './service.js';
+import type { After, Cut, Scenario, Step } from './scenario.js';
+import { openSimService, type SimService } from './service.js';
 import { makeTable, SHAPES } from './table.js';
 import { type Owner, openTimeline, Stuck, seeded, WORLD } from './timeline.js';
 
@@ -60,6 +67,9 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   const table = makeTable(shape, scenario.size, scenario.others, lots.world);
   const input = join(folder, 'input.csv');
   writeFileSync(input, table.csv);
+  // A row without a key may be any record: nothing is retired then.
+  const withKeys = join(folder, 'with-keys.csv');
+  writeFileSync(withKeys, table.csv.replace(/^,.*\r\n/gm, ''));
 
   const timeline = openTimeline();
   const disk: Disk = {
@@ -74,24 +84,40 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   const wall = () => EPOCH + timeline.now + (offsets.get(machineOf(timeline.owner)) ?? 0);
   const digest = createHash('sha256');
   let committed = 0;
-  const service = openSimService(
+  /** Run of each process; and whose request takes effect at this moment. */
+  const runOf = new Map<Owner, string>();
+  let arrived: { readonly by: string | undefined; readonly sent: number } = { by: undefined, sent: 0 };
+  const sentAt = new WeakMap<HttpRequest, number>();
+  const history = openHistory(
+    () => timeline.now,
+    (id) => service.stored(shape.resource, id),
+  );
+  const service: SimService = openSimService(
     () => EPOCH + timeline.now,
     (commit) => {
       committed++;
+      if (commit.resource === shape.resource) history.note(commit.id, arrived.by, arrived.sent);
       digest.update(`${timeline.now.toFixed(3)} ${commit.method} ${commit.resource} ${commit.id} ${commit.body}\n`);
     },
   );
-  const edits = openEdits({ timeline, service, shape, random: lots.world });
+  const edited = (id: number) => history.note(id, undefined, timeline.now);
+  const edits = openEdits({ timeline, service, shape, random: lots.world, edited });
   const network = openNetwork({
     timeline,
     service,
     random: lots.net,
     requestMs: REQUEST_MS,
     latestCommitMs: () => REQUEST_MS + (SETTLE_MS.at(-1) ?? 0) * 0.9,
-    seen: edits.seen,
+    seen(moment, request, owner) {
+      if (moment === 'sent') sentAt.set(request, timeline.now);
+      if (moment === 'arrived') arrived = { by: runOf.get(owner), sent: sentAt.get(request) ?? timeline.now };
+      edits.seen(moment, request, owner);
+    },
   });
   const rights = openRights(timeline, lots.machine, REQUEST_MS + (SETTLE_MS.at(-1) ?? 0));
   const homes = MACHINES.map((name) => join(folder, name));
+  const exports = join(folder, 'exports');
+  mkdirSync(exports);
   const token = (n: number) => `token-${n}`;
   let tokenNumber = 0;
 
@@ -105,12 +131,14 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   });
 
   // The company's things, and the records that are there.
+  const machine = { timeline, wall, random: lots.machine };
   const seedTime = { timeline, wall: () => EPOCH, random: lots.machine };
   activate(seedTime);
   mount(disk);
-  if (scenario.kind === 'contract') service.insert('supplier', [{ name: 'The supplier' }]);
+  if (shape.resource === 'contract') service.insert('supplier', [{ name: 'The supplier' }]);
   service.insert(shape.resource, table.before);
   const before = service.raw(shape.resource);
+  for (const record of before) edited(Number(record['id']));
   service.setSwitches(scenario.switches);
   service.tokens = new Set([token(0)]);
   for (const home of homes) {
@@ -121,7 +149,9 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
 
   const job = { ...shape.job, blank: scenario.blank, match: { ...matchOf(shape.job), existing: scenario.existing } };
   const imported = inlineJob({ kind: 'import', ...job });
-  const reconciled = inlineReconcileJob({ kind: 'reconcile', ...job });
+  // A reconciliation makes no records for its rows.
+  const reconciledJob = { kind: 'reconcile', ...job, references: { missing: 'reject' } };
+  const reconciled = inlineReconcileJob(reconciledJob);
   let launched = 0;
   let kills = 0;
   let unnoted = 0;
@@ -130,6 +160,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   /** Runs in the order in which they were begun; and whether they came to their end. */
   const runs = new Map<string, { machine: number; finished: boolean; result?: RunResult; error?: string }>();
   const order: string[] = [];
+  const retries = new Set<string>();
 
   const hosts: Host[] = homes.map((home) => ({
     timeline,
@@ -209,7 +240,12 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   /** Begins a process; a run without an id is a new one. */
   function begin(
     machine: number,
-    what: { readonly run?: string; readonly kind?: 'import' | 'reconcile'; readonly apply?: boolean },
+    what: {
+      readonly run?: string;
+      readonly kind?: 'import' | 'reconcile';
+      readonly apply?: boolean;
+      readonly work?: (run: string, context: RunContext) => Promise<RunResult>;
+    },
     more: { readonly cut?: Cut | undefined; readonly shared?: boolean } = {},
   ): Process {
     const host = hosts[machine] as Host;
@@ -219,12 +255,14 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
       runs.set(run, { machine, finished: false });
       order.push(run);
     }
+    runOf.set(owner, run);
     return launch(
       host,
       { owner, run, cut: more.cut },
       (signal) => {
         const context = contextFor(machine, owner, signal, more.shared ?? false);
         if (what.run !== undefined) return resumeRun(run, context);
+        if (what.work) return what.work(run, context);
         const dryRun = what.kind === 'reconcile' && what.apply === false;
         const request = { file: input, dryRun, force: what.kind === 'reconcile', run };
         if (what.kind === 'reconcile') return reconcileFile({ ...request, job: reconciled }, context);
@@ -280,6 +318,21 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
         const run = unfinished().at(-1) ?? [...runs.keys()].at(-1);
         return run === undefined ? undefined : settle(begin(runs.get(run)?.machine ?? 0, { run }, { cut: step.cut }));
       }
+      case 'retry': {
+        const toRetry = () => order.findLast((one) => isToRetry(runs.get(one)?.result?.summary));
+        if (toRetry() === undefined) {
+          const outage = { at: timeline.now + step.away, ms: 60_000, how: 'refused' as const };
+          network.weather = { ...network.weather, outages: [...network.weather.outages, outage] };
+          await settle(begin(0, { kind: 'import' }));
+        }
+        const run = toRetry();
+        const known = run === undefined ? undefined : runs.get(run);
+        if (run === undefined || !known) return;
+        const work = (id: string, context: RunContext) => retryRun(run, { run: id }, context);
+        const process = begin(known.machine, { work }, { cut: step.cut });
+        retries.add(process.run);
+        return settle(process);
+      }
       case 'two': {
         const first = begin(0, { kind: 'import' }, { shared: true });
         await pass(step.apart);
@@ -320,10 +373,187 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     await timeline.drive(() => over, LONGEST_MS);
   }
 
+  /** In fair weather everything comes to its end. Returns the runs that do not. */
+  async function bringToEnd(): Promise<string[]> {
+    network.weather = FAIR;
+    disk.full.clear();
+    await pass(300_000);
+    disk.full.clear();
+    for (let round = 0; unfinished().length > 0 && round < 3; round++) {
+      for (const run of unfinished()) await settle(begin(runs.get(run)?.machine ?? 0, { run }));
+    }
+    const left = unfinished();
+    for (const run of left) {
+      // Cut off before its file was taken over, a run says so, and is none.
+      const dir = join(homes[runs.get(run)?.machine ?? 0] ?? '', 'runs', run);
+      const why = runs.get(run)?.result?.summary.reason ?? runs.get(run)?.error ?? 'no reason told';
+      const text = `the run ${run} does not finish in fair weather: ${why}`;
+      if (wasBegun(dir)) faults.push({ rule: 'comes-to-an-end', text });
+      runs.delete(run);
+    }
+    return left;
+  }
+
+  /** Judges in true time, from the true disk. */
+  async function judging(judge: () => Violation[] | Promise<Violation[]>): Promise<void> {
+    activate(undefined);
+    mount(undefined);
+    faults.push(...(await judge()));
+    activate(machine);
+    mount(disk);
+    settleAll(folder);
+  }
+
+  /** Undos that came to their end. */
+  const undos: string[] = [];
+  let extra = 0;
+
+  async function follow(after: After): Promise<void> {
+    network.weather = {
+      ...scenario.weather,
+      outages: scenario.weather.outages.map((one) => ({ ...one, at: one.at + timeline.now })),
+    };
+    service.setSwitches({ lag: scenario.switches.lag ?? 0 });
+    edits.plan(after.edits, after.over);
+    const later = (times: number, change: () => void) => {
+      for (let n = 0; n < times; n++) timeline.after(lots.world() * after.over, change, WORLD).background(true);
+    };
+    later(after.adds, () => {
+      const [id] = service.insert(shape.resource, [shape.body(`Added ${++extra}`, extra)]);
+      if (id !== undefined) edited(id);
+    });
+    later(after.removes, () => {
+      const all = service.raw(shape.resource);
+      const id = Number(all[Math.floor(lots.world() * all.length)]?.['id']);
+      if (all.length < 2) return;
+      service.remove(shape.resource, id);
+      edited(id);
+    });
+    if (after.do === 'export') return followExport(after);
+    return after.do === 'night' ? followNight(after) : followUndo(after);
+  }
+
+  /** A run in the weather, with its cut, and brought to its end; undefined where it does not come to one. */
+  async function finish(
+    machine: number,
+    what: string,
+    work: (run: string, context: RunContext) => Promise<RunResult>,
+    cut: Cut | undefined,
+  ): Promise<{ readonly run: string; readonly result: RunResult } | undefined> {
+    let process = begin(machine, { work }, { cut });
+    await settle(process);
+    if (!runs.get(process.run)?.finished && (await bringToEnd()).includes(process.run)) {
+      // Nothing of it could be used by a later one.
+      process = begin(machine, { work });
+      await settle(process);
+    }
+    const { run } = process;
+    const { finished, result } = runs.get(run) ?? {};
+    if (finished && result) return { run, result };
+    if (!(process.error instanceof RunError && process.error.kind === 'usage'))
+      faults.push({ rule: 'comes-to-an-end', text: `${what}: ${process.error}` });
+    return undefined;
+  }
+
+  async function followExport({ cut }: Extract<After, { do: 'export' }>): Promise<void> {
+    const file = join(exports, `${++extra}.csv`);
+    const from = timeline.now - (scenario.switches.lag ?? 0);
+    const work = (run: string, context: RunContext) =>
+      exportRecords(
+        { run, resource: shape.resource, target: file, filter: [], editable: false, job: { name: shape.resource } },
+        context,
+      );
+    const ended = await finish(0, 'export', work, cut);
+    const consistency = ended?.result.summary.consistency;
+    const fields = [shape.keyField, shape.mapped, shape.unmapped];
+    if (ended) await judging(() => judgeExport({ history, file, consistency, fields, from, until: timeline.now }));
+  }
+
+  async function followNight({ cut }: Extract<After, { do: 'night' }>): Promise<void> {
+    const field = shape.mapped;
+    const all = { max_updates: '100%', max_orphans: '100%', max_cleared: '100%', max_change: '100%' };
+    const nightly = inlineReconcileJob({
+      ...reconciledJob,
+      orphans: { action: { set: { [field]: 'retired' } }, after: 1 },
+      brakes: { ...all, same_file: 'warn', unknown_keys: 'warn' },
+    });
+    const work = (run: string, context: RunContext) =>
+      reconcileFile({ file: withKeys, dryRun: false, force: true, run, job: nightly }, context);
+    const from = timeline.now - (scenario.switches.lag ?? 0);
+    const ended = await finish(0, 'night', work, cut);
+    if (!ended) return;
+    const { run, result } = ended;
+    const { compared, orphans } = result.summary.reconcile ?? {};
+    const whole = compared?.orphans_for_person === 0 && orphans?.held_reason === undefined;
+    const { keyField, columns, constants } = shape;
+    const mapped = [...Object.values(columns), ...constants];
+    const retired = { field, value: '"retired"' };
+    await judging(() => judgeNight({ history, run, keys: table.keys, keyField, mapped, retired, from, whole }));
+  }
+
+  async function followUndo({ of, retire, cut }: Extract<After, { do: 'undo' }>): Promise<void> {
+    const wrote = new Map<string, number>();
+    for (const moments of history.moments.values())
+      for (const { by } of moments) if (by !== undefined) wrote.set(by, (wrote.get(by) ?? 0) + 1);
+    const candidates = [...wrote]
+      .filter(([run]) => runs.get(run)?.finished && !undos.includes(run))
+      .sort((a, b) => b[1] - a[1]);
+    const target = of === 'undo' ? undos.at(-1) : candidates[0]?.[0];
+    const known = target === undefined ? undefined : runs.get(target);
+    if (target === undefined || !known?.result) return;
+    const field = retire === undefined ? undefined : shape[retire];
+    const more = field === undefined ? {} : { retire: { [field]: 'retired' } };
+    const work = (run: string, context: RunContext) => undoRun(target, { run, dryRun: false, ...more }, context);
+    const judge = (undo: string) =>
+      judging(() => {
+        const reports = runs.get(undo)?.result?.reportDir ?? '';
+        const retired = field === undefined ? undefined : { field, value: '"retired"' };
+        const run = { id: target, reports: known.result?.reportDir ?? '' };
+        return judgeUndo({ history, run, undo: { id: undo, reports }, retired });
+      });
+    const ended = await finish(known.machine, `undo of ${target}`, work, cut);
+    if (!ended) return judging(() => judgeNothingToUndo(target, known.result?.reportDir ?? ''));
+    undos.push(ended.run);
+    await judge(ended.run);
+    await bringToEnd();
+    const from = committed;
+    const again = begin(known.machine, { work });
+    await settle(again);
+    await judge(again.run);
+    const { total, updated, unchanged } = ended.result.summary.rows;
+    const whole = total === updated + unchanged;
+    if (whole && committed > from) faults.push({ rule: 'undo-twice', text: `it sent ${committed - from} writes more` });
+  }
+
   let open: number | undefined;
+  let evidence: Evidence | undefined;
+  /** What the last import of all wrote, which should be nothing. */
+  let again: readonly Commit[] = [];
+  const idsByName = (resource: 'supplier') =>
+    Object.fromEntries(service.raw(resource).map(({ id, name }) => [String(name), id]));
+  const gatherEvidence = (): Evidence => {
+    const told = order.filter((run) => runs.get(run)?.finished);
+    const reportsOf = (run: string) => runs.get(run)?.result?.reportDir ?? '';
+    return {
+      resource: shape.resource,
+      keyField: shape.keyField,
+      before,
+      after: service.raw(shape.resource),
+      commits: service.commits.filter(({ resource }) => resource === shape.resource),
+      edits: edits.survivors(),
+      input,
+      columns: shape.columns,
+      runs: told.map(reportsOf),
+      retries: told.filter((run) => retries.has(run)).map(reportsOf),
+      blank: scenario.blank,
+      constants: shape.constants,
+      ...(shape.making && { stands: { [shape.making.field]: idsByName(shape.making.resource) } }),
+      ...(open === undefined ? {} : { open }),
+    };
+  };
   let quiet: { first: string; second: string; from: number } | undefined;
   try {
-    activate({ timeline, wall, random: lots.machine });
+    activate(machine);
     network.weather = scenario.weather;
     for (const at of scenario.tokenChanges) {
       timeline
@@ -339,23 +569,8 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     }
     for (const step of scenario.steps) await take(step);
     // Then the sky clears, and all is brought to its end.
-    network.weather = FAIR;
-    disk.full.clear();
-    await pass(300_000);
-    disk.full.clear();
     service.setSwitches({ lag: 0 });
-    for (let round = 0; unfinished().length > 0 && round < 3; round++) {
-      for (const run of unfinished()) await settle(begin(runs.get(run)?.machine ?? 0, { run }));
-    }
-    const left = new Set(unfinished());
-    for (const run of left) {
-      // Cut off before its file was taken over, a run says so, and is none.
-      const dir = join(homes[runs.get(run)?.machine ?? 0] ?? '', 'runs', run);
-      const why = runs.get(run)?.result?.summary.reason ?? runs.get(run)?.error ?? 'no reason told';
-      const text = `the run ${run} does not finish in fair weather: ${why}`;
-      if (wasBegun(dir)) faults.push({ rule: 'comes-to-an-end', text });
-      runs.delete(run);
-    }
+    await bringToEnd();
     open = network.open + kills + unnoted;
     for (const name of ['last', 'once more'] as const) {
       const from = committed;
@@ -364,6 +579,10 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
       if (name === 'last') quiet = { first: process.run, second: '', from };
       else if (quiet) quiet = { first: quiet.first, second: process.run, from };
     }
+    evidence = gatherEvidence();
+    again = service.commits.slice(quiet?.from);
+    if (shape.making) faults.push(...judgeMade(service.raw(shape.making.resource), table.csv));
+    for (const after of scenario.after ?? []) await follow(after);
   } catch (error) {
     faults.push({
       rule: error instanceof Stuck ? 'no-hang' : 'no-crash',
@@ -375,27 +594,12 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     mount(undefined);
   }
 
-  const told = order.filter((run) => runs.get(run)?.finished).map((run) => runs.get(run)?.result?.reportDir ?? '');
-  const evidence: Evidence = {
-    resource: shape.resource,
-    keyField: shape.keyField,
-    before,
-    after: service.raw(shape.resource),
-    commits: service.commits.slice(),
-    edits: edits.survivors(),
-    input,
-    columns: shape.columns,
-    runs: told,
-    blank: scenario.blank,
-    constants: shape.constants,
-    ...(open === undefined ? {} : { open }),
-  };
   const violations = [...faults];
   try {
-    violations.push(...(await check(evidence)), ...edits.lost());
+    const judged = evidence ?? gatherEvidence();
+    violations.push(...(await check(judged)), ...edits.lost());
     if (quiet?.second) {
       const dirs = [quiet.first, quiet.second].map((run) => runs.get(run)?.result?.reportDir ?? '');
-      const again = evidence.commits.slice(quiet.from);
       const found = await secondRunQuiet(dirs[0] ?? '', dirs[1] ?? '', again);
       // Where the job refuses records that exist, its own are refused the second time.
       violations.push(...found.filter(({ row }) => scenario.existing !== 'fail' || row === undefined));
@@ -420,6 +624,9 @@ const SILENT = new Proxy({}, { get: () => () => undefined }) as unknown as Logge
 function matchOf(job: object): object {
   return (job as { readonly match: object }).match;
 }
+
+const isToRetry = (summary: RunResult['summary'] | undefined): boolean =>
+  summary?.dry_run === false && summary.rows.failed + summary.rows.unknown > 0;
 
 const wasBegun = (dir: string): boolean => existsSync(join(dir, 'run.json'));
 

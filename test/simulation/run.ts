@@ -38,6 +38,7 @@ const { playSafely: play } = await import('./play.js');
 await Promise.all([
   import('../../src/files/csv/read.js'),
   import('../../src/report/reconcile/workbook.js'),
+  import('../../src/files/ndjson-read.js'),
   import('../../src/runs/reconcile.js'),
   import('csv-parse/sync'),
 ]);

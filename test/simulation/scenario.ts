@@ -17,6 +17,11 @@ export type Step =
   | { readonly do: 'import'; readonly cut?: Cut | undefined }
   /** Takes up the latest run that did not finish; of one that did, the reports are written again. */
   | { readonly do: 'resume'; readonly cut?: Cut | undefined }
+  /**
+   * Takes up what failed, or was left unknown, in the latest run that has such rows; where there is none, in an import
+   * during which nothing gets through for a minute, so many milliseconds after it began.
+   */
+  | { readonly do: 'retry'; readonly away: number; readonly cut?: Cut | undefined }
   | { readonly do: 'reconcile'; readonly apply: boolean; readonly cut?: Cut | undefined }
   /** Two machines import at once. The right of the first to write may end after so many milliseconds. */
   | { readonly do: 'two'; readonly apart: number; readonly loseAfter?: number | undefined }
@@ -27,6 +32,28 @@ export type Step =
   | { readonly do: 'wait'; readonly ms: number }
   | { readonly do: 'clock'; readonly ms: number }
   | { readonly do: 'full'; readonly after: number; readonly ms: number };
+
+/** What is done once every run of the steps has come to its end, in the same weather. */
+export type After =
+  /** The run that wrote most is undone, or the undo before. */
+  | (Meanwhile & {
+      readonly do: 'undo';
+      readonly of: 'run' | 'undo';
+      /** Which field created records are given a value in. */
+      readonly retire?: 'mapped' | 'unmapped' | undefined;
+      readonly cut?: Cut | undefined;
+    })
+  | (Meanwhile & { readonly do: 'export'; readonly cut?: Cut | undefined })
+  /** The file is reconciled, and what it does not hold is retired. */
+  | (Meanwhile & { readonly do: 'night'; readonly cut?: Cut | undefined });
+
+/** What others do meanwhile: records that they edit, add and remove, over so many milliseconds. */
+export interface Meanwhile {
+  readonly edits: number;
+  readonly adds: number;
+  readonly removes: number;
+  readonly over: number;
+}
 
 export interface Scenario {
   /** Of everything that is not in the scenario: table, latencies, lots of faults. */
@@ -43,6 +70,7 @@ export interface Scenario {
   readonly weather: Weather;
   readonly tokenChanges: readonly number[];
   readonly steps: readonly Step[];
+  readonly after?: readonly After[];
 }
 
 const cut = fc.record({
@@ -56,6 +84,14 @@ const maybeCut = fc.option(cut, { nil: undefined });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('import' as const), cut: maybeCut }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('resume' as const), cut: maybeCut }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('retry' as const),
+      away: fc.integer({ min: 0, max: 4_000 }),
+      cut: maybeCut,
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('reconcile' as const), apply: fc.boolean(), cut: maybeCut }),
@@ -90,6 +126,32 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       ms: fc.integer({ min: 100, max: 60_000 }),
     }),
   },
+);
+
+const meanwhile = {
+  edits: fc.constantFrom(0, 0, 5, 30),
+  adds: fc.constantFrom(0, 0, 4, 30),
+  removes: fc.constantFrom(0, 0, 4, 30),
+  // Some within the one moment in which a list is read.
+  over: fc.oneof(
+    fc.integer({ min: 0, max: 200 }),
+    fc.integer({ min: 0, max: 3_000 }),
+    fc.integer({ min: 0, max: 60_000 }),
+  ),
+  cut: maybeCut,
+};
+const after: fc.Arbitrary<After> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('undo' as const),
+      of: fc.constantFrom('run' as const, 'run' as const, 'undo' as const),
+      retire: fc.constantFrom(undefined, 'mapped' as const, 'unmapped' as const),
+      ...meanwhile,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('export' as const), ...meanwhile }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('night' as const), ...meanwhile }) },
 );
 
 const weather: fc.Arbitrary<Weather> = fc
@@ -154,6 +216,7 @@ export function scenarios(most: number): fc.Arbitrary<Scenario> {
     weather,
     tokenChanges: fc.array(fc.integer({ min: 0, max: 120_000 }), { maxLength: 2 }),
     steps: fc.array(step, { minLength: 1, maxLength: 7 }),
+    after: fc.array(after, { maxLength: 3 }),
   });
   return drawn.map(possible);
 }
@@ -169,6 +232,8 @@ function possible(scenario: Scenario): Scenario {
     steps: scenario.steps.map((one) => (one.do === 'two' && !guarded ? { ...one, loseAfter: undefined } : one)),
     // A service that keeps what a PUT leaves out cannot be made to clear a value: a run says so, and stops.
     blank: keeps ? 'keep' : blank,
+    // Nor can a blank be put back there.
+    after: (scenario.after ?? []).filter((one) => one.do !== 'undo' || !keeps),
     // Two runs at once that look up what the other has just written: a service whose lists lag must guard the key itself.
     switches: { ...given, lag: guarded ? (given.lag ?? 0) : 0 },
   };

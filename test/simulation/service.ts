@@ -21,6 +21,7 @@ export interface SimService {
   stored(resource: WritableName, id: number): Record<string, unknown> | undefined;
   insert(resource: WritableName, bodies: readonly object[]): number[];
   edit(resource: WritableName, id: number, changes: object): void;
+  remove(resource: WritableName, id: number): void;
 }
 
 export function openSimService(now: () => number, onCommit: (commit: Commit) => void): SimService {
@@ -61,6 +62,7 @@ export function openSimService(now: () => number, onCommit: (commit: Commit) => 
       return record && rawValues(resource, record);
     },
     insert: (resource, bodies) => bodies.map((body) => insertRecord(world, resource, members(body)).id),
+    remove: (resource, id) => world.remove(resource, id),
     edit(resource, id, changes) {
       const current = world.table(resource).get(id);
       if (!current) throw new Error(`there is no ${resource} ${id}`);

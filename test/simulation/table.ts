@@ -1,7 +1,7 @@
 import type { Evidence } from '../invariants/evidence.js';
 
-/** What a simulated world imports into. The names of the kinds say what guards the key. */
-export const KINDS = ['supplier', 'asset_guarded', 'asset_open', 'contract'] as const;
+/** What a simulated world imports into. */
+export const KINDS = ['supplier', 'asset_guarded', 'asset_open', 'contract', 'contract_naming'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** How a kind is imported, and how its records are read from outside. */
@@ -13,6 +13,8 @@ export interface Shape {
   readonly columns: Readonly<Record<string, string>>;
   /** Stored fields that the job sets in every row. */
   readonly constants: readonly string[];
+  /** Records that are made where no record has the name that a row gives in the field. */
+  readonly making?: { readonly resource: 'supplier'; readonly field: string };
   /** Columns after the key, with values for a number. */
   readonly cells: Readonly<Record<string, (n: number) => string>>;
   /** A create body for the door behind the service. */
@@ -58,6 +60,62 @@ const asset = (unique: boolean): Shape => ({
   mapped: 'city',
 });
 
+/** `naming`: each row names its supplier, which is made where it is not there. */
+const contract = (naming: boolean): Shape => {
+  const columns = {
+    No: 'number',
+    Title: 'name',
+    Start: 'contract_start_date',
+    ...(naming ? { Supplier: 'supplier' } : {}),
+    Total: 'total_contract_spend_value',
+    Notes: 'description',
+  };
+  const constants = {
+    contract_type: 'buy_side',
+    status: 'active',
+    country: 'Germany',
+    ...(naming ? {} : { supplier: 'The supplier' }),
+    contract_end_date: '2031-12-31',
+  };
+  return {
+    resource: 'contract',
+    keyField: 'number',
+    job: {
+      resource: 'contract',
+      match: { key: 'number' },
+      columns,
+      constants,
+      source: { dates: ['yyyy-MM-dd'], decimal: '.' },
+      ...(naming ? { references: { missing: 'create' } } : {}),
+    },
+    columns,
+    constants: Object.keys(constants),
+    ...(naming ? { making: { resource: 'supplier', field: 'supplier' } } : {}),
+    cells: {
+      Title: (n) => `Contract ${n}`,
+      Start: day,
+      ...(naming ? { Supplier: (n: number) => `Supplier ${n % 37}` } : {}),
+      Total: amount,
+      Notes: (n) => (n % 3 === 0 ? '' : `note ${n}`),
+    },
+    body: (key, n) => ({
+      number: key,
+      name: `Contract ${n}`,
+      contract_type: 'buy_side',
+      status: 'active',
+      country: 276,
+      supplier: 1,
+      contract_start_date: day(n),
+      contract_end_date: '2031-12-31',
+      total_contract_spend_value: Number(amount(n)),
+      description: `note ${n}`,
+      timeline_notes: `timeline ${n}`,
+    }),
+    unmapped: 'timeline_notes',
+    mapped: 'description',
+  };
+};
+
 export const SHAPES: Readonly<Record<Kind, Shape>> = {
   supplier: {
     resource: 'supplier',
@@ -83,64 +141,16 @@ export const SHAPES: Readonly<Record<Kind, Shape>> = {
   },
   asset_guarded: asset(true),
   asset_open: asset(false),
-  contract: {
-    resource: 'contract',
-    keyField: 'number',
-    job: {
-      resource: 'contract',
-      match: { key: 'number' },
-      columns: {
-        No: 'number',
-        Title: 'name',
-        Start: 'contract_start_date',
-        Total: 'total_contract_spend_value',
-        Notes: 'description',
-      },
-      constants: {
-        contract_type: 'buy_side',
-        status: 'active',
-        country: 'Germany',
-        supplier: 'The supplier',
-        contract_end_date: '2031-12-31',
-      },
-      source: { dates: ['yyyy-MM-dd'], decimal: '.' },
-    },
-    columns: {
-      No: 'number',
-      Title: 'name',
-      Start: 'contract_start_date',
-      Total: 'total_contract_spend_value',
-      Notes: 'description',
-    },
-    constants: ['contract_type', 'status', 'country', 'supplier', 'contract_end_date'],
-    cells: {
-      Title: (n) => `Contract ${n}`,
-      Start: day,
-      Total: amount,
-      Notes: (n) => (n % 3 === 0 ? '' : `note ${n}`),
-    },
-    body: (key, n) => ({
-      number: key,
-      name: `Contract ${n}`,
-      contract_type: 'buy_side',
-      status: 'active',
-      country: 276,
-      supplier: 1,
-      contract_start_date: day(n),
-      contract_end_date: '2031-12-31',
-      total_contract_spend_value: Number(amount(n)),
-      description: `note ${n}`,
-      timeline_notes: `timeline ${n}`,
-    }),
-    unmapped: 'timeline_notes',
-    mapped: 'description',
-  },
+  contract: contract(false),
+  contract_naming: contract(true),
 };
 
 /** A file, and the records that are there before it is imported. */
 export interface Table {
   readonly csv: string;
   readonly rows: number;
+  /** As they are compared. */
+  readonly keys: ReadonlySet<string>;
   readonly before: readonly Record<string, unknown>[];
 }
 
@@ -185,5 +195,5 @@ export function makeTable(shape: Shape, size: number, others: number, random: ()
     const key = [`Other ${n}`, `k-${near}`, `K-${near}-x${n}`, `AK-${near}`][Math.floor(random() * 4)] ?? `Other ${n}`;
     if (!before.some((body) => body[shape.keyField] === key)) before.push(shape.body(key, n));
   }
-  return { csv: `${lines.join('\r\n')}\r\n`, rows, before };
+  return { csv: `${lines.join('\r\n')}\r\n`, rows, keys: new Set(keys), before };
 }
