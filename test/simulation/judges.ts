@@ -169,7 +169,7 @@ export function judgeExport(given: {
  * Contract, section 4: a reconciliation gives records of the file what its rows say, and those that the file does not hold what
  * the job sets in orphans; nothing else, and, where it says that it is done, to all of them.
  */
-export function judgeNight(given: {
+export async function judgeNight(given: {
   readonly history: History;
   readonly run: string;
   /** Of the file. */
@@ -179,8 +179,12 @@ export function judgeNight(given: {
   readonly retired: { readonly field: string; readonly value: string };
   readonly from: number;
   readonly whole: boolean;
-}): Violation[] {
-  const { history, run, keys, keyField, mapped, retired, from, whole } = given;
+  /** Folder of its reports; its file, and the heading of the field that orphans are given. */
+  readonly reports: string;
+  readonly file: string;
+  readonly heading: string;
+}): Promise<Violation[]> {
+  const { history, run, keys, keyField, mapped, retired, from, whole, reports, file, heading } = given;
   const found: Violation[] = [];
   const say = (rule: string, text: string): void => void found.push({ rule, text: `night ${run}: ${text}` });
   for (const [id, moments] of history.moments) {
@@ -203,6 +207,15 @@ export function judgeNight(given: {
     const atRest = moments.every(({ at, by }) => at < from || by === run);
     if (whole && atRest && isOrphan(end?.state) && fieldOf(end, retired.field) !== retired.value)
       say('night-told-true', `record ${id}, an orphan, has ${fieldOf(end, retired.field)} in ${retired.field}`);
+  }
+  const rows: Record<string, string>[] = parseCsv(readFileSync(file), { columns: true, relax_column_count: true });
+  for (const { row, outcome, id } of (await readTold(reports)).lines) {
+    const moments = history.moments.get(Number(id)) ?? [];
+    const cell = rows[row - 2]?.[heading] ?? '';
+    if (!['unchanged', 'updated'].includes(outcome) || cell === '') continue;
+    if (moments.some(({ at, by }) => at >= from && by !== run)) continue;
+    const is = String(moments.at(-1)?.state?.[retired.field] ?? '');
+    if (is !== cell) say('night-told-true', `row ${row} is ${outcome}, and record ${id} has "${is}", not "${cell}"`);
   }
   return found;
 }

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { RunError, RunInterrupted } from '../../src/model/error.js';
+import { approveRun } from '../../src/runs/approve.js';
 import { exportRecords } from '../../src/runs/export.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
 import { inlineJob, inlineReconcileJob } from '../../src/runs/job-file.js';
@@ -469,7 +470,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     if (ended) await judging(() => judgeExport({ history, file, consistency, fields, from, until: timeline.now }));
   }
 
-  async function followNight({ cut }: Extract<After, { do: 'night' }>): Promise<void> {
+  async function followNight({ cut, approved }: Extract<After, { do: 'night' }>): Promise<void> {
     const field = shape.mapped;
     const all = { max_updates: '100%', max_orphans: '100%', max_cleared: '100%', max_change: '100%' };
     const nightly = inlineReconcileJob({
@@ -477,18 +478,30 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
       orphans: { action: { set: { [field]: 'retired' } }, after: 1 },
       brakes: { ...all, same_file: 'warn', unknown_keys: 'warn' },
     });
-    const work = (run: string, context: RunContext) =>
-      reconcileFile({ file: withKeys, dryRun: false, force: true, run, job: nightly }, context);
+    const reconcile = (dryRun: boolean) => (run: string, context: RunContext) =>
+      reconcileFile({ file: withKeys, dryRun, force: true, run, job: nightly }, context);
+    let work = reconcile(false);
+    if (approved) {
+      const planned = await finish(0, 'plan of a night', reconcile(true), undefined);
+      if (!planned) return;
+      work = (run, context) => approveRun(planned.run, { run, by: 'A person' }, context);
+    }
     const from = timeline.now - (scenario.switches.lag ?? 0);
     const ended = await finish(0, 'night', work, cut);
     if (!ended) return;
     const { run, result } = ended;
     const { compared, orphans } = result.summary.reconcile ?? {};
-    const whole = compared?.orphans_for_person === 0 && orphans?.held_reason === undefined;
+    // Records that have changed since it was planned stop an approved run.
+    const braked = result.summary.status === 'braked';
+    const whole = !braked && compared?.orphans_for_person === 0 && orphans?.held_reason === undefined;
     const { keyField, columns, constants } = shape;
     const mapped = [...Object.values(columns), ...constants];
     const retired = { field, value: '"retired"' };
-    await judging(() => judgeNight({ history, run, keys: table.keys, keyField, mapped, retired, from, whole }));
+    const heading = Object.keys(columns).find((one) => columns[one] === field) ?? '';
+    const told = { reports: result.reportDir, file: withKeys, heading };
+    await judging(() =>
+      judgeNight({ history, run, keys: table.keys, keyField, mapped, retired, from, whole, ...told }),
+    );
   }
 
   async function followUndo({ of, retire, cut }: Extract<After, { do: 'undo' }>): Promise<void> {

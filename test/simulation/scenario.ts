@@ -44,8 +44,8 @@ export type After =
       readonly cut?: Cut | undefined;
     })
   | (Meanwhile & { readonly do: 'export'; readonly cut?: Cut | undefined })
-  /** The file is reconciled, and what it does not hold is retired. */
-  | (Meanwhile & { readonly do: 'night'; readonly cut?: Cut | undefined });
+  /** The file is reconciled, and what it does not hold is retired. `approved`: by the plan of a run before that only reports. */
+  | (Meanwhile & { readonly do: 'night'; readonly approved?: boolean; readonly cut?: Cut | undefined });
 
 /** What others do meanwhile: records that they edit, add and remove, over so many milliseconds. */
 export interface Meanwhile {
@@ -151,7 +151,10 @@ const after: fc.Arbitrary<After> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('export' as const), ...meanwhile }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('night' as const), ...meanwhile }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('night' as const), approved: fc.boolean(), ...meanwhile }),
+  },
 );
 
 const weather: fc.Arbitrary<Weather> = fc
