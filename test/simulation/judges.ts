@@ -21,6 +21,13 @@ const fieldsOf = (...moments: (Moment | undefined)[]): string[] => [
   ...new Set(moments.flatMap((moment) => Object.keys(moment?.state ?? {}))),
 ];
 
+/** The moment that gave the field the value that it has at another one. */
+function giver(moments: readonly Moment[], index: number, field: string): number {
+  let at = index;
+  while (at > 0 && fieldOf(moments[at - 1], field) === fieldOf(moments[at], field)) at--;
+  return at;
+}
+
 /** What a write may have been made from: all that the record was from so long before it on. */
 function readable(moments: readonly Moment[], index: number): Moment[] {
   const { sent, at } = moments[index] as Moment;
@@ -62,12 +69,6 @@ export async function judgeUndo(given: {
     const last = own.at(-1) ?? 0;
     const before = moments[first - 1];
     const created = before === undefined;
-    /** Who gave the field the value that it has at a moment. */
-    const giver = (index: number, field: string): number => {
-      let at = index;
-      while (at > 0 && fieldOf(moments[at - 1], field) === fieldOf(moments[at], field)) at--;
-      return at;
-    };
     for (const [index, moment] of moments.entries()) {
       if (moment.by !== undo.id) continue;
       const was = moments[index - 1];
@@ -87,7 +88,7 @@ export async function judgeUndo(given: {
           : from.some((one) => fieldOf(one, field) === now);
         if (own.length === 0 && !isFresh) say('undo-puts-back', `${text}, and the run never wrote to it`);
         else if (!isOld && !isFresh) say('undo-puts-back', `${text}, which it was not before the run`);
-        const given = giver(index - 1, field);
+        const given = giver(moments, index - 1, field);
         const others = moments[given];
         if (!others || isOwn(others) || others.by === undo.id || given < first) continue;
         if (others.at > moment.sent - FRESH_MS || own.some((at) => fieldOf(moments[at], field) === old)) continue;
@@ -216,6 +217,54 @@ export async function judgeNight(given: {
     if (moments.some(({ at, by }) => at >= from && by !== run)) continue;
     const is = String(moments.at(-1)?.state?.[retired.field] ?? '');
     if (is !== cell) say('night-told-true', `row ${row} is ${outcome}, and record ${id} has "${is}", not "${cell}"`);
+  }
+  return found;
+}
+
+/**
+ * Contract, section 3: of an editable file the import sets the cells that a person changed, and nothing else; where somebody else
+ * changed the same value since the export, theirs stays. `mine`: the changed cells by record. `from`, `until`: of the export.
+ */
+export async function judgeEdited(given: {
+  readonly history: History;
+  readonly run: string;
+  readonly reports: string;
+  readonly mine: ReadonlyMap<number, string>;
+  readonly field: string;
+  readonly from: number;
+  readonly until: number;
+}): Promise<Violation[]> {
+  const { history, run, reports, mine, field, from, until } = given;
+  const found: Violation[] = [];
+  const say = (rule: string, text: string): void => void found.push({ rule, text: `changed file, ${run}: ${text}` });
+  for (const [id, moments] of history.moments) {
+    const wanted = JSON.stringify(mine.get(id));
+    for (const [index, moment] of moments.entries()) {
+      if (moment.by !== run) continue;
+      const was = moments[index - 1];
+      if (was?.state === undefined) {
+        say('edited-alone', `it made record ${id}`);
+        continue;
+      }
+      for (const one of fieldsOf(was, moment)) {
+        const [old, now] = [fieldOf(was, one), fieldOf(moment, one)];
+        if (readable(moments, index).some((other) => fieldOf(other, one) === now)) continue;
+        const text = `${one} of record ${id}: ${old} became ${now}`;
+        if (one !== field || now !== wanted) say('edited-alone', text);
+        const exported = moments.filter(({ at }, n) => at <= until && (moments[n + 1]?.at ?? until) >= from);
+        if (exported.some((other) => fieldOf(other, one) === old)) continue;
+        const { at } = moments[giver(moments, index - 1, one)] as Moment;
+        if (at < moment.sent - FRESH_MS) say('edited-keeps-others', `${text}, which somebody had set since the export`);
+      }
+    }
+  }
+  for (const { row, outcome, id } of (await readTold(reports)).lines) {
+    const moments = history.moments.get(Number(id)) ?? [];
+    const wanted = JSON.stringify(mine.get(Number(id)));
+    if (wanted === undefined || !['unchanged', 'updated'].includes(outcome)) continue;
+    if (moments.some(({ at, by }) => at >= from && by !== run)) continue;
+    const is = fieldOf(moments.at(-1), field);
+    if (is !== wanted) say('edited-told-true', `row ${row} is ${outcome}, and record ${id} has ${is}, not ${wanted}`);
   }
   return found;
 }

@@ -8,7 +8,7 @@ import { RunError, RunInterrupted } from '../../src/model/error.js';
 import { approveRun } from '../../src/runs/approve.js';
 import { exportRecords } from '../../src/runs/export.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
-import { inlineJob, inlineReconcileJob } from '../../src/runs/job-file.js';
+import { inlineJob, inlineReconcileJob, loadJob } from '../../src/runs/job-file.js';
 import { reconcileFile } from '../../src/runs/reconcile.js';
 import { resumeRun } from '../../src/runs/resume.js';
 import { retryRun } from '../../src/runs/retry.js';
@@ -27,14 +27,14 @@ import type { Evidence, Violation } from '../invariants/evidence.js';
 import { type Disk, mount, settleAll } from './disk.js';
 import { openEdits } from './edits.js';
 import { openHistory } from './history.js';
-import { judgeExport, judgeMade, judgeNight, judgeNothingToUndo, judgeUndo } from './judges.js';
+import { judgeEdited, judgeExport, judgeMade, judgeNight, judgeNothingToUndo, judgeUndo } from './judges.js';
 import { activate } from './machine.js';
 import { FAIR, openNetwork } from './network.js';
 import { type Host, launch, leftBehind, type Process } from './process.js';
 import { openRights } from './rights.js';
 import type { After, Cut, Scenario, Step } from './scenario.js';
 import { openSimService, type SimService } from './service.js';
-import { makeTable, SHAPES } from './table.js';
+import { changeCells, makeTable, SHAPES } from './table.js';
 import { type Owner, openTimeline, Stuck, seeded, WORLD } from './timeline.js';
 
 /** What a scenario came to. */
@@ -431,6 +431,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
       edited(id);
     });
     if (after.do === 'export') return followExport(after);
+    if (after.do === 'edited') return followEdited(after);
     return after.do === 'night' ? followNight(after) : followUndo(after);
   }
 
@@ -456,18 +457,39 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     return undefined;
   }
 
+  function exporting(target: string, editable: boolean) {
+    const { resource } = shape;
+    return (run: string, context: RunContext) =>
+      exportRecords({ run, resource, target, filter: [], editable, job: { name: resource } }, context);
+  }
+
   async function followExport({ cut }: Extract<After, { do: 'export' }>): Promise<void> {
     const file = join(exports, `${++extra}.csv`);
     const from = timeline.now - (scenario.switches.lag ?? 0);
-    const work = (run: string, context: RunContext) =>
-      exportRecords(
-        { run, resource: shape.resource, target: file, filter: [], editable: false, job: { name: shape.resource } },
-        context,
-      );
-    const ended = await finish(0, 'export', work, cut);
+    const ended = await finish(0, 'export', exporting(file, false), cut);
     const consistency = ended?.result.summary.consistency;
     const fields = [shape.keyField, shape.mapped, shape.unmapped];
     if (ended) await judging(() => judgeExport({ history, file, consistency, fields, from, until: timeline.now }));
+  }
+
+  async function followEdited({ cut, cells }: Extract<After, { do: 'edited' }>): Promise<void> {
+    const file = join(exports, `${++extra}.csv`);
+    const from = timeline.now - (scenario.switches.lag ?? 0);
+    if (!(await finish(0, 'editable export', exporting(file, true), undefined))) return;
+    const until = timeline.now;
+    const mine = changeCells(file, shape.mapped, cells, lots.world);
+    edits.plan(cells, 1_000);
+    // As long ago as what was read before a write may be, and longer.
+    if (lots.world() < 0.5) await pass(100_000);
+    const work = async (run: string, context: RunContext) => {
+      const changed = await loadJob(file.replace(/csv$/, 'yaml'), { jobsDir: exports });
+      return importFile({ file, job: changed, dryRun: false, force: true, run }, context);
+    };
+    const ended = await finish(0, 'import of a changed file', work, cut);
+    if (!ended) return;
+    const { run, result } = ended;
+    const field = shape.mapped;
+    await judging(() => judgeEdited({ history, run, reports: result.reportDir, mine, field, from, until }));
   }
 
   async function followNight({ cut, approved }: Extract<After, { do: 'night' }>): Promise<void> {

@@ -44,6 +44,8 @@ export type After =
       readonly cut?: Cut | undefined;
     })
   | (Meanwhile & { readonly do: 'export'; readonly cut?: Cut | undefined })
+  /** An editable file is exported, a person changes so many cells, and it is imported. */
+  | (Meanwhile & { readonly do: 'edited'; readonly cells: number; readonly cut?: Cut | undefined })
   /** The file is reconciled, and what it does not hold is retired. `approved`: by the plan of a run before that only reports. */
   | (Meanwhile & { readonly do: 'night'; readonly approved?: boolean; readonly cut?: Cut | undefined });
 
@@ -151,6 +153,14 @@ const after: fc.Arbitrary<After> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('export' as const), ...meanwhile }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('edited' as const),
+      cells: fc.integer({ min: 1, max: 60 }),
+      ...meanwhile,
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('night' as const), approved: fc.boolean(), ...meanwhile }),

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
 import type { Evidence } from '../invariants/evidence.js';
 
 /** What a simulated world imports into. */
@@ -196,4 +198,24 @@ export function makeTable(shape: Shape, size: number, others: number, random: ()
     if (!before.some((body) => body[shape.keyField] === key)) before.push(shape.body(key, n));
   }
   return { csv: `${lines.join('\r\n')}\r\n`, rows, keys: new Set(keys), before };
+}
+
+/** A person changes so many cells of a column of a file, if it has so many rows: what by the ids of the records. */
+export function changeCells(
+  file: string,
+  heading: string,
+  cells: number,
+  random: () => number,
+): ReadonlyMap<number, string> {
+  const [headings = [], ...rows] = parse(readFileSync(file), { bom: true }) as string[][];
+  const [id, column] = [headings.indexOf('id'), headings.indexOf(heading)];
+  const mine = new Map<number, string>();
+  for (let n = 1; n <= cells && rows.length > 0; n++) {
+    const row = rows[Math.floor(random() * rows.length)] ?? [];
+    row[column] = `mine ${n}`;
+    mine.set(Number(row[id]), `mine ${n}`);
+  }
+  const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
+  writeFileSync(file, [headings, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join(''));
+  return mine;
 }
