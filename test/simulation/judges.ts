@@ -269,12 +269,28 @@ export async function judgeEdited(given: {
   return found;
 }
 
-/** Records that were made for rows that name them: each once, and none that nobody names. */
-export function judgeMade(records: readonly Readonly<Record<string, unknown>>[], file: string): Violation[] {
-  const names = records.map(({ name }) => String(name));
-  return names.flatMap((name, at) => {
-    if (names.indexOf(name) !== at) return [{ rule: 'no-double', text: `"${name}", made for rows, is there twice` }];
-    if (at === 0 || file.includes(name)) return [];
-    return [{ rule: 'nothing-else-written', text: `"${name}" was made, and no row names it` }];
+type Records = readonly Readonly<Record<string, unknown>>[];
+
+/** No key is there twice. */
+export function judgeUnique(records: Records, keyField: string): Violation[] {
+  const seen = new Set<string>();
+  return records.flatMap((record) => {
+    const key = String(record[keyField] ?? '');
+    if (key === '' || !seen.has(key)) {
+      seen.add(key);
+      return [];
+    }
+    return [{ rule: 'no-double', text: `"${key}" is there twice` }];
   });
+}
+
+/** Records that were made for rows that name them: each once, and none that nobody names. */
+export function judgeMade(records: Records, file: string): Violation[] {
+  const unnamed = records.slice(1).map(({ name }) => String(name));
+  return [
+    ...judgeUnique(records, 'name'),
+    ...unnamed
+      .filter((name) => !file.includes(name))
+      .map((name) => ({ rule: 'nothing-else-written', text: `"${name}" was made, and no row names it` })),
+  ];
 }

@@ -27,7 +27,15 @@ import type { Evidence, Violation } from '../invariants/evidence.js';
 import { type Disk, mount, settleAll } from './disk.js';
 import { openEdits } from './edits.js';
 import { openHistory } from './history.js';
-import { judgeEdited, judgeExport, judgeMade, judgeNight, judgeNothingToUndo, judgeUndo } from './judges.js';
+import {
+  judgeEdited,
+  judgeExport,
+  judgeMade,
+  judgeNight,
+  judgeNothingToUndo,
+  judgeUndo,
+  judgeUnique,
+} from './judges.js';
 import { activate } from './machine.js';
 import { FAIR, openNetwork } from './network.js';
 import { type Host, launch, leftBehind, type Process } from './process.js';
@@ -440,10 +448,15 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     machine: number,
     what: string,
     work: (run: string, context: RunContext) => Promise<RunResult>,
-    cut: Cut | undefined,
+    { cut, beside }: { readonly cut?: Cut | undefined; readonly beside?: number | undefined } = {},
   ): Promise<{ readonly run: string; readonly result: RunResult } | undefined> {
     let process = begin(machine, { work }, { cut });
-    await settle(process);
+    const others: Process[] = [];
+    if (beside !== undefined) {
+      await pass(beside);
+      others.push(begin(machine, { kind: 'import' }));
+    }
+    await settle(process, ...others);
     if (!runs.get(process.run)?.finished && (await bringToEnd()).includes(process.run)) {
       // Nothing of it could be used by a later one.
       process = begin(machine, { work });
@@ -463,36 +476,36 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
       exportRecords({ run, resource, target, filter: [], editable, job: { name: resource } }, context);
   }
 
-  async function followExport({ cut }: Extract<After, { do: 'export' }>): Promise<void> {
+  async function followExport(after: Extract<After, { do: 'export' }>): Promise<void> {
     const file = join(exports, `${++extra}.csv`);
     const from = timeline.now - (scenario.switches.lag ?? 0);
-    const ended = await finish(0, 'export', exporting(file, false), cut);
+    const ended = await finish(0, 'export', exporting(file, false), after);
     const consistency = ended?.result.summary.consistency;
     const fields = [shape.keyField, shape.mapped, shape.unmapped];
     if (ended) await judging(() => judgeExport({ history, file, consistency, fields, from, until: timeline.now }));
   }
 
-  async function followEdited({ cut, cells }: Extract<After, { do: 'edited' }>): Promise<void> {
+  async function followEdited(after: Extract<After, { do: 'edited' }>): Promise<void> {
     const file = join(exports, `${++extra}.csv`);
     const from = timeline.now - (scenario.switches.lag ?? 0);
-    if (!(await finish(0, 'editable export', exporting(file, true), undefined))) return;
+    if (!(await finish(0, 'editable export', exporting(file, true)))) return;
     const until = timeline.now;
-    const mine = changeCells(file, shape.mapped, cells, lots.world);
-    edits.plan(cells, 1_000);
+    const mine = changeCells(file, shape.mapped, after.cells, lots.world);
+    edits.plan(after.cells, 1_000);
     // As long ago as what was read before a write may be, and longer.
     if (lots.world() < 0.5) await pass(100_000);
     const work = async (run: string, context: RunContext) => {
       const changed = await loadJob(file.replace(/csv$/, 'yaml'), { jobsDir: exports });
       return importFile({ file, job: changed, dryRun: false, force: true, run }, context);
     };
-    const ended = await finish(0, 'import of a changed file', work, cut);
+    const ended = await finish(0, 'import of a changed file', work, after);
     if (!ended) return;
     const { run, result } = ended;
     const field = shape.mapped;
     await judging(() => judgeEdited({ history, run, reports: result.reportDir, mine, field, from, until }));
   }
 
-  async function followNight({ cut, approved }: Extract<After, { do: 'night' }>): Promise<void> {
+  async function followNight(after: Extract<After, { do: 'night' }>): Promise<void> {
     const field = shape.mapped;
     const all = { max_updates: '100%', max_orphans: '100%', max_cleared: '100%', max_change: '100%' };
     const nightly = inlineReconcileJob({
@@ -503,13 +516,13 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     const reconcile = (dryRun: boolean) => (run: string, context: RunContext) =>
       reconcileFile({ file: withKeys, dryRun, force: true, run, job: nightly }, context);
     let work = reconcile(false);
-    if (approved) {
-      const planned = await finish(0, 'plan of a night', reconcile(true), undefined);
+    if (after.approved) {
+      const planned = await finish(0, 'plan of a night', reconcile(true));
       if (!planned) return;
       work = (run, context) => approveRun(planned.run, { run, by: 'A person' }, context);
     }
     const from = timeline.now - (scenario.switches.lag ?? 0);
-    const ended = await finish(0, 'night', work, cut);
+    const ended = await finish(0, 'night', work, after);
     if (!ended) return;
     const { run, result } = ended;
     const { compared, orphans } = result.summary.reconcile ?? {};
@@ -526,7 +539,8 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     );
   }
 
-  async function followUndo({ of, retire, cut }: Extract<After, { do: 'undo' }>): Promise<void> {
+  async function followUndo(after: Extract<After, { do: 'undo' }>): Promise<void> {
+    const { of, retire } = after;
     const wrote = new Map<string, number>();
     for (const moments of history.moments.values())
       for (const { by } of moments) if (by !== undefined) wrote.set(by, (wrote.get(by) ?? 0) + 1);
@@ -546,7 +560,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
         const run = { id: target, reports: known.result?.reportDir ?? '' };
         return judgeUndo({ history, run, undo: { id: undo, reports }, retired });
       });
-    const ended = await finish(known.machine, `undo of ${target}`, work, cut);
+    const ended = await finish(known.machine, `undo of ${target}`, work, after);
     if (!ended) return judging(() => judgeNothingToUndo(target, known.result?.reportDir ?? ''));
     undos.push(ended.run);
     await judge(ended.run);
@@ -618,6 +632,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     again = service.commits.slice(quiet?.from);
     if (shape.making) faults.push(...judgeMade(service.raw(shape.making.resource), table.csv));
     for (const after of scenario.after ?? []) await follow(after);
+    faults.push(...judgeUnique(service.raw(shape.resource), shape.keyField));
   } catch (error) {
     faults.push({
       rule: error instanceof Stuck ? 'no-hang' : 'no-crash',

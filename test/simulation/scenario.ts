@@ -51,6 +51,8 @@ export type After =
 
 /** What others do meanwhile: records that they edit, add and remove, over so many milliseconds. */
 export interface Meanwhile {
+  /** So many milliseconds later the file is imported once more beside it. */
+  readonly beside?: number | undefined;
   readonly edits: number;
   readonly adds: number;
   readonly removes: number;
@@ -131,6 +133,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 const meanwhile = {
+  beside: fc.option(fc.integer({ min: 0, max: 3_000 }), { nil: undefined, freq: 3 }),
   edits: fc.constantFrom(0, 0, 5, 30),
   adds: fc.constantFrom(0, 0, 4, 30),
   removes: fc.constantFrom(0, 0, 4, 30),
