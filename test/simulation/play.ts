@@ -5,17 +5,14 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { RunError, RunInterrupted } from '../../src/model/error.js';
-import { approveRun } from '../../src/runs/approve.js';
-import { exportRecords } from '../../src/runs/export.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
-import { inlineJob, inlineReconcileJob, loadJob } from '../../src/runs/job-file.js';
+import { inlineJob, inlineReconcileJob } from '../../src/runs/job-file.js';
 import { reconcileFile } from '../../src/runs/reconcile.js';
 import { resumeRun } from '../../src/runs/resume.js';
 import { retryRun } from '../../src/runs/retry.js';
 import type { RunContext, WorkerContext } from '../../src/runs/run/context.js';
 import { newRunId } from '../../src/runs/run/layout.js';
 import { resolveSettings } from '../../src/runs/settings.js';
-import { undoRun } from '../../src/runs/undo.js';
 import type { Commit } from '../../src/sandbox/service.js';
 import { readAddress } from '../../src/service/address.js';
 import type { Clock } from '../../src/service/clock.js';
@@ -24,25 +21,18 @@ import type { HttpRequest } from '../../src/service/transport/http.js';
 import { openToken } from '../../src/service/transport/token.js';
 import { check, secondRunQuiet } from '../invariants/check.js';
 import type { Evidence, Violation } from '../invariants/evidence.js';
+import { openAftermath, type Work } from './aftermath.js';
 import { type Disk, mount, settleAll } from './disk.js';
 import { openEdits } from './edits.js';
 import { openHistory } from './history.js';
-import {
-  judgeEdited,
-  judgeExport,
-  judgeMade,
-  judgeNight,
-  judgeNothingToUndo,
-  judgeUndo,
-  judgeUnique,
-} from './judges.js';
+import { judgeMade, judgeUnique } from './judges.js';
 import { activate } from './machine.js';
 import { FAIR, openNetwork } from './network.js';
 import { type Host, launch, leftBehind, type Process } from './process.js';
 import { openRights } from './rights.js';
-import type { After, Cut, Scenario, Step } from './scenario.js';
+import type { Cut, Scenario, Step } from './scenario.js';
 import { openSimService, type SimService } from './service.js';
-import { changeCells, makeTable, SHAPES } from './table.js';
+import { makeTable, SHAPES } from './table.js';
 import { type Owner, openTimeline, Stuck, seeded, WORLD } from './timeline.js';
 
 /** What a scenario came to. */
@@ -76,9 +66,6 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   const table = makeTable(shape, scenario.size, scenario.others, lots.world);
   const input = join(folder, 'input.csv');
   writeFileSync(input, table.csv);
-  // A row without a key may be any record: nothing is retired then.
-  const withKeys = join(folder, 'with-keys.csv');
-  writeFileSync(withKeys, table.csv.replace(/^,.*\r\n/gm, ''));
 
   const timeline = openTimeline();
   const disk: Disk = {
@@ -125,8 +112,6 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   });
   const rights = openRights(timeline, lots.machine, REQUEST_MS + (SETTLE_MS.at(-1) ?? 0));
   const homes = MACHINES.map((name) => join(folder, name));
-  const exports = join(folder, 'exports');
-  mkdirSync(exports);
   const token = (n: number) => `token-${n}`;
   let tokenNumber = 0;
 
@@ -253,7 +238,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
       readonly run?: string;
       readonly kind?: 'import' | 'reconcile';
       readonly apply?: boolean;
-      readonly work?: (run: string, context: RunContext) => Promise<RunResult>;
+      readonly work?: Work;
     },
     more: { readonly cut?: Cut | undefined; readonly shared?: boolean } = {},
   ): Process {
@@ -413,166 +398,12 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     settleAll(folder);
   }
 
-  /** Undos that came to their end. */
-  const undos: string[] = [];
-  let extra = 0;
-
-  async function follow(after: After): Promise<void> {
-    network.weather = {
-      ...scenario.weather,
-      outages: scenario.weather.outages.map((one) => ({ ...one, at: one.at + timeline.now })),
-    };
-    service.setSwitches({ lag: scenario.switches.lag ?? 0 });
-    edits.plan(after.edits, after.over);
-    const later = (times: number, change: () => void) => {
-      for (let n = 0; n < times; n++) timeline.after(lots.world() * after.over, change, WORLD).background(true);
-    };
-    later(after.adds, () => {
-      const [id] = service.insert(shape.resource, [shape.body(`Added ${++extra}`, extra)]);
-      if (id !== undefined) edited(id);
-    });
-    later(after.removes, () => {
-      const all = service.raw(shape.resource);
-      const id = Number(all[Math.floor(lots.world() * all.length)]?.['id']);
-      if (all.length < 2) return;
-      service.remove(shape.resource, id);
-      edited(id);
-    });
-    if (after.do === 'export') return followExport(after);
-    if (after.do === 'edited') return followEdited(after);
-    return after.do === 'night' ? followNight(after) : followUndo(after);
-  }
-
-  /** A run in the weather, with its cut, and brought to its end; undefined where it does not come to one. */
-  async function finish(
-    machine: number,
-    what: string,
-    work: (run: string, context: RunContext) => Promise<RunResult>,
-    { cut, beside }: { readonly cut?: Cut | undefined; readonly beside?: number | undefined } = {},
-  ): Promise<{ readonly run: string; readonly result: RunResult } | undefined> {
-    let process = begin(machine, { work }, { cut });
-    const others: Process[] = [];
-    if (beside !== undefined) {
-      await pass(beside);
-      others.push(begin(machine, { kind: 'import' }));
-    }
-    await settle(process, ...others);
-    if (!runs.get(process.run)?.finished && (await bringToEnd()).includes(process.run)) {
-      // Nothing of it could be used by a later one.
-      process = begin(machine, { work });
-      await settle(process);
-    }
-    const { run } = process;
-    const { finished, result } = runs.get(run) ?? {};
-    if (finished && result) return { run, result };
-    if (!(process.error instanceof RunError && process.error.kind === 'usage'))
-      faults.push({ rule: 'comes-to-an-end', text: `${what}: ${process.error}` });
-    return undefined;
-  }
-
-  function exporting(target: string, editable: boolean) {
-    const { resource } = shape;
-    return (run: string, context: RunContext) =>
-      exportRecords({ run, resource, target, filter: [], editable, job: { name: resource } }, context);
-  }
-
-  async function followExport(after: Extract<After, { do: 'export' }>): Promise<void> {
-    const file = join(exports, `${++extra}.csv`);
-    const from = timeline.now - (scenario.switches.lag ?? 0);
-    const ended = await finish(0, 'export', exporting(file, false), after);
-    const consistency = ended?.result.summary.consistency;
-    const fields = [shape.keyField, shape.mapped, shape.unmapped];
-    if (ended) await judging(() => judgeExport({ history, file, consistency, fields, from, until: timeline.now }));
-  }
-
-  async function followEdited(after: Extract<After, { do: 'edited' }>): Promise<void> {
-    const file = join(exports, `${++extra}.csv`);
-    const from = timeline.now - (scenario.switches.lag ?? 0);
-    if (!(await finish(0, 'editable export', exporting(file, true)))) return;
-    const until = timeline.now;
-    const mine = changeCells(file, shape.mapped, after.cells, lots.world);
-    edits.plan(after.cells, 1_000);
-    // As long ago as what was read before a write may be, and longer.
-    if (lots.world() < 0.5) await pass(100_000);
-    const work = async (run: string, context: RunContext) => {
-      const changed = await loadJob(file.replace(/csv$/, 'yaml'), { jobsDir: exports });
-      return importFile({ file, job: changed, dryRun: false, force: true, run }, context);
-    };
-    const ended = await finish(0, 'import of a changed file', work, after);
-    if (!ended) return;
-    const { run, result } = ended;
-    const field = shape.mapped;
-    await judging(() => judgeEdited({ history, run, reports: result.reportDir, mine, field, from, until }));
-  }
-
-  async function followNight(after: Extract<After, { do: 'night' }>): Promise<void> {
-    const field = shape.mapped;
-    const all = { max_updates: '100%', max_orphans: '100%', max_cleared: '100%', max_change: '100%' };
-    const nightly = inlineReconcileJob({
-      ...reconciledJob,
-      orphans: { action: { set: { [field]: 'retired' } }, after: 1 },
-      brakes: { ...all, same_file: 'warn', unknown_keys: 'warn' },
-    });
-    const reconcile = (dryRun: boolean) => (run: string, context: RunContext) =>
-      reconcileFile({ file: withKeys, dryRun, force: true, run, job: nightly }, context);
-    let work = reconcile(false);
-    if (after.approved) {
-      const planned = await finish(0, 'plan of a night', reconcile(true));
-      if (!planned) return;
-      work = (run, context) => approveRun(planned.run, { run, by: 'A person' }, context);
-    }
-    const from = timeline.now - (scenario.switches.lag ?? 0);
-    const ended = await finish(0, 'night', work, after);
-    if (!ended) return;
-    const { run, result } = ended;
-    const { compared, orphans } = result.summary.reconcile ?? {};
-    // Records that have changed since it was planned stop an approved run.
-    const braked = result.summary.status === 'braked';
-    const whole = !braked && compared?.orphans_for_person === 0 && orphans?.held_reason === undefined;
-    const { keyField, columns, constants } = shape;
-    const mapped = [...Object.values(columns), ...constants];
-    const retired = { field, value: '"retired"' };
-    const heading = Object.keys(columns).find((one) => columns[one] === field) ?? '';
-    const told = { reports: result.reportDir, file: withKeys, heading };
-    await judging(() =>
-      judgeNight({ history, run, keys: table.keys, keyField, mapped, retired, from, whole, ...told }),
-    );
-  }
-
-  async function followUndo(after: Extract<After, { do: 'undo' }>): Promise<void> {
-    const { of, retire } = after;
-    const wrote = new Map<string, number>();
-    for (const moments of history.moments.values())
-      for (const { by } of moments) if (by !== undefined) wrote.set(by, (wrote.get(by) ?? 0) + 1);
-    const candidates = [...wrote]
-      .filter(([run]) => runs.get(run)?.finished && !undos.includes(run))
-      .sort((a, b) => b[1] - a[1]);
-    const target = of === 'undo' ? undos.at(-1) : candidates[0]?.[0];
-    const known = target === undefined ? undefined : runs.get(target);
-    if (target === undefined || !known?.result) return;
-    const field = retire === undefined ? undefined : shape[retire];
-    const more = field === undefined ? {} : { retire: { [field]: 'retired' } };
-    const work = (run: string, context: RunContext) => undoRun(target, { run, dryRun: false, ...more }, context);
-    const judge = (undo: string) =>
-      judging(() => {
-        const reports = runs.get(undo)?.result?.reportDir ?? '';
-        const retired = field === undefined ? undefined : { field, value: '"retired"' };
-        const run = { id: target, reports: known.result?.reportDir ?? '' };
-        return judgeUndo({ history, run, undo: { id: undo, reports }, retired });
-      });
-    const ended = await finish(known.machine, `undo of ${target}`, work, after);
-    if (!ended) return judging(() => judgeNothingToUndo(target, known.result?.reportDir ?? ''));
-    undos.push(ended.run);
-    await judge(ended.run);
-    await bringToEnd();
-    const from = committed;
-    const again = begin(known.machine, { work });
-    await settle(again);
-    await judge(again.run);
-    const { total, updated, unchanged } = ended.result.summary.rows;
-    const whole = total === updated + unchanged;
-    if (whole && committed > from) faults.push({ rule: 'undo-twice', text: `it sent ${committed - from} writes more` });
-  }
+  const aftermath = openAftermath({
+    ...{ scenario, shape, table, folder, timeline, network, service, edits, edited, history },
+    ...{ random: lots.world, runs, begin, settle, pass, bringToEnd, judging },
+    fault: (fault) => void faults.push(fault),
+    reconciled: reconciledJob,
+  });
 
   let open: number | undefined;
   let evidence: Evidence | undefined;
@@ -631,7 +462,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     evidence = gatherEvidence();
     again = service.commits.slice(quiet?.from);
     if (shape.making) faults.push(...judgeMade(service.raw(shape.making.resource), table.csv));
-    for (const after of scenario.after ?? []) await follow(after);
+    for (const after of scenario.after ?? []) await aftermath.follow(after);
     faults.push(...judgeUnique(service.raw(shape.resource), shape.keyField));
   } catch (error) {
     faults.push({
