@@ -207,26 +207,27 @@ export function openAftermath(world: World): { follow(after: After): Promise<voi
     const more = field === undefined ? {} : { retire: { [field]: 'retired' } };
     const work = (run: string, context: RunContext) => undoRun(target, { run, dryRun: false, ...more }, context);
     const undone = { id: target, reports: known.result.reportDir };
-    const judge = (id: string) =>
+    const judge = (id: string, from: number) =>
       judging(() => {
         const reports = runs.get(id)?.result?.reportDir ?? '';
         const retired = field === undefined ? undefined : { field, value: '"retired"' };
-        return judgeUndo({ history, run: undone, undo: { id, reports }, retired });
+        return judgeUndo({ history, run: undone, undo: { id, reports }, retired, from });
       });
+    const from = timeline.now;
     const ended = await finish(known.machine, `undo of ${target}`, work, after);
     if (!ended) return judging(() => judgeNothingToUndo(target, undone.reports));
     undos.push(ended.run);
-    await judge(ended.run);
+    await judge(ended.run, from);
     await bringToEnd();
-    const from = service.commits.length;
+    const [began, commits] = [timeline.now, service.commits.length];
     const again = begin(known.machine, { work });
     await settle(again);
-    await judge(again.run);
+    await judge(again.run, began);
     const { total, updated, unchanged } = ended.result.summary.rows;
     // An import beside it may have written its values once more.
     const whole = after.beside === undefined && total === updated + unchanged;
-    if (whole && service.commits.length > from)
-      fault({ rule: 'undo-twice', text: `it sent ${service.commits.length - from} writes more` });
+    if (whole && service.commits.length > commits)
+      fault({ rule: 'undo-twice', text: `it sent ${service.commits.length - commits} writes more` });
   }
 
   return { follow };

@@ -36,15 +36,16 @@ function readable(moments: readonly Moment[], index: number): Moment[] {
 
 /**
  * Contract, section 3: an undo puts back what the run wrote, and nothing else; what somebody changed since stays. `retired`: the
- * field that created records are given, and its value as JSON.
+ * field that created records are given, and its value as JSON. `from`: when the undo began.
  */
 export async function judgeUndo(given: {
   readonly history: History;
   readonly run: { readonly id: string; readonly reports: string };
   readonly undo: { readonly id: string; readonly reports: string };
   readonly retired: { readonly field: string; readonly value: string } | undefined;
+  readonly from: number;
 }): Promise<Violation[]> {
-  const { history, run, undo, retired } = given;
+  const { history, run, undo, retired, from } = given;
   const found: Violation[] = [];
   const say = (rule: string, text: string): void => void found.push({ rule, text: `undo of ${run.id}: ${text}` });
   const [told, undone] = [await readTold(run.reports), await readTold(undo.reports)];
@@ -63,7 +64,8 @@ export async function judgeUndo(given: {
       moments.flatMap((moment, index) => (moment.by !== undefined && one(moment.by) ? [index] : []));
     const itself = by((one) => one === run.id);
     // Of a run that was cut off before it sent the row, and found it written when it was taken up again: by another one.
-    const own = itself.length > 0 || outcome === undefined ? itself : by((one) => one !== undo.id);
+    const cutOff = itself.length === 0 && outcome !== undefined;
+    const own = cutOff ? by(() => true).filter((index) => (moments[index]?.at ?? 0) < from) : itself;
     const isOwn = (moment: Moment | undefined) => own.some((index) => moments[index] === moment);
     const first = own[0] ?? 0;
     const last = own.at(-1) ?? 0;
@@ -82,10 +84,10 @@ export async function judgeUndo(given: {
         const text = `${field} of record ${id}: ${old} became ${now}`;
         const fresh = readable(moments, index);
         const isFresh = fresh.some((one) => fieldOf(one, field) === now);
-        const from = own.length === 0 ? [] : [...readable(moments, first), ...moments.slice(first - 1, last)];
+        const then = own.length === 0 ? [] : [...readable(moments, first), ...moments.slice(first - 1, last)];
         const isOld = created
           ? retired?.field === field && retired.value === now
-          : from.some((one) => fieldOf(one, field) === now);
+          : then.some((one) => fieldOf(one, field) === now);
         if (own.length === 0 && !isFresh) say('undo-puts-back', `${text}, and the run never wrote to it`);
         else if (!isOld && !isFresh) say('undo-puts-back', `${text}, which it was not before the run`);
         const given = giver(moments, index - 1, field);
