@@ -526,6 +526,12 @@ export class RunStore {
     return { begun: n > 0, cutOff: cut > 0, lastAt: at, requests: { total, reads, writes, retries } };
   }
 
+  /** Whether anything was sent, or was about to be, for a row or an orphan. */
+  get sent(): boolean {
+    const any = (table: string) => `exists (select 1 from ${table} where op is not null)`;
+    return Number(this.prepare(`select ${any('rows')} or ${any('orphans')} as sent`).get()?.['sent']) === 1;
+  }
+
   /** A process takes the run up. `requests`: what it has sent; noted with every write where it has changed. */
   begin(requests: () => RequestTotals | undefined): void {
     this.#process = Number(this.prepare('select coalesce(max(number), 0) + 1 as n from process').get()?.['n']);

@@ -20,7 +20,7 @@ export interface OpenIntent {
  */
 export interface Past {
   readonly begun: boolean;
-  /** Whether anything was sent, or was about to be. */
+  /** Whether anything was sent, or was about to be, for whichever rows of the run. */
   readonly sent: boolean;
   /** The brakes on the plan let the run pass: what is left of it is not held against them again. */
   readonly passed: boolean;
@@ -54,10 +54,8 @@ export function readPast(store: RunStore, rows: RowStore): Past {
   const ids = numbersByPlace();
   const nameless = new Map<number, string>();
   let failed = 0;
-  let sent = false;
   for (const batch of rows.rows('op is not null or kind is not null')) {
     for (const { row, op, at, record, key, kind, id } of batch) {
-      sent ||= op !== undefined;
       if (kind === undefined && op !== undefined)
         open.set(row, { op, at: at ?? 0, ...(record === undefined ? {} : { id: record }) });
       if (kind === 'failed') failed++;
@@ -74,6 +72,7 @@ export function readPast(store: RunStore, rows: RowStore): Past {
       if (intent && before !== undefined) intent.before = (parseJson(before) as { record: Json }).record;
     }
   }
+  const { sent } = store;
   const { begun, cutOff, requests } = store.processes;
   const passed = store.kept('passed') === true;
   const finished = store.kept('finished') as Finished | undefined;

@@ -220,7 +220,7 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
  */
 function pastOf(store: RunStore): Past {
   const past = readPast(store, store.rows);
-  const begun = past.sent || readPast(store, store.orphans).sent || store.kept(REFERENCES_BEGUN) !== undefined;
+  const begun = past.sent || store.kept(REFERENCES_BEGUN) !== undefined;
   if (!past.begun || begun || past.finished) return past;
   store.forget();
   return { ...readPast(store, store.rows), requests: past.requests };
