@@ -14,7 +14,7 @@ import type { History } from './history.js';
 import { judgeEdited, judgeExport, judgeNight, judgeNothingToUndo, judgeUndo } from './judges.js';
 import type { Network } from './network.js';
 import type { Process } from './process.js';
-import type { After, Cut, Scenario } from './scenario.js';
+import type { After, Cut, Meanwhile, Scenario } from './scenario.js';
 import type { SimService } from './service.js';
 import { changeCells, type Shape, type Table } from './table.js';
 import { type Timeline, WORLD } from './timeline.js';
@@ -33,8 +33,6 @@ export interface World {
   readonly network: Network;
   readonly service: SimService;
   readonly edits: Edits;
-  /** Others changed the record. */
-  readonly edited: (id: number) => void;
   readonly history: History;
   readonly random: () => number;
   readonly runs: ReadonlyMap<
@@ -43,13 +41,15 @@ export interface World {
   >;
   readonly begin: (
     machine: number,
-    what: { readonly kind: 'import' } | { readonly work: Work },
+    what: { readonly work: Work },
     more?: { readonly cut?: Cut | undefined },
   ) => Process;
   readonly settle: (...processes: Process[]) => Promise<void>;
   readonly pass: (ms: number) => Promise<void>;
   /** In fair weather. Returns the runs that do not come to their end. */
   readonly bringToEnd: () => Promise<readonly string[]>;
+  /** The import of the file. */
+  readonly importing: Work;
   readonly judging: (judge: () => Violation[] | Promise<Violation[]>) => Promise<void>;
   readonly fault: (fault: Violation) => void;
   /** The job by which the file is reconciled. */
@@ -58,8 +58,8 @@ export interface World {
 
 /** What follows the runs of a scenario: each carried out in its weather, with its cut, and judged by all that the records ever were. */
 export function openAftermath(world: World): { follow(after: After): Promise<void> } {
-  const { scenario, shape, table, folder, timeline, network, service, edits, edited, history, random, runs } = world;
-  const { begin, settle, pass, bringToEnd, judging, fault, reconciled } = world;
+  const { scenario, shape, table, folder, timeline, network, service, edits, history, random, runs } = world;
+  const { begin, settle, pass, bringToEnd, importing, judging, fault, reconciled } = world;
   const exports = join(folder, 'exports');
   mkdirSync(exports);
   // A row without a key may be any record: nothing is retired then.
@@ -81,14 +81,14 @@ export function openAftermath(world: World): { follow(after: After): Promise<voi
     };
     later(after.adds, () => {
       const [id] = service.insert(shape.resource, [shape.body(`Added ${++extra}`, extra)]);
-      if (id !== undefined) edited(id);
+      if (id !== undefined) history.note(id);
     });
     later(after.removes, () => {
       const all = service.raw(shape.resource);
       const id = Number(all[Math.floor(random() * all.length)]?.['id']);
       if (all.length < 2) return;
       service.remove(shape.resource, id);
-      edited(id);
+      history.note(id);
     });
     if (after.do === 'export') return followExport(after);
     if (after.do === 'edited') return followEdited(after);
@@ -100,13 +100,13 @@ export function openAftermath(world: World): { follow(after: After): Promise<voi
     machine: number,
     what: string,
     work: Work,
-    { cut, beside }: { readonly cut?: Cut | undefined; readonly beside?: number | undefined } = {},
+    { cut, beside }: Pick<Meanwhile, 'cut' | 'beside'> = {},
   ): Promise<{ readonly run: string; readonly result: RunResult } | undefined> {
     let process = begin(machine, { work }, { cut });
     const others: Process[] = [];
     if (beside !== undefined) {
       await pass(beside);
-      others.push(begin(machine, { kind: 'import' }));
+      others.push(begin(machine, { work: importing }));
     }
     await settle(process, ...others);
     if (!runs.get(process.run)?.finished && (await bringToEnd()).includes(process.run)) {
@@ -123,9 +123,9 @@ export function openAftermath(world: World): { follow(after: After): Promise<voi
     return undefined;
   }
 
-  function exporting(target: string, editable: boolean) {
+  function exporting(target: string, editable: boolean): Work {
     const { resource } = shape;
-    return (run: string, context: RunContext) =>
+    return (run, context) =>
       exportRecords({ run, resource, target, filter: [], editable, job: { name: resource } }, context);
   }
 
@@ -147,7 +147,7 @@ export function openAftermath(world: World): { follow(after: After): Promise<voi
     edits.plan(after.cells, 1_000);
     // As long ago as what was read before a write may be, and longer.
     if (random() < 0.5) await pass(100_000);
-    const work = async (run: string, context: RunContext) => {
+    const work: Work = async (run, context) => {
       const changed = await loadJob(file.replace(/csv$/, 'yaml'), { jobsDir: exports });
       return importFile({ file, job: changed, dryRun: false, force: true, run }, context);
     };
@@ -166,8 +166,10 @@ export function openAftermath(world: World): { follow(after: After): Promise<voi
       orphans: { action: { set: { [field]: 'retired' } }, after: 1 },
       brakes: { ...all, same_file: 'warn', unknown_keys: 'warn' },
     });
-    const reconcile = (dryRun: boolean) => (run: string, context: RunContext) =>
-      reconcileFile({ file: withKeys, dryRun, force: true, run, job: nightly }, context);
+    const reconcile =
+      (dryRun: boolean): Work =>
+      (run, context) =>
+        reconcileFile({ file: withKeys, dryRun, force: true, run, job: nightly }, context);
     let work = reconcile(false);
     if (after.approved) {
       const planned = await finish(0, 'plan of a night', reconcile(true));
@@ -205,7 +207,7 @@ export function openAftermath(world: World): { follow(after: After): Promise<voi
     if (target === undefined || !known?.result) return;
     const field = retire === undefined ? undefined : shape[retire];
     const more = field === undefined ? {} : { retire: { [field]: 'retired' } };
-    const work = (run: string, context: RunContext) => undoRun(target, { run, dryRun: false, ...more }, context);
+    const work: Work = (run, context) => undoRun(target, { run, dryRun: false, ...more }, context);
     const undone = { id: target, reports: known.result.reportDir };
     const judge = (id: string, from: number) =>
       judging(() => {

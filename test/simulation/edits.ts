@@ -1,8 +1,8 @@
-import type { HttpRequest } from '../../src/service/transport/http.js';
 import type { Evidence, Violation } from '../invariants/evidence.js';
+import { FRESH_MS, type History } from './history.js';
 import type { SimService } from './service.js';
 import type { Shape } from './table.js';
-import { type Owner, type Timeline, WORLD } from './timeline.js';
+import { type Timeline, WORLD } from './timeline.js';
 
 /** What somebody else did to a record. */
 export interface Edit {
@@ -16,31 +16,21 @@ export interface Edit {
 export interface Edits {
   /** So many edits, spread over so many milliseconds from now on. */
   plan(records: number, over: number): void;
-  /** Follows the writes of the program. */
-  seen(moment: 'sent' | 'arrived' | 'read', request: HttpRequest, owner: Owner): void;
   /** Edits as the evidence takes them: those that may have been overwritten and were, left out. */
   survivors(): NonNullable<Evidence['edits']>;
   /** Edits of fields that no row sets, gone although nobody read the record so shortly before. */
   lost(): Violation[];
 }
 
-/** Contract, section 7: a record that was read longer ago is read again before its PUT. */
-const FRESH_MS = 60_000;
-/** Reading and sending take their time. */
-const ON_THE_WAY_MS = 11_000;
-
 export function openEdits(parts: {
   readonly timeline: Timeline;
   readonly service: SimService;
   readonly shape: Shape;
   readonly random: () => number;
-  readonly edited: (id: number) => void;
+  readonly history: History;
 }): Edits {
-  const { timeline, service, shape, random, edited } = parts;
+  const { timeline, service, shape, random, history } = parts;
   const edits: Edit[] = [];
-  const sentAt = new WeakMap<HttpRequest, number>();
-  /** For each record: its PUTs, when they were sent and when they took effect. */
-  const puts = new Map<number, { readonly sent: number; readonly took: number }[]>();
   let count = 0;
 
   function editOne(): void {
@@ -51,7 +41,7 @@ export function openEdits(parts: {
     const field = random() < 0.7 ? shape.unmapped : shape.mapped;
     const value = `edit ${++count}`;
     service.edit(shape.resource, id, { [field]: value });
-    edited(id);
+    history.note(id);
     edits.push({ at: timeline.now, id, field, value });
   }
 
@@ -62,22 +52,14 @@ export function openEdits(parts: {
   const latest = () => [...new Map(edits.map((edit) => [`${edit.id} ${edit.field}`, edit])).values()];
   const holds = ({ id, field, value }: Edit) => service.stored(shape.resource, id)?.[field] === value;
   /** Whether a PUT may have been made from the record as it was before the edit. */
-  const inWindow = ({ id, at }: Edit) =>
-    (puts.get(id) ?? []).some(({ sent, took }) => took >= at && sent - FRESH_MS - ON_THE_WAY_MS <= at);
+  const inWindow = (edit: Edit) =>
+    (history.moments.get(edit.id) ?? []).some(
+      ({ at, sent, by }) => by !== undefined && at >= edit.at && sent - FRESH_MS <= edit.at,
+    );
 
   return {
     plan(records, over) {
       for (let n = 0; n < records; n++) timeline.after(random() * over, editOne, WORLD).background(true);
-    },
-    seen(moment, request) {
-      if (request.method !== 'PUT' && request.method !== 'PATCH') return;
-      if (moment === 'sent') sentAt.set(request, timeline.now);
-      if (moment !== 'arrived') return;
-      const id = Number(/\/(\d+)$/.exec(request.path)?.[1]);
-      const sent = sentAt.get(request) ?? timeline.now;
-      const of = puts.get(id) ?? [];
-      of.push({ sent, took: timeline.now });
-      puts.set(id, of);
     },
     survivors: () =>
       edits

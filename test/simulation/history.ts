@@ -12,21 +12,24 @@ export interface Moment {
 /** Everything that the records of one resource ever were. */
 export interface History {
   readonly moments: ReadonlyMap<number, readonly Moment[]>;
-  /** Called when a record may have become another one. */
-  note(id: number, by: string | undefined, sent: number): void;
+  /** Called when a record has become another one; `by`: by a request of a run, else by others. */
+  note(id: number, by?: Pick<Moment, 'by' | 'sent'>): void;
 }
 
 export function openHistory(now: () => number, read: (id: number) => Moment['state']): History {
   const moments = new Map<number, Moment[]>();
   return {
     moments,
-    note(id, by, sent) {
+    note(id, { by, sent } = { by: undefined, sent: now() }) {
       const of = moments.get(id) ?? [];
       of.push({ at: now(), sent, by, state: read(id) });
       moments.set(id, of);
     },
   };
 }
+
+/** Contract, section 7: a record that was read a minute ago is read again before its PUT; and reading and sending take their time. */
+export const FRESH_MS = 71_000;
 
 /** The value of a field as it can be compared. */
 export const fieldOf = (moment: Moment | undefined, field: string): string =>

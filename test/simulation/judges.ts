@@ -2,10 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parse as parseCsv } from 'csv-parse/sync';
 import type { Violation } from '../invariants/evidence.js';
 import { readTold } from '../invariants/facts.js';
-import { fieldOf, type History, type Moment } from './history.js';
+import { FRESH_MS, fieldOf, type History, type Moment } from './history.js';
 
-/** Contract, section 7: a record that was read longer ago is read again before its PUT; and reading and sending take their time. */
-const FRESH_MS = 71_000;
 /** Codes of fields that an undo leaves as they are. */
 const LEFT = new Set([
   'changed_meanwhile',
@@ -32,6 +30,38 @@ function giver(moments: readonly Moment[], index: number, field: string): number
 function readable(moments: readonly Moment[], index: number): Moment[] {
   const { sent, at } = moments[index] as Moment;
   return moments.filter((_, n) => n < index && (moments[n + 1]?.at ?? at) >= sent - FRESH_MS);
+}
+
+/** A field that a write of a run gave another value; without a change, a record that it made. */
+interface Written {
+  readonly index: number;
+  readonly moment: Moment;
+  readonly change?: {
+    readonly field: string;
+    readonly was: Moment;
+    readonly old: string;
+    readonly now: string;
+    /** The value stood in the record a moment before, too: what was read may be older than what somebody changed. */
+    readonly isFresh: boolean;
+  };
+}
+
+/** What a run did to a record. */
+function* writtenBy(run: string, moments: readonly Moment[]): Generator<Written> {
+  for (const [index, moment] of moments.entries()) {
+    if (moment.by !== run) continue;
+    const was = moments[index - 1];
+    if (was?.state === undefined) {
+      yield { index, moment };
+      continue;
+    }
+    const fresh = readable(moments, index);
+    for (const field of fieldsOf(was, moment)) {
+      const [old, now] = [fieldOf(was, field), fieldOf(moment, field)];
+      const isFresh = fresh.some((one) => fieldOf(one, field) === now);
+      if (old !== now) yield { index, moment, change: { field, was, old, now, isFresh } };
+    }
+  }
 }
 
 /**
@@ -71,31 +101,24 @@ export async function judgeUndo(given: {
     const last = own.at(-1) ?? 0;
     const before = moments[first - 1];
     const created = before === undefined;
-    for (const [index, moment] of moments.entries()) {
-      if (moment.by !== undo.id) continue;
-      const was = moments[index - 1];
-      if (was?.state === undefined) {
+    const then = own.length === 0 ? [] : [...readable(moments, first), ...moments.slice(first - 1, last)];
+    for (const { index, moment, change } of writtenBy(undo.id, moments)) {
+      if (!change) {
         say('undo-puts-back', `it created record ${id}`);
         continue;
       }
-      for (const field of fieldsOf(was, moment)) {
-        const [old, now] = [fieldOf(was, field), fieldOf(moment, field)];
-        if (old === now) continue;
-        const text = `${field} of record ${id}: ${old} became ${now}`;
-        const fresh = readable(moments, index);
-        const isFresh = fresh.some((one) => fieldOf(one, field) === now);
-        const then = own.length === 0 ? [] : [...readable(moments, first), ...moments.slice(first - 1, last)];
-        const isOld = created
-          ? retired?.field === field && retired.value === now
-          : then.some((one) => fieldOf(one, field) === now);
-        if (own.length === 0 && !isFresh) say('undo-puts-back', `${text}, and the run never wrote to it`);
-        else if (!isOld && !isFresh) say('undo-puts-back', `${text}, which it was not before the run`);
-        const given = giver(moments, index - 1, field);
-        const others = moments[given];
-        if (!others || isOwn(others) || others.by === undo.id || given < first) continue;
-        if (others.at > moment.sent - FRESH_MS || own.some((at) => fieldOf(moments[at], field) === old)) continue;
-        say('undo-keeps-others', `${text}, which somebody had set at ${Math.round(others.at)} ms`);
-      }
+      const { field, old, now, isFresh } = change;
+      const text = `${field} of record ${id}: ${old} became ${now}`;
+      const isOld = created
+        ? retired?.field === field && retired.value === now
+        : then.some((one) => fieldOf(one, field) === now);
+      if (own.length === 0 && !isFresh) say('undo-puts-back', `${text}, and the run never wrote to it`);
+      else if (!isOld && !isFresh) say('undo-puts-back', `${text}, which it was not before the run`);
+      const given = giver(moments, index - 1, field);
+      const others = moments[given];
+      if (!others || isOwn(others) || others.by === undo.id || given < first) continue;
+      if (others.at > moment.sent - FRESH_MS || own.some((at) => fieldOf(moments[at], field) === old)) continue;
+      say('undo-keeps-others', `${text}, which somebody had set at ${Math.round(others.at)} ms`);
     }
     // What is called done is done.
     const line = lineOfId.get(id);
@@ -192,19 +215,12 @@ export async function judgeNight(given: {
   const say = (rule: string, text: string): void => void found.push({ rule, text: `night ${run}: ${text}` });
   for (const [id, moments] of history.moments) {
     const isOrphan = (state: Moment['state']) => state !== undefined && !keys.has(String(state[keyField]).trim());
-    for (const [index, moment] of moments.entries()) {
-      if (moment.by !== run) continue;
-      const was = moments[index - 1];
-      if (was?.state === undefined) {
-        if (isOrphan(moment.state)) say('night-orphans', `it made record ${id}, which no row means`);
-        continue;
-      }
-      for (const field of fieldsOf(was, moment)) {
-        const now = fieldOf(moment, field);
-        if (readable(moments, index).some((one) => fieldOf(one, field) === now)) continue;
-        const may = isOrphan(was.state) ? field === retired.field && now === retired.value : mapped.includes(field);
-        if (!may) say('night-orphans', `${field} of record ${id} (${was.state[keyField]}) became ${now}`);
-      }
+    for (const { moment, change } of writtenBy(run, moments)) {
+      if (!change && isOrphan(moment.state)) say('night-orphans', `it made record ${id}, which no row means`);
+      if (!change || change.isFresh) continue;
+      const { field, was, now } = change;
+      const may = isOrphan(was.state) ? field === retired.field && now === retired.value : mapped.includes(field);
+      if (!may) say('night-orphans', `${field} of record ${id} (${was.state?.[keyField]}) became ${now}`);
     }
     const end = moments.at(-1);
     const atRest = moments.every(({ at, by }) => at < from || by === run);
@@ -241,23 +257,15 @@ export async function judgeEdited(given: {
   const say = (rule: string, text: string): void => void found.push({ rule, text: `changed file, ${run}: ${text}` });
   for (const [id, moments] of history.moments) {
     const wanted = JSON.stringify(mine.get(id));
-    for (const [index, moment] of moments.entries()) {
-      if (moment.by !== run) continue;
-      const was = moments[index - 1];
-      if (was?.state === undefined) {
-        say('edited-alone', `it made record ${id}`);
-        continue;
-      }
-      for (const one of fieldsOf(was, moment)) {
-        const [old, now] = [fieldOf(was, one), fieldOf(moment, one)];
-        if (readable(moments, index).some((other) => fieldOf(other, one) === now)) continue;
-        const text = `${one} of record ${id}: ${old} became ${now}`;
-        if (one !== field || now !== wanted) say('edited-alone', text);
-        const exported = moments.filter(({ at }, n) => at <= until && (moments[n + 1]?.at ?? until) >= from);
-        if (exported.some((other) => fieldOf(other, one) === old)) continue;
-        const { at } = moments[giver(moments, index - 1, one)] as Moment;
-        if (at < moment.sent - FRESH_MS) say('edited-keeps-others', `${text}, which somebody had set since the export`);
-      }
+    const exported = moments.filter(({ at }, n) => at <= until && (moments[n + 1]?.at ?? until) >= from);
+    for (const { index, moment, change } of writtenBy(run, moments)) {
+      if (!change) say('edited-alone', `it made record ${id}`);
+      if (!change || change.isFresh) continue;
+      const text = `${change.field} of record ${id}: ${change.old} became ${change.now}`;
+      if (change.field !== field || change.now !== wanted) say('edited-alone', text);
+      if (exported.some((other) => fieldOf(other, change.field) === change.old)) continue;
+      const { at } = moments[giver(moments, index - 1, change.field)] as Moment;
+      if (at < moment.sent - FRESH_MS) say('edited-keeps-others', `${text}, which somebody had set since the export`);
     }
   }
   for (const { row, outcome, id } of (await readTold(reports)).lines) {

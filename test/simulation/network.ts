@@ -46,8 +46,8 @@ export interface NetworkOptions {
   readonly requestMs: number;
   /** How long after a request went out the service may still carry it out at the latest. */
   readonly latestCommitMs: () => number;
-  /** Told right before a request goes out, and right before it takes effect. */
-  readonly seen: (moment: 'sent' | 'arrived' | 'read', request: HttpRequest, owner: Owner) => void;
+  /** Told right before a request takes effect, with when it went out. */
+  readonly arriving: (owner: Owner, sent: number) => void;
 }
 
 /** The way between simulated processes and the service. */
@@ -65,7 +65,7 @@ export interface Network {
 const ABANDONED_MS = 10_000;
 
 export function openNetwork(options: NetworkOptions): Network {
-  const { timeline, service, random, requestMs, seen } = options;
+  const { timeline, service, random, requestMs, arriving } = options;
   const late = new Map<symbol, { readonly owner: Owner; readonly at: number; bring(ms: number): void }>();
   let weather = FAIR;
   let open = 0;
@@ -138,6 +138,7 @@ export function openNetwork(options: NetworkOptions): Network {
 
   /** What becomes of a request. `told` is called once, at the moment the process hears of it. */
   function carry(request: HttpRequest, owner: Owner, told: (exchange: Exchange) => void): void {
+    const sent = timeline.now;
     const write = request.method !== 'GET';
     const there = between(...weather.latency) / 2;
     const back = between(...weather.latency) / 2;
@@ -161,7 +162,7 @@ export function openNetwork(options: NetworkOptions): Network {
       timeline.after(
         ms,
         () => {
-          seen('arrived', request, owner);
+          arriving(owner, sent);
           then(() => limited() ?? execute(request));
         },
         WORLD,
@@ -240,25 +241,22 @@ export function openNetwork(options: NetworkOptions): Network {
         arrive(there, (given) => tell(back, fault('cut', true, given().status)));
         break;
       case undefined:
-        arrive(there, (given) => {
-          const exchange = answer(given());
-          if (request.method === 'GET') seen('read', request, owner);
-          tell(back, exchange);
-        });
+        arrive(there, (given) => tell(back, answer(given())));
         break;
     }
   }
 
   /** Never answered; carried out when nobody waits for it any more, or just before. */
   function lateCommit(request: HttpRequest, owner: Owner, allowed: number): void {
-    const at = timeline.now + Math.max(allowed, between(0.5 * allowed, options.latestCommitMs()));
+    const sent = timeline.now;
+    const at = sent + Math.max(allowed, between(0.5 * allowed, options.latestCommitMs()));
     const id = Symbol();
     const put = (ms: number) =>
       timeline.after(
         ms,
         () => {
           late.delete(id);
-          seen('arrived', request, owner);
+          arriving(owner, sent);
           execute(request);
         },
         WORLD,
@@ -293,7 +291,6 @@ export function openNetwork(options: NetworkOptions): Network {
             if (closed || over) return Promise.reject(new Error('the connection to the service is closed'));
             const { owner } = timeline;
             const one = new Promise<Exchange>((resolve) => {
-              seen('sent', request, owner);
               carry(request, owner, (exchange) => {
                 own.delete(one);
                 live.delete(one);

@@ -17,7 +17,6 @@ import type { Commit } from '../../src/sandbox/service.js';
 import { readAddress } from '../../src/service/address.js';
 import type { Clock } from '../../src/service/clock.js';
 import { openPacer } from '../../src/service/pace/gate.js';
-import type { HttpRequest } from '../../src/service/transport/http.js';
 import { openToken } from '../../src/service/transport/token.js';
 import { check, secondRunQuiet } from '../invariants/check.js';
 import type { Evidence, Violation } from '../invariants/evidence.js';
@@ -83,7 +82,6 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   /** Run of each process; and whose request takes effect at this moment. */
   const runOf = new Map<Owner, string>();
   let arrived: { readonly by: string | undefined; readonly sent: number } = { by: undefined, sent: 0 };
-  const sentAt = new WeakMap<HttpRequest, number>();
   const history = openHistory(
     () => timeline.now,
     (id) => service.stored(shape.resource, id),
@@ -92,22 +90,19 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     () => EPOCH + timeline.now,
     (commit) => {
       committed++;
-      if (commit.resource === shape.resource) history.note(commit.id, arrived.by, arrived.sent);
+      if (commit.resource === shape.resource) history.note(commit.id, arrived);
       digest.update(`${timeline.now.toFixed(3)} ${commit.method} ${commit.resource} ${commit.id} ${commit.body}\n`);
     },
   );
-  const edited = (id: number) => history.note(id, undefined, timeline.now);
-  const edits = openEdits({ timeline, service, shape, random: lots.world, edited });
+  const edits = openEdits({ timeline, service, shape, random: lots.world, history });
   const network = openNetwork({
     timeline,
     service,
     random: lots.net,
     requestMs: REQUEST_MS,
     latestCommitMs: () => REQUEST_MS + (SETTLE_MS.at(-1) ?? 0) * 0.9,
-    seen(moment, request, owner) {
-      if (moment === 'sent') sentAt.set(request, timeline.now);
-      if (moment === 'arrived') arrived = { by: runOf.get(owner), sent: sentAt.get(request) ?? timeline.now };
-      edits.seen(moment, request, owner);
+    arriving(owner, sent) {
+      arrived = { by: runOf.get(owner), sent };
     },
   });
   const rights = openRights(timeline, lots.machine, REQUEST_MS + (SETTLE_MS.at(-1) ?? 0));
@@ -132,7 +127,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   if (shape.resource === 'contract') service.insert('supplier', [{ name: 'The supplier' }]);
   service.insert(shape.resource, table.before);
   const before = service.raw(shape.resource);
-  for (const record of before) edited(Number(record['id']));
+  for (const record of before) history.note(Number(record['id']));
   service.setSwitches(scenario.switches);
   service.tokens = new Set([token(0)]);
   for (const home of homes) {
@@ -231,20 +226,23 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     };
   }
 
+  const importing: Work = (run, context) =>
+    importFile({ file: input, job: imported, dryRun: false, force: false, run }, context);
+  const reconciling =
+    (apply: boolean): Work =>
+    (run, context) =>
+      reconcileFile({ file: input, job: reconciled, dryRun: !apply, force: true, run }, context);
+
   /** Begins a process; a run without an id is a new one. */
   function begin(
     machine: number,
-    what: {
-      readonly run?: string;
-      readonly kind?: 'import' | 'reconcile';
-      readonly apply?: boolean;
-      readonly work?: Work;
-    },
+    what: { readonly run: string } | { readonly work: Work },
     more: { readonly cut?: Cut | undefined; readonly shared?: boolean } = {},
   ): Process {
     const host = hosts[machine] as Host;
     const owner = `${MACHINES[machine]}.${++launched}`;
-    const run = what.run ?? newRunId(new Date(EPOCH + timeline.now + (offsets.get(MACHINES[machine] ?? '') ?? 0)));
+    const run =
+      'run' in what ? what.run : newRunId(new Date(EPOCH + timeline.now + (offsets.get(MACHINES[machine] ?? '') ?? 0)));
     if (!runs.has(run)) {
       runs.set(run, { machine, finished: false });
       order.push(run);
@@ -255,12 +253,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
       { owner, run, cut: more.cut },
       (signal) => {
         const context = contextFor(machine, owner, signal, more.shared ?? false);
-        if (what.run !== undefined) return resumeRun(run, context);
-        if (what.work) return what.work(run, context);
-        const dryRun = what.kind === 'reconcile' && what.apply === false;
-        const request = { file: input, dryRun, force: what.kind === 'reconcile', run };
-        if (what.kind === 'reconcile') return reconcileFile({ ...request, job: reconciled }, context);
-        return importFile({ ...request, job: imported }, context);
+        return 'run' in what ? resumeRun(run, context) : what.work(run, context);
       },
       watch,
     );
@@ -305,9 +298,9 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   async function take(step: Step): Promise<void> {
     switch (step.do) {
       case 'import':
-        return settle(begin(0, { kind: 'import' }, { cut: step.cut }));
+        return settle(begin(0, { work: importing }, { cut: step.cut }));
       case 'reconcile':
-        return settle(begin(0, { kind: 'reconcile', apply: step.apply }, { cut: step.cut }));
+        return settle(begin(0, { work: reconciling(step.apply) }, { cut: step.cut }));
       case 'resume': {
         const run = unfinished().at(-1) ?? [...runs.keys()].at(-1);
         return run === undefined ? undefined : settle(begin(runs.get(run)?.machine ?? 0, { run }, { cut: step.cut }));
@@ -317,7 +310,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
         if (toRetry() === undefined) {
           const outage = { at: timeline.now + step.away, ms: 60_000, how: 'refused' as const };
           network.weather = { ...network.weather, outages: [...network.weather.outages, outage] };
-          await settle(begin(0, { kind: 'import' }));
+          await settle(begin(0, { work: importing }));
         }
         const run = toRetry();
         const known = run === undefined ? undefined : runs.get(run);
@@ -328,14 +321,14 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
         return settle(process);
       }
       case 'two': {
-        const first = begin(0, { kind: 'import' }, { shared: true });
+        const first = begin(0, { work: importing }, { shared: true });
         await pass(step.apart);
-        const second = begin(1, { kind: 'import' }, { shared: true });
+        const second = begin(1, { work: importing }, { shared: true });
         if (step.loseAfter !== undefined) timeline.after(step.loseAfter, rights.lose, WORLD);
         return settle(first, second);
       }
       case 'again': {
-        const first = begin(0, { kind: 'import' });
+        const first = begin(0, { work: importing });
         await pass(step.after);
         return settle(first, begin(0, { run: first.run }));
       }
@@ -399,8 +392,8 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   }
 
   const aftermath = openAftermath({
-    ...{ scenario, shape, table, folder, timeline, network, service, edits, edited, history },
-    ...{ random: lots.world, runs, begin, settle, pass, bringToEnd, judging },
+    ...{ scenario, shape, table, folder, timeline, network, service, edits, history },
+    ...{ random: lots.world, runs, begin, settle, pass, bringToEnd, judging, importing },
     fault: (fault) => void faults.push(fault),
     reconciled: reconciledJob,
   });
@@ -411,9 +404,9 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   let again: readonly Commit[] = [];
   const idsByName = (resource: 'supplier') =>
     Object.fromEntries(service.raw(resource).map(({ id, name }) => [String(name), id]));
+  const reportsOf = (run: string) => runs.get(run)?.result?.reportDir ?? '';
   const gatherEvidence = (): Evidence => {
     const told = order.filter((run) => runs.get(run)?.finished);
-    const reportsOf = (run: string) => runs.get(run)?.result?.reportDir ?? '';
     return {
       resource: shape.resource,
       keyField: shape.keyField,
@@ -431,7 +424,8 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
       ...(open === undefined ? {} : { open }),
     };
   };
-  let quiet: { first: string; second: string; from: number } | undefined;
+  /** The last two imports. */
+  const quiet: string[] = [];
   try {
     activate(machine);
     network.weather = scenario.weather;
@@ -452,15 +446,15 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     service.setSwitches({ lag: 0 });
     await bringToEnd();
     open = network.open + kills + unnoted;
-    for (const name of ['last', 'once more'] as const) {
-      const from = committed;
-      const process = begin(0, { kind: 'import' });
+    let from = 0;
+    for (let n = 0; n < 2; n++) {
+      from = committed;
+      const process = begin(0, { work: importing });
       await settle(process);
-      if (name === 'last') quiet = { first: process.run, second: '', from };
-      else if (quiet) quiet = { first: quiet.first, second: process.run, from };
+      quiet.push(process.run);
     }
     evidence = gatherEvidence();
-    again = service.commits.slice(quiet?.from);
+    again = service.commits.slice(from);
     if (shape.making) faults.push(...judgeMade(service.raw(shape.making.resource), table.csv));
     for (const after of scenario.after ?? []) await aftermath.follow(after);
     faults.push(...judgeUnique(service.raw(shape.resource), shape.keyField));
@@ -479,9 +473,9 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   try {
     const judged = evidence ?? gatherEvidence();
     violations.push(...(await check(judged)), ...edits.lost());
-    if (quiet?.second) {
-      const dirs = [quiet.first, quiet.second].map((run) => runs.get(run)?.result?.reportDir ?? '');
-      const found = await secondRunQuiet(dirs[0] ?? '', dirs[1] ?? '', again);
+    if (quiet.length === 2) {
+      const [first = '', second = ''] = quiet.map(reportsOf);
+      const found = await secondRunQuiet(first, second, again);
       // Where the job refuses records that exist, its own are refused the second time.
       violations.push(...found.filter(({ row }) => scenario.existing !== 'fail' || row === undefined));
     }

@@ -41,16 +41,16 @@ export type After =
       readonly of: 'run' | 'undo';
       /** Which field created records are given a value in. */
       readonly retire?: 'mapped' | 'unmapped' | undefined;
-      readonly cut?: Cut | undefined;
     })
-  | (Meanwhile & { readonly do: 'export'; readonly cut?: Cut | undefined })
+  | (Meanwhile & { readonly do: 'export' })
   /** An editable file is exported, a person changes so many cells, and it is imported. */
-  | (Meanwhile & { readonly do: 'edited'; readonly cells: number; readonly cut?: Cut | undefined })
+  | (Meanwhile & { readonly do: 'edited'; readonly cells: number })
   /** The file is reconciled, and what it does not hold is retired. `approved`: by the plan of a run before that only reports. */
-  | (Meanwhile & { readonly do: 'night'; readonly approved?: boolean; readonly cut?: Cut | undefined });
+  | (Meanwhile & { readonly do: 'night'; readonly approved?: boolean });
 
-/** What others do meanwhile: records that they edit, add and remove, over so many milliseconds. */
+/** Where it is cut off, and what others do meanwhile: records that they edit, add and remove, over so many milliseconds. */
 export interface Meanwhile {
+  readonly cut?: Cut | undefined;
   /** So many milliseconds later the file is imported once more beside it. */
   readonly beside?: number | undefined;
   readonly edits: number;

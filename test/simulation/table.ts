@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
 import type { Evidence } from '../invariants/evidence.js';
 
 /** What a simulated world imports into. */
@@ -215,7 +216,6 @@ export function changeCells(
     row[column] = `mine ${n}`;
     mine.set(Number(row[id]), `mine ${n}`);
   }
-  const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
-  writeFileSync(file, [headings, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join(''));
+  writeFileSync(file, stringify([headings, ...rows], { record_delimiter: 'windows' }));
   return mine;
 }
