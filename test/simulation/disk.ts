@@ -35,9 +35,14 @@ export function mount(given: Disk | undefined): void {
   for (const connection of connections.keys()) hangUp(connection);
 }
 
-const text = (path: unknown): string => (typeof path === 'string' ? path : path instanceof URL ? path.pathname : '');
+const text = (path: unknown): string => {
+  if (typeof path === 'string' || Buffer.isBuffer(path)) return path.toString();
+  return path instanceof URL ? path.pathname : '';
+};
 const isOurs = (path: unknown): boolean =>
-  disk !== undefined && activeMachine() !== undefined && text(path).startsWith(disk.root);
+  disk !== undefined &&
+  activeMachine() !== undefined &&
+  [disk.root, '/proc/self/fd/'].some((at) => text(path).startsWith(at));
 
 /** Files that a process has open. */
 export function openFiles(owner: string): string[] {
@@ -192,6 +197,14 @@ class SimHandle {
   }
   readFile(options?: BufferEncoding | { encoding?: BufferEncoding }) {
     return this.later(() => real.readFileSync(this.fd, options));
+  }
+  async *createReadStream() {
+    const buffer = Buffer.alloc(65_536);
+    for (;;) {
+      const { bytesRead } = await this.read(buffer);
+      if (bytesRead === 0) return;
+      yield Buffer.from(buffer.subarray(0, bytesRead));
+    }
   }
   stat(options?: fs.StatOptions) {
     return this.later(() => real.fstatSync(this.fd, options));

@@ -7,6 +7,7 @@ import { installDisk } from './disk.js';
 import { installMachine } from './machine.js';
 import type { Played } from './play.js';
 import { type Scenario, scenarios } from './scenario.js';
+import type { WorkerScenario } from './workers.js';
 
 /**
  * Plays scenarios until so many rows have been simulated, or time is up. Each line on stdout is a JSON object: `violation` for each
@@ -17,6 +18,7 @@ import { type Scenario, scenarios } from './scenario.js';
  *   --only N        play so many scenarios        --most N      rows of a file at the most
  *   --file PATH     play the scenarios of a list  --shrink N    seconds for making a violating scenario smaller
  *   --verbose       a line for every scenario
+ *   --workers       worlds of two workers on a queue and a drop folder
  */
 const { values } = parseArgs({
   options: {
@@ -28,12 +30,14 @@ const { values } = parseArgs({
     file: { type: 'string' },
     shrink: { type: 'string', default: '0' },
     verbose: { type: 'boolean', default: false },
+    workers: { type: 'boolean', default: false },
   },
 });
 
 installMachine();
 installDisk();
 const { playSafely: play } = await import('./play.js');
+const { drawWorkers, playWorkers } = await import('./workers.js');
 // What runs load on their way: to load it takes true time, in which the simulated world would stand still.
 await Promise.all([
   import('../../src/files/csv/read.js'),
@@ -42,6 +46,11 @@ await Promise.all([
   import('../../src/runs/reconcile.js'),
   import('csv-parse/sync'),
 ]);
+
+interface Listed {
+  readonly scenario?: Scenario;
+  readonly workers?: WorkerScenario;
+}
 
 const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'rowferry-sim-'));
@@ -58,7 +67,19 @@ function count(played: Played): void {
   sums.events += played.events;
 }
 
+async function oneOfWorkers(seed: number): Promise<void> {
+  const scenario = drawWorkers(seed);
+  const played = await playWorkers(scenario, folder);
+  count(played);
+  const { violations, ...facts } = played;
+  if (values.verbose) say({ kind: 'scenario', seed, ...facts });
+  if (violations.length === 0) return;
+  sums.violating++;
+  say({ kind: 'violation', seed, violations: violations.slice(0, 8), scenario });
+}
+
 async function one(seed: number): Promise<void> {
+  if (values.workers) return oneOfWorkers(seed);
   let last: { scenario: Scenario; played: Played } | undefined;
   const property = fc.asyncProperty(scenarios(Number(values.most)), async (scenario) => {
     const played = await play(scenario, folder);
@@ -94,9 +115,9 @@ async function shrink(seed: number): Promise<void> {
 
 try {
   if (values.file !== undefined) {
-    const listed = JSON.parse(readFileSync(values.file, 'utf8')) as readonly { readonly scenario: Scenario }[];
-    for (const [index, { scenario }] of listed.entries()) {
-      const played = await play(scenario, folder);
+    const listed = JSON.parse(readFileSync(values.file, 'utf8')) as readonly Listed[];
+    for (const [index, { scenario, workers }] of listed.entries()) {
+      const played = workers ? await playWorkers(workers, folder) : await play(scenario as Scenario, folder);
       count(played);
       if (played.violations.length > 0) sums.violating++;
       say({ kind: 'played', index, ...played, violations: played.violations.slice(0, 8) });

@@ -57,6 +57,15 @@ describe('simulated worlds', () => {
     }
   }, 180_000);
 
+  it('the promise holds for two workers on one queue and one drop folder that die, end, lose the queue and fill their disk (7, 31, 37)', async () => {
+    const lines = await simulate('--workers', '--seed', '1', '--seconds', '8');
+    expect(told(lines)).toEqual([]);
+    const total = lines.at(-1);
+    expect(total?.kind).toBe('total');
+    expect(total?.rows).toBeGreaterThan(0);
+    expect(total?.kills).toBeGreaterThan(0);
+  }, 180_000);
+
   it('the same seed does the same in another process, event by event', async () => {
     const once = ['--seed', '4711', '--only', '2', '--most', '40', '--verbose'];
     const [first, second] = await Promise.all([simulate(...once), simulate(...once)]);

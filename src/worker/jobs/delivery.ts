@@ -15,7 +15,7 @@ import { runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
 import type { Summary } from '../../runs/run/present.js';
 import { undoRun } from '../../runs/undo.js';
-import { isAway } from '../store/faults.js';
+import { isAway, isJobLost } from '../store/faults.js';
 import type { Store } from '../store/port.js';
 import { alreadyEnded, endAfterRun, endRefused, endRepeated, isHere, type RepeatedSummary } from './claims.js';
 import type { FitData, JobKind } from './data.js';
@@ -379,7 +379,7 @@ export class Delivery {
     if (stop.aborted || error instanceof RunInterrupted) {
       return stop.reason === 'SIGTERM' ? handedBack(this.state) : new PutBack(SOON_MS, this.state);
     }
-    if (isAway(error)) return error;
+    if (isAway(error) || isJobLost(error)) return error;
     const kind = failureKind(error, !this.isLastAttempt);
     if (kind === 'later') return new PutBack(SOON_MS);
     const text = failureText(error, secrets);
