@@ -74,6 +74,8 @@ export interface StoredRequest
 export interface Run extends Shell<StoredRequest> {
   readonly job: RowsJob;
   readonly source: OpenSource;
+  /** The whole file: how its dates and amounts are written does not depend on the rows that a retry takes up. */
+  readonly whole: OpenSource;
   readonly store: RunStore;
   /** Where it is noted what becomes of the rows at work: those of the file, or orphans. */
   readonly rowStore: RowStore;
@@ -170,6 +172,7 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
       ...shell,
       job,
       source,
+      whole: mended,
       store: opened,
       rowStore: opened.rows,
       now: readingClock(clock),
