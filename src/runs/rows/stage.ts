@@ -80,10 +80,10 @@ const SAMPLE = 2_000;
  * are resolved at once.
  */
 export async function stageRows(run: Run, connection: Connection): Promise<Staged> {
-  const { job, source, whole } = run;
+  const { job, source, shows } = run;
   const { jsonRows = false } = run.request;
   if (!jsonRows) await assertRightFile(run);
-  const input = { ...(await mappingInput(job, whole, connection)), jsonRows };
+  const input = { ...(await mappingInput(job, shows, connection)), jsonRows };
   const mapping = compileMapping(input);
   const compared =
     job.kind === 'reconcile' ? compileCompare(job, connection.spec, input.catalogue, mapping) : undefined;

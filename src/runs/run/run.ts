@@ -6,7 +6,7 @@ import type { Correction } from '../../model/correction.js';
 import { RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
 import { noOutcomes, type OutcomeCounts } from '../../model/outcome.js';
-import type { OpenSource, SourceOptions } from '../../model/source.js';
+import type { OpenSource } from '../../model/source.js';
 import { holdsCorrections } from '../../pipeline/map/headings.js';
 import { REPORTS } from '../../report/finish.js';
 import { readingClock } from '../../service/clock.js';
@@ -29,6 +29,7 @@ import {
   type Shell,
   type StoredRun,
 } from './shell.js';
+import { asHandedBack, sourceOptions } from './table.js';
 
 /** What a run of rows is: an import, a reconciliation, or the undoing of another run. */
 export type RowsKind = 'import' | 'reconcile' | 'undo';
@@ -74,8 +75,8 @@ export interface StoredRequest
 export interface Run extends Shell<StoredRequest> {
   readonly job: RowsJob;
   readonly source: OpenSource;
-  /** The whole file: how its dates and amounts are written does not depend on the rows that a retry takes up. */
-  readonly whole: OpenSource;
+  /** What shows how dates and amounts are written: the whole file, also where a few rows of it are taken up or come back corrected. */
+  readonly shows: OpenSource;
   readonly store: RunStore;
   /** Where it is noted what becomes of the rows at work: those of the file, or orphans. */
   readonly rowStore: RowStore;
@@ -153,7 +154,8 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
     });
     const opened = new RunStore(folder.store, { durable: !request.dryRun });
     store = opened;
-    const mended = withCorrections(whole, request.corrections, (text) => run.warn(text));
+    const table = await asHandedBack(settings.home, folder.run, request, whole, opened);
+    const mended = withCorrections(table.source, request.corrections, (text) => run.warn(text));
     const source = request.lineage?.retries === undefined ? mended : onlyRows(mended, knownRows(opened));
     const past = pastOf(opened);
     reached('past-read');
@@ -172,7 +174,7 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
       ...shell,
       job,
       source,
-      whole: mended,
+      shows: table.shows === table.source ? mended : table.shows,
       store: opened,
       rowStore: opened.rows,
       now: readingClock(clock),
@@ -235,20 +237,6 @@ function noteWarning(store: RunStore, text: string): void {
   } catch {
     // Whoever sends next meets the same failure.
   }
-}
-
-/** How the file of a job is opened. */
-export function sourceOptions({ source, columns }: RowsJob): SourceOptions {
-  const { format, header_row, encoding, delimiter, sheet, footer } = source;
-  return {
-    format,
-    header_row,
-    expect: Object.entries(columns).flatMap(([heading, target]) => (target === null ? [] : [heading])),
-    encoding,
-    delimiter,
-    ...(footer === undefined ? {} : { footer }),
-    ...(sheet === undefined ? {} : { sheet }),
-  };
 }
 
 /** A private copy has a name of its own; people know the file by theirs. */

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { openSource } from '../../files/open.js';
 import { RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
 import type { OpenSource } from '../../model/source.js';
@@ -15,7 +14,8 @@ import { mappingInput } from '../rows/stage.js';
 import { withCorrections } from '../run/corrections.js';
 import { readRequest } from '../run/earlier-run.js';
 import { runFolder } from '../run/layout.js';
-import { type Run, sourceOptions } from '../run/run.js';
+import type { Run } from '../run/run.js';
+import { type Table, tableOf } from '../run/table.js';
 
 /** A record that the run created, as its file made it. */
 export interface CreatedRecord {
@@ -39,8 +39,8 @@ export async function readCreated(
   created: ReadonlyMap<number, boolean>,
   fields: readonly string[],
 ): Promise<ReadonlyMap<number, CreatedRecord>> {
-  const { job, source, jsonRows } = await originalOf(run);
-  const mapping = compileMapping({ ...(await mappingInput(job, source, connection)), jsonRows });
+  const { job, source, shows, jsonRows } = await originalOf(run);
+  const mapping = compileMapping({ ...(await mappingInput(job, shows, connection)), jsonRows });
   const wanted = new Set([...fields, ...mapping.key]);
   const { service, known, readAll } = connection;
   const rows = () => createdRows(source, mapping, created, wanted);
@@ -67,9 +67,7 @@ export async function readCreated(
   return found;
 }
 
-async function originalOf(
-  run: Run,
-): Promise<{ readonly job: RowsJob; readonly source: OpenSource; readonly jsonRows: boolean }> {
+async function originalOf(run: Run): Promise<Table & { readonly job: RowsJob; readonly jsonRows: boolean }> {
   const folder = runFolder(run.settings.home, run.request.lineage?.undoes ?? '');
   const request = await readRequest(folder);
   if (!request) {
@@ -78,14 +76,13 @@ async function originalOf(
       `The folder of the run ${folder.run} is gone: what its file gave to the records it created cannot be told any more. Bring ${folder.dir} back, or look at these records in the service.`,
     );
   }
-  const { job } = request.job;
+  const table = await tableOf(run.settings.home, folder.run);
+  const source = withCorrections(table.source, request.corrections);
   return {
-    job,
+    job: request.job.job,
     jsonRows: request.jsonRows ?? false,
-    source: withCorrections(
-      await openSource(join(folder.dir, 'work', request.source), sourceOptions(job)),
-      request.corrections,
-    ),
+    source,
+    shows: table.shows === table.source ? source : table.shows,
   };
 }
 
