@@ -196,6 +196,25 @@ it('a fault of a field of several columns stands at the first of them that holds
   expect(run.faults.map(({ column, code }) => `${column} ${code}`)).toEqual(['Title too_long']);
 });
 
+it('a field of several columns has nothing of cells that mean blank, nor of a column that may be missing', async () => {
+  const job = {
+    kind: 'import',
+    resource: 'supplier',
+    source: { null_values: ['NULL'] },
+    match: { key: 'name' },
+    columns: { N: 'name', A: { field: 'city', optional: true }, Q: 'phone' },
+    computed: { general_description: '{A}{Q}' },
+  };
+  await desk.import(await desk.file('n.csv', 'N,A,Q\nboth,NULL,NULL\none,NULL,5\n'), job);
+  await desk.import(await desk.file('m.csv', 'N,Q\nlacks,6\n'), job);
+  const made = desk.sandbox.records('supplier').map((one) => [one['name'], one['general_description'] ?? '']);
+  expect(made).toEqual([
+    ['both', ''],
+    ['one', '5'],
+    ['lacks', '6'],
+  ]);
+});
+
 it('jobs are told what does not fit', async () => {
   expect(problems(JOB)).toEqual([]);
   expect(problems({ ...JOB, computed: { name: 'Box' } })).toEqual([

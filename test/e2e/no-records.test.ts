@@ -37,6 +37,12 @@ const asRead = (imported: Imported, outcome: string) => {
   expect(imported.faults).toEqual([]);
 };
 
+it('a last row without its key is no note where the job has its column', async () => {
+  const rows = [HEADINGS, ...records(3), ['', '', 'M7', ''], ['', '', 'M8', '']];
+  const run = await desk.import(await desk.file('a.csv', csv(rows)), JOB);
+  expect(run.outcomes.slice(-2)).toEqual(['5 invalid', '6 invalid']);
+});
+
 describe('totals and notes below a table (101)', () => {
   it.each([
     ['CSV', 'a.csv', Buffer.from(csv(TABLE))],

@@ -3,7 +3,7 @@ import { Decimal } from '../../model/decimal.js';
 import { grouped } from '../../model/grouped.js';
 import type { Issue } from '../../model/issue.js';
 import { type ColumnTarget, type RowsJob, targetsOf } from '../../model/job.js';
-import { type Cell, isBlank, type SheetRow, shownText } from '../../model/row.js';
+import { type Cell, type SheetRow, shownText } from '../../model/row.js';
 import type { SourceMeta } from '../../model/source.js';
 import { foldText } from '../../model/value.js';
 import type { FieldType, ResourceSpec } from '../../resources/spec.js';
@@ -107,13 +107,20 @@ function place(
         });
     }
   }
+  const isNull = nullTest(job.source.null_values ?? []);
+  const mayLack = new Set(
+    Object.entries(job.columns).flatMap(([heading, target]) => {
+      const targets = targetsOf(target);
+      return targets.length > 0 && targets.every(({ optional }) => optional) ? [foldText(heading)] : [];
+    }),
+  );
   for (const [field, text] of Object.entries(job.computed)) {
     const where = `computed.${field}`;
     const found = findTarget(field, job, spec, catalogue);
     const parts = composition(text).filter((_, i) => i % 2 === 1);
     const missing = parts.filter((heading) => {
       const { length } = headings.positions(heading);
-      return length > 1 || (length === 0 && !jsonRows);
+      return length > 1 || (length === 0 && !jsonRows && !mayLack.has(foldText(heading)));
     });
     for (const heading of parts) spokenOf.set(foldText(heading), heading);
     if ('problem' in found) problems.push(`${where}: ${found.problem}`);
@@ -128,8 +135,8 @@ function place(
       );
     if ('problem' in found || missing.length > 0 || parts.length === 0) continue;
     const at = (heading: string) => headings.positions(heading)[0] ?? -1;
-    const index = at(parts[0] ?? '');
-    const textOf = composer(text, at);
+    const index = parts.map(at).find((one) => one >= 0) ?? -1;
+    const textOf = composer(text, at, isNull);
     const heading = meta.headings[index] ?? '';
     placed.push({ ...found, heading, index, options: { field }, where, textOf, parts: parts.map(at) });
   }
@@ -144,12 +151,17 @@ function place(
 /** A text of `computed` in its parts: fixed, heading, fixed, heading … */
 const composition = (text: string): string[] => text.split(/\{([^{}]+)\}/);
 
-function composer(text: string, at: (heading: string) => number): Composed {
+function composer(text: string, at: (heading: string) => number, isNull: (text: string) => boolean): Composed {
   const parts = composition(text).map((part, i) => (i % 2 === 1 ? at(part) : part));
   return (cells) => {
-    const given = parts.filter((part) => typeof part === 'number' && cells[part] !== undefined) as number[];
-    if (given.every((part) => isBlank(cells[part]))) return given.length > 0 ? '' : undefined;
-    return parts.map((part) => (typeof part === 'number' ? trimText(shownText(cells[part])) : part)).join('');
+    const shown = parts.map((part) => {
+      if (typeof part === 'string' || cells[part] === undefined) return part;
+      const cell = trimText(shownText(cells[part]));
+      return { cell: isNull(cell) ? '' : cell };
+    });
+    const given = shown.filter((part) => typeof part === 'object');
+    if (given.every(({ cell }) => cell === '')) return given.length > 0 ? '' : undefined;
+    return shown.map((part) => (typeof part === 'object' ? part.cell : typeof part === 'string' ? part : '')).join('');
   };
 }
 

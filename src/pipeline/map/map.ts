@@ -122,8 +122,8 @@ export function compileMapping(input: MappingInput): Mapping {
   function isRecord(cells: readonly Cell[], { like, doubtful }: NoRecord, issues: readonly Issue[]): boolean {
     if (like === 'the heading again') return false;
     const first = cells.findIndex((cell) => !isBlank(cell));
-    // A note begins where the table does: what stands further right, and is the key, is a record that lacks the rest.
-    if (doubtful && first > 0 && keyColumns.some(({ index }) => index === first)) return true;
+    // A note begins where the table does: what stands further right, in a column of the job, is a record that lacks the rest.
+    if (doubtful && first > 0 && columns.some(({ index }) => index === first)) return true;
     const label = doubtful ? -1 : first;
     const needed = columns.filter((column) => column.required || keyColumns.includes(column));
     const filled = needed.every(({ index }) => index !== label && !isBlank(cells[index]));
