@@ -284,7 +284,10 @@ describe('reports', () => {
   it('are the files and keys that a run leaves behind', async () => {
     const desk = await openDesk({ seed: 'demo' });
     try {
-      const file = await desk.file('s.csv', 'Name,City\nNew supplier,Ghent\nAcme Computers,Ghent\n,Ghent\n\nSource: register,\n');
+      const file = await desk.file(
+        's.csv',
+        'Name,City\nNew supplier,Ghent\nAcme Computers,Ghent\n,Ghent\n\nSource: register,\n',
+      );
       const { summary, reportDir } = await desk.import(file, {
         kind: 'import',
         resource: 'supplier',

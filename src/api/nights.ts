@@ -57,14 +57,18 @@ async function nightOf(home: string, { run, entry, reason }: Joined): Promise<Ni
 
 /** Of a night that is at work, or was cut off before its reports. */
 function soFar({ store: path }: RunFolder) {
-  const store = RunStore.reading(path);
-  const counted = store
-    ?.prepare(
-      `select count(*) as total, total(kind = 'updated') as updated, total(kind = 'created') as created from rows`,
-    )
-    .get();
-  const stored = store?.kept('facts') as { readonly facts: ReconcileFacts } | undefined;
-  store?.close();
-  const { total = 0, updated = 0, created = 0 } = (counted ?? {}) as Partial<Record<string, number>>;
-  return { facts: stored?.facts, total, updated, created };
+  const found = RunStore.ask(
+    path,
+    (store) => ({
+      kept: store.kept('facts') as { readonly facts: ReconcileFacts } | undefined,
+      counted: store
+        .prepare(
+          `select count(*) as total, total(kind = 'updated') as updated, total(kind = 'created') as created from rows`,
+        )
+        .get() as Partial<Record<string, number>>,
+    }),
+    RunStore.reading,
+  );
+  const { total = 0, updated = 0, created = 0 } = found?.counted ?? {};
+  return { facts: found?.kept?.facts, total, updated, created };
 }

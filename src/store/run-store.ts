@@ -405,8 +405,8 @@ export class RunStore {
   }
 
   /** Asks one thing of a run that came so far; undefined where it has none. */
-  static ask<T>(path: string, question: (store: RunStore) => T): T | undefined {
-    const store = RunStore.existing(path);
+  static ask<T>(path: string, question: (store: RunStore) => T, open = RunStore.existing): T | undefined {
+    const store = open(path);
     try {
       return store && question(store);
     } finally {

@@ -60,12 +60,15 @@ export function headingsNeeded({ columns }: RowsJob, headings: readonly string[]
 /** Finds heading and field of every mapped column, and the headings nobody speaks of. */
 function place(
   { job, meta, spec, catalogue, jsonRows = false }: MappingInput,
+  isNull: (text: string) => boolean,
   problems: string[],
 ): { placed: Placed[]; unmapped: string[]; meant: Meant[] } {
   const headings = indexHeadings(meta.headings);
   const placed: Placed[] = [];
   const meant: Meant[] = [];
   const spokenOf = new Map<string, string>();
+  /** Headings that the file may lack. */
+  const mayLack = new Set<string>();
   for (const [heading, target] of Object.entries(job.columns)) {
     const where = `columns.${heading}`;
     const before = spokenOf.get(foldText(heading));
@@ -74,11 +77,12 @@ function place(
     spokenOf.set(foldText(heading), heading);
     const targets = targetsOf(target);
     if (targets.length === 0 || before !== undefined) continue;
+    if (targets.every(({ optional }) => optional)) mayLack.add(foldText(heading));
     const [index, ...further] = headings.positions(heading);
     let fits = false;
     if (isOwnHeading(heading))
       problems.push(`${where}: columns whose heading begins with "_" are never imported; rename the heading`);
-    else if (index === undefined && !jsonRows && !targets.every(({ optional }) => optional))
+    else if (index === undefined && !jsonRows && !mayLack.has(foldText(heading)))
       problems.push(
         `${where}: the file has no such heading; ${headings.missing(heading)} Correct the heading, delete this line from the job, or give it \`optional: true\`.`,
       );
@@ -107,13 +111,6 @@ function place(
         });
     }
   }
-  const isNull = nullTest(job.source.null_values ?? []);
-  const mayLack = new Set(
-    Object.entries(job.columns).flatMap(([heading, target]) => {
-      const targets = targetsOf(target);
-      return targets.length > 0 && targets.every(({ optional }) => optional) ? [foldText(heading)] : [];
-    }),
-  );
   for (const [field, text] of Object.entries(job.computed)) {
     const where = `computed.${field}`;
     const found = findTarget(field, job, spec, catalogue);
@@ -153,15 +150,15 @@ const composition = (text: string): string[] => text.split(/\{([^{}]+)\}/);
 
 function composer(text: string, at: (heading: string) => number, isNull: (text: string) => boolean): Composed {
   const parts = composition(text).map((part, i) => (i % 2 === 1 ? at(part) : part));
+  const textOf = (cell: Cell | undefined) => {
+    const shown = trimText(shownText(cell));
+    return isNull(shown) ? '' : shown;
+  };
   return (cells) => {
-    const shown = parts.map((part) => {
-      if (typeof part === 'string' || cells[part] === undefined) return part;
-      const cell = trimText(shownText(cells[part]));
-      return { cell: isNull(cell) ? '' : cell };
-    });
-    const given = shown.filter((part) => typeof part === 'object');
-    if (given.every(({ cell }) => cell === '')) return given.length > 0 ? '' : undefined;
-    return shown.map((part) => (typeof part === 'object' ? part.cell : typeof part === 'string' ? part : '')).join('');
+    const texts = parts.map((part) => (typeof part === 'number' ? textOf(cells[part]) : part));
+    const given = texts.filter((_, i) => typeof parts[i] === 'number' && cells[parts[i]] !== undefined);
+    if (given.every((one) => one === '')) return given.length > 0 ? '' : undefined;
+    return texts.join('');
   };
 }
 
@@ -328,7 +325,8 @@ const FEW_TEXTS: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country',
 export function compileColumns(input: MappingInput): ColumnPlan {
   const { job, spec, sample } = input;
   const problems: string[] = [];
-  const { placed, meant, unmapped } = place(input, problems);
+  const isNull = nullTest(job.source.null_values ?? []);
+  const { placed, meant, unmapped } = place(input, isNull, problems);
   const setBy = new Map<string, string>();
   for (const { field, where } of meant) claim(setBy, field, where, problems);
   const lookUp = (names: readonly string[], where: (name: string) => string): [string, Target][] =>
@@ -376,7 +374,7 @@ export function compileColumns(input: MappingInput): ColumnPlan {
   const ofFile: FileRules = {
     decimal: job.source.decimal === 'auto' ? survey.rule : { sign: job.source.decimal, why: STATED },
     dates: formats(job.source.dates, 'source.dates', problems),
-    isNull: nullTest(job.source.null_values ?? []),
+    isNull,
     whenBlank,
   };
   const dates = new Map<Placed, DateSurvey>();

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunError } from '../../model/error.js';
 import type { Issue } from '../../model/issue.js';
+import type { Job } from '../../model/job.js';
 import type { OutcomeCounts } from '../../model/outcome.js';
 import { faultsOf } from '../../report/report-lines.js';
 import { needingPerson } from '../../report/results.js';
@@ -104,10 +105,13 @@ export async function findRun(home: string, wanted: string, fits?: (run: RunEntr
 }
 
 /** What `run.json` tells of a run of any kind. */
-interface Asked {
+export interface Asked {
   readonly kind?: RunKind;
-  readonly job?: { readonly name: string };
+  readonly job?: { readonly name: string; readonly job: Job };
   readonly file?: string;
+  /** Name of the private copy of the file. */
+  readonly source?: string;
+  readonly jsonRows?: boolean;
   readonly dryRun?: boolean;
   readonly reportDir?: string;
   readonly lineage?: {
@@ -143,7 +147,7 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
   };
 }
 
-const askedOf = ({ request }: RunFolder): Asked => (readJson(request) as Asked | undefined) ?? {};
+export const askedOf = ({ request }: RunFolder): Asked => (readJson(request) as Asked | undefined) ?? {};
 
 /** Several runs may have been told to put their reports into one folder: there lie those of the last. */
 async function ownSummary(

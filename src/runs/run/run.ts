@@ -29,7 +29,7 @@ import {
   type Shell,
   type StoredRun,
 } from './shell.js';
-import { asHandedBack, sourceOptions } from './table.js';
+import { asHandedBack, shownBy, sourceOptions } from './table.js';
 
 /** What a run of rows is: an import, a reconciliation, or the undoing of another run. */
 export type RowsKind = 'import' | 'reconcile' | 'undo';
@@ -154,7 +154,7 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
     });
     const opened = new RunStore(folder.store, { durable: !request.dryRun });
     store = opened;
-    const table = await asHandedBack(settings.home, folder.run, request, whole, opened);
+    const table = await asHandedBack(settings.home, request, whole, opened);
     const mended = withCorrections(table.source, request.corrections, (text) => run.warn(text));
     const source = request.lineage?.retries === undefined ? mended : onlyRows(mended, knownRows(opened));
     const past = pastOf(opened);
@@ -174,7 +174,7 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
       ...shell,
       job,
       source,
-      shows: table.shows === table.source ? mended : table.shows,
+      shows: shownBy(mended, table.earlier),
       store: opened,
       rowStore: opened.rows,
       now: readingClock(clock),

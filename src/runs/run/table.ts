@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSource } from '../../files/open.js';
 import { RunError } from '../../model/error.js';
@@ -8,23 +7,7 @@ import type { OpenSource, SourceOptions } from '../../model/source.js';
 import { holdsCorrections } from '../../pipeline/map/headings.js';
 import { RunStore } from '../../store/run-store.js';
 import { type RunFolder, runFolder } from './layout.js';
-import { runIds } from './list.js';
-
-/** What `run.json` tells of the file of a run. */
-interface Asked {
-  readonly kind: string;
-  /** Name of the private copy of the file. */
-  readonly source: string;
-  readonly job: { readonly name: string; readonly job: RowsJob };
-  readonly jsonRows?: boolean;
-}
-
-async function readAsked({ request }: RunFolder): Promise<Partial<Asked>> {
-  return readFile(request, 'utf8').then(
-    (text) => JSON.parse(text) as Partial<Asked>,
-    () => ({}),
-  );
-}
+import { type Asked, askedOf, runIds } from './list.js';
 
 /** How the file of a job is opened. */
 export function sourceOptions({ source, columns }: RowsJob): SourceOptions {
@@ -40,10 +23,21 @@ export function sourceOptions({ source, columns }: RowsJob): SourceOptions {
   };
 }
 
-/** A file, and what shows how its dates and amounts are written: of a few rows that come back corrected, the file that they are of. */
+/** The file of a run. */
 export interface Table {
   readonly source: OpenSource;
-  readonly shows: OpenSource;
+  /** Its rows came back corrected: what shows how the file that they are of is written. */
+  readonly earlier?: OpenSource;
+}
+
+/** What shows how dates and amounts are written: of rows that came back corrected the file that they are of, too. */
+export function shownBy(source: OpenSource, earlier: OpenSource | undefined): OpenSource {
+  if (!earlier) return source;
+  async function* rows() {
+    yield* (earlier as OpenSource).rows();
+    yield* source.rows();
+  }
+  return { meta: source.meta, rows };
 }
 
 const KEPT = 'handed_back_by';
@@ -57,19 +51,20 @@ const MOST_TIMES = 8;
  * Rows that an earlier run of this data folder handed back are read as that run read its file: alone they show less, and what
  * `1,250` or `03/04/2025` means, or a letter beyond ASCII, must not change between two readings. Which run that was is kept in the store.
  */
-export async function asHandedBack(
-  home: string,
-  run: string,
-  request: Asked,
-  own: OpenSource,
-  store: RunStore,
-): Promise<Table> {
-  if (request.jsonRows || !holdsCorrections(own.meta.headings)) return { source: own, shows: own };
+export async function asHandedBack(home: string, run: Asking, own: OpenSource, store: RunStore): Promise<Table> {
+  if (run.jsonRows || !holdsCorrections(own.meta.headings)) return { source: own };
   const kept = store.kept(KEPT);
-  if (typeof kept === 'string') return joined(home, run, request, own, await ifThere(tableOf(home, kept)));
-  const found = await findEarlier(home, run, request, own);
+  if (typeof kept === 'string') return joined(home, run, own, await ifThere(tableOf(home, kept)));
+  const found = await findEarlier(home, run, own);
   if (found) store.keep(KEPT, found.by);
-  return found?.table ?? { source: own, shows: own };
+  return found?.table ?? { source: own };
+}
+
+/** A run of rows, and what it was asked. */
+interface Asking extends Pick<Asked, 'kind' | 'jsonRows'> {
+  readonly run: string;
+  readonly source: string;
+  readonly job: { readonly name: string; readonly job: RowsJob };
 }
 
 interface Earlier extends Table {
@@ -78,53 +73,45 @@ interface Earlier extends Table {
 
 async function joined(
   home: string,
-  run: string,
-  { source: name, job: { job } }: Asked,
+  { run, source: name, job: { job } }: Asking,
   own: OpenSource,
   earlier: Earlier | undefined,
 ): Promise<Table> {
-  if (!earlier) return { source: own, shows: own };
+  if (!earlier) return { source: own };
   const { encoding } = earlier.source.meta;
   const guessed = job.source.encoding === 'auto' && isCodePage(own.meta.encoding) && isCodePage(encoding);
   const source =
-    guessed && encoding !== null && encoding !== own.meta.encoding
+    guessed && encoding !== own.meta.encoding
       ? await openSource(join(runFolder(home, run).dir, 'work', name), { ...sourceOptions(job), encoding })
       : own;
   const evidence = `Dates, amounts and letters are read as the run ${earlier.run} read them, which handed these rows back.`;
   const meta = { ...source.meta, evidence: [...source.meta.evidence, evidence] };
-  async function* rows() {
-    yield* (earlier as Earlier).shows.rows();
-    yield* source.rows();
-  }
-  return { source: { ...source, meta }, shows: { meta, rows } };
+  return { source: { ...source, meta }, earlier: shownBy(earlier.source, earlier.earlier) };
 }
 
 /** One of those that can only be guessed. */
-const isCodePage = (encoding: string | null): boolean => encoding !== null && !encoding.startsWith('utf-');
+const isCodePage = (encoding: string | null): encoding is string => encoding !== null && !encoding.startsWith('utf-');
 
 /** The table of a run that has ended, as it was read then. Rejects where it cannot be read any more. */
 export async function tableOf(home: string, run: string, times = MOST_TIMES): Promise<Earlier> {
   const folder = runFolder(home, run);
-  const { source = '', job, kind = '' } = await readAsked(folder);
+  const { source = '', job } = askedOf(folder);
   if (!job || !('match' in job.job)) throw new RunError('failed', `The run ${run} had no file.`);
+  const asking = { run, source, job: { name: job.name, job: job.job } };
   const own = await openSource(join(folder.dir, 'work', source), sourceOptions(job.job));
   const before = look(folder, (store) => store.kept(KEPT));
   const earlier = typeof before === 'string' && times > 0 ? await ifThere(tableOf(home, before, times - 1)) : undefined;
-  return { run, ...(await joined(home, run, { source, job, kind }, own, earlier)) };
+  return { run, ...(await joined(home, asking, own, earlier)) };
 }
 
 const ifThere = (table: Promise<Earlier>): Promise<Earlier | undefined> => table.catch(() => undefined);
 
-/** Asks the store of a run something that may be at work; undefined where there is none. */
-function look<T>({ store: path }: RunFolder, question: (store: RunStore) => T): T | undefined {
-  let store: RunStore | undefined;
+/** Asks the store of a run something that may be at work; undefined where there is none that can be read. */
+function look<T>({ store }: RunFolder, question: (store: RunStore) => T): T | undefined {
   try {
-    store = RunStore.reading(path);
-    return store && question(store);
+    return RunStore.ask(store, question, RunStore.reading);
   } catch {
     return undefined;
-  } finally {
-    store?.close();
   }
 }
 
@@ -138,8 +125,7 @@ interface Row {
 /** The latest run of the same job that has these rows, with these outcomes and headings. */
 async function findEarlier(
   home: string,
-  run: string,
-  request: Asked,
+  { run, ...request }: Asking,
   own: OpenSource,
 ): Promise<{ readonly by: string; readonly table: Table } | undefined> {
   const rows = await firstRows(own);
@@ -147,11 +133,11 @@ async function findEarlier(
   const earlierRuns = (await runIds(home)).filter((id) => id < run).slice(0, MOST_RUNS);
   for (const by of earlierRuns) {
     const folder = runFolder(home, by);
-    const asked = await readAsked(folder);
-    if (asked.job?.name !== request.job.name || asked.kind !== request.kind) continue;
+    const { job, kind } = askedOf(folder);
+    if (job?.name !== request.job.name || kind !== request.kind) continue;
     if (!look(folder, (store) => endedSo(store, rows))) continue;
     const earlier = await ifThere(tableOf(home, by));
-    const table = earlier && (await joined(home, run, request, own, earlier));
+    const table = earlier && (await joined(home, { run, ...request }, own, earlier));
     if (table && (await isOf(table.source, earlier.source))) return { by, table };
   }
   return undefined;

@@ -15,7 +15,7 @@ import { withCorrections } from '../run/corrections.js';
 import { readRequest } from '../run/earlier-run.js';
 import { runFolder } from '../run/layout.js';
 import type { Run } from '../run/run.js';
-import { type Table, tableOf } from '../run/table.js';
+import { shownBy, type Table, tableOf } from '../run/table.js';
 
 /** A record that the run created, as its file made it. */
 export interface CreatedRecord {
@@ -39,8 +39,9 @@ export async function readCreated(
   created: ReadonlyMap<number, boolean>,
   fields: readonly string[],
 ): Promise<ReadonlyMap<number, CreatedRecord>> {
-  const { job, source, shows, jsonRows } = await originalOf(run);
-  const mapping = compileMapping({ ...(await mappingInput(job, shows, connection)), jsonRows });
+  const { job, source, earlier, jsonRows } = await originalOf(run);
+  const input = await mappingInput(job, shownBy(source, earlier), connection);
+  const mapping = compileMapping({ ...input, jsonRows });
   const wanted = new Set([...fields, ...mapping.key]);
   const { service, known, readAll } = connection;
   const rows = () => createdRows(source, mapping, created, wanted);
@@ -77,12 +78,11 @@ async function originalOf(run: Run): Promise<Table & { readonly job: RowsJob; re
     );
   }
   const table = await tableOf(run.settings.home, folder.run);
-  const source = withCorrections(table.source, request.corrections);
   return {
+    ...table,
     job: request.job.job,
     jsonRows: request.jsonRows ?? false,
-    source,
-    shows: table.shows === table.source ? source : table.shows,
+    source: withCorrections(table.source, request.corrections),
   };
 }
 

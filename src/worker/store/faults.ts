@@ -100,6 +100,7 @@ const LOCK_LOST = /missing (lock|key) for job|could not renew lock|lock mismatch
 
 /** Whether the queue has forgotten the job, or has given it to somebody else: what becomes of it is not for this delivery to say. */
 export const isJobLost = (error: unknown): boolean => error instanceof Error && LOCK_LOST.test(error.message);
+
 const QUIET_MS = 10_000;
 /** Different texts remembered; they come from outside. */
 const MOST_TEXTS = 100;
