@@ -1,129 +1,63 @@
 // Above 300 lines: one scenario from its beginning to its judgement reads top-down.
 
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
 import { RunError, RunInterrupted } from '../../src/model/error.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
 import { inlineJob, inlineReconcileJob } from '../../src/runs/job-file.js';
 import { reconcileFile } from '../../src/runs/reconcile.js';
 import { resumeRun } from '../../src/runs/resume.js';
 import { retryRun } from '../../src/runs/retry.js';
-import type { RunContext, WorkerContext } from '../../src/runs/run/context.js';
+import type { RunContext } from '../../src/runs/run/context.js';
 import { newRunId } from '../../src/runs/run/layout.js';
 import { resolveSettings } from '../../src/runs/settings.js';
 import type { Commit } from '../../src/sandbox/service.js';
-import { readAddress } from '../../src/service/address.js';
-import type { Clock } from '../../src/service/clock.js';
-import { openPacer } from '../../src/service/pace/gate.js';
-import { openToken } from '../../src/service/transport/token.js';
 import { check, secondRunQuiet } from '../invariants/check.js';
 import type { Evidence, Violation } from '../invariants/evidence.js';
 import { openAftermath, type Work } from './aftermath.js';
-import { type Disk, mount, settleAll } from './disk.js';
+import { settleAll } from './disk.js';
 import { openEdits } from './edits.js';
 import { openHistory } from './history.js';
 import { judgeMade, judgeUnique } from './judges.js';
-import { activate } from './machine.js';
-import { FAIR, openNetwork } from './network.js';
+import { FAIR } from './network.js';
 import { type Host, launch, leftBehind, type Process } from './process.js';
 import { openRights } from './rights.js';
 import type { Cut, Scenario, Step } from './scenario.js';
-import { openSimService, type SimService } from './service.js';
 import { makeTable, SHAPES } from './table.js';
-import { type Owner, openTimeline, Stuck, seeded, WORLD } from './timeline.js';
-
-/** What a scenario came to. */
-export interface Played {
-  readonly violations: readonly Violation[];
-  /** Rows of all runs together. */
-  readonly rows: number;
-  readonly runs: number;
-  readonly kills: number;
-  readonly events: number;
-  /** Simulated milliseconds. */
-  readonly ms: number;
-  readonly commits: number;
-  /** Of everything that the service carried out, and when: the same scenario has the same. */
-  readonly digest: string;
-}
-
-const EPOCH = Date.UTC(2026, 2, 2, 8);
-const REQUEST_MS = 10_000;
-const SETTLE_MS = [5_000, 15_000, 45_000];
-/** Nothing takes longer: a day of simulated time. */
-const LONGEST_MS = 86_400_000;
-const MACHINES = ['m0', 'm1'] as const;
+import { type Owner, WORLD } from './timeline.js';
+import { LONGEST_MS, MACHINES, openWorld, type Played, SETTLED_MS, SILENT } from './world.js';
 
 /** Plays a scenario below the folder, which is emptied, and judges what it left. */
 export async function play(scenario: Scenario, folder: string): Promise<Played> {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const lots = { world: seeded(scenario.seed), net: seeded(scenario.seed + 1), machine: seeded(scenario.seed + 2) };
+  /** Run of each process; and whose request takes effect at this moment. */
+  const runOf = new Map<Owner, string>();
+  let arrived: { readonly by: string | undefined; readonly sent: number } = { by: undefined, sent: 0 };
+  const world = openWorld(folder, scenario.seed, {
+    onCommit(commit) {
+      if (commit.resource === shape.resource) history.note(commit.id, arrived);
+    },
+    arriving(owner, sent) {
+      arrived = { by: runOf.get(owner), sent };
+    },
+  });
+  const { lots, timeline, disk, service, network, pass } = world;
   const shape = SHAPES[scenario.kind];
   const table = makeTable(shape, scenario.size, scenario.others, lots.world);
   const input = join(folder, 'input.csv');
   writeFileSync(input, table.csv);
 
-  const timeline = openTimeline();
-  const disk: Disk = {
-    root: folder,
-    full: new Set(),
-    latency: (sync) => (lots.machine() < 0.002 ? 500 : 0) + lots.machine() * (sync ? 4 : 0.2),
-    random: lots.machine,
-  };
-  /** How far the clock of a machine is off. */
-  const offsets = new Map<string, number>();
-  const machineOf = (owner: Owner) => owner.slice(0, 2);
-  const wall = () => EPOCH + timeline.now + (offsets.get(machineOf(timeline.owner)) ?? 0);
-  const digest = createHash('sha256');
-  let committed = 0;
-  /** Run of each process; and whose request takes effect at this moment. */
-  const runOf = new Map<Owner, string>();
-  let arrived: { readonly by: string | undefined; readonly sent: number } = { by: undefined, sent: 0 };
   const history = openHistory(
     () => timeline.now,
     (id) => service.stored(shape.resource, id),
   );
-  const service: SimService = openSimService(
-    () => EPOCH + timeline.now,
-    (commit) => {
-      committed++;
-      if (commit.resource === shape.resource) history.note(commit.id, arrived);
-      digest.update(`${timeline.now.toFixed(3)} ${commit.method} ${commit.resource} ${commit.id} ${commit.body}\n`);
-    },
-  );
   const edits = openEdits({ timeline, service, shape, random: lots.world, history });
-  const network = openNetwork({
-    timeline,
-    service,
-    random: lots.net,
-    requestMs: REQUEST_MS,
-    latestCommitMs: () => REQUEST_MS + (SETTLE_MS.at(-1) ?? 0) * 0.9,
-    arriving(owner, sent) {
-      arrived = { by: runOf.get(owner), sent };
-    },
-  });
-  const rights = openRights(timeline, lots.machine, REQUEST_MS + (SETTLE_MS.at(-1) ?? 0));
+  const rights = openRights(timeline, lots.machine, SETTLED_MS);
   const homes = MACHINES.map((name) => join(folder, name));
   const token = (n: number) => `token-${n}`;
   let tokenNumber = 0;
 
-  const looks = new Set<(owner: Owner) => void>();
-  const watch = (look: (owner: Owner) => void) => {
-    looks.add(look);
-    return () => void looks.delete(look);
-  };
-  timeline.onEvent((owner) => {
-    for (const look of [...looks]) look(owner);
-  });
-
   // The company's things, and the records that are there.
-  const machine = { timeline, wall, random: lots.machine };
-  const seedTime = { timeline, wall: () => EPOCH, random: lots.machine };
-  activate(seedTime);
-  mount(disk);
+  world.prepare();
   if (shape.resource === 'contract') service.insert('supplier', [{ name: 'The supplier' }]);
   service.insert(shape.resource, table.before);
   const before = service.raw(shape.resource);
@@ -156,66 +90,21 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     network,
     rights,
     home,
-    commits: () => committed,
+    commits: world.commits,
     died: () => void kills++,
   }));
 
   function contextFor(machine: number, owner: Owner, signal: AbortSignal, shared: boolean): RunContext {
     const home = homes[machine] ?? '';
-    const clock: Clock = {
-      now: () => timeline.now,
-      wall,
-      after(ms, run) {
-        const handle = timeline.after(ms, run, owner);
-        return () => handle.cancel();
-      },
-    };
-    const stopping = new AbortController();
-    const tokens = openToken(
-      { kind: 'file', path: join(home, 'token') },
-      { connectMs: 1_000, requestMs: REQUEST_MS, patienceMs: 60_000 },
-      clock,
-      stopping.signal,
-    );
-    const pacer = openPacer({
-      maxInFlight: scenario.concurrency,
-      clock,
-      random: lots.machine,
-      signal: stopping.signal,
-    });
-    const http = network.connect();
-    const worker: WorkerContext = {
-      channel: {
-        address: readAddress('http://service.test'),
-        gauges: {
-          learnedRate: undefined,
-          inFlight: 0,
-          waiting: 0,
-          answered: true,
-          inFlightLimit: 0,
-          heldMs: 0,
-          awayMs: undefined,
-        },
-        close: async () => stopping.abort(),
-        parts: { http, pacer, tokens, clock, signal: stopping.signal },
-      },
+    const clock = world.clockOf(owner);
+    const worker = {
+      channel: world.channelOf(home, clock, scenario.concurrency),
       // A run on a machine of its own, as the command line has it, shares no right and no parts.
-      exclusive: (name, asked) => (shared ? rights.exclusive(name, asked) : Promise.resolve(undefined)),
+      exclusive: (name: string, asked: AbortSignal) =>
+        shared ? rights.exclusive(name, asked) : Promise.resolve(undefined),
       carrier: () => Promise.resolve(undefined as never),
     };
-    const settings = resolveSettings(
-      {
-        ROWFERRY_API_URL: 'http://service.test',
-        ROWFERRY_API_TOKEN_FILE: join(home, 'token'),
-        ROWFERRY_HOME: home,
-        ROWFERRY_SETTLE_WINDOW: SETTLE_MS.map((ms) => ms / 1000).join(','),
-        ROWFERRY_TIMEOUT: String(REQUEST_MS / 1000),
-        ROWFERRY_PATIENCE: String(scenario.patienceMs / 1000),
-        ROWFERRY_CONCURRENCY: String(scenario.concurrency),
-      },
-      {},
-      folder,
-    );
+    const settings = resolveSettings(world.environment(home, scenario.concurrency, scenario.patienceMs), {}, folder);
     return {
       settings,
       log: SILENT,
@@ -241,8 +130,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   ): Process {
     const host = hosts[machine] as Host;
     const owner = `${MACHINES[machine]}.${++launched}`;
-    const run =
-      'run' in what ? what.run : newRunId(new Date(EPOCH + timeline.now + (offsets.get(MACHINES[machine] ?? '') ?? 0)));
+    const run = 'run' in what ? what.run : newRunId(new Date(world.wallOf(owner)));
     if (!runs.has(run)) {
       runs.set(run, { machine, finished: false });
       order.push(run);
@@ -255,7 +143,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
         const context = contextFor(machine, owner, signal, more.shared ?? false);
         return 'run' in what ? resumeRun(run, context) : what.work(run, context);
       },
-      watch,
+      world.watch,
     );
   }
 
@@ -337,8 +225,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
       case 'wait':
         return pass(step.ms);
       case 'clock':
-        offsets.set('m0', (offsets.get('m0') ?? 0) + step.ms);
-        return;
+        return world.turnClock('m0', step.ms);
       case 'full': {
         const home = homes[0] ?? '';
         timeline.after(step.after, () => void disk.full.add(home), WORLD).background(true);
@@ -346,18 +233,6 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
         return;
       }
     }
-  }
-
-  async function pass(ms: number): Promise<void> {
-    let over = false;
-    timeline.after(
-      ms,
-      () => {
-        over = true;
-      },
-      WORLD,
-    );
-    await timeline.drive(() => over, LONGEST_MS);
   }
 
   /** In fair weather everything comes to its end. Returns the runs that do not. */
@@ -382,14 +257,8 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   }
 
   /** Judges in true time, from the true disk. */
-  async function judging(judge: () => Violation[] | Promise<Violation[]>): Promise<void> {
-    activate(undefined);
-    mount(undefined);
-    faults.push(...(await judge()));
-    activate(machine);
-    mount(disk);
-    settleAll(folder);
-  }
+  const judging = (judge: () => Violation[] | Promise<Violation[]>): Promise<void> =>
+    world.aside(async () => void faults.push(...(await judge())));
 
   const aftermath = openAftermath({
     ...{ scenario, shape, table, folder, timeline, network, service, edits, history },
@@ -427,7 +296,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   /** The last two imports. */
   const quiet: string[] = [];
   try {
-    activate(machine);
+    world.begin();
     network.weather = scenario.weather;
     for (const at of scenario.tokenChanges) {
       timeline
@@ -448,7 +317,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     open = network.open + kills + unnoted;
     let from = 0;
     for (let n = 0; n < 2; n++) {
-      from = committed;
+      from = world.commits();
       const process = begin(0, { work: importing });
       await settle(process);
       quiet.push(process.run);
@@ -459,14 +328,9 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     for (const after of scenario.after ?? []) await aftermath.follow(after);
     faults.push(...judgeUnique(service.raw(shape.resource), shape.keyField));
   } catch (error) {
-    faults.push({
-      rule: error instanceof Stuck ? 'no-hang' : 'no-crash',
-      text: String((error as Error).stack ?? error),
-    });
+    faults.push(world.broken(error));
   } finally {
-    timeline.onEvent(undefined);
-    activate(undefined);
-    mount(undefined);
+    world.end();
   }
 
   const violations = [...faults];
@@ -482,19 +346,8 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   } catch (error) {
     violations.push({ rule: 'can-be-judged', text: String((error as Error).stack ?? error) });
   }
-  return {
-    violations,
-    rows,
-    runs: launched,
-    kills,
-    events: timeline.events,
-    ms: timeline.now,
-    commits: committed,
-    digest: digest.digest('hex'),
-  };
+  return { violations, rows, runs: launched, kills, ...world.came() };
 }
-
-const SILENT = new Proxy({}, { get: () => () => undefined }) as unknown as Logger;
 
 function matchOf(job: object): object {
   return (job as { readonly match: object }).match;
@@ -509,18 +362,4 @@ const wasBegun = (dir: string): boolean => existsSync(join(dir, 'run.json'));
 function isExpected(error: unknown): boolean {
   if (error instanceof RunError || error instanceof RunInterrupted) return true;
   return error instanceof Error && 'code' in error && error.code === 'ENOSPC';
-}
-
-/** The same; a fault of the simulation itself is a violation, too, and leaves nothing behind. */
-export async function playSafely(scenario: Scenario, folder: string): Promise<Played> {
-  try {
-    return await play(scenario, folder);
-  } catch (error) {
-    const text = String((error as Error).stack ?? error);
-    const nothing = { rows: 0, runs: 0, kills: 0, events: 0, ms: 0, commits: 0, digest: '' };
-    return { violations: [{ rule: 'simulation', text }], ...nothing };
-  } finally {
-    activate(undefined);
-    mount(undefined);
-  }
 }

@@ -24,7 +24,8 @@ export interface Process {
 export interface Host {
   readonly timeline: Timeline;
   readonly network: Network;
-  readonly rights: Rights;
+  /** Where they are simulated, and not those of the simulated queue. */
+  readonly rights?: Rights;
   /** Data folder of the machine. */
   readonly home: string;
   /** Writes that took effect so far. */
@@ -113,7 +114,7 @@ export function kill(host: Host, process: Process, how: Cut['how']): void {
   process.state = 'killed';
   timeline.kill(process.owner);
   host.network.abandoned(process.owner);
-  host.rights.abandoned(process.owner);
+  host.rights?.abandoned(process.owner);
   closeAll(process.owner);
   if (how === 'power') cutPower(home);
   orphanLocks(home);

@@ -64,7 +64,7 @@ export function openSimQueue(timeline: Timeline, random: () => number, wall: () 
       ask(() => {
         const cell = cells.get(name);
         const current = cell && cell.until > timeline.now ? cell.text : undefined;
-        if (current !== seen.text || timeline.now - lostAt < seen.ageMs - 1e9) return false;
+        if (current !== seen.text || timeline.now - lostAt < seen.ageMs) return false;
         cells.set(name, { text, until: timeline.now + keepMs });
         return true;
       }),
@@ -265,11 +265,9 @@ export function openSimQueue(timeline: Timeline, random: () => number, wall: () 
       lostAt = timeline.now;
     },
     /** Jobs that have not ended. */
-    get open(): number {
-      return [...jobs.values()].filter(({ state }) => state !== 'completed' && state !== 'failed').length;
-    },
-    get states(): string[] {
-      return [...jobs.values()].map(({ id, state, reason = '' }) => `${id} ${state} ${reason}`);
-    },
+    open: (): string[] =>
+      [...jobs.values()]
+        .filter(({ state }) => state !== 'completed' && state !== 'failed')
+        .map(({ id, state }) => `${id} ${state}`),
   };
 }

@@ -5,9 +5,9 @@ import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { installDisk } from './disk.js';
 import { installMachine } from './machine.js';
-import type { Played } from './play.js';
 import { type Scenario, scenarios } from './scenario.js';
 import type { WorkerScenario } from './workers.js';
+import type { Played } from './world.js';
 
 /**
  * Plays scenarios until so many rows have been simulated, or time is up. Each line on stdout is a JSON object: `violation` for each
@@ -36,8 +36,9 @@ const { values } = parseArgs({
 
 installMachine();
 installDisk();
-const { playSafely: play } = await import('./play.js');
-const { drawWorkers, playWorkers } = await import('./workers.js');
+const { leave } = await import('./world.js');
+const { play } = await import('./play.js');
+const { playWorkers, workerScenarios } = await import('./workers.js');
 // What runs load on their way: to load it takes true time, in which the simulated world would stand still.
 await Promise.all([
   import('../../src/files/csv/read.js'),
@@ -67,22 +68,37 @@ function count(played: Played): void {
   sums.events += played.events;
 }
 
-async function oneOfWorkers(seed: number): Promise<void> {
-  const scenario = drawWorkers(seed);
-  const played = await playWorkers(scenario, folder);
-  count(played);
-  const { violations, ...facts } = played;
-  if (values.verbose) say({ kind: 'scenario', seed, ...facts });
-  if (violations.length === 0) return;
-  sums.violating++;
-  say({ kind: 'violation', seed, violations: violations.slice(0, 8), scenario });
+/** Scenarios of a kind: how one is drawn, and played. */
+interface Game<S> {
+  readonly drawn: fc.Arbitrary<S>;
+  play(scenario: S): Promise<Played>;
+}
+const ofRuns: Game<Scenario> = {
+  drawn: scenarios(Number(values.most)),
+  play: (scenario) => safely(() => play(scenario, folder)),
+};
+const ofWorkers: Game<WorkerScenario> = {
+  drawn: workerScenarios,
+  play: (scenario) => safely(() => playWorkers(scenario, folder)),
+};
+
+/** A fault of the simulation itself is a violation, too, and leaves nothing behind. */
+async function safely(playing: () => Promise<Played>): Promise<Played> {
+  try {
+    return await playing();
+  } catch (error) {
+    const text = String((error as Error).stack ?? error);
+    const nothing = { rows: 0, runs: 0, kills: 0, events: 0, ms: 0, commits: 0, digest: '' };
+    return { violations: [{ rule: 'simulation', text }], ...nothing };
+  } finally {
+    leave();
+  }
 }
 
-async function one(seed: number): Promise<void> {
-  if (values.workers) return oneOfWorkers(seed);
-  let last: { scenario: Scenario; played: Played } | undefined;
-  const property = fc.asyncProperty(scenarios(Number(values.most)), async (scenario) => {
-    const played = await play(scenario, folder);
+async function one<S>(seed: number, game: Game<S>): Promise<void> {
+  let last: { scenario: S; played: Played } | undefined;
+  const property = fc.asyncProperty(game.drawn, async (scenario) => {
+    const played = await game.play(scenario);
     last ??= { scenario, played };
     return played.violations.length === 0;
   });
@@ -94,15 +110,15 @@ async function one(seed: number): Promise<void> {
   if (violations.length === 0) return;
   sums.violating++;
   say({ kind: 'violation', seed, violations: violations.slice(0, 8), scenario: last.scenario });
-  if (Number(values.shrink) > 0) await shrink(seed);
+  if (Number(values.shrink) > 0) await shrink(seed, game);
 }
 
 /** The smallest scenario found that breaks the same rule. */
-async function shrink(seed: number): Promise<void> {
-  let least: { scenario: Scenario; played: Played } | undefined;
+async function shrink<S>(seed: number, game: Game<S>): Promise<void> {
+  let least: { scenario: S; played: Played } | undefined;
   let rule: string | undefined;
-  const property = fc.asyncProperty(scenarios(Number(values.most)), async (scenario) => {
-    const played = await play(scenario, folder);
+  const property = fc.asyncProperty(game.drawn, async (scenario) => {
+    const played = await game.play(scenario);
     rule ??= played.violations[0]?.rule;
     if (!played.violations.some((one) => one.rule === rule)) return true;
     least = { scenario, played };
@@ -117,7 +133,7 @@ try {
   if (values.file !== undefined) {
     const listed = JSON.parse(readFileSync(values.file, 'utf8')) as readonly Listed[];
     for (const [index, { scenario, workers }] of listed.entries()) {
-      const played = workers ? await playWorkers(workers, folder) : await play(scenario as Scenario, folder);
+      const played = await (workers ? ofWorkers.play(workers) : ofRuns.play(scenario as Scenario));
       count(played);
       if (played.violations.length > 0) sums.violating++;
       say({ kind: 'played', index, ...played, violations: played.violations.slice(0, 8) });
@@ -128,10 +144,11 @@ try {
     const limit = Number(values.seconds ?? Number.POSITIVE_INFINITY);
     let told = 0;
     for (let n = 0; n < most && sums.rows < rows && seconds() < limit; n++) {
-      await one(Number(values.seed) + n);
+      const seed = Number(values.seed) + n;
+      await (values.workers ? one(seed, ofWorkers) : one(seed, ofRuns));
       if (seconds() - told < 10) continue;
       told = seconds();
-      say({ kind: 'progress', seed: Number(values.seed) + n, ...sums, seconds: Math.round(told) });
+      say({ kind: 'progress', seed, ...sums, seconds: Math.round(told) });
     }
   }
   say({ kind: 'total', seed: Number(values.seed), ...sums, seconds: Number(seconds().toFixed(1)) });

@@ -77,13 +77,13 @@ export interface Scenario {
   readonly after?: readonly After[];
 }
 
-const cut = fc.record({
+export const cut = fc.record({
   at: fc.constantFrom('event' as const, 'commit' as const, 'milestone' as const),
   nth: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 150 }), fc.integer({ min: 1, max: 3_000 })),
   plus: fc.integer({ min: 0, max: 6 }),
   how: fc.constantFrom('kill' as const, 'power' as const, 'signal' as const),
 });
-const maybeCut = fc.option(cut, { nil: undefined });
+export const maybeCut = fc.option(cut, { nil: undefined });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('import' as const), cut: maybeCut }) },

@@ -1,14 +1,10 @@
 // One scenario from its beginning to its judgement reads top-down, as in `play.ts`.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
+import fc from 'fast-check';
 import type { RunResult } from '../../src/runs/import.js';
 import { resolveSettings } from '../../src/runs/settings.js';
-import { readAddress } from '../../src/service/address.js';
-import type { Clock } from '../../src/service/clock.js';
-import { openPacer } from '../../src/service/pace/gate.js';
-import { openToken } from '../../src/service/transport/token.js';
 import { DropFolder } from '../../src/worker/inbox/drop-folder.js';
 import { openInbox } from '../../src/worker/inbox/inbox.js';
 import { openJobFiles } from '../../src/worker/job-files.js';
@@ -19,18 +15,15 @@ import { openOffers } from '../../src/worker/offers.js';
 import { effectOverMs, every, given, keepLease, waitForRight } from '../../src/worker/rights.js';
 import { check } from '../invariants/check.js';
 import type { Violation } from '../invariants/evidence.js';
-import { type Disk, mount, settleAll } from './disk.js';
+import { settleAll } from './disk.js';
 import { judgeUnique } from './judges.js';
-import { activate } from './machine.js';
-import { FAIR, openNetwork, type Weather } from './network.js';
-import type { Played } from './play.js';
+import { FAIR, type Weather } from './network.js';
 import { type Host, kill, launch, leftBehind, type Process } from './process.js';
 import { openSimQueue } from './queue.js';
-import { openRights } from './rights.js';
-import type { Cut } from './scenario.js';
-import { openSimService } from './service.js';
+import { type Cut, cut, maybeCut } from './scenario.js';
 import { type Kind, makeTable, SHAPES } from './table.js';
-import { type Owner, openTimeline, Stuck, seeded, WORLD } from './timeline.js';
+import { type Owner, WORLD } from './timeline.js';
+import { MACHINES, openWorld, type Played, SILENT } from './world.js';
 
 /** What is done to two machines with a worker each, and to the drop folder that they share. */
 export type WorkerStep =
@@ -59,18 +52,12 @@ export interface WorkerScenario {
   readonly steps: readonly WorkerStep[];
 }
 
-const EPOCH = Date.UTC(2026, 2, 2, 8);
-const REQUEST_MS = 10_000;
-const SETTLE_MS = [5_000, 15_000, 45_000];
-const LONGEST_MS = 86_400_000;
 const LEASE_MS = 15_000;
-const MACHINES = ['m0', 'm1'] as const;
 const JOBS = ['things', 'again'] as const;
 
 export async function playWorkers(scenario: WorkerScenario, folder: string): Promise<Played> {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const lots = { world: seeded(scenario.seed), net: seeded(scenario.seed + 1), machine: seeded(scenario.seed + 2) };
+  const world = openWorld(folder, scenario.seed);
+  const { lots, timeline, disk, service, network } = world;
   const shape = SHAPES[scenario.kind];
   const table = makeTable(shape, scenario.size, 5, lots.world);
   const input = join(folder, 'input.csv');
@@ -78,48 +65,14 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
   /** The same rows, as another file. */
   const textOf = (version: number): string => table.csv + '\n'.repeat(version);
 
-  const timeline = openTimeline();
-  const disk: Disk = {
-    root: folder,
-    full: new Set(),
-    latency: (sync) => (lots.machine() < 0.002 ? 500 : 0) + lots.machine() * (sync ? 4 : 0.2),
-    random: lots.machine,
-  };
-  const offsets = new Map<string, number>();
-  const wall = () => EPOCH + timeline.now + (offsets.get(timeline.owner.slice(0, 2)) ?? 0);
-  const digest = createHash('sha256');
-  let committed = 0;
   let kills = 0;
   let launched = 0;
-  const service = openSimService(
-    () => EPOCH + timeline.now,
-    (commit) => {
-      committed++;
-      digest.update(`${timeline.now.toFixed(3)} ${commit.method} ${commit.id} ${commit.body}\n`);
-    },
-  );
-  const network = openNetwork({
-    ...{ timeline, service, random: lots.net, requestMs: REQUEST_MS },
-    latestCommitMs: () => REQUEST_MS + (SETTLE_MS.at(-1) ?? 0) * 0.9,
-    arriving: () => undefined,
-  });
-  const rights = openRights(timeline, lots.machine, 0);
   const homes = scenario.oneHome ? [join(folder, 'home'), join(folder, 'home')] : MACHINES.map((m) => join(folder, m));
   const inbox = join(folder, 'inbox');
   const jobsDir = join(folder, 'jobs');
   const faults: Violation[] = [];
-  const looks = new Set<(owner: Owner) => void>();
-  const watch = (look: (owner: Owner) => void) => {
-    looks.add(look);
-    return () => void looks.delete(look);
-  };
-  timeline.onEvent((owner) => {
-    for (const look of [...looks]) look(owner);
-  });
 
-  const machine = { timeline, wall, random: lots.machine };
-  activate({ ...machine, wall: () => EPOCH });
-  mount(disk);
+  world.prepare();
   if (shape.resource === 'contract') service.insert('supplier', [{ name: 'The supplier' }]);
   service.insert(shape.resource, table.before);
   const before = service.raw(shape.resource);
@@ -132,11 +85,11 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
       JSON.stringify({ kind: 'import', ...shape.job, ...(name === 'again' && { repeat: true }) }),
     );
   settleAll(folder);
-  const sim = openSimQueue(timeline, lots.machine, wall);
+  const sim = openSimQueue(timeline, lots.machine, world.wall);
 
   const hosts: Host[] = homes.map((home) => ({
-    ...{ timeline, network, rights, home },
-    commits: () => committed,
+    ...{ timeline, network, home },
+    commits: world.commits,
     died(_, how) {
       kills++;
       // Without power no process of the machine goes on.
@@ -149,16 +102,10 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
   const settingsOf = (home: string) =>
     resolveSettings(
       {
-        ROWFERRY_API_URL: 'http://service.test',
-        ROWFERRY_API_TOKEN_FILE: join(home, 'token'),
-        ROWFERRY_HOME: home,
+        ...world.environment(home, 4, 60_000),
         ROWFERRY_INBOX: inbox,
         ROWFERRY_JOBS_DIR: jobsDir,
         ROWFERRY_LEASE: String(LEASE_MS / 1000),
-        ROWFERRY_SETTLE_WINDOW: SETTLE_MS.map((ms) => ms / 1000).join(','),
-        ROWFERRY_TIMEOUT: String(REQUEST_MS / 1000),
-        ROWFERRY_PATIENCE: '60',
-        ROWFERRY_CONCURRENCY: '4',
       },
       {},
       folder,
@@ -167,32 +114,15 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
   /** As `src/worker/worker.ts` puts a worker together, without what listens to a port. */
   async function work(home: string, owner: Owner, stop: AbortSignal): Promise<void> {
     const settings = settingsOf(home);
-    const clock: Clock = {
-      now: () => timeline.now,
-      wall,
-      after(ms, run) {
-        const handle = timeline.after(ms, run, owner);
-        return () => handle.cancel();
-      },
-    };
-    const ended = new AbortController();
-    const waits = { connectMs: 1_000, requestMs: REQUEST_MS, patienceMs: 60_000 };
-    const tokens = openToken({ kind: 'file', path: join(home, 'token') }, waits, clock, ended.signal);
-    const pacer = openPacer({ maxInFlight: 4, clock, random: lots.machine, signal: ended.signal });
+    const clock = world.clockOf(owner);
+    const channel = world.channelOf(home, clock, 4);
     const store = sim.connect(owner);
     const id = homeId(home);
     const away = keepLease(store, `home.${id}`, LEASE_MS);
     const stops = openStops(store);
     const dropFolder = new DropFolder(inbox, [jobsDir, home]);
     const readJobs = openJobFiles(jobsDir);
-    const gauges = { learnedRate: undefined, inFlight: 0, waiting: 0, answered: true, inFlightLimit: 0, heldMs: 0 };
-    const channel = {
-      address: readAddress('http://service.test'),
-      gauges: { ...gauges, awayMs: undefined },
-      close: async () => undefined,
-      parts: { http: network.connect(), pacer, tokens, clock, signal: ended.signal },
-    };
-    const leave = store.presence.enter('rowferry');
+    const goAway = store.presence.enter('rowferry');
     const processor = runProcessor({
       ...{ settings, store, log: SILENT, stopping: stop, homeId: id, dropFolder, stops },
       context: ({ run, insteadOf }) => ({
@@ -228,11 +158,11 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
     offers.close();
     endRestoring();
     await taking.close();
-    leave();
+    goAway();
     await store.presence.close().catch(() => undefined);
     stops.close();
     await away().catch(() => undefined);
-    ended.abort();
+    await channel.close();
   }
 
   const workers: (Process | undefined)[] = [undefined, undefined];
@@ -246,7 +176,7 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
       host,
       { owner, run: owner, cut },
       (stop) => work(homes[at] ?? '', owner, stop) as Promise<unknown> as Promise<RunResult>,
-      watch,
+      world.watch,
     );
   }
   function bury(at: 0 | 1): void {
@@ -270,11 +200,8 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
     const path = join(inbox, step.job, name);
     dropped.push({ hash: hashOf(text), name, job: step.job });
     const settled = (at: string) => settleAll(join(at, '..'));
-    // Their disk is another one.
     const touch = (at: string, content: string, flag: string) => {
-      activate(undefined);
-      writeFileSync(at, content, { flag });
-      activate(machine);
+      world.outside(() => writeFileSync(at, content, { flag }));
       settled(at);
     };
     if (step.how === 'rename') {
@@ -285,13 +212,13 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
     }
     // Pauses are shorter than what a file must rest.
     const cuts = [...Array(4)].map((_, i) => Math.floor((text.length * (i + 1)) / 4));
-    const handle = { at: 0 };
+    let written = 0;
     const write = (i: number) => {
       const to = cuts[i] ?? text.length;
       // Whoever writes has it open, wherever it is moved.
       const where = whereIs(name, step.job) ?? path;
-      touch(where, text.slice(handle.at, to), handle.at === 0 ? 'w' : 'a');
-      handle.at = to;
+      touch(where, text.slice(written, to), written === 0 ? 'w' : 'a');
+      written = to;
       if (i + 1 < cuts.length) timeline.after(lots.world() * 1_400, () => write(i + 1), WORLD);
       else if (step.how === 'ready') touch(`${path}.ready`, '', 'w');
     };
@@ -307,22 +234,14 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
     filesBelow(inbox).find((path) => path.endsWith(`/${name}`) && path.includes(`/${job}/`));
 
   async function pass(ms: number): Promise<void> {
-    let over = false;
-    timeline.after(
-      ms,
-      () => {
-        over = true;
-      },
-      WORLD,
-    );
-    await timeline.drive(() => over, LONGEST_MS);
+    await world.pass(ms);
     for (const at of [0, 1] as const) bury(at);
   }
 
   const restless = (): string[] => [
     ...JOBS.flatMap((job) => readdirSync(join(inbox, job)).filter((name) => /^file \d+\.csv(\.ready)?$/.test(name))),
     ...filesBelow(join(inbox, 'processing')),
-    ...(sim.open > 0 ? sim.states.filter((state) => !/ (completed|failed) /.test(state)) : []),
+    ...sim.open(),
   ];
 
   async function take(step: WorkerStep): Promise<void> {
@@ -348,8 +267,7 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
       case 'lose':
         return sim.lose();
       case 'clock':
-        offsets.set(MACHINES[step.machine], (offsets.get(MACHINES[step.machine]) ?? 0) + step.ms);
-        return;
+        return world.turnClock(MACHINES[step.machine], step.ms);
       case 'full': {
         const where = step.where === 'inbox' ? inbox : (homes[0] ?? '');
         disk.full.add(where);
@@ -360,7 +278,7 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
   }
 
   try {
-    activate(machine);
+    world.begin();
     network.weather = scenario.weather;
     for (const step of scenario.steps) await take(step);
     network.weather = FAIR;
@@ -378,12 +296,9 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
     for (const process of workers)
       if (process) faults.push({ rule: 'ends', text: `the worker ${process.owner} does not end` });
   } catch (error) {
-    const rule = error instanceof Stuck ? 'no-hang' : 'no-crash';
-    faults.push({ rule, text: String((error as Error).stack ?? error) });
+    faults.push(world.broken(error));
   } finally {
-    timeline.onEvent(undefined);
-    activate(undefined);
-    mount(undefined);
+    world.end();
   }
 
   const violations = [...faults];
@@ -438,74 +353,76 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
   } catch (error) {
     violations.push({ rule: 'can-be-judged', text: String((error as Error).stack ?? error) });
   }
-  return {
-    ...{ violations, rows, runs: told.length, kills, events: timeline.events, ms: timeline.now, commits: committed },
-    digest: digest.digest('hex'),
-  };
+  return { violations, rows, runs: told.length, kills, ...world.came() };
 }
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
-const SILENT = new Proxy(
-  {},
-  { get: (_, name) => (name === 'child' ? () => SILENT : () => undefined) },
-) as unknown as Logger;
 
-/** The scenario of a seed. */
-export function drawWorkers(seed: number): WorkerScenario {
-  const random = seeded(seed);
-  const below = (n: number) => Math.floor(random() * n);
-  const one = <T>(of: readonly T[]): T => of[below(of.length)] as T;
-  const drawCut = (): Cut => ({
-    at: one(['event', 'event', 'commit', 'milestone'] as const),
-    nth: 1 + one([below(12), below(150), below(1_500)]),
-    plus: below(7),
-    how: one(['kill', 'power', 'signal'] as const),
-  });
-  const side = () => one([0, 1] as const);
-  const step = (): WorkerStep =>
-    one<() => WorkerStep>([
-      () => ({
-        do: 'drop',
-        version: below(3),
-        how: one(['rename', 'slow', 'ready'] as const),
-        job: one(['things', 'things', 'again'] as const),
-      }),
-      () => ({
-        do: 'drop',
-        version: below(3),
-        how: one(['rename', 'rename', 'slow', 'ready'] as const),
-        job: 'things',
-      }),
-      () => ({ do: 'begin', machine: side(), cut: drawCut() }),
-      () => ({ do: 'begin', machine: side(), cut: drawCut() }),
-      () => ({ do: 'begin', machine: side() }),
-      () => ({ do: 'end', machine: side(), how: one(['kill', 'power', 'signal'] as const) }),
-      () => ({ do: 'wait', ms: below(one([3_000, 10_000, 40_000])) }),
-      () => ({ do: 'wait', ms: below(one([3_000, 10_000, 40_000])) }),
-      () => ({ do: 'away', ms: below(30_000) }),
-      () => ({ do: 'lose' }),
-      () => ({ do: 'clock', machine: side(), ms: below(7_200_000) - 3_600_000 }),
-      () => ({ do: 'full', where: one(['home', 'inbox'] as const), ms: below(30_000) }),
-    ])();
-  return {
-    seed: below(0x7fffffff),
-    kind: one(['supplier', 'asset_guarded', 'asset_open', 'contract'] as const),
-    size: 4 + below(one([8, 40, 150])),
-    oneHome: random() < 0.4,
-    weather: {
-      latency: one([
-        [5, 40],
-        [1, 2],
-        [50, 800],
-      ] as const),
-      faulty: one([0, 0, 0.02, 0.1]),
-      faults: ['cut_before', 'cut_after', 'timeout_after', 'late_commit', 'status_before', 'status_after', 'throttled'],
-      outages: [],
-    },
-    steps: [
-      { do: 'begin', machine: 0, cut: drawCut() },
-      { do: 'drop', version: 0, how: 'rename', job: 'things' },
-      ...Array.from({ length: 2 + below(14) }, step),
-    ],
-  };
+/** Smaller ones more often. */
+function upTo(...most: number[]): fc.Arbitrary<number> {
+  return fc.oneof(...most.map((max) => fc.nat({ max })));
 }
+
+const side = fc.constantFrom(0 as const, 1 as const);
+const job = fc.constantFrom('things' as const, 'things' as const, 'again' as const);
+const drop = fc.record({
+  do: fc.constant('drop' as const),
+  version: fc.nat(2),
+  how: fc.constantFrom('rename' as const, 'rename' as const, 'slow' as const, 'ready' as const),
+  job,
+});
+const machineStep = fc.oneof<fc.WeightedArbitrary<WorkerStep>[]>(
+  { weight: 2, arbitrary: drop },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('begin' as const), machine: side, cut: maybeCut }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('end' as const),
+      machine: side,
+      how: fc.constantFrom('kill' as const, 'power' as const, 'signal' as const),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: upTo(3_000, 10_000, 40_000) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('away' as const), ms: fc.nat(30_000) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('clock' as const),
+      machine: side,
+      ms: fc.integer({ min: -3_600_000, max: 3_600_000 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('full' as const),
+      where: fc.constantFrom('home' as const, 'inbox' as const),
+      ms: fc.nat(30_000),
+    }),
+  },
+);
+
+/** Scenarios of two workers. The first is at work, and gets a file, whatever comes then. */
+export const workerScenarios: fc.Arbitrary<WorkerScenario> = fc.record({
+  seed: fc.nat(0x7ffffffe),
+  kind: fc.constantFrom('supplier', 'asset_guarded', 'asset_open', 'contract'),
+  size: upTo(8, 40, 150).map((n) => 4 + n),
+  oneHome: fc.oneof({ weight: 2, arbitrary: fc.constant(true) }, { weight: 3, arbitrary: fc.constant(false) }),
+  weather: fc.record({
+    latency: fc.constantFrom<Weather['latency'][]>([5, 40], [1, 2], [50, 800]),
+    faulty: fc.constantFrom(0, 0, 0.02, 0.1),
+    faults: fc.constant<Weather['faults']>([
+      ...(['cut_before', 'cut_after', 'timeout_after', 'late_commit'] as const),
+      ...(['status_before', 'status_after', 'throttled'] as const),
+    ]),
+    outages: fc.constant([]),
+  }),
+  steps: fc
+    .tuple(cut, fc.array(machineStep, { minLength: 2, maxLength: 15, size: 'max' }))
+    .map(([first, more]): WorkerStep[] => [
+      { do: 'begin', machine: 0, cut: first },
+      { do: 'drop', version: 0, how: 'rename', job: 'things' },
+      ...more,
+    ]),
+});
