@@ -71,6 +71,7 @@ describe.skipIf(!hasBrowser)('a run in the console', () => {
     await press('/');
     await page.keyboard.type('second');
     await press('Enter');
+    await headed(/^1 run matches/);
     await choose('link', 'second.csv');
     await headed(/^[1-9]\d* of 90 rows are through/);
     expect(new URL(page.url()).pathname).toBe(`/runs/${run}`);

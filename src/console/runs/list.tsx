@@ -129,7 +129,7 @@ function useStill(runs: readonly Run[] | undefined, key: string) {
       return { key, runs: before.runs.map((run) => latest.get(run.id) ?? run) };
     });
   }, [runs, key]);
-  const shown = still?.key === key || !runs ? still?.runs : undefined;
+  const shown = still?.key === key || !runs ? still?.runs : runs;
   const known = new Set(shown?.map(({ id }) => id));
   const fresh = shown && runs ? runs.filter(({ id }) => !known.has(id)).length : 0;
   return { shown, fresh, showFresh: () => runs && setStill({ key, runs }) };
