@@ -212,7 +212,8 @@ test('whatever is removed and added: no record that stays is lost by a backward 
         if (changes.length === 0) expect(walk.certified).toBe(true);
       },
     ),
-    { numRuns: 300 },
+    // The last page was empty, as its only record had moved to the page before.
+    { numRuns: 300, examples: [[52, [4, 2].map((at) => ({ at, remove: 0, add: 0 })), 'forward', 1]] },
   );
 });
 

@@ -102,33 +102,43 @@ export function* forward(pass: Pass): Walk {
   let farthest = Number.POSITIVE_INFINITY;
   let lower: Shown | undefined;
   let askedForCount = false;
+  /** Records of the list as the page before was read. */
+  let told = pass.newest;
 
   for (let page = 1; ; page++) {
     if (page > farthest) {
       pass.problem(page, 'growth', 'the list grows faster than it can be read');
       return;
     }
-    const before = pass.newest;
     const pastEnd = page > pass.pages;
     const shown = yield { page, until: isSingle(pass) ? page : Math.max(page, pass.pages), pastEnd };
     pass.hear(shown);
+    const moved = lower !== undefined && pass.newest !== told;
+    told = pass.newest;
     if (page === 1) farthest = pass.pages * 2 + 50;
     if (page > pass.pages) {
       // Nothing past the end, or the last page once more.
-      if (shown.fresh === 0) break;
+      if (shown.fresh === 0) {
+        // What stood here may have moved to the page before after that was read.
+        if (moved) yield* overlap(pass.pages + 1);
+        break;
+      }
       pass.problem(page, 'beyond', `it holds more, although the service counts ${pass.newest} records`);
     } else if (shown.keys.length === 0 && page > 1) {
       if (!askedForCount) {
         askedForCount = true;
         pass.hear(yield { page: 1, until: 1 });
       }
-      if (pass.pages < page) return;
+      if (pass.pages < page) {
+        if (moved || pass.newest !== told) yield* overlap(pass.pages + 1);
+        return;
+      }
       pass.problem(page, 'empty', `it is empty, where the service counts ${pass.newest} records`);
       if (page === pass.pages) return;
       continue;
     } else {
       pass.check(shown, { lower });
-      if (lower && pass.newest !== before) yield* overlap(page);
+      if (moved) yield* overlap(page);
     }
     lower = shown;
     if (walked.length < SHORT) walked.push(shown);
