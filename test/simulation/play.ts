@@ -25,7 +25,7 @@ import { openRights } from './rights.js';
 import type { Cut, Scenario, Step } from './scenario.js';
 import { makeTable, SHAPES } from './table.js';
 import { type Owner, WORLD } from './timeline.js';
-import { LONGEST_MS, MACHINES, openWorld, type Played, SETTLED_MS, SILENT } from './world.js';
+import { broken, LONGEST_MS, MACHINES, openWorld, type Played, SETTLED_MS, SILENT } from './world.js';
 
 /** Plays a scenario below the folder, which is emptied, and judges what it left. */
 export async function play(scenario: Scenario, folder: string): Promise<Played> {
@@ -328,7 +328,7 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
     for (const after of scenario.after ?? []) await aftermath.follow(after);
     faults.push(...judgeUnique(service.raw(shape.resource), shape.keyField));
   } catch (error) {
-    faults.push(world.broken(error));
+    faults.push(broken(error));
   } finally {
     world.end();
   }

@@ -15,8 +15,8 @@ import { type NetworkOptions, openNetwork } from './network.js';
 import { openSimService } from './service.js';
 import { type Owner, openTimeline, Stuck, seeded, WORLD } from './timeline.js';
 
-export const EPOCH = Date.UTC(2026, 2, 2, 8);
-export const REQUEST_MS = 10_000;
+const EPOCH = Date.UTC(2026, 2, 2, 8);
+const REQUEST_MS = 10_000;
 const SETTLE_MS = [5_000, 15_000, 45_000] as const;
 /** How long a request that was given up may still take effect. */
 export const SETTLED_MS = REQUEST_MS + SETTLE_MS[2];
@@ -38,8 +38,6 @@ export interface Played {
   /** Of everything that the service carried out, and when: the same scenario has the same. */
   readonly digest: string;
 }
-
-export type World = ReturnType<typeof openWorld>;
 
 /** Two machines, their disks and clocks, the network, and a service at its other end; below a folder, which is emptied. */
 export function openWorld(
@@ -83,7 +81,7 @@ export function openWorld(
 
   const machine = { timeline, wall, random: lots.machine };
   return {
-    ...{ folder, lots, timeline, disk, wall, wallOf, service, network },
+    ...{ lots, timeline, disk, wall, wallOf, service, network },
     commits: () => committed,
     watch(look: (owner: Owner) => void) {
       looks.add(look);
@@ -156,11 +154,6 @@ export function openWorld(
         parts: { http: network.connect(), pacer, tokens, clock, signal },
       };
     },
-    /** The fault of a story that came to no end of its own. */
-    broken: (error: unknown): Violation => ({
-      rule: error instanceof Stuck ? 'no-hang' : 'no-crash',
-      text: String((error as Error).stack ?? error),
-    }),
     /** The story is over. */
     end(): void {
       timeline.onEvent(undefined);
@@ -174,6 +167,12 @@ export function openWorld(
     }),
   };
 }
+
+/** The fault of a story that came to no end of its own. */
+export const broken = (error: unknown): Violation => ({
+  rule: error instanceof Stuck ? 'no-hang' : 'no-crash',
+  text: String((error as Error).stack ?? error),
+});
 
 /** Back in true time, at the true disk. */
 export function leave(): void {

@@ -125,19 +125,19 @@ interface Row {
 /** The latest run of the same job that has these rows, with these outcomes and headings. */
 async function findEarlier(
   home: string,
-  { run, ...request }: Asking,
+  asking: Asking,
   own: OpenSource,
 ): Promise<{ readonly by: string; readonly table: Table } | undefined> {
   const rows = await firstRows(own);
   if (rows.length === 0) return undefined;
-  const earlierRuns = (await runIds(home)).filter((id) => id < run).slice(0, MOST_RUNS);
+  const earlierRuns = (await runIds(home)).filter((id) => id < asking.run).slice(0, MOST_RUNS);
   for (const by of earlierRuns) {
     const folder = runFolder(home, by);
     const { job, kind } = askedOf(folder);
-    if (job?.name !== request.job.name || kind !== request.kind) continue;
+    if (job?.name !== asking.job.name || kind !== asking.kind) continue;
     if (!look(folder, (store) => endedSo(store, rows))) continue;
     const earlier = await ifThere(tableOf(home, by));
-    const table = earlier && (await joined(home, { run, ...request }, own, earlier));
+    const table = earlier && (await joined(home, asking, own, earlier));
     if (table && (await isOf(table.source, earlier.source))) return { by, table };
   }
   return undefined;
