@@ -39,8 +39,8 @@ export const VALUE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'service/lists/walk.js',
-        find: 'if (lower && pass.newest !== before)',
-        replace: 'if (false)',
+        find: 'const moved = lower !== undefined && pass.newest !== told;',
+        replace: 'const moved = false;',
       },
       { file: 'service/lists/pages.js', find: 'return result?.sound === true;', replace: 'return true;' },
       {
