@@ -101,7 +101,7 @@ export function openDatabase(
   };
   try {
     const look = (pragma: string) => guarded(() => Object.values(connection.prepare(pragma).get() ?? {})[0]);
-    connection.exec('pragma busy_timeout = 10000');
+    connection.exec(`pragma busy_timeout = ${BUSY_MS}`);
     const isNew = () => look('pragma user_version') === 0 && look('select count(*) from sqlite_schema') === 0;
     const made = !isNew();
     const found = made ? look('pragma user_version') : version;
@@ -113,8 +113,10 @@ export function openDatabase(
     }
     const sound = made && !unchecked && !reading ? look('pragma quick_check(1)') : 'ok';
     if (sound !== 'ok') throw damaged(path, what, remedy, sound);
-    if (!reading)
-      guarded(() => connection.exec(`pragma journal_mode = wal; pragma synchronous = ${durable ? 'full' : 'off'}`));
+    if (!reading) {
+      const forms = `pragma journal_mode = wal; pragma synchronous = ${durable ? 'full' : 'off'}`;
+      guarded(() => patiently(() => connection.exec(forms)));
+    }
     if (!made) {
       transaction(() => {
         // Another process may have made them meanwhile.
@@ -149,6 +151,19 @@ export function openDatabase(
       connection.close();
     },
   };
+}
+
+/** What SQLite does not wait for by itself: the form of a file is changed while nobody else is at it. */
+function patiently(work: () => void): void {
+  for (let tries = 1; ; tries++) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (numberOf(error) !== BUSY || tries * PAUSE_MS > BUSY_MS) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+    }
+  }
 }
 
 /** For its owner alone, as is what SQLite puts beside it. */
@@ -228,6 +243,9 @@ function driver(): Driver {
 }
 
 const BUSY = 5;
+/** How long another process is waited for, and how often it is looked again where SQLite itself would not wait. */
+const BUSY_MS = 10_000;
+const PAUSE_MS = 5;
 /** Primary result codes of SQLite, https://sqlite.org/rescode.html, with the code of the system that comes nearest. */
 const REASONS: Readonly<Record<number, readonly [code: string, words: string]>> = {
   [BUSY]: ['EBUSY', 'another process holds it. Let that process end'],

@@ -629,6 +629,16 @@ describe('what a probe found out is used', () => {
     await clearsAll(asset, 'put');
   });
 
+  it('where left-out fields are kept, an expired contract is held back: a PUT must say a status, and cannot say this one', async () => {
+    const id = await deskWith('contract', { ...CONTRACT, status: 'expired' });
+    desk.sandbox.setSwitches({ omittedOnPut: 'kept' });
+    await probed(desk, { omitted: 'kept' });
+    const before = storedOne(desk.sandbox, 'contract', id);
+    const result = await touch('contract', id);
+    expect([result.outcomes, result.commits]).toEqual([['2 at_risk'], 0]);
+    expect(storedOne(desk.sandbox, 'contract', id)).toEqual(before);
+  });
+
   it('a clear that the service did not carry out stops the run and is not reported as done', async () => {
     desk = await openDesk({ switches: { omittedOnPut: 'kept' } });
     desk.sandbox.insert(

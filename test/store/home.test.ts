@@ -46,6 +46,33 @@ it('is made by several processes at once, and loses nothing that one of them wri
   database.close();
 });
 
+const HOLDER = `
+import { createRequire } from 'node:module';
+const [module, file] = process.argv.slice(2);
+const Driver = process.getBuiltinModule('node:sqlite')?.DatabaseSync ?? createRequire(module)('libsql');
+const database = new Driver(file);
+database.exec('begin immediate');
+process.stdout.write('held');
+setTimeout(() => {
+  database.exec('rollback');
+  database.close();
+}, 300);
+`;
+
+it('waits for another process that is at a new file, whose form it is about to change', async () => {
+  const script = join(home, 'hold.mjs');
+  await writeFile(script, HOLDER);
+  const child = spawn(process.execPath, [script, import.meta.url, join(home, 'home.db')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  await once(child.stdout, 'data');
+  const database = openHome(home);
+  expect(names(database)).toBe(0);
+  database.close();
+  expect(await ended).toEqual([0, null]);
+});
+
 it('is read while another writes', () => {
   const [one, other] = [openHome(home), openHome(home)];
   one.transaction(() => {

@@ -5,6 +5,7 @@ import { type Fields, isEmpty, normaliseKey, sameValue, type Value, valueText } 
 import { isObject, putAt } from '../../resources/path.js';
 import { type Loss, type ReadRecord, readRecord } from '../../resources/read.js';
 import { recordId } from '../../resources/read-value.js';
+import { isRequired } from '../../resources/rules.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from '../../resources/spec.js';
 import { updateBody } from '../../resources/write.js';
 import type { Json } from '../../service/port.js';
@@ -37,8 +38,8 @@ export interface MergeOptions {
   readonly patchWorks?: boolean;
   /** The heading that a field comes from. */
   readonly columnOf: (field: string) => string | undefined;
-  /** Its `match.key` is what the record was found by. */
-  readonly job?: Pick<RowsJob, 'match'>;
+  /** Its `match.key` is what the record was found by; `write.method`, how the update is sent. */
+  readonly job?: Pick<RowsJob, 'match' | 'write'>;
   /** Whose value stands where a row and the record differ; absent: the row's. */
   readonly stands?: Stands;
 }
@@ -124,8 +125,9 @@ export function mergeRow(
   const unwritten = unwritable(lost, diff);
   // That a template of several is left out is said once.
   issues.push(...(conflict ? unwritten.filter((one) => templateOf(one.field ?? '') === undefined) : unwritten));
+  const losses = [...read.losses.map((loss) => ({ ...loss, next: wayOut(loss, options) })), ...lost];
+  collectRisks(options.omittedIsKept ? losses.filter(({ field }) => mustStand(field, options)) : losses, risks, diff);
   if (!options.omittedIsKept) {
-    collectRisks([...read.losses.map((loss) => ({ ...loss, next: wayOut(loss, options) })), ...lost], risks, diff);
     for (const field of Object.keys(ours)) {
       if (
         record !== undefined &&
@@ -139,6 +141,12 @@ export function mergeRow(
   }
   const unseen = options.omittedIsKept ? [] : [...unseenFields(set, remembered, record, options.spec), ...read.unknown];
   return { target, diff, issues, risks, unseen };
+}
+
+/** Whether a PUT is refused without the field, whatever the service keeps of what is left out. */
+function mustStand(field: string, { job, specOf }: MergeOptions): boolean {
+  const spec = specOf(field);
+  return job?.write.method === 'put' && spec !== undefined && isRequired(spec, 'update');
 }
 
 /** Another Unicode form or outer blanks of the key that the record was found by: the form that the service keeps stays. */
