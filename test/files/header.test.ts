@@ -103,6 +103,16 @@ describe('the headings a job maps', () => {
     expect(found?.evidence).toBe('Row 3 is the heading: it holds 3 of the 3 headings the job maps (4 filled cells).');
   });
 
+  test('letters of columns without a heading count beside a heading that is mapped', () => {
+    const sheet = table('Name||\nAnn|5|Rome\nBob|7|Oslo\nCid|9|Bonn');
+    expect(findHeading(sheet)?.row).toBe(2);
+    const found = findHeading(sheet, ['Name', 'B', 'C']);
+    expect(found).toMatchObject({
+      row: 1,
+      evidence: 'Row 1 is the heading: it holds 3 of the 3 headings the job maps (1 filled cell).',
+    });
+  });
+
   test('decide also where one of several is misspelt, so that the fault names the right row', () => {
     expect(findHeading(table(text), ['Serial', 'Name', 'Purchased'])?.row).toBe(3);
   });

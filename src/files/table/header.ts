@@ -174,7 +174,14 @@ function above({ cells }: SampleRow, habits: readonly ColumnHabit[]): string {
 function byExpected(sample: readonly SampleRow[], guessed: number, expect: readonly string[]) {
   const wanted = new Set(expect.map(foldedText).filter((text) => text !== ''));
   if (wanted.size === 0) return undefined;
-  const found = sample.map(({ cells }) => new Set(cells.map(foldedText).filter((text) => wanted.has(text))).size);
+  const width = Math.max(...sample.map(({ cells }) => cells.length));
+  const letters = Array.from({ length: width }, (_, i) => foldedText(columnName(i)));
+  const found = sample.map(({ cells }) => {
+    const named = new Set(cells.map(foldedText).filter((text) => wanted.has(text)));
+    // A letter reaches a column whose heading is blank, beside one that the job names.
+    const blank = letters.filter((letter, i) => wanted.has(letter) && !named.has(letter) && isBlank(cells[i]));
+    return named.size === 0 ? 0 : named.size + blank.length;
+  });
   const most = Math.max(...found);
   if (most <= found[guessed]! || most * 2 < wanted.size || (most < 2 && wanted.size > 1)) return undefined;
   return { at: found.indexOf(most), found: most, wanted: wanted.size };
