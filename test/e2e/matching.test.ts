@@ -573,6 +573,43 @@ describe('whatever a service makes of its filters, no row is written twice and n
     expect(desk.sandbox.records('asset').map((one) => one['serial_number'])).toContain('WK 77');
   });
 
+  it('and where the job spells its field in capitals', async () => {
+    await open();
+    for (const [text, outcome] of [
+      ['WK 77', '2 created'],
+      ['\uff37K 77 ', '2 unchanged'],
+    ] as const) {
+      const run = await desk.import(await desk.file('a.csv', table([['One', text]])), job('SERIAL_NUMBER'));
+      expect(run.outcomes).toEqual([outcome]);
+    }
+  });
+
+  it('a custom field as the key: what is ambiguous names its column, and another Unicode form is the same', async () => {
+    await open();
+    const templates = (value: string) => [{ id: 1, fields: [{ id: 1, value }] }];
+    desk.sandbox.insert('asset', [
+      { ...record(1), templates: templates('CC 9') },
+      { ...record(2), templates: templates('CC 9') },
+      { ...record(3), templates: templates('CC 7') },
+    ]);
+    const file = await desk.file(
+      'a.csv',
+      csv([
+        ['Name', 'Centre'],
+        ['Both', 'CC 9'],
+        ['Asset 3', '\uff23C 7'],
+      ]),
+    );
+    const run = await desk.import(file, {
+      kind: 'import',
+      resource: 'asset',
+      match: { key: 'template.Finance.Cost Centre' },
+      columns: { Name: 'name', Centre: 'template.Finance.Cost Centre' },
+    });
+    expect(run.outcomes).toEqual(['2 ambiguous', '3 unchanged']);
+    expect(run.faults).toEqual([expect.objectContaining({ row: '2', column: 'Centre', code: 'ambiguous_match' })]);
+  });
+
   it('never sends the serial number "list" as a filter', async () => {
     const { before } = await open();
     desk.sandbox.insert('asset', [...range(1, 200).map(record), { name: 'Odd', serial_number: 'list' }]);

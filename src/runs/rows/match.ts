@@ -1,3 +1,4 @@
+import type { RowsJob } from '../../model/job.js';
 import { isEmpty, normaliseKey } from '../../model/value.js';
 import { isTwin, type MatchOptions, matchKeys, noteTwin, type Twins } from '../../pipeline/match/match.js';
 import { fingerprints } from '../../pipeline/plan/fingerprint.js';
@@ -91,20 +92,22 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
 
 function planOptions(run: Run, resolved: Resolved, snapshot: Snapshot): PlanOptions {
   const { spec, known, lexicon, mapping, behaviour } = resolved;
+  // A job may write the fields of its key as people do.
+  const job: RowsJob = { ...run.job, match: { ...run.job.match, key: [...mapping.key] } };
   const specOf = (field: string) => mapping.specOf(field) ?? spec.fields.find((one) => one.name === field);
   return {
-    job: run.job,
+    job,
     spec,
     company: run.request.company,
     lexicon,
     snapshot,
     known,
-    memory: new Memory({ spec, specOf, known, job: run.job }),
+    memory: new Memory({ spec, specOf, known, job }),
     specOf,
     columnOf: mapping.columnOf,
     accepted: new Set(behaviour?.putAccepts ?? []),
     patchWorks: behaviour?.patch === true,
-    omittedIsKept: run.job.write.method === 'patch' || behaviour?.omitted === 'kept',
+    omittedIsKept: job.write.method === 'patch' || behaviour?.omitted === 'kept',
     warnOnce: (_, text) => run.warn(text),
     subcategories: resolved.directory.subcategories,
     ...(resolved.stands ? { stands: resolved.stands } : {}),
