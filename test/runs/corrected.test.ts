@@ -2,6 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { importJob } from '../../src/model/job.js';
+import { runFolder } from '../../src/runs/run/layout.js';
+import { openedAs } from '../../src/runs/run/table.js';
+import { RunStore } from '../../src/store/run-store.js';
 import { type Desk, type Imported, openDesk } from '../support/desk.js';
 
 let desk: Desk;
@@ -62,6 +66,11 @@ describe('corrected rows are read as the file was that they are of', () => {
     const second = await desk.import(await corrected(first, 'Polska?', 'PL'), job);
     expect(second.summary.rows).toMatchObject({ created: 1, total: 1 });
     expect(desk.sandbox.records('supplier').map(({ name }) => name)).toContain('Łukasz');
+    // The console shows its rows so, too.
+    const { run } = second.summary;
+    const store = RunStore.reading(runFolder(desk.home, run).store)!;
+    expect(openedAs(importJob.parse(job), store).encoding).toBe('windows-1250');
+    store.close();
   });
 
   it('and by themselves where no run of this data folder has them', async () => {

@@ -14,7 +14,7 @@ import { runFolder } from '../../runs/run/layout.js';
 import type { Summary } from '../../runs/run/present.js';
 import { brakesOf } from '../../runs/run/present.js';
 import type { StoredRequest } from '../../runs/run/run.js';
-import { sourceOptions } from '../../runs/run/table.js';
+import { openedAs } from '../../runs/run/table.js';
 import { BRAKE, type EndedRow, type RowResult, RunStore } from '../../store/run-store.js';
 import type { SqlValue } from '../../store/sqlite.js';
 import { within } from '../../worker/rights.js';
@@ -260,7 +260,9 @@ export class RunRows {
     if (!request?.source) return undefined;
     const file = path.join(folder.dir, 'work', request.source);
     if (!existsSync(file)) return undefined;
-    const options = sourceOptions(request.job.job);
+    const store = this.store(run);
+    const options = openedAs(request.job.job, store);
+    store?.close();
     const index: TableIndex = await this.parts.tables.of({
       ...{ file, options },
       folder: path.join(folder.dir, 'work', '.tables'),

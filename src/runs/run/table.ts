@@ -9,7 +9,7 @@ import { RunStore } from '../../store/run-store.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { type Asked, askedOf, runIds } from './list.js';
 
-/** How the file of a job is opened. */
+/** How the file of a job is opened, before anything is known of it. */
 export function sourceOptions({ source, columns }: RowsJob): SourceOptions {
   const { format, header_row, encoding, delimiter, sheet, footer } = source;
   return {
@@ -41,6 +41,8 @@ export function shownBy(source: OpenSource, earlier: OpenSource | undefined): Op
 }
 
 const KEPT = 'handed_back_by';
+/** Under this name stands in the store in which encoding the file was read, where that is of the earlier run. */
+const READ_IN = 'read_in';
 /** Runs that are looked through for the one that handed rows back, and rows that must be known to it. */
 const MOST_RUNS = 200;
 const LOOKED_AT = 50;
@@ -54,10 +56,21 @@ const MOST_TIMES = 8;
 export async function asHandedBack(home: string, run: Asking, own: OpenSource, store: RunStore): Promise<Table> {
   if (run.jsonRows || !holdsCorrections(own.meta.headings)) return { source: own };
   const kept = store.kept(KEPT);
-  if (typeof kept === 'string') return joined(home, run, own, await ifThere(tableOf(home, kept)));
-  const found = await findEarlier(home, run, own);
-  if (found) store.keep(KEPT, found.by);
-  return found?.table ?? { source: own };
+  const found =
+    typeof kept === 'string'
+      ? { by: kept, table: await joined(home, run, own, await ifThere(tableOf(home, kept))) }
+      : await findEarlier(home, run, own);
+  if (!found) return { source: own };
+  store.keep(KEPT, found.by);
+  const { encoding } = found.table.source.meta;
+  if (encoding !== own.meta.encoding) store.keep(READ_IN, encoding);
+  return found.table;
+}
+
+/** How the file of a run is opened, so that it shows what the run read. */
+export function openedAs(job: RowsJob, store: RunStore | undefined): SourceOptions {
+  const encoding = store?.kept(READ_IN);
+  return { ...sourceOptions(job), ...(typeof encoding === 'string' && { encoding }) };
 }
 
 /** A run of rows, and what it was asked. */
