@@ -34,7 +34,7 @@ export type GridRow = { /** The number that the spreadsheet program shows. */ "r
 
 export type Grid = { "headings": (string)[]; /** Fewer than asked for where cells are very long, or were not read yet. */ "rows": (GridRow)[]; /** Rows that were read so far. */ "total": number; /** Whether these are all. */ "whole": boolean; };
 
-export type Suggestion = { "resource": string; "rows": number; "columns": ({ /** As the job names the column. */ "heading": string; /** From 1. */ "column": number; "field": string | null; "confidence": "high" | "medium" | "none"; "evidence": (string)[]; "remarks": (string)[]; /** Why it is not mapped. */ "why": string | null; "alternatives": ({ "field": string; "why": string; })[]; "samples": (string)[]; /** Share of its cells, 0 to 1. */ "blank": number; /** Share of its cells that fit the field, 0 to 1; null where unmapped. */ "converts": number | null; })[]; "key": { "field": string; "heading": string; "blank": number; "repeats": number; "fits": boolean; } | null; /** Fields that a new record must have, and no column gives. */ "missing": (string)[]; /** What a person must decide next. */ "next": string | null; "warnings": (string)[]; /** The job file, YAML. */ "text": string; /** The same as an object: what `POST /runs` takes as `job`. */ "job": Record<string, unknown>; };
+export type Suggestion = { "resource": string; "rows": number; "columns": ({ /** As the job names the column. */ "heading": string; /** From 1. */ "column": number; "field": string | null; /** A second field that takes the whole text. */ "also": string | null; "confidence": "high" | "medium" | "none"; "evidence": (string)[]; "remarks": (string)[]; /** Why it is not mapped. */ "why": string | null; "alternatives": ({ "field": string; "why": string; })[]; "samples": (string)[]; /** Share of its cells, 0 to 1. */ "blank": number; /** Share of its cells that fit the field, 0 to 1; null where unmapped. */ "converts": number | null; })[]; "key": { "field": string; "heading": string; "blank": number; "repeats": number; "fits": boolean; } | null; /** Fields that a new record must have, and no column gives. */ "missing": (string)[]; /** What a person must decide next. */ "next": string | null; "warnings": (string)[]; /** The job file, YAML. */ "text": string; /** The same as an object: what `POST /runs` takes as `job`. */ "job": Record<string, unknown>; };
 
 export type Resource = { "name": string; "imported": boolean; "exported": boolean; "fields": (Field)[]; };
 
@@ -74,7 +74,7 @@ export interface Operations {
   /** How it goes on, as it goes on (server-sent events). */
   "GET /runs/{id}/events": { query: {  }; body: undefined; answer: Response };
   /** Its rows, with what became of them. */
-  "GET /runs/{id}/rows": { query: { "outcome"?: string; "code"?: string; "column"?: string; "key"?: string; "after"?: string; "offset"?: number | null; "limit"?: number; "cells"?: string; }; body: undefined; answer: Rows };
+  "GET /runs/{id}/rows": { query: { "outcome"?: string; "code"?: string; "column"?: string; "key"?: string; "after"?: string; "offset"?: number | null; "limit"?: number; "cells"?: boolean; }; body: undefined; answer: Rows };
   /** The story of a row: cells, changes, the record before, what was sent, the outcome. */
   "GET /runs/{id}/rows/{row}": { query: {  }; body: undefined; answer: Story };
   /** Its faults, alike ones together, the most frequent first. */

@@ -10,6 +10,7 @@ import { nextDue } from '../runs/schedule/slots.js';
 import { PLACES } from '../worker/inbox/claim.js';
 import { isIgnored } from '../worker/inbox/folders.js';
 import { type JobFile as ReadJob, takesFiles } from '../worker/job-files.js';
+import { jobName } from '../worker/jobs/data.js';
 import type { ApiParts } from './app.js';
 import { isDevice } from './files/uploads.js';
 import { etagOf, Fault, type Operation, operation, type Who } from './operation.js';
@@ -144,7 +145,11 @@ export function jobOperations(parts: ApiParts): Operation[] {
 }
 
 const isFit = (name: string): boolean =>
-  NAME.test(name) && !isDevice(name) && !PLACES.some((place) => place === name) && !isIgnored(name);
+  NAME.test(name) &&
+  jobName.safeParse(name).success &&
+  !isDevice(name) &&
+  !PLACES.some((place) => place === name) &&
+  !isIgnored(name);
 
 const shown = ({ line, column, severity, message }: Omit<JobProblem, 'path'>) => ({ line, column, severity, message });
 

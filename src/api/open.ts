@@ -50,6 +50,11 @@ export function openApi(deps: ApiDeps): Api {
     ...[jobOperations, nightOperations, overviewOperations, queueOperations],
   ];
   for (const one of rooms.flatMap((operations) => operations(parts))) one.register(app);
+  app.openAPIRegistry.registerComponent('securitySchemes', 'key', {
+    type: 'http',
+    scheme: 'bearer',
+    description: '`rowferry console key add NAME --role …` makes one.',
+  });
   app.doc31('/openapi.json', {
     openapi: '3.1.0',
     info: {
@@ -58,6 +63,7 @@ export function openApi(deps: ApiDeps): Api {
       description: 'Imports, exports and reconciliations of spreadsheets. Faults are problem documents (RFC 9457).',
     },
     servers: [{ url: API_PATH }],
+    security: [{ key: [] }],
   });
   app.all('*', (c) => problem(c, 404, 'There is nothing at this address.'));
   app.onError(answerFault(deps.log));

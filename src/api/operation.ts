@@ -170,7 +170,10 @@ export function operation<
     const read = (part: string) => c.req.valid(part as never) as never;
     const asked = { who: c.get('who'), params: read('param'), query: read('query'), headers: read('header') };
     const told = await answerTo?.({ ...asked, body: read('json') }, c);
-    return told instanceof Response ? told : c.json(told as object, status as 200);
+    const answer = told instanceof Response ? told : c.json(told as object, status as 200);
+    // Nobody reads it: whatever it holds open is let go.
+    if (c.req.method === 'HEAD') await answer.body?.cancel();
+    return answer;
   };
   return {
     register(app) {

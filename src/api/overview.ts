@@ -107,7 +107,8 @@ function waitingForPerson(runs: readonly Joined[]): Run[] {
   const found: Run[] = [];
   for (const { run, entry } of runs) {
     const { id, kind, manner, job, file, of_run, status, dry_run, needs_person, aside } = run;
-    const place = `${job}\n${file}`;
+    // The list of what an undo puts back has the same name in every one.
+    const place = `${job}\n${kind === 'undo' ? of_run : file}`;
     const corrected = entry !== undefined && folders.has(entry.report_dir);
     const done = aside || takenUp.has(id) || corrected || (kind === 'reconcile' ? nights.has(job) : files.has(place));
     const open = status === 'partial' ? (needs_person ?? 0) > 0 : status !== 'succeeded' && !isAtWork(run);

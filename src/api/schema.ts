@@ -132,6 +132,7 @@ export const suggestion = named('Suggestion', {
       heading: z.string().describe('As the job names the column.'),
       column: z.int().describe('From 1.'),
       field: z.string().nullable(),
+      also: z.string().nullable().describe('A second field that takes the whole text.'),
       confidence: z.enum(['high', 'medium', 'none']),
       evidence: z.array(z.string()),
       remarks: z.array(z.string()),
@@ -333,7 +334,7 @@ export const rowsQuery = z.object({
   after: z.string().optional().describe('`next` of the page before.'),
   offset: z.coerce.number().int().nonnegative().optional().describe('In place of `after`: rows to pass over.'),
   limit: z.coerce.number().int().min(1).max(500).default(100),
-  cells: z.stringbool().default(false),
+  cells: z.stringbool().default(false).meta({ type: 'boolean', default: false }),
 });
 export type RowsQuery = z.output<typeof rowsQuery>;
 

@@ -8,6 +8,9 @@ import { channel } from 'node:diagnostics_channel';
 export const MILESTONES = [
   /** API: the run of an order is chosen and kept; next it goes on the queue. */
   'order-noted',
+  /** API: a run that waits is to be stopped, which is kept; next its job goes off the queue, and then how it ended is kept. */
+  'stop-noted',
+  'job-removed',
   /** Worker: a dropped file lies in the folder of its claim. */
   'claimed',
   /** Worker: the claim is known to be complete; next it goes on the queue. */

@@ -10,6 +10,9 @@ import { getRequestListener } from '@hono/node-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiDeps } from '../../src/api/app.js';
 import { pruneExports, safeName, Uploads } from '../../src/api/files/uploads.js';
+import { runsOnStore } from '../../src/api/runs/orders.js';
+import { runFolder } from '../../src/runs/run/layout.js';
+import type { Store } from '../../src/worker/store/port.js';
 import { until } from '../support/until.js';
 import { apiIn, pagesFor } from './support.js';
 
@@ -254,6 +257,39 @@ describe('uploads', () => {
     expect([await remove(waited.id), await remove(named.id)]).toEqual([409, 409]);
     expect([await remove(free.id), await remove(free.id)]).toEqual([204, 404]);
     expect([existsSync(join(home, waited.file)), existsSync(join(home, free.file))]).toEqual([true, false]);
+  });
+
+  it('and not while a run is ordered that reads them; the same order is the same run also without its file', async () => {
+    const jobs: { readonly data: unknown }[] = [];
+    const queue = {
+      getJobs: async () => jobs,
+      getJob: async () => undefined,
+      add: async (_: string, data: unknown) => void jobs.push({ data }),
+    } as unknown as ApiDeps['queue'];
+    const store = { workers: async () => 1, read: async () => undefined, queue: () => queue } as unknown as Store;
+    const pages = pagesFor(apiIn(home, { queue, runs: runsOnStore(store, home) }));
+    const { id } = await new Uploads(home, 1_000).take('a.csv', bytes('x'));
+    const order = (file: string) =>
+      pages.request('/api/v1/runs', {
+        method: 'POST',
+        headers: { 'idempotency-key': `key-of-${file}` },
+        body: JSON.stringify({ kind: 'import', job: 'assets', file }),
+      });
+    const remove = (file: string) => pages.request(`/api/v1/files/${file}`, { method: 'DELETE' });
+    const [ordered, removed] = await Promise.all([order(id), remove(id)]);
+    // Whichever came first.
+    expect(['202 409', '404 204']).toContain(`${ordered.status} ${removed.status}`);
+    expect(jobs).toHaveLength(ordered.status === 202 ? 1 : 0);
+
+    const { id: other } = await new Uploads(home, 1_000).take('b.csv', bytes('x'));
+    const { id: run } = (await (await order(other)).json()) as { id: string };
+    expect(jobs.at(-1)).toEqual({ data: { job: 'assets', file: `uploads/${other}/b.csv` } });
+    await mkdir(runFolder(home, run).dir, { recursive: true });
+    await writeFile(runFolder(home, run).request, '{}');
+    jobs.length = 0;
+    expect((await remove(other)).status).toBe(204);
+    const again = await order(other);
+    expect([again.status, await again.json(), jobs]).toEqual([202, { id: run }, []]);
   });
 });
 

@@ -82,6 +82,13 @@ describe('with a worker', () => {
     expect((await listen(run, end?.id)).status).toBe(204);
     expect(await read((await listen(run)).body!)).toEqual([end]);
   });
+
+  it('a question for the headers alone takes no place of a listener', async () => {
+    const run = await bench.order({ kind: 'import', job: 'assets', file: await bench.file('h.csv', sheet(1)) });
+    await bench.ended(run);
+    for (let i = 0; i < 30; i++) expect((await bench.call('HEAD', `/runs/${run}/events`)).status).toBe(200);
+    expect((await listen(run)).status).toBe(200);
+  });
 });
 
 describe('who listens', () => {

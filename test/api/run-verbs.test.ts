@@ -65,7 +65,11 @@ describe('stop and resume', () => {
     hold();
     const busy = await Promise.all(['w1', 'w2', 'w3', 'w4'].map((name) => order(name, 2)));
     await until(async () => (await bench.call('GET', '/queue')).body.counts.active === 4);
-    const body = { kind: 'import', job: 'assets', file: await bench.file('waits.csv', sheet(2)) };
+    const body = {
+      kind: 'import',
+      job: 'assets',
+      file: await bench.file('waits.csv', sheet(2).replaceAll('S-', 'waits-')),
+    };
     const again = () => bench.order(body, { 'idempotency-key': 'stopped-while-it-waited' });
     const run = await again();
     expect(await detail(run)).toMatchObject({ status: 'waiting', here: false, actions: { stop: { allowed: true } } });
@@ -76,12 +80,17 @@ describe('stop and resume', () => {
       status: 'interrupted',
       rows: 0,
       reason: expect.stringContaining('stopped it before it began'),
-      actions: { resume: { allowed: false }, retry: { allowed: false }, stop: { allowed: false } },
+      actions: { resume: { allowed: true }, retry: { allowed: false }, stop: { allowed: false } },
     });
-    expect((await bench.call('POST', `/runs/${run}/resume`, {})).status).toBe(409);
     expect(await again()).toBe(run);
+    expect((await bench.call('POST', `/runs/${run}/resume`, {})).status).toBe(202);
+    // Stopped while it waits once more, it is as it was.
+    expect((await bench.call('POST', `/runs/${run}/stop`, {})).status).toBe(202);
+    expect(await detail(run)).toMatchObject({ status: 'interrupted', actions: { resume: { allowed: true } } });
+    expect((await bench.call('POST', `/runs/${run}/resume`, {})).status).toBe(202);
     release();
-    for (const one of busy) expect(await bench.ended(one)).toMatchObject({ status: 'succeeded' });
+    for (const one of [...busy, run]) expect(await bench.ended(one)).toMatchObject({ status: 'succeeded' });
+    expect(bench.sandbox.records('asset').filter((one) => JSON.stringify(one).includes('"waits-'))).toHaveLength(2);
   });
 });
 

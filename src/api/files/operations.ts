@@ -9,7 +9,7 @@ import { RunError } from '../../model/error.js';
 import type { ApiParts } from '../app.js';
 import { API_PATH, type Env, Fault, type Operation, operation } from '../operation.js';
 import { type Uploaded, uploaded } from '../schema.js';
-import { pruneExports, type Uploads } from './uploads.js';
+import { noFile, pruneExports, type Uploads } from './uploads.js';
 
 const params = z.object({ id: z.string() });
 
@@ -65,11 +65,15 @@ export function fileOperations(parts: ApiParts): Operation[] {
       'DELETE /files/{id}',
       { summary: 'Removes a file that no run waits for.', role: 'operator', params },
       async ({ params: { id }, who }, c) => {
-        const { path, file, folder } = await uploads.given(id);
-        if (await isAwaited(queue, home, path)) throw new Fault(409, 'A run waits for this file. Stop that run first.');
-        await audit(who, 'file removed', { file });
-        await tables.close(join(folder, '.tables'));
-        await uploads.remove(id);
+        await uploads.inTurn(id, async (found) => {
+          if (!found) throw noFile();
+          const { path, file, folder } = found;
+          if (await isAwaited(queue, home, path))
+            throw new Fault(409, 'A run waits for this file. Stop that run first.');
+          await audit(who, 'file removed', { file });
+          await tables.close(join(folder, '.tables'));
+          await uploads.remove(id);
+        });
         return c.body(null, 204);
       },
     ),

@@ -30,6 +30,7 @@ const NAME_BYTES = 150;
 export class Uploads {
   private readonly dir: string;
   private coming = 0;
+  private readonly turns = new Map<string, Promise<unknown>>();
 
   constructor(
     home: string,
@@ -79,7 +80,7 @@ export class Uploads {
 
   /** What is known of a file, by its id or what it was called in the answer to its upload; it counts as used now. */
   async find(idOrFile: string): Promise<(Uploaded & { readonly path: string; readonly folder: string }) | undefined> {
-    const id = /^(?:uploads\/)?([0-9a-f]{24})(?:\/[^/]+)?$/.exec(idOrFile)?.[1];
+    const id = idOf(idOrFile);
     if (id === undefined) return undefined;
     const folder = join(this.dir, id);
     const about = await readAbout(folder);
@@ -92,7 +93,21 @@ export class Uploads {
   async given(idOrFile: string) {
     const found = await this.find(idOrFile);
     if (found) return found;
-    throw new Fault(404, 'There is no such file: it was removed, or nobody used it for a week. Send it again.');
+    throw noFile();
+  }
+
+  /** What is done with the same file is done one after the other: it does not go while a run is ordered that reads it. */
+  async inTurn<T>(idOrFile: string, work: (found: Awaited<ReturnType<Uploads['find']>>) => Promise<T>): Promise<T> {
+    const id = idOf(idOrFile);
+    if (id === undefined) return work(undefined);
+    const turn = (this.turns.get(id) ?? Promise.resolve()).then(async () => work(await this.find(idOrFile)));
+    const ended = turn.catch(() => undefined);
+    this.turns.set(id, ended);
+    try {
+      return await turn;
+    } finally {
+      if (this.turns.get(id) === ended) this.turns.delete(id);
+    }
   }
 
   async remove(id: string): Promise<void> {
@@ -127,6 +142,14 @@ export async function pruneExports(home: string, now = Date.now()): Promise<void
       await rm(join(folder, name), { force: true });
   }
 }
+
+export const noFile = () =>
+  new Fault(404, 'There is no such file: it was removed, or nobody used it for a week. Send it again.');
+
+/** Whether a file is named as the answer to its upload named it, or by its id. */
+export const isUpload = (file: string): boolean => idOf(file) !== undefined;
+
+const idOf = (idOrFile: string): string | undefined => /^(?:uploads\/)?([0-9a-f]{24})(?:\/[^/]+)?$/.exec(idOrFile)?.[1];
 
 async function readAbout(folder: string): Promise<Uploaded | undefined> {
   const text = await readFile(join(folder, '.about.json'), 'utf8').catch(() => undefined);

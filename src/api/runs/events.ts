@@ -20,7 +20,8 @@ type Look = () => Promise<Standing | undefined>;
 
 /** The id of a state: the same state has the same, whoever asks whichever worker. */
 export function stateId({ progress, end }: Standing): string {
-  const text = end ? `${end.status} ${end.id}` : JSON.stringify(progress);
+  // One that was taken up again ends once more.
+  const text = end ? `${end.status} ${end.id} ${end.summary?.['finished_at']}` : JSON.stringify(progress);
   return `${end ? 'end' : 'at'}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
 }
 

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Job } from 'bullmq';
 import { RunError } from '../../model/error.js';
@@ -8,7 +11,7 @@ import { earlierRun, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { isOpen, isRunId, type RunEntry, readRun, readRunSummary } from '../../runs/run/list.js';
 import type { StoredRequest } from '../../runs/run/run.js';
-import { againOf, ticketJob } from '../../worker/jobs/home.js';
+import { againOf, stoppedTicket, ticketJob } from '../../worker/jobs/home.js';
 import { againJobId } from '../../worker/jobs/ids.js';
 import type { ApiParts } from '../app.js';
 import { etagOf, Fault, may, type Told, type Who } from '../operation.js';
@@ -162,7 +165,8 @@ export class RunFinder {
       refuse(entry?.status === 'running' ? 'It is at work. Wait for its end, or stop it.' : gone);
     }
     if (!entry) return refuse(settings.queueUrl === undefined ? UNBEGUN : ELSEWHERE);
-    if (!(await readRequest(runFolder(settings.home, id)))) refuse(UNBEGUN);
+    const wasBegun = (await readRequest(runFolder(settings.home, id))) !== undefined;
+    if (!wasBegun && !(verb === 'resume' && stoppedTicket(settings.home, id))) refuse(UNBEGUN);
     if (verb === 'resume') return isOpen(entry) ? undefined : refuse('It came to its end.');
     if (verb === 'approve') return void (await runToApprove(id, settings));
     const { request, summary } = await earlierRun(id, verb, settings);
@@ -188,7 +192,8 @@ export class RunFinder {
     }
     // Where others may have written it, a summary names no file elsewhere.
     const own = entry.report_dir === runFolder(this.parts.settings.home, id).dir;
-    if (own) for (const file of exportedFiles(summary)) found.set(path.basename(file), file);
+    if (own && (await isAsWritten(summary)))
+      for (const file of exportedFiles(summary)) found.set(path.basename(file), file);
     return found;
   }
 }
@@ -210,6 +215,18 @@ const AGAIN = { retry: { manner: 'retry' }, approve: { manner: 'approved' }, und
 function exportedFiles(summary: Summary | undefined): string[] {
   const { path: file, bytes, job } = summary?.target ?? {};
   return file === undefined || bytes === undefined || summary?.kind !== 'export' ? [] : [file, ...(job ? [job] : [])];
+}
+
+/** Whether the file of an export is the one that it wrote: a later one may have taken its place. */
+async function isAsWritten(summary: Summary | undefined): Promise<boolean> {
+  const { path: file = '', bytes, sha256 } = summary?.target ?? {};
+  const info = await stat(file).catch(() => undefined);
+  if (!summary || !info || info.size !== bytes) return false;
+  // What was there before its end was not written later; else its content tells.
+  if (info.mtimeMs <= Date.parse(summary.finished_at)) return true;
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  return hash.digest('hex') === sha256;
 }
 
 function resourceOf(request: StoredRequest): string {

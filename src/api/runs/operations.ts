@@ -8,11 +8,13 @@ import { runFolder } from '../../runs/run/layout.js';
 import { readRunSummary } from '../../runs/run/list.js';
 import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS } from '../../worker/jobs/data.js';
 import type { ApiParts } from '../app.js';
+import { isUpload, noFile } from '../files/uploads.js';
 import { API_PATH, Fault, faultsIn, may, type Operation, operation, response, type Who } from '../operation.js';
 import * as shapes from '../schema.js';
 import { RunEvents, type Standing, stateId } from './events.js';
 import { type FoundRun, isAtWork, RunFinder, roleFor } from './find.js';
 import { runList } from './list.js';
+import { isKnownHere } from './orders.js';
 import { RunRows } from './rows.js';
 import { type Asked, stopRun, takeUp } from './verbs.js';
 
@@ -147,7 +149,10 @@ export function runOperations(parts: ApiParts): Operation[] {
         body: z.strictObject({ aside: z.boolean() }),
       },
       async ({ params: { id }, body: { aside }, who }, c) => {
-        const { entry } = await here(id);
+        const found = await here(id);
+        if (isAtWork(found))
+          throw new Fault(409, 'It is at work, and may leave something to be done. Wait for its end.');
+        const { entry } = found;
         if (!entry) throw elsewhere();
         await audit(who, aside ? 'put aside' : 'taken up again', { run: entry.run });
         const mark = runFolder(settings.home, entry.run).aside;
@@ -178,7 +183,7 @@ const orderKey = z
   .regex(/^[!-~]{1,255}$/, 'has 1 to 255 characters of ASCII, without blanks')
   .describe('The same key and body are the same run, for 14 days.');
 
-function order({ runs, uploads, audit }: ApiParts): Operation {
+function order({ settings, runs, uploads, audit }: ApiParts): Operation {
   return operation(
     'POST /runs',
     {
@@ -206,15 +211,20 @@ function order({ runs, uploads, audit }: ApiParts): Operation {
       if (options && 'force' in options && options.force && !may(who, 'approver')) {
         throw new Fault(403, '`options.force` passes the brakes of the job: that needs the role approver.');
       }
-      const sent = file === undefined ? undefined : await uploads.find(file);
       const name = typeof job === 'string' ? job : 'inline';
-      const id = await runs.put({
-        kind,
-        data: sent ? { ...data, file: sent.file } : data,
-        once,
-        ...(key !== undefined && { key }),
-        noted: (run) => audit(who, `${kind} ordered`, { run, job: name, ...(file !== undefined && { file }) }),
-      });
+      const id = await uploads.inTurn(file ?? '', (sent) =>
+        runs.put({
+          kind,
+          ...(sent ? { data: { ...data, file: sent.file }, said: data } : { data }),
+          once,
+          ...(key !== undefined && { key }),
+          noted: async (run) => {
+            // The same order once more needs no file.
+            if (!sent && isUpload(file ?? '') && !(await isKnownHere(settings.home, run))) throw noFile();
+            await audit(who, `${kind} ordered`, { run, job: name, ...(file !== undefined && { file }) });
+          },
+        }),
+      );
       return c.json({ id }, 202, { location: `${API_PATH}/runs/${id}` });
     },
   );

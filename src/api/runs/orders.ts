@@ -39,6 +39,8 @@ export interface RunOrder {
   readonly kind: JobKind;
   /** Checked: `checkJobData`. */
   readonly data: Readonly<Record<string, unknown>>;
+  /** The same as it was said, where that is another way to name a file: the same words are the same order. */
+  readonly said?: Readonly<Record<string, unknown>>;
   /** Whether somebody waits for it: else what passes by itself is tried again. */
   readonly once: boolean;
   /** At most 255 characters; chosen at random. */
@@ -66,8 +68,8 @@ export function runsOnStore(store: Store, home: string, queue: Queue = store.que
       workers: await store.workers(RUNS_QUEUE),
       roots: await toldRoots(store, id),
     }),
-    async put({ kind, data, once, key = randomBytes(8).toString('hex'), noted }) {
-      const run = await orderedRun(home, key, JSON.stringify([kind, data, once], sorted));
+    async put({ kind, data, said = data, once, key = randomBytes(8).toString('hex'), noted }) {
+      const run = await orderedRun(home, key, JSON.stringify([kind, said, once], sorted));
       reached('order-noted');
       await noted?.(run);
       // The same order once more: a job of this id that is there already stays, and what was begun is not begun again.

@@ -83,7 +83,7 @@ export class RunRows {
   async page(run: FoundRun, { after, offset, limit, ...what }: RowsQuery): Promise<Told<Rows>> {
     const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
     const from = Number(this.parts.cursors.open(list, after) ?? 0);
-    const filter = filterOf(what, isEnded(run));
+    const filter = filterOf(what, isEnded(run)) ?? (isOfSome(run) ? ALL : undefined);
     const table = what.cells || !filter ? await this.table(run) : undefined;
     const store = this.store(run);
     try {
@@ -140,7 +140,7 @@ export class RunRows {
     try {
       const [whole] = store?.rows.whole(`row = ${number}`).next().value ?? [];
       const cells = (await table?.index.cells([number]))?.get(number);
-      if (!whole && !cells) return undefined;
+      if (!whole && (!cells || isOfSome(run))) return undefined;
       const shown = cells && table ? table.corrected(number, cells) : [];
       const result = whole && (whole.result || isEnded(run)) ? resultOf(whole, '') : undefined;
       const told: Told<Omit<Story, 'found'>> = {
@@ -352,6 +352,8 @@ const ALL: Filter = { sql: '1', values: [] };
 const NEED_PERSON = OUTCOMES.filter((kind) => !['in', 'unchanged'].includes(FOUR_OF[kind]));
 
 const isEnded = (run: FoundRun) => !isAtWork(run);
+/** Whether it has some of the rows of its file. */
+const isOfSome = ({ entry }: FoundRun) => entry?.manner === 'retry';
 const quoted = (kinds: readonly string[]) => kinds.map((kind) => `'${kind}'`).join(', ');
 const breath = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,10 +1,22 @@
+import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { RunError } from '../../model/error.js';
 import { fileName } from '../../report/summary.js';
 import { keepUnbegun } from '../../runs/run/conclude.js';
+import { runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
+import { reached } from '../../trace/milestones.js';
 import { JOB_KINDS, jobName } from '../../worker/jobs/data.js';
-import { type Again, beginTicket, endTicket, homeId, takenUpBy } from '../../worker/jobs/home.js';
+import {
+  type Again,
+  beginTicket,
+  endTicket,
+  homeId,
+  readTicket,
+  stoppedTicket,
+  stopTicket,
+  takenUpBy,
+} from '../../worker/jobs/home.js';
 import { againJobId, runJobId } from '../../worker/jobs/ids.js';
 import { freshState } from '../../worker/jobs/state.js';
 import type { ApiParts } from '../app.js';
@@ -48,18 +60,21 @@ export async function takeUp(
     const { job = '', file = '', kind } = entry ?? {};
     await audit(who, `${asked.verb} begun`, { run, job, of: id, ...(asked.verb === 'approve' && { by: asked.by }) });
     await stops.withdraw(run).catch(() => undefined);
+    await rm(runFolder(home, run).aside, { force: true });
     // One that went on with it before.
     await (await queue.getJob(jobId))?.remove();
-    const data = {
+    const stopped = asked.verb === 'resume' ? stoppedTicket(home, run) : undefined;
+    const data = stopped?.data ?? {
       job: jobName.safeParse(job).success ? job : 'inline',
       // Nobody reads it: the run has, or takes, a copy of its own.
       file: `${run}/${fileName(file) || 'none'}`,
     };
-    const name = JOB_KINDS.find((one) => one === kind) ?? 'import';
-    const ticket = { id: jobId, name, data, timestamp: Date.now(), opts: {} };
-    beginTicket(home, ticket, run, asked.verb === 'resume' ? undefined : asked);
+    const name = stopped?.name ?? JOB_KINDS.find((one) => one === kind) ?? 'import';
+    const opts = stopped?.opts ?? {};
+    const ticket = { id: jobId, name, data, timestamp: Date.now(), opts };
+    beginTicket(home, ticket, run, asked.verb === 'resume' ? stopped?.again : asked);
     try {
-      const put = await queue.add(name, data, { jobId });
+      const put = await queue.add(name, data, { ...opts, jobId });
       // Workers with another data folder leave it to those of this one.
       await put.updateProgress({ ...freshState(run), home: homeId(home), host: hostname() });
     } catch (error) {
@@ -72,29 +87,37 @@ export async function takeUp(
   }
 }
 
-/** Stops a run: one that waits is taken off the queue, one that is at work ends with its reports. Returns its id. */
+/**
+ * Stops a run: one that waits is taken off the queue, one that is at work ends with its reports. Returns its id.
+ *
+ *   stop asked → job noted here → off the queue → how it ended kept → noted as stopped → stop taken back
+ *
+ * Where this process dies on the way the job is put back, and the stop still holds.
+ */
 export async function stopRun({ settings, stops, audit }: ApiParts, found: FoundRun, who: Who): Promise<string> {
   if (!isAtWork(found)) throw new Fault(409, 'The run is not at work.');
   const { id, status, job, entry } = found;
+  const { home } = settings;
   await audit(who, 'stop asked', { run: id, job: entry?.job ?? '' });
+  await stops.ask(id);
   // What was dropped, or is due, would come again; one that a worker takes at this moment is at work.
   const isOurs = job?.id === runJobId(id) || job?.id === againJobId(id);
-  const removed =
-    status === 'waiting' &&
-    isOurs &&
-    (await job.remove().then(
-      () => true,
-      () => false,
-    ));
-  if (!removed) {
-    await stops.ask(id);
-    return id;
-  }
-  endTicket(settings.home, id);
+  if (status !== 'waiting' || !isOurs) return id;
+  if (readTicket(home, job) === undefined) beginTicket(home, job, id);
+  reached('stop-noted');
+  const removed = await job.remove().then(
+    () => true,
+    () => false,
+  );
+  if (!removed) return id;
+  reached('job-removed');
   if (!entry) {
     const { kind, job: name, dry_run, started_at } = queuedRun(job, status);
+    const { rows } = job.data as { readonly rows?: readonly object[] };
     const reason = `${who.name} stopped it before it began.`;
-    await keepUnbegun(settings.home, { run: id, kind, job: name, dry_run, started_at, reason });
+    await keepUnbegun(home, { run: id, kind, job: name, dry_run, started_at, reason }, rows?.length);
   }
+  stopTicket(home, id);
+  await stops.withdraw(id).catch(() => undefined);
   return id;
 }

@@ -253,10 +253,11 @@ export function writeSummary(dir: string, summary: Summary): Promise<void> {
   return writeSafely(join(dir, 'summary.json'), (write) => write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`));
 }
 
-/** A run that was ordered and ended before it began: how it ended is all there is of it. */
+/** A run that was ordered and ended before it began: how it ended is all there is of it. `rows`: what it would have read, where known. */
 export async function keepUnbegun(
   home: string,
   { run, ...about }: Pick<Summary, 'run' | 'kind' | 'job' | 'dry_run' | 'started_at' | 'reason'>,
+  rows = 0,
 ): Promise<void> {
   const { dir } = runFolder(home, run);
   await makeFolder(dir, HOME);
@@ -267,13 +268,13 @@ export async function keepUnbegun(
     company: 0,
     status: 'interrupted',
     source: null,
-    rows: { ...noOutcomes(), total: 0 },
+    rows: { ...noOutcomes(), not_attempted: rows, total: rows },
     requests: { total: 0, reads: 0, writes: 0, retries: 0 },
     warnings: [],
     top_faults: [],
     finished_at: new Date().toISOString(),
     seconds: 0,
-    reports: [],
+    reports: ['summary.json'],
   });
 }
 

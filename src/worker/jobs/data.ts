@@ -225,8 +225,9 @@ export function checkJobData(name: string, data: unknown): CheckedData {
   const faults: string[] = known
     ? []
     : [`the job name is ${shown(name)}; it must be one of: ${JOB_KINDS.join(', ')}${didYouMean(name, JOB_KINDS)}`];
-  const size = sizeOf(data);
-  if (size === undefined) return { faults: [...faults, 'the data nests too deep to be read'] };
+  const json = jsonOf(data);
+  if (json === undefined) return { faults: [...faults, 'the data nests too deep to be read'] };
+  const size = Buffer.byteLength(json);
   if (size > DATA_LIMITS.bytes) {
     const text = `the data has ${size} bytes; it may have ${DATA_LIMITS.bytes}. Put the rows into a file.`;
     return { faults: [...faults, text] };
@@ -235,6 +236,7 @@ export function checkJobData(name: string, data: unknown): CheckedData {
     const text = `the data is ${shown(data)}; it must be an object with \`job\` and \`file\` or \`rows\``;
     return { faults: [...faults, text] };
   }
+  if (UNKEPT.test(json)) faults.push(...unkeptTexts(data).map((place) => `\`${place}\` ${UNKEPT_RULE}`));
   const { error } = DATA_SHAPES[kind].safeParse(data);
   faults.push(...shapeProblems(error?.issues ?? [], data, dataShape(kind)).map(({ message }) => message));
   const { job, file, rows, options = {} } = data as Readonly<Record<string, unknown>> & { readonly options?: object };
@@ -278,7 +280,7 @@ function checkInline(
       faults: ['`job.notify` stands in a job file only: whoever puts a job on the queue names nobody to be told'],
     };
   }
-  const size = sizeOf(job) ?? 0;
+  const size = Buffer.byteLength(jsonOf(job) ?? '');
   if (size > DATA_LIMITS.job) return { faults: [`\`job\` has ${size} bytes; a job may have ${DATA_LIMITS.job}`] };
   try {
     return { job: INLINE_JOBS[kind](job) };
@@ -287,6 +289,29 @@ function checkInline(
     return { faults: error.details.length > 0 ? error.details : [error.message] };
   }
 }
+
+/** As JSON has it: a NUL, or half of a surrogate pair. PostgreSQL, and so the embedded queue, keeps neither. */
+const UNKEPT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
+const UNKEPT_RULE = 'holds a NUL or half a character (a lone surrogate), which cannot be kept; take it out';
+
+/** The places of such texts; a key that is one stands in its place. */
+function unkeptTexts(value: unknown, place: readonly string[] = []): string[] {
+  const isUnkept = (text: string) => UNKEPT.test(JSON.stringify(text));
+  if (typeof value === 'string') return isUnkept(value) ? [placeName(place)] : [];
+  if (typeof value !== 'object' || value === null || place.length > DEPTH) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const at = [...place, key];
+    return [...(isUnkept(key) ? [placeName(at)] : []), ...unkeptTexts(inner, at)];
+  });
+}
+
+/** `rows[3].Name` */
+const placeName = (place: readonly string[]): string =>
+  place
+    .map((part, at) =>
+      /^\d+$/.test(part) ? `[${part}]` : `${at > 0 ? '.' : ''}${JSON.stringify(clip(part)).slice(1, -1)}`,
+    )
+    .join('');
 
 function rowFaults(rows: readonly unknown[]): string[] {
   const faults: string[] = [];
@@ -356,10 +381,10 @@ function clip(text: string): string {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
-/** Bytes as JSON; undefined where it nests too deep to be written. */
-function sizeOf(value: unknown): number | undefined {
+/** Undefined where it nests too deep to be written. */
+function jsonOf(value: unknown): string | undefined {
   try {
-    return Buffer.byteLength(JSON.stringify(value) ?? '');
+    return JSON.stringify(value) ?? '';
   } catch {
     return undefined;
   }

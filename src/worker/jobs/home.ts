@@ -72,13 +72,13 @@ export function homeId(home: string): string {
  * failover) has forgotten which run a job led to, or the job itself; the folder has not.
  *
  *   begun --run ended, job not acknowledged yet--> ended: the run is known, the data are gone
+ *         --taken off the queue before it began--> stopped: not put back by itself, but on request
  */
 interface Ticket {
   readonly id: string;
   readonly name: string;
   readonly data: unknown;
-  readonly attempts?: number | undefined;
-  readonly backoff?: Job['opts']['backoff'];
+  readonly opts: Pick<Job['opts'], 'attempts' | 'backoff'>;
   readonly again?: Again | undefined;
 }
 
@@ -100,11 +100,15 @@ export function readTicket(home: string, job: Ticketed): string | undefined {
   return row && String(row['run']);
 }
 
-/** Of a run that has not ended. */
-function openTicket(home: string, run: string): Ticket | undefined {
-  const row = inHome(home, (db) => db.prepare('select content from ticket where run = ? and ended = 0').get(run));
+function ticketOf(home: string, run: string, ended: number): Ticket | undefined {
+  const row = inHome(home, (db) =>
+    db.prepare('select content from ticket where run = ? and ended = ?').get(run, ended),
+  );
   return row && (JSON.parse(String(row['content'])) as Ticket);
 }
+
+/** Of a run that has not ended. */
+const openTicket = (home: string, run: string): Ticket | undefined => ticketOf(home, run, 0);
 
 /** The id on the queue of the job that began a run which has not ended. */
 export const ticketJob = (home: string, run: string): string | undefined => openTicket(home, run)?.id;
@@ -125,8 +129,10 @@ export function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run
 }
 
 export function beginTicket(home: string, job: Ticketed, run: string, again = againOf(home, run)): void {
-  const { id = '', name, data, opts } = job;
-  const ticket: Ticket = { id, name, data, attempts: opts.attempts, backoff: opts.backoff, again };
+  const { id = '', name, data } = job;
+  const { attempts, backoff } = job.opts;
+  const opts = { ...(attempts && { attempts }), ...(backoff && { backoff }) };
+  const ticket: Ticket = { id, name, data, opts, again };
   inHome(home, (db) =>
     db
       .prepare('insert or replace into ticket (run, job, ended, content) values (?, ?, 0, ?)')
@@ -139,6 +145,16 @@ export function endTicket(home: string, run: string): void {
   reached('ticket-ended');
 }
 
+const STOPPED = 2;
+
+/** The job was taken off the queue, and somebody may want it back. */
+export function stopTicket(home: string, run: string): void {
+  inHome(home, (db) => db.prepare('update ticket set ended = ? where run = ? and ended = 0').run(STOPPED, run));
+}
+
+/** Of a run that was stopped before it began: the job to be put back. */
+export const stoppedTicket = (home: string, run: string): Ticket | undefined => ticketOf(home, run, STOPPED);
+
 /**
  * Puts jobs back on the queue whose runs were begun here, have not ended, and which the queue does not know any more.
  * The worker calls it at its start and after the queue was away; several may do so at once. Jobs of the drop folder are
@@ -147,13 +163,13 @@ export function endTicket(home: string, run: string): void {
 export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'add'>): Promise<string[]> {
   const restored: string[] = [];
   const open = inHome(home, (db) => {
-    for (const { run } of db.prepare('select run from ticket where ended = 1').all())
+    for (const { run } of db.prepare('select run from ticket where ended > 0').all())
       if (ageOf(String(run)) > KEEP_MS) db.prepare('delete from ticket where run = ?').run(String(run));
     return db.prepare('select run, job, content from ticket where ended = 0').all();
   });
   for (const row of open) {
     const run = String(row['run']);
-    const { id = '', name, data, attempts, backoff } = JSON.parse(String(row['content'])) as Ticket;
+    const { id, name, data, opts } = JSON.parse(String(row['content'])) as Ticket;
     if (id.startsWith('drop.')) continue;
     // A process is at work on it, with a job or on request.
     if (await isHeld(runFolder(home, run).lock)) continue;
@@ -162,7 +178,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
     if (known && keyOf(known) === row['job']) continue;
     const jobId = /^(night|run)\./.test(id) ? id : againJobId(run);
     if (jobId !== id && (await queue.getJob(jobId))) continue;
-    await queue.add(name, data, { jobId, ...(attempts && { attempts }), ...(backoff && { backoff }) });
+    await queue.add(name, data, { ...opts, jobId });
     restored.push(run);
   }
   return restored;

@@ -152,12 +152,30 @@ describe('data of a job', () => {
       { job: 'a', rows: [Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`h${i}`, 1]))] },
       'different headings',
     ],
+    ['a NUL in a cell', { job: 'a', rows: [{ a: 1 }, { a: 'x\0' }] }, '`rows[1].a` holds a NUL or half a character'],
+    [
+      'half a character in a cell',
+      { job: 'a', rows: [{ a: '\ud83d' }] },
+      '`rows[0].a` holds a NUL or half a character',
+    ],
+    ['a NUL in a heading', { job: 'a', rows: [{ 'a\0': 1 }] }, '`rows[0].a\\u0000` holds a NUL'],
+    [
+      'a NUL in a correction',
+      { job: 'a', file: 'a', corrections: [{ column: 'a', row: 2, value: '\0' }] },
+      '`corrections[0].value` holds a NUL',
+    ],
     ['a long cell', { job: 'a', rows: [{ a: 'x'.repeat(DATA_LIMITS.cell + 1) }] }, '32767 characters'],
     ['too much', { job: 'a', rows: Array(9000).fill({ a: 'x'.repeat(2000) }) }, 'Put the rows into a file'],
     ['a fault of an inline job', { job: { ...JOB, matsch: 1 }, file: 'a' }, 'unknown key `matsch`'],
     ['a deep job', { job: JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`), file: 'a' }, 'nests deeper'],
   ])('%s is refused (82, 84)', (_, data, words) => {
     expect(faults('import', data).join('\n')).toContain(words);
+  });
+
+  it('what only looks like a NUL, and whole characters, are kept', () => {
+    expect(checkJobData('import', { job: 'a', rows: [{ a: '\\u0000 \\\\ud83d', b: '😀' }] })).toMatchObject({
+      kind: 'import',
+    });
   });
 
   it('with faults by the thousand is refused with the first hundred and their number', () => {
