@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -71,6 +71,69 @@ describe('corrected rows are read as the file was that they are of', () => {
     const store = RunStore.reading(runFolder(desk.home, run).store)!;
     expect(openedAs(importJob.parse(job), store).encoding).toBe('windows-1250');
     store.close();
+  });
+
+  it('and not as another file of the job was, of which the same row came back', async () => {
+    const german = ['DE-1;Pump;n.n.;', ...Array.from({ length: 6 }, (_, at) => `DE-2${at};box;12,5;`)];
+    const american = ['US-1;Pump;tbc;', ...Array.from({ length: 6 }, (_, at) => `US-2${at};box;12.5;`)];
+    const first = await desk.import(await desk.file('de.csv', [HEADING, ...german, ''].join('\n')), JOB);
+    await desk.import(await desk.file('us.csv', [HEADING, ...american, ''].join('\n')), JOB);
+    const { summary } = await desk.import(await corrected(first, 'n.n.', '1,250'), JOB);
+    expect(summary.detected?.join(' ')).toContain(first.summary.run);
+    expect(record('DE-1')).toMatchObject({ original_cost: '1.25' });
+  });
+
+  it.each<readonly [string, (cells: string[]) => string[]]>([
+    ['moved', ([serial = '', name = '', ...rest]) => [name, serial, ...rest]],
+    ['with one of their own before them', (cells) => ['remark', ...cells]],
+    ['behind ours', (cells) => [...cells.slice(4), ...cells.slice(0, 4)]],
+    ['without one that is not imported', (cells) => cells.filter((_, at) => at !== 3)],
+  ])('with columns %s', async (_, change) => {
+    const job = { ...JOB, columns: { ...JOB.columns, Serviced: { field: 'service_start_date', optional: true } } };
+    const rows = ['B1;box;n.n.;', ...Array.from({ length: 6 }, (_, at) => `B2${at};box;12,5;`)];
+    const first = await desk.import(await desk.file('a.csv', [HEADING, ...rows, ''].join('\n')), job);
+    const lines = (await readFile(join(first.reportDir, 'rejected.csv'), 'utf8')).trimEnd().split(/\r?\n/);
+    const changed = lines.map((line) => change(line.replace('n.n.', '1,250').split(';')).join(';'));
+    const { summary } = await desk.import(await desk.file('again.csv', changed.join('\n')), job);
+    expect([summary.rows.created, summary.warnings.join()]).toEqual([1, expect.not.stringContaining('decimal sign')]);
+    expect(record('B1')).toMatchObject({ original_cost: '1.25' });
+  });
+
+  it('dates by the column of that name, wherever it stands', async () => {
+    const dated = {
+      ...JOB,
+      columns: {
+        Serial: 'serial_number',
+        Bought: 'service_start_date',
+        Name: { field: 'name', required: true },
+        Ends: 'warranty_end_date',
+      },
+    };
+    const clear = Array.from({ length: 6 }, (_, at) => `G${at};${at + 13}/12/2024;box;12/${at + 13}/2027`);
+    const text = ['Serial;Bought;Name;Ends', 'W-39;05/04/2024;;', ...clear, ''].join('\n');
+    const first = await desk.import(await desk.file('a.csv', text), dated);
+    const lines = (await readFile(join(first.reportDir, 'rejected.csv'), 'utf8')).trimEnd().split(/\r?\n/);
+    const changed = lines
+      .map((line) => line.split(';'))
+      .map((cells) => [...cells.slice(4), ...cells.slice(0, 4)].join(';'));
+    const file = await desk.file('again.csv', changed.join('\n').replace(';05/04/2024;;', ';05/04/2024;box;'));
+    const { summary } = await desk.import(file, dated);
+    expect(summary.rows.created).toBe(1);
+    expect(record('W-39')).toMatchObject({ service_start_date: '2024-04-05' });
+  });
+
+  it('also after many runs of other jobs', async () => {
+    const rows = ['B1;box;n.n.;', ...Array.from({ length: 6 }, (_, at) => `B2${at};box;12,5;`)];
+    const first = await desk.import(await desk.file('a.csv', [HEADING, ...rows, ''].join('\n')), JOB);
+    const { run } = first.summary;
+    for (let at = 1; at <= 300; at++) {
+      const { dir, request } = runFolder(desk.home, `${run.slice(0, -4)}${(0xf000 + at).toString(16)}`);
+      await mkdir(dir, { recursive: true });
+      await writeFile(request, JSON.stringify({ kind: 'import', job: { name: 'other', job: {} } }));
+    }
+    const { summary } = await desk.import(await corrected(first, 'n.n.', '1,250'), JOB);
+    expect(summary.detected?.join(' ')).toContain(run);
+    expect(record('B1')).toMatchObject({ original_cost: '1.25' });
   });
 
   it('and by themselves where no run of this data folder has them', async () => {

@@ -2,10 +2,15 @@ import { join } from 'node:path';
 import { openSource } from '../../files/open.js';
 import { RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
-import { isBlank, shownText } from '../../model/row.js';
+import type { Outcome } from '../../model/outcome.js';
+import { shownText } from '../../model/row.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
-import { holdsCorrections } from '../../pipeline/map/headings.js';
+import { foldText } from '../../model/value.js';
+import { holdsCorrections, isOwnHeading } from '../../pipeline/map/headings.js';
+import { type REJECTED_COLUMNS, rejectedLine } from '../../report/report-lines.js';
+import { resultOf } from '../../report/results.js';
 import { RunStore } from '../../store/run-store.js';
+import { columnNames } from '../../suggest/profile.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { type Asked, askedOf, runIds } from './list.js';
 
@@ -33,18 +38,33 @@ export interface Table {
 /** What shows how dates and amounts are written: of rows that came back corrected the file that they are of, too. */
 export function shownBy(source: OpenSource, earlier: OpenSource | undefined): OpenSource {
   if (!earlier) return source;
+  // People move columns, and add their own.
+  const names = columnsOf(earlier);
+  const places = columnsOf(source).map((name) => (name === undefined ? -1 : names.indexOf(name)));
   async function* rows() {
-    yield* (earlier as OpenSource).rows();
+    for await (const batch of (earlier as OpenSource).rows())
+      yield batch.map(({ row, cells, noRecord, faults }) => ({
+        ...{ row, cells: places.map((at) => cells[at] ?? '') },
+        ...(noRecord && { noRecord }),
+        ...(faults && { faults }),
+      }));
     yield* source.rows();
   }
   return { meta: source.meta, rows };
 }
 
+/** What the columns of a table are called, as jobs may name them, however they are spelled; undefined for those of ours. */
+const columnsOf = ({ meta: { headings } }: OpenSource): (string | undefined)[] =>
+  columnNames(headings).map((name, at) =>
+    name === undefined || isOwnHeading(headings[at] ?? '') ? undefined : foldText(name),
+  );
+
 const KEPT = 'handed_back_by';
 /** Under this name stands in the store in which encoding the file was read, where that is of the earlier run. */
 const READ_IN = 'read_in';
-/** Runs that are looked through for the one that handed rows back, and rows that must be known to it. */
+/** Runs of the job that are looked through for the one that handed rows back, files that are read for it, and rows that it must know. */
 const MOST_RUNS = 200;
+const MOST_READ = 20;
 const LOOKED_AT = 50;
 /** Corrected rows of corrected rows of … */
 const MOST_TIMES = 8;
@@ -131,11 +151,12 @@ function look<T>({ store }: RunFolder, question: (store: RunStore) => T): T | un
 interface Row {
   readonly row: number;
   readonly outcome: string;
-  /** As a person sees them, without our own. */
-  readonly cells: readonly string[];
+  readonly message: string;
+  /** By column, as a person sees them, without our own. */
+  readonly cells: ReadonlyMap<string, string>;
 }
 
-/** The latest run of the same job that has these rows, with these outcomes and headings. */
+/** The run of the same job, the latest of several, that ended these rows so and whose file has them as they are but for what was corrected. */
 async function findEarlier(
   home: string,
   asking: Asking,
@@ -143,54 +164,97 @@ async function findEarlier(
 ): Promise<{ readonly by: string; readonly table: Table } | undefined> {
   const rows = await firstRows(own);
   if (rows.length === 0) return undefined;
-  const earlierRuns = (await runIds(home)).filter((id) => id < asking.run).slice(0, MOST_RUNS);
-  for (const by of earlierRuns) {
+  const runs: { readonly by: string; readonly ended: Ended }[] = [];
+  let looked = 0;
+  for (const by of await runIds(home)) {
     const folder = runFolder(home, by);
-    const { job, kind } = askedOf(folder);
+    const { job, kind } = by < asking.run ? askedOf(folder) : {};
     if (job?.name !== asking.job.name || kind !== asking.kind) continue;
-    if (!look(folder, (store) => endedSo(store, rows))) continue;
+    const ended = look(folder, (store) => endedSo(store, rows));
+    if (ended) runs.push({ by, ended });
+    if (++looked === MOST_RUNS) break;
+  }
+  let best: { readonly by: string; readonly table: Table; readonly changed: number } | undefined;
+  for (const { by, ended } of runs.sort((one, other) => other.ended.told - one.ended.told).slice(0, MOST_READ)) {
     const earlier = await ifThere(tableOf(home, by));
     const table = earlier && (await joined(home, asking, own, earlier));
-    if (table && (await isOf(table.source, earlier.source))) return { by, table };
+    const changed = table && (await changedCells(await firstRows(table.source), earlier.source, ended));
+    if (table && changed !== undefined && changed < (best?.changed ?? Number.POSITIVE_INFINITY))
+      best = { by, table, changed };
+    if (best?.changed === 0) break;
   }
-  return undefined;
+  return best;
 }
 
 async function firstRows(source: OpenSource): Promise<Row[]> {
-  const { headings } = source.meta;
-  const [at, outcomeAt] = [headings.lastIndexOf('_row'), headings.lastIndexOf('_outcome')];
+  const own = source.meta.headings.map(foldText);
+  const columns = columnsOf(source);
   const found: Row[] = [];
   for await (const batch of source.rows()) {
     for (const { cells } of batch) {
-      const row = Number(shownText(cells[at]));
+      const ours = (name: (typeof REJECTED_COLUMNS)[number]) => shownText(cells[own.lastIndexOf(name)]).trim();
+      const row = Number(ours('_row'));
       if (!Number.isSafeInteger(row) || row < 1) continue;
-      found.push({ row, outcome: shownText(cells[outcomeAt]), cells: cells.slice(0, at).map(shownText) });
+      const texts = columns.flatMap((name, at): [string, string][] =>
+        name === undefined ? [] : [[name, foldText(shownText(cells[at]))]],
+      );
+      found.push({ row, outcome: ours('_outcome'), message: ours('_message'), cells: new Map(texts) });
       if (found.length >= LOOKED_AT) return found;
     }
   }
   return found;
 }
 
-/** Whether a run ended these rows as they say. A person may have emptied the cell. */
-function endedSo({ rows: stored }: RunStore, rows: readonly Row[]): boolean {
-  const kinds = new Map<number, string>();
-  const list = rows.map(({ row }) => row).join(',');
-  for (const batch of stored.rows(`row in (${list})`))
-    for (const { row, kind } of batch) if (kind) kinds.set(row, kind);
-  return rows.every(({ row, outcome }) => outcome === '' || outcome === (kinds.get(row) ?? 'not_attempted'));
+/** How a run ended rows. */
+interface Ended {
+  /** Rows of which it said the same. */
+  readonly told: number;
+  /** The columns of a row that were at fault. */
+  readonly faulty: ReadonlyMap<number, ReadonlySet<string>>;
 }
 
-/** Whether the first row is of that file: it has the same headings, and a cell is as it was, unless there was but one. */
-async function isOf(source: OpenSource, whole: OpenSource): Promise<boolean> {
-  const [first] = await firstRows(source);
-  if (!first) return false;
-  const { row, cells } = first;
-  if (cells.some((_, at) => source.meta.headings[at] !== whole.meta.headings[at])) return false;
-  for await (const batch of whole.rows()) {
-    const found = batch.find((one) => one.row === row);
-    if (!found) continue;
-    const filled = cells.flatMap((cell, at) => (isBlank(cell) ? [] : [shownText(found.cells[at]) === cell]));
-    return filled.length < 2 || filled.includes(true);
+/** Undefined where a run ended the rows in another way. A person may have emptied our cells. */
+function endedSo({ rows: stored }: RunStore, rows: readonly Row[]): Ended | undefined {
+  const outcomes = new Map<number, Outcome>();
+  for (const batch of stored.ended(`row in (${rows.map(({ row }) => row).join(',')})`))
+    for (const one of batch) outcomes.set(one.row, resultOf(one, '').outcome);
+  const faulty = new Map<number, ReadonlySet<string>>();
+  let told = 0;
+  for (const { row, outcome, message } of rows) {
+    const ended = outcomes.get(row);
+    if (outcome !== '' && outcome !== (ended?.kind ?? 'not_attempted')) return undefined;
+    if (ended && message === rejectedLine(ended)[3]) told++;
+    faulty.set(row, new Set(ended?.issues.map(({ column = '' }) => foldText(column))));
   }
-  return false;
+  return { told, faulty };
+}
+
+/**
+ * How many cells differ from the file that the rows are said to be of, but for those at fault, which are meant to. Undefined where it
+ * has not these rows, or more than a third of the cells of most of them differ: then it is another file.
+ */
+async function changedCells(
+  rows: readonly Row[],
+  whole: OpenSource,
+  { faulty }: Pick<Ended, 'faulty'>,
+): Promise<number | undefined> {
+  const wanted = new Map(rows.map((one) => [one.row, one]));
+  const columns = columnsOf(whole);
+  let [changed, alike] = [0, 0];
+  for await (const batch of whole.rows()) {
+    for (const { row, cells } of batch) {
+      const now = wanted.get(row);
+      if (!now || !wanted.delete(row)) continue;
+      const compared = columns.flatMap((name, at) => {
+        const text = name === undefined || faulty.get(row)?.has(name) ? undefined : now.cells.get(name);
+        const before = foldText(shownText(cells[at]));
+        return text === undefined || (text === '' && before === '') ? [] : [text === before];
+      });
+      const different = compared.filter((same) => !same).length;
+      changed += different;
+      if (different * 3 <= compared.length) alike++;
+    }
+    if (wanted.size === 0) break;
+  }
+  return wanted.size === 0 && alike * 2 >= rows.length ? changed : undefined;
 }
