@@ -107,14 +107,14 @@ export function assertUnpacked(what: string, packed: number, unpacked: number, l
   }
 }
 
-/** Unpacks the start of a gzip file, as far as `length` bytes. */
-export async function unpackedHead(path: string, length: number, limits: SourceLimits): Promise<Buffer> {
+/** All bytes in one piece, or the first ones: whole chunks, until they are at least `length` bytes. */
+export async function gathered(chunks: AsyncIterable<Buffer>, length = Number.POSITIVE_INFINITY): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const chunk of fileBytes(path, true, limits)) {
+  for await (const chunk of chunks) {
     parts.push(chunk);
     size += chunk.length;
     if (size >= length) break;
   }
-  return Buffer.concat(parts).subarray(0, length);
+  return Buffer.concat(parts);
 }

@@ -2,6 +2,7 @@ import { RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
 import { isBlank, type RowFault } from '../../model/row.js';
 import type { SourceMeta, SourceOptions } from '../../model/source.js';
+import { gathered } from '../bytes.js';
 import { assertText } from '../encoding/open-text.js';
 import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
@@ -37,15 +38,16 @@ export async function surveyCsv(
   options: SourceOptions,
   limits: SourceLimits,
 ): Promise<Survey> {
-  const sample = await firstBytes(text(), SAMPLE_BYTES);
-  assertText(path, sample.bytes);
+  const bytes = await gathered(text(), SAMPLE_BYTES);
+  const whole = bytes.length < SAMPLE_BYTES;
+  assertText(path, bytes);
   const dialect = detectDialect(
-    { path, ...sample },
+    { path, bytes, whole },
     options.delimiter === undefined || options.delimiter === 'auto' ? undefined : statedDelimiter(options.delimiter),
     limits,
   );
   const fixed = typeof options.header_row === 'number' ? options.header_row : undefined;
-  const rows = await firstRows(path, sample.whole ? once(sample.bytes) : text(), dialect, fixed ?? 0, limits);
+  const rows = await firstRows(path, whole ? [bytes] : text(), dialect, fixed ?? 0, limits);
   const heading = chooseHeading(path, 'the file', options, rows);
   if (!heading) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
   if (heading.cells.cells.length > limits.columns) {
@@ -96,25 +98,10 @@ function withinOurs(headings: string[]): string[] {
   return ours && headings.slice(end).every(isBlank) ? headings.slice(0, end) : headings;
 }
 
-async function firstBytes(chunks: AsyncIterable<Buffer>, length: number): Promise<{ bytes: Buffer; whole: boolean }> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    parts.push(Buffer.from(chunk));
-    size += chunk.length;
-    if (size >= length) return { bytes: Buffer.concat(parts), whole: false };
-  }
-  return { bytes: Buffer.concat(parts), whole: true };
-}
-
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
-}
-
 /** The first non-blank rows from row `from` on, enough to find the heading; row `from` itself also if it is blank. */
 async function firstRows(
   path: string,
-  chunks: AsyncIterable<Buffer>,
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
   { delimiter, hinted }: Pick<Dialect, 'delimiter' | 'hinted'>,
   from: number,
   limits: SourceLimits,

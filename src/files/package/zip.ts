@@ -6,7 +6,7 @@ import { crc32, createInflateRaw } from 'node:zlib';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { RunError } from '../../model/error.js';
 import { grouped, sizeText } from '../../model/grouped.js';
-import { assertUnpacked, fileBytes } from '../bytes.js';
+import { assertUnpacked, fileBytes, gathered } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 
 /**
@@ -42,10 +42,6 @@ class FileReader extends yauzl.RandomAccessReader {
       if (bytesRead < length) throw new Error('unexpected EOF');
     };
     read().then(() => done(null), done);
-  }
-
-  override _readStreamForRange(start: number, end: number): Readable {
-    return this.#file.createReadStream({ start, end: end - 1, autoClose: false });
   }
 
   override close(done: (error: Error | null) => void) {
@@ -173,9 +169,7 @@ export async function openArchive(path: string, source: string | Buffer, limits:
             'It was refused. Save the table as .xlsx or .csv.',
         );
       }
-      const parts: Buffer[] = [];
-      for await (const chunk of stream(name)) parts.push(chunk);
-      return Buffer.concat(parts);
+      return gathered(stream(name));
     },
   };
 }
@@ -260,23 +254,16 @@ export interface WorkbookFile {
 
 /** The zip file that a workbook is. */
 export async function workbookArchive(path: string, gzip: boolean, limits: SourceLimits): Promise<Archive> {
-  return openArchive(path, gzip ? await unpackedWhole(path, limits) : path, limits);
-}
-
-async function unpackedWhole(path: string, limits: SourceLimits): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of fileBytes(path, true, limits)) {
-    parts.push(chunk);
-    size += chunk.length;
-    if (size > limits.gzippedWorkbookBytes) {
-      throw new RunError(
-        'failed',
-        `${path}: the gzipped workbook unpacks to more than ${sizeText(limits.gzippedWorkbookBytes)}. Unpack it first.`,
-      );
-    }
+  if (!gzip) return openArchive(path, path, limits);
+  const most = limits.gzippedWorkbookBytes;
+  const bytes = await gathered(fileBytes(path, true, limits), most + 1);
+  if (bytes.length > most) {
+    throw new RunError(
+      'failed',
+      `${path}: the gzipped workbook unpacks to more than ${sizeText(most)}. Unpack it first.`,
+    );
   }
-  return Buffer.concat(parts);
+  return openArchive(path, bytes, limits);
 }
 
 const ODF = 'application/vnd.oasis.opendocument.';
