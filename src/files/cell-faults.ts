@@ -2,7 +2,7 @@ import { grouped } from '../model/grouped.js';
 import type { RowFault } from '../model/row.js';
 import { columnName } from './table/cell-range.js';
 
-type CellCode = 'nul_character' | 'invalid_encoding' | 'cell_too_long';
+export type CellCode = 'nul_character' | 'invalid_encoding' | 'cell_too_long';
 
 /** The fault of one cell, in words. `index` is its 0-based position. */
 export function cellFault(code: CellCode, index: number, limit: number): RowFault {

@@ -193,8 +193,7 @@ describe('any bytes', () => {
     };
     const limits = withLimits({ columns: 5, cellCharacters: 40 });
     const feedOf = (bytes: Buffer, collect: boolean) => {
-      const feed = createRecordFeed({ path: 'x', delimiter: ',', limits, collect, whole: false });
-      feed.width = 3;
+      const feed = createRecordFeed({ path: 'x', delimiter: ',', width: 3, limits, collect, whole: false });
       feed.push(bytes);
       feed.finish();
       return feed;

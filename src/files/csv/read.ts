@@ -4,7 +4,7 @@ import { cellFault, raggedFault, strayFault } from '../cell-faults.js';
 import { openText, type TextFile } from '../encoding/open-text.js';
 import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
-import { createRecordFeed, type ScannedRecord } from './scan.js';
+import { createRecordFeed, fed, type ScannedRecord } from './scan.js';
 import { type Survey, surveyCsv, swallowedFault } from './survey.js';
 
 const BATCH = 500;
@@ -36,13 +36,10 @@ async function* dataRows(
   { shape, swallowed }: Survey,
   limits: SourceLimits,
 ): AsyncGenerator<readonly SheetRow[]> {
-  const { delimiter, hinted } = shape;
-  const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: true, whole: true, skip: 'rows' });
-  if (shape.headerRow === 0) feed.width = shape.width;
+  const feed = createRecordFeed({ path, ...shape, limits, collect: true, whole: true, skip: 'rows' });
   let batch: SheetRow[] = [];
-  function* drain(): Generator<readonly SheetRow[]> {
+  for await (const _ of fed(feed, chunks)) {
     while (feed.next()) {
-      if (feed.row === shape.headerRow) feed.width = shape.width;
       if (feed.row <= shape.headerRow || feed.record.blank) continue;
       const row = toRow(feed.row, feed.record, shape.width, limits);
       if (row) batch.push(swallowed.has(row.row) ? withFault(row, swallowedFault(row.cells)) : row);
@@ -52,12 +49,6 @@ async function* dataRows(
       }
     }
   }
-  for await (const chunk of chunks) {
-    feed.push(chunk);
-    yield* drain();
-  }
-  feed.finish();
-  yield* drain();
   if (batch.length > 0) yield batch;
 }
 

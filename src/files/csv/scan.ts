@@ -1,5 +1,6 @@
 import { RunError } from '../../model/error.js';
 import { sizeText } from '../../model/grouped.js';
+import type { CellCode } from '../cell-faults.js';
 import { asciiText, utf8Text, visibleBytes } from '../encoding/byte-text.js';
 import type { SourceLimits } from '../limits.js';
 
@@ -25,10 +26,10 @@ const LF = 4;
 const NUL = 5;
 const HIGH = 6;
 
-/** A cell fault, by position in the record. */
-export interface CellFault {
+/** A fault of a cell, by position in the record. */
+interface ScannedFault {
   readonly index: number;
-  readonly code: 'nul_character' | 'invalid_encoding' | 'cell_too_long';
+  readonly code: CellCode;
   /** `cell_too_long`: the whole text. */
   readonly text?: string;
 }
@@ -42,7 +43,7 @@ export interface ScannedRecord {
   stray: number;
   /** The file ended inside quotes. */
   open: boolean;
-  faults: CellFault[];
+  faults: ScannedFault[];
   /** No cell holds anything but blanks. */
   blank: boolean;
   /** A byte order mark stands in front of it, as where files were put one behind the other; no cell holds it. */
@@ -71,19 +72,26 @@ export interface RecordFeed {
   /** Byte position after the last record, in the bytes now held. */
   readonly position: number;
   readonly bytes: Buffer;
-  /** Expected cells of the records to come; 0 = not known. Decides only where a row with a stray quote ends. */
-  width: number;
 }
 
-export interface FeedOptions {
-  readonly path: string;
+/** How a file is parted into rows and cells. */
+export interface CsvShape {
   readonly delimiter: string;
-  readonly limits: SourceLimits;
   /**
    * The first line names the delimiter (`sep=;`). Spreadsheet programs obey it and show the line below it as row 1, so
    * that it has no number here either.
    */
-  readonly hinted?: boolean;
+  readonly hinted: boolean;
+  /** Of the heading; 0 where there is none. */
+  readonly headerRow: number;
+  /** Cells of the heading, expected of the rows below it; 0 = not known. Decides only where a row with a stray quote ends. */
+  readonly width: number;
+}
+
+interface FeedOptions extends Partial<CsvShape> {
+  readonly path: string;
+  readonly delimiter: string;
+  readonly limits: SourceLimits;
   /** Whether cells are wanted. */
   readonly collect: boolean;
   /**
@@ -96,7 +104,7 @@ export interface FeedOptions {
 }
 
 export function createRecordFeed(options: FeedOptions): RecordFeed {
-  const { path, limits, collect, whole, skip } = options;
+  const { path, limits, collect, whole, skip, headerRow = 0, width = 0 } = options;
   const delimiter = options.delimiter.charCodeAt(0);
   const [maxCells, maxCharacters] = [limits.columns + 1, limits.cellCharacters];
   const classOf = new Uint8Array(256).fill(HIGH, 128);
@@ -110,6 +118,7 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
   let start = 0;
   let final = false;
   let row = options.hinted ? -1 : 0;
+  let expected = headerRow === 0 ? width : 0;
 
   const record: ScannedRecord = {
     cells: [],
@@ -244,12 +253,12 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
   function readEither(from: number): number {
     const end = held.length;
     const next = read(from, end, final, false);
-    if (next < 0 || record.stray < 0 || feed.width === 0 || record.count === feed.width || attempts === 0) return next;
+    if (next < 0 || record.stray < 0 || expected === 0 || record.count === expected || attempts === 0) return next;
     const stray = record.stray;
     const reach = Math.min(end, from + STRAY_REACH);
     const other = read(from, reach, final && reach === end, true);
     if (other < 0 && reach === end && end - from < STRAY_REACH) return -1;
-    if (other >= 0 && record.count === feed.width && !record.open) {
+    if (other >= 0 && record.count === expected && !record.open) {
       record.stray = stray;
       return other;
     }
@@ -299,9 +308,8 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
     }
   }
 
-  const feed: RecordFeed = {
+  return {
     record,
-    width: 0,
     get row() {
       return row;
     },
@@ -329,13 +337,23 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
       if (size > limits.recordBytes) throw tooLong(path, row + 1, held.subarray(position), limits.recordBytes);
       if (next < 0) return false;
       row++;
+      if (row === headerRow) expected = width;
       if (record.open && whole) throw openQuote(path, row, held.subarray(position));
       start = position;
       position = next;
       return true;
     },
   };
-  return feed;
+}
+
+/** Hands a text to a feed, piece by piece: whoever goes over this takes the records that are whole in between. */
+export async function* fed(feed: RecordFeed, text: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<void> {
+  for await (const chunk of text) {
+    feed.push(chunk);
+    yield;
+  }
+  feed.finish();
+  yield;
 }
 
 /** The end of a record as the file has it, without its line end; `''` where it holds nothing but blank cells. */

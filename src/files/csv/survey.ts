@@ -8,17 +8,10 @@ import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
 import { columnName } from '../table/cell-range.js';
 import { chooseHeading, HEADING_SAMPLE, headingTexts, type SampleRow, withoutHeading } from '../table/header.js';
-import { detectDialect, statedDelimiter } from './detect.js';
-import { createRecordFeed } from './scan.js';
+import { type DialectFinding, detectDialect, statedDelimiter } from './detect.js';
+import { type CsvShape, createRecordFeed, fed } from './scan.js';
 
 const SAMPLE_BYTES = 1024 * 1024;
-
-export interface Dialect {
-  readonly delimiter: string;
-  readonly hinted: boolean;
-  readonly headerRow: number;
-  readonly width: number;
-}
 
 /** What the look through a file to its end has found. */
 export interface Survey {
@@ -26,7 +19,7 @@ export interface Survey {
     SourceMeta,
     'delimiter' | 'hinted' | 'header_row' | 'headings' | 'newline' | 'evidence' | 'warnings'
   >;
-  readonly shape: Dialect;
+  readonly shape: CsvShape;
   /** Rows that hold others, by a quotation mark too many. */
   readonly swallowed: ReadonlySet<number>;
 }
@@ -59,7 +52,7 @@ export async function surveyCsv(
   }
   const headings = withinOurs(headingTexts(heading.cells, rows, true).map(unescapeFormula));
   const { delimiter, hinted } = dialect;
-  const shape: Dialect = { delimiter, hinted, headerRow: heading.row, width: headings.length };
+  const shape: CsvShape = { delimiter, hinted, headerRow: heading.row, width: headings.length };
   const { swallowed, marked, ends } = await scanToEnd(path, text(), shape, limits);
   const lines = newlineOf(ends);
   const warnings = [
@@ -102,25 +95,19 @@ function withinOurs(headings: string[]): string[] {
 async function firstRows(
   path: string,
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
-  { delimiter, hinted }: Pick<Dialect, 'delimiter' | 'hinted'>,
+  { delimiter, hinted }: DialectFinding,
   from: number,
   limits: SourceLimits,
 ): Promise<SampleRow[]> {
   const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: true, whole: false, skip: 'rows' });
   const rows: SampleRow[] = [];
-  const drain = () => {
-    while (rows.length < HEADING_SAMPLE && feed.next()) {
+  for await (const _ of fed(feed, chunks)) {
+    while (feed.next()) {
       if (feed.row < Math.max(1, from) || (feed.record.blank && feed.row !== from)) continue;
       rows.push({ row: feed.row, cells: feed.record.cells });
+      if (rows.length >= HEADING_SAMPLE) return rows;
     }
-  };
-  for await (const chunk of chunks) {
-    feed.push(chunk);
-    drain();
-    if (rows.length >= HEADING_SAMPLE) return rows;
   }
-  feed.finish();
-  drain();
   return rows;
 }
 
@@ -154,38 +141,26 @@ function newlineOf(ends: LineEnds): { newline: string; evidence: string; warning
 async function scanToEnd(
   path: string,
   chunks: AsyncIterable<Buffer>,
-  { delimiter, hinted, headerRow, width }: Dialect,
+  shape: CsvShape,
   limits: SourceLimits,
 ): Promise<{ swallowed: ReadonlySet<number>; marked: readonly number[]; ends: LineEnds }> {
-  const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: false, whole: true, skip: 'rows' });
+  const { delimiter, headerRow, width } = shape;
+  const feed = createRecordFeed({ path, ...shape, limits, collect: false, whole: true, skip: 'rows' });
   const swallowed = new Set<number>();
   const marked: number[] = [];
   const ends: LineEnds = { crlf: 0, lf: 0, cr: 0 };
-  let longest = Number.MAX_SAFE_INTEGER;
-  const begin = () => {
-    feed.width = width;
-    longest = 3 * width;
-  };
-  if (headerRow === 0) begin();
-  const drain = () => {
+  for await (const _ of fed(feed, chunks)) {
     while (feed.next()) {
       const { start: from, position, row, bytes } = feed;
       const last = bytes[position - 1];
       if (last === 0x0a) ends[bytes[position - 2] === 0x0d ? 'crlf' : 'lf']++;
       else if (last === 0x0d) ends.cr++;
       if (feed.record.marked && marked.length < MOST_MARKED && row > 1) marked.push(row);
-      if (row === headerRow) begin();
-      else if (position - from > longest && feed.record.lines && swallowed.size < MOST_SWALLOWED) {
-        if (swallowedLines(bytes.subarray(from, position), delimiter, width) > 0) swallowed.add(row);
-      }
+      if (row <= headerRow || position - from <= 3 * width || !feed.record.lines) continue;
+      if (swallowed.size < MOST_SWALLOWED && holdsRows(bytes.subarray(from, position), delimiter, width))
+        swallowed.add(row);
     }
-  };
-  for await (const chunk of chunks) {
-    feed.push(chunk);
-    drain();
   }
-  feed.finish();
-  drain();
   return { swallowed, marked, ends };
 }
 
@@ -202,16 +177,15 @@ const LOOKED_AT = 1024 * 1024;
 const MOST_SWALLOWED = 1_000;
 
 /**
- * How many lines within the record look like rows of a table `width` cells wide; 0 where it looks like one row. Text
- * of several lines holds delimiters too, but not the same number of them in nearly every line.
+ * Whether lines within the record look like rows of a table `width` cells wide. Text of several lines holds delimiters too,
+ * but not the same number of them in nearly every line.
  */
-function swallowedLines(record: Buffer, delimiter: string, width: number): number {
-  if (width < 2) return 0;
+function holdsRows(record: Buffer, delimiter: string, width: number): boolean {
+  if (width < 2) return false;
   const lines = record.toString('latin1', 0, LOOKED_AT).split(/\r\n|[\r\n]/);
   const inner = lines.slice(1, -2).filter((line) => line.trim() !== '');
-  if (inner.length < FEWEST) return 0;
   const alike = inner.filter((line) => line.split(delimiter).length === width).length;
-  return alike >= FEWEST && alike >= inner.length * 0.8 ? inner.length : 0;
+  return alike >= FEWEST && alike >= inner.length * 0.8;
 }
 
 /** The fault of a row that holds others. `cells` are those of the row. */
