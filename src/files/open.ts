@@ -71,34 +71,15 @@ async function openAs(
   options: SourceOptions,
   bounds: SourceLimits,
 ): Promise<OpenSource> {
-  switch (form) {
-    case 'csv': {
-      const { openCsv } = await import('./csv/read.js');
-      return await openCsv(file, options, bounds);
-    }
-    case 'ndjson': {
-      const { openNdjson } = await import('./ndjson-read.js');
-      return await openNdjson(file, options, bounds);
-    }
-    case 'zip':
-      return await openBook(file, options, bounds);
-  }
-}
-
-async function openBook(
-  file: { readonly path: string; readonly gzip: boolean },
-  options: SourceOptions,
-  bounds: SourceLimits,
-): Promise<OpenSource> {
+  if (form === 'csv') return (await import('./csv/read.js')).openCsv(file, options, bounds);
+  if (form === 'ndjson') return (await import('./ndjson-read.js')).openNdjson(file, options, bounds);
+  const { path, gzip } = file;
   const { workbookArchive, workbookKind } = await import('./package/zip.js');
-  const archive = await workbookArchive(file.path, file.gzip, bounds);
-  const book = { path: file.path, gzip: file.gzip, archive };
-  if ((await workbookKind(file.path, archive)) === 'ods') {
-    const { openOds } = await import('./ods/read.js');
-    return await openOds(book, options, bounds);
-  }
-  const { openXlsx } = await import('./xlsx/read.js');
-  return await openXlsx(book, options, bounds);
+  const archive = await workbookArchive(path, gzip, bounds);
+  const book = { path, gzip, archive };
+  return (await workbookKind(path, archive)) === 'ods'
+    ? (await import('./ods/read.js')).openOds(book, options, bounds)
+    : (await import('./xlsx/read.js')).openXlsx(book, options, bounds);
 }
 
 /**

@@ -43,18 +43,15 @@ export async function fillFile(
   return { bytes, sha256: hash.digest('hex') };
 }
 
-export interface PackedSink extends ByteSink {
-  /** Packs what is left and hands it on. */
-  end(): Promise<void>;
-  /** Stops at once; what is packed is thrown away. */
-  abandon(): Promise<void>;
-}
-
 /**
- * Packs with a zlib stream, which works beside the main thread, and hands the result to `to`. While one piece is packed
- * the next is made: `write` waits until the piece before is packed. It throws what `to` threw.
+ * Packs what `produce` writes with a zlib stream, which works beside the main thread, and hands the result to `to`. While
+ * one piece is packed the next is made: `write` waits until the piece before is packed. It throws what `to` threw.
  */
-export function packedSink(packer: Transform, to: ByteSink): PackedSink {
+export async function writePacked(
+  packer: Transform,
+  to: ByteSink,
+  produce: (sink: ByteSink) => Promise<void>,
+): Promise<void> {
   let fault: { readonly error: unknown } | undefined;
   let before: Promise<void> | undefined;
   const waiting = new Set<() => void>();
@@ -77,21 +74,21 @@ export function packedSink(packer: Transform, to: ByteSink): PackedSink {
   const check = () => {
     if (fault) throw fault.error;
   };
-  return {
-    async write(bytes) {
-      check();
-      const earlier = before;
-      before = packed(bytes);
-      await earlier;
-      check();
-    },
-    async end() {
-      packer.end();
-      await moved;
-    },
-    async abandon() {
-      packer.destroy();
-      await settled;
-    },
-  };
+  try {
+    await produce({
+      async write(bytes) {
+        check();
+        const earlier = before;
+        before = packed(bytes);
+        await earlier;
+        check();
+      },
+    });
+    packer.end();
+    await moved;
+  } catch (error) {
+    packer.destroy();
+    await settled;
+    throw error;
+  }
 }

@@ -4,7 +4,7 @@ import type { TableAbout, TableColumn, TableKind, TableRows } from '../model/tab
 import { csvEncoder } from './csv/write.js';
 import { isDecimalText, isIntegerText, isJsonText, tableFormat } from './table-format.js';
 import { placeTable } from './table-place.js';
-import { type ByteSink, packedSink } from './table-sink.js';
+import { type ByteSink, writePacked } from './table-sink.js';
 import { assertFits, type Shortened, writeBook } from './workbook/table.js';
 
 export { type TableFormat, tableFormat } from './table-format.js';
@@ -60,7 +60,7 @@ export async function writeTable(
       if (format === 'xlsx') written = await writeBook(sink, columns, watched, about, options.rowsPerSheet);
       else written = await writeLines(sink, columns, format, watched);
     };
-    await (gzip ? gzipped(file, produce) : produce(file));
+    await (gzip ? writePacked(createGzip({ chunkSize: 64 * 1024 }), file, produce) : produce(file));
   });
   return { bytes, sha256, ...written };
 }
@@ -104,22 +104,11 @@ async function writeLines(
   return { rows: count };
 }
 
-async function gzipped(file: ByteSink, produce: (sink: ByteSink) => Promise<void>): Promise<void> {
-  const packed = packedSink(createGzip({ chunkSize: 64 * 1024 }), file);
-  try {
-    await produce(packed);
-    await packed.end();
-  } catch (error) {
-    await packed.abandon();
-    throw error;
-  }
-}
-
 /**
  * Turns rows into NDJSON: one object a line, the headings as keys in their order, LF. Blank cells are null; numbers are
  * bare with exactly their digits; text without the form of its kind is a string. No key is special (`__proto__`).
  */
-export function ndjsonEncoder(columns: readonly TableColumn[]): (rows: readonly (readonly string[])[]) => Buffer {
+function ndjsonEncoder(columns: readonly TableColumn[]): (rows: readonly (readonly string[])[]) => Buffer {
   const keys = columns.map(({ heading }, i) => `${i === 0 ? '{' : ','}${JSON.stringify(heading)}:`);
   const values = columns.map(({ kind }) => VALUE[kind]);
   return (rows) => {

@@ -94,7 +94,8 @@ async function packedBytes(path: string, source: string | Buffer, entry: Entry):
  * for encrypted ones, for parts that share bytes or a name, and for names that leave the archive.
  */
 export async function openArchive(path: string, source: string | Buffer, limits: SourceLimits): Promise<Archive> {
-  const entries = new Map<string, { readonly name: string; readonly entry: Entry }>();
+  const parts = new Map<string, ZipPart>();
+  const entryOf = (name: string) => parts.get(name.toLowerCase())?.entry;
   const zip = await open(path, source);
   try {
     if (zip.entryCount > limits.zipEntries) {
@@ -106,7 +107,7 @@ export async function openArchive(path: string, source: string | Buffer, limits:
     }
     for await (const entry of zip.eachEntry()) {
       const name = partName(path, entry);
-      if (entries.has(name.toLowerCase())) throw damaged(path, `two parts are named ${name}`);
+      if (entryOf(name)) throw damaged(path, `two parts are named ${name}`);
       if (entry.isEncrypted()) {
         throw new RunError(
           'failed',
@@ -114,11 +115,10 @@ export async function openArchive(path: string, source: string | Buffer, limits:
         );
       }
       assertUnpacked(`${path}: ${name}`, entry.compressedSize, entry.uncompressedSize, limits);
-      entries.set(name.toLowerCase(), { name, entry });
+      parts.set(name.toLowerCase(), { name, entry });
     }
-    const all = [...entries.values()];
-    assertTogether(path, all, limits);
-    assertApart(path, all);
+    assertTogether(path, [...parts.values()], limits);
+    assertApart(path, [...parts.values()]);
   } catch (error) {
     if (error instanceof RunError) throw error;
     throw damaged(path, zipReason(error));
@@ -127,7 +127,7 @@ export async function openArchive(path: string, source: string | Buffer, limits:
   }
 
   async function* stream(name: string): AsyncGenerator<Buffer> {
-    const entry = entries.get(name.toLowerCase())?.entry;
+    const entry = entryOf(name);
     if (!entry) throw damaged(path, `the part ${name} is missing`);
     let packed: Readable | undefined;
     let size = 0;
@@ -157,15 +157,15 @@ export async function openArchive(path: string, source: string | Buffer, limits:
   }
 
   return {
-    has: (name) => entries.has(name.toLowerCase()),
-    names: () => [...entries.values()].map(({ name }) => name),
+    has: (name) => entryOf(name) !== undefined,
+    names: () => [...parts.values()].map(({ name }) => name),
     stream,
     async whole(name) {
-      const entry = entries.get(name.toLowerCase())?.entry;
-      if (entry && entry.uncompressedSize > limits.partBytes) {
+      const size = entryOf(name)?.uncompressedSize ?? 0;
+      if (size > limits.partBytes) {
         throw new RunError(
           'failed',
-          `${path}: the part ${name} unpacks to ${sizeText(entry.uncompressedSize)}; no workbook needs so much there. ` +
+          `${path}: the part ${name} unpacks to ${sizeText(size)}; no workbook needs so much there. ` +
             'It was refused. Save the table as .xlsx or .csv.',
         );
       }
@@ -175,12 +175,12 @@ export async function openArchive(path: string, source: string | Buffer, limits:
 }
 
 /** A part of a zip file under its name as it is looked up. */
-export interface ZipPart {
+interface ZipPart {
   readonly name: string;
   readonly entry: Entry;
 }
 
-export function damaged(path: string, reason: string): RunError {
+function damaged(path: string, reason: string): RunError {
   return new RunError(
     'failed',
     `${path}: the zip file is damaged or cut off (${reason}). It was refused whole, nothing was sent. ` +
@@ -189,7 +189,7 @@ export function damaged(path: string, reason: string): RunError {
 }
 
 /** What the zip reader complains of, in words of ours where it has many. */
-export function zipReason(error: unknown): string {
+function zipReason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (text.startsWith('End of central directory')) return 'its list of parts is missing';
   if (text.startsWith('Invalid comment length')) return 'there are bytes behind its end';
@@ -201,7 +201,7 @@ export function zipReason(error: unknown): string {
  * The name of an entry: slashes the usual way round, none before it. A name that would leave the archive is refused,
  * although nothing is ever written under it.
  */
-export function partName(path: string, entry: Entry): string {
+function partName(path: string, entry: Entry): string {
   const raw = yauzl.getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false);
   const name = raw.replace(/^\/+/, '');
   if (/^[a-z]:/i.test(name) || name.split('/').includes('..') || name.includes('\0')) {
@@ -216,7 +216,7 @@ export function partName(path: string, entry: Entry): string {
 }
 
 /** Parts that share bytes unpack to more than the file could hold: no program writes them. */
-export function assertApart(path: string, parts: readonly ZipPart[]): void {
+function assertApart(path: string, parts: readonly ZipPart[]): void {
   const ordered = [...parts].sort((a, b) => startOf(a) - startOf(b));
   for (const [i, { name, entry }] of ordered.entries()) {
     const next = ordered[i + 1];
@@ -229,7 +229,7 @@ export function assertApart(path: string, parts: readonly ZipPart[]): void {
 const startOf = ({ entry }: ZipPart) => entry.relativeOffsetOfLocalHeader;
 
 /** The limits of one part hold for all of them together, so that many bombs are not better than one. */
-export function assertTogether(path: string, parts: readonly ZipPart[], limits: SourceLimits): void {
+function assertTogether(path: string, parts: readonly ZipPart[], limits: SourceLimits): void {
   let packed = 0;
   let unpacked = 0;
   for (const { entry } of parts) {
