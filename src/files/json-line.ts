@@ -9,10 +9,7 @@ import type { Cell } from '../model/row.js';
 
 export type Pair = readonly [heading: string, cell: Cell];
 
-/** The line is no JSON object; the message says where and why. */
-export class JsonFault extends Error {
-  override readonly name = 'JsonFault';
-}
+class JsonFault extends Error {}
 
 const DEPTH = 32;
 
@@ -21,7 +18,17 @@ const PAIRS = 10_000;
 const BLANK = /[ \t\r\n]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-export function parseJsonLine(line: string): Pair[] {
+/** The pairs of a line; where it is no JSON object, a text that says where and why. */
+export function parseJsonLine(line: string): Pair[] | string {
+  try {
+    return pairsOf(line);
+  } catch (error) {
+    if (error instanceof JsonFault) return error.message;
+    throw error;
+  }
+}
+
+function pairsOf(line: string): Pair[] {
   let at = 0;
   const pairs: Pair[] = [];
 

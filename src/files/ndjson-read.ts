@@ -4,7 +4,7 @@ import { type Cell, isBlank, type RowFault, type SheetRow } from '../model/row.j
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { keptText, LINE_FAULT, LINE_KEY, textFault } from './cell-faults.js';
 import { openText, type TextFile } from './encoding/open-text.js';
-import { JsonFault, type Pair, parseJsonLine } from './json-line.js';
+import { type Pair, parseJsonLine } from './json-line.js';
 import type { SourceLimits } from './limits.js';
 
 const BATCH = 500;
@@ -49,7 +49,7 @@ async function headingsOf(path: string, chunks: AsyncIterable<Buffer>, limits: S
   for await (const entry of linesOf(path, chunks, limits)) {
     if (entry.line.trim() === '') continue;
     if (seen++ < HEADING_LINES) {
-      const pairs = pairsOf(entry.line);
+      const pairs = parseJsonLine(entry.line);
       if (typeof pairs === 'string') firstFault ||= ` Line ${entry.row}: ${pairs}.`;
       else for (const [heading] of pairs) headings.add(heading);
       if (headings.size > limits.columns) {
@@ -59,7 +59,7 @@ async function headingsOf(path: string, chunks: AsyncIterable<Buffer>, limits: S
     lastLine = entry;
   }
   if (!lastLine) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
-  if (!lastLine.ended && typeof pairsOf(lastLine.line) === 'string') {
+  if (!lastLine.ended && typeof parseJsonLine(lastLine.line) === 'string') {
     throw new RunError(
       'failed',
       `${path}: the last line (${lastLine.row}) is no complete JSON object: the file is cut off. ` +
@@ -68,16 +68,6 @@ async function headingsOf(path: string, chunks: AsyncIterable<Buffer>, limits: S
   }
   if (headings.size === 0) throw new RunError('failed', `${path}: no line holds a JSON object with keys.${firstFault}`);
   return [...headings];
-}
-
-/** The pairs of a line, or what is wrong with it. */
-function pairsOf(line: string): Pair[] | string {
-  try {
-    return parseJsonLine(line);
-  } catch (error) {
-    if (error instanceof JsonFault) return error.message;
-    throw error;
-  }
 }
 
 const isBlankByte = (byte: number | undefined) => byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09;
@@ -142,31 +132,24 @@ function toRow(row: number, line: string, positions: ReadonlyMap<string, number>
   const cells: Cell[] = new Array<Cell>(positions.size);
   const faults: RowFault[] = [];
   const filled = new Set<number>();
-  try {
-    const pairs = parseJsonLine(line);
-    if (awaitsCheck(pairs)) faults.push(LINE_FAULT);
-    for (const [heading, cell] of pairs) {
-      if (heading === LINE_KEY) continue;
-      const index = positions.get(heading);
-      if (index === undefined) {
-        faults.push({
-          code: 'ragged_row',
-          message: `The key "${clip(heading)}" is not among the keys of the first lines. Name it there too, or remove it.`,
-        });
-        continue;
-      }
-      if (filled.has(index)) {
-        faults.push({ code: 'ragged_row', index, message: `The key "${clip(heading)}" stands twice. Remove one.` });
-        continue;
-      }
+  const ragged = (message: string, index?: number) =>
+    faults.push({ code: 'ragged_row', ...(index === undefined ? {} : { index }), message });
+  const found = parseJsonLine(line);
+  const pairs = typeof found === 'string' ? [] : found;
+  if (typeof found === 'string') ragged(`The line is no JSON object: ${found}. Correct the line.`);
+  if (awaitsCheck(pairs)) faults.push(LINE_FAULT);
+  for (const [heading, cell] of pairs) {
+    if (heading === LINE_KEY) continue;
+    const index = positions.get(heading);
+    if (index === undefined) {
+      ragged(`The key "${clip(heading)}" is not among the keys of the first lines. Name it there too, or remove it.`);
+    } else if (filled.has(index)) ragged(`The key "${clip(heading)}" stands twice. Remove one.`, index);
+    else {
       filled.add(index);
-      const found = typeof cell === 'string' ? textFault(cell, index, limits.cellCharacters) : undefined;
-      if (found) faults.push(found);
-      cells[index] = found && typeof cell === 'string' ? keptText(cell, limits.cellCharacters) : cell;
+      const fault = typeof cell === 'string' ? textFault(cell, index, limits.cellCharacters) : undefined;
+      if (fault) faults.push(fault);
+      cells[index] = fault && typeof cell === 'string' ? keptText(cell, limits.cellCharacters) : cell;
     }
-  } catch (error) {
-    if (!(error instanceof JsonFault)) throw error;
-    faults.push({ code: 'ragged_row', message: `The line is no JSON object: ${error.message}. Correct the line.` });
   }
   const kept = line.endsWith('\r') ? line.slice(0, -1) : line;
   return faults.length > 0 ? { row, cells, faults, line: kept } : { row, cells, line: kept };

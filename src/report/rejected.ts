@@ -1,7 +1,7 @@
 import { CHECK_CELL, LINE_KEY, markSpelled } from '../files/cell-faults.js';
 import { csvEncoder } from '../files/csv/write.js';
 import { encodable, encodeText } from '../files/encoding/encoding.js';
-import { JsonFault, type JsonMember, jsonMembers, type Pair, parseJsonLine } from '../files/json-line.js';
+import { type JsonMember, jsonMembers, parseJsonLine } from '../files/json-line.js';
 import { writeSafely } from '../files/safe-write.js';
 import { openBook, sheetName } from '../files/workbook/book.js';
 import { type BookColumn, type Mark, type MarkedRow, writeTable } from '../files/workbook/table.js';
@@ -291,7 +291,8 @@ async function writeNdjson(
  */
 function rejectedObject({ row, outcome }: RejectedRow, headings: readonly string[]): string {
   const line = row.line ?? '';
-  const pairs = parsed(line);
+  const found = parseJsonLine(line);
+  const pairs = typeof found === 'string' ? undefined : found;
   const formFault = row.faults?.some(({ code }) => code === 'ragged_row') ?? false;
   const members = pairs ? jsonMembers(line) : [];
   const kept = members.filter(({ name }) => !OURS.has(name.trim().toLowerCase()) && !(formFault && name === LINE_KEY));
@@ -309,16 +310,6 @@ function lineMember(line: string, members: readonly JsonMember[], object: boolea
   const earlier = members.some(({ name }) => name === '_outcome') && members.find(({ name }) => name === LINE_KEY);
   if (earlier) return earlier.text;
   return `${JSON.stringify(LINE_KEY)}:${JSON.stringify(object ? 'delete this member when the row is right' : line)}`;
-}
-
-/** Undefined where the line is no JSON object. */
-function parsed(line: string): readonly Pair[] | undefined {
-  try {
-    return parseJsonLine(line);
-  } catch (error) {
-    if (error instanceof JsonFault) return undefined;
-    throw error;
-  }
 }
 
 /** Only texts hold such characters, in JSON. */

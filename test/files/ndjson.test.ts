@@ -136,8 +136,8 @@ describe('NDJSON', () => {
   });
 
   test('deep nesting ends in a fault, not in a crash', () => {
-    expect(() => parseJsonLine(`${'{"a":'.repeat(100_000)}1`)).toThrow('at most 32 levels');
-    expect(() => parseJsonLine(`{"a":${'['.repeat(100_000)}`)).toThrow('at most 32 levels');
+    expect(parseJsonLine(`${'{"a":'.repeat(100_000)}1`)).toContain('at most 32 levels');
+    expect(parseJsonLine(`{"a":${'['.repeat(100_000)}`)).toContain('at most 32 levels');
   });
 
   test('agrees with JSON.parse on every object, and on what is no JSON', () => {
@@ -154,6 +154,7 @@ describe('NDJSON', () => {
         const line = JSON.stringify(value);
         const expected = flat(JSON.parse(line), '', new Map());
         const found = parseJsonLine(line);
+        if (typeof found === 'string') throw new Error(found);
         if (found.length !== expected.size) return;
         for (const [heading, cell] of found) {
           const text =

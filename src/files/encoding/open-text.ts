@@ -69,7 +69,7 @@ export async function openText<Found>(
   } catch (error) {
     fault = error;
   }
-  const finding = await encodingOfText(raw);
+  const finding = await encodingOfText(raw());
   // What was found wrong counts, if it was the right encoding after all.
   if (finding.encoding === 'utf-8' && fault !== undefined) throw fault;
   return opened(finding, finding.encoding === 'utf-8' ? found : undefined);

@@ -37,12 +37,9 @@ export function utf8Check(): Utf8Check {
  * UTF-8 that was damaged, or that another text was pasted into: those rows are faults. Otherwise the lines beyond ASCII
  * speak, as far as a sample holds them.
  */
-export async function encodingOfText(chunks: () => AsyncIterable<Buffer>): Promise<EncodingFinding> {
-  const check = utf8Check();
-  for await (const chunk of chunks()) check.push(chunk);
-  const utf8 = check.finding();
-  if (utf8) return utf8;
-  const { sequences, damaged, forbidden, lines } = await survey(chunks());
+export async function encodingOfText(chunks: AsyncIterable<Buffer>): Promise<EncodingFinding> {
+  const { sequences, damaged, forbidden, lines } = await survey(chunks);
+  if (damaged === 0) return { encoding: 'utf-8', evidence: 'All bytes are valid UTF-8.' };
   if (sequences === 0 && forbidden > 0 && forbidden === damaged) {
     return {
       encoding: 'utf-8',
