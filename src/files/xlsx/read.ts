@@ -9,11 +9,9 @@ import { type BookRow, type BookSheet, openSheet } from '../table/open-sheet.js'
 import { NO_STRINGS, readSharedStrings } from './shared-strings.js';
 import { createSheetScan } from './sheet-scan.js';
 
-type WorkbookSheet = Omit<BookSheet, 'blank'>;
-
 /** What a workbook says about itself. */
 interface Workbook {
-  readonly sheets: readonly WorkbookSheet[];
+  readonly sheets: readonly BookSheet[];
   readonly date1904: boolean;
   /** By style number, the `s` of a cell. */
   readonly formats: readonly NumberFormat[];
@@ -39,27 +37,28 @@ export async function openXlsx(
     limits,
     sheets,
     evidence: date1904 ? ['Dates are counted from 1904.'] : [],
-    stream: (sheet: WorkbookSheet) => archive.stream(sheet.part!),
-    scan: (sheet: WorkbookSheet, onRow: (row: BookRow) => void) =>
+    stream: (sheet: BookSheet) => archive.stream(sheet.part!),
+    scan: (sheet: BookSheet, onRow: (row: BookRow) => void) =>
       createSheetScan({ what: `${path}: sheet "${sheet.name}"`, strings, formats, date1904, limits, onRow }),
   };
   return openSheet(book, options);
 }
 
-/** Calls `open` for every start tag of a small part, and `close` for every end tag. */
+/** Calls `visit` for every start tag of a small part, with the names of the elements around it. */
 async function eachTag(
   path: string,
   archive: Archive,
   part: string,
-  open: (tag: XmlTag) => void,
-  close: (name: string) => void = () => {},
+  visit: (tag: XmlTag, around: readonly string[]) => void,
 ): Promise<void> {
+  const around: string[] = [];
   const scanner = createXmlScanner(`${path}: ${part}`, {
     open(tag) {
-      open(tag);
+      visit(tag, around);
+      if (!tag.empty) around.push(tag.name);
       return undefined;
     },
-    close: (tag) => close(tag.name),
+    close: () => void around.pop(),
     text() {},
   });
   scanner.push(await archive.whole(part));
@@ -105,61 +104,46 @@ function partName(archive: Archive, folder: string, target: string): string {
 /** Reads what a workbook says about itself. Throws `RunError('failed')` for a zip file that is no such workbook. */
 export async function readWorkbook(path: string, archive: Archive): Promise<Workbook> {
   const root = await workbookPart(path, archive);
-  const sheets: { name: string; id: string; state: string }[] = [];
+  const listed: Map<string, string>[] = [];
   let date1904 = false;
-  let inSheets = false;
-  await eachTag(
-    path,
-    archive,
-    root,
-    (tag) => {
-      if (tag.name === 'sheets') inSheets = !tag.empty;
-      else if (tag.name === 'sheet' && inSheets) {
-        const a = tag.attributes();
-        sheets.push({ name: a.get('name') ?? '', id: a.get('id') ?? '', state: a.get('state') ?? 'visible' });
-      } else if (tag.name === 'workbookPr') date1904 = /^(?:1|true|on)$/.test(tag.attributes().get('date1904') ?? '');
-    },
-    (name) => {
-      if (name === 'sheets') inSheets = false;
-    },
-  );
+  await eachTag(path, archive, root, (tag, around) => {
+    if (tag.name === 'sheet' && around.includes('sheets')) listed.push(tag.attributes());
+    else if (tag.name === 'workbookPr') date1904 = /^(?:1|true|on)$/.test(tag.attributes().get('date1904') ?? '');
+  });
   const relations = await relationsOf(path, archive, root);
   const partOf = (type: string) => [...relations.values()].find((relation) => relation.type === type)?.target;
   const styles = partOf('styles');
   const strings = partOf('sharedStrings');
+  const sheets: BookSheet[] = [];
   const parts = new Set<string>();
-  for (const { name, id } of sheets) {
-    const part = relations.get(id)?.target;
-    if (part !== undefined && archive.has(part) && !parts.has(part.toLowerCase())) {
-      parts.add(part.toLowerCase());
-      continue;
+  for (const attributes of listed) {
+    const [name, state] = [attributes.get('name') ?? '', attributes.get('state') ?? ''];
+    const relation = relations.get(attributes.get('id') ?? '');
+    const part = relation?.target ?? '';
+    const isTaken = parts.has(part.toLowerCase());
+    if (isTaken || !archive.has(part)) {
+      throw new RunError(
+        'failed',
+        `${path}: the sheet "${name}" has ${isTaken ? 'the same part as another one' : 'no part'} in the file. The file is ` +
+          'damaged and was refused whole, nothing was sent. Open it in the spreadsheet program and save it as .xlsx.',
+      );
     }
-    const what = part !== undefined && parts.has(part.toLowerCase()) ? 'the same part as another one' : 'no part';
-    throw new RunError(
-      'failed',
-      `${path}: the sheet "${name}" has ${what} in the file. The file is damaged and was refused whole, nothing was ` +
-        'sent. Open it in the spreadsheet program and save it as .xlsx.',
-    );
+    parts.add(part.toLowerCase());
+    sheets.push({
+      name,
+      part: relation?.type === 'worksheet' ? part : undefined,
+      state: state === 'hidden' || state === 'veryHidden' ? state : 'visible',
+    });
   }
   return {
+    sheets,
     date1904,
     formats: styles && archive.has(styles) ? await readFormats(path, archive, styles) : [],
     sharedStringsPart: strings && archive.has(strings) ? strings : undefined,
-    sheets: sheets.map(({ name, id, state }) => {
-      const relation = relations.get(id);
-      return {
-        name,
-        part: relation?.type === 'worksheet' ? relation.target : undefined,
-        state: state === 'hidden' || state === 'veryHidden' ? state : 'visible',
-      };
-    }),
   };
 }
 
 async function workbookPart(path: string, archive: Archive): Promise<string> {
-  const refuse = (what: string): never => {
-    throw new RunError('failed', `${path}: this is ${what}, which is not read. Save the table as .xlsx or .csv.`);
-  };
   const relations = [...(await relationsOf(path, archive, '')).values()];
   const root = relations.find((relation) => relation.type === 'officeDocument')?.target ?? 'xl/workbook.xml';
   if (archive.has(root)) return root;
@@ -167,31 +151,23 @@ async function workbookPart(path: string, archive: Archive): Promise<string> {
     .slice(0, 5)
     .map((name) => name.slice(0, 60))
     .join(', ');
-  return refuse(`a zip file that holds no workbook (it holds: ${names || 'nothing'})`);
+  throw new RunError(
+    'failed',
+    `${path}: this is a zip file that holds no workbook (it holds: ${names || 'nothing'}), which is not read. ` +
+      'Save the table as .xlsx or .csv.',
+  );
 }
 
 async function readFormats(path: string, archive: Archive, part: string): Promise<NumberFormat[]> {
   const codes = new Map<number, string>();
   const styles: number[] = [];
-  // Formats of the same numbers stand elsewhere, too, for what is shown under conditions.
-  let inCodes = false;
-  let inStyles = false;
-  await eachTag(
-    path,
-    archive,
-    part,
-    (tag) => {
-      if (tag.name === 'numFmts') inCodes = !tag.empty;
-      else if (tag.name === 'numFmt' && inCodes) {
-        const a = tag.attributes();
-        codes.set(Number(a.get('numFmtId')), a.get('formatCode') ?? 'General');
-      } else if (tag.name === 'cellXfs') inStyles = !tag.empty;
-      else if (tag.name === 'xf' && inStyles) styles.push(Number(tag.attributes().get('numFmtId') ?? 0));
-    },
-    (name) => {
-      if (name === 'cellXfs') inStyles = false;
-      else if (name === 'numFmts') inCodes = false;
-    },
-  );
+  await eachTag(path, archive, part, (tag, around) => {
+    // Formats of the same numbers stand elsewhere, too, for what is shown under conditions.
+    if (tag.name === 'numFmt' && around.includes('numFmts')) {
+      const a = tag.attributes();
+      codes.set(Number(a.get('numFmtId')), a.get('formatCode') ?? 'General');
+    } else if (tag.name === 'xf' && around.includes('cellXfs'))
+      styles.push(Number(tag.attributes().get('numFmtId') ?? 0));
+  });
   return styles.map((id) => numberFormat(codes.get(id) ?? builtInCode(id) ?? 'General'));
 }
