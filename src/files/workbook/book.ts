@@ -2,7 +2,7 @@ import { shorten } from '../../model/visible.js';
 import { columnName } from '../table/cell-range.js';
 import type { ByteSink } from '../table-sink.js';
 import { createStyles, type Look, type Styles } from './styles.js';
-import { CELL_CHARACTERS, MAIN, plainText, RELATIONS, textElement, XML } from './xml.js';
+import { CELL_CHARACTERS, list, MAIN, plainText, RELATIONS, textElement, XML } from './xml.js';
 import { type WriteText, zipPack } from './zip.js';
 
 /** A sheet ends before its XML gets to 4 GB, which the plain form of the zip format cannot say. */
@@ -241,24 +241,16 @@ function panes({ frozen }: SheetHead): string {
   if (!frozen) return '';
   const { rows, columns = 0, first = columns, chosen } = frozen;
   const corner = `${columnName(first)}${rows + 1}`;
-  const pane = (at: string, cell = '') =>
-    `<selection pane="${at}"${cell === '' ? '' : ` activeCell="${cell}" sqref="${cell}"`}/>`;
-  if (chosen !== undefined) {
-    const split = columns === 0 ? '' : ` xSplit="${columns}"`;
-    return `<pane${split} ySplit="${rows}" topLeftCell="${corner}" activePane="topLeft" state="frozen"/><selection activeCell="${chosen}" sqref="${chosen}"/>`;
-  }
-  if (columns === 0)
-    return `<pane ySplit="${rows}" topLeftCell="${corner}" activePane="bottomLeft" state="frozen"/>${pane('bottomLeft', corner)}`;
-  return (
-    `<pane xSplit="${columns}" ySplit="${rows}" topLeftCell="${corner}" activePane="bottomRight" state="frozen"/>` +
-    `${pane('topRight')}${pane('bottomLeft')}${pane('bottomRight', corner)}`
-  );
+  const active = chosen !== undefined ? 'topLeft' : columns === 0 ? 'bottomLeft' : 'bottomRight';
+  const split = columns === 0 ? '' : ` xSplit="${columns}"`;
+  const pane = `<pane${split} ySplit="${rows}" topLeftCell="${corner}" activePane="${active}" state="frozen"/>`;
+  if (chosen !== undefined) return `${pane}<selection activeCell="${chosen}" sqref="${chosen}"/>`;
+  const others = columns === 0 ? '' : '<selection pane="topRight"/><selection pane="bottomLeft"/>';
+  return `${pane}${others}<selection pane="${active}" activeCell="${corner}" sqref="${corner}"/>`;
 }
 
 /** What follows the rows; programs insist on this order. */
 function sheetEnd({ filter, checks, notes }: SheetParts): string {
-  const list = (name: string, items: readonly string[]) =>
-    items.length === 0 ? '' : `<${name} count="${items.length}">${items.join('')}</${name}>`;
   return (
     '</sheetData>' +
     (filter === undefined ? '' : `<autoFilter ref="${filter}"/>`) +
@@ -416,7 +408,7 @@ const LIKE_FORMULA = /[=|!@+]/;
 
 /** `xl/workbook.xml`: `rIdN` is sheet N. */
 function bookPart(sheets: readonly Part[], ranges: readonly (readonly [name: string, range: string])[]): string {
-  const list = sheets.map(
+  const shown = sheets.map(
     ({ name, hidden }, i) =>
       `<sheet name="${plainText(name)}" sheetId="${i + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${i + 1}"/>`,
   );
@@ -431,7 +423,7 @@ function bookPart(sheets: readonly Part[], ranges: readonly (readonly [name: str
   return (
     `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr/>` +
     '<bookViews><workbookView xWindow="0" yWindow="0" windowWidth="28800" windowHeight="15000" activeTab="0"/></bookViews>' +
-    `<sheets>${list.join('')}</sheets>${names.length > 0 ? `<definedNames>${names.join('')}</definedNames>` : ''}</workbook>`
+    `<sheets>${shown.join('')}</sheets>${names.length > 0 ? `<definedNames>${names.join('')}</definedNames>` : ''}</workbook>`
   );
 }
 

@@ -1,4 +1,4 @@
-import { MAIN, plainText, XML } from './xml.js';
+import { list, MAIN, plainText, XML } from './xml.js';
 
 /** How a cell looks; a workbook keeps each look once. Colours are `RRGGBB`. */
 export interface Look {
@@ -6,7 +6,6 @@ export interface Look {
   readonly format?: string;
   readonly bold?: boolean;
   readonly italic?: boolean;
-  readonly underlined?: boolean;
   /** Points; 11 unless stated. */
   readonly size?: number;
   readonly color?: string;
@@ -75,7 +74,6 @@ const BORDERS = {
   sides: `${edge('left', 'thin', 'FFFFFF')}${edge('right', 'thin', 'FFFFFF')}<top/><bottom/><diagonal/>`,
   line: `<left/><right/><top/>${edge('bottom', 'thin', 'D9D9D9')}<diagonal/>`,
   section: `<left/><right/><top/>${edge('bottom', 'medium', BLUE)}<diagonal/>`,
-  frame: `${['left', 'right', 'top', 'bottom'].map((side) => edge(side, 'thin', 'BFBFBF')).join('')}<diagonal/>`,
   form: `<left/>${edge('right', 'hair', '8EA9DB')}<top/>${edge('bottom', 'thin', BLUE)}<diagonal/>`,
 };
 
@@ -122,7 +120,7 @@ export function createStyles(): Styles {
       const own = [...formats].map(([code, id]) => `<numFmt numFmtId="${id}" formatCode="${plainText(code)}"/>`);
       return (
         `${XML}<styleSheet xmlns="${MAIN}">` +
-        (own.length > 0 ? list('numFmts', own) : '') +
+        list('numFmts', own) +
         list('fonts', fonts.all()) +
         list('fills', fills.all()) +
         list('borders', borders.all()) +
@@ -159,16 +157,12 @@ function alignmentOf({ horizontal, vertical, wrapped, indent }: Look): string {
     .join('');
 }
 
-function font({ bold, italic, underlined, size = 11, color }: Look): string {
-  const weight = `${bold ? '<b/>' : ''}${italic ? '<i/>' : ''}${underlined ? '<u/>' : ''}`;
+function font({ bold, italic, size = 11, color }: Look): string {
+  const weight = `${bold ? '<b/>' : ''}${italic ? '<i/>' : ''}`;
   const tint = color === undefined ? '' : `<color rgb="FF${color}"/>`;
   return `<font>${weight}<sz val="${size}"/>${tint}<name val="Calibri"/><family val="2"/></font>`;
 }
 
 function solid(rgb: string): string {
   return `<fill><patternFill patternType="solid"><fgColor rgb="FF${rgb}"/><bgColor indexed="64"/></patternFill></fill>`;
-}
-
-function list(name: string, items: readonly string[]): string {
-  return `<${name} count="${items.length}">${items.join('')}</${name}>`;
 }

@@ -44,5 +44,10 @@ export function plainText(text: string): string {
     .replace(/\t/g, '&#9;');
 }
 
+/** An element that counts those it holds; nothing where there are none. */
+export function list(name: string, items: readonly string[]): string {
+  return items.length === 0 ? '' : `<${name} count="${items.length}">${items.join('')}</${name}>`;
+}
+
 /** UTF-16 units of a cell; the limit of spreadsheet programs. */
 export const CELL_CHARACTERS = 32_767;
