@@ -272,7 +272,7 @@ async function writeCorrected(
   if (source.meta.format === 'xlsx') {
     const { copyWorkbook, NotCopied } = await import('../files/xlsx/copy.js');
     try {
-      await copyWorkbook(original, path, source.meta.sheet, source.rows());
+      await copyWorkbook(original, path, source);
       return undefined;
     } catch (error) {
       if (!(error instanceof NotCopied)) throw error;

@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import exceljs from 'exceljs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSource } from '../../src/files/open.js';
@@ -42,7 +43,7 @@ async function workbook(name: string, more: (sheet: exceljs.Worksheet) => void =
 async function copied(from: string, corrections: readonly Correction[]) {
   const source = withCorrections(await openSource(from), corrections);
   const to = `${from}.copy.xlsx`;
-  await copyWorkbook(from, to, source.meta.sheet, source.rows());
+  await copyWorkbook(from, to, source);
   const book = new exceljs.Workbook();
   await book.xlsx.readFile(to);
   return { to, sheet: book.getWorksheet('Inventory')!, book };
@@ -80,6 +81,13 @@ describe('a corrected workbook', () => {
     const changed = ['F12', 'F11', 'A14'].map((at) => sheet.getCell(at).value);
     expect(changed).toEqual([12, 'a dozen', null]);
     expect(book.getWorksheet('Prices')!.getCell('C9').value).toBe('not to be lost');
+  });
+
+  it('is copied unpacked where it was packed with gzip', async () => {
+    const file = await workbook('packed.xlsx');
+    await writeFile(`${file}.gz`, gzipSync(await readFile(file)));
+    const { to } = await copied(`${file}.gz`, CORRECTIONS);
+    expect(await rowsOf(to)).toEqual(await rowsOf(file, CORRECTIONS));
   });
 
   it('is left to the table writer where another cell takes its formula from a corrected one', async () => {

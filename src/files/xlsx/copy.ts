@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { SheetRow } from '../../model/row.js';
-import { headBytes, isGzip } from '../bytes.js';
-import { withLimits } from '../limits.js';
+import type { OpenSource } from '../../model/source.js';
+import { DEFAULT_LIMITS } from '../limits.js';
 import { workbookArchive } from '../package/zip.js';
 import { writeSafely } from '../safe-write.js';
 import { columnAt, columnName } from '../table/cell-range.js';
@@ -13,21 +13,16 @@ import { readWorkbook } from './read.js';
 export class NotCopied extends Error {}
 
 /**
- * Copies a workbook with its corrected cells (`SheetRow.corrected`), in file order: every other cell, sheet, width, note and
+ * Copies the workbook of an opened sheet with its corrected cells (`SheetRow.corrected`), in file order: every other cell, sheet, width, note and
  * format is the original's, and rows keep their numbers. A corrected cell keeps its look and holds text, which the same job
  * reads as the run did; a whole number stays one. Formulas are worked out anew when the file is opened.
  * Throws `NotCopied`, and `RunError` as `openSource` and `writeSafely` do.
  */
-export async function copyWorkbook(
-  from: string,
-  to: string,
-  sheet: string | null,
-  rows: AsyncIterable<readonly SheetRow[]>,
-): Promise<void> {
-  const archive = await workbookArchive(from, isGzip(await headBytes(from, 2)), withLimits({}));
+export async function copyWorkbook(from: string, to: string, { meta, rows }: OpenSource): Promise<void> {
+  const archive = await workbookArchive(from, meta.gzip, DEFAULT_LIMITS);
   const names = [...archive.names()];
   const { sheets } = await readWorkbook(from, archive);
-  const part = sheets.find(({ name }) => name === sheet)?.part;
+  const part = sheets.find(({ name }) => name === meta.sheet)?.part;
   if (part === undefined || names.some((name) => /[^ -~]/.test(name))) throw new NotCopied();
   await writeSafely(to, async (write) => {
     const zip = zipPack({ write });
@@ -35,7 +30,7 @@ export async function copyWorkbook(
       // Where each formula stands, in the order of their working out: programs make it anew.
       if (/(?:^|\/)calcChain\.xml$/i.test(name)) continue;
       await zip.part(name, async (put) => {
-        if (name === part) for await (const piece of withCells(archive.stream(name), rows)) await put(piece);
+        if (name === part) for await (const piece of withCells(archive.stream(name), rows())) await put(piece);
         else if (/(?:^|\/)(?:\[Content_Types\]\.xml|workbook\.xml(?:\.rels)?)$/i.test(name))
           await put(withoutChain((await archive.whole(name)).toString()));
         else for await (const bytes of archive.stream(name)) await put(bytes);
