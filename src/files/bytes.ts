@@ -1,29 +1,16 @@
 import { once } from 'node:events';
 import { createReadStream, type Stats } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import { codesOf, RunError } from '../model/error.js';
 import { sizeText } from '../model/grouped.js';
-import type { SourceLimits } from './limits.js';
+import { DEFAULT_LIMITS, type SourceLimits } from './limits.js';
 
 /** Also what is looked through in one go, without a turn for anybody else: it may hold 100,000 rows. */
 const CHUNK = 128 * 1024;
 
-/** The first bytes of a file, at most `length`. */
-export async function headBytes(path: string, length: number): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    const buffer = Buffer.alloc(length);
-    let filled = 0;
-    while (filled < length) {
-      const { bytesRead } = await file.read(buffer, filled, length - filled, filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    return buffer.subarray(0, filled);
-  } finally {
-    await file.close();
-  }
+/** The first bytes of a file, at most `length`, unpacked where it is gzipped. */
+export async function headBytes(path: string, length: number, gzip = false, limits = DEFAULT_LIMITS): Promise<Buffer> {
+  return (await gathered(fileBytes(path, gzip, limits), length)).subarray(0, length);
 }
 
 export function isGzip(head: Buffer): boolean {

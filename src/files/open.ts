@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { RunError } from '../model/error.js';
 import type { OpenSource, SourceFormat, SourceOptions } from '../model/source.js';
-import { assertFile, fileBytes, gathered, headBytes, isGzip, readFault } from './bytes.js';
+import { assertFile, headBytes, isGzip, readFault } from './bytes.js';
 import type { TextFile } from './encoding/open-text.js';
 import { type SourceLimits, withLimits } from './limits.js';
 import { type FileForm, sniffFormat } from './sniff.js';
@@ -29,7 +29,7 @@ export async function openSource(
     assertFile(path, await stat(path));
     let head = await headBytes(path, HEAD);
     const gzip = isGzip(head);
-    if (gzip) head = (await gathered(fileBytes(path, true, bounds), HEAD)).subarray(0, HEAD);
+    if (gzip) head = await headBytes(path, HEAD, gzip, bounds);
     if (head.length === 0) {
       throw new RunError('failed', `${path}: the file is empty${gzip ? ' once unpacked' : ''}. Nothing was sent.`);
     }
