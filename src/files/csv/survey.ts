@@ -43,14 +43,14 @@ export async function surveyCsv(
   const rows = await firstRows(path, whole ? [bytes] : text(), dialect, fixed ?? 0, limits);
   const heading = chooseHeading(path, 'the file', options, rows);
   if (!heading) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
-  if (heading.cells.cells.length > limits.columns) {
+  if (heading.cells.length > limits.columns) {
     throw new RunError(
       'failed',
       `${path}: the heading in row ${heading.row} has more than ${grouped(limits.columns)} columns, ` +
         'the most that is read. Remove columns, or state the right source.delimiter.',
     );
   }
-  const headings = withinOurs(headingTexts(heading.cells, rows, true).map(unescapeFormula));
+  const headings = withinOurs(headingTexts(heading, rows, true).map(unescapeFormula));
   const { delimiter, hinted } = dialect;
   const shape: CsvShape = { delimiter, hinted, headerRow: heading.row, width: headings.length };
   const { swallowed, marked, ends } = await scanToEnd(path, text(), shape, limits);

@@ -15,8 +15,8 @@ import {
 
 export type { SampleRow } from './sample-table.js';
 
-interface HeadingFinding {
-  readonly row: number;
+/** The row that is the heading, and what spoke for it. */
+export interface Heading extends SampleRow {
   readonly evidence: string;
   readonly warnings: readonly string[];
 }
@@ -47,7 +47,7 @@ interface Candidate {
  * A file without a heading is told by a first row that looks like those below it: it is taken as the heading, and a
  * warning says so.
  */
-export function findHeading(rows: readonly SampleRow[], expect: readonly string[] = []): HeadingFinding | undefined {
+export function findHeading(rows: readonly SampleRow[], expect: readonly string[] = []): Heading | undefined {
   const sample = rows.slice(0, HEADING_SAMPLE);
   const first = sample[0];
   if (!first) return undefined;
@@ -62,24 +62,21 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
   const cells = `${filledCells(heading.cells)} filled ${filledCells(heading.cells) === 1 ? 'cell' : 'cells'}`;
   if (expected) {
     const evidence = `Row ${heading.row} is the heading: it holds ${expected.found} of the ${expected.wanted} headings the job maps (${cells}).`;
-    return { row: heading.row, evidence, warnings };
+    return { ...heading, evidence, warnings };
   }
   const { habits, contrast } = guessed;
   const against = contrast.unlike > 0 ? `, ${above(heading, habits)}` : '';
   if (at > 0) {
     const evidence = `Row ${heading.row} is the heading: it is the first text row as wide as the table (${cells}${against}).`;
-    return { row: heading.row, evidence, warnings };
+    return { ...heading, evidence, warnings };
   }
   if (looksLikeData(heading, contrast, sample.length - at - 1)) {
     const taken = `Row ${heading.row} is taken as the heading because it is the first row, though it looks like data.`;
     warnings.push(`${taken} If the file has no heading, add one; if it stands further down, state source.header_row.`);
-    return { row: heading.row, evidence: `${taken} If the file has no heading, add one.`, warnings };
+    return { ...heading, evidence: `${taken} If the file has no heading, add one.`, warnings };
   }
-  return {
-    row: heading.row,
-    evidence: `Row ${heading.row} is the heading: it is the first row (${cells}, text${against}).`,
-    warnings,
-  };
+  const evidence = `Row ${heading.row} is the heading: it is the first row (${cells}, text${against}).`;
+  return { ...heading, evidence, warnings };
 }
 
 /** Columns of the table: the largest number of filled cells that at least two rows reach. */
@@ -220,7 +217,7 @@ function lastFilled(cells: readonly Cell[]): number {
  * The heading where a job says that there is none: letters, over as many columns as the first rows have. Rows that were handed
  * back to be corrected bear these letters, and our own headings beside them. Undefined where there are no rows.
  */
-function letterHeading(rows: readonly SampleRow[]): (HeadingFinding & SampleRow) | undefined {
+function letterHeading(rows: readonly SampleRow[]): Heading | undefined {
   const [first] = rows;
   if (!first) return undefined;
   const texts = first.cells.map((cell) => shownText(cell).trim());
@@ -232,11 +229,6 @@ function letterHeading(rows: readonly SampleRow[]): (HeadingFinding & SampleRow)
   return { row: 0, cells, evidence: 'No row is the heading, as stated: columns go by their letters.', warnings: [] };
 }
 
-/** A heading as it was found, and the row that bears it. */
-export interface ChosenHeading extends HeadingFinding {
-  readonly cells: SampleRow;
-}
-
 /**
  * The heading that the job states by its number, that it says there is none, or the one that is found. `rows`: the first ones that
  * are not blank, from the stated row on. `what` is read: `the file`, `the sheet "Assets"`. Undefined where there are no rows.
@@ -246,23 +238,14 @@ export function chooseHeading(
   what: string,
   { header_row: stated = 'auto', expect }: Pick<SourceOptions, 'header_row' | 'expect'>,
   rows: readonly SampleRow[],
-): ChosenHeading | undefined {
-  if (stated === 'none') {
-    const letters = letterHeading(rows);
-    return letters && { ...letters, cells: letters };
-  }
-  const found =
-    stated === 'auto'
-      ? findHeading(rows, expect)
-      : { row: stated, evidence: `Row ${stated} is the heading, as stated.`, warnings: [] };
-  if (!found) return undefined;
+): Heading | undefined {
+  if (stated === 'none') return letterHeading(rows);
+  if (stated === 'auto') return findHeading(rows, expect);
   const refuse = (why: string) => new RunError('usage', `${path}: source.header_row is ${stated}, but ${why}.`);
   const [first] = rows;
   if (!first) throw refuse(`${what} ends before that row`);
-  const cells = rows.find(({ row }) => row === found.row);
-  if (!cells || (stated !== 'auto' && (cells !== first || cells.cells.every(isBlank))))
-    throw refuse('that row is blank');
-  return { ...found, cells };
+  if (first.row !== stated || first.cells.every(isBlank)) throw refuse('that row is blank');
+  return { ...first, evidence: `Row ${stated} is the heading, as stated.`, warnings: [] };
 }
 
 /** What is said of columns whose heading is blank; undefined where none is. */
@@ -270,15 +253,6 @@ export function withoutHeading(headings: readonly string[]): string | undefined 
   const blank = headings.flatMap((heading, i) => (heading.trim() === '' ? [columnName(i)] : []));
   if (blank.length === 0) return undefined;
   return `Columns without a heading are imported only where the job names their letter: ${blank.slice(0, 10).join(', ')}.`;
-}
-
-/** A heading over several rows, as the merged cells show it. */
-export interface MergedHeading {
-  /** Its first row. */
-  readonly top: number;
-  /** Its last row, which holds a cell for each column. */
-  readonly row: SampleRow;
-  readonly evidence: string;
 }
 
 /** A heading over more rows is none. */
@@ -290,6 +264,8 @@ const MOST_ROWS = 3;
  * are told apart by the group above them. Undefined where nothing is merged so, or a row of the heading holds other
  * things than text.
  *
+ * Gives its first row as `top`, and its last as the row, with a cell for each column.
+ *
  * `rows`: those from the heading on and above it, ascending. `stated`: row `at` is the last one, as somebody says.
  */
 export function mergedHeading(
@@ -297,7 +273,7 @@ export function mergedHeading(
   rows: readonly SampleRow[],
   ranges: readonly CellRange[],
   stated: boolean,
-): MergedHeading | undefined {
+): (Omit<Heading, 'warnings'> & { readonly top: number }) | undefined {
   const over = ranges.filter(({ top, bottom }) => top < bottom && top <= at && at <= bottom);
   const top = Math.min(...over.map((range) => range.top));
   const bottom = Math.max(...over.map((range) => range.bottom));
@@ -316,7 +292,8 @@ export function mergedHeading(
   const list = `${names.join(', ')}${over.length > names.length ? ', …' : ''}`;
   return {
     top,
-    row: { row: bottom, cells },
+    row: bottom,
+    cells,
     evidence: `Rows ${top} to ${bottom} are the heading: cells are merged over them (${list}), and each column has the lowest text over it.`,
   };
 }

@@ -7,9 +7,9 @@ import type { SourceLimits } from '../limits.js';
 import type { XmlScanner } from '../package/xml-scan.js';
 import { type CellRange, columnName, rangeName } from './cell-range.js';
 import {
-  type ChosenHeading,
   chooseHeading,
   HEADING_SAMPLE,
+  type Heading,
   headingTexts,
   mergedHeading,
   type SampleRow,
@@ -112,7 +112,7 @@ export async function openSheet<Sheet extends BookSheet>(
         `${grouped(book.limits.columns)} columns, the most that is read. Remove columns.`,
     );
   }
-  const headings = headingTexts(heading.cells, survey.rows, false);
+  const headings = headingTexts(heading, survey.rows, false);
   warnings.push(...surveyWarnings(book.sheets, sheet, survey.scan, heading, headings, options.sheet !== undefined));
   evidence.push(...book.evidence);
 
@@ -138,17 +138,16 @@ export async function openSheet<Sheet extends BookSheet>(
 
 /** The heading with the texts of merged cells over several rows, unless the job maps those of the row alone. */
 function withMerges(
-  found: ChosenHeading,
+  found: Heading,
   { rows, above, scan }: Survey,
   stated: boolean,
   expect: SourceOptions['expect'] = [],
 ) {
   const merged = found.row === 0 ? undefined : mergedHeading(found.row, [...above, ...rows], scan.mergedRanges, stated);
-  if (!merged || expectedIn(found.cells, expect) > expectedIn(merged.row, expect)) return { ...found, top: found.row };
-  const { top, row: cells, evidence } = merged;
-  const at = rows.findIndex(({ row }) => row >= top);
+  if (!merged || expectedIn(found, expect) > expectedIn(merged, expect)) return { ...found, top: found.row };
+  const at = rows.findIndex(({ row }) => row >= merged.top);
   const skipped = stated ? undefined : skippedText(rows, at);
-  return { row: cells.row, top, cells, evidence, warnings: skipped ? [skipped] : [] };
+  return { ...merged, warnings: skipped ? [skipped] : [] };
 }
 
 /** How many of the headings that a job maps stand in a row. */
@@ -170,13 +169,18 @@ async function surveySheet<Sheet extends BookSheet>(book: Book<Sheet>, sheet: Sh
       if (beyond) wide.add(row + i);
     }
   });
-  for await (const chunk of book.stream(sheet)) {
-    scan.push(chunk);
-    if (rows.length >= HEADING_SAMPLE) scan.skim = true;
-    if (scan.ended) return { rows, above, wide, scan };
+  for await (const _ of fed(scan, book.stream(sheet))) if (rows.length >= HEADING_SAMPLE) scan.skim = true;
+  return { rows, above, wide, scan };
+}
+
+/** Hands the bytes of a sheet to its scan, piece by piece: whoever goes over this takes what was found in between. */
+async function* fed(scan: BookScan, bytes: AsyncIterable<Buffer>): AsyncGenerator<void> {
+  for await (const piece of bytes) {
+    scan.push(piece);
+    yield;
+    if (scan.ended) return;
   }
   scan.finish();
-  return { rows, above, wide, scan };
 }
 
 async function chooseSheet<Sheet extends BookSheet>(
@@ -213,8 +217,7 @@ async function* dataRows<Sheet extends BookSheet>(
     if (row.row + (row.times ?? 1) - 1 <= headerRow || (!row.beyond && row.cells.every(isBlank))) return;
     stored.push(row);
   });
-  for await (const chunk of book.stream(sheet)) {
-    scan.push(chunk);
+  for await (const _ of fed(scan, book.stream(sheet))) {
     for (const row of stored) {
       // A row that stands a million times is one in memory.
       const times = row.times ?? 1;
@@ -226,14 +229,12 @@ async function* dataRows<Sheet extends BookSheet>(
       }
     }
     stored = [];
-    if (scan.ended) break;
   }
-  if (!scan.ended) scan.finish();
   if (batch.length > 0) yield batch;
 }
 
 /** As many cells as the heading; a filled cell beyond it makes the row a fault, because nothing says what it is. */
-export function toRow({ row, cells, faults: found, beyond }: BookRow, width: number): SheetRow {
+function toRow({ row, cells, faults: found, beyond }: BookRow, width: number): SheetRow {
   let faults: RowFault[] | undefined = found;
   const at = cells.length > width ? cells.findIndex((cell, i) => i >= width && !isBlank(cell)) : -1;
   if (at >= 0 || beyond) {

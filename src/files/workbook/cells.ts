@@ -39,7 +39,7 @@ const NUMBER_CHARACTERS = 60;
 /** 1900-03-01: earlier serials mean different days to different programs, because of a 29 February that never was. */
 const FIRST_SERIAL = 61;
 
-/** Dates whose cells are kept. */
+/** Dates whose cells are kept, and formats whose styles are. */
 const REMEMBERED = 4_096;
 
 /** Looks of values by kind. General shows every digit of a number; LibreOffice shows booleans as 1 and 0 in some places without a format. */
@@ -129,16 +129,16 @@ function valueWriter(styles: Styles, kind: Exclude<CellKind, 'cell'>, tone: Tone
       return (text: string) =>
         isDecimalText(text) && isKept(text) && !(text.includes('.') && text.endsWith('0')) ? number(text) : undefined;
     case 'money': {
-      const scales = new Map<number, number>();
+      const styleOf = remembered(
+        (zeros) => styles.of({ ...valueLook(kind, tone), format: `#,##0.${zeros}` }),
+        MONEY_SCALE,
+      );
       return (text: string) => {
         if (!isDecimalText(text) || !isKept(text)) return undefined;
         const point = text.indexOf('.');
         const scale = point < 0 ? 0 : text.length - point - 1;
         if (scale <= 2) return number(text);
-        if (scale > MONEY_SCALE) return undefined;
-        if (!scales.has(scale))
-          scales.set(scale, styles.of({ ...valueLook(kind, tone), format: `#,##0.${'0'.repeat(scale)}` }));
-        return number(text, scales.get(scale));
+        return scale > MONEY_SCALE ? undefined : number(text, styleOf('0'.repeat(scale)));
       };
     }
     case 'day':
@@ -170,17 +170,9 @@ const CODE: Look = { format: TEXT };
 
 /** Cells as a reader has handed them over: reading the workbook gives the same ones back. */
 function typedWriter(styles: Styles, open: string, tone: Tone, text: TextWriter): CellWriter {
-  const known = new Map<string, number>();
-  const formatted = (format = 'General') => {
-    let style = known.get(format);
-    if (style === undefined) {
-      style = styles.of({ format, ...TONES[tone] });
-      known.set(format, style);
-    }
-    return style;
-  };
-  const value = (row: string, xml: string, format?: string, type = '') =>
-    `${open}${row}" s="${formatted(format)}"${type}>${xml}</c>`;
+  const styleOf = remembered((format) => styles.of({ format, ...TONES[tone] }), REMEMBERED);
+  const value = (row: string, xml: string, format = 'General', type = '') =>
+    `${open}${row}" s="${styleOf(format)}"${type}>${xml}</c>`;
   return (cell, row) => {
     if (typeof cell === 'string') {
       const code = cell.length <= LONGEST_CODE && TURNS.test(cell);
