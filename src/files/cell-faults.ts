@@ -54,13 +54,12 @@ export function markSpelled(text: string): string {
   return text.replace(SPELLED, '\ufffd$&');
 }
 
-const STRAY =
-  'A quotation mark stands where none may stand, so the row cannot be split into cells with certainty. ' +
-  'Double the quotation marks inside a quoted cell, or remove them.';
-
 /** `width`: cells of the heading; a cell beyond them is not named. */
 export function strayFault(index: number, width: number): RowFault {
-  return { code: 'stray_quote', message: STRAY, ...(index < width ? { index } : {}) };
+  const message =
+    'A quotation mark stands where none may stand, so the row cannot be split into cells with certainty. ' +
+    'Double the quotation marks inside a quoted cell, or remove them.';
+  return { code: 'stray_quote', message, ...(index < width ? { index } : {}) };
 }
 
 /**

@@ -127,7 +127,7 @@ export async function copyPrivately(
   to: string,
   { limit = COPY_LIMIT, linkless = false }: CopyOptions = {},
 ): Promise<{ sha256: string; bytes: number }> {
-  const source = await (linkless ? openLinkless(from) : openFollowing(from));
+  const source = await (linkless ? openLinkless(from) : opened(from));
   try {
     const before = await source.stat({ bigint: true });
     assertFile(from, before);
@@ -168,10 +168,10 @@ export async function copyPrivately(
   }
 }
 
-async function openFollowing(path: string): Promise<FileHandle> {
-  // Non-blocking, so that a pipe without a writer is refused rather than waited for.
-  return open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
-    throw readFault(path, error);
+/** Opens a file to read. Non-blocking, so that a pipe without a writer is not waited for. */
+async function opened(path: string, flags = 0): Promise<FileHandle> {
+  return open(path, constants.O_RDONLY | constants.O_NONBLOCK | flags).catch((error: unknown) => {
+    throw flags !== 0 && codesOf(error).includes('ELOOP') ? swapped(path) : readFault(path, error);
   });
 }
 
@@ -194,8 +194,8 @@ async function* bytesOf(source: FileHandle, from: string, size: bigint): AsyncGe
   }
 }
 
-/** Non-blocking, so that a pipe without a writer is refused rather than waited for. Windows has no O_NOFOLLOW. */
-const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | (constants.O_NOFOLLOW ?? 0);
+/** Windows has none. */
+const NO_LINK = constants.O_NOFOLLOW ?? 0;
 
 /** A file may be replaced by another one at that very moment, which is no fault. */
 const TRIES = 3;
@@ -207,16 +207,19 @@ const TRIES = 3;
  */
 async function openLinkless(path: string): Promise<FileHandle> {
   for (let left = TRIES; left > 0; left--) {
-    const file = await open(path, FLAGS).catch((error: unknown) => {
-      if (codesOf(error).includes('ELOOP')) throw swapped(path);
-      throw readFault(path, error);
-    });
+    const file = await opened(path, NO_LINK);
     const info = await file.stat();
     // A folder has several by nature; whoever reads refuses it.
     const names = info.isFile() ? info.nlink : 1;
     if (names <= 1 && (await liesAt(path, file))) return file;
     await file.close();
-    if (names > 1) throw severalNames(path, names);
+    if (names > 1) {
+      throw new RunError(
+        'failed',
+        `${path}: the file has ${names} names (hard links), so it lies in another place as well and may be changed there ` +
+          'while it is read. Nothing was sent. Put a copy there instead of a link.',
+      );
+    }
   }
   throw swapped(path);
 }
@@ -237,14 +240,6 @@ async function liesAt(path: string, file: FileHandle): Promise<boolean> {
 
 async function look(path: string): Promise<Stats | undefined> {
   return lstat(path).catch(() => undefined);
-}
-
-function severalNames(path: string, names: number): RunError {
-  return new RunError(
-    'failed',
-    `${path}: the file has ${names} names (hard links), so it lies in another place as well and may be changed there while it ` +
-      'is read. Nothing was sent. Put a copy there instead of a link.',
-  );
 }
 
 function swapped(path: string): RunError {

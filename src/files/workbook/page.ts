@@ -1,6 +1,6 @@
 import { columnName } from '../table/cell-range.js';
 import { isIntegerText } from '../table-format.js';
-import { type Book, type SheetHead, textCell } from './book.js';
+import { type Book, LINE, type SheetHead, textCell } from './book.js';
 import { LOOKS, type Look } from './styles.js';
 
 /** The cells of a line from the left. Texts of digits are numbers where the look is one of numbers. */
@@ -14,8 +14,7 @@ export interface Page {
   readonly lines: readonly PageLine[];
 }
 
-/** Points of a line, and of a row of one: a little air makes pages readable. */
-const LINE = 15;
+/** Points of a row of one line: a little air makes pages readable. */
 const AIRY = 18;
 
 /** Most points of a row are 409. */

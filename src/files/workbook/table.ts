@@ -71,7 +71,8 @@ export interface Shortened {
   readonly first: readonly { readonly sheet: string; readonly cell: string; readonly heading: string }[];
 }
 
-export interface WrittenBook {
+/** What was written of a table. */
+interface WrittenBook {
   /** Data rows. */
   readonly rows: number;
   /** The names of the sheets that hold them, in order. */
@@ -286,7 +287,7 @@ const [LEAST, MOST] = [8, 60];
 const BUTTON = 4;
 
 /** As wide as the headings, which are bold, and the first rows want, in characters. */
-export function columnWidths(columns: readonly BookColumn[], sample: readonly BookRow[]): number[] {
+function columnWidths(columns: readonly BookColumn[], sample: readonly BookRow[]): number[] {
   return columns.map(({ heading, kind, width: stated }, i) => {
     if (stated !== undefined) return stated;
     let width = Math.ceil(shownWidth(heading) * 1.1) + BUTTON;
@@ -319,35 +320,25 @@ function rowFeed<Row>(rows: AsyncIterable<readonly Row[]>) {
   const source = rows[Symbol.asyncIterator]();
   let batch: readonly Row[] = [];
   let [at, ended] = [0, false];
-  const fetched = async (): Promise<readonly Row[] | undefined> => {
-    while (!ended) {
+  /** Waits for the next rows, `count` of them; false where none is left. */
+  const more = async (count = 1) => {
+    while (!ended && batch.length - at < count) {
       const { done, value } = await source.next();
       if (done) ended = true;
-      else if (value.length > 0) return value;
+      else [batch, at] = [at < batch.length ? batch.slice(at).concat(value) : value, 0];
     }
-    return undefined;
+    return at < batch.length;
   };
   return {
+    more,
     /** The first rows, at most `count`, which stay to be taken. */
     async sample(count: number): Promise<readonly Row[]> {
-      let first: readonly Row[] = [];
-      while (first.length < count) {
-        const next = await fetched();
-        if (!next) break;
-        first = first.length === 0 ? next : first.concat(next);
-      }
-      [batch, at] = [first, 0];
-      return first.slice(0, count);
+      await more(count);
+      return batch.slice(0, count);
     },
     /** Whether a row can be taken at once. */
     get ready() {
       return at < batch.length;
-    },
-    /** Waits for the next row; false where none is left. */
-    async more() {
-      if (at < batch.length) return true;
-      [batch, at] = [(await fetched()) ?? [], 0];
-      return batch.length > 0;
     },
     /** The next row; only where `ready` or `more` said that there is one. */
     take: () => batch[at++]!,

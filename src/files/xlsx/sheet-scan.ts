@@ -171,7 +171,6 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
     putText(value, strings.clean);
   }
 
-  /** What is stored as a number and is none stays text, with the faults of text. */
   function putRead(cell: Cell): void {
     if (typeof cell === 'string') putText(cell, false);
     else put(cell);
@@ -191,6 +190,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
       case '':
       case 'n': {
         const raw = text.trim();
+        // What is stored as a number and is none stays text, with the faults of text.
         if (raw !== '') putRead(numberOf(raw, style));
         return;
       }
@@ -198,19 +198,15 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
         if (text !== '') put({ t: 'b', value: /^\s*(?:1|true)\s*$/i.test(text) });
         return;
       case 'e':
-        if (text === '') return;
-        if (clean) put({ t: 'e', value: text.trim() });
-        else putText(text.trim(), false);
+        if (text !== '') putRead(clean ? { t: 'e', value: text.trim() } : text.trim());
         return;
-      case 'd': {
-        const date = isoCell(text, formats[style]);
-        if (date) put(date);
-        else putText(text, false);
+      case 'd':
+        putRead(isoCell(text, formats[style]) ?? text);
         return;
+      default: {
+        const value = unescapeSheetText(text);
+        putText(value, clean && value === text);
       }
-      default:
-        if (text.includes('_x')) putText(unescapeSheetText(text), false);
-        else putText(text, clean);
     }
   }
 
