@@ -98,7 +98,7 @@ describe('numbers as a person sees them', () => {
     ['YYYY-MM-DD', '2024-02-29'],
     ['[>=40000]yyyy;0', '2024'],
   ])('the date format %s', (code, shown) => {
-    expect(numberFormat(code).kind).toBe('date');
+    expect(numberFormat(code).isDate).toBe(true);
     expect(show(code, '45351.7535763889')).toBe(shown);
   });
 
@@ -116,13 +116,11 @@ describe('numbers as a person sees them', () => {
     '[$-409]h:mm',
     '@',
   ])('%s is no date format', (code) => {
-    expect(numberFormat(code).kind).not.toBe('date');
+    expect(numberFormat(code).isDate).toBe(false);
   });
 
   test('built-in codes: which of them are dates', () => {
-    const dates = Array.from({ length: 60 }, (_, id) => id).filter(
-      (id) => numberFormat(builtInCode(id) ?? '').kind === 'date',
-    );
+    const dates = Array.from({ length: 60 }, (_, id) => id).filter((id) => numberFormat(builtInCode(id) ?? '').isDate);
     expect(dates).toEqual([14, 15, 16, 17, 22, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58]);
   });
 

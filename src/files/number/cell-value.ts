@@ -49,7 +49,7 @@ function formatted(raw: string, format: NumberFormat, date1904: boolean): Cell {
   const value = numberText(raw);
   if (value === undefined) return raw;
   const shown = format.show(value, date1904);
-  const date = format.kind === 'date' ? isoOfSerial(Number(raw), date1904) : undefined;
+  const date = format.isDate ? isoOfSerial(Number(raw), date1904) : undefined;
   // A number that is no day of the calendar stays a number; the field it goes to says what is wrong with it.
   return date === undefined
     ? numberCell(value, shown, format.code)
@@ -70,6 +70,6 @@ export function isoCell(raw: string, format: NumberFormat | undefined): Cell | u
   const value = time === '00:00:00' ? match[1]! : `${match[1]}T${time}`;
   const serial = serialOfIso(value);
   if (serial === undefined) return undefined;
-  if (format?.kind !== 'date' || format.code === undefined) return { t: 'd', value, shown: value.replace('T', ' ') };
-  return { t: 'd', value, shown: format.show(numberText(String(serial)) ?? value, false), format: format.code };
+  if (!format?.isDate) return { t: 'd', value, shown: value.replace('T', ' ') };
+  return { t: 'd', value, shown: format.show(numberText(String(serial)) ?? value, false), format: format.code! };
 }

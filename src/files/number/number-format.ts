@@ -1,4 +1,5 @@
 import { format, getFormatFromId, getFormatInfo, isValidFormat } from 'numfmt';
+import { remembered } from '../remembered.js';
 import { isoOfSerial, SYSTEM_1904 } from './serial-date.js';
 
 /**
@@ -10,26 +11,16 @@ import { isoOfSerial, SYSTEM_1904 } from './serial-date.js';
  * the calendar, or has a code that cannot be read, shows as the number it is.
  */
 export interface NumberFormat {
-  /** `date`: a calendar date, with or without time; `time` and durations are numbers. */
-  readonly kind: 'general' | 'number' | 'date' | 'text';
+  /** Shows a calendar date, with or without time; times of day and durations are numbers. */
+  readonly isDate: boolean;
   /** Undefined for General. */
   readonly code: string | undefined;
   /** The text a person sees. `decimal`: the number in plain decimal notation. */
   show(decimal: string, date1904: boolean): string;
 }
 
-const compiled = new Map<string, NumberFormat>();
-
 /** A format code, compiled once. */
-export function numberFormat(code: string): NumberFormat {
-  let found = compiled.get(code);
-  if (!found) {
-    const compiledCode = compile(code.slice(0, 255));
-    found = { ...compiledCode, code: compiledCode.kind === 'general' ? undefined : code };
-    if (compiled.size < 5_000) compiled.set(code, found);
-  }
-  return found;
-}
+export const numberFormat = remembered(compile, 5_000);
 
 const asItIs = (decimal: string) => decimal;
 
@@ -37,25 +28,30 @@ const asItIs = (decimal: string) => decimal;
 const ASIDE = /\[(?![$<>=]|h+\]|m+\]|s+\])[^\]]*\]/gi;
 const CURRENCY = /\[\$((?:(?!-[\da-z,-]*\])[^\]])*)[^\]]*\]/gi;
 
-function compile(given: string): Omit<NumberFormat, 'code'> {
+function compile(stated: string): NumberFormat {
+  const plain = { isDate: false, code: stated, show: asItIs };
   // B1 and B2 choose the calendar of the text, Gregorian or Hijri; the date is the same.
-  const code = given.trim().replace(/^B[12](?=[dmyhsgDMYHSG[])/, '');
-  if (code === '' || /^general$/i.test(code)) return { kind: 'general', show: asItIs };
-  if (code === '@') return { kind: 'text', show: asItIs };
+  const code = stated
+    .slice(0, 255)
+    .trim()
+    .replace(/^B[12](?=[dmyhsgDMYHSG[])/, '');
+  if (code === '' || /^general$/i.test(code)) return { ...plain, code: undefined };
+  if (code === '@') return plain;
   const pattern =
     code === 'mm-dd-yy'
       ? 'yyyy-mm-dd'
       : code.replace(ASIDE, '').replace(CURRENCY, (_, sign: string) => (sign === '' ? '' : `"${sign}"`));
-  if (!isValidFormat(pattern)) return { kind: 'number', show: asItIs };
+  if (!isValidFormat(pattern)) return plain;
   const { type } = getFormatInfo(pattern);
-  const isDay = type === 'date' || type === 'datetime';
-  if (type === 'fraction') return { kind: 'number', show: asItIs };
+  if (type === 'fraction') return plain;
+  const isDate = type === 'date' || type === 'datetime';
   return {
-    kind: isDay ? 'date' : 'number',
+    isDate,
+    code: stated,
     show(decimal, date1904) {
       const value = Number(decimal);
-      if (isDay && isoOfSerial(value, date1904) === undefined) return decimal;
-      return format(pattern, isDay && date1904 ? value + SYSTEM_1904 : value, SHOWN).trim();
+      if (isDate && isoOfSerial(value, date1904) === undefined) return decimal;
+      return format(pattern, isDate && date1904 ? value + SYSTEM_1904 : value, SHOWN).trim();
     },
   };
 }
