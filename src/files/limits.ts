@@ -4,7 +4,7 @@ export interface SourceLimits {
   readonly columns: number;
   /** Characters of a cell; the limit of spreadsheet programs. */
   readonly cellCharacters: number;
-  /** Bytes of one CSV record, NDJSON line or XML token. */
+  /** Bytes of one CSV record or NDJSON line. */
   readonly recordBytes: number;
   /** Bytes of one unpacked file or zip entry. */
   readonly unpackedBytes: number;
@@ -40,7 +40,3 @@ export const DEFAULT_LIMITS: SourceLimits = {
   sharedStringMemory: 64 * MB,
   gzippedWorkbookBytes: 256 * MB,
 };
-
-export function withLimits(limits: Partial<SourceLimits> = {}): SourceLimits {
-  return { ...DEFAULT_LIMITS, ...limits };
-}

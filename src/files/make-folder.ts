@@ -84,12 +84,7 @@ export async function makeFolder(path: string, purpose: FolderPurpose): Promise<
     }
     for (at of missing.toReversed()) await makeOne(at, purpose);
   } catch (error) {
-    throw new RunError(
-      'failed',
-      `The ${purpose.what} ${path} cannot be made: ${reasonOf(error, at)}. Name another folder with ${purpose.namedBy}.`,
-      [],
-      { cause: error },
-    );
+    throw folderFault(`${path} cannot be made`, purpose, error, at);
   }
   return missing.at(-1);
 }
@@ -104,12 +99,7 @@ export async function tryFolder(path: string, purpose: FolderPurpose): Promise<v
   try {
     await writeFile(probe, '');
   } catch (error) {
-    throw new RunError(
-      'failed',
-      `The ${purpose.what} ${path} cannot be written: ${reasonOf(error, probe)}. Name another folder with ${purpose.namedBy}.`,
-      [],
-      { cause: error },
-    );
+    throw folderFault(`${path} cannot be written`, purpose, error, probe);
   } finally {
     await rm(probe, { force: true });
     if (made !== undefined) await removeEmpty(resolve(path), made);
@@ -146,6 +136,12 @@ async function makeOne(path: string, { isPrivate }: FolderPurpose): Promise<void
     // Another process was faster, or a link leads nowhere.
     if (codesOf(error)[0] !== 'EEXIST' || !(await isFolder(path))) throw error;
   }
+}
+
+/** `at`: the folder or file that could not be made. */
+function folderFault(what: string, purpose: FolderPurpose, error: unknown, at: string): RunError {
+  const text = `The ${purpose.what} ${what}: ${reasonOf(error, at)}. Name another folder with ${purpose.namedBy}.`;
+  return new RunError('failed', text, [], { cause: error });
 }
 
 function reasonOf(error: unknown, at: string): string {

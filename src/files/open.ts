@@ -3,7 +3,7 @@ import { RunError } from '../model/error.js';
 import type { OpenSource, SourceFormat, SourceOptions } from '../model/source.js';
 import { assertFile, headBytes, isGzip, readFault } from './bytes.js';
 import type { TextFile } from './encoding/open-text.js';
-import { type SourceLimits, withLimits } from './limits.js';
+import { DEFAULT_LIMITS, type SourceLimits } from './limits.js';
 import { type FileForm, sniffFormat } from './sniff.js';
 import { markNoRecords } from './table/footer.js';
 
@@ -24,7 +24,7 @@ export async function openSource(
   options: SourceOptions = {},
   limits: Partial<SourceLimits> = {},
 ): Promise<OpenSource> {
-  const bounds = withLimits(limits);
+  const bounds = { ...DEFAULT_LIMITS, ...limits };
   try {
     assertFile(path, await stat(path));
     let head = await headBytes(path, HEAD);

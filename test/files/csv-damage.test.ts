@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createRecordFeed } from '../../src/files/csv/scan.js';
-import { withLimits } from '../../src/files/limits.js';
+import { DEFAULT_LIMITS } from '../../src/files/limits.js';
 import { openSource } from '../../src/files/open.js';
 import { read, refusal, scratch } from './fixtures.js';
 
@@ -191,7 +191,7 @@ describe('any bytes', () => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
       return (seed >>> 8) % below;
     };
-    const limits = withLimits({ columns: 5, cellCharacters: 40 });
+    const limits = { ...DEFAULT_LIMITS, columns: 5, cellCharacters: 40 };
     const feedOf = (bytes: Buffer, collect: boolean) => {
       const feed = createRecordFeed({ path: 'x', delimiter: ',', width: 3, limits, collect, whole: false });
       feed.push(bytes);

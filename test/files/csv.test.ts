@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
 import { createRecordFeed } from '../../src/files/csv/scan.js';
-import { withLimits } from '../../src/files/limits.js';
+import { DEFAULT_LIMITS } from '../../src/files/limits.js';
 import { openSource } from '../../src/files/open.js';
 import { allRows, read, refusal, scratch } from './fixtures.js';
 
@@ -55,7 +55,7 @@ describe('rows', () => {
       const feed = createRecordFeed({
         path: 'x',
         delimiter: ',',
-        limits: withLimits(),
+        limits: DEFAULT_LIMITS,
         collect: true,
         whole: true,
         skip: 'rows',

@@ -5,7 +5,7 @@ import ExcelJS from 'exceljs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRecordFeed } from '../../src/files/csv/scan.js';
-import { withLimits } from '../../src/files/limits.js';
+import { DEFAULT_LIMITS } from '../../src/files/limits.js';
 import { numberFormat } from '../../src/files/number/number-format.js';
 import { openSource } from '../../src/files/open.js';
 import { rangeName } from '../../src/files/table/cell-range.js';
@@ -21,7 +21,7 @@ import { allRows, bookOf, scratch, textRows } from './fixtures.js';
  */
 
 const { folder } = await scratch();
-const limits = withLimits();
+const limits = DEFAULT_LIMITS;
 
 function records(pieces: readonly Buffer[], delimiter: string): string[][] {
   return numbered(pieces, delimiter).map(({ cells }) => cells);

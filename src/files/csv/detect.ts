@@ -14,7 +14,7 @@ export interface DialectFinding {
   readonly warnings: readonly string[];
 }
 
-export interface Sample {
+interface Sample {
   readonly path: string;
   /** UTF-8 bytes from the start of the file. */
   readonly bytes: Buffer;

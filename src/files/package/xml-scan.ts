@@ -79,7 +79,7 @@ export interface XmlScanner {
 }
 
 /** `what` names the file and part for messages. */
-export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit = TOKEN_LIMIT): XmlScanner {
+export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner {
   let held = EMPTY;
   let depth = 0;
   let rooted = false;
@@ -238,8 +238,8 @@ export function createXmlScanner(what: string, handler: XmlHandler, tokenLimit =
   }
 
   function assertBounded(): void {
-    if (held.length <= tokenLimit) return;
-    throw new RunError('failed', `${what}: a single value is longer than ${sizeText(tokenLimit)}. It was refused.`);
+    if (held.length <= TOKEN_LIMIT) return;
+    throw new RunError('failed', `${what}: a single value is longer than ${sizeText(TOKEN_LIMIT)}. It was refused.`);
   }
 
   return {

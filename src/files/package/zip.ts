@@ -15,7 +15,8 @@ import type { SourceLimits } from '../limits.js';
  */
 export interface Archive {
   has(name: string): boolean;
-  names(): Iterable<string>;
+  /** Of all parts. */
+  readonly names: readonly string[];
   /** The part's bytes in chunks of up to 512 KB; throws `RunError('failed')` where they are damaged. */
   stream(name: string): AsyncGenerator<Buffer>;
   /** A small part whole. */
@@ -158,7 +159,7 @@ export async function openArchive(path: string, source: string | Buffer, limits:
 
   return {
     has: (name) => entryOf(name) !== undefined,
-    names: () => [...parts.values()].map(({ name }) => name),
+    names: [...parts.values()].map(({ name }) => name),
     stream,
     async whole(name) {
       const size = entryOf(name)?.uncompressedSize ?? 0;

@@ -20,7 +20,7 @@ export class NotCopied extends Error {}
  */
 export async function copyWorkbook(from: string, to: string, { meta, rows }: OpenSource): Promise<void> {
   const archive = await workbookArchive(from, meta.gzip, DEFAULT_LIMITS);
-  const names = [...archive.names()];
+  const { names } = archive;
   const { sheets } = await readWorkbook(from, archive);
   const part = sheets.find(({ name }) => name === meta.sheet)?.part;
   if (part === undefined || names.some((name) => /[^ -~]/.test(name))) throw new NotCopied();

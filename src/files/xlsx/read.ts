@@ -147,7 +147,7 @@ async function workbookPart(path: string, archive: Archive): Promise<string> {
   const relations = [...(await relationsOf(path, archive, '')).values()];
   const root = relations.find((relation) => relation.type === 'officeDocument')?.target ?? 'xl/workbook.xml';
   if (archive.has(root)) return root;
-  const names = [...archive.names()]
+  const names = archive.names
     .slice(0, 5)
     .map((name) => name.slice(0, 60))
     .join(', ');

@@ -245,7 +245,7 @@ function elements(xml: string): { readonly name: string; readonly children: stri
 test('the package: every part has a type, every relation a part, every element its place', async () => {
   const path = await written(sheets());
   const archive = await archiveOf(path);
-  const names = [...archive.names()];
+  const names = archive.names;
   expect(new Set(names).size).toBe(names.length);
   const types = await part(path, '[Content_Types].xml');
   const typed = new Map([...types.matchAll(/PartName="\/([^"]*)" ContentType="([^"]*)"/g)].map((m) => [m[1]!, m[2]!]));
