@@ -92,51 +92,56 @@ function bestOf(scores: readonly Score[]): Score {
 
 /** Finds the delimiter from the first records, unless it is stated. */
 export function detectDialect(sample: Sample, stated: string | undefined, limits: SourceLimits): DialectFinding {
-  const evidence: string[] = [];
-  const warnings: string[] = [];
   const hint = /^"?sep=([^\w\s"]|\t)"?[\r\n]/i.exec(sample.bytes.toString('latin1', 0, 9))?.[1];
-  // Rows are rejected because they are uneven, so they show less than the heading rowferry gave them.
-  const ours = sample.bytes.includes('_message') ? OUR_COLUMNS.exec(sample.bytes.toString('latin1'))?.[1] : undefined;
-  let delimiter: string;
+  const { delimiter, evidence, warnings } = delimiterOf(sample, stated, hint, limits);
+  return { delimiter, hinted: hint !== undefined, evidence, warnings: [...warnings, ...foreignQuotes(sample)] };
+}
+
+/** The delimiter that the job states, that the file names (`hint`), that stands between our columns, or that cuts the rows best. */
+function delimiterOf(
+  sample: Sample,
+  stated: string | undefined,
+  hint: string | undefined,
+  limits: SourceLimits,
+): Omit<DialectFinding, 'hinted'> {
+  const warnings: string[] = [];
+  const known = (delimiter: string, why: string) => ({
+    delimiter,
+    evidence: [`The delimiter is ${delimiterName(delimiter)}, ${why}.`],
+    warnings,
+  });
   if (stated !== undefined) {
-    delimiter = stated;
-    evidence.push(`The delimiter is ${delimiterName(delimiter)}, as stated.`);
     const better = bestOf(DELIMITERS.map((candidate) => score(sample, candidate, limits)));
-    if (better.score > 0.5 && score(sample, delimiter, limits).score === 0) {
+    if (better.score > 0.5 && score(sample, stated, limits).score === 0) {
       warnings.push(
-        `source.delimiter states ${delimiterName(delimiter)}, which cuts no row into cells; ${delimiterName(better.delimiter)} ` +
+        `source.delimiter states ${delimiterName(stated)}, which cuts no row into cells; ${delimiterName(better.delimiter)} ` +
           `cuts ${better.agreeing} of the first ${better.records} rows into ${better.cells} cells. ` +
           'Correct source.delimiter, or remove it.',
       );
     }
-  } else if (hint !== undefined) {
-    delimiter = hint;
-    evidence.push(`The delimiter is ${delimiterName(delimiter)}, as the first line says (sep=).`);
-  } else if (ours !== undefined) {
-    delimiter = ours;
-    evidence.push(`The delimiter is ${delimiterName(delimiter)}, as it stands between the columns of rejected rows.`);
-  } else {
-    const order = /\.(tsv|tab)(\.gz)?$/i.test(sample.path) ? ['\t', ',', ';', '|'] : DELIMITERS;
-    const scores = order.map((candidate) => score(sample, candidate, limits));
-    const best = bestOf(scores);
-    delimiter = best.delimiter;
-    if (best.score === 0) evidence.push('No delimiter cuts the rows into several cells; the table has one column.');
-    else {
-      evidence.push(
-        `The delimiter is ${delimiterName(delimiter)}: it cuts ${best.agreeing} of the first ${best.records} rows ` +
-          `into ${best.cells} cells.`,
-      );
-    }
-    const rival = scores.find((other) => other !== best && other.score > 0 && other.score > best.score * 0.8);
-    if (rival) {
-      warnings.push(
-        `The delimiter could also be ${delimiterName(rival.delimiter)} (${rival.agreeing} of ${rival.records} rows ` +
-          `with ${rival.cells} cells); state source.delimiter to be certain.`,
-      );
-    }
+    return known(stated, 'as stated');
   }
-  warnings.push(...foreignQuotes(sample));
-  return { delimiter, hinted: hint !== undefined, evidence, warnings };
+  if (hint !== undefined) return known(hint, 'as the first line says (sep=)');
+  // Rows are rejected because they are uneven, so they show less than the heading rowferry gave them.
+  const ours = sample.bytes.includes('_message') ? OUR_COLUMNS.exec(sample.bytes.toString('latin1'))?.[1] : undefined;
+  if (ours !== undefined) return known(ours, 'as it stands between the columns of rejected rows');
+
+  const order = /\.(tsv|tab)(\.gz)?$/i.test(sample.path) ? ['\t', ',', ';', '|'] : DELIMITERS;
+  const scores = order.map((candidate) => score(sample, candidate, limits));
+  const best = bestOf(scores);
+  const rival = scores.find((other) => other !== best && other.score > 0 && other.score > best.score * 0.8);
+  if (rival) {
+    warnings.push(
+      `The delimiter could also be ${delimiterName(rival.delimiter)} (${rival.agreeing} of ${rival.records} rows ` +
+        `with ${rival.cells} cells); state source.delimiter to be certain.`,
+    );
+  }
+  const evidence =
+    best.score === 0
+      ? 'No delimiter cuts the rows into several cells; the table has one column.'
+      : `The delimiter is ${delimiterName(best.delimiter)}: it cuts ${best.agreeing} of the first ${best.records} rows ` +
+        `into ${best.cells} cells.`;
+  return { delimiter: best.delimiter, evidence: [evidence], warnings };
 }
 
 /** Bytes in which another way of quoting is looked for. */

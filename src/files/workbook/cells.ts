@@ -77,7 +77,8 @@ export function cellWriter(styles: Styles, kind: CellKind, index: number, tone: 
   };
 }
 
-type TextWriter = (text: string, row: string, look?: Look) => string;
+/** `format`: where it is not that of the column. */
+type TextWriter = (text: string, row: string, format?: string) => string;
 
 function textWriter(styles: Styles, base: Look, index: number, tone: Tone, news: CellNews): TextWriter {
   const open = `<c r="${columnName(index)}`;
@@ -98,13 +99,12 @@ function textWriter(styles: Styles, base: Look, index: number, tone: Tone, news:
     return style;
   };
   const plain = `" s="${styleOf('', false, false)}"`;
-  return (text, row, look) => {
+  return (text, row, format = '') => {
     let kept = text;
     if (text.length > CELL_CHARACTERS) {
       kept = shorten(text, CELL_CHARACTERS);
       news.shortened(index, row);
     }
-    const format = look?.format ?? '';
     if (format === '' && isOrdinary(text)) return open + row + plain + textElement(kept);
     const lines = kept.includes('\n') ? kept.split('\n').length : 1;
     if (lines > news.lines) news.lines = lines;
@@ -166,8 +166,6 @@ const LONGEST_CODE = 100;
  */
 const TURNS = /^(?:0\d+|\d{12,}|\d+[eE]\d+|\d{1,2}-\d{1,2}|\p{L}{3,9}-?\d{1,2}|[=@].*|[+-]\D.*)$/su;
 
-const CODE: Look = { format: TEXT };
-
 /** Cells as a reader has handed them over: reading the workbook gives the same ones back. */
 function typedWriter(styles: Styles, open: string, tone: Tone, text: TextWriter): CellWriter {
   const styleOf = remembered((format) => styles.of({ format, ...TONES[tone] }), REMEMBERED);
@@ -176,7 +174,7 @@ function typedWriter(styles: Styles, open: string, tone: Tone, text: TextWriter)
   return (cell, row) => {
     if (typeof cell === 'string') {
       const code = cell.length <= LONGEST_CODE && TURNS.test(cell);
-      return code ? text(cell, row, CODE) : text(cell, row);
+      return text(cell, row, code ? TEXT : '');
     }
     switch (cell.t) {
       case 'n':
