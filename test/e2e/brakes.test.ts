@@ -250,7 +250,7 @@ describe('the brake on refusals', () => {
     const file = await desk.file('a.csv', newRows(10));
     const run = await desk.import(file, job({ max_rejected: limit }), slowly);
     expect([run.exitCode, run.summary.status]).toEqual([4, 'braked']);
-    expect(run.summary.reason).toContain('max_rejected');
+    expect(run.summary.reason).toContain('max_rejected: the service refused 3 of 10 rows');
     expect(run.outcomes).toEqual([
       '2 created',
       '3 rejected',
@@ -261,6 +261,14 @@ describe('the brake on refusals', () => {
     expect(desk.sandbox.requests.writes).toBe(4);
     expect(run.results[0]?.['id']).toBe('1');
     for (const report of run.summary.reports) await access(join(run.reportDir, report));
+  });
+
+  it('is told with what was refused until the last answer came', async () => {
+    desk.sandbox.setFaults([refuse(1, 60)]);
+    const run = await desk.import(await desk.file('a.csv', newRows(60)), job({ max_rejected: 2 }));
+    const { rejected = 0 } = run.summary.rows;
+    expect(run.summary.reason).toContain(`the service refused ${rejected} of 60 rows`);
+    expect(rejected).toBeGreaterThan(3);
   });
 
   it('is overridden by --force, with a warning', async () => {

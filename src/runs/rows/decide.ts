@@ -83,7 +83,7 @@ async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change |
     return conflict(
       row,
       id,
-      `The row was being created when the run was cut off; a record with its key now exists with other values (${differs.join(', ')}). Compare record ${id} and import the row again.`,
+      `The row was to be created, or was being created, when the run was cut off; a record with its key now exists with other values (${differs.join(', ')}). Compare record ${id} and import the row again.`,
     );
   }
   options.memory.remember(id, fields);

@@ -147,7 +147,7 @@ function skippedText(rows: readonly number[], count: number): string {
 async function assertRightFile({ job, request, source, settings }: Run): Promise<void> {
   const { headings, sheet, header_row: row } = source.meta;
   const { needed, missing } = headingsNeeded(job, headings);
-  if (missing < 3 || missing * 2 <= needed) return;
+  if (missing * 2 <= needed) return;
   const { name, path } = request.job;
   const dir = path === '' ? settings.jobsDir : dirname(path);
   const fits: { readonly name: string; readonly needed: number }[] = [];
@@ -158,6 +158,8 @@ async function assertRightFile({ job, request, source, settings }: Run): Promise
     if (other.needed > 0 && other.missing === 0) fits.push({ name: jobNameOf(file), needed: other.needed });
   }
   const [best] = fits.sort((a, b) => b.needed - a.needed);
+  // One or two are more likely misspelt: each has a fault of its own.
+  if (missing < 3 && !best) return;
   const where = sheet === null ? '' : ` They were looked for in row ${row} of the sheet ${quoted([sheet])}.`;
   const shown = headings.filter((heading) => heading.trim() !== '').slice(0, 30);
   const has = shown.length < headings.length ? `${quoted(shown)} and others` : quoted(shown);

@@ -57,7 +57,8 @@ export async function writeRows(run: Run, matched: Matched): Promise<void> {
   }
   if (!run.signal.aborted && state.stopped === undefined) await learnModels(run, matched, written);
   await matched.known.flush();
-  if (state.stopped) throw state.stopped;
+  // What was under way has come in since: the brake says what it comes to.
+  if (state.stopped) throw (braked && checkRejections(run)) || state.stopped;
 }
 
 /** What later rows and the names of models are found by; where nothing is, it need not be kept. */
@@ -77,7 +78,9 @@ function writtenIds({ past }: Run, matched: Matched): WrittenIds {
  * records that are read right before their update, as the way to others takes time.
  */
 function sharesWork(run: Run, { spec }: Matched): boolean {
-  return spec.readable && run.rows > PART_SIZE && !readsAlways(run);
+  // Others would go on for a while after the refusal that is one too many.
+  const stopsAtOnce = run.job.brakes.max_rejected !== undefined && !run.request.force;
+  return spec.readable && run.rows > PART_SIZE && !readsAlways(run) && !stopsAtOnce;
 }
 
 function readsAlways({ job }: Run): boolean {

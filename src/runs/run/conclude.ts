@@ -38,9 +38,9 @@ interface Addition {
   readonly remember?: (summary: Summary) => Promise<void>;
 }
 
-/** What a killed process had under way when it last noted its counts is in no journal. */
+/** What a process that was cut off had under way when it last noted its counts is in no journal. */
 const COUNTED_AT_LEAST =
-  'An earlier process of this run was killed: the counts of requests are at least what was sent, without what it had under way.';
+  'An earlier process of this run was cut off: the counts of requests are at least what was sent, without what it had under way.';
 
 /** Whether an earlier process brought the run to its end: there is nothing left but its reports, and that is said. */
 export function isFinished(run: Run): boolean {

@@ -163,6 +163,14 @@ async function ownSummary(
   };
 }
 
+/** The run that put back what a run wrote; undefined where none did. */
+export async function undoneBy(home: string, run: string): Promise<string | undefined> {
+  return (await runIds(home)).find((id) => {
+    const { kind, dryRun, lineage } = id > run ? askedOf(runFolder(home, id)) : {};
+    return kind === 'undo' && dryRun !== true && lineage?.undoes === run;
+  });
+}
+
 /** The summary of one run; undefined where its reports are not complete, and where those of another run took their place. */
 export async function readRunSummary(home: string, run: string): Promise<Summary | undefined> {
   const folder = runFolder(home, run);

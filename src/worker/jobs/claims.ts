@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { runFolder } from '../../runs/run/layout.js';
-import { readRun, readSummary } from '../../runs/run/list.js';
+import { readRun, readSummary, undoneBy } from '../../runs/run/list.js';
 import { brakeStop, rowsForPerson, rowsInPlace, type Summary } from '../../runs/run/present.js';
 import { reached } from '../../trace/milestones.js';
 import { type Claim, shown } from '../inbox/claim.js';
@@ -92,7 +92,8 @@ export async function endRepeated(
   const earlier = await readRun(home, first.run).catch(() => undefined);
   const ended = await folder.ended({ job: claim.job, run: first.run });
   const reports = earlier && (await isFolder(earlier.report_dir)) ? earlier.report_dir : ended;
-  const note = repeatedNote(claim, first, ended && folder.asSeen(ended));
+  const undone = await undoneBy(home, first.run).catch(() => undefined);
+  const note = repeatedNote(claim, first, ended && folder.asSeen(ended), undone);
   const dir = await folder.end(claim, { place: 'done', result: 'imported before', finished: false, note });
   const summary = reports === undefined ? undefined : await readSummary(reports).catch(() => undefined);
   const own = summary?.run === first.run ? summary : undefined;
@@ -100,15 +101,20 @@ export async function endRepeated(
 }
 
 /** NOTE.txt of a claim that is not run because of `first`, whose reports lie in a folder of the drop folder. */
-function repeatedNote(claim: Claim, first: FirstRun, reports: string | undefined) {
+function repeatedNote(claim: Claim, first: FirstRun, reports: string | undefined, undone: string | undefined) {
+  const job = shown(claim.job);
+  const next =
+    undone === undefined
+      ? 'To import new data, change the file and drop it again.'
+      : `What that run wrote has been put back since, by the run ${undone}. To import it anew: rowferry enqueue import --job ${job} --file FILE`;
   const text = `The file "${shown(claim.name)}" was not imported: its content has been imported before, by the same job.
 
 First imported:  ${first.at}, as "${shown(first.file)}"
 Run:             ${first.run}
 Its reports:     ${reports ?? 'they are not in the drop folder any more'}
 
-Nothing was sent to the service this time. To import new data, change the file and drop it again.
-To import the same content every time it is dropped, put the line "repeat: true" into the job file of "${shown(claim.job)}".
+Nothing was sent to the service this time. ${next}
+To import the same content every time it is dropped, put the line "repeat: true" into the job file of "${job}".
 `;
   return { name: 'NOTE.txt', text } as const;
 }

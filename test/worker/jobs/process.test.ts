@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Job } from 'bullmq';
 import pino from 'pino';
 import { afterEach, describe, expect } from 'vitest';
-import { newRunId } from '../../../src/runs/run/layout.js';
+import { newRunId, runFolder } from '../../../src/runs/run/layout.js';
 import { endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { homeId } from '../../../src/worker/jobs/home.js';
 import { stateOf } from '../../../src/worker/jobs/state.js';
@@ -399,6 +399,12 @@ describe('a claimed file', () => {
     expect(job.failedReason).toBe(
       '3 of 4 headings of job `wide` are missing; this file fits job `assets`. Nothing was sent.',
     );
+    // Also where the job needs but a few.
+    const brief = { ...JOB, match: { key: 'name' }, columns: { Title: 'name' } };
+    await writeFile(path.join(bench.dir, 'jobs', 'brief.yaml'), JSON.stringify(brief));
+    expect((await bench.settled(await bench.add({ job: 'brief', file }))).failedReason).toBe(
+      '1 of 1 headings of job `brief` are missing; this file fits job `assets`. Nothing was sent.',
+    );
     // Headings that the job calls optional may be missing.
     const some = await bench.file('b.csv', 'Name,Room,City,Notes\r\nx,1,Bonn,n\r\n');
     const run = await bench.settled(await bench.add({ job: 'wide', file: some }));
@@ -475,15 +481,30 @@ describe('a claimed file', () => {
 
   it('with the content of an earlier one is put away with its summary', async () => {
     bench = await openBench();
-    const { ended } = await bench.worker();
+    const { ended, settings } = await bench.worker();
     const one = await claimed(sheet(2));
     const job = await bench.settled(await bench.add({ job: 'assets', file: one.file }, { jobId: one.id }));
     const two = await claimed(sheet(2));
     const repeated = await bench.settled(await bench.add({ job: 'assets', file: two.file }, { jobId: two.id }));
     expect(repeated.returnvalue).toEqual({ ...job.returnvalue, repeated_of: one.run });
     const again = `${endedPrefix({ run: two.run, name: 'a.csv' })} - imported before`;
-    expect(await readdir(path.join(bench.dir, 'drop', 'done', 'assets', again))).toEqual(['NOTE.txt', 'a.csv']);
+    const folder = path.join(bench.dir, 'drop', 'done', 'assets', again);
+    expect(await readdir(folder)).toEqual(['NOTE.txt', 'a.csv']);
+    expect(await readFile(path.join(folder, 'NOTE.txt'), 'utf8')).toContain('change the file and drop it again');
     expect(ended).toHaveLength(1);
+    // Once it was put back, that is said.
+    const undo = runFolder(settings.home, newRunId());
+    await mkdir(undo.dir);
+    await writeFile(undo.request, JSON.stringify({ kind: 'undo', lineage: { undoes: one.run } }));
+    const three = await claimed(sheet(2));
+    await bench.settled(await bench.add({ job: 'assets', file: three.file }, { jobId: three.id }));
+    const last = `${endedPrefix({ run: three.run, name: 'a.csv' })} - imported before`;
+    const names = await readdir(path.join(bench.dir, 'drop', 'done', 'assets'));
+    const notes = names
+      .filter((name) => name.startsWith(last))
+      .map((name) => path.join(bench.dir, 'drop', 'done', 'assets', name, 'NOTE.txt'));
+    const texts = await Promise.all(notes.map((note) => readFile(note, 'utf8')));
+    expect(texts.join()).toContain(`has been put back since, by the run ${undo.run}`);
     expect(bench.sandbox.commits).toHaveLength(2);
   });
 });
