@@ -21,7 +21,7 @@ export type Api = OpenAPIHono<Env>;
 
 export const API_PATH = '/api/v1';
 
-type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503;
+type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 421 | 422 | 429 | 500 | 503;
 
 /** Answers with a problem document (RFC 9457). */
 export function problem(

@@ -35,11 +35,11 @@ export function overviewOperations(parts: ApiParts): Operation[] {
         const recent = all.filter(({ run }) => run.started_at >= since);
         const dateOf = calendarDate(timezone);
         for (const { entry, run } of recent) {
-          const { status, dry_run, outcomes, started_at } = run;
+          const { dry_run, outcomes, started_at } = run;
           const day = days.get(dateOf(Date.parse(started_at)));
-          // The outcomes of all others read as what would have been.
-          if (!day || !entry || dry_run || !outcomes || !(status === 'succeeded' || status === 'partial')) continue;
-          for (const kind of OUTCOMES) day[kind] += outcomes[kind];
+          if (!day || !entry || dry_run || !outcomes) continue;
+          // What a run stopped before is taken up by another one.
+          for (const kind of OUTCOMES) if (kind !== 'not_attempted') day[kind] += outcomes[kind];
         }
         const { heldMs, awayMs, learnedRate, waiting, answered } = channel.gauges;
         const next = scheduledJobs(await readJobs().catch(() => new Map()))

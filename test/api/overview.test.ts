@@ -132,7 +132,7 @@ describe('GET /overview', () => {
     const { home } = await homeWith([
       { ago: 0, rows: rows({ created: 3 }) },
       { ago: 0, rows: rows({ created: 5 }), dry_run: true },
-      { ago: 0, rows: rows({ created: 7 }), status: 'braked' },
+      { ago: 0, rows: rows({ created: 1, not_attempted: 7 }), status: 'braked' },
       { ago: 48, rows: rows({ updated: 2 }), status: 'partial' },
       { ago: 24 * 40, rows: rows({ created: 9 }) },
     ]);
@@ -140,9 +140,9 @@ describe('GET /overview', () => {
       const { days } = (await ask<Overview>(home, `/overview?timezone=${zone}`)).body;
       const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });
       expect([days.length, new Set(days.map(({ date }) => date)).size]).toEqual([30, 30]);
-      expect(days.at(-1)).toEqual({ date: format.format(Date.now()), outcomes: { ...noOutcomes(), created: 3 } });
+      expect(days.at(-1)).toEqual({ date: format.format(Date.now()), outcomes: { ...noOutcomes(), created: 4 } });
       expect(days.find(({ date }) => date === format.format(Date.now() - 48 * 3_600_000))?.outcomes.updated).toBe(2);
-      expect(days.reduce((sum, { outcomes }) => sum + outcomes.created + outcomes.updated, 0)).toBe(5);
+      expect(days.reduce((sum, { outcomes }) => sum + outcomes.created + outcomes.updated, 0)).toBe(6);
     }
     const { status, body } = await ask(home, '/overview?timezone=Mars');
     expect([status, body.detail]).toEqual([400, expect.stringContaining('Mars')]);

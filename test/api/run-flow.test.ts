@@ -1,7 +1,8 @@
-import { copyFile, readFile } from 'node:fs/promises';
+import { copyFile, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import XLSX from 'xlsx';
+import { runFolder } from '../../src/runs/run/layout.js';
 import { until } from '../support/until.js';
 import { type ApiBench, JOB, openApiBench, sheet } from './worker.js';
 
@@ -154,6 +155,16 @@ describe('a run over the API', () => {
       corrections: [{ column: 'Cost', value: '1' }],
     });
     expect([status, body.errors]).toEqual([422, [expect.stringContaining('corrections[0]')]]);
+  });
+
+  it('of what was removed says that only the summary is left', async () => {
+    const gone = await bench.order({ kind: 'import', job: 'assets', file: await bench.file('gone.csv', sheet(2)) });
+    await bench.ended(gone);
+    await rm(runFolder(bench.home, gone).store);
+    for (const at of ['rows', 'rows/2', 'faults', 'plan']) {
+      const { status, body } = await bench.call('GET', `/runs/${gone}/${at}`);
+      expect([status, body.detail]).toEqual([409, expect.stringContaining('only the summary is left')]);
+    }
   });
 
   it('what is put aside waits for nobody, until it is taken up again', async () => {

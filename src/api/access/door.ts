@@ -103,7 +103,8 @@ export function openDoor({ access, audit, pages, host, publicUrl, proxyHeader, k
   const ownHost: MiddlewareHandler = async (c, next) => {
     if (c.req.header('authorization') !== undefined || isOwnHost(c)) return next();
     const names = publicUrl ?? 'localhost and its loopback addresses';
-    return c.text(`This address answers to ${names} only.\n`, 421);
+    const text = `This address answers to ${names} only.`;
+    return c.req.path.startsWith(`${API_PATH}/`) ? problem(c, 421, text) : c.text(`${text}\n`, 421);
   };
   app.use(ownHost, closesUnread);
 
@@ -147,7 +148,9 @@ export function openDoor({ access, audit, pages, host, publicUrl, proxyHeader, k
     } else {
       const changes = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method);
       const site = c.req.header('sec-fetch-site');
-      const strange = changes ? !isSameOrigin(c) : site === 'cross-site' || site === 'same-site';
+      // No page sends neither a cookie nor where it comes from: a program that forgot its key.
+      const keyless = session === undefined && site === undefined && c.req.header('origin') === undefined;
+      const strange = changes ? !keyless && !isSameOrigin(c) : site === 'cross-site' || site === 'same-site';
       if (strange) return problem(c, 403, CROSS_SITE);
       // What a form of any page can send; nothing here takes it.
       if (changes && FORMS.test(c.req.header('content-type') ?? '')) return problem(c, 415, 'JSON is expected.');

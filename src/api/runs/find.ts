@@ -42,6 +42,8 @@ const UNBEGUN = 'It ended before it began, and nothing was sent.';
 const ELSEWHERE =
   'Nothing of it lies here: it lies in the data folder of another worker, where this can be done, or it ended before it began.';
 
+const GONE = 'Its folder is gone from the data folder, or lies in that of another worker, where this can be done.';
+
 /** States of a job that nobody is given any more. */
 const ENDS: ReadonlySet<string> = new Set(['completed', 'failed']);
 
@@ -164,6 +166,7 @@ export class RunFinder {
       const gone = `A worker has it. Should that one be gone, it goes on by itself after at most ${seconds} s.`;
       refuse(entry?.status === 'running' ? 'It is at work. Wait for its end, or stop it.' : gone);
     }
+    if (!entry && job?.returnvalue) refuse(GONE);
     if (!entry) return refuse(settings.queueUrl === undefined ? UNBEGUN : ELSEWHERE);
     const wasBegun = (await readRequest(runFolder(settings.home, id))) !== undefined;
     if (!wasBegun && !(verb === 'resume' && stoppedTicket(settings.home, id))) refuse(UNBEGUN);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from '@hono/zod-openapi';
 import { parseJson } from '../../model/json.js';
+import { assertNotPruned, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { readRunSummary } from '../../runs/run/list.js';
 import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS } from '../../worker/jobs/data.js';
@@ -33,6 +34,16 @@ export function runOperations(parts: ApiParts): Operation[] {
     const found = await finder.given(id);
     if (found.entry || isAtWork(found)) return found;
     throw elsewhere();
+  };
+  /** The same of one whose rows are asked for: of what was removed only the summary is left. */
+  const withRows = async (id: string) => {
+    const found = await here(id);
+    const folder = runFolder(settings.home, found.id);
+    if (found.entry && found.entry.kind !== 'export' && (await readRequest(folder)))
+      await assertNotPruned(folder).catch((error: Error) => {
+        throw new Fault(409, error.message);
+      });
+    return found;
   };
   return [
     order(parts),
@@ -84,7 +95,7 @@ export function runOperations(parts: ApiParts): Operation[] {
     operation(
       'GET /runs/{id}/rows',
       { summary: 'Its rows, with what became of them.', params, query: shapes.rowsQuery, answer: shapes.rows },
-      async ({ params: { id }, query }) => rows.page(await here(id), query),
+      async ({ params: { id }, query }) => rows.page(await withRows(id), query),
     ),
     operation(
       'GET /runs/{id}/rows/{row}',
@@ -94,7 +105,7 @@ export function runOperations(parts: ApiParts): Operation[] {
         answer: shapes.story,
       },
       async ({ params: { id, row } }, c) => {
-        const found = await here(id);
+        const found = await withRows(id);
         const text = /^[1-9]\d{0,8}$/.test(row) ? await rows.story(found, Number(row)) : undefined;
         if (text === undefined) throw new Fault(404, 'The run has no such row.');
         return c.body(text, 200, { 'content-type': 'application/json' });
@@ -107,16 +118,18 @@ export function runOperations(parts: ApiParts): Operation[] {
         params,
         answer: z.array(shapes.faultGroup).max(500),
       },
-      async ({ params: { id } }) => rows.faults(await here(id)),
+      async ({ params: { id } }) => rows.faults(await withRows(id)),
     ),
     operation(
       'GET /runs/{id}/plan',
       { summary: 'What it writes, or would: by field, old and new, and its brakes.', params, answer: shapes.plan },
       async ({ params: { id } }) => {
-        const found = await finder.given(id);
+        const found = await withRows(id);
         const plan = await rows.plan(found, found.entry && (await readRunSummary(settings.home, found.id)));
         if (plan) return plan;
-        throw elsewhere();
+        throw found.entry?.kind === 'export'
+          ? new Fault(409, 'An export has no plan: it writes nothing.')
+          : elsewhere();
       },
     ),
     operation(

@@ -318,7 +318,7 @@ describe('attacks', () => {
     socket.write('POST /api/v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000000\r\n\r\n');
     const sending = setInterval(() => socket.write(Buffer.alloc(64 * 1024)), 5);
     onTestFinished(() => clearInterval(sending));
-    await expect.poll(() => heard, { timeout: 20_000 }).toContain('HTTP/1.1 403');
+    await expect.poll(() => heard, { timeout: 20_000 }).toContain('HTTP/1.1 401');
     await closed;
   });
 
