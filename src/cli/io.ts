@@ -4,7 +4,6 @@ import { asRunError, EXIT, type RunError } from '../model/error.js';
 import { noOutcomes } from '../model/outcome.js';
 import { redactor } from '../model/secret-forms.js';
 import { visible, visibleJson } from '../model/visible.js';
-import { LockHeld } from '../runs/run/lock.js';
 
 /** A stream of messages; `isTTY` where a person watches it. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -90,8 +89,7 @@ interface Failure {
 export function presentFailure(error: unknown, cli: Cli, options: { json: boolean }): number {
   const fault = asRunError(error);
   const { kind, message, details } = fault;
-  // A run that a process works on is none that can be taken up.
-  const code = error instanceof LockHeld ? EXIT.usage : CODES[kind];
+  const code = CODES[kind];
   const lines = [`error: ${message}`, ...details.map((detail) => `  ${detail}`)];
   const { cause } = fault;
   if (cli.debug && cause instanceof Error && (fault !== error || fault.code === 'unexpected'))

@@ -78,7 +78,8 @@ export async function takeUp(
       // Workers with another data folder leave it to those of this one.
       await put.updateProgress({ ...freshState(run), home: homeId(home), host: hostname() });
     } catch (error) {
-      endTicket(home, run);
+      if (stopped) stopTicket(home, run);
+      else endTicket(home, run);
       throw error;
     }
     return run;

@@ -158,6 +158,17 @@ export function brakeIn(sentence: string): { readonly name: string; readonly fou
   return { name, found };
 }
 
+/** How many more refusals the brake on them lets pass; undefined where it stops nothing. */
+export function refusalsLeft(
+  { max_rejected: limit }: Brakes,
+  rejected: number,
+  of: number,
+  corrected: boolean,
+): number | undefined {
+  if (limit === undefined || isIdle(limit, of, corrected)) return undefined;
+  return Math.max(0, mostOf(limit, of) - rejected);
+}
+
 /** The brake that works while writing. `what`: what is written. */
 export function trippedByRejections(
   brakes: Brakes,
@@ -170,13 +181,16 @@ export function trippedByRejections(
   return `max_rejected: the service refused ${rejected} of ${of} ${what}, the job allows ${limit}.`;
 }
 
-function exceeds(limit: string | number, count: number, of: number): boolean {
+/** The most that a limit lets pass. */
+function mostOf(limit: string | number, of: number): number {
   const text = String(limit);
-  if (!isShare(text)) return count > Number(text);
+  if (!isShare(text)) return Number(text);
   // In whole numbers: 0.57% of 10,000 is 57, not 56.99999999999999.
   const [whole = '', fraction = ''] = text.slice(0, -1).split('.');
-  return BigInt(count) * 10n ** BigInt(fraction.length + 2) > BigInt(whole + fraction) * BigInt(of);
+  return Number((BigInt(whole + fraction) * BigInt(of)) / 10n ** BigInt(fraction.length + 2));
 }
+
+const exceeds = (limit: string | number, count: number, of: number): boolean => count > mostOf(limit, of);
 
 /** ` (31.2%)` beside a limit that is a share. */
 function shareOf(limit: string | number, count: number, of: number): string {

@@ -22,7 +22,7 @@ const FEWEST_CARRIED = 50;
  */
 export function dispatcher(
   service: Service,
-  { resource, carrier, size, stopped, now }: Dispatch,
+  { resource, carrier, size, stopped, refusalsLeft, now }: Dispatch,
 ): Pick<WriterOptions, 'send' | 'readAgain'> {
   const sendOwn = (request: WriteRequest) => service.write(request, () => isFreshAt(now(), request));
   if (!carrier) return { send: sendOwn };
@@ -31,7 +31,12 @@ export function dispatcher(
     return sendOwn(request);
   };
   const unread = async () => undefined;
-  const send = gathered<WriteRequest, WriteAnswer>(carrier, size, stopped, sendOwn, sendHere);
+  /** What came of the others of its part is noted before: it may stop the run. */
+  const back = async (request: WriteRequest): Promise<WriteAnswer> => {
+    await new Promise(setImmediate);
+    return sendHere(request);
+  };
+  const send = gathered<WriteRequest, WriteAnswer>(carrier, size, stopped, sendOwn, back, refusalsLeft);
   const read = gathered<ReadRequest, ReadAnswer | undefined>(carrier, size, stopped, unread, unread);
   return {
     send: (request, again = false) => (again ? sendHere(request) : send(request)),
@@ -49,6 +54,8 @@ interface Dispatch {
   /** Requests that one worker is given at this moment. */
   readonly size: () => number;
   readonly stopped: () => boolean;
+  /** How many more refusals stop the run; undefined where none do. */
+  readonly refusalsLeft?: () => number | undefined;
   readonly now: () => number;
 }
 
@@ -59,6 +66,7 @@ function gathered<Q extends Carried, A extends CarriedAnswer | undefined>(
   stopped: () => boolean,
   few: (request: Q) => Promise<A>,
   back: (request: Q) => Promise<A>,
+  refusalsLeft: () => number | undefined = () => undefined,
 ): (request: Q) => Promise<A> {
   let waiting: { readonly request: Q; readonly done: (answer: Promise<A>) => void }[] = [];
   const go = () => {
@@ -75,7 +83,13 @@ function gathered<Q extends Carried, A extends CarriedAnswer | undefined>(
         for (const { request, done } of part) done(few(request));
         continue;
       }
-      const answers = carrier.carry(part.map(({ request }) => request));
+      // Each has its share: together they stop where the run does.
+      const left = refusalsLeft();
+      const share = left === undefined ? undefined : Math.floor(left / carrier.parts);
+      const answers = carrier.carry(
+        part.map(({ request }) => request),
+        share,
+      );
       part.forEach(({ request, done }, at) => {
         // The carrier has seen to it that the answer is one to its request.
         done((answers[at] ?? Promise.resolve(undefined)).then((answer) => (answer as A) ?? back(request)));
@@ -98,6 +112,8 @@ export interface PartContext
   readonly maySend: () => boolean;
   /** Asked likewise: false where the record of an update has to be read again before it is sent. */
   readonly isFresh: (request: WriteRequest) => boolean;
+  /** After more refusals nothing more of it is sent. */
+  readonly mostRefused?: number;
 }
 
 /**
@@ -109,7 +125,7 @@ export async function sendPart(
   context: PartContext,
   told: (index: number, answer: CarriedAnswer | undefined) => void,
 ): Promise<RequestCounts> {
-  const { settings, signal, log, company, maySend, isFresh } = context;
+  const { settings, signal, log, company, maySend, isFresh, mostRefused = Number.POSITIVE_INFINITY } = context;
   const service = openService({
     ...serviceOptions(settings, company),
     ...sharedParts(context),
@@ -118,6 +134,7 @@ export async function sendPart(
     log: (level, event, fields) => log[level](fields, event),
   });
   let stopped = false;
+  let refused = 0;
   try {
     await eachLimit([...requests.entries()], settings.concurrency, async ([index, request]) => {
       if (signal.aborted || stopped) return told(index, undefined);
@@ -127,6 +144,7 @@ export async function sendPart(
           return told(index, { kind: 'read', record: record ?? null });
         }
         const answer = await service.write(request, () => isFresh(request));
+        if (answer.kind === 'refused' && ++refused > mostRefused) stopped = true;
         told(index, isOurs(answer, signal) ? undefined : answer);
       } catch (error) {
         // A token refused, a redirect: nothing was written. The run's own worker meets the same, and says it to people.

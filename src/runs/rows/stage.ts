@@ -158,8 +158,8 @@ async function assertRightFile({ job, request, source, settings }: Run): Promise
     if (other.needed > 0 && other.missing === 0) fits.push({ name: jobNameOf(file), needed: other.needed });
   }
   const [best] = fits.sort((a, b) => b.needed - a.needed);
-  // One or two are more likely misspelt: each has a fault of its own.
-  if (missing < 3 && !best) return;
+  // One or two are more likely misspelt, unless another job finds more in the file: each has a fault of its own.
+  if (missing < 3 && (best?.needed ?? 0) <= needed) return;
   const where = sheet === null ? '' : ` They were looked for in row ${row} of the sheet ${quoted([sheet])}.`;
   const shown = headings.filter((heading) => heading.trim() !== '').slice(0, 30);
   const has = shown.length < headings.length ? `${quoted(shown)} and others` : quoted(shown);

@@ -12,6 +12,7 @@ import type { Create, Update, WriteRun, WrittenIds } from '../../pipeline/apply/
 import type { RowHead } from '../../pipeline/codec.js';
 import { keyOf, keySpelling } from '../../pipeline/match/key.js';
 import { gatherLookUps, learnIds } from '../../pipeline/match/look-up.js';
+import { refusalsLeft } from '../../pipeline/plan/brakes.js';
 import { isUnseen } from '../../pipeline/plan/merge.js';
 import { createFields } from '../../pipeline/plan/plan.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
@@ -78,9 +79,7 @@ function writtenIds({ past }: Run, matched: Matched): WrittenIds {
  * records that are read right before their update, as the way to others takes time.
  */
 function sharesWork(run: Run, { spec }: Matched): boolean {
-  // Others would go on for a while after the refusal that is one too many.
-  const stopsAtOnce = run.job.brakes.max_rejected !== undefined && !run.request.force;
-  return spec.readable && run.rows > PART_SIZE && !readsAlways(run) && !stopsAtOnce;
+  return spec.readable && run.rows > PART_SIZE && !readsAlways(run);
 }
 
 function readsAlways({ job }: Run): boolean {
@@ -180,6 +179,8 @@ function openWriter(
       carrier,
       size: () => sizes.next(run.rows),
       stopped: () => state().stopped !== undefined,
+      refusalsLeft: () =>
+        run.request.force ? undefined : refusalsLeft(run.job.brakes, run.tally.rejected, run.rows, run.corrected),
       now: run.now,
     }),
     journal: {

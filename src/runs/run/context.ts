@@ -66,9 +66,10 @@ export interface Carrier {
   /**
    * One promise for each request, settled when its answer is known; in the order in which they are sent. A request goes
    * out at most once: `open` where a worker was lost that may have sent it, undefined where it surely was not sent, as an
-   * update is not whose record has to be read again. A record is `read`, or undefined where it was not.
+   * update is not whose record has to be read again. A record is `read`, or undefined where it was not. After more than
+   * `mostRefused` refusals no further one of them is sent.
    */
-  carry(requests: readonly Carried[]): readonly Promise<CarriedAnswer | undefined>[];
+  carry(requests: readonly Carried[], mostRefused?: number): readonly Promise<CarriedAnswer | undefined>[];
   /** The run stops: what was not begun is not sent any more, and answered undefined. */
   cancel(): void;
   /**

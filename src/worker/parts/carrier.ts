@@ -30,6 +30,7 @@ class Part {
   /** `failures`: executors that failed before they were granted these requests. */
   constructor(
     readonly requests: readonly Carried[],
+    readonly mostRefused: number | undefined,
     readonly failures = 0,
   ) {
     this.answers = requests.map(() => new Promise((resolve) => this.#settlers.push(resolve)));
@@ -94,7 +95,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
 
   async function add(part: Part): Promise<void> {
     const id = `${prefix}${number++}`;
-    const { requests } = part;
+    const { requests, mostRefused } = part;
     const listener: PartListener = {
       message: (message) =>
         void hear(id, part, message).catch((error: unknown) => log.warn({ part: id, err: error }, 'part.not_heard')),
@@ -105,7 +106,10 @@ export function openCarrier(options: CarrierOptions): Carrier {
     letters.listen(id, listener);
     part.forget = () => letters.forget(id, listener);
     try {
-      const data = { v: 3, run, company, resource, count: requests.length, packed: pack(requests) } as PartData;
+      const data = {
+        ...{ v: 3, run, company, resource, count: requests.length, packed: pack(requests) },
+        ...(mostRefused !== undefined && { most_refused: mostRefused }),
+      } as PartData;
       part.job = await queue.add('part', letters.signedPart(id, data), { jobId: id, attempts: 1 });
       if (part.done) takeBack(id);
     } catch (error) {
@@ -199,7 +203,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
       part.rest(undefined);
       return;
     }
-    const fresh = new Part(part.requests, failures);
+    const fresh = new Part(part.requests, part.mostRefused, failures);
     for (const [at, answer] of fresh.answers.entries()) void answer.then((value) => part.settle(at, value));
     void add(fresh);
   }
@@ -257,8 +261,8 @@ export function openCarrier(options: CarrierOptions): Carrier {
       const count = takers();
       return count < 2 || signal.aborted ? 0 : Math.min(MOST_PARTS, 2 * count + 1);
     },
-    carry(requests) {
-      const part = new Part(requests);
+    carry(requests, mostRefused) {
+      const part = new Part(requests, mostRefused);
       if (signal.aborted) part.rest(undefined);
       else void add(part);
       return part.answers;

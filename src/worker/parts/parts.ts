@@ -133,7 +133,7 @@ export function partExecutor(options: ExecutorOptions) {
     const id = job.id ?? '';
     const part = await letters.part(id, job.data);
     if (!part) throw new UnrecoverableError('It is not signed by a worker, or not with the secret of this one.');
-    const { run, company } = part;
+    const { run, company, most_refused: mostRefused } = part;
     const name = randomBytes(8).toString('hex');
     const stopping = new AbortController();
     const onStop = () => stopping.abort(options.signal.reason);
@@ -168,7 +168,10 @@ export function partExecutor(options: ExecutorOptions) {
         reporting = reporting.then(() => letters.send(job, { from: name, answers }).catch(() => undefined));
       }, REPORT_EVERY_MS);
       try {
-        const context: PartContext = { ...options, signal: stopping.signal, company, maySend: held, isFresh };
+        const context: PartContext = {
+          ...{ ...options, signal: stopping.signal, company, maySend: held, isFresh },
+          ...(mostRefused !== undefined && { mostRefused }),
+        };
         const { reads, writes, retries } = await sendPart(requests, context, (index, answer) =>
           fresh.push([index, slim(requests[index], answer)]),
         );

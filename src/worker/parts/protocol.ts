@@ -125,6 +125,8 @@ const part = z.strictObject({
   count: z.int().positive().max(PART_SIZE),
   /** The requests. */
   packed,
+  /** After more refusals the rest is handed back unsent. */
+  most_refused: count.optional(),
 });
 
 /** What an executor returns. */
