@@ -21,8 +21,11 @@ beforeAll(async () => {
   home = await mkdtemp(path.join(tmpdir(), 'rowferry-rows-'));
   const folder = runFolder(home, ID);
   await makeFolder(folder.dir, HOME);
-  const job = { kind: 'import', brakes: { min_rows: 1 } };
-  await writeFile(folder.request, JSON.stringify({ v: 1, kind: 'import', job: { name: 'x', job }, file: '/in/x.csv' }));
+  const job = { kind: 'import', brakes: { min_rows: 1 }, source: {}, columns: {} };
+  const request = { v: 1, kind: 'import', job: { name: 'x', job }, file: '/in/x.csv', source: 'x.csv' };
+  await writeFile(folder.request, JSON.stringify(request));
+  await makeFolder(path.join(folder.dir, 'work'), HOME);
+  await writeFile(path.join(folder.dir, 'work', 'x.csv'), 'Name\n');
   const store = new RunStore(folder.store);
   const issue = { code: 'required', severity: 'error', message: 'It is missing.', column: 'Name', origin: 'local' };
   for (let row = 2; row < ROWS + 2; row++) {
@@ -50,6 +53,24 @@ it('answers before all rows are counted, and says that there may be more', async
   const numbers = async (offset: number) => (await page({ offset, limit: 500 })).rows.map(({ row }) => row);
   const all = (await Promise.all([0, 500, 1_000, 1_500, 2_000, 2_500, 3_000].map(numbers))).flat();
   expect(all).toEqual(Array.from({ length: ROWS / 3 }, (_, i) => 3 * (i + 1)));
+});
+
+it('a retry has its own rows alone, however many its file has', async () => {
+  const page = Array.from({ length: 3 }, (_, at) => ({ row: ROWS + at, cells: ['x'] }));
+  const index = {
+    ...{ headings: ['Name'], meta: { headings: ['Name'] }, rows: ROWS + 50, whole: true },
+    page: async () => page,
+    cells: async (numbers: readonly number[]) => new Map(numbers.map((row) => [row, ['x']])),
+  };
+  const tables = { of: async () => index };
+  const rows = new RunRows({ settings: { home }, cursors: new Cursors(home), tables } as unknown as ApiParts);
+  const retry = { ...run, entry: { run: ID, manner: 'retry' } } as unknown as FoundRun;
+  const asked = { limit: 3, cells: true };
+  expect(await rows.page(run, asked)).toMatchObject({ total: ROWS + 50, rows: [{ row: ROWS }, {}, {}] });
+  expect(await rows.page(retry, asked)).toMatchObject({ total: ROWS, rows: [{ row: 2, cells: ['x'] }, {}, {}] });
+  expect(await rows.story(run, ROWS + 20)).toContain('"outcome":null');
+  expect(await rows.story(retry, ROWS + 20)).toBeUndefined();
+  expect(await rows.story(retry, 2)).toContain('"row":2');
 });
 
 it('what is held back is in no field that the plan changes', async () => {
