@@ -94,6 +94,27 @@ describe('stop and resume', () => {
   });
 });
 
+it('a run that was stopped while it waited keeps its file, and takes an earlier one up once', async () => {
+  const done = await order('put-back', 2);
+  expect(await bench.ended(done)).toMatchObject({ status: 'succeeded' });
+  hold();
+  const busy = await Promise.all(['v1', 'v2', 'v3', 'v4'].map((name) => order(name, 2)));
+  await until(async () => (await bench.call('GET', '/queue')).body.counts.active === 4);
+  const { body: sent } = await bench.call('POST', '/files?name=kept.csv', 'Name,Serial,Cost\nn,kept-1,1\n', {
+    headers: { 'content-type': 'application/octet-stream' },
+  });
+  const kept = await bench.order({ kind: 'import', job: 'assets', file: sent.id });
+  const { body: first } = await bench.call('POST', `/runs/${done}/undo`, {});
+  for (const run of [kept, first.id]) expect((await bench.call('POST', `/runs/${run}/stop`, {})).status).toBe(202);
+  expect((await bench.call('DELETE', `/files/${sent.id}`)).status).toBe(409);
+  const { body: second } = await bench.call('POST', `/runs/${done}/undo`, {});
+  expect((await bench.call('POST', `/runs/${first.id}/resume`, {})).status).toBe(409);
+  expect((await bench.call('POST', `/runs/${kept}/resume`, {})).status).toBe(202);
+  release();
+  for (const run of [...busy, kept]) expect(await bench.ended(run)).toMatchObject({ status: 'succeeded' });
+  await bench.ended(second.id);
+});
+
 describe('approve', () => {
   it('carries a braked plan out once: of two people who approve at the same time the second is told', async () => {
     const braked = { ...JOB, brakes: { max_creates: 1 } };

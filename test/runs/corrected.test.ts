@@ -83,6 +83,28 @@ describe('corrected rows are read as the file was that they are of', () => {
     expect(record('DE-1')).toMatchObject({ original_cost: '1.25' });
   });
 
+  it('and not as the only other file of the job that has such rows, nor as either where they are of two', async () => {
+    const row = (id: string, cost: string) => `${id};Laptop;${cost};`;
+    const german = ['DE-1', 'DE-2'].map((id) => row(id, 'n.n.'));
+    const american = ['US-1', 'US-2'].map((id) => row(id, 'n.n.'));
+    const clear = (id: string, cost: string) => Array.from({ length: 6 }, (_, at) => row(`${id}-${at + 3}`, cost));
+    const first = await desk.import(
+      await desk.file('de.csv', [HEADING, ...german, ...clear('DE', '12,5'), ''].join('\n')),
+      JOB,
+    );
+    const told = async (name: string, text: string) =>
+      (await desk.import(await desk.file(name, text), JOB)).summary.detected?.join(' ') ?? '';
+    const back = await readFile(join(first.reportDir, 'rejected.csv'), 'utf8');
+    // Of a run that another data folder has.
+    expect(await told('us.csv', back.replaceAll('DE-', 'US-').replaceAll(';n.n.;', ';1,250;'))).not.toContain(
+      'handed these rows back',
+    );
+    await desk.import(await desk.file('b.csv', [HEADING, ...american, ...clear('US', '12.5'), ''].join('\n')), JOB);
+    expect(await told('one.csv', back)).toContain(first.summary.run);
+    const both = `${back}${back.split(/\r?\n/).slice(1).join('\n').replaceAll('DE-', 'US-')}`;
+    expect(await told('both.csv', both)).not.toContain('handed these rows back');
+  });
+
   it.each<readonly [string, (cells: string[]) => string[]]>([
     ['moved', ([serial = '', name = '', ...rest]) => [name, serial, ...rest]],
     ['with one of their own before them', (cells) => ['remark', ...cells]],

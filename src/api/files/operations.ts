@@ -6,6 +6,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { RunError } from '../../model/error.js';
+import { stoppedFiles } from '../../worker/jobs/home.js';
 import type { ApiParts } from '../app.js';
 import { API_PATH, type Env, Fault, type Operation, operation } from '../operation.js';
 import { type Uploaded, uploaded } from '../schema.js';
@@ -69,7 +70,7 @@ export function fileOperations(parts: ApiParts): Operation[] {
           if (!found) throw noFile();
           const { path, file, folder } = found;
           if (await isAwaited(queue, home, path))
-            throw new Fault(409, 'A run waits for this file. Stop that run first.');
+            throw new Fault(409, 'A run waits for this file, or may be gone on with. Let it end first.');
           await audit(who, 'file removed', { file });
           await tables.close(join(folder, '.tables'));
           await uploads.remove(id);
@@ -80,14 +81,12 @@ export function fileOperations(parts: ApiParts): Operation[] {
   ];
 }
 
-/** Whether a run that has not ended was told to read a file. */
+/** Whether a run that has not ended, or was stopped before it began, was told to read a file. */
 async function isAwaited(queue: ApiParts['queue'], home: string, path: string): Promise<boolean> {
   const open = await queue.getJobs(['active', 'waiting', 'delayed', 'prioritized']);
-  return open.some(({ data }) => {
-    const file = (data as { file?: unknown } | undefined)?.file;
-    // Orders name it as the answer to its upload did, below the data folder.
-    return typeof file === 'string' && resolve(home, file) === path;
-  });
+  const files = [...open.map(({ data }) => (data as { file?: unknown } | undefined)?.file), ...stoppedFiles(home)];
+  // Orders name it as the answer to its upload did, below the data folder.
+  return files.some((file) => typeof file === 'string' && resolve(home, file) === path);
 }
 
 /** The file of a request: its body, or that of a form. */

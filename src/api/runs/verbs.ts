@@ -51,11 +51,17 @@ export async function takeUp(
       if (error instanceof RunError && error.kind === 'usage') throw new Fault(409, error.message, error.details);
       throw error;
     });
-    for (const by of takenUpBy(home, id)) {
-      const found = await finder.find(by);
-      if (found && isAtWork(found)) throw new Fault(409, `The run ${by} is just taking up this run. Wait for its end.`);
-    }
     const run = asked.verb === 'resume' ? id : await freshRunId(home);
+    const stopped = asked.verb === 'resume' ? stoppedTicket(home, run) : undefined;
+    // What was stopped before it began may take up an earlier run, as another one may by now.
+    for (const of of [id, ...(stopped?.again ? [stopped.again.of] : [])])
+      for (const by of takenUpBy(home, of)) {
+        const found = await finder.find(by);
+        if (found && isAtWork(found)) {
+          const what = of === id ? 'this run' : `the run ${of}`;
+          throw new Fault(409, `The run ${by} is just taking up ${what}. Wait for its end.`);
+        }
+      }
     const jobId = againJobId(run);
     const { job = '', file = '', kind } = entry ?? {};
     await audit(who, `${asked.verb} begun`, { run, job, of: id, ...(asked.verb === 'approve' && { by: asked.by }) });
@@ -63,7 +69,6 @@ export async function takeUp(
     await rm(runFolder(home, run).aside, { force: true });
     // One that went on with it before.
     await (await queue.getJob(jobId))?.remove();
-    const stopped = asked.verb === 'resume' ? stoppedTicket(home, run) : undefined;
     const data = stopped?.data ?? {
       job: jobName.safeParse(job).success ? job : 'inline',
       // Nobody reads it: the run has, or takes, a copy of its own.
@@ -114,9 +119,8 @@ export async function stopRun({ settings, stops, audit }: ApiParts, found: Found
   reached('job-removed');
   if (!entry) {
     const { kind, job: name, dry_run, started_at } = queuedRun(job, status);
-    const { rows } = job.data as { readonly rows?: readonly object[] };
     const reason = `${who.name} stopped it before it began.`;
-    await keepUnbegun(home, { run: id, kind, job: name, dry_run, started_at, reason }, rows?.length);
+    await keepUnbegun(home, { run: id, kind, job: name, dry_run, started_at, reason });
   }
   stopTicket(home, id);
   await stops.withdraw(id).catch(() => undefined);

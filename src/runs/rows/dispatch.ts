@@ -28,7 +28,10 @@ export function dispatcher(
   if (!carrier) return { send: sendOwn };
   const sendHere = async (request: WriteRequest): Promise<WriteAnswer> => {
     if (stopped()) throw new Halted();
-    return sendOwn(request);
+    // Many may wait for their turn when the run stops.
+    const answer = await service.write(request, () => !stopped() && isFreshAt(now(), request));
+    if (answer.kind === 'unsent' && answer.withheld === 'stale' && stopped()) throw new Halted();
+    return answer;
   };
   const unread = async () => undefined;
   /** What came of the others of its part is noted before: it may stop the run. */

@@ -17,7 +17,7 @@ import { countsWith } from '../rows/connect.js';
 import { withValues } from '../rows/outcomes.js';
 import { STOPPED } from './context.js';
 import { HOME, jobKey, makeFolder, runFolder } from './layout.js';
-import { rememberRun } from './list.js';
+import { readSummary, rememberRun } from './list.js';
 import type { Lineage, Run } from './run.js';
 import { closeAll, type Shell } from './shell.js';
 
@@ -253,11 +253,10 @@ export function writeSummary(dir: string, summary: Summary): Promise<void> {
   return writeSafely(join(dir, 'summary.json'), (write) => write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`));
 }
 
-/** A run that was ordered and ended before it began: how it ended is all there is of it. `rows`: what it would have read, where known. */
+/** A run that was ordered and ended before it began: how it ended is all there is of it. */
 export async function keepUnbegun(
   home: string,
   { run, ...about }: Pick<Summary, 'run' | 'kind' | 'job' | 'dry_run' | 'started_at' | 'reason'>,
-  rows = 0,
 ): Promise<void> {
   const { dir } = runFolder(home, run);
   await makeFolder(dir, HOME);
@@ -268,7 +267,7 @@ export async function keepUnbegun(
     company: 0,
     status: 'interrupted',
     source: null,
-    rows: { ...noOutcomes(), not_attempted: rows, total: rows },
+    rows: { ...noOutcomes(), total: 0 },
     requests: { total: 0, reads: 0, writes: 0, retries: 0 },
     warnings: [],
     top_faults: [],
@@ -276,6 +275,13 @@ export async function keepUnbegun(
     seconds: 0,
     reports: ['summary.json'],
   });
+}
+
+/** The same of one that was to go on and could not begin: why. */
+export async function failUnbegun(home: string, run: string, reason: string): Promise<void> {
+  const { dir } = runFolder(home, run);
+  const summary = await readSummary(dir);
+  if (summary) await writeSummary(dir, { ...summary, status: 'failed', reason, finished_at: new Date().toISOString() });
 }
 
 /** The next run of the job is compared with this one. */

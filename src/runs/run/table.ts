@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openSource } from '../../files/open.js';
 import { RunError } from '../../model/error.js';
-import type { RowsJob } from '../../model/job.js';
+import { type RowsJob, targetsOf } from '../../model/job.js';
 import type { Outcome } from '../../model/outcome.js';
 import { shownText } from '../../model/row.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
@@ -63,7 +63,7 @@ const KEPT = 'handed_back_by';
 /** Under this name stands in the store in which encoding the file was read, where that is of the earlier run. */
 const READ_IN = 'read_in';
 /** Runs of the job that are looked through for the one that handed rows back, files that are read for it, and rows that it must know. */
-const MOST_RUNS = 200;
+const MOST_RUNS = 2_000;
 const MOST_READ = 20;
 const LOOKED_AT = 50;
 /** Corrected rows of corrected rows of … */
@@ -178,7 +178,8 @@ async function findEarlier(
   for (const { by, ended } of runs.sort((one, other) => other.ended.told - one.ended.told).slice(0, MOST_READ)) {
     const earlier = await ifThere(tableOf(home, by));
     const table = earlier && (await joined(home, asking, own, earlier));
-    const changed = table && (await changedCells(await firstRows(table.source), earlier.source, ended));
+    const changed =
+      table && (await changedCells(await firstRows(table.source), earlier.source, ended, keyColumns(asking.job.job)));
     if (table && changed !== undefined && changed < (best?.changed ?? Number.POSITIVE_INFINITY))
       best = { by, table, changed };
     if (best?.changed === 0) break;
@@ -229,32 +230,44 @@ function endedSo({ rows: stored }: RunStore, rows: readonly Row[]): Ended | unde
   return { told, faulty };
 }
 
+/** What the columns are called that the key is mapped from. */
+function keyColumns({ columns, match }: RowsJob): ReadonlySet<string> {
+  const key = new Set(match.key.map(foldText));
+  const names = Object.entries(columns).flatMap(([heading, target]) =>
+    targetsOf(target).some(({ field }) => key.has(foldText(field))) ? [foldText(heading)] : [],
+  );
+  return new Set(names);
+}
+
 /**
  * How many cells differ from the file that the rows are said to be of, but for those at fault, which are meant to. Undefined where it
- * has not these rows, or more than a third of the cells of most of them differ: then it is another file.
+ * has not these rows, or more than a quarter of them have another key, or differ in more than a third of their cells: then it is
+ * another file, or rows of several.
  */
 async function changedCells(
   rows: readonly Row[],
   whole: OpenSource,
   { faulty }: Pick<Ended, 'faulty'>,
+  keys: ReadonlySet<string>,
 ): Promise<number | undefined> {
-  const wanted = new Map(rows.map((one) => [one.row, one]));
+  const wanted = new Set(rows.map(({ row }) => row));
+  const found = new Map<number, readonly string[]>();
+  for await (const batch of whole.rows()) {
+    for (const { row, cells } of batch) if (wanted.has(row)) found.set(row, cells.map(shownText).map(foldText));
+    if (found.size === wanted.size) break;
+  }
+  if (found.size < wanted.size) return undefined;
   const columns = columnsOf(whole);
   let [changed, alike] = [0, 0];
-  for await (const batch of whole.rows()) {
-    for (const { row, cells } of batch) {
-      const now = wanted.get(row);
-      if (!now || !wanted.delete(row)) continue;
-      const compared = columns.flatMap((name, at) => {
-        const text = name === undefined || faulty.get(row)?.has(name) ? undefined : now.cells.get(name);
-        const before = foldText(shownText(cells[at]));
-        return text === undefined || (text === '' && before === '') ? [] : [text === before];
-      });
-      const different = compared.filter((same) => !same).length;
-      changed += different;
-      if (different * 3 <= compared.length) alike++;
-    }
-    if (wanted.size === 0) break;
+  for (const { row, cells } of rows) {
+    const compared = columns.flatMap((name, at) => {
+      const [now, before] = [name === undefined ? undefined : cells.get(name), found.get(row)?.[at] ?? ''];
+      if (now === undefined || name === undefined || faulty.get(row)?.has(name)) return [];
+      return now === '' && before === '' ? [] : [{ name, same: now === before }];
+    });
+    const different = compared.filter(({ same }) => !same);
+    changed += different.length;
+    if (different.length * 3 <= compared.length && !different.some(({ name }) => keys.has(name))) alike++;
   }
-  return wanted.size === 0 && alike * 2 >= rows.length ? changed : undefined;
+  return alike * 4 >= rows.length * 3 ? changed : undefined;
 }

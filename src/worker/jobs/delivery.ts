@@ -8,7 +8,7 @@ import { redactor } from '../../model/secret-forms.js';
 import { approveRun } from '../../runs/approve.js';
 import { resumeRun } from '../../runs/resume.js';
 import { retryRun } from '../../runs/retry.js';
-import type { RunResult } from '../../runs/run/conclude.js';
+import { failUnbegun, type RunResult } from '../../runs/run/conclude.js';
 import { type Progress, type RunContext, STOPPED } from '../../runs/run/context.js';
 import { readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
@@ -405,6 +405,7 @@ export class Delivery {
     const { home } = this.deps.settings;
     const begun = await isHere(home, run);
     const reports = await this.putAwayGivenUp(reason, begun);
+    if (!begun) await failUnbegun(home, run, reason);
     await this.removeUpload();
     endTicket(home, run);
     const failure = error instanceof RunError && error.kind === 'usage' ? 'usage' : 'failed';

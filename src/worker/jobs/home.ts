@@ -155,6 +155,14 @@ export function stopTicket(home: string, run: string): void {
 /** Of a run that was stopped before it began: the job to be put back. */
 export const stoppedTicket = (home: string, run: string): Ticket | undefined => ticketOf(home, run, STOPPED);
 
+/** Files that runs read which were stopped before they began, as their jobs name them. */
+export function stoppedFiles(home: string): string[] {
+  const sql = `select content ->> '$.data.file' as file from ticket where ended = ?`;
+  return inHome(home, (db) => db.prepare(sql).all(STOPPED)).flatMap(({ file }) =>
+    file === null ? [] : [String(file)],
+  );
+}
+
 /**
  * Puts jobs back on the queue whose runs were begun here, have not ended, and which the queue does not know any more.
  * The worker calls it at its start and after the queue was away; several may do so at once. Jobs of the drop folder are
