@@ -1,4 +1,4 @@
-import { constants, createReadStream } from 'node:fs';
+import { constants, createReadStream, existsSync } from 'node:fs';
 import { lstat, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -39,7 +39,7 @@ export function runOperations(parts: ApiParts): Operation[] {
   const withRows = async (id: string) => {
     const found = await here(id);
     const folder = runFolder(settings.home, found.id);
-    if (found.entry && found.entry.kind !== 'export' && (await readRequest(folder)))
+    if (found.entry && found.entry.kind !== 'export' && !existsSync(folder.store) && (await readRequest(folder)))
       await assertNotPruned(folder).catch((error: Error) => {
         throw new Fault(409, error.message);
       });

@@ -84,9 +84,9 @@ export class RunRows {
     const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
     const from = Number(this.parts.cursors.open(list, after) ?? 0);
     const filter = filterOf(what, isEnded(run)) ?? (isOfSome(run) ? ALL : undefined);
-    const table = what.cells || !filter ? await this.table(run) : undefined;
     const store = this.store(run);
     try {
+      const table = what.cells || !filter ? await this.table(run, store) : undefined;
       const at = { from, offset, limit };
       let picked: Picked = { rows: [], total: 0, counted: true, next: undefined };
       if (!filter && table) picked = await rowsOfTable(table.index, at);
@@ -135,9 +135,9 @@ export class RunRows {
 
   /** Everything about one row, as JSON: the record keeps its digits. Undefined where the run has no such row. */
   async story(run: FoundRun, number: number): Promise<string | undefined> {
-    const table = await this.table(run);
     const store = this.store(run);
     try {
+      const table = await this.table(run, store);
       const [whole] = store?.rows.whole(`row = ${number}`).next().value ?? [];
       const cells = (await table?.index.cells([number]))?.get(number);
       if (!whole && (!cells || isOfSome(run))) return undefined;
@@ -254,17 +254,14 @@ export class RunRows {
   }
 
   /** The file of a run, as far as it is still there. */
-  private async table(run: FoundRun) {
+  private async table(run: FoundRun, store: RunStore | undefined) {
     const folder = this.folder(run);
     const request: StoredRequest | undefined = run.entry && (await readRequest(folder));
     if (!request?.source) return undefined;
     const file = path.join(folder.dir, 'work', request.source);
     if (!existsSync(file)) return undefined;
-    const store = this.store(run);
-    const options = openedAs(request.job.job, store);
-    store?.close();
     const index: TableIndex = await this.parts.tables.of({
-      ...{ file, options },
+      ...{ file, options: openedAs(request.job.job, store) },
       folder: path.join(folder.dir, 'work', '.tables'),
     });
     const overlay = request.corrections && overlayOf(request.corrections, index.meta);

@@ -69,13 +69,15 @@ export async function takeUp(
     await rm(runFolder(home, run).aside, { force: true });
     // One that went on with it before.
     await (await queue.getJob(jobId))?.remove();
-    const data = stopped?.data ?? {
-      job: jobName.safeParse(job).success ? job : 'inline',
-      // Nobody reads it: the run has, or takes, a copy of its own.
-      file: `${run}/${fileName(file) || 'none'}`,
+    const { name, data, opts } = stopped ?? {
+      name: JOB_KINDS.find((one) => one === kind) ?? 'import',
+      data: {
+        job: jobName.safeParse(job).success ? job : 'inline',
+        // Nobody reads it: the run has, or takes, a copy of its own.
+        file: `${run}/${fileName(file) || 'none'}`,
+      },
+      opts: {},
     };
-    const name = stopped?.name ?? JOB_KINDS.find((one) => one === kind) ?? 'import';
-    const opts = stopped?.opts ?? {};
     const ticket = { id: jobId, name, data, timestamp: Date.now(), opts };
     beginTicket(home, ticket, run, asked.verb === 'resume' ? stopped?.again : asked);
     try {

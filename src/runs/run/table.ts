@@ -174,12 +174,12 @@ async function findEarlier(
     if (ended) runs.push({ by, ended });
     if (++looked === MOST_RUNS) break;
   }
+  const keys = keyColumns(asking.job.job);
   let best: { readonly by: string; readonly table: Table; readonly changed: number } | undefined;
   for (const { by, ended } of runs.sort((one, other) => other.ended.told - one.ended.told).slice(0, MOST_READ)) {
     const earlier = await ifThere(tableOf(home, by));
     const table = earlier && (await joined(home, asking, own, earlier));
-    const changed =
-      table && (await changedCells(await firstRows(table.source), earlier.source, ended, keyColumns(asking.job.job)));
+    const changed = table && (await changedCells(await firstRows(table.source), earlier.source, ended, keys));
     if (table && changed !== undefined && changed < (best?.changed ?? Number.POSITIVE_INFINITY))
       best = { by, table, changed };
     if (best?.changed === 0) break;
@@ -247,7 +247,7 @@ function keyColumns({ columns, match }: RowsJob): ReadonlySet<string> {
 async function changedCells(
   rows: readonly Row[],
   whole: OpenSource,
-  { faulty }: Pick<Ended, 'faulty'>,
+  { faulty }: Ended,
   keys: ReadonlySet<string>,
 ): Promise<number | undefined> {
   const wanted = new Set(rows.map(({ row }) => row));
@@ -261,9 +261,9 @@ async function changedCells(
   let [changed, alike] = [0, 0];
   for (const { row, cells } of rows) {
     const compared = columns.flatMap((name, at) => {
-      const [now, before] = [name === undefined ? undefined : cells.get(name), found.get(row)?.[at] ?? ''];
-      if (now === undefined || name === undefined || faulty.get(row)?.has(name)) return [];
-      return now === '' && before === '' ? [] : [{ name, same: now === before }];
+      if (name === undefined || faulty.get(row)?.has(name)) return [];
+      const [now, before] = [cells.get(name), found.get(row)?.[at] ?? ''];
+      return now === undefined || (now === '' && before === '') ? [] : [{ name, same: now === before }];
     });
     const different = compared.filter(({ same }) => !same);
     changed += different.length;
