@@ -10,6 +10,7 @@ import type { RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { type AgainOptions, type EarlierRun, earlierRun, withFileOf } from './run/earlier-run.js';
 import type { RunFolder } from './run/layout.js';
+import { rowsTakenUp } from './run/list.js';
 import type { ImportRequest } from './run/run.js';
 
 /**
@@ -29,10 +30,17 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
       `The run ${folder.run} is an undo. What it left is undone by \`rowferry runs undo ${request.lineage?.undoes}\`, once more.`,
     );
   }
-  const rows = openRows(folder);
+  const open = openRows(folder);
   const notReached = earlier.summary?.rows.not_attempted ?? 0;
-  if (rows.length === 0) throw nothingToRetry(earlier, notReached);
+  if (open.length === 0) throw nothingToRetry(earlier, notReached);
   const { key } = request.job.job.match;
+  // Without a key nothing in the service tells that an earlier retry has sent them.
+  const isTaken = key.length === 0 ? await rowsTakenUp(context.settings.home, folder.run) : undefined;
+  const rows = open.filter(({ row }) => !isTaken?.(row));
+  if (rows.length === 0)
+    throw earlier.refuse(
+      'an earlier retry of it has taken up its rows, which have no key by which they would be found in the service. `rowferry runs` lists that one: retry or resume it.',
+    );
   if ((key.length === 0 || request.job.job.resource === 'customer') && rows.every(({ kind }) => kind !== 'failed'))
     throw earlier.refuse(
       `${counted(rows.length, 'row')} of it ${rows.length === 1 ? 'is' : 'are'} unknown and cannot be looked up ${key.length === 0 ? 'without a key' : 'by programs'}, so that nothing would be sent. Look in the service. Delete from the rejected file in ${request.reportDir} what is there; of what is not, empty the cell in _outcome, and import that file.`,

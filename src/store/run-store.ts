@@ -202,6 +202,11 @@ export class RowStore {
     for (const row of rows) this.#store.enter(this.#see, row);
   }
 
+  /** The rows that are known to be in the file. */
+  known(): ReadonlySet<number> {
+    return new Set([...this.rows()].flatMap((batch) => batch.map(({ row }) => row)));
+  }
+
   /** Leaves nothing of outcomes; to be asked where nothing was sent. */
   forget(): void {
     this.#store.prepare(`update ${this.#table} set kind = null, id = null, result = null, late = null`).run();

@@ -217,6 +217,21 @@ describe('`key: none`: every row is a new record', () => {
     expect(names()).toEqual(['A', 'B', 'C', 'B']);
   });
 
+  it('rows that a retry has taken up are left to it, by another retry and by a resumption', async () => {
+    desk.sandbox.setFaults(['POST /asset from=2 status=429']);
+    const rows = ['A', 'B', 'C'].map((name) => [name, 'Bern', 'Laptop', '1']);
+    const one = { env: { ROWFERRY_CONCURRENCY: '1', ROWFERRY_PATIENCE: '0' } };
+    const { run } = (await desk.import(await file(...rows), JOB, one)).summary;
+    const after = await desk.retry(run, one);
+    expect(codes(after)).toContain('3 failed service_unreachable');
+    desk.sandbox.setFaults([]);
+    await expect(desk.retry(run)).rejects.toThrow('an earlier retry of it has taken up its rows');
+    expect(codes(await desk.resume({ run }))).toContain('3 failed service_unreachable');
+    expect(names()).toEqual(['A', 'C']);
+    expect((await desk.retry(after.summary.run)).summary.rows.created).toBe(1);
+    expect(names()).toEqual(['A', 'C', 'B']);
+  });
+
   it('where answers are empty the ids are not known, and the row says so', async () => {
     desk.sandbox.setSwitches({ responses: 'bare' });
     const run = await desk.import(await file(['A', 'Bern', 'Laptop', '1']), JOB);

@@ -34,7 +34,7 @@ export interface Desk {
   undo(run: string, options?: ImportOptions & Pick<UndoOptions, 'retire'>): Promise<Imported>;
   /** Takes up the rows of a run that failed or are unknown. */
   retry(run: string, options?: ImportOptions): Promise<Imported>;
-  resume(options?: ImportOptions): Promise<Imported>;
+  resume(options?: ImportOptions & { readonly run?: string }): Promise<Imported>;
   /** Continues the latest run, which is an export. */
   resumeExport(options?: Pick<ImportOptions, 'env' | 'signal'>): Promise<RunResult>;
   /** Exports into a file of the desk's folder. */
@@ -184,7 +184,7 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
       return { ...(await exportRecords(request, context)), file, notices };
     },
     resumeExport: (options = {}) => resumeRun('last', told(options).context),
-    resume: (options = {}) => collect((context) => resumeRun('last', context), options),
+    resume: (options = {}) => collect((context) => resumeRun(options.run ?? 'last', context), options),
     async close() {
       await sandbox.close();
       await rm(dir, { recursive: true, force: true });

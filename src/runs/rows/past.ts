@@ -47,8 +47,11 @@ interface Finished {
   readonly detected: readonly string[];
 }
 
-/** Reads what the store tells of some rows of a run. Of a retry its first process finds open what the run before had left so. */
-export function readPast(store: RunStore, rows: RowStore): Past {
+/**
+ * Reads what the store tells of some rows of a run. Of a retry its first process finds open what the run before had left so.
+ * `isTaken`: rows that another run has taken up, and that are left to it.
+ */
+export function readPast(store: RunStore, rows: RowStore, isTaken = (_: number): boolean => false): Past {
   const outcomes = choicesByPlace(OUTCOMES);
   const open = new Map<number, OpenIntent>();
   const ids = numbersByPlace();
@@ -59,7 +62,7 @@ export function readPast(store: RunStore, rows: RowStore): Past {
       if (kind === undefined && op !== undefined)
         open.set(row, { op, at: at ?? 0, ...(record === undefined ? {} : { id: record }) });
       if (kind === 'failed') failed++;
-      if (kind === undefined || kind === 'failed' || kind === 'not_attempted') continue;
+      if (kind === undefined || kind === 'not_attempted' || (kind === 'failed' && !isTaken(row))) continue;
       outcomes.set(row, kind);
       if (kind !== 'created' && kind !== 'updated') continue;
       if (id !== undefined) ids.set(row, id);

@@ -18,6 +18,7 @@ import type { Planned } from '../rows/planned.js';
 import type { Carrier, Progress, Right, RunContext } from './context.js';
 import { withCorrections } from './corrections.js';
 import type { RunFolder } from './layout.js';
+import { rowsTakenUp } from './list.js';
 import { type Outlook, openOutlook } from './outlook.js';
 import {
   beginRun,
@@ -156,8 +157,9 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
     store = opened;
     const table = await asHandedBack(settings.home, request, whole, opened);
     const mended = withCorrections(table.source, request.corrections, (text) => run.warn(text));
-    const source = request.lineage?.retries === undefined ? mended : onlyRows(mended, knownRows(opened));
-    const past = pastOf(opened);
+    const source = request.lineage?.retries === undefined ? mended : onlyRows(mended, opened.rows.known());
+    const isTaken = job.match.key.length === 0 ? await rowsTakenUp(settings.home, folder.run) : undefined;
+    const past = pastOf(opened, isTaken);
     reached('past-read');
     const known = [...warnings, ...source.meta.warnings, ...request.job.warnings, ...past.warned];
     warnings.splice(0, warnings.length, ...(past.finished?.warnings ?? new Set(known)));
@@ -223,8 +225,8 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
  * What was done so far. Of a run that sent nothing and did not finish, nothing is kept: it is planned anew from its first row,
  * so that its brakes look at all of them.
  */
-function pastOf(store: RunStore): Past {
-  const past = readPast(store, store.rows);
+function pastOf(store: RunStore, isTaken?: (row: number) => boolean): Past {
+  const past = readPast(store, store.rows, isTaken);
   const begun = past.sent || store.kept(REFERENCES_BEGUN) !== undefined;
   if (!past.begun || begun || past.finished) return past;
   store.forget();
@@ -255,14 +257,7 @@ function endingOf(file: string): string {
   return ending.toLowerCase();
 }
 
-/** The rows that a retry takes up: no others are in its store. */
-function knownRows({ rows }: RunStore): ReadonlySet<number> {
-  const known = new Set<number>();
-  for (const batch of rows.rows()) for (const { row } of batch) known.add(row);
-  return known;
-}
-
-/** The source with these rows alone; they keep their numbers. */
+/** The source with the rows of a retry alone, which are all that its store knows; they keep their numbers. */
 function onlyRows(source: OpenSource, rows: ReadonlySet<number>): OpenSource {
   async function* chosen() {
     let left = rows.size;
