@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readRun } from '../../src/runs/run/list.js';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { csv, type Desk, type Imported, type ImportOptions, openDesk } from '../support/desk.js';
@@ -83,6 +85,19 @@ describe('an interrupted run', () => {
     const resumed = await desk.resume();
     expect(outcomes(resumed)).toEqual(all('created'));
     expect(desk.sandbox.records('asset', 1)[0]).toMatchObject({ serial_number: 'SN-moved', original_cost: '7.00' });
+  });
+
+  it('that is taken up counts as unfinished until it ends once more', async () => {
+    const options = await interruptedAt('POST', 15);
+    const imported = await desk.import(await sheet(), ASSETS, { ...options, env: ONE_BY_ONE });
+    const { run } = imported.summary;
+    const reported = new Set<boolean>();
+    const onProgress: ImportOptions['onProgress'] = ({ done }) => {
+      if (done > 20) reported.add(existsSync(join(imported.reportDir, 'summary.json')));
+    };
+    await desk.resume({ env: ONE_BY_ONE, onProgress });
+    expect([...reported]).toEqual([false]);
+    expect((await readRun(desk.home, run)).status).toBe('succeeded');
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { tryFolder } from '../../files/make-folder.js';
 import { openSource } from '../../files/open.js';
@@ -18,7 +19,7 @@ import type { Planned } from '../rows/planned.js';
 import type { Carrier, Progress, Right, RunContext } from './context.js';
 import { withCorrections } from './corrections.js';
 import type { RunFolder } from './layout.js';
-import { rowsTakenUp } from './list.js';
+import { readSummary, rowsTakenUp } from './list.js';
 import { type Outlook, openOutlook } from './outlook.js';
 import {
   beginRun,
@@ -212,6 +213,9 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
       open: { left: false },
       planned: undefined,
     };
+    // How an earlier process of it ended does not hold any more, should this one be killed.
+    for (const dir of [request.reportDir, folder.dir])
+      if ((await readSummary(dir))?.run === folder.run) await rm(join(dir, 'summary.json'), { force: true });
     opened.begin(() => run.counts);
     return run;
   } catch (error) {
