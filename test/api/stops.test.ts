@@ -71,3 +71,16 @@ it('a stop that was asked for holds where the worker dies before the run has sto
   next.release();
   await until(() => store.texts.get('stops') === '[]');
 });
+
+it('a stop holds that is asked for while the worker is ending: whoever goes on with the run stops', async () => {
+  const store = sharedTexts();
+  const ending = new AbortController();
+  const run = newRunId();
+  const here = openStops(store).watch(run, [[ending.signal, 'SIGTERM']]);
+  ending.abort();
+  await openStops(store).ask(run);
+  here.release();
+  const next = openStops(store).watch(run);
+  await until(() => next.signal.reason === 'stopped');
+  next.release();
+});

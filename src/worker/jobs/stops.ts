@@ -61,7 +61,8 @@ export function openStops(store: Pick<Store, 'read' | 'update'>) {
         release() {
           over.abort();
           if (here.get(run) === controller) here.delete(run);
-          if (controller.signal.aborted) void withdraw(run).catch(() => undefined);
+          // Where something else ended it here, another worker goes on with the run, and has to stop.
+          if (controller.signal.reason === STOPPED) void withdraw(run).catch(() => undefined);
           if (here.size > 0) return;
           clearInterval(timer);
           timer = undefined;
