@@ -21,6 +21,8 @@ export interface PruneOptions {
   readonly dryRun: boolean;
   /** Milliseconds since 1970. */
   readonly now?: number;
+  /** Runs that somebody ordered to be taken up, each with the run that is to do it. */
+  readonly ordered?: ReadonlyMap<string, string>;
 }
 
 export interface Pruned {
@@ -42,7 +44,7 @@ export async function pruneRuns(options: PruneOptions): Promise<Pruned> {
   const { home, dryRun } = options;
   const before = pruneBefore(options);
   const { entries, unread } = await readRuns(home);
-  const needed = await neededRuns(home, entries);
+  const needed = await neededRuns(home, entries, options.ordered);
   const removed: { run: string; bytes: number }[] = [];
   const left: { run: string; why: string }[] = [...unread];
   for (const { run } of entries.reverse()) {
@@ -82,8 +84,12 @@ async function readRuns(home: string): Promise<{ entries: RunEntry[]; unread: { 
 const whyNot = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Runs that must stay whole, by why. */
-async function neededRuns(home: string, entries: readonly RunEntry[]): Promise<Map<string, string>> {
-  const needed = new Map<string, string>();
+async function neededRuns(
+  home: string,
+  entries: readonly RunEntry[],
+  ordered: PruneOptions['ordered'] = new Map(),
+): Promise<Map<string, string>> {
+  const needed = new Map([...ordered].map(([of, run]) => [of, `the run ${run} is to take it up`]));
   const latest = new Set<string>();
   // Newest first.
   for (const entry of entries) {

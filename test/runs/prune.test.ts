@@ -3,7 +3,9 @@ import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:f
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { pruneRuns } from '../../src/runs/prune.js';
+import { newRunId } from '../../src/runs/run/layout.js';
 import { prune } from '../../src/worker/inbox/prune.js';
+import { beginTicket, endTicket, stopTicket } from '../../src/worker/jobs/home.js';
 import { cli } from '../cli/fake-io.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 
@@ -49,6 +51,23 @@ it('of a run that ended long ago only the summary stays, and it can be shown, bu
   // The same file once more changes nothing: what matters of the past lies in the service.
   const again = await desk.import(await desk.file('a.csv', rows(0, 20)), JOB);
   expect([again.summary.rows.unchanged, again.commits]).toEqual([20, 0]);
+});
+
+it('a run stays that an order is to take up, also one that was stopped before it began', async () => {
+  const { run } = (await desk.import(await desk.file('a.csv', rows(0, 5)), JOB)).summary;
+  const [undo, id] = [newRunId(), 'again.x'];
+  beginTicket(desk.home, { id, name: 'import', data: {}, timestamp: 0, opts: {} }, undo, {
+    of: run,
+    verb: 'retry',
+    force: false,
+  });
+  const pruned = () => prune(desk.dir, later(31));
+  for (const stop of [() => undefined, () => stopTicket(desk.home, undo)]) {
+    stop();
+    expect((await pruned()).left).toEqual([{ run, why: `the run ${undo} is to take it up` }]);
+  }
+  endTicket(desk.home, undo);
+  expect((await pruned()).removed.map((one) => one.run)).toEqual([run]);
 });
 
 it('what was killed in the middle of pruning is taken up, and the rows go last', async () => {

@@ -2,6 +2,7 @@ import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytesOf, changedAt, type Pruned, type PruneOptions, pruneBefore, pruneRuns } from '../../runs/prune.js';
 import { isRunId, readSummary } from '../../runs/run/list.js';
+import { ordered } from '../jobs/home.js';
 import { PLACES, RESULT } from './claim.js';
 import { DropFolder } from './drop-folder.js';
 
@@ -13,7 +14,7 @@ export interface PrunedFolder {
 
 /** Removes what lies of runs that ended long ago, in the data folder and in the drop folder. Contract, section 14. */
 export async function prune(inbox: string, options: PruneOptions): Promise<Pruned & { folders: PrunedFolder[] }> {
-  const runs = await pruneRuns(options);
+  const runs = await pruneRuns({ ...options, ordered: ordered(options.home) });
   const folders = await pruneInbox(inbox, new Set(runs.left.map(({ run }) => run)), options);
   if (!options.dryRun) await new DropFolder(inbox).ledger.prune();
   return { ...runs, folders };

@@ -5,7 +5,7 @@ import { RunError } from '../../model/error.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { isHeld } from '../../runs/run/lock.js';
 import type { RetireValues } from '../../runs/undo.js';
-import { inHome } from '../../store/home.js';
+import { inHome, isHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
 import type { Store } from '../store/port.js';
 import { parsed } from '../store/shared.js';
@@ -120,6 +120,15 @@ export const againOf = (home: string, run: string): Again | undefined => openTic
 export function takenUpBy(home: string, of: string): string[] {
   const sql = `select run from ticket where ended = 0 and content ->> '$.again.of' = ?`;
   return inHome(home, (db) => db.prepare(sql).all(of)).map(({ run }) => String(run));
+}
+
+/** Runs that orders are to take up which have not come to their end, or were stopped before they began; each with the run of its order. */
+export function ordered(home: string): ReadonlyMap<string, string> {
+  const sql = `select run, content ->> '$.again.of' as earlier from ticket where ended in (0, ?) and earlier is not null`;
+  if (!isHome(home)) return new Map();
+  return new Map(
+    inHome(home, (db) => db.prepare(sql).all(STOPPED)).map((row) => [String(row['earlier']), String(row['run'])]),
+  );
 }
 
 /** Whether a run of this data folder was begun by the job, or by one that it stands for after the queue had lost it. */
