@@ -17,10 +17,14 @@ export interface Opened {
   readonly context: RunContext;
 }
 
-/** Carries out a call that makes a run: its settings are read, its errors are ours. */
-export function beginRun(options: CallOptions, work: (opened: Opened) => Promise<RunResult>): RunHandle {
+/** Carries out a call that makes a run: its settings are read, its errors are ours. It takes these options beside those of every call. */
+export function beginRun(
+  options: CallOptions,
+  takes: readonly string[],
+  work: (opened: Opened) => Promise<RunResult>,
+): RunHandle {
   return runHandle((progress) =>
-    call(options, async (opened) => {
+    call(options, takes, async (opened) => {
       const { requireService } = await import('../runs/settings.js');
       requireService(opened.settings);
       const { context } = opened;
@@ -30,11 +34,16 @@ export function beginRun(options: CallOptions, work: (opened: Opened) => Promise
 }
 
 /** Carries out a call. It rejects with a `RunError` alone, and without secrets. */
-export async function call<T>(options: CallOptions, work: (opened: Opened) => Promise<T>): Promise<T> {
+export async function call<T>(
+  options: CallOptions,
+  takes: readonly string[],
+  work: (opened: Opened) => Promise<T>,
+): Promise<T> {
   const { signal = new AbortController().signal, cwd = process.cwd() } = options;
   let secrets: readonly string[] = [];
   try {
     if (signal.aborted) throw new RunInterrupted();
+    await assertOptions(options, takes);
     const settings = await settingsOf(options, cwd);
     secrets = secretsOf(settings);
     const clean = redactor(secrets);
@@ -44,6 +53,21 @@ export async function call<T>(options: CallOptions, work: (opened: Opened) => Pr
   } catch (error) {
     throw publicError(error, redactor(secrets), signal.aborted);
   }
+}
+
+const OF_EVERY_CALL = ['settings', 'env', 'envFile', 'cwd', 'company', 'signal', 'onNotice', 'log'];
+const SWITCHES = ['dryRun', 'apply', 'force', 'editable', 'retry'];
+
+/** Not every program is checked by a compiler, and a misspelt `dryRun` would be a run that writes. */
+async function assertOptions(options: CallOptions, takes: readonly string[]): Promise<void> {
+  const names = [...OF_EVERY_CALL, ...takes];
+  const { didYouMean } = await import('../runs/job/shape.js');
+  const faults = Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
+    if (value === undefined) return [];
+    if (!names.includes(name)) return `\`${name}\` is no option of this call${didYouMean(name, names)}`;
+    return SWITCHES.includes(name) && typeof value !== 'boolean' ? `\`${name}\` must be true or false` : [];
+  });
+  if (faults.length > 0) throw new RunError('usage', 'The call is wrong. Correct what is listed.', faults);
 }
 
 async function settingsOf({ settings = {}, env, envFile }: CallOptions, cwd: string): Promise<Settings> {

@@ -25,11 +25,13 @@ type OpenRuns = (settings: Opened['settings'], options: RunsOptions) => Promise<
 /** A queue that is away is waited for so long, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
+const OF_ORDER = ['kind', 'job', 'file', 'rows', 'dryRun', 'apply', 'force', 'retry'];
+
 /** Puts a run on a queue, which is opened for as long as that takes. */
 export async function enqueueOn(options: EnqueueOptions, open: OpenRuns): Promise<QueuedRun> {
   let ordered = false;
   try {
-    return await call(options, async (opened) => {
+    return await call(options, OF_ORDER, async (opened) => {
       const { settings, context } = opened;
       const wanted = await dataOf(options, opened);
       await makeFolder(settings.home, HOME);
@@ -67,7 +69,7 @@ const PERHAPS_ORDERED =
 function waitOn(options: CallOptions, id: string, open: OpenRuns): RunHandle {
   return runHandle(async (progress) => {
     try {
-      return await call(options, (opened) => {
+      return await call(options, OF_ORDER, (opened) => {
         const { settings, context } = opened;
         const listener = { ...context.listener, progress };
         return onQueue(opened, open, (runs) =>

@@ -25,9 +25,11 @@ export interface ImportOptions extends RowsOptions {
   readonly dryRun?: boolean;
 }
 
+const OF_ROWS = ['file', 'job', 'force', 'reportDir'];
+
 /** Imports a spreadsheet: creates and updates records, one outcome a row. A run that a brake stopped resolves, too: `status` says so. */
 export function importFile(options: ImportOptions): RunHandle {
-  return beginRun(options, async (opened) => {
+  return beginRun(options, [...OF_ROWS, 'dryRun'], async (opened) => {
     const [{ loadJob }, { importFile: run }] = await Promise.all([
       import('../runs/job-file.js'),
       import('../runs/import.js'),
@@ -46,7 +48,7 @@ export interface ReconcileOptions extends RowsOptions {
 
 /** Compares a spreadsheet with the service, field by field, and makes them agree where `apply` is true. */
 export function reconcileFile(options: ReconcileOptions): RunHandle {
-  return beginRun(options, async (opened) => {
+  return beginRun(options, [...OF_ROWS, 'apply'], async (opened) => {
     const [{ loadReconcileJob }, { reconcileFile: run }] = await Promise.all([
       import('../runs/job-file.js'),
       import('../runs/reconcile.js'),
@@ -101,9 +103,11 @@ export type ExportOptions = ExportChoices &
       }
   );
 
+const OF_EXPORT = ['job', 'resource', 'output', 'columns', 'filter', 'order', 'editable'];
+
 /** Writes the records of a resource to a file, complete also while they change. */
 export function exportRecords(options: ExportOptions): RunHandle {
-  return beginRun(options, async (opened) => {
+  return beginRun(options, OF_EXPORT, async (opened) => {
     const { exportRecords: run } = await import('../runs/export.js');
     return run(await exportRequestOf(options, opened), opened.context);
   });
@@ -153,7 +157,7 @@ export interface ResumeOptions extends Omit<CallOptions, 'company'> {
 
 /** Goes on with a run that was interrupted, or whose process was killed; no row is written twice. */
 export function resumeRun(options: ResumeOptions): RunHandle {
-  return beginRun(options, async ({ context }) => {
+  return beginRun(options, ['run'], async ({ context }) => {
     const { resumeRun: run } = await import('../runs/resume.js');
     return run(needed(options.run, 'run', 'it is the id of the run, or `last`'), context);
   });

@@ -188,6 +188,30 @@ describe('settings of a call', () => {
   });
 });
 
+describe('options', () => {
+  it('that a call does not take are refused: a misspelt dry run is no run that writes', async () => {
+    const misspelt = {
+      ...(await given(1)),
+      dryrun: true,
+      dry_run: true,
+      dryRun: 'yes',
+      apply: false,
+      company: undefined,
+    };
+    const error = await refusal(importFile(misspelt as unknown as ImportOptions));
+    expect(error).toMatchObject({
+      code: 'usage',
+      details: [
+        '`dryrun` is no option of this call, did you mean `dryRun`?',
+        '`dry_run` is no option of this call, did you mean `dryRun`?',
+        '`dryRun` must be true or false',
+        '`apply` is no option of this call',
+      ],
+    });
+    expect(desk.sandbox.commits).toHaveLength(0);
+  });
+});
+
 describe('errors', () => {
   it('have codes, and hold no secret', async () => {
     const missing = await refusal(importFile({ ...(await given(1)), file: 'b.csv' }));
