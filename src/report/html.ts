@@ -153,14 +153,13 @@ function verdictOf(summary: Summary, cleared: number): Verdict {
   if (kind === 'undo' && status === 'partial') return ['warn', 'Some records need a person'];
   if (status !== 'succeeded') return STATUS[status];
   if (rowsWithLosses(summary) > 0) return ['warn', dry ? 'Values would be lost' : 'Values were lost'];
-  if (kind === 'undo') return ['good', 'Everything is as before'];
+  const unseen = rows.updated > 0 && summary.warnings.some((text) => text.includes(LOST_UNSEEN));
+  if (kind === 'undo' && !unseen) return ['good', dry ? 'The run can be undone' : 'The run is undone'];
   if (reconcile && reconcile.orphans.total > reconcile.orphans.settled) return ['warn', 'Records are not in the file'];
   if (summary.warnings.some((text) => text.includes(TEXTS_CUT)))
     return ['warn', dry ? 'Texts would be cut' : 'Texts were cut'];
-  if (cleared > 0) return ['warn', dry ? 'Values would be emptied' : 'Values were emptied'];
-  if (rows.updated > 0 && summary.warnings.some((text) => text.includes(LOST_UNSEEN)))
-    return ['warn', dry ? 'Values could be lost unseen' : 'Values may be lost unseen'];
-  return STATUS.succeeded;
+  if (cleared > 0 && kind !== 'undo') return ['warn', dry ? 'Values would be emptied' : 'Values were emptied'];
+  return unseen ? ['warn', dry ? 'Values could be lost unseen' : 'Values may be lost unseen'] : STATUS.succeeded;
 }
 
 type Verdict = readonly [tone: 'good' | 'warn' | 'bad', label: string];

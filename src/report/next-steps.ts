@@ -55,7 +55,8 @@ function stepsOf(summary: Summary): readonly string[] {
 
 function allWell({ kind, losses, dry_run: dry }: Summary): string {
   if (kind === 'reconcile') return 'No row needs anybody, and the next run compares everything anew.';
-  if (kind === 'undo') return 'Every record is as it was before the run; results.csv names them.';
+  if (kind === 'undo')
+    return 'Records that the run changed have their earlier values, those that it created are retired; results.csv names them.';
   if (losses?.other_form && !dry)
     return `Every row is in; the service stored values of ${counted(losses.other_form, 'row')} in another form than was sent, and results.csv has both.`;
   return 'Every row ended well; results.csv has the id of each record.';

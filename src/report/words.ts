@@ -98,8 +98,11 @@ const WORDS: Readonly<Record<OutcomeKind, Words>> = {
 const UNDO: Readonly<Partial<Record<OutcomeKind, Partial<Words>>>> = {
   updated: {
     label: 'Put back',
-    meaning: 'The record has its earlier values again.',
-    rehearsed: { label: 'Would be put back', meaning: 'The record would get its earlier values again.' },
+    meaning: 'The record has its earlier values again; one that the run created is retired.',
+    rehearsed: {
+      label: 'Would be put back',
+      meaning: 'The record would get its earlier values again; one that the run created would be retired.',
+    },
   },
   unchanged: {
     label: 'As before',

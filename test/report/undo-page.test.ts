@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { LOST_UNSEEN } from '../../src/model/change.js';
 import { fault } from '../../src/model/issue.js';
 import { noOutcomes, type OutcomeCounts } from '../../src/model/outcome.js';
 import { summaryText } from '../../src/report/console.js';
@@ -87,7 +88,7 @@ test('the page of an undo speaks of records that were put back', () => {
     'Some records need a person',
     'What became of the records',
     'Every record that the run wrote has exactly one outcome.',
-    'Put back updated 12 85.7% The record has its earlier values again.',
+    'Put back updated 12 85.7% The record has its earlier values again; one that the run created is retired.',
     'Changed since: 1 record',
     'Look at the record that needs a person',
   ])
@@ -95,12 +96,22 @@ test('the page of an undo speaks of records that were put back', () => {
   expect(text).not.toMatch(/import it again|rows of the file/i);
 });
 
+test.each([
+  [{}, 'good', 'The run is undone'],
+  [{ dry_run: true }, 'good', 'The run can be undone'],
+  [{ warnings: [`Reads never show make: ${LOST_UNSEEN}.`] }, 'warn', 'Values may be lost unseen'],
+] as const)('the verdict on an undo where all went well, %j, is no more than that', (more, tone, words) => {
+  const page = reportPage(summary({ updated: 12 }, { status: 'succeeded', ...more }), new Map());
+  expect(page).toMatch(new RegExp(`${tone}[^<>]*>${words}<`));
+  expect(page).not.toContain('as it was before');
+});
+
 test('the console of an undo says the same', () => {
   const text = summaryText(summary({ updated: 12, conflict: 1 }), 'out');
   expect(text.split('\n').slice(0, 4)).toEqual([
     'Put back 12 of 13 records; 1 needs a person.',
     '',
-    '  12  put back           The record has its earlier values again.',
+    '  12  put back           The record has its earlier values again; one that the run created is retired.',
     '!  1  changed since      Somebody changed the record after the run; what they entered was left alone.',
   ]);
   expect(text).toContain('Next: Look at the');
