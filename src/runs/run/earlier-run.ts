@@ -119,6 +119,6 @@ export async function assertNotPruned(folder: RunFolder): Promise<void> {
   if ((await isThere(folder.store)) || !(await isThere(join(folder.dir, 'summary.json')))) return;
   throw new RunError(
     'usage',
-    `Of the run ${folder.run} only the summary is left: its rows were removed by \`rowferry runs prune\` or ROWFERRY_KEEP_DAYS. Import the file again.`,
+    `Of the run ${folder.run} only the summary is left: its rows were removed by \`rowferry runs prune\` or ROWFERRY_KEEP_DAYS. It cannot be resumed, retried, undone or approved any more; to have its rows written, import the file again.`,
   );
 }
