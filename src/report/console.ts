@@ -25,8 +25,8 @@ export function summaryText(summary: Summary, folder?: string): string {
       ? 'would be created first'
       : created === total
         ? `${total === 1 ? 'was' : 'were'} created first`
-        : `${count(created)} of them created`;
-    lines.push('', `${what}, ${done}: ${names.join(', ')}${more}.`);
+        : `${count(created)} of them ${created === 1 ? 'was' : 'were'} created`;
+    lines.push('', `${what} and ${done}: ${names.join(', ')}${more}.`);
   }
 
   const all = shownFaults(summary);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { summaryText } from '../../src/report/console.js';
 import { checkJobText } from '../../src/runs/job/check.js';
 import { csv, type Desk, type ImportOptions, openDesk, table } from '../support/desk.js';
 
@@ -89,6 +90,8 @@ describe('references: { missing: create }', () => {
     expect([dry.commits, dry.summary.rows.created]).toEqual([0, 5]);
     const names = ['Acme: created, 2', 'Initech: created, 1'];
     expect(told(dry)).toEqual([{ resource: 'supplier', created: 2, total: 2, names }]);
+    const said = '2 suppliers that rows name were not in the service and would be created first: "Acme", "Initech".';
+    expect(summaryText(dry.summary)).toContain(said);
     const listed = await table(join(dry.reportDir, 'references.csv'));
     expect(listed.map(({ name, rows, row }) => `${name} ${rows} ${row}`)).toEqual(['Acme 2 2', 'Initech 1 5']);
     const braked = await assets(ROWS, { brakes: { max_creates: 6 } });
