@@ -165,6 +165,8 @@ class Counter {
   private blank = 0;
   private counted = 0;
   private repeats = 0;
+  /** Texts that are no choice and no key: they are not told apart. */
+  private long = false;
   /** Undefined once counting has stopped. */
   private texts: Map<string, number> | undefined = new Map();
 
@@ -178,10 +180,14 @@ class Counter {
     this.filled++;
     if (!this.texts) return;
     const text = shownText(cell).trim();
-    const key = text.length > COUNTABLE ? undefined : PLAIN.test(text) ? text : normaliseKey(text);
-    const times = key === undefined ? undefined : this.texts.get(key);
+    if (text.length > COUNTABLE) {
+      this.long = true;
+      return;
+    }
+    const key = PLAIN.test(text) ? text : normaliseKey(text);
+    const times = this.texts.get(key);
     const full = this.texts.size >= this.budget.distinct || this.budget.characters < 0;
-    if (key === undefined || (times === undefined && full)) {
+    if (times === undefined && full) {
       this.texts = undefined;
       return;
     }
@@ -192,7 +198,8 @@ class Counter {
   }
 
   result() {
-    const { filled, blank, texts, repeats, counted } = this;
+    const { filled, blank, repeats, counted } = this;
+    const texts = this.long ? undefined : this.texts;
     const choices = texts && texts.size <= MAX_CHOICES ? texts : undefined;
     return { filled, blank, choices, distinct: texts?.size, repeats, counted };
   }

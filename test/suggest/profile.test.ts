@@ -29,6 +29,11 @@ it('counts over every row: blanks, different texts, repeats', async () => {
   ]);
 });
 
+it('goes on counting repeats behind a text that is too long to be told apart', async () => {
+  const { columns } = await profile(`Text\n${['a', 'x'.repeat(300), 'b', 'b'].join('\n')}\n`);
+  expect(columns[0]).toMatchObject({ filled: 4, distinct: undefined, choices: undefined, repeats: 1, counted: 3 });
+});
+
 it('keeps a sample that is spread evenly, from the first row to the last', async () => {
   const text = `N\n${Array.from({ length: 10_000 }, (_, at) => at).join('\n')}\n`;
   const { sample, whole, rows } = await profile(text, { sampleRows: 500 });
