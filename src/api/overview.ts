@@ -113,10 +113,11 @@ function waitingForPerson(runs: readonly Joined[]): Run[] {
     const done = aside || takenUp.has(id) || corrected || (kind === 'reconcile' ? nights.has(job) : files.has(place));
     const open = status === 'partial' ? (needs_person ?? 0) > 0 : status !== 'succeeded' && !isAtWork(run);
     if (open && !done && !dry_run) found.push(run);
-    if (of_run !== undefined) takenUp.add(of_run);
     // One that was let through is no newer one.
     if (kind === 'reconcile' && manner !== 'approved') nights.add(job);
+    // What a dry run found out takes nothing up.
     if (dry_run) continue;
+    if (of_run !== undefined) takenUp.add(of_run);
     files.add(place);
     if (entry) folders.add(entry.file.slice(0, -file.length - 1));
   }

@@ -92,6 +92,8 @@ describe('GET /overview', () => {
       { kind: 'import', source: { path: join(home, 'runs', ids[0] ?? '', 'rejected.csv') } },
     );
     await later('29990101T000000000Z-0002', { approves: { run: ids[5] } }, { kind: 'reconcile' });
+    // Whoever looks what an undo would do has not taken the run up.
+    await later('29990101T000000000Z-0003', { undoes: ids[7] }, { kind: 'undo', dry_run: true });
     expect(await waits()).toEqual([ids[7], ids[6]]);
   });
 
