@@ -167,6 +167,24 @@ describe.skipIf(!hasBrowser)('the nights of a job', () => {
     }
   });
 
+  it('before it is let through it says how many records that are not in the file change, too', async () => {
+    const run = detailOf('braked');
+    const orphans = { ...ORPHANS, acted: 3, waiting: 399 };
+    const summary = sample.summary({ status: 'braked', kind: 'reconcile', dry_run: true, reconcile: { orphans } });
+    const { page, close } = await stage({
+      ...ERP,
+      [`GET /runs/${id(31)}`]: { ...run, dry_run: true, summary },
+    });
+    try {
+      await page.goto('/nights/erp');
+      await page.getByRole('button', { name: 'Let it through' }).click();
+      const tile = page.getByRole('dialog').locator('.tiles > div').filter({ hasText: 'not in the file, to change' });
+      await expect.poll(() => tile.locator('dd').textContent()).toBe('3');
+    } finally {
+      await close();
+    }
+  });
+
   it('a stopped one is let through, by name, and its run shows what was done', async () => {
     const bench = await openApiBench({ seed: 'demo' }, {}, 'redis', await consolePath());
     const who = await visitor(bench.url);

@@ -13,7 +13,7 @@ import { Button, Card, Facts, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { PlanOf } from './plan.js';
 import { Retire, type Retirement } from './retire.js';
-import { nextSteps } from './words.js';
+import { nextSteps, runName, summaryOf } from './words.js';
 
 /** What can be done with a run: its button, and what is said before and after it. */
 interface Deed {
@@ -52,25 +52,30 @@ const DEEDS: Readonly<Record<Verb, (run: RunDetail) => Deed>> = {
       after: 'The rows are taken up again.',
     };
   },
-  approve({ outcomes, dry_run: dry }) {
-    const { created, updated } = outcomes ?? noOutcomes();
+  approve(run) {
+    const { created, updated } = run.outcomes ?? noOutcomes();
+    const orphans = summaryOf(run)?.reconcile?.orphans.acted ?? 0;
+    const braked = run.status === 'braked';
+    const records = counted(created + updated + orphans, run.kind === 'reconcile' ? 'record' : 'row');
     return {
-      word: dry ? `Write ${counted(created + updated, 'row')}` : 'Let it through',
+      word: braked ? 'Let it through' : `Write ${records}`,
       icon: 'check',
-      title: dry ? 'Write this plan?' : 'Let this run through?',
+      title: braked ? 'Let this run through?' : 'Write this plan?',
       before: `Exactly this plan is carried out, as a run of its own. Where somebody has changed a record since, nothing is written and the run says so. Afterwards ${created > 0 ? 'updates can be taken back; the service deletes no records' : 'it can be taken back'}.`,
       after: 'The plan is carried out.',
       plan: 'all',
     };
   },
-  undo({ outcomes }) {
-    const { created, updated } = outcomes ?? noOutcomes();
+  undo(run) {
+    const { created, updated: rows } = run.outcomes ?? noOutcomes();
+    const updated = rows + (summaryOf(run)?.reconcile?.compared?.orphans_acted ?? 0);
+    const back = `${counted(updated, 'updated record gets', 'updated records get')} the earlier values back. `;
     const retired = `The service deletes no records: the ${counted(created, 'created one gets', 'created ones get')} what you say below, else what its job says, if anything. `;
     return {
       word: 'Undo',
       icon: 'undo',
       title: 'Take back what this run wrote?',
-      before: `${counted(updated, 'updated record gets', 'updated records get')} the earlier values back. ${created > 0 ? retired : ''}What somebody changed since is left alone; a dry run says of which records. The undo is a run of its own, and can be undone.`,
+      before: `${updated > 0 ? back : ''}${created > 0 ? retired : ''}What somebody changed since is left alone; a dry run says of which records. The undo is a run of its own, and can be undone.`,
       after: 'The undo begins.',
       plan: 'back',
     };
@@ -194,7 +199,7 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
       <Dialog open={asked} onClose={leave} title={title} footer={buttons}>
         <p className="wrap">
           <strong>
-            <bdi>{run.file || run.job}</bdi>
+            <bdi>{runName(run)}</bdi>
           </strong>
           , {when(run.started_at)}
         </p>

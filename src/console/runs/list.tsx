@@ -19,7 +19,7 @@ import {
   StateBadge,
 } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
-import { jobWord, kindWord } from './words.js';
+import { jobWord, kindWord, runName } from './words.js';
 import './runs.css';
 
 const PER_PAGE = 50;
@@ -155,7 +155,7 @@ export function RunTable({ label, runs }: { label: string; runs: readonly Run[] 
         {
           head: 'File',
           names: true,
-          of: ({ id, file, job }) => <NameLink href={`/runs/${id}`}>{file || job || id}</NameLink>,
+          of: (run) => <NameLink href={`/runs/${run.id}`}>{runName(run)}</NameLink>,
         },
         {
           head: 'What',

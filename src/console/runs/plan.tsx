@@ -24,6 +24,7 @@ export function PlanOf({ run, show = 'all' }: { run: RunDetail; show?: 'all' | '
 export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
   const { brakes, fields, creates, warnings, created, updated, unchanged, cleared, at_risk } = plan;
   const label = useLabels(run.resource);
+  const orphans = summaryOf(run)?.reconcile?.orphans;
   return (
     <div className="stack">
       <Figures
@@ -31,6 +32,13 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
           { n: created, what: 'to create', tone: 'good', icon: 'check' },
           { n: updated, what: 'to update', tone: 'good', icon: 'check' },
           { n: unchanged, what: 'unchanged, nothing is sent' },
+          {
+            n: orphans?.acted ?? 0,
+            what: orphans?.action === 'archive' ? 'not in the file, to archive' : 'not in the file, to change',
+            tone: 'warn',
+            icon: 'warn',
+            rare: true,
+          },
           { n: run.outcomes?.skipped ?? 0, what: 'skipped', rare: true },
           {
             n: cleared,

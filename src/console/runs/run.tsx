@@ -29,7 +29,7 @@ import { Brakes, PlanOf } from './plan.js';
 import { Rows } from './rows.js';
 import { StoryPanel } from './story.js';
 import { Timeline } from './timeline.js';
-import { firstLine, fourWord, jobWord, kindWord, nextSteps, summaryOf } from './words.js';
+import { firstLine, fourWord, jobWord, kindWord, nextSteps, runName, summaryOf } from './words.js';
 import './runs.css';
 
 export default function RunPage({ id }: { id: string }) {
@@ -59,7 +59,7 @@ export function RunTold({ id, title, where, children }: ToldProps) {
     const belongs = ({ queryKey }: Query) => queryKey.length > runQuery(id).queryKey.length;
     if (status) void queries.invalidateQueries({ queryKey: ['runs', id], predicate: belongs });
   }, [queries, id, status]);
-  usePageTitle(title ?? (run ? run.file || run.job : 'Run'));
+  usePageTitle(title ?? (run ? runName(run) : 'Run'));
   return (
     <div className="stack run">
       {run ? (
@@ -203,9 +203,11 @@ function Meta({ run }: { run: RunDetail }) {
   return (
     <div className="line wide soft meta">
       <StateBadge state={run.status} />
-      <strong className="wrap">
-        <bdi>{run.file}</bdi>
-      </strong>
+      {run.kind !== 'undo' && (
+        <strong className="wrap">
+          <bdi>{run.file}</bdi>
+        </strong>
+      )}
       <span>{kindWord(run)}</span>
       <Moment at={run.started_at} />
       {run.of_run && (

@@ -14,6 +14,12 @@ export function jobWord({ job }: Pick<Run, 'job'>): string {
   return job === 'inline' ? 'no job file' : job;
 }
 
+/** What an undo puts back is no file of anybody's. */
+export function runName({ kind, file, job, of_run, id }: Pick<Run, 'kind' | 'file' | 'job' | 'of_run' | 'id'>): string {
+  if (kind === 'undo' && of_run !== undefined) return `Undo of run ${of_run.slice(0, 15)}`;
+  return file || job || id;
+}
+
 /** `Import`, `Import, dry run`, `Night, let through` */
 export function kindWord({ kind, manner, dry_run }: Pick<Run, 'kind' | 'manner' | 'dry_run'>): string {
   const how = manner === 'retry' ? ', again' : manner === 'approved' ? ', let through' : '';
