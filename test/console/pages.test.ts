@@ -258,6 +258,19 @@ const STATES: readonly {
     act: async ({ page }) => page.getByRole('button', { name: 'Undo' }).click(),
   },
   {
+    name: 'run-exported',
+    path: `/runs/${ID}`,
+    answers: {
+      [`GET /runs/${ID}`]: sample.detail({
+        kind: 'export',
+        outcomes: null,
+        summary: sample.summary({ kind: 'export', records: 379, consistency: 'verified', passes: 2 }),
+        reports: ['custom-field-templates-20261128-095831508.xlsx', 'summary.json'],
+      }),
+    },
+    says: '379 records are in the file.',
+  },
+  {
     name: 'run-elsewhere',
     path: `/runs/${ID}`,
     answers: { ...RUN, [`GET /runs/${ID}`]: sample.detail({ here: false, reports: [] }) },
