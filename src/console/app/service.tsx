@@ -27,7 +27,7 @@ export function Service({ service }: { service: Well }) {
         {text}
       </Badge>
       {rate !== null && <span>It bears {oneDecimal(rate)} requests a second</span>}
-      {waiting > 0 && <span>{counted(waiting, 'request')} wait for their turn</span>}
+      {waiting > 0 && <span>{counted(waiting, 'request waits for its turn', 'requests wait for their turn')}</span>}
     </p>
   );
 }

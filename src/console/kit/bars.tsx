@@ -31,7 +31,7 @@ export function Bars<T>(props: BarsProps<T>) {
   const { label, all, keyOf, nameOf, columns, series, stacked = false, hrefOf, chosen, markOf } = props;
   const lines = (stacked ? [series] : series.map((one) => [one])).map((parts) => {
     const sum = (one: T) => parts.reduce((n, { of }) => n + of(one), 0);
-    return { parts, sum, head: stacked ? 'Rows' : (parts[0]?.head ?? ''), most: Math.max(1, ...all.map(sum)) };
+    return { parts, sum, head: stacked ? 'Rows' : (parts[0]?.head ?? ''), most: Math.max(0, ...all.map(sum)) };
   });
   const told = (one: T) => [nameOf(one), ...series.map(({ head, of }) => `${head}: ${number(of(one))}`)].join('\n');
   const bars = (one: T) => (
@@ -39,7 +39,7 @@ export function Bars<T>(props: BarsProps<T>) {
       {lines.map(({ parts, head, most }) => (
         <span key={head}>
           {parts.map(({ head: part, of, tone }) => (
-            <i key={part} className={tone(one)} style={{ height: `${(of(one) / most) * 100}%` }} />
+            <i key={part} className={tone(one)} style={{ height: `${(of(one) / (most || 1)) * 100}%` }} />
           ))}
         </span>
       ))}

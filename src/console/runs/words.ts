@@ -64,6 +64,7 @@ export const STEPS: readonly (readonly [name: string, phases: Readonly<Record<st
 ];
 
 function atWork({ phase, done, total }: RunProgress, thing: string): string {
+  if (phase === 'waiting') return 'It is about to begin.';
   if (phase === 'waiting for its turn') return 'Another run writes to the same records; this one waits for its turn.';
   const of = total ? `${number(done)} of ${counted(total, thing)}` : counted(done, thing);
   const word = STEPS.map(([, phases]) => phases[phase]).find(Boolean) ?? phase;
