@@ -64,7 +64,11 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
         <div>
           <h3>{created > creates.length ? 'The first of the new records' : 'New records'}</h3>
           {creates.map(({ row, key, values }) => (
-            <Fold key={row} name={key || `Row ${row}`} what={values.map(({ value }) => value).join(' · ')}>
+            <Fold
+              key={row}
+              name={key || `Row ${row}`}
+              what={values.flatMap(({ value }) => (value === key ? [] : [value])).join(' · ')}
+            >
               {values.map(({ field, value }) => (
                 <li key={field}>
                   <bdi className="soft">{label(field)}</bdi>
