@@ -30,8 +30,8 @@ const ROW = 32;
 const MOST_SIGNS = 200;
 /** As many cells are copied or changed at once; a run takes as many corrections. */
 const MOST_CELLS = 10_000;
-/** Of a column that has what the others leave. */
-const LEAST_REST = 280;
+/** For the columns that share what the others leave. */
+const LEAST_REST = 400;
 
 export interface Cell {
   readonly text: string;
@@ -60,19 +60,20 @@ export function isFew(cells: number): boolean {
 
 export type GridState = ReturnType<typeof useGrid>;
 
-/** Where the cursor is, and what is in sight. `widths`: of the columns, one of 0 has what they leave; `head`: beside each row. */
+/** Where the cursor is, and what is in sight. `widths`: of the columns, below 1 the share of what the others leave; `head`: beside each row. */
 export function useGrid(total: number, widths: readonly number[], head: number) {
   const box = useRef<HTMLDivElement>(null);
   const [selection, select] = useState<Selection>(at({ row: 0, column: 0 }));
   const { width, ...sight } = useWindow(box, total, ROW, ROW);
   const bounds = { rows: total, columns: widths.length, page: sight.page };
   const cursor = within(selection.head, bounds);
-  const rest = Math.max(LEAST_REST, width - head - widths.reduce((sum, one) => sum + one, 0));
+  const rest = Math.max(LEAST_REST, width - head - widths.reduce((sum, one) => (one < 1 ? sum : sum + one), 0));
+  const widthOf = (one = 0) => (one < 1 ? Math.floor(one * rest) : one);
   const along = useVirtualizer({
     horizontal: true,
     count: widths.length,
     getScrollElement: () => box.current,
-    estimateSize: (column) => widths[column] || rest,
+    estimateSize: (column) => widthOf(widths[column]),
     overscan: 2,
     paddingStart: head,
     scrollPaddingStart: head,

@@ -121,7 +121,11 @@ function Filters({ run, filter: { outcome, code, column }, set }: FiltersProps) 
   );
 }
 
-const WIDTHS = [152, 168, 0, 80];
+/** What the badge of an outcome needs beside its word. */
+const BADGE = 56;
+const LETTER = 7.5;
+/** The key and what was found share what the others leave. */
+const SHARED = [0.35, 0.65, 80];
 const HEAD = 64;
 /** A list begins with its first row, and ends with its last. */
 const ENDS: Readonly<Record<string, string>> = { Home: 'Ctrl+ArrowUp', End: 'Ctrl+ArrowDown' };
@@ -137,7 +141,8 @@ interface ListProps {
 function List({ run, filter, open, onOpen }: ListProps) {
   const live = isLive(run);
   const [total, setTotal] = useState<number>();
-  const grid = useGrid(total ?? 0, WIDTHS, HEAD);
+  const widths = useMemo(() => [BADGE + LETTER * longestWord(run), ...SHARED], [run.dry_run, run.kind]);
+  const grid = useGrid(total ?? 0, widths, HEAD);
   const rows = useRows({ run: run.id, filter, cells: false, live }, grid.sight.places);
   const look = useMemo(() => lookOf(run), [run.dry_run, run.kind]);
   const { row: place, column } = grid.cursor;
@@ -210,6 +215,10 @@ function List({ run, filter, open, onOpen }: ListProps) {
       )}
     </>
   );
+}
+
+function longestWord({ dry_run: dry, kind }: RunDetail): number {
+  return Math.max(...OUTCOMES.map((one) => outcomeWords(one, dry, kind).label.length));
 }
 
 function lookOf(run: RunDetail): Look {
