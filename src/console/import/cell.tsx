@@ -47,8 +47,8 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
     input.current?.focus();
     // A field of several lines is higher than its row.
     input.current?.scrollIntoView({ block: 'nearest' });
-    // Behind the sign that was typed: a field of several lines would have it at its beginning.
-    input.current?.setSelectionRange(begun === undefined ? 0 : begun.length, text.length);
+    // At its end, as spreadsheet programs do: typing without it has begun anew. A field of several lines would be at its beginning.
+    input.current?.setSelectionRange(text.length, text.length);
   }, []);
   function leave(value: string, how: Left): void {
     left.current = true;
@@ -137,7 +137,8 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, 
   const value = shownValue(edits, at);
   const corrected = value !== cell;
   const here = row.issues.filter((issue) => issue.column === column);
-  const issues = here.length > 0 ? here : row.issues.filter((issue) => issue.column === undefined);
+  // What was wrong with the cell says nothing of what stands in it now.
+  const issues = here.length > 0 ? (corrected ? [] : here) : row.issues.filter((issue) => issue.column === undefined);
   const equal = faults.find((one) => one.column === column && one.value === cell)?.rows ?? 0;
   const names = corrected ? [] : here.flatMap(meant).slice(0, 2);
   const left = isLeftOut(edits, headings, row);
@@ -180,7 +181,7 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, 
           </span>
         )}
       </div>
-      <div role="status" className={corrected ? 'soft' : ''}>
+      <div role="status">
         {left && <p>All its cells are emptied: the row is left out.</p>}
         {(left ? [] : issues).map(({ code, message, severity }) => (
           <p key={code + message} className="wrap">
@@ -190,7 +191,9 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, 
             <Prose>{message}</Prose>
           </p>
         ))}
-        {issues.length === 0 && !corrected && <p className="soft">Nothing is wrong with this cell.</p>}
+        {issues.length === 0 && !left && (
+          <p className="soft">{corrected ? 'The next check looks at it.' : 'Nothing is wrong with this cell.'}</p>
+        )}
       </div>
     </div>
   );

@@ -236,13 +236,22 @@ function widthOf(heading: string, column: number, rowAt: (place: number) => Row 
 function lookOf(headings: readonly string[], edits: Edits, fieldOf: Props['fieldOf']): Look {
   const isAmount = headings.map((heading) => fieldOf(heading)?.type === 'number');
   const isError = ({ severity }: Row['issues'][number]) => severity === 'error';
+  const isCorrected = (row: Row, at: number) => {
+    const cell = cellIn(headings, row, at);
+    return shownValue(edits, cell) !== cell.cell;
+  };
   return {
     headings,
     besideHeading: 'What is wrong',
     beside(row) {
       if (isLeftOut(edits, headings, row)) return <span className="cut word small soft">left out</span>;
-      const [fault, ...more] = row.issues.filter(isError);
-      if (!fault) return null;
+      const open = row.issues.filter(
+        (issue) => isError(issue) && !headings.some((column, at) => column === issue.column && isCorrected(row, at)),
+      );
+      const [fault, ...more] = open;
+      if (!fault) {
+        return row.issues.some(isError) ? <span className="cut word small good toned">corrected</span> : null;
+      }
       const others = new Set(more.map(({ code }) => code).filter((code) => code !== fault.code)).size;
       return (
         <span className="cut word small warn toned" title={fault.message}>
