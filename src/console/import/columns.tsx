@@ -215,7 +215,9 @@ function ColumnLine({ of: { change }, job, suggested, suggestion, resource, foun
           )}
       </div>
       <div className="why small">
-        {field !== null && <Converts found={found} asFound={asFound} />}
+        {field !== null && (
+          <Converts found={found} asFound={asFound} cuts={optionIn(job, heading, 'overflow') === 'cut'} />
+        )}
         <span className="soft wrap">
           {field !== null && asFound && confidence === 'medium' && <strong className="toned warn">likely: </strong>}
           <Prose>{reasons.filter(Boolean).join('; ')}</Prose>
@@ -225,16 +227,18 @@ function ColumnLine({ of: { change }, job, suggested, suggestion, resource, foun
   );
 }
 
-/** How much of the column is a value of the field. */
-function Converts({ found: { converts, blank }, asFound }: { found: Column; asFound: boolean }) {
+/** How much of the column is a value of the field; never as good where `cuts`: long texts lose their ends. */
+function Converts({ found: { converts, blank }, asFound, cuts }: { found: Column; asFound: boolean; cuts: boolean }) {
   if (!asFound || converts === null) return <span className="soft">The check says what converts.</span>;
-  const tone = converts === 1 ? 'good' : converts > 0.9 ? 'warn' : 'bad';
+  const tone = converts === 1 && !cuts ? 'good' : converts > 0.9 ? 'warn' : 'bad';
   return (
     <span className={`line ${tone}`}>
       <span className="parts share" aria-hidden="true">
         <i style={{ width: `${converts * 100}%` }} />
       </span>
-      <span className="toned">{percent(converts)} converts</span>
+      <span className="toned">
+        {percent(converts)} converts{cuts && ', long texts are cut'}
+      </span>
       {blank > 0 && <span className="soft">{percent(blank)} blank</span>}
     </span>
   );
