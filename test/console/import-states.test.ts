@@ -351,6 +351,55 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await one.close();
   });
 
+  it('a text is corrected from its end, and a row that is corrected says so in place of what was wrong', async () => {
+    const one = await stage(BASE);
+    const { page } = one;
+    await page.goto(CHECK);
+    await atFault(one);
+    await page.keyboard.press('F2');
+    await page.getByRole('combobox', { name: 'Supplier, row 4' }).waitFor();
+    await page.keyboard.type('s');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('ArrowUp');
+    await page.locator('.strip .value.new').getByText('Acme Computers', { exact: true }).waitFor();
+    await page.getByRole('grid').getByText('corrected', { exact: true }).waitFor();
+    expect(
+      await page
+        .locator('.strip')
+        .getByText(/There is no supplier/)
+        .count(),
+    ).toBe(0);
+    await one.close();
+  });
+
+  it('rows that need somebody after the write are corrected where they were checked; warnings are told', async () => {
+    const cut = '"Notes": 3 texts were longer than 1000 characters, and cut.';
+    const done = sample.detail({
+      id: `${ID}w`,
+      status: 'partial',
+      ordered,
+      outcomes: sample.counts({ created: 226, invalid: 14 }),
+      summary: sample.summary({ rows: sample.counts({ created: 226, invalid: 14 }), warnings: [cut] }),
+    });
+    const { page, close } = await stage({ ...BASE, [`GET /runs/${ID}w`]: done });
+    await page.goto(`/import/u1?step=result&run=${ID}&write=${ID}w`);
+    await page.getByText(cut).waitFor();
+    await page.getByRole('link', { name: 'Correct them here' }).click();
+    await page.getByText('226 rows are fine · 14 to correct').waitFor();
+    await close();
+  });
+
+  it('a column whose long texts are cut is not shown as good', async () => {
+    const columns = { ...(SUGGESTION.job['columns'] as object), Item: { field: 'name', overflow: 'cut' } };
+    const { page, close } = await stage({
+      ...BASE,
+      'POST /suggestions': { ...SUGGESTION, job: { ...SUGGESTION.job, columns } },
+    });
+    await page.goto('/import/u1?step=columns');
+    await page.locator('.warn').getByText('100% converts, long texts are cut').waitFor();
+    await close();
+  });
+
   it('counts what is still being counted with a plus, and asks again', async () => {
     const { page, answers, close } = await stage({
       ...BASE,

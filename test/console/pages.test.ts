@@ -452,6 +452,50 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       },
     ));
 
+  it('what a run warns of stands on its page, however well it ended', () => {
+    const cut = '"Notes": 3 texts were longer than 1000 characters, and cut.';
+    const summary = sample.summary({ status: 'succeeded', warnings: [cut] });
+    return on(
+      { ...RUN, [`GET /runs/${ID}`]: sample.detail({ status: 'succeeded', summary }) },
+      `/runs/${ID}`,
+      async ({ page }) => page.getByText(cut).waitFor(),
+    );
+  });
+
+  it('an undo has the name of the run that it puts back, and its words stay in their column', () => {
+    const undo = { kind: 'undo', dry_run: true, of_run: ID, file: 'source.ndjson' } as const;
+    const run = sample.detail({ ...undo, summary: sample.summary({ kind: 'undo', dry_run: true, of_run: ID }) });
+    return on(
+      { ...RUN, [`GET /runs/${ID}`]: run, 'GET /runs': { runs: [sample.run(undo)], next: null } },
+      `/runs/${ID}`,
+      async ({ page }) => {
+        const long = page.locator('.cell .badge').filter({ hasText: 'Would be put back' }).first();
+        await long.waitFor();
+        const over = await long.evaluate(
+          (badge) => badge.getBoundingClientRect().right - badge.closest('.cell')!.getBoundingClientRect().right,
+        );
+        expect(over).toBeLessThan(0);
+        expect(await page.getByText('source.ndjson').count()).toBe(0);
+        await page.goto('/runs');
+        await page.getByRole('link', { name: `Undo of run ${ID.slice(0, 15)}` }).waitFor();
+      },
+    );
+  });
+
+  it('a page that does not come is no fault of its own: it says what to do', async () => {
+    const one = await stage({}, /Failed to (?:fetch|load)/);
+    try {
+      await one.page.goto('/');
+      await one.page.route('**/assets/*.js', (route) => route.abort());
+      await one.page.getByRole('link', { name: 'Queue' }).click();
+      await one.page.getByText('The page could not be loaded').waitFor();
+      await one.page.getByText('rowferry does not answer, or is another version since.').waitFor();
+    } finally {
+      await one.page.unroute('**/assets/*.js');
+      await one.close();
+    }
+  });
+
   it('a run that waits for somebody is put aside, and waits again', () => {
     const run = sample.detail({ status: 'partial', needs_person: 3 });
     const key = `GET /runs/${ID}`;

@@ -72,7 +72,7 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
 }
 
 /** The run that writes, live; then what came of it, what to do next, and the way back. */
-export function ResultStep({ of: { checked }, id }: { of: Importing; id: string }) {
+export function ResultStep({ of: { checked, hrefOf }, id }: { of: Importing; id: string }) {
   const { run, error, ...heard } = useRunNow(id);
   if (!run) return <NotThere page="The result" error={error} />;
   const job = checked.data?.ordered?.job;
@@ -81,7 +81,7 @@ export function ResultStep({ of: { checked }, id }: { of: Importing; id: string 
       <h1 className="wrap" aria-live="polite">
         {firstLine(run)}
       </h1>
-      <HowItGoes run={run} heard={heard} />
+      <HowItGoes run={run} heard={heard} correctAt={hrefOf('check')} />
       {!isLive(run) && job !== undefined && typeof job !== 'string' && <SaveJob job={job} file={run.file} />}
       <div className="line">
         <ButtonLink href={`/runs/${id}`}>Every row of this run</ButtonLink>

@@ -96,6 +96,7 @@ function Parts({ run, heard }: { run: RunDetail; heard: Heard }) {
       <div className={open ? 'beside open' : 'beside'}>
         <div className="stack">
           {isExport && <Complete run={run} />}
+          {!isExport && !would && <Warnings of={summaryOf(run)?.warnings} />}
           <Next run={run} />
           {!run.here && run.status !== 'failed' && (
             <Notice tone="info" title="Its rows lie elsewhere">
@@ -122,12 +123,13 @@ function Parts({ run, heard }: { run: RunDetail; heard: Heard }) {
 }
 
 /** The same on a page that has more to say: a run at work, and what came of it. */
-export function HowItGoes({ run, heard }: { run: RunDetail; heard: Heard }) {
+export function HowItGoes({ run, heard, correctAt }: { run: RunDetail; heard: Heard; correctAt?: string }) {
   return (
     <>
-      {run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} />}
+      {run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} progress={run.progress} />}
       <Trouble run={run} heard={heard} />
-      <Next run={run} />
+      <Warnings of={summaryOf(run)?.warnings} />
+      <Next run={run} correctAt={correctAt} />
       <Actions run={run} />
       <Timeline run={run} />
     </>
@@ -245,12 +247,13 @@ function Figures({ run, counts, chosen }: { run: RunDetail; counts: OutcomeCount
           );
         })}
       </div>
-      <OutcomeBar counts={counts} total={run.rows} />
+      <OutcomeBar counts={counts} total={run.rows} progress={run.progress} />
     </div>
   );
 }
 
-function Next({ run }: { run: RunDetail }) {
+/** `correctAt`: where the rows can be corrected in a grid. */
+function Next({ run, correctAt }: { run: RunDetail; correctAt?: string | undefined }) {
   const steps = [...nextSteps(run)];
   if (steps.length === 0 && (run.kind === 'export' || !isOver(run))) return null;
   return (
@@ -263,6 +266,11 @@ function Next({ run }: { run: RunDetail }) {
             <li key={text}>
               <p>{text}</p>
               {verb && <VerbButton run={run} verb={verb} look="primary" />}
+              {again && correctAt !== undefined && !summaryOf(run)?.append && (
+                <ButtonLink look="primary" icon="correct" href={correctAt}>
+                  Correct them here
+                </ButtonLink>
+              )}
               {report && (
                 <ButtonLink icon="download" href={reportAddress(run, report)} download={report}>
                   {report}
