@@ -32,7 +32,7 @@ export function SignIn() {
             </Notice>
           )}
           {signIn.error && <Notice tone="bad" title={wrong ? 'Name or password is wrong' : signIn.error.message} />}
-          <TextField label="Name" name="username" autoComplete="username" required />
+          <TextField label="Name" name="username" autoComplete="username" required autoFocus />
           <TextField label="Password" type="password" name="password" autoComplete="current-password" required />
           <Button type="submit" look="primary" busy={signIn.isPending}>
             Sign in

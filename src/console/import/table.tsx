@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type CSSProperties, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Table as Found, TableOptions } from '../../api/schema.js';
 import { Fault, Refused } from '../app/faults.js';
@@ -111,6 +111,7 @@ function HowRead({ of: { draft, table, anew } }: { of: Importing }) {
 
 function FirstRows({ table: { headings, first } }: { table: Found }) {
   if (first.length === 0) return <Empty title="There are no rows below the heading" />;
+  const columns = { '--columns': headings.length } as CSSProperties;
   return (
     <Card title="The first rows" flush>
       <Table
@@ -123,7 +124,7 @@ function FirstRows({ table: { headings, first } }: { table: Found }) {
           ...headings.map((head, column) => ({
             head,
             of: ({ cells }: Found['first'][number]) => (
-              <div className="cut sample" title={cells[column]}>
+              <div className="cut sample" style={columns} title={cells[column]}>
                 <bdi>{cells[column]}</bdi>
               </div>
             ),
