@@ -148,6 +148,8 @@ const isFit = (name: string): boolean =>
   NAME.test(name) &&
   jobName.safeParse(name).success &&
   !isDevice(name) &&
+  // What runs without a job file are known by.
+  name !== 'inline' &&
   !PLACES.some((place) => place === name) &&
   !isIgnored(name);
 

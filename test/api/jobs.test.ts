@@ -150,6 +150,7 @@ describe('a job file', () => {
     'a\0b',
     'x'.repeat(300),
     'NUL',
+    'inline',
     'con.job',
     'processing',
     'done',
