@@ -135,7 +135,7 @@ const STATES: readonly {
         next: 'cursor',
       },
     },
-    says: '3 of the latest 6 runs need you.',
+    says: '3 of the latest 6 runs left something for you.',
   },
   {
     name: 'runs-none',
@@ -477,7 +477,7 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
         expect(over).toBeLessThan(0);
         expect(await page.getByText('source.ndjson').count()).toBe(0);
         await page.goto('/runs');
-        await page.getByRole('link', { name: `Undo of run ${ID.slice(0, 15)}` }).waitFor();
+        await page.getByRole('link', { name: `Undo of ${ID.slice(0, 15)}` }).waitFor();
       },
     );
   });

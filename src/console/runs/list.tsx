@@ -98,21 +98,23 @@ export default function Runs() {
 
 const NEEDS: ReadonlySet<RunState> = new Set(['braked', 'failed', 'interrupted', 'unfinished']);
 
-/** What a dry run of an import found is for whoever made it; a night may only report. */
-const needsYou = ({ status, kind, dry_run: dry, needs_person: rows }: Run) =>
+/**
+ * What a dry run of an import found is for whoever made it; a night may only report. Whether it was taken up since tells the
+ * overview.
+ */
+const leftSomething = ({ status, kind, dry_run: dry, needs_person: rows }: Run) =>
   (NEEDS.has(status) || (rows ?? 0) > 0) && !(dry && kind !== 'reconcile');
 
 function firstLine(runs: readonly Run[], filtered: boolean, more: boolean): string {
   const n = runs.length;
   if (n === 0) return filtered ? 'No run matches.' : 'Nothing has run yet.';
-  const waiting = runs.filter(needsYou).length;
-  const need = waiting === 1 ? 'needs' : 'need';
+  const waiting = runs.filter(leftSomething).length;
   if (filtered) {
     const these = more ? `${counted(n, 'run')} and more match` : counted(n, 'run matches', 'runs match');
-    return `${these}; ${waiting === 0 ? 'none of them needs you' : `${number(waiting)} ${need} you`}.`;
+    return `${these}; ${waiting === 0 ? 'none of them' : number(waiting)} left something for you.`;
   }
   if (waiting === 0) return `Nobody is needed: the latest ${n === 1 ? 'run' : counted(n, 'run')} ended well.`;
-  return n === 1 ? 'The latest run needs you.' : `${number(waiting)} of the latest ${counted(n, 'run')} ${need} you.`;
+  return `${n === 1 ? 'The latest run' : `${number(waiting)} of the latest ${counted(n, 'run')}`} left something for you.`;
 }
 
 /**

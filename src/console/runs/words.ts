@@ -16,7 +16,7 @@ export function jobWord({ job }: Pick<Run, 'job'>): string {
 
 /** What an undo puts back is no file of anybody's. */
 export function runName({ kind, file, job, of_run, id }: Pick<Run, 'kind' | 'file' | 'job' | 'of_run' | 'id'>): string {
-  if (kind === 'undo' && of_run !== undefined) return `Undo of run ${of_run.slice(0, 15)}`;
+  if (kind === 'undo' && of_run !== undefined) return `Undo of ${of_run.slice(0, 15)}`;
   return file || job || id;
 }
 
