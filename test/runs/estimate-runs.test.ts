@@ -64,7 +64,7 @@ describe('a run tells what it is going to take', () => {
     expect(run.summary.rows).toMatchObject({ updated: 10, unchanged: 990 });
     expect(told(run.notices)).toEqual([
       expect.stringMatching(
-        /^To be done: at most 1,000 requests, .+ at the current pace; how many of the records differ from their rows shows as they are compared\.$/,
+        /^To be done: at most 1,001 requests, .+ at the current pace; how many of the records differ from their rows shows as they are compared\.$/,
       ),
     ]);
     expect(run.summary.estimate).toMatchObject({ requests: 1_001, at_most: true, came_to: { requests: 11 } });

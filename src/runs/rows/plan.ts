@@ -193,18 +193,14 @@ export function announce(run: Run, planned: Omit<PlannedWrites, 'freshMs'> & Par
   if (run.signal.aborted) return;
   const { creates, updates, atMost = false } = planned;
   const freshMs = run.job.write.reread === 'always' ? 0 : (planned.freshMs ?? FRESH_MS);
-  const { dryRun } = run.request;
-  const rows = run.rows - run.past.outcomes.size;
-  const rest = run.outlook.plan({ creates, updates, atMost, freshMs }, rows, run.counts);
+  const rest = run.outlook.plan({ creates, updates, atMost, freshMs }, run.counts);
   if (!rest || (rest.requests < WORTH_TELLING.requests && rest.seconds < WORTH_TELLING.seconds)) return;
-  if (dryRun) {
-    const whole = run.outlook.summary({ dryRun, requests: run.counts }) ?? rest;
-    run.info(`The real run would take ${estimateText(whole)}.`);
+  if (run.request.dryRun) {
+    run.info(`The real run would take ${estimateText(run.outlook.summary(true, run.counts) ?? rest)}.`);
     return;
   }
   const why = atMost ? `; how many of the records differ from their rows shows as they are compared` : '';
-  const text = estimateText(rest, atMost);
-  run.info(`To be done: ${text}${why}.`);
+  run.info(`To be done: ${estimateText(rest, atMost)}${why}.`);
 }
 
 /**

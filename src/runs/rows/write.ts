@@ -99,7 +99,6 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
   let changes: (Create | Update)[] = [];
   let number = 0;
   const settle = (change: Change) => {
-    run.outlook.decided(false);
     noteSettled(run, change);
     run.progress('writing', doneRows(run));
   };
@@ -149,7 +148,6 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
           settle(change);
           continue;
         }
-        run.outlook.decided(true);
         changes.push(change);
         if (changes.length >= size()) await dispatch();
       }
@@ -199,7 +197,6 @@ function openWriter(
         if (outcome.kind === 'created' && outcome.id === undefined && outcome.key !== '')
           nameless.set(outcome.key, outcome.ref.row);
         note(run, outcome, diff);
-        run.outlook.ended();
         sizes.ended();
         reached('outcome-noted');
         const braked = outcome.kind === 'rejected' ? checkRejections(run) : undefined;

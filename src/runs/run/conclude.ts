@@ -85,8 +85,7 @@ export async function conclude(
     const { source, request } = run;
     run.progress('reporting', run.rows);
     const reason = stopped && !run.signal.aborted ? reasonOf(stopped) : undefined;
-    const finishedCounts = status === undefined ? run.counts : undefined;
-    const estimate = run.outlook.summary({ dryRun: request.dryRun, requests: finishedCounts });
+    const estimate = run.outlook.summary(request.dryRun, status === undefined ? run.counts : undefined);
     const summary = await writeReports({
       dir: request.reportDir,
       store: run.store,

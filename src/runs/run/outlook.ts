@@ -1,4 +1,4 @@
-import { grouped } from '../../model/grouped.js';
+import { counted } from '../../model/grouped.js';
 import type { Summary } from '../../report/summary.js';
 import type { Clock } from '../../service/clock.js';
 import type { RequestCounts } from '../../service/port.js';
@@ -9,72 +9,34 @@ interface OutlookOptions {
   readonly clock: Clock;
   /** Most requests in flight, and a second. */
   readonly concurrency: number;
-  readonly maxRps?: number;
+  readonly maxRps?: number | undefined;
 }
-
-/** Rows that tell which share of the others is sent, and outcomes that tell what a row takes. */
-const ENOUGH = 200;
 
 export type Outlook = ReturnType<typeof openOutlook>;
 
-/** What is still ahead of a run in requests: estimated once the plan is known, and kept up to date while rows are written. */
-export function openOutlook({ clock, concurrency, maxRps }: OutlookOptions) {
+/** What is still ahead of a run in requests: estimated once the plan is known, by the pace of the service so far. */
+export function openOutlook({ clock, concurrency, maxRps = Number.POSITIVE_INFINITY }: OutlookOptions) {
   const pace = requestPace(clock);
   const openedAt = clock.now();
-  let plan: (PlannedWrites & { rows: number; effort: Effort; at: number; made: number; reads: number }) | undefined;
-  let decided = 0;
-  let sent = 0;
-  let ended = 0;
-
-  /** Rows that will be sent and have no outcome yet; `atMost` where that is a bound. */
-  function rowsAhead(planned: NonNullable<typeof plan>): { rows: number; atMost: boolean } {
-    const undecided = Math.max(0, planned.rows - decided);
-    const bound = Math.max(0, planned.creates + planned.updates - sent);
-    if (undecided === 0) return { rows: sent - ended, atMost: false };
-    if (!planned.atMost || decided < ENOUGH)
-      return { rows: sent - ended + Math.min(bound, undecided), atMost: planned.atMost === true };
-    return { rows: sent - ended + Math.min(bound, (undecided * sent) / decided), atMost: false };
-  }
-
+  let plan: { effort: Effort; atMost: boolean; at: number; made: number } | undefined;
   return {
     observe: pace.observe,
-    /**
-     * Before the first write: what is to be written by `rows` rows that have no outcome yet. Undefined while no answer of the
-     * service has told its pace.
-     */
-    plan(planned: PlannedWrites, rows: number, requests: Readonly<RequestCounts> | undefined): Effort | undefined {
+    /** Before the first write. Undefined while no answer of the service has told its pace. */
+    plan(planned: PlannedWrites, requests: Readonly<RequestCounts> | undefined): Effort | undefined {
       const perSecond = pace.perSecond(concurrency);
       if (perSecond === undefined) return undefined;
-      const effort = estimateOf(planned, Math.min(perSecond, maxRps ?? Number.POSITIVE_INFINITY));
-      plan = { ...planned, rows, effort, at: clock.now(), made: requests?.total ?? 0, reads: requests?.reads ?? 0 };
+      const effort = estimateOf(planned, Math.min(perSecond, maxRps));
+      plan = { effort, atMost: planned.atMost === true, at: clock.now(), made: requests?.total ?? 0 };
       return effort;
-    },
-    /** A row was decided while writing: whether it is sent. */
-    decided(isSent: boolean): void {
-      decided++;
-      if (isSent) sent++;
-    },
-    /** A row that was sent has its outcome. */
-    ended(): void {
-      ended++;
     },
     /** For the progress; undefined before the plan. */
     ahead(requests: Readonly<RequestCounts> | undefined): Progress['requests'] {
       if (!plan || !requests) return undefined;
-      const { rows, atMost } = rowsAhead(plan);
-      const expected = plan.effort.requests / Math.max(1, plan.creates + plan.updates);
-      const seen = ended < ENOUGH ? 1 : 1 + (requests.reads - plan.reads) / ended;
-      const left = Math.round(rows * Math.max(1, expected, seen));
-      return { made: requests.total, left, ...(atMost ? { atMost } : {}) };
+      const left = Math.max(0, plan.effort.requests - (requests.total - plan.made));
+      return { made: requests.total, left, ...(plan.atMost ? { atMost: true } : {}) };
     },
-    /** For the summary; undefined where the run did not come so far. */
-    summary({
-      dryRun,
-      requests,
-    }: {
-      readonly dryRun: boolean;
-      readonly requests: Readonly<RequestCounts> | undefined;
-    }): Summary['estimate'] {
+    /** For the summary; undefined where the run did not come so far. `finished`: the requests of a run that did its work. */
+    summary(dryRun: boolean, finished: Readonly<RequestCounts> | undefined): Summary['estimate'] {
       if (!plan) return undefined;
       const { effort, made, at, atMost } = plan;
       // The real run reads what its rehearsal has read.
@@ -83,9 +45,9 @@ export function openOutlook({ clock, concurrency, maxRps }: OutlookOptions) {
         requests: before.requests + effort.requests,
         seconds: tenths(before.seconds + effort.seconds),
         ...(atMost ? { at_most: true } : {}),
-        ...(dryRun || !requests
+        ...(dryRun || !finished
           ? {}
-          : { came_to: { requests: requests.total - made, seconds: tenths((clock.now() - at) / 1000) } }),
+          : { came_to: { requests: finished.total - made, seconds: tenths((clock.now() - at) / 1000) } }),
       };
     },
   };
@@ -119,67 +81,36 @@ export function estimateOf(planned: PlannedWrites, perSecond: number): Effort {
   return { requests, seconds: requests / perSecond };
 }
 
-/** `about 12,400 requests, 9 minutes at the current pace` */
+/** `about 12,418 requests, 9 minutes at the current pace` */
 export function estimateText({ requests, seconds }: Effort, atMost = false): string {
-  return `${atMost ? 'at most' : 'about'} ${requestsText(requests)}, ${timeText(seconds)} at the current pace`;
+  return `${atMost ? 'at most' : 'about'} ${counted(requests, 'request')}, ${timeText(seconds)} at the current pace`;
 }
 
-/** `one request`, `87 requests`, `12,400 requests`: three digits that count. */
-export function requestsText(requests: number): string {
-  if (Math.round(requests) === 1) return 'one request';
-  return `${grouped(rounded(requests))} requests`;
-}
-
-function rounded(value: number): number {
-  const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, value))) - 2);
-  return Math.round(value / step) * step;
-}
-
-/** `a few seconds`, `25 seconds`, `a minute`, `9 minutes`, `an hour`, `2.5 hours`, `3 days`. */
-export function timeText(seconds: number): string {
+/** `a few seconds`, `25 seconds`, `9 minutes`, `3 hours`. */
+function timeText(seconds: number): string {
   if (seconds < 7.5) return 'a few seconds';
-  if (seconds < 57.5) return `${Math.round(seconds / 5) * 5} seconds`;
-  const minutes = seconds / 60;
-  if (minutes < 1.5) return 'a minute';
-  if (minutes < 19.5) return `${Math.round(minutes)} minutes`;
-  if (minutes < 57.5) return `${Math.round(minutes / 5) * 5} minutes`;
-  const hours = minutes / 60;
-  if (hours < 1.25) return 'an hour';
-  if (hours < 9.75) return `${Math.round(hours * 2) / 2} hours`;
-  if (hours < 47.5) return `${Math.round(hours)} hours`;
-  return `${Math.round(hours / 24)} days`;
+  if (seconds < 90) return `${Math.round(seconds / 5) * 5} seconds`;
+  return seconds < 5_400 ? `${Math.round(seconds / 60)} minutes` : `${Math.round(seconds / 3_600)} hours`;
 }
-
-/** Exchanges by which the past counts half. */
-const MEMORY = 256;
-/** The first answers of a run wait for a connection: of so few the quickest tells most. */
-const FEW = 16;
-/** Statuses by which a service says that it is asked too often. */
-const TOO_MANY: readonly (number | undefined)[] = [429, 503];
 
 /** How fast the service has answered a run so far. */
-export function requestPace(clock: Clock) {
+function requestPace(clock: Clock) {
   let exchanges = 0;
   /** The sum of their times, and the time in which at least one was under way; milliseconds. */
   let summed = 0;
   let busy = 0;
-  let heldBack = 0;
-  let quickest = Number.POSITIVE_INFINITY;
-  let last = Number.NEGATIVE_INFINITY;
+  let heldBack = false;
+  let last = clock.now();
   return {
     /** Sees every exchange as it ends. */
     observe: (({ ms, status }) => {
+      heldBack ||= status === 429 || status === 503;
       const now = clock.now();
-      // Where answers were waited for between two ends, and no longer: a pause of the run is not the service's.
-      const waited = TOO_MANY.includes(status) || heldBack > 0 ? now - last : Math.min(ms, now - last);
-      busy += Number.isFinite(waited) ? waited : ms;
+      // A pause of the run is not the service's, unless it asked for it.
+      busy += heldBack ? now - last : Math.min(ms, now - last);
       last = now;
       summed += ms;
-      quickest = Math.min(quickest, ms);
       exchanges++;
-      if (TOO_MANY.includes(status)) heldBack++;
-      if (exchanges < MEMORY) return;
-      [exchanges, summed, busy, heldBack] = [exchanges / 2, summed / 2, busy / 2, Math.floor(heldBack / 2)];
     }) satisfies Observe,
     /**
      * Requests a second that can be expected with so many in flight; undefined before the first answer. Where about so many
@@ -188,10 +119,8 @@ export function requestPace(clock: Clock) {
     perSecond(inFlight: number): number | undefined {
       if (exchanges === 0) return undefined;
       // Answers within a millisecond are told apart by nobody.
-      const reached = (exchanges * 1000) / Math.max(busy, 1);
-      const usual = exchanges < FEW ? quickest : summed / exchanges;
-      const possible = (1000 * inFlight) / Math.max(usual, 1);
-      return heldBack > 0 || summed >= (busy * inFlight) / 2 ? reached : possible;
+      if (heldBack || summed >= (busy * inFlight) / 2) return (exchanges * 1000) / Math.max(busy, 1);
+      return (exchanges * 1000 * inFlight) / Math.max(summed, exchanges);
     },
   };
 }

@@ -166,12 +166,7 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
     warnings.splice(0, warnings.length, ...(past.finished?.warnings ?? new Set(known)));
     const tally = noOutcomes();
     for (const kind of past.outcomes.values()) tally[kind]++;
-    const { maxRps } = settings;
-    const outlook = openOutlook({
-      clock,
-      concurrency: request.concurrency,
-      ...(maxRps === undefined ? {} : { maxRps }),
-    });
+    const outlook = openOutlook({ clock, concurrency: request.concurrency, maxRps: settings.maxRps });
     let toldPhase: Progress['phase'] | undefined;
     const run: Run = {
       ...shell,
