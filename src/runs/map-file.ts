@@ -9,7 +9,6 @@ import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { ReferenceTarget, ResourceSpec } from '../resources/spec.js';
 import type { KnownKind, Service } from '../service/port.js';
-import { openService } from '../service/service.js';
 import { jobText, tableText } from '../suggest/job-text.js';
 import { type AskService, headingsThatFit, type Suggestion, suggestJob } from '../suggest/suggest.js';
 import { editedFile } from './edited-file.js';
@@ -17,7 +16,7 @@ import { writableResource } from './job/names.js';
 import { checkJobText, problemLine } from './job-file.js';
 import { learnNames } from './rows/connect.js';
 import { openLists } from './rows/lexicon.js';
-import { type Channel, serviceOptions } from './run/open-service.js';
+import { type Channel, withService } from './run/open-service.js';
 import { customColumns, readCatalogue } from './service-names.js';
 import type { Settings } from './settings.js';
 
@@ -146,35 +145,37 @@ async function seenNames(service: Service): Promise<(to: ReferenceTarget, name: 
 function askService(spec: ResourceSpec, settings: Settings, notes: string[], channel: Channel | undefined): AskService {
   return async (names) => {
     const needed = new Map([...names].filter(([to]) => LISTED.has(to)));
-    const service = openService({
-      ...serviceOptions(settings, settings.company),
-      patienceMs: Math.min(settings.patienceMs, PATIENCE_MS),
-      ...(channel && { channel }),
-    });
-    try {
-      const nothing = { ids: () => [], names: () => [], nameOf: () => undefined };
-      const readAll = openLists(
-        service,
-        () => '',
-        () => undefined,
-      );
-      const directory = await loadDirectory(needed, { service, known: nothing, readAll });
-      const isSeen = [...SEEN].some((to) => names.has(to)) ? await seenNames(service) : () => false;
-      const shown = new Set([...SEEN].filter((to) => [...(names.get(to) ?? [])].some((name) => isSeen(to, name))));
-      // What a token may not read, the columns do without.
-      const asking = { service, signal: new AbortController().signal, warn: () => undefined };
-      return {
-        known: (to, name) =>
-          needed.has(to) ? directory.lookup(to, name).kind !== 'missing' : shown.has(to) ? isSeen(to, name) : undefined,
-        customs: customColumns(spec, await readCatalogue(spec, asking)),
-      };
-    } catch (error) {
+    const asked = withService(
+      settings,
+      { patienceMs: PATIENCE_MS, channel },
+      async (service): ReturnType<AskService> => {
+        const nothing = { ids: () => [], names: () => [], nameOf: () => undefined };
+        const readAll = openLists(
+          service,
+          () => '',
+          () => undefined,
+        );
+        const directory = await loadDirectory(needed, { service, known: nothing, readAll });
+        const isSeen = [...SEEN].some((to) => names.has(to)) ? await seenNames(service) : () => false;
+        const shown = new Set([...SEEN].filter((to) => [...(names.get(to) ?? [])].some((name) => isSeen(to, name))));
+        // What a token may not read, the columns do without.
+        const asking = { service, signal: new AbortController().signal, warn: () => undefined };
+        return {
+          known: (to, name) =>
+            needed.has(to)
+              ? directory.lookup(to, name).kind !== 'missing'
+              : shown.has(to)
+                ? isSeen(to, name)
+                : undefined,
+          customs: customColumns(spec, await readCatalogue(spec, asking)),
+        };
+      },
+    );
+    return asked.catch((error: unknown) => {
       if (!(error instanceof RunError)) throw error;
       notes.push(`The service was not asked which names it knows: ${error.message}`);
       return undefined;
-    } finally {
-      await service.close();
-    }
+    });
   };
 }
 

@@ -11,9 +11,8 @@ import { serviceName } from '../service/address.js';
 import { openKnownIds } from '../service/known.js';
 import { readAll } from '../service/lists/pages.js';
 import type { Json, KnownKind, Readable, Service } from '../service/port.js';
-import { openService } from '../service/service.js';
 import { isHome } from '../store/home.js';
-import { type Channel, serviceOptions } from './run/open-service.js';
+import { type Channel, withService } from './run/open-service.js';
 import { requireService, type Settings } from './settings.js';
 
 /** What blank workbooks have of the service; each list is read once. A list that cannot be read becomes a warning. */
@@ -168,11 +167,9 @@ const PATIENCE_MS = 5_000;
 /** Asks the service for the names of one kind. A list that it has not, or does not give, is a `lack`. */
 export async function findNames({ of, settings, channel, signal }: NamesWanted): Promise<NamesFound> {
   const { company, home } = settings;
-  const service = openService({ ...serviceOptions(settings, company), patienceMs: PATIENCE_MS, channel, signal });
   const warnings: string[] = [];
-  try {
-    const known = { home, service: serviceName(requireService(settings).apiUrl, company) };
-    const warn = (text: string) => void warnings.push(text.replace(', so its columns have no drop-down list', ''));
+  const warn = (text: string) => void warnings.push(text.replace(', so its columns have no drop-down list', ''));
+  return withService(settings, { patienceMs: PATIENCE_MS, channel, signal }, async (service): Promise<NamesFound> => {
     const asking = { service, signal, warn, most: MOST_LISTED };
     const owner = /^(.+)-field$/.exec(of)?.[1];
     if (owner !== undefined) {
@@ -181,6 +178,7 @@ export async function findNames({ of, settings, channel, signal }: NamesWanted):
       return { names: fields.map(({ field }) => field), ...(warnings[0] && { lack: warnings[0] }) };
     }
     const target = of as ReferenceTarget | 'subcategory';
+    const known = { home, service: serviceName(requireService(settings).apiUrl, company) };
     const found = (await readNames([target === 'subcategory' ? 'category' : target], known, asking)).get(target);
     if (!found)
       return { names: [], lack: warnings[0] ?? `The service has no list of names (${of}) that could be read.` };
@@ -192,7 +190,5 @@ export async function findNames({ of, settings, channel, signal }: NamesWanted):
       names,
       lack: `${leftOut} names are left out: several records bear them, or they would be read as something else. Write id:17 instead.`,
     };
-  } finally {
-    await service.close();
-  }
+  });
 }

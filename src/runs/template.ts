@@ -17,11 +17,10 @@ import type { Catalogue } from '../pipeline/map/targets.js';
 import { findField, resourceSpec } from '../resources/registry.js';
 import type { ResourceName, ResourceSpec } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
-import { openService } from '../service/service.js';
 import { writableResource } from './job/names.js';
 import { didYouMean } from './job/shape.js';
 import type { Notice } from './run/context.js';
-import { nameCompany, serviceOptions } from './run/open-service.js';
+import { nameCompany, withService } from './run/open-service.js';
 import { customColumns, customSpec, readCatalogue, readNames } from './service-names.js';
 import { requireService, type Settings } from './settings.js';
 
@@ -119,19 +118,19 @@ async function askService(
 ): Promise<Asked> {
   const { company } = request;
   const { apiUrl } = requireService(settings);
-  const patienceMs = Math.min(settings.patienceMs, PATIENCE_MS);
-  const service = openService({ ...serviceOptions(settings, company), patienceMs, signal });
   try {
-    await nameCompany(
-      service,
-      { company, address: apiUrl, verb: 'Reading names of', mayBeArchived: true },
-      { warn, info: (text) => notice({ level: 'info', text }) },
-    );
-    const asking = { service, signal, warn };
-    const chosen = chooseColumns(spec, await readCatalogue(spec, asking), request);
-    const targets = chosen.columns.flatMap(({ spec: { type } }) => (type.kind === 'reference' ? [type.to] : []));
-    const names = await readNames(targets, { home: settings.home, service: serviceName(apiUrl, company) }, asking);
-    return { ...chosen, names };
+    return await withService(settings, { company, patienceMs: PATIENCE_MS, signal }, async (service) => {
+      await nameCompany(
+        service,
+        { company, address: apiUrl, verb: 'Reading names of', mayBeArchived: true },
+        { warn, info: (text) => notice({ level: 'info', text }) },
+      );
+      const asking = { service, signal, warn };
+      const chosen = chooseColumns(spec, await readCatalogue(spec, asking), request);
+      const targets = chosen.columns.flatMap(({ spec: { type } }) => (type.kind === 'reference' ? [type.to] : []));
+      const names = await readNames(targets, { home: settings.home, service: serviceName(apiUrl, company) }, asking);
+      return { ...chosen, names };
+    });
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     // There is no run to resume.
@@ -141,8 +140,6 @@ async function askService(
       ', then make the template anew. Nothing was written.',
     );
     throw new RunError(kind, text, details, { cause: error, ...(status === undefined ? {} : { status }) });
-  } finally {
-    await service.close();
   }
 }
 

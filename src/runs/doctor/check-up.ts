@@ -2,25 +2,13 @@ import { readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { tryFolder } from '../../files/make-folder.js';
 import { RunError } from '../../model/error.js';
-import { readAddress } from '../../service/address.js';
-import type { Json, Readable, Service } from '../../service/port.js';
-import { openService } from '../../service/service.js';
-import { openHttp } from '../../service/transport/http.js';
+import type { Json, Service } from '../../service/port.js';
 import { checkJobs, jobsIn } from '../job-file.js';
 import { HOME } from '../run/layout.js';
-import { serviceOptions } from '../run/open-service.js';
-import { SETTINGS, type SettingRow, type Settings } from '../settings.js';
+import { withService } from '../run/open-service.js';
+import { requireService, SETTINGS, type SettingRow, type Settings } from '../settings.js';
 
 /** What can be told without the service. */
-
-const LEAST_NODE = [20, 19] as const;
-
-export function checkNode(version: string): Check {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const fine = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1]);
-  if (fine) return { name: 'Node', state: 'ok', found: version };
-  return { name: 'Node', state: 'bad', found: version, advice: `install Node ${LEAST_NODE.join('.')} or newer` };
-}
 
 /** Below this a large import may not find room for its reports. */
 const LITTLE_SPACE = 1024 ** 3;
@@ -142,15 +130,11 @@ export async function checkUp(
     lookAtQueue: QueueLook;
   },
 ): Promise<Check[]> {
-  const node = checkNode(process.versions.node);
   if (settings instanceof Error) {
-    return [
-      node,
-      { name: 'settings', state: 'bad', settings: true, found: [settings.message, ...settings.details].join('\n') },
-    ];
+    const found = [settings.message, ...settings.details].join('\n');
+    return [{ name: 'settings', state: 'bad', settings: true, found }];
   }
   return [
-    node,
     ...checkSettings(settings, options.env),
     ...(await checkFolders(settings.home)),
     ...(await checkRights(settings, options.cwd, options.env)),
@@ -176,11 +160,12 @@ export function hindersProbe(checks: readonly Check[]): string[] {
 }
 
 function checkSettings(settings: Settings, env: Readonly<Record<string, string | undefined>>): Check[] {
-  const lacking: string[] = [];
-  if (settings.apiUrl === undefined)
-    lacking.push('ROWFERRY_API_URL is not set: the address of the service, without /api/v2');
-  if (settings.auth === undefined) {
-    lacking.push('ROWFERRY_API_TOKEN is not set (or ROWFERRY_API_TOKEN_FILE, or the ROWFERRY_OAUTH_… variables)');
+  let lacking: readonly string[] = [];
+  try {
+    requireService(settings);
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    lacking = error.details;
   }
   const secrets = SETTINGS.filter((row: SettingRow) => row.secret).map((row): string => row.name);
   const names = new Set([...SETTINGS.map((row): string => row.name), ...secrets.map((name) => `${name}_FILE`)]);
@@ -212,98 +197,26 @@ const SIGN_IN = { token: 'ROWFERRY_API_TOKEN', file: 'a token file', oauth: 'OAu
 
 /** How long a check waits for the service; an import has more patience. */
 const PATIENCE_MS = 5_000;
-/** Differences that matter to people who compare logs; nothing here depends on the clocks agreeing. */
-const SKEW_S = 60;
 
-/** Look-ups an import may need, in the order of the interface, section 4.1. */
-const LOOKUPS: readonly Readable[] = [
-  'supplier',
-  'custom-form-template',
-  'custom-field-template',
-  'asset-owner',
-  'category',
-  'usage-status',
-];
-
-/** Reachable, token accepted, company, look-ups; what depends on a step that failed is left out. */
+/** Reachable, token accepted, company; what depends on a step that failed is left out. */
 async function checkService(settings: Settings, signal?: AbortSignal): Promise<Check[]> {
-  if (settings.apiUrl === undefined) return [];
-  const reached = await reach(settings.apiUrl, settings);
-  if (reached.some((check) => check.state === 'bad') || settings.auth === undefined) return reached;
-  const service = openService({
-    ...serviceOptions(settings, settings.company),
-    patienceMs: Math.min(settings.patienceMs, PATIENCE_MS),
-    ...(signal ? { signal } : {}),
-  });
-  try {
-    const token = await checkToken(service);
-    if (token.state === 'bad') return [...reached, token];
-    return [...reached, token, await checkCompany(service, settings.company), await checkLookups(service)];
-  } finally {
-    await service.close();
-  }
-}
-
-/** Any HTTP answer will do; the token is not sent. */
-async function reach(apiUrl: string, settings: Settings): Promise<Check[]> {
-  const name = 'service';
-  const address = readAddress(apiUrl);
-  const timeout = Math.min(settings.timeoutMs, PATIENCE_MS);
-  const http = openHttp({
-    origin: address.origin,
-    connections: 1,
-    connectMs: timeout,
-    requestMs: timeout,
-    maxAnswerBytes: 1024 * 1024,
-  });
-  try {
-    const answer = await http.exchange({ method: 'GET', path: `${address.root}/company`, headers: [] });
-    if (answer.kind === 'fault') {
-      const advice = 'check ROWFERRY_API_URL, the network, proxy and firewall';
-      return [{ name, state: 'bad', found: `${apiUrl} does not answer: ${answer.reason}`, advice }];
-    }
-    const checks: Check[] = [{ name, state: 'ok', found: `${apiUrl} answers` }];
-    if (answer.status >= 300 && answer.status < 400) {
+  const { apiUrl, auth, company } = settings;
+  if (apiUrl === undefined || auth === undefined) return [];
+  const reached: Check = { name: 'service', state: 'ok', found: `${apiUrl} answers` };
+  return withService(settings, { patienceMs: PATIENCE_MS, signal }, async (service) => {
+    try {
+      await service.page('company', 1);
+    } catch (error) {
+      const found = reasonOf(error);
+      const status = error instanceof RunError ? (error.status ?? 0) : 0;
+      if (status >= 400)
+        return [reached, { name: 'token', state: 'bad', found, advice: 'check the token and its rights' }];
       return [
-        {
-          name,
-          state: 'bad',
-          found: `${apiUrl} redirects to ${answer.location ?? 'another address'}`,
-          advice: 'set ROWFERRY_API_URL to the address that answers itself; redirects are never followed',
-        },
+        { name: 'service', state: 'bad', found, advice: 'check ROWFERRY_API_URL, the network, proxy and firewall' },
       ];
     }
-    if (answer.date !== undefined) checks.push(checkClock(answer.date));
-    return checks;
-  } finally {
-    await http.close();
-  }
-}
-
-export function checkClock(date: string, now: number = Date.now()): Check {
-  const name = 'clock';
-  const theirs = Date.parse(date);
-  if (Number.isNaN(theirs))
-    return { name, state: 'warn', found: `the service states no time that can be read: ${date}` };
-  const seconds = Math.round((now - theirs) / 1000);
-  if (Math.abs(seconds) <= SKEW_S) return { name, state: 'ok', found: 'agrees with the service' };
-  const found = `is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service`;
-  return { name, state: 'warn', found, advice: 'let this machine keep its time by NTP' };
-}
-
-async function checkToken(service: Service): Promise<Check> {
-  const name = 'token';
-  try {
-    await service.page('company', 1);
-    return { name, state: 'ok', found: 'is accepted' };
-  } catch (error) {
-    return {
-      name,
-      state: 'bad',
-      found: reasonOf(error),
-      advice: 'check the token and its rights',
-    };
-  }
+    return [reached, { name: 'token', state: 'ok', found: 'is accepted' }, await checkCompany(service, company)];
+  });
 }
 
 async function checkCompany(service: Service, company: number): Promise<Check> {
@@ -324,27 +237,6 @@ async function checkCompany(service: Service, company: number): Promise<Check> {
 }
 
 const companyText = (company: Json): string => `${String(company['id'])} "${String(company['name'])}"`;
-
-async function checkLookups(service: Service): Promise<Check> {
-  const name = 'look-ups';
-  const read = await Promise.all(
-    LOOKUPS.map(async (resource) => {
-      try {
-        return { text: `${(await service.page(resource, 1)).count} ${resource}`, fine: true };
-      } catch (error) {
-        return { text: `${resource}: ${reasonOf(error)}`, fine: false };
-      }
-    }),
-  );
-  const bad = read.filter((one) => !one.fine);
-  if (bad.length === 0) return { name, state: 'ok', found: read.map((one) => one.text).join(', ') };
-  return {
-    name,
-    state: 'bad',
-    found: bad.map((one) => one.text).join('\n'),
-    advice: 'the token needs the right to read these; names in spreadsheets cannot be resolved without',
-  };
-}
 
 function reasonOf(error: unknown): string {
   if (error instanceof RunError) return [error.message, ...error.details].join('\n');

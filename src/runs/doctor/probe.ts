@@ -6,9 +6,8 @@ import { PAGE_SIZE } from '../../pipeline/match/filter.js';
 import { serviceName } from '../../service/address.js';
 import { saveBehaviour } from '../../service/known.js';
 import type { Json, ProbedBehaviour, Service, WriteAnswer } from '../../service/port.js';
-import { openService } from '../../service/service.js';
 import { HOME } from '../run/layout.js';
-import { serviceOptions } from '../run/open-service.js';
+import { withService } from '../run/open-service.js';
 import { requireService, type Settings } from '../settings.js';
 
 /**
@@ -49,12 +48,7 @@ export async function runProbe(
   const { company } = settings;
   // What is found out must have a place before records are made that cannot be removed.
   await tryFolder(settings.home, HOME);
-  const service = openService({
-    ...serviceOptions(settings, company),
-    patienceMs: Math.min(settings.patienceMs, 60_000),
-    ...(signal ? { signal } : {}),
-  });
-  try {
+  return withService(settings, { patienceMs: 60_000, signal }, async (service) => {
     const probe = new Probe(service, company, lagMs);
     await probe.asset();
     await probe.contract();
@@ -63,9 +57,7 @@ export async function runProbe(
     await makeFolder(settings.home, HOME);
     saveBehaviour(settings.home, serviceName(requireService(settings).apiUrl, company), behaviour);
     return { behaviour, findings, leftBehind };
-  } finally {
-    await service.close();
-  }
+  });
 }
 
 /** A scratch record, and how it is tried out. */

@@ -23,6 +23,35 @@ export function serviceOptions(settings: Settings, company: number): ServiceOpti
   };
 }
 
+/** Asks the service of the settings something that is no run, and closes it. A shorter patience of the settings counts. */
+export async function withService<T>(
+  settings: Settings,
+  {
+    company = settings.company,
+    patienceMs,
+    channel,
+    signal,
+  }: {
+    readonly company?: number;
+    readonly patienceMs: number;
+    readonly channel?: Channel | undefined;
+    readonly signal?: AbortSignal | undefined;
+  },
+  work: (service: Service) => Promise<T>,
+): Promise<T> {
+  const service = openService({
+    ...serviceOptions(settings, company),
+    patienceMs: Math.min(settings.patienceMs, patienceMs),
+    ...(channel && { channel }),
+    ...(signal && { signal }),
+  });
+  try {
+    return await work(service);
+  } finally {
+    await service.close();
+  }
+}
+
 export type { Channel } from '../../service/transport/channel.js';
 
 /**
@@ -114,16 +143,13 @@ export async function companyName(
   patienceMs: number,
 ): Promise<string | undefined> {
   const { company } = settings;
-  const service = openService({ ...serviceOptions(settings, company), channel, patienceMs });
-  try {
-    const record = (await service.get('company', company)) ?? (await inList(service, company));
-    return typeof record?.['name'] === 'string' ? record['name'] : undefined;
-  } catch (error) {
-    if (error instanceof RunError) return undefined;
-    throw error;
-  } finally {
-    await service.close();
-  }
+  const record = await withService(settings, { channel, patienceMs }, async (service) => {
+    return (await service.get('company', company)) ?? (await inList(service, company));
+  }).catch((error: unknown) => {
+    if (!(error instanceof RunError)) throw error;
+    return undefined;
+  });
+  return typeof record?.['name'] === 'string' ? record['name'] : undefined;
 }
 
 /** Not every service shows a company by its id. Undefined also where there is no list to look into. */
