@@ -51,7 +51,10 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
     lineage: { retries: folder.run },
     job: withoutBrakes(request.job),
     force: options.force ?? false,
-    notes: [takenUp(folder.run, rows.length), ...(notReached === 0 ? [] : [stillToDo(earlier, notReached)])],
+    notes: [
+      `A retry of the rows of the run ${folder.run} that failed or were left unknown (${rows.length}), and of no others.`,
+      ...(notReached === 0 ? [] : [stillToDo(earlier, notReached)]),
+    ],
     async makeSource(path, own) {
       // A retry of this retry goes by the same plan; a run without brakes on its plan keeps none.
       await copyFile(folder.plan, own.plan).catch((error: unknown) => {
@@ -79,7 +82,12 @@ function nothingToRetry(earlier: EarlierRun, notReached: number): RunError {
   const orphans = summary?.reconcile?.compared?.orphans_for_person ?? 0;
   const next = [
     ...(notReached > 0 ? [stillToDo(earlier, notReached)] : []),
-    ...(orphans > 0 ? [orphansNext(orphans)] : []),
+    // Each night judges them anew.
+    ...(orphans > 0
+      ? [
+          `Orphans that could not be acted on: ${orphans}. orphans.csv says why, and the next run of the job takes them up.`,
+        ]
+      : []),
   ];
   if (next.length === 0) {
     next.push(
@@ -94,24 +102,12 @@ function nothingToRetry(earlier: EarlierRun, notReached: number): RunError {
   );
 }
 
-/** What the rows of a retry are, for its reports: its totals are not those of the file. */
-function takenUp(run: string, rows: number): string {
-  return `A retry: ${rows === 1 ? 'the one row' : `the ${rows} rows`} of the run ${run} that failed or ${rows === 1 ? 'was' : 'were'} left unknown, and no others.`;
-}
-
-/** Orphans are no rows: each night judges them anew. */
-function orphansNext(orphans: number): string {
-  return orphans === 1
-    ? 'One orphan could not be acted on: orphans.csv says why, and the next run of the job takes it up.'
-    : `${orphans} orphans could not be acted on: orphans.csv says why, and the next run of the job takes them up.`;
-}
-
 function stillToDo({ folder: { run }, summary }: EarlierRun, rows: number): string {
-  const [what, them] = rows === 1 ? ['One row of the run was', 'it'] : [`${rows} rows of the run were`, 'them'];
-  if (summary?.status === 'braked') {
-    return `${what} not reached, because a brake stopped the run: its report says what to do about ${them}.`;
-  }
-  return `${what} not reached: \`rowferry runs resume ${run}\` goes on with ${them}.`;
+  const next =
+    summary?.status === 'braked'
+      ? 'A brake stopped it: its report says what to do about them.'
+      : `\`rowferry runs resume ${run}\` goes on with them.`;
+  return `Rows that the run did not reach: ${rows}. ${next}`;
 }
 
 /** Rows that ended `failed` or `unknown`, and those that were sent and have no outcome. Memory: what the store has of each. */

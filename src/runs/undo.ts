@@ -1,5 +1,6 @@
 import { numberSet } from '../compact/number-set.js';
 import { RunError } from '../model/error.js';
+import { counted } from '../model/grouped.js';
 import type { IssueCode } from '../model/issue.js';
 import { importJob, type RowsJob } from '../model/job.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
@@ -88,12 +89,10 @@ async function* undoable({ folder }: EarlierRun, notes: string[]): AsyncGenerato
     open += batch.length - known.length;
     if (known.length > 0) yield known;
   }
-  if (open > 0) {
-    const [rows, they] = open === 1 ? ['one row', 'it'] : [`${open} rows`, 'they'];
+  if (open > 0)
     notes.push(
-      `Of ${rows} of the run it is not known whether ${they} created a record (unknown in its results.csv): look in the service, or find out with \`rowferry runs retry ${folder.run}\` and undo that run, too.`,
+      `Rows of which it is not known whether they created a record (unknown in the run's results.csv): ${open}. Look in the service, or find out with \`rowferry runs retry ${folder.run}\` and undo that run, too.`,
     );
-  }
 }
 
 /** The undo from top to bottom; resumed, it goes through the same steps again. */
@@ -155,9 +154,7 @@ async function undoParts(run: Run): Promise<Parts> {
   const { settings, request, folder } = run;
   const { home } = settings;
   await run.store.flush();
-  const ids = new Set<number>();
-  for (const batch of run.rowStore.rows(`kind in ('updated', 'unchanged')`))
-    for (const { id } of batch) if (id !== undefined) ids.add(id);
+  const ids = putBackBy(run);
   let stay = 0;
   let needPerson = false;
   for (const [resource, of] of await partsOf(home, request.lineage?.undoes ?? '')) {
@@ -174,13 +171,9 @@ async function undoParts(run: Run): Promise<Parts> {
       const { updated, unchanged, total } = summary.rows;
       const done = updated + unchanged;
       stay += total - done;
-      const what = `The run created ${total === 1 ? `a ${resource}` : `${total} ${resource}s`} that its rows refer to`;
-      const said = dryRun ? 'would be retired' : 'retired';
-      const rest =
-        done < total
-          ? `; ${total - done} ${dryRun ? 'would stay' : total - done === 1 ? 'stays' : 'stay'}: ${whyLeft(summary, of)}`
-          : '.';
-      run.warn(`${what}: ${done} ${said}${rest}`);
+      const [retired, left] = dryRun ? ['to be retired', 'to stay'] : ['retired', 'left'];
+      const rest = done < total ? `, ${total - done} ${left}: ${whyLeft(summary, of)}` : '.';
+      run.warn(`${counted(total, resource)} that the run created for its rows: ${done} ${retired}${rest}`);
     } catch (error) {
       // It created nothing that is known.
       if (!(error instanceof RunError) || error.kind !== 'usage') throw error;
@@ -332,10 +325,8 @@ const LEFT: ReadonlySet<IssueCode> = new Set<IssueCode>([
 /** Records of which a part was put back need a person, and their rows do not show it. */
 function warnLeft(run: Run, { fields, records }: Left): void {
   if (fields === 0) return;
-  const what = `${fields === 1 ? 'One field' : `${fields} fields`} of ${records === 1 ? 'one record' : `${records} records`}`;
-  const [as, verb] = fields === 1 ? ['it is', 'was'] : ['they are', 'were'];
   run.warn(
-    `${what} ${run.request.dryRun ? 'would be' : verb} left as ${as}, while the rest of the record was put back: results.csv says which, and why.`,
+    `Fields that are left as they are in records that are otherwise put back: ${fields}, of ${counted(records, 'record')}. results.csv says which, and why.`,
   );
 }
 
@@ -349,12 +340,16 @@ async function beginAbsencesAnew(run: Run): Promise<void> {
   const undone = await undoneRun(settings.home, request);
   if (undone?.request.job.job.kind !== 'reconcile') return;
   const acted = RunStore.ask(undone.folder.store, actedOrphans) ?? [];
-  const back = putBackBy(run, new Set(acted.map(({ id }) => id)));
+  const all = putBackBy(run);
+  const back = new Set(acted.flatMap(({ id }) => (all.has(id) ? [id] : [])));
   if (back.size === 0) return;
   const { home } = settings;
   const { company, service, job } = undone.request;
   forgetAbsences({ home, job: jobKey(job, home), company, service }, back);
-  run.warn(`${told(back.size)} ${actedAgain(back.size, undone.request.job.job.orphans.after)}`);
+  const after = counted(undone.request.job.job.orphans.after, 'more run');
+  run.warn(
+    `Orphans that are as before the run again: ${back.size}. That they are missing from the file is counted anew: the job acts on them again after ${after}, unless they are in the file by then.`,
+  );
 }
 
 /** The run whose writes are put back; undefined where they are made again by the undo of an undo, or its folder is gone. */
@@ -372,25 +367,12 @@ async function undoneRun(
   return undefined;
 }
 
-/** Of these records: those that are as they were before the run again. */
-function putBackBy({ rowStore }: Run, ids: ReadonlySet<number>): ReadonlySet<number> {
+/** Records that are as they were before the run again. */
+function putBackBy({ rowStore }: Run): ReadonlySet<number> {
   const back = new Set<number>();
-  for (const batch of rowStore.rows(`kind in ('updated', 'unchanged')`)) {
-    for (const { id } of batch) if (id !== undefined && ids.has(id)) back.add(id);
-  }
+  for (const batch of rowStore.rows(`kind in ('updated', 'unchanged')`))
+    for (const { id } of batch) if (id !== undefined) back.add(id);
   return back;
-}
-
-function told(orphans: number): string {
-  return orphans === 1
-    ? 'One orphan is as before the run again, and that it is missing from the file is counted anew.'
-    : `${orphans} orphans are as before the run again, and that they are missing from the file is counted anew.`;
-}
-
-function actedAgain(orphans: number, after: number): string {
-  const [it, is] = orphans === 1 ? ['it', 'is'] : ['them', 'are'];
-  const when = after === 1 ? 'in its next run' : `after ${after} more runs`;
-  return `The job acts on ${it} again ${when}, unless ${it === 'it' ? 'it' : 'they'} ${is} in the file by then.`;
 }
 
 /** What records that a run created are to be given, by field as job files name it. */

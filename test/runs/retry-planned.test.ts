@@ -98,7 +98,7 @@ it('a retry of a reconciliation says what it is', async () => {
   const { summary } = await desk.retry(run);
   const n = summary.rows.total;
   expect(summary.warnings.join()).toContain(
-    `A retry: ${n === 1 ? 'the one row' : `the ${n} rows`} of the run ${run} that failed`,
+    `A retry of the rows of the run ${run} that failed or were left unknown (${n})`,
   );
   expect([summary.kind, summary.of_run]).toEqual(['reconcile', run]);
 });
@@ -109,7 +109,7 @@ describe('a run without rows to retry', () => {
     const run = await desk.reconcile(await sheet([], ROWS - 1), JOB, { ...HASTY, apply: true });
     expect(run.summary.reconcile?.compared?.orphans_for_person).toBe(1);
     const refused = desk.retry(run.summary.run);
-    await expect(refused).rejects.toThrow('the next run of the job takes it up');
+    await expect(refused).rejects.toThrow('the next run of the job takes them up');
     await expect(refused).rejects.not.toThrow('ended well');
   });
 

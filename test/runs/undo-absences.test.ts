@@ -51,7 +51,7 @@ describe('orphans that an undo put back', () => {
     const acted = await twoNights();
     const undo = await desk.undo(acted.summary.run);
     expect(stages()).toEqual(Array(RECORDS).fill('Deployed'));
-    expect(undo.summary.warnings.join()).toContain('2 orphans are as before the run again');
+    expect(undo.summary.warnings.join()).toContain('as before the run again: 2.');
     expect(undo.summary.warnings.join()).toContain('acts on them again after 2 more runs');
     expect(await orphansOf(await night('wed'))).toEqual([
       ['5', 'wait', '1'],
@@ -68,7 +68,7 @@ describe('orphans that an undo put back', () => {
     desk.sandbox.edit('asset', 6, { lifecycle_stage: 'Stock' });
     const undo = await desk.undo(acted.summary.run);
     expect(undo.outcomes.map((text) => text.split(' ')[1])).toEqual(['updated', 'conflict']);
-    expect(undo.summary.warnings.join()).toContain('One orphan is as before the run again');
+    expect(undo.summary.warnings.join()).toContain('as before the run again: 1.');
     expect(await orphansOf(await night('wed'))).toEqual([
       ['5', 'wait', '1'],
       ['6', 'act', '3'],
@@ -82,7 +82,7 @@ describe('orphans that an undo put back', () => {
     expect(stages().slice(4)).toEqual(['Retired', 'Retired']);
     expect(redone.summary.warnings.join()).not.toContain(ANEW);
     const undo = await desk.undo('last');
-    expect(undo.summary.warnings.join()).toContain('2 orphans are as before the run again');
+    expect(undo.summary.warnings.join()).toContain('as before the run again: 2.');
     expect((await orphansOf(await night('wed'))).map(([, state]) => state)).toEqual(['wait', 'wait']);
   });
 

@@ -236,7 +236,7 @@ describe('what somebody changed since', () => {
       'now has "R3", the run had set it to "R2", and before that it was "R1"',
     );
     expect(undo.summary.warnings).toContain(
-      'One field of one record was left as it is, while the rest of the record was put back: results.csv says which, and why.',
+      'Fields that are left as they are in records that are otherwise put back: 1, of 1 record. results.csv says which, and why.',
     );
     expect([undo.summary.status, undo.exitCode, undo.commits]).toEqual(['partial', 3, 1]);
     expect(storedOne(desk.sandbox, 'asset', 1)).toEqual({ ...before, room: 'R3' });
