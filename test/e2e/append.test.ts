@@ -172,7 +172,7 @@ describe('`key: none`: every row is a new record', () => {
     desk.sandbox.setFaults([]);
     const { run } = (await desk.import(path, JOB, other)).summary;
     await expect(desk.import(path, JOB, { worker })).rejects.toThrow(
-      `The run ${run}, of a worker with another data folder, appended the rows of this file`,
+      `appended by the run ${run}, which lies in the data folder of another worker`,
     );
     await expect(desk.import(path, JOB, other)).rejects.toThrow(`were appended by the run ${run}`);
     expect(names()).toEqual(['Desk']);

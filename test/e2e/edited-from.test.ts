@@ -516,7 +516,7 @@ describe('what the export wrote is not at hand', () => {
     await change(file, (rows) => [...rows, { ...rows[0], id: String(ids[1]), name: 'Ben' }]);
     const result = await run();
     expect([result.commits, one(1)['city']]).toEqual([1, 'Oslo']);
-    expect(result.summary.warnings.join()).toContain('did not write one row of the file: every cell counts');
+    expect(result.summary.warnings.join()).toContain('did not write: 1. Of them every cell counts');
     const other = await desk.export('contract', 'c.csv', { editable: true });
     await changeJob(file, (text) => text.replace(/edited_from: \S+/, `edited_from: ${other.summary.run}`));
     expect((await run()).summary.warnings.join()).toContain('which read other records (resource, company or service)');

@@ -556,7 +556,9 @@ describe('whatever a service makes of its filters, no row is written twice and n
     expect(run.summary.rows.created).toBe(5);
     expect(run.results.map(({ codes }) => codes)).toEqual(['mixed_scripts', '', '', '', 'mixed_scripts']);
     expect(run.results[0]?.['message']).toContain('"А" is U+0410');
-    expect(run.summary.warnings.join()).toContain('The keys of 2 rows have words with letters of another script');
+    expect(run.summary.warnings.join()).toContain(
+      'letters of another script that look like Latin ones (mixed_scripts): 2.',
+    );
   });
 
   it('a key in another Unicode form leaves the form that the service keeps (98)', async () => {

@@ -137,16 +137,10 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
   const { edited_from: from, resource } = job;
   const { company, service } = run.request;
   const base = await openBase(run.settings.home, from, run.folder.run, { resource, company, service });
-  if (base === 'missing') {
-    run.warn(
-      `This job was written by the export ${from}, which this data folder does not have: ${OLDER}. Look at the dry run.`,
-    );
-    return undefined;
-  }
-  if (base === 'other') {
-    run.warn(
-      `This job was written by the export ${from}, which read other records (resource, company or service): ${OLDER}. Look at the dry run.`,
-    );
+  if (typeof base === 'string') {
+    const why =
+      base === 'missing' ? 'this data folder does not have' : 'read other records (resource, company or service)';
+    run.warn(`This job was written by the export ${from}, which ${why}: ${OLDER}. Look at the dry run.`);
     return undefined;
   }
   run.closers.push(async () => base.close());
@@ -173,7 +167,7 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
     tell(): void {
       if (strange > 0)
         run.warn(
-          `The export ${from}, which wrote this job, did not write ${strange === 1 ? 'one row' : `${strange} rows`} of the file: ${OLDER}. Look at the dry run.`,
+          `Rows of the file that the export ${from}, which wrote this job, did not write: ${strange}. Of them ${OLDER}. Look at the dry run.`,
         );
     },
   };

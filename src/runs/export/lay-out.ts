@@ -280,10 +280,8 @@ function warnOfNameless(run: ExportRun, list: Records): void {
   let named = 0;
   for (const _ of list.ids()) named++;
   const nameless = list.records - named;
-  if (nameless <= 0) return;
-  run.warn(
-    nameless === 1
-      ? 'One record came without an id that can be used. It is the last in the file, as the service sent it.'
-      : `${nameless} records came without an id that can be used. They are the last in the file, as the service sent them.`,
-  );
+  if (nameless > 0)
+    run.warn(
+      `Records that came without an id that can be used: ${nameless}. They are the last in the file, as the service sent them.`,
+    );
 }

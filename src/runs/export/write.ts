@@ -95,7 +95,7 @@ function warnOfShortened(run: ExportRun, { shortened }: WrittenTable): void {
   const { cells, first } = shortened;
   const places = first.map(({ sheet, cell, heading }) => `${sheet}!${cell} ${heading}`).join(', ');
   run.warn(
-    `${cells === 1 ? 'One text is' : `${cells} texts are`} longer than the 32,767 characters that a cell of a workbook can hold and ${cells === 1 ? 'was' : 'were'} cut: ${places}${cells > first.length ? ' and others' : ''}. ` +
+    `Texts longer than the 32,767 characters that a cell of a workbook can hold, which were cut: ${cells} (${places}${cells > first.length ? ' and others' : ''}). ` +
       'Export as CSV or NDJSON to have them whole.',
   );
 }

@@ -7,7 +7,7 @@ import { RunError } from '../../model/error.js';
 import { inHome } from '../../store/home.js';
 import type { Database } from '../../store/sqlite.js';
 import { jobKey, runFolder } from '../run/layout.js';
-import { readRun } from '../run/list.js';
+import { isOpen, readRun } from '../run/list.js';
 import type { Run } from '../run/run.js';
 
 /** Files whose rows were appended: nothing in the service tells that they were, so it is remembered here. Contract, section 4. */
@@ -85,29 +85,14 @@ async function contentHash({ folder, request }: Run): Promise<string> {
 }
 
 async function refusal(home: string, run: string): Promise<RunError> {
-  const isHere = existsSync(runFolder(home, run).request);
-  const { status } = isHere ? await readRun(home, run) : { status: 'elsewhere' };
-  if (status === 'running') {
-    return new RunError('usage', `The run ${run} is appending the rows of this file at this moment. Nothing was sent.`);
-  }
-  if (status === 'unfinished' || status === 'interrupted' || status === 'failed') {
-    return new RunError(
-      'usage',
-      `The run ${run} began to append the rows of this file, and is ${status}. Nothing was sent. Go on with it: rowferry runs resume ${run}`,
-    );
-  }
-  if (status === 'elsewhere') {
-    return new RunError(
-      'usage',
-      `The run ${run}, of a worker with another data folder, appended the rows of this file or began to. Nothing was sent. Look at that run where it lies. If the rows are meant once more, say \`repeat: true\` in the job.`,
-    );
-  }
-  const rest =
-    status === 'partial'
-      ? ` What it could not append is in its rejected file; \`rowferry runs retry ${run}\` takes up the rows that failed.`
-      : '';
+  const entry = existsSync(runFolder(home, run).request) ? await readRun(home, run) : undefined;
+  const status = entry ? `is ${entry.status}` : 'lies in the data folder of another worker';
+  const next =
+    entry && isOpen(entry)
+      ? `Go on with it: rowferry runs resume ${run}`
+      : 'If they are meant once more, say `repeat: true` in the job.';
   return new RunError(
     'usage',
-    `The rows of this file were appended by the run ${run}: they would all be there twice. Nothing was sent.${rest} If that is meant, say \`repeat: true\` in the job.`,
+    `The rows of this file were appended by the run ${run}, which ${status}: they would all be there twice. Nothing was sent. ${next}`,
   );
 }

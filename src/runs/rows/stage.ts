@@ -119,7 +119,12 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
     }
   });
   edited?.tell();
-  if (noRecords > 0) run.warn(skippedText(skipped, noRecords));
+  if (noRecords > 0) {
+    const named = skipped.join(', ') + (noRecords > skipped.length ? ` and ${noRecords - skipped.length} more` : '');
+    run.warn(
+      `Rows that look like totals or notes and are skipped as no records: ${named}. results.csv has the reasons. If they are records, state \`source: { footer: keep }\` in the job.`,
+    );
+  }
   mapping.remarks().forEach(run.warn);
   reached('staged');
   const facts = take && { facts: take.facts() };
@@ -132,15 +137,6 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
     ...(compared ? { stands: compared.stands } : {}),
     ...(edited ? { edited } : {}),
   };
-}
-
-function skippedText(rows: readonly number[], count: number): string {
-  const one = count === 1;
-  const named = rows.join(', ') + (count > rows.length ? ` and ${count - rows.length} more` : '');
-  return (
-    `${one ? 'Row' : 'Rows'} ${named} ${one ? 'looks' : 'look'} like totals or notes and ${one ? 'is' : 'are'} skipped as no records; results.csv has the reasons. ` +
-    `If ${one ? 'it is one' : 'they are records'}, state \`source: { footer: keep }\` in the job.`
-  );
 }
 
 /** A file that lacks most headings of the job is another job's: one fault, and whose it may be. */
@@ -254,7 +250,7 @@ function resolving(
     facts() {
       if (mixed > 0)
         run.warn(
-          `${mixed === 1 ? 'The key of one row has a word' : `The keys of ${mixed} rows have words`} with letters of another script that look like Latin ones (mixed_scripts): see that they are meant.`,
+          `Rows whose key has a word with letters of another script that look like Latin ones (mixed_scripts): ${mixed}. See that they are meant.`,
         );
       const depth = depths(after);
       let waves = 1;

@@ -100,7 +100,7 @@ describe('records without an id that can be used', () => {
     ]);
     expect(summary).toMatchObject({ status: 'partial', consistency: 'partial', records: 5 });
     expect(exitCode).toBe(3);
-    expect(summary.warnings.join(' ')).toContain('2 records came without an id that can be used. They are the last');
+    expect(summary.warnings.join(' ')).toContain('came without an id that can be used: 2. They are the last');
     expect(summary.warnings.join(' ')).toContain('held still');
   });
 
