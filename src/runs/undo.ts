@@ -12,6 +12,7 @@ import type { LoadedJob } from './job-file.js';
 import { forgetAbsences } from './reconcile/nights.js';
 import { actedOrphans } from './reconcile/orphans.js';
 import { type Connection, connect } from './rows/connect.js';
+import { loadCustomFields } from './rows/lexicon.js';
 import { type Matched, matchRows } from './rows/match.js';
 import { oneWriter } from './rows/one-writer.js';
 import { planRows } from './rows/plan.js';
@@ -256,7 +257,7 @@ async function resolved(
   retirement: Retirement | undefined,
 ): Promise<Resolved> {
   const { lexicon, service, known, readAll } = connection;
-  await Promise.all([templates && lexicon.loadTemplates(), forms && lexicon.loadForms()]);
+  await loadCustomFields({ templates, forms }, lexicon);
   const names = new NameCollector();
   if (retirement) names.add({ ref: { row: 1 }, set: retirement.fields, issues: [] });
   const directory = await loadDirectory(names.names, { service, known, readAll });

@@ -3,11 +3,11 @@ import { exportColumns } from '../../export/columns.js';
 import { type Condition, conditionOn, describe, type Problem } from '../../export/filter.js';
 import { columnOf, fieldNamed, type Naming } from '../../export/names.js';
 import { RunError } from '../../model/error.js';
-import { customFieldName, type ReconcileJob } from '../../model/job.js';
+import type { ReconcileJob } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
 import type { Lexicon, ResourceName } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
-import type { RunLexicon } from '../rows/lexicon.js';
+import { customFieldsIn, loadCustomFields, type RunLexicon } from '../rows/lexicon.js';
 
 /** Which records of the service a job's file is about; the others are none of its orphans. Contract, section 4. */
 export interface Scope {
@@ -29,8 +29,7 @@ export async function openScope(
 ): Promise<Scope | undefined> {
   const names = Object.keys(scope);
   if (names.length === 0) return undefined;
-  const kinds = new Set(names.map((name) => customFieldName(name)?.kind));
-  await Promise.all([kinds.has('template') && lexicon.loadTemplates(), kinds.has('form') && lexicon.loadForms()]);
+  await loadCustomFields(customFieldsIn(names), lexicon);
   const read = readScope(scope, scopeNaming(resource, lexicon));
   if (read.problems.length > 0) {
     throw new RunError('usage', 'The scope of the job cannot be used. Nothing was sent.', read.problems);

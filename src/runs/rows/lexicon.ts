@@ -1,4 +1,6 @@
+import { customFieldName } from '../../model/job.js';
 import { parseJson, stringifyBody } from '../../model/json.js';
+import type { Catalogue } from '../../pipeline/map/targets.js';
 import type { ReadAll } from '../../pipeline/match/match.js';
 import type { Directory } from '../../pipeline/resolve/directory.js';
 import { findCountry } from '../../resources/countries.js';
@@ -63,6 +65,21 @@ export function runLexicon(known: KnownIds, readAll: ReadAll): RunLexicon {
     idOf: (target, name) => idOf(target, name, known),
     nameOf: (target, id) => directory?.nameOf(target, id),
   };
+}
+
+/** The custom field templates and forms of the service, as far as they are wanted. */
+export async function loadCustomFields(
+  wanted: { readonly templates: boolean; readonly forms: boolean },
+  lexicon: RunLexicon,
+): Promise<Catalogue> {
+  await Promise.all([wanted.templates && lexicon.loadTemplates(), wanted.forms && lexicon.loadForms()]);
+  return { templates: lexicon.templates, forms: lexicon.forms };
+}
+
+/** Which of them names of fields mean. */
+export function customFieldsIn(names: Iterable<string>): { readonly templates: boolean; readonly forms: boolean } {
+  const kinds = new Set([...names].map((name) => customFieldName(name)?.kind));
+  return { templates: kinds.has('template'), forms: kinds.has('form') };
 }
 
 function idOf(target: ReferenceTarget, name: string, known: KnownIds): number | undefined {

@@ -11,6 +11,7 @@ import type { Readable, Snapshot } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import type { Run } from '../run/run.js';
 import { learnNames } from './connect.js';
+import { loadCustomFields } from './lexicon.js';
 import { restOfWindow } from './one-writer.js';
 import type { Resolved } from './stage.js';
 
@@ -75,7 +76,7 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
   run.progress('looking up', run.rows);
   const conclude = async (): Promise<Matched> => {
     // Records that hold custom fields can be written whole only where the ids of these fields are known.
-    await Promise.all([templates && lexicon.loadTemplates(), forms && lexicon.loadForms()]);
+    await loadCustomFields({ templates, forms }, lexicon);
     const habits = survey.conclude(lexicon);
     lexicon.useHabits(habits);
     warnUnclear(habits, run);

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { type NumberSet, numberSet } from '../../compact/number-set.js';
 import { RunError } from '../../model/error.js';
-import { customFieldName, type RowsJob } from '../../model/job.js';
+import type { RowsJob } from '../../model/job.js';
 import type { SheetRow } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
 import { type Fields, normaliseKey } from '../../model/value.js';
@@ -30,6 +30,7 @@ import { checkJobFile, jobFiles, jobNameOf } from '../job-file.js';
 import type { Run } from '../run/run.js';
 import type { Connection } from './connect.js';
 import { openKeyBook } from './key-book.js';
+import { customFieldsIn, loadCustomFields } from './lexicon.js';
 import { filling, type RowWriter, rowWriter, storedRows } from './row-files.js';
 
 export interface Staged extends Connection {
@@ -266,15 +267,9 @@ function decidedByValues({ key, issues, duplicateOf, after }: ResolvedRow): bool
 }
 
 /** What a job is fitted to: its file, and the custom fields that it names. */
-export async function mappingInput(
-  job: RowsJob,
-  source: OpenSource,
-  { spec, lexicon }: Connection,
-): Promise<MappingInput> {
-  const custom = usesCustomFields(job);
-  await Promise.all([custom.templates && lexicon.loadTemplates(), custom.forms && lexicon.loadForms()]);
-  const { templates, forms } = lexicon;
-  return { job, meta: source.meta, spec, catalogue: { templates, forms }, sample: await sample(source) };
+async function mappingInput(job: RowsJob, source: OpenSource, { spec, lexicon }: Connection): Promise<MappingInput> {
+  const catalogue = await loadCustomFields(usesCustomFields(job), lexicon);
+  return { job, meta: source.meta, spec, catalogue, sample: await sample(source) };
 }
 
 async function sample(source: OpenSource): Promise<readonly SheetRow[]> {
@@ -330,9 +325,7 @@ export async function resolveJobValues(
   job: RowsJob,
   { spec, lexicon, service, known, readAll }: Connection,
 ): Promise<JobValues> {
-  const kinds = new Set(Object.keys(given).map((name) => customFieldName(name)?.kind));
-  await Promise.all([kinds.has('template') && lexicon.loadTemplates(), kinds.has('form') && lexicon.loadForms()]);
-  const catalogue = { templates: lexicon.templates, forms: lexicon.forms };
+  const catalogue = await loadCustomFields(customFieldsIn(Object.keys(given)), lexicon);
   const problems: string[] = [];
   const set: Record<string, StagedValue> = {};
   const specs = new Map<string, FieldSpec>();

@@ -128,9 +128,10 @@ export async function conclude(
       // The disk failed: that was said.
     }
     await letGo(run, stopped);
-    // What can be made again from the private copy; of a run that stopped it stays, to be looked at, and of a rehearsal its rows.
+    // What can be made again from the private copy; of a run that stopped it stays, to be looked at. The rows of a rehearsal stay,
+    // and what records were created from: an undo asks for it.
     const { staged, resolved, keys, snapshot } = run.folder;
-    const temporary = [staged, keys, snapshot, ...(run.request.dryRun ? [] : [resolved])];
+    const temporary = [staged, keys, snapshot, ...(run.request.dryRun || run.tally.created > 0 ? [] : [resolved])];
     if (finished) for (const path of temporary) await rm(path, { force: true });
   }
 }

@@ -126,7 +126,7 @@ async function joined(
 const isCodePage = (encoding: string | null): encoding is string => encoding !== null && !encoding.startsWith('utf-');
 
 /** The table of a run that has ended, as it was read then. Rejects where it cannot be read any more. */
-export async function tableOf(home: string, run: string, times = MOST_TIMES): Promise<Earlier> {
+async function tableOf(home: string, run: string, times = MOST_TIMES): Promise<Earlier> {
   const folder = runFolder(home, run);
   const { source = '', job } = askedOf(folder);
   if (!job || !('match' in job.job)) throw new RunError('failed', `The run ${run} had no file.`);

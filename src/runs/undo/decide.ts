@@ -121,14 +121,18 @@ async function decideRecord(record: WrittenRecord, context: Context): Promise<De
 async function decideCreated(record: WrittenRecord, context: Context): Promise<Decision> {
   const { matched, options, retirement, run } = context;
   const { name } = matched.spec;
-  const made = retirement?.records.get(record.row);
-  if (!retirement || !made) {
+  if (!retirement) {
     const undone = run.request.lineage?.undoes ?? '';
     const key = undone.includes('.')
       ? '`references: { missing: create, retire: { FIELD: VALUE } }`'
       : '`retire: { FIELD: VALUE }`';
     const message = `The run created this ${name}; the service has no delete, and the job names no values that retire a record. Undo it again with such values, for instance \`rowferry runs undo ${undone} --retire FIELD=VALUE\`; for later runs add ${key} to the job.`;
     return end(record, 'invalid', [fault('no_retire_values', message)], record.id);
+  }
+  const made = retirement.records.get(record.row);
+  if (!made) {
+    const message = `What the run gave to this ${name}, which it created, is not in its folder any more, so that what somebody changed since cannot be told. It is left as it is; look at it in the service.`;
+    return end(record, 'invalid', [fault('old_value_unknown', message)], record.id);
   }
   const ids = record.id === undefined ? (made.ids ?? []) : [record.id];
   const [id, second] = ids;
