@@ -67,7 +67,7 @@ export async function runToApprove(wanted: string, settings: Settings): Promise<
       'it was itself to carry out an approved plan, and the records had changed. Run the file again and look at the new plan.',
     );
   }
-  await assertNotPruned(folder);
+  assertNotPruned(folder);
   if (summary && status === 'braked' && brakeStop(summary) === 'refusals') {
     throw refuse('what the service refused stopped it while it was writing. Put that right, and run the file again.');
   }
@@ -86,7 +86,7 @@ async function assertNotYet(folder: RunFolder, home: string, refuse: (why: strin
   const text = await readFile(markerOf(folder), 'utf8').catch(() => undefined);
   if (text === undefined) return;
   const { run, by } = JSON.parse(text) as { run: string; by: string };
-  const begun = await readRequest(runFolder(home, run));
+  const begun = readRequest(runFolder(home, run));
   if (!begun) return;
   const entry = await readRun(home, run);
   const { status } = entry;

@@ -95,7 +95,7 @@ async function neededRuns(
   for (const entry of entries) {
     const { run, kind, status, dry_run: dryRun } = entry;
     const why = await whyOpen(home, entry);
-    const request = kind === 'export' ? undefined : await readRequest(runFolder(home, run)).catch(() => undefined);
+    const request = kind === 'export' ? undefined : readRequest(runFolder(home, run));
     if (why !== undefined) {
       needed.set(run, why);
       for (const other of [entry.of_run, editedFrom(request)])

@@ -18,8 +18,8 @@ export async function resumeRun(wanted: string, context: RunContext): Promise<Ru
   const id = await findRun(context.settings.home, wanted, isOpen);
   const folder = runFolder(context.settings.home, id);
   // Of one that was killed before it noted its request whoever takes it up says so.
-  const kind: string | undefined = (await readRequest(folder))?.kind;
-  if (kind !== 'export') await assertNotPruned(folder);
+  const kind: string | undefined = readRequest(folder)?.kind;
+  if (kind !== 'export') assertNotPruned(folder);
   if (kind === 'export') return resumeExport(id, context);
   const run = await reopenRun(id, context);
   if (kind === 'reconcile') return carryOutReconcile(run);

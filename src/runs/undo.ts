@@ -69,7 +69,7 @@ async function openUndo(wanted: string, options: UndoOptions, context: RunContex
     makeSource: async (path: string, folder: Run['folder']) => {
       const { rows, sha256 } = await writeUndoRows(path, folder, undoable(earlier, notes));
       if (rows > 0) return { sha256 };
-      const parts = (await partsOf(context.settings.home, earlier.folder.run)).map(
+      const parts = partsOf(context.settings.home, earlier.folder.run).map(
         ([resource, id]) =>
           `what it created as ${resource}s for its rows is undone by itself: rowferry runs undo ${id}`,
       );
@@ -145,7 +145,7 @@ interface Apart {
 async function writtenBy(folder: RunFolder): Promise<Apart> {
   const ids = new Set<number>();
   for (const batch of whatWasWritten(folder.store)) for (const { id } of batch) if (id !== undefined) ids.add(id);
-  return { resource: (await readRequest(folder))?.job.job.resource, ids };
+  return { resource: readRequest(folder)?.job.job.resource, ids };
 }
 
 /**
@@ -158,10 +158,10 @@ async function undoParts(run: Run): Promise<Parts> {
   const ids = putBackBy(run);
   let stay = 0;
   let needPerson = false;
-  for (const [resource, of] of await partsOf(home, request.lineage?.undoes ?? '')) {
+  for (const [resource, of] of partsOf(home, request.lineage?.undoes ?? '')) {
     const id = partOfRun(folder.run, resource);
     const { dryRun, force, concurrency } = request;
-    const begun = await readRequest(runFolder(home, id));
+    const begun = readRequest(runFolder(home, id));
     try {
       const part = begun
         ? await reopenRun(id, contextOf(run))
@@ -361,7 +361,7 @@ async function undoneRun(
   let id = lineage?.undoes;
   for (let undone = true; id !== undefined; undone = !undone) {
     const folder = runFolder(home, id);
-    const request = await readRequest(folder);
+    const request = readRequest(folder);
     if (request?.kind !== 'undo') return request && undone ? { folder, request } : undefined;
     id = request.lineage?.undoes;
   }

@@ -107,7 +107,7 @@ export class RunFinder {
     const { home } = this.parts.settings;
     const base = entry ? runOf(entry) : job && queuedRun(job, found.status);
     if (!base) throw new Error(`nothing is known of ${id}`);
-    const request = entry && (await readRequest(runFolder(home, id)));
+    const request = entry && readRequest(runFolder(home, id));
     const own = entry && (await readRunSummary(home, id));
     const told = job ? queueView(job, state) : { summary: null, reason: null };
     const ended = isAtWork(found) ? null : ((own as unknown as Record<string, unknown>) ?? told.summary);
@@ -168,7 +168,7 @@ export class RunFinder {
     }
     if (!entry && job?.returnvalue) refuse(GONE);
     if (!entry) return refuse(settings.queueUrl === undefined ? UNBEGUN : ELSEWHERE);
-    const wasBegun = (await readRequest(runFolder(settings.home, id))) !== undefined;
+    const wasBegun = readRequest(runFolder(settings.home, id)) !== undefined;
     if (!wasBegun && !(verb === 'resume' && stoppedTicket(settings.home, id))) refuse(UNBEGUN);
     if (verb === 'resume') return isOpen(entry) ? undefined : refuse('It came to its end.');
     if (verb === 'approve') return void (await runToApprove(id, settings));

@@ -39,10 +39,13 @@ export function runOperations(parts: ApiParts): Operation[] {
   const withRows = async (id: string) => {
     const found = await here(id);
     const folder = runFolder(settings.home, found.id);
-    if (found.entry && found.entry.kind !== 'export' && !existsSync(folder.store) && (await readRequest(folder)))
-      await assertNotPruned(folder).catch((error: Error) => {
-        throw new Fault(409, error.message);
-      });
+    if (found.entry && found.entry.kind !== 'export' && !existsSync(folder.store) && readRequest(folder)) {
+      try {
+        assertNotPruned(folder);
+      } catch (error) {
+        throw new Fault(409, (error as Error).message);
+      }
+    }
     return found;
   };
   return [

@@ -11,6 +11,7 @@ import { storedRow } from '../../runs/rows/row-files.js';
 import { overlayOf } from '../../runs/run/corrections.js';
 import { readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
+
 import type { Summary } from '../../runs/run/present.js';
 import { brakesOf } from '../../runs/run/present.js';
 import type { StoredRequest } from '../../runs/run/run.js';
@@ -193,7 +194,7 @@ export class RunRows {
 
   /** What it writes, or would; undefined where the run has no rows. */
   async plan(run: FoundRun, summary: Summary | undefined): Promise<Told<Plan> | undefined> {
-    const request = await readRequest(this.folder(run));
+    const request = readRequest(this.folder(run));
     if (!request?.job || !existsSync(this.folder(run).store)) return undefined;
     const { so, ended } = this.over(run, 'plan', new Planned(), async (store, planned) => {
       // Of most rows only their number is told; the others say which fields they change.
@@ -256,7 +257,7 @@ export class RunRows {
   /** The file of a run, as far as it is still there. */
   private async table(run: FoundRun, store: RunStore | undefined) {
     const folder = this.folder(run);
-    const request: StoredRequest | undefined = run.entry && (await readRequest(folder));
+    const request: StoredRequest | undefined = run.entry && readRequest(folder);
     if (!request?.source) return undefined;
     const file = path.join(folder.dir, 'work', request.source);
     if (!existsSync(file)) return undefined;

@@ -22,6 +22,7 @@ import { reached } from '../../trace/milestones.js';
 import type { RunContext } from '../run/context.js';
 import { readRequest } from '../run/earlier-run.js';
 import { partOfRun, runFolder } from '../run/layout.js';
+
 import { openRun, type Run, reopenRun } from '../run/run.js';
 import { countsWith } from './connect.js';
 import type { Staged } from './stage.js';
@@ -252,7 +253,7 @@ async function createAll(
   run.info(
     `Creating ${missing.length === 1 ? `the ${resource}` : `${missing.length} ${resource}s`} that rows refer to (${id}).`,
   );
-  const part = (await readRequest(runFolder(settings.home, id)))
+  const part = readRequest(runFolder(settings.home, id))
     ? await reopenRun(id, contextOf(run))
     : await openRun(
         {
@@ -350,11 +351,9 @@ export function toldReferences(run: Run): readonly ReferencesFound[] {
 }
 
 /** Runs inside a run that created what its rows refer to, or undid that. */
-export async function partsOf(home: string, run: string): Promise<readonly (readonly [Creatable, string])[]> {
-  const parts: (readonly [Creatable, string])[] = [];
-  for (const resource of CREATABLE) {
+export function partsOf(home: string, run: string): readonly (readonly [Creatable, string])[] {
+  return CREATABLE.flatMap((resource) => {
     const id = partOfRun(run, resource);
-    if (await readRequest(runFolder(home, id))) parts.push([resource, id]);
-  }
-  return parts;
+    return readRequest(runFolder(home, id)) ? [[resource, id] as const] : [];
+  });
 }

@@ -1,12 +1,13 @@
-import { readFile, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyPrivately } from '../../files/safe-write.js';
 import { RunError } from '../../model/error.js';
 import type { Summary } from '../../report/summary.js';
 import { requireService, type Settings } from '../settings.js';
 import { type RunFolder, runFolder } from './layout.js';
-import { findRun, type RunEntry, readRun, readRunSummary } from './list.js';
+import { findRun, type RunEntry, readRun, readRunSummary, readStored } from './list.js';
 import type { ImportRequest, StoredRequest } from './run.js';
+import { whyNotHere } from './shell.js';
 
 /** What a run that takes up another one may be told. */
 export interface AgainOptions {
@@ -43,15 +44,10 @@ export async function runAtRest(
   const run = await findRun(home, wanted, fits);
   const folder = runFolder(home, run);
   const refuse = (why: string) => new RunError('usage', `The run ${run} cannot be ${done}: ${why}`);
-  const request = await readRequest(folder);
+  const request = readRequest(folder);
   if (!request) throw refuse('it ended before its file was taken over, and nothing was sent.');
-  if (request.v !== 1) throw refuse('it was begun by a newer version of rowferry. Use that version.');
-  const { apiUrl } = requireService(settings);
-  if (request.service !== apiUrl) {
-    throw refuse(
-      `it was begun for ${request.service}, and the settings name ${apiUrl}. Set ROWFERRY_API_URL to the first.`,
-    );
-  }
+  const why = whyNotHere(request, requireService(settings).apiUrl);
+  if (why !== undefined) throw refuse(why);
   const { status } = await readRun(home, run);
   if (status === 'running') throw refuse('a process is at work on it. Wait for it to end, or end it first.');
   return { folder, request, status, summary: await readRunSummary(home, run), refuse };
@@ -82,7 +78,7 @@ export async function earlierRun(wanted: string, command: 'undo' | 'retry', sett
       `it ended without its reports. Finish it with \`rowferry runs resume ${folder.run}\`, then \`rowferry runs ${command} ${folder.run}\`.`,
     );
   }
-  await assertNotPruned(folder);
+  assertNotPruned(folder);
   return found;
 }
 
@@ -107,16 +103,12 @@ export function withFileOf(
   };
 }
 
-/** What a run was asked to do; undefined where it ended before it noted that. */
-export async function readRequest(folder: RunFolder): Promise<StoredRequest | undefined> {
-  const text = await readFile(folder.request, 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as StoredRequest);
-}
+/** What a run of rows was asked to do; undefined where it ended before it noted that. */
+export const readRequest = (folder: RunFolder): StoredRequest | undefined => readStored<StoredRequest>(folder);
 
 /** @throws RunError `usage` where of a run that has ended only the summary is left. */
-export async function assertNotPruned(folder: RunFolder): Promise<void> {
-  const isThere = async (path: string) => (await stat(path).catch(() => undefined)) !== undefined;
-  if ((await isThere(folder.store)) || !(await isThere(join(folder.dir, 'summary.json')))) return;
+export function assertNotPruned(folder: RunFolder): void {
+  if (existsSync(folder.store) || !existsSync(join(folder.dir, 'summary.json'))) return;
   throw new RunError(
     'usage',
     `Of the run ${folder.run} only the summary is left: its rows were removed by \`rowferry runs prune\` or ROWFERRY_KEEP_DAYS. It cannot be resumed, retried, undone or approved any more; to have its rows written, import the file again.`,

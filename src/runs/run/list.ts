@@ -121,6 +121,9 @@ export interface Asked {
   };
 }
 
+/** What a run was asked to do, as `run.json` keeps it; undefined where it ended before it noted that. */
+export const readStored = <R>({ request }: RunFolder): R | undefined => readJson(request) as R | undefined;
+
 /** What is known of one run, also of one that was killed. */
 export async function readRun(home: string, run: string): Promise<RunEntry> {
   const folder = runFolder(home, run);
@@ -147,7 +150,7 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
   };
 }
 
-export const askedOf = ({ request }: RunFolder): Asked => (readJson(request) as Asked | undefined) ?? {};
+export const askedOf = (folder: RunFolder): Asked => readStored<Asked>(folder) ?? {};
 
 /** Several runs may have been told to put their reports into one folder: there lie those of the last. */
 async function ownSummary(

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../files/make-folder.js';
 import { removeUnfinished, writeSafely } from '../../files/safe-write.js';
@@ -12,7 +12,7 @@ import { reached } from '../../trace/milestones.js';
 import { requireService, type Settings } from '../settings.js';
 import type { Log, Progress, RunContext, WorkerContext } from './context.js';
 import { HOME, type RunFolder, runFolder } from './layout.js';
-import { findRun, freshRunId } from './list.js';
+import { findRun, freshRunId, readStored } from './list.js';
 import { LockHeld, takeLock } from './lock.js';
 
 /** Settings of a run that talks to the service. */
@@ -110,28 +110,23 @@ export async function beginRun<R extends StoredRun, T>(
 export async function keptRun<R extends StoredRun>(wanted: string, context: RunContext): Promise<Kept<R>> {
   const settings = serviceSettings(context);
   const folder = runFolder(settings.home, await findRun(settings.home, wanted));
-  const text = await readFile(folder.request, 'utf8').catch((error: unknown) => {
+  const request = readStored<R>(folder);
+  if (!request) {
     throw new RunError(
       'failed',
       `The run ${folder.run} ended before its file was taken over: nothing was sent. Import the file again.`,
-      [],
-      { cause: error },
-    );
-  });
-  const request = JSON.parse(text) as R;
-  if (request.v !== 1) {
-    throw new RunError(
-      'failed',
-      `The run ${folder.run} was begun by a newer version of rowferry; continue it with that version.`,
     );
   }
-  if (request.service !== settings.apiUrl) {
-    throw new RunError(
-      'usage',
-      `The run ${folder.run} was begun against ${request.service}; the settings name ${settings.apiUrl}. Set ROWFERRY_API_URL to the first to continue it.`,
-    );
-  }
+  const why = whyNotHere(request, settings.apiUrl);
+  if (why !== undefined) throw new RunError('usage', `The run ${folder.run} cannot be continued: ${why}`);
   return { folder, request, settings };
+}
+
+/** Why a run cannot be taken up with this version, or with these settings; undefined where it can. */
+export function whyNotHere({ v, service }: StoredRun, apiUrl: string): string | undefined {
+  if (v !== 1) return 'it was begun by a newer version of rowferry. Use that version.';
+  if (service === apiUrl) return undefined;
+  return `it was begun for ${service}, and the settings name ${apiUrl}. Set ROWFERRY_API_URL to the first.`;
 }
 
 function serviceSettings({ settings }: RunContext): ServiceSettings {

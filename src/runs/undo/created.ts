@@ -11,6 +11,7 @@ import { loadCustomFields } from '../rows/lexicon.js';
 import { storedRows } from '../rows/row-files.js';
 import { readRequest } from '../run/earlier-run.js';
 import { type RunFolder, runFolder } from '../run/layout.js';
+
 import type { Run } from '../run/run.js';
 
 /** A record that the run created, as its file made it. */
@@ -76,7 +77,7 @@ async function lookUp(
   { spec, service, lexicon, readAll }: Connection,
   folder: RunFolder,
 ): Promise<(readonly [row: number, ids: readonly number[]])[]> {
-  const job = (await readRequest(folder))?.job.job ?? run.job;
+  const job = readRequest(folder)?.job.job ?? run.job;
   const catalogue = await loadCustomFields(usesCustomFields(job), lexicon);
   const key = job.match.key.map((name) => {
     const target = findTarget(name, job, spec, catalogue);

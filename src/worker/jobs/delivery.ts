@@ -494,7 +494,7 @@ function deathText(deaths: number, kind: JobKind): string {
 
 /** The job of a run that takes rows, as it was begun. */
 async function storedJob(home: string, run: string): Promise<RowsJob | undefined> {
-  const { job } = (await readRequest(runFolder(home, run)))?.job ?? {};
+  const { job } = readRequest(runFolder(home, run))?.job ?? {};
   return job && 'match' in job ? job : undefined;
 }
 
