@@ -1,5 +1,5 @@
 import { lstat } from 'node:fs/promises';
-import { basename, isAbsolute, relative } from 'node:path';
+import { basename } from 'node:path';
 import { openSource } from '../files/open.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
@@ -17,6 +17,7 @@ import { checkJobText, problemLine } from './job-file.js';
 import { learnNames } from './rows/connect.js';
 import { openLists } from './rows/lexicon.js';
 import { type Channel, withService } from './run/open-service.js';
+import { nearPath } from './run/present.js';
 import { customColumns, readCatalogue } from './service-names.js';
 import type { Settings } from './settings.js';
 
@@ -76,7 +77,8 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
   const suggested = await suggestJob(spec, source, written ? undefined : ask, written);
   const suggestion = { ...suggested, warnings: [...suggested.warnings, ...notes] };
   const reason = whyNothing(suggestion, source.meta.sheet);
-  const names = { file: named(file, request.cwd), job: output === undefined ? 'JOB.yaml' : named(output, request.cwd) };
+  const named = (path: string) => (request.cwd === undefined ? basename(path) : nearPath(path, request.cwd));
+  const names = { file: named(file), job: output === undefined ? 'JOB.yaml' : named(output) };
   const job = written ? edited.text : jobText(suggestion, source.meta, names);
   assertFit(job);
   if (output !== undefined) await writeSafely(output, (write) => write(job));
@@ -181,13 +183,6 @@ function askService(spec: ResourceSpec, settings: Settings, notes: string[], cha
 
 /** An import has more patience with a service that does not answer. */
 const PATIENCE_MS = 5_000;
-
-/** The path as it works from the working folder, short where it lies below. */
-function named(path: string, cwd: string | undefined): string {
-  if (cwd === undefined) return basename(path);
-  const near = relative(cwd, path);
-  return near.startsWith('..') || isAbsolute(near) ? path : near;
-}
 
 async function refuseExisting(output: string): Promise<void> {
   const there = await lstat(output).catch(() => undefined);

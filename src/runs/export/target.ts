@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, lstat, open, realpath, stat } from 'node:fs/promises';
+import { access, lstat, open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { EDITABLE_MARK } from '../../export/editable.js';
 import { makeFolder } from '../../files/make-folder.js';
@@ -18,16 +18,24 @@ export function jobFileBeside(target: string): string {
 }
 
 /**
- * The file to write, once it is known that it can be written and before the service is asked for anything. `follow`: a
- * link is followed, and the file that it leads to is written. Throws `RunError('usage')` for a name that is no format, and
- * `RunError('failed')` for a place that cannot be written.
+ * Finds out that the file can be written, before the service is asked for anything. `byHand`: a link is refused, where a worker
+ * replaces it. Throws `RunError('usage')` for a name that is no format, and `RunError('failed')` for a place that cannot be
+ * written.
  */
-export async function checkTarget(request: ExportRequest, { follow }: { follow: boolean }): Promise<string> {
-  const { editable, resource } = request;
-  tableFormat(request.target);
-  if (request.makeFolder) await makeFolder(dirname(request.target), OUTPUT);
-  const target = follow ? await behindLinks(request.target) : request.target;
-  checkName(target);
+export async function checkTarget(request: ExportRequest, { byHand }: { byHand: boolean }): Promise<void> {
+  const { editable, resource, target } = request;
+  tableFormat(target);
+  if (request.makeFolder) await makeFolder(dirname(target), OUTPUT);
+  if (byHand && (await lstat(target).catch(() => undefined))?.isSymbolicLink()) {
+    throw new RunError('usage', `${target}: this is a link. Name the file that it leads to with -o.`);
+  }
+  // Bytes on Linux, characters elsewhere, of which there are no more.
+  if (Buffer.byteLength(basename(target)) > LONGEST_NAME - LONGER_NAME) {
+    throw new RunError(
+      'usage',
+      `${target}: the name is too long: while the file grows it has a longer one. Name a shorter one.`,
+    );
+  }
   await checkFolder(target);
   const there = await stat(target).catch(() => undefined);
   if (there?.isDirectory()) throw new RunError('usage', `${target}: this is a folder. Name a file with -o.`);
@@ -41,48 +49,10 @@ export async function checkTarget(request: ExportRequest, { follow }: { follow: 
     );
   }
   if (editable) await checkEditable(target, resource);
-  return target;
 }
 
-async function behindLinks(target: string): Promise<string> {
-  const info = await lstat(target).catch(() => undefined);
-  if (!info?.isSymbolicLink()) return target;
-  const real = await realpath(target).catch(() => undefined);
-  if (real === undefined) {
-    throw new RunError(
-      'usage',
-      `${target}: this is a link to a file that is not there. Remove the link, or make the file it leads to.`,
-    );
-  }
-  const [wanted, found] = [tableFormat(target), formatOf(real)];
-  if (wanted.format === found?.format && wanted.gzip === found.gzip) return real;
-  throw new RunError(
-    'usage',
-    `${target}: this is a link to ${real}, whose name ends otherwise. Name that file with -o.`,
-  );
-}
-
-function formatOf(path: string): ReturnType<typeof tableFormat> | undefined {
-  try {
-    return tableFormat(path);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Longest name of a file: bytes on Linux, characters elsewhere. */
+/** Longest name of a file. */
 const LONGEST_NAME = 255;
-
-function checkName(target: string): void {
-  const name = basename(target);
-  const length = process.platform === 'linux' ? Buffer.byteLength(name) : name.length;
-  const most = LONGEST_NAME - LONGER_NAME;
-  if (length <= most) return;
-  throw new RunError(
-    'usage',
-    `${target}: the name is ${length} ${process.platform === 'linux' ? 'bytes' : 'characters'} long, and at most ${most} can be written: while the file grows it has a longer one. Name a shorter one.`,
-  );
-}
 
 /** The administrator may write to every file; what nobody may write is meant to stay. */
 async function isWritable(path: string, mode: number): Promise<boolean> {

@@ -45,15 +45,9 @@ export interface EndedNight extends Omit<PastNight, keyof Night> {
 }
 
 /** What a run saw of the records that its file does not hold. */
-export interface Seen {
+export interface Seen extends Omit<Counting, 'run' | 'sha256'> {
   /** By id. */
   readonly orphans: Iterable<number>;
-  /** Calendar date (UTC) of the run. */
-  readonly date: string;
-  /** Whether the list was read without doubt and every row's key could be read. */
-  readonly certain: boolean;
-  /** Records that a row of the file means. */
-  readonly found: Found;
 }
 
 const HISTORY = 90;
@@ -248,11 +242,7 @@ export interface Counting {
   /** Whether the list was read without doubt and every row's key could be read. Else nothing is counted. */
   readonly certain: boolean;
   /** Records that a row of the file means. They are there, however doubtful the rest of the reading. */
-  readonly found?: Found;
-}
-
-export interface Found {
-  has(id: number): boolean;
+  readonly found?: ReadonlySet<number>;
 }
 
 /** Files that an absence knows it was counted for, beside the last; and how much of their SHA-256. */
@@ -277,7 +267,7 @@ export function countAbsences(absent: Absences, orphanIds: Iterable<number>, by:
 }
 
 /** The absences after a run that counts none: those of records that its file holds end. */
-export function endAbsences(absent: Absences, found: Found | undefined): Absences {
+export function endAbsences(absent: Absences, found: ReadonlySet<number> | undefined): Absences {
   return found ? new Map([...absent].filter(([id]) => !found.has(id))) : absent;
 }
 

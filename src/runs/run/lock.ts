@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { open, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { codesOf, isDiskFull, RunError } from '../../model/error.js';
@@ -103,20 +103,14 @@ function diskFault(path: string, cause: unknown): unknown {
   });
 }
 
-/** Whether a process with this number lives. One that was killed, and that its parent has not asked after yet, does nothing more. */
+/** Whether a process with this number lives. */
 export function isAlive(pid: number): boolean {
   // Of zero, the system would look for the whole group of this process.
   if (pid <= 0) return false;
   try {
-    process.kill(pid, 0);
+    return process.kill(pid, 0);
   } catch (error) {
     // It lives, and belongs to somebody else.
     return codesOf(error)[0] === 'EPERM';
-  }
-  try {
-    // The second field, the name of the program, may hold blanks and brackets.
-    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
-    return true;
   }
 }
