@@ -1,18 +1,8 @@
-import { grouped } from '../../model/grouped.js';
+import { counted, grouped } from '../../model/grouped.js';
 import { certainId, readFields } from '../../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../../resources/spec.js';
 import type { Json, Page, ProbedBehaviour, Readable, Service, Snapshot } from '../../service/port.js';
-import {
-  askValues,
-  type Filter,
-  filterRequests,
-  inWaves,
-  listRequests,
-  NOTHING_PROBED,
-  PAGE_SIZE,
-  probeAndFilter,
-  trustFilter,
-} from './filter.js';
+import { askValues, type Filter, filterRequests, inWaves, listRequests, PAGE_SIZE, trustFilter } from './filter.js';
 import { type Keys, keyOf, keyParts, lookOf, textsOf } from './key.js';
 import { probes, probeValues, probeWhileCheap } from './probe.js';
 
@@ -74,7 +64,7 @@ export type Twins = Map<string, Map<number, string>>;
 
 /**
  * Finds the records that the keys of a file may match, the cheapest way in requests (`filter.ts`), and keeps them in the
- * snapshot. Returns how it was done, in words, with what it took and what the other way would have taken.
+ * snapshot. Returns how it was done, in words, with the requests it took.
  *
  *   a key the service cannot filter by → the whole list
  *   serial numbers → probe; those that exist: one filtered request each, or the list as soon as that is likely to be cheaper
@@ -89,20 +79,14 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   if (!spec.readable) return 'customers cannot be read: matched with what earlier runs wrote';
   const resource = spec.name as Readable;
   const before = service.counts.reads;
-  const told = (how: string, instead?: string) =>
-    `${how}: ${requests(service.counts.reads - before)}${instead === undefined ? '' : `; ${instead}`}`;
+  const told = (how: string) => `${how}: ${counted(service.counts.reads - before, 'request')}`;
   const ids = options.key.length === 1 && options.key[0] === 'id';
   if (ids && keys.size <= FEW_IDS) return told(await byId(keys, options));
   const first = await readAll.first(resource);
   const { count } = first;
-  const mirror = async (why: string, instead?: string) =>
-    told(`${why}${await readWhole(keys, first, options)}`, count <= PAGE_SIZE ? undefined : instead);
+  const mirror = async (why = '') => told(`${why}${await readWhole(keys, first, options)}`);
   const list = (missing: boolean) => (readAll.has(resource) ? 0 : listRequests(count, missing));
-  const listInstead = (missing: boolean) => `the whole list would have taken ${grouped(1 + list(missing))}`;
-  if (ids) {
-    if (list(false) <= keys.size) return mirror('', `single records would have taken ${grouped(keys.size)}`);
-    return told(await byId(keys, options), listInstead(false));
-  }
+  if (ids) return list(false) <= keys.size ? mirror() : told(await byId(keys, options));
   const filter = filterFor(options);
   if (!filter) return mirror('no filter for the key: ');
   let values = valuesOf(keys, filter, options);
@@ -110,35 +94,27 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   const texts = textsOf(values);
   let known = false;
   let how = `asked for ${values.size === 1 ? 'the one key' : `each of ${grouped(values.size)} keys`}`;
-  if (isProbed(filter) && !readAll.has(resource)) {
-    const probed = await probeWhileCheap(values, first, service);
-    if (probed?.asked === 0) {
-      const least = 1 + probeAndFilter(texts, NOTHING_PROBED, 0);
-      return mirror('', `probe and filters would have taken ${grouped(least)} or more`);
-    }
-    if (probed) {
-      const { existing, asked, requests: spent } = probed;
-      how = `probed ${probed.dear ? `${grouped(asked)} of ` : ''}${serials(texts)}, ${exist(existing.size)}`;
-      const instead = `probe and filters would have taken some ${grouped(1 + spent + probeAndFilter(texts, probed))}`;
-      if (probed.dear) return mirror(`${how}; then `, instead);
-      if (existing.size === 0) return told(how, listInstead(true));
-      if (existing.has('list')) return mirror('the serial number "list" cannot be filtered by: ');
-      if (list(existing.size < values.size) <= probed.hits) return mirror(`${how}; then `, instead);
-      how += `, and asked for ${existing.size === 1 ? 'it' : 'each of these'}`;
-      known = true;
-      values = existing;
-    }
+  const probed = isProbed(filter) && !readAll.has(resource) && (await probeWhileCheap(values, first, service));
+  if (probed) {
+    const { existing, asked, dear } = probed;
+    if (asked === 0) return mirror();
+    how = `probed ${dear ? `${grouped(asked)} of ` : ''}${counted(texts, 'serial number')}, ${counted(existing.size, 'exists', 'exist')}`;
+    if (dear) return mirror(`${how}; then `);
+    if (existing.size === 0) return told(how);
+    if (list(existing.size < values.size) <= probed.hits) return mirror(`${how}; then `);
+    how += `, and asked for ${existing.size === 1 ? 'it' : 'each of these'}`;
+    known = true;
+    values = existing;
   }
   if (values.has('list')) return mirror('the serial number "list" cannot be filtered by: ');
   // Which keys are missing is not known: the ends of the list may have to be read again.
-  if (!known && list(true) <= filterRequests(texts))
-    return mirror('', `filters would have taken ${grouped(1 + filterRequests(texts))}`);
+  if (!known && list(true) <= filterRequests(texts)) return mirror();
   const doubted = 'the filter cannot be trusted: ';
   if (!known && !(await trustFilter(service, filter, first))) return mirror(doubted);
   const visit = (records: readonly Json[]) => keep(records, keys, options.now(), options);
   const contains = containsParts(filter, options);
   const answered = await askValues(values, { service, filter, count, visit, known, contains, instead: list(true) });
-  if (answered === 'believed') return told(how, listInstead(known));
+  if (answered === 'believed') return told(how);
   return mirror(answered === 'dear' ? 'filters would have taken more: ' : doubted);
 }
 
@@ -165,10 +141,6 @@ async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promis
   });
   return `${how}; then once more from its end, because it moved`;
 }
-const requests = (made: number): string => (made === 1 ? 'one request' : `${grouped(made)} requests`);
-const serials = (texts: number): string => `${grouped(texts)} serial ${texts === 1 ? 'number' : 'numbers'}`;
-const exist = (hits: number): string =>
-  hits === 0 ? 'none exists' : `${grouped(hits)} ${hits === 1 ? 'exists' : 'exist'}`;
 
 /** Reads the list whole; again while it changes under the reading, because a record may have slipped through. */
 async function readList(keys: Keys, first: Page, options: MatchOptions): Promise<ReadList & { readonly how: string }> {
@@ -179,11 +151,10 @@ async function readList(keys: Keys, first: Page, options: MatchOptions): Promise
     list = await options.readAll(options.spec.name as Readable, (records, at) => keep(records, keys, at, options));
   }
   const times = readings > 1 ? `, ${Math.min(readings, MOST_READINGS)} times because it changed` : '';
-  const records = `${grouped(first.count)} ${first.count === 1 ? 'record' : 'records'}`;
   const how =
     first.count === 0 && readings === 1
       ? 'the list is empty'
-      : `read the whole list, ${records} on ${grouped(pages)} ${pages === 1 ? 'page' : 'pages'}${times}`;
+      : `read the whole list, ${counted(first.count, 'record')} on ${counted(pages, 'page')}${times}`;
   return { how, certified: list?.certified === true, confirm: async () => list?.confirm() ?? false };
 }
 
