@@ -37,7 +37,6 @@ export const ISSUE_CODES = {
   not_a_record:
     'The row looks like a total, a note or the heading again, or all its cells were emptied, so it was skipped.',
   near_match: 'The key looks the same on the screen as another one, and is not the same.',
-  mixed_scripts: 'A word of the key has letters of another script that look like Latin ones.',
   ambiguous_match: 'Several records of the service match the key.',
   would_lose_value: 'The update would destroy a value that cannot be carried over.',
   changed_meanwhile: 'Somebody else changed the record after the row was planned.',

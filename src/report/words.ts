@@ -219,7 +219,6 @@ const ADVICE: Readonly<Partial<Record<IssueCode, string>>> = {
   duplicate_row: 'Delete one of the two rows.',
   not_a_record: 'Nothing, unless the row is a record: then state source.footer: keep in the job.',
   near_match: 'Write the key as the record or row that is named has it, or make both look different.',
-  mixed_scripts: 'Type the word anew if the letters are not meant.',
   ambiguous_match: 'Remove the double in the service, or match by id.',
   would_lose_value: 'Map the named fields, or allow the loss in the job; "rowferry doctor --probe" can lift the doubt.',
   changed_meanwhile: 'Decide which value stands and import the row again.',

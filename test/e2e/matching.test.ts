@@ -549,18 +549,6 @@ describe('whatever a service makes of its filters, no row is written twice and n
     expect(again.outcomes.slice(0, 3)).toEqual(['2 unchanged', '3 unchanged', '4 ambiguous']);
   });
 
-  it('warns of letters of another script within a word of the key (98)', async () => {
-    await open();
-    const texts = ['S\u0410N-1', 'Καλημέρα', '10 \u00b5m', 'Москва 5', 'A\u0395'];
-    const run = await desk.import(await desk.file('a.csv', table(texts.map((text) => ['One', text]))), job());
-    expect(run.summary.rows.created).toBe(5);
-    expect(run.results.map(({ codes }) => codes)).toEqual(['mixed_scripts', '', '', '', 'mixed_scripts']);
-    expect(run.results[0]?.['message']).toContain('"А" is U+0410');
-    expect(run.summary.warnings.join()).toContain(
-      'letters of another script that look like Latin ones (mixed_scripts): 2.',
-    );
-  });
-
   it('a key in another Unicode form leaves the form that the service keeps (98)', async () => {
     await open();
     for (const [text, outcome] of [

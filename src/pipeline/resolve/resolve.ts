@@ -83,13 +83,11 @@ interface ResolveOptions {
   /** For ids that a row gives: whether their record exists is looked up where its list is known. */
   readonly specOf?: (field: string) => FieldSpec | undefined;
   readonly newRecords?: NewRecords;
-  /** No row holds a name: `looksUp` says so. */
-  readonly nameless?: boolean;
   /** The values of a row as one text, the same for rows that set the same. */
   readonly textOf?: (set: StagedRow['set']) => string;
   /** Contracts only: row of this file by contract number. */
   readonly rowOfNumber?: ReadonlyMap<string, number>;
-  /** Of files that may have millions of rows; else they stay in memory. */
+  /** Absent where nobody asks which rows have the same key. */
   readonly firstRows?: FirstRows;
   /** A row that equals an earlier one is skipped. */
   readonly skipRepeated?: boolean;
@@ -109,7 +107,7 @@ export interface FirstRows {
   /** Notes a row. Returns the first row of its key where that is another one. */
   note(row: FirstRow): Earlier | undefined;
   /** Of the first row of a key: an earlier one whose key only looks the same. */
-  twinOf?(row: Pick<FirstRow, 'key' | 'row'>): Twin | undefined;
+  twinOf(row: Pick<FirstRow, 'key' | 'row'>): Twin | undefined;
 }
 
 /** A row whose key looks like another one. */
@@ -120,26 +118,32 @@ const isFaulty = ({ issues }: Pick<ResolvedRow, 'issues'>): boolean =>
 
 /** Makes a resolver that sees the rows in file order: duplicates are told by what it has seen before. */
 export function makeResolver(options: ResolveOptions): (row: StagedRow) => ResolvedRow {
-  const { textOf = JSON.stringify, nameless = false, firstRows = inMemory() } = options;
+  const { textOf = JSON.stringify, firstRows } = options;
 
   /** Its key, and the fault of a row whose key an earlier one has. */
   function withKey(row: WithIds): ResolvedRow {
     const key = keyOf(row.set, options.key);
-    if (key === '') return options.append && !isNoRecord(row) ? appended({ ...row, key }) : { ...row, key };
+    if (!firstRows) return { ...row, key };
+    if (key === '') return options.append && !isNoRecord(row) ? appended({ ...row, key }, firstRows) : { ...row, key };
     // What could not be read of a row is not in what it sets: it equals no other row.
     const own = isFaulty(row) ? `\n${row.ref.row}` : '';
     const content = options.skipRepeated ? exactDigest(textOf(row.set) + own) : digest(textOf(row.set));
     const first = firstRows.note({ key, spelling: keySpelling(row.set, options.key), row: row.ref.row, content });
-    if (first === undefined) return withTwin({ ...row, key });
+    if (first === undefined) {
+      const twin = firstRows.twinOf({ key, row: row.ref.row });
+      if (!twin) return { ...row, key };
+      const shown = `row ${twin.row}, "${withHidden(keyText(twin.key))}"`;
+      return { ...row, key, issues: [...row.issues, nearMatch(key, shown, keyAddress(row, options))] };
+    }
     if (content === first.content) return repeated({ ...row, key }, first.row);
     const issues = [...row.issues, duplicateFault(first, row, options)];
     return { ...row, key, issues, duplicateOf: first.row };
   }
 
-  function appended(row: ResolvedRow): ResolvedRow {
+  function appended(row: ResolvedRow, rows: FirstRows): ResolvedRow {
     if (isFaulty(row)) return row;
     const all = createHash('sha256').update(textOf(row.set)).digest('base64url');
-    const first = firstRows.note({ key: all, spelling: all, row: row.ref.row, content: 0 });
+    const first = rows.note({ key: all, spelling: all, row: row.ref.row, content: 0 });
     return first === undefined ? row : repeated(row, first.row);
   }
 
@@ -154,28 +158,6 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
       : 'Delete one of them.';
     const issue = fault('duplicate_row', `${same} ${next}`, at);
     return { ...row, issues: [...row.issues, issue], duplicateOf: first };
-  }
-
-  /** What its key only looks like: an earlier row of the file, letters of another script. */
-  function withTwin(row: ResolvedRow): ResolvedRow {
-    const issues: Issue[] = [];
-    const { key } = row;
-    const twin = firstRows.twinOf?.({ key, row: row.ref.row });
-    if (twin)
-      issues.push(nearMatch(key, `row ${twin.row}, "${withHidden(keyText(twin.key))}"`, keyAddress(row, options)));
-    const mixed = NOT_ASCII.test(key) ? keyText(key).match(WORD)?.find(isMixed) : undefined;
-    if (mixed !== undefined)
-      issues.push(
-        warning(
-          'mixed_scripts',
-          `The word "${mixed}" in the key has letters of another script that look like Latin ones: ${[...mixed]
-            .filter((one) => HOMOGLYPH.test(one))
-            .map((one) => `"${one}" is U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`)
-            .join(', ')}. A record whose key has the other letters is another one. See that it is meant.`,
-          keyAddress(row, options),
-        ),
-      );
-    return issues.length === 0 ? row : { ...row, issues: [...row.issues, ...issues] };
   }
 
   function withIds(row: StagedRow): WithIds {
@@ -218,18 +200,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
     return { ...row, set, issues, ...(cells ? { cells } : {}), ...(after ? { after } : {}) };
   }
 
-  return (row) => withKey(nameless ? (row as WithIds) : withIds(row));
-}
-
-function inMemory(): FirstRows {
-  const rows = new Map<string, Earlier>();
-  return {
-    note(row) {
-      const earlier = rows.get(row.key);
-      if (!earlier) rows.set(row.key, row);
-      return earlier;
-    },
-  };
+  return (row) => withKey(withIds(row));
 }
 
 type WithIds = Omit<ResolvedRow, 'key' | 'duplicateOf'>;
@@ -332,16 +303,6 @@ export function nearMatch(key: string, others: string, at: Pick<Issue, 'field' |
     `The key "${withHidden(keyText(key))}" looks the same on the screen as that of ${others}, and is another one: they differ in inner blanks or in characters that the screen does not show. Write the key as it stands there, or make both look different.`,
     at,
   );
-}
-
-const NOT_ASCII = /[^ -~]/;
-const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-/** Greek and Cyrillic letters that look like Latin ones. */
-const HOMOGLYPH =
-  /[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bd\u03bf\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u04bb]/;
-
-function isMixed(word: string): boolean {
-  return /\p{Script=Latin}/u.test(word) && HOMOGLYPH.test(word);
 }
 
 function duplicateFault(earlier: Earlier, row: Pick<ResolvedRow, 'set' | 'cells'>, options: ResolveOptions): Issue {

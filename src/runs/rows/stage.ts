@@ -213,7 +213,6 @@ function resolving(
   const { textOf } = out;
   const keys = openKeyBook(run.folder.keys);
   run.closers.push(async () => keys.close());
-  const nameless = !looksUp(mapping);
   const parents = { ...(rowOfNumber ? { rowOfNumber } : {}), ...(newRecords ? { newRecords } : {}) };
   const repeats = { append: key.length === 0, skipRepeated: run.job.match.duplicates === 'first' };
   // Also of faulty rows: which rules they break depends on whether their record exists.
@@ -223,7 +222,6 @@ function resolving(
     columnOf,
     specOf,
     textOf,
-    nameless,
     firstRows: keys,
     ...repeats,
     ...parents,
@@ -231,7 +229,6 @@ function resolving(
   const print = fingerprints(spec, mapping.fields);
   const after = new Map<number, number>();
   let keyless = 0;
-  let mixed = 0;
   const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
   const ofRows = numberSet();
   return {
@@ -241,7 +238,6 @@ function resolving(
       if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
       if (isNoRecord(row)) counts.noRecords = (counts.noRecords ?? 0) + 1;
       else if (row.key === '' && key.length > 0) keyless++;
-      if (row.issues.some(({ code }) => code === 'mixed_scripts')) mixed++;
       if (row.after) after.set(row.ref.row, row.after.row);
       const fingerprint = print && decidedByValues(row) ? print.ofRow(row.set) : undefined;
       // What became of an open row only its whole record tells.
@@ -249,10 +245,6 @@ function resolving(
       out.write(row, fingerprint);
     },
     facts() {
-      if (mixed > 0)
-        run.warn(
-          `Rows whose key has a word with letters of another script that look like Latin ones (mixed_scripts): ${mixed}. See that they are meant.`,
-        );
       const depth = depths(after);
       let waves = 1;
       for (const level of depth.values()) waves = Math.max(waves, level + 1);
