@@ -14,7 +14,7 @@ import { isRefusal, trimText } from './cell-text.js';
 import { type Convert, makeConverter } from './convert.js';
 import { compileDateFormat, type DateFormat, type DateSurvey, surveyDateOrder } from './dates.js';
 import { excerpt, indexHeadings, isOwnHeading, quoted } from './headings.js';
-import { type CellRemarks, cellRemarks } from './remarks.js';
+import { type CellRemarks, nullWords, type Taken } from './remarks.js';
 import { type Catalogue, findTarget, type Target } from './targets.js';
 
 export interface MappingInput {
@@ -247,6 +247,8 @@ export interface Column extends Placed {
   /** Whether a trimmed text means blank for the whole file; `values` go before it. */
   readonly isNull: (text: string) => boolean;
   readonly remarks?: CellRemarks;
+  /** By folded text, of a column of listed values. */
+  readonly taken?: Map<string, Taken>;
   readonly required: boolean;
   /** Cuts texts that are too long, and counts them. */
   readonly cut?: Cutter;
@@ -285,6 +287,8 @@ function cutter({ heading, spec: { type } }: Placed): Cutter | undefined {
 export interface Look {
   readonly value: StagedValue | undefined;
   readonly issue?: Issue;
+  /** Counts the cells with this text. */
+  readonly taken?: Taken | undefined;
 }
 
 /** A value that every row sets. */
@@ -428,16 +432,17 @@ function compileColumn(
   });
   const { isNull } = ofFile;
   const stated = (text: string) => isNull(text) || (values?.has(foldText(text)) ?? false);
-  const remarks = placed.textOf ? undefined : cellRemarks(heading, spec.type, stated);
+  const ofCells = placed.textOf ? undefined : spec.type.kind;
   const cut = options.overflow === 'cut' ? cutter(placed) : undefined;
   return {
     ...placed,
     convert,
-    ...(FEW_TEXTS.has(spec.type.kind) && !placed.textOf ? { looked: new Map() } : {}),
+    ...(ofCells && FEW_TEXTS.has(ofCells) ? { looked: new Map() } : {}),
     checked: !SOUND.has(spec.type.kind),
     ...(values ? { values } : {}),
     isNull,
-    ...(remarks ? { remarks } : {}),
+    ...(ofCells === 'text' ? { remarks: nullWords(heading, stated) } : {}),
+    ...(ofCells === 'enum' ? { taken: new Map() } : {}),
     ...(cut ? { cut } : {}),
     required: options.required ?? false,
     whenBlank: ownDefault ?? values?.get('') ?? ofFile.whenBlank.get(field) ?? clears,

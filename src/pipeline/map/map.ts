@@ -9,6 +9,7 @@ import { type StagedRow, type StagedValue, setMaker } from '../rows.js';
 import { isRefusal, trimText } from './cell-text.js';
 import { type Column, compileColumns, type Look, type MappingInput } from './columns.js';
 import { excerpt, holdsCorrections } from './headings.js';
+import { synonymsTaken, takenFor } from './remarks.js';
 
 export type { MappingInput } from './columns.js';
 export { usesCustomFields } from './targets.js';
@@ -139,7 +140,7 @@ export function compileMapping(input: MappingInput): Mapping {
     specOf: (field) => specs.get(field),
     warnings: plan.warnings,
     remarks: () => [
-      ...columns.flatMap((column) => column.remarks?.sentences(rows) ?? []),
+      ...columns.flatMap((column) => column.remarks?.sentences(rows) ?? synonymsTaken(column.heading, column.taken)),
       ...columns.flatMap((column) => column.cut?.sentences() ?? []),
       ...[...misread].map(([heading, count]) =>
         misreadText(`"${excerpt(heading)}": ${grouped(count)} ${count === 1 ? 'cell looks' : 'cells look'}`),
@@ -166,8 +167,9 @@ function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): Sta
     return undefined;
   }
   const known = typeof text === 'string' ? column.looked?.get(text) : undefined;
-  const { value, issue } = known ?? look(column, text);
+  const { value, issue, taken } = known ?? look(column, text);
   if (issue) issues.push(issue);
+  if (taken) taken.count++;
   return value;
 }
 
@@ -190,7 +192,8 @@ function look(column: Column, text: Cell): Look {
       (typeof value === 'string' && MISREAD.test(value)
         ? warning('misread_text', misreadText(`"${excerpt(shown)}" looks`))
         : undefined);
-    looked = issue ? { value, issue: { ...issue, ...at(column, shown) } } : { value };
+    const taken = column.taken && typeof text === 'string' ? takenFor(text, column.spec.type, column.taken) : undefined;
+    looked = { value, taken, ...(issue ? { issue: { ...issue, ...at(column, shown) } } : {}) };
   }
   if (typeof text === 'string' && text.length <= 100 && column.looked) {
     if (column.looked.size >= MOST_LOOKED) column.looked.clear();

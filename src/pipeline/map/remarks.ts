@@ -1,4 +1,4 @@
-import { grouped } from '../../model/grouped.js';
+import { counted, grouped } from '../../model/grouped.js';
 import { foldText } from '../../model/value.js';
 import type { FieldType } from '../../resources/spec.js';
 import { enumSynonym } from '../../resources/value-check.js';
@@ -10,16 +10,6 @@ export interface CellRemarks {
   see(cell: string): void;
   /** `rows`: how many were seen. */
   sentences(rows: number): string[];
-}
-
-/** `stated`: whether the job says what a text means. Undefined for kinds of fields of which there is nothing to say. */
-export function cellRemarks(
-  heading: string,
-  type: FieldType,
-  stated: (text: string) => boolean,
-): CellRemarks | undefined {
-  if (type.kind === 'text') return nullWords(heading, stated);
-  return type.kind === 'enum' ? synonyms(heading, type, stated) : undefined;
 }
 
 /** What spreadsheet programs write into CSV files where a formula failed; folded. */
@@ -50,7 +40,8 @@ const LONGEST = 7;
 /** Fewer than this share of a column may be meant as text; of an error none is. */
 const SHARE = 0.01;
 
-function nullWords(heading: string, stated: (text: string) => boolean): CellRemarks {
+/** `stated`: whether the job says what a text means. */
+export function nullWords(heading: string, stated: (text: string) => boolean): CellRemarks {
   const words = new Set<string>();
   let count = 0;
   let failed = false;
@@ -76,51 +67,31 @@ function nullWords(heading: string, stated: (text: string) => boolean): CellRema
   };
 }
 
-/** Texts of which is remembered what they are. */
-const MOST_KNOWN = 4096;
+/** A text of a column of listed values that was taken for one of them, as the job does not say what it means. */
+export interface Taken {
+  readonly text: string;
+  readonly value: string;
+  count: number;
+}
 
-function synonyms(
-  heading: string,
-  type: Extract<FieldType, { kind: 'enum' }>,
-  stated: (text: string) => boolean,
-): CellRemarks {
-  interface Found {
-    readonly text: string;
-    readonly value: string;
-    count: number;
-  }
-  const found = new Map<string, Found>();
-  const known = new Map<string, Found | undefined>();
-  function look(cell: string): Found | undefined {
-    const text = trimText(cell);
-    const value = text === '' || stated(text) ? undefined : enumSynonym(type, text);
-    if (value === undefined) return undefined;
-    const folded = foldText(text);
-    const one = found.get(folded) ?? { text, value, count: 0 };
-    found.set(folded, one);
-    return one;
-  }
-  return {
-    see(cell) {
-      let one = known.get(cell);
-      if (one === undefined && !known.has(cell)) {
-        if (known.size >= MOST_KNOWN) known.clear();
-        one = look(cell);
-        known.set(cell, one);
-      }
-      if (one) one.count++;
-    },
-    sentences() {
-      if (found.size === 0) return [];
-      const each = [...found.values()].map(
-        ({ text, value, count }) =>
-          `"${excerpt(text)}" for ${value} (${grouped(count)} ${count === 1 ? 'cell' : 'cells'})`,
-      );
-      const [one] = found.values();
-      return [
-        `"${excerpt(heading)}": taken ${each.join(', ')}, as the job does not say what that means. ` +
-          `If it is right, state it: \`values: { ${excerpt(one!.text)}: ${one!.value} }\`.`,
-      ];
-    },
-  };
+/** Notes a text that means a value as a synonym of ours only, in whatever case. */
+export function takenFor(text: string, type: FieldType, taken: Map<string, Taken>): Taken | undefined {
+  const value = type.kind === 'enum' ? enumSynonym(type, text) : undefined;
+  if (value === undefined) return undefined;
+  const folded = foldText(text);
+  const one = taken.get(folded) ?? { text, value, count: 0 };
+  taken.set(folded, one);
+  return one;
+}
+
+export function synonymsTaken(heading: string, taken: ReadonlyMap<string, Taken> = new Map()): string[] {
+  const [one] = taken.values();
+  if (!one) return [];
+  const each = [...taken.values()].map(
+    ({ text, value, count }) => `"${excerpt(text)}" for ${value} (${counted(count, 'cell')})`,
+  );
+  return [
+    `"${excerpt(heading)}": taken ${each.join(', ')}, as the job does not say what that means. ` +
+      `If it is right, state it: \`values: { ${excerpt(one.text)}: ${one.value} }\`.`,
+  ];
 }
