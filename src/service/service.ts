@@ -72,7 +72,7 @@ export function openService(options: ServiceOptions): Service {
 
   function send(call: Call): Promise<Settled> {
     if (closed) return Promise.reject(new Error('the connection to the service is closed'));
-    return request(call);
+    return request({ ...call, path: `${address.root}${call.path}` });
   }
 
   async function page(

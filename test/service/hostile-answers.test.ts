@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { client, json, refusal, serve, serveBytes } from './server.js';
 
@@ -10,9 +10,6 @@ test.each([
   ['x-gzip', gzipSync(RECORD)],
   ['GZIP', gzipSync(RECORD)],
   ['deflate', deflateSync(RECORD)],
-  ['deflate', deflateRawSync(RECORD)],
-  ['br', brotliCompressSync(RECORD)],
-  ['gzip, br', brotliCompressSync(gzipSync(RECORD))],
   ['identity', RECORD],
 ])('an answer in %s, which was not asked for, is read all the same', async (coding, bytes) => {
   const { url, seen } = await serve((response) => {

@@ -1,7 +1,17 @@
+import { parseJson } from '../../model/json.js';
 import { recordId } from '../../resources/read-value.js';
 import type { Json, Page } from '../port.js';
 
 /** What the bodies of clear answers hold. Shapes that make no sense are a `string` that says why. */
+
+/** Undefined where the text is no JSON. */
+export function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
 
 function isRecord(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !('isLosslessNumber' in value);

@@ -1,5 +1,5 @@
-import { parseJson } from '../../model/json.js';
 import type { Clock } from '../clock.js';
+import { jsonIn } from './answer.js';
 import type { Exchange } from './http.js';
 
 /**
@@ -114,14 +114,14 @@ export function retryAfter(value: string | undefined, date: string | undefined, 
 type Answer = Exchange & { kind: 'answer' };
 
 function readBody(answer: Answer): Verdict {
-  const json = tryJson(answer);
+  const json = jsonIn(answer.text);
   if (json !== undefined) return { kind: 'ok', json };
   return { kind: 'again', why: 'garbled', reason: notJson(answer) };
 }
 
 function writtenBody(answer: Answer): Verdict {
   if (answer.text.trim() === '') return { kind: 'ok', json: undefined };
-  const json = tryJson(answer);
+  const json = jsonIn(answer.text);
   if (json === undefined) return { kind: 'open', answered: false, reason: notJson(answer) };
   if (answer.status === 207 || carriesFault(json)) {
     const reason = `the service answered with status ${answer.status}, but the answer speaks of an error`;
@@ -137,14 +137,6 @@ function carriesFault(json: unknown): boolean {
   const some = (value: unknown): boolean =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
   return some(error) || some(errors) || success === false;
-}
-
-function tryJson(answer: Answer): unknown {
-  try {
-    return parseJson(answer.text);
-  } catch {
-    return undefined;
-  }
 }
 
 function notJson(answer: Answer): string {

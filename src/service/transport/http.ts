@@ -1,7 +1,7 @@
 // Above 300 lines: one request from the hand-over to its end, with all that can come of it.
 import { isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import { unzipSync } from 'node:zlib';
 import type { Dispatcher, Pool } from 'undici';
 import { reachedSoon } from '../../trace/milestones.js';
 import { type Clock, systemClock } from '../clock.js';
@@ -199,7 +199,7 @@ class Underway implements Dispatcher.DispatchHandler {
   onComplete(): void {
     const { chunks, status, headers } = this;
     const received = chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? NO_BYTES);
-    const encoding = headerOf(headers, 'content-encoding') ?? '';
+    const encoding = (headerOf(headers, 'content-encoding') ?? '').trim().toLowerCase();
     const bytes = decode(encoding, received, this.options.maxAnswerBytes);
     if (bytes === 'too_large') this.tooLarge();
     else if (typeof bytes === 'string') {
@@ -263,15 +263,7 @@ function answerOf(status: number, headers: readonly Buffer[], bytes: Buffer): Ex
   };
 }
 
-type Inflate = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
-
-const CODINGS: Readonly<Record<string, Inflate>> = {
-  gzip: gunzipSync,
-  'x-gzip': gunzipSync,
-  br: brotliDecompressSync,
-  // With the zlib header, as the standard has it, or without, as some send it.
-  deflate: (bytes, options) => ((bytes[0] ?? 0) % 16 === 8 ? inflateSync : inflateRawSync)(bytes, options),
-};
+const UNZIPPED: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate']);
 
 /**
  * Undoes the `Content-Encoding` of an answer. Requests ask for none; a gateway may compress all the same. Never makes more
@@ -279,23 +271,14 @@ const CODINGS: Readonly<Record<string, Inflate>> = {
  */
 function decode(encoding: string, bytes: Buffer, maxBytes: number): Buffer | string {
   // An empty answer (204, or a write without a body) holds nothing to undo.
-  if (encoding === '' || bytes.length === 0) return bytes;
-  const codings = encoding
-    .toLowerCase()
-    .split(',')
-    .map((coding) => coding.trim())
-    .filter((coding) => coding !== '' && coding !== 'identity');
-  let out = bytes;
-  // The last one was put on last.
-  for (const coding of codings.reverse()) {
-    try {
-      out = (CODINGS[coding] as Inflate)(out, { maxOutputLength: maxBytes });
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      return code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : coding;
-    }
+  if (encoding === '' || encoding === 'identity' || bytes.length === 0) return bytes;
+  if (!UNZIPPED.has(encoding)) return encoding;
+  try {
+    return unzipSync(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    return code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : encoding;
   }
-  return out;
 }
 
 const EXTRA_CERTS = 'NODE_EXTRA_CA_CERTS names the file with the certificates of a private authority';

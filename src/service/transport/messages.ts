@@ -1,6 +1,6 @@
-import { parseJson } from '../../model/json.js';
 import { secretForms } from '../../model/secret-forms.js';
 import type { ServiceMessage } from '../port.js';
+import { jsonIn } from './answer.js';
 
 export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>) => void;
 
@@ -58,7 +58,7 @@ const TEXT_KEYS = ['message', 'messages', 'detail', 'error', 'errors', 'msg', 't
 export function readMessages(status: number, text: string, secrets: readonly string[] = []): readonly ServiceMessage[] {
   const found: ServiceMessage[] = [];
   const body = text.slice(0, 200_000);
-  const json = tryJson(body);
+  const json = jsonIn(body);
   if (json === undefined) {
     const words = /^\s*</.test(body) ? pageText(body) : body;
     if (words.trim()) found.push({ text: words });
@@ -82,14 +82,6 @@ export function scrub(text: string, secrets: readonly string[]): string {
     for (const form of secretForms(secret)) out = out.replaceAll(form, '***');
   }
   return out;
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function collect(value: unknown, field: string | undefined, found: ServiceMessage[], depth: number): void {

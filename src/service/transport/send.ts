@@ -9,12 +9,12 @@ import type { ChannelParts } from './channel.js';
 import { classify, outage, overload, retryAfter, type Verdict } from './classify.js';
 import type { Exchange, Http } from './http.js';
 import { type Log, messageLine, readMessages, scrub } from './messages.js';
-import type { Token, TokenKeeper } from './token.js';
+import type { TokenKeeper } from './token.js';
 
 export interface Call {
   readonly kind: 'read' | 'write';
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
-  /** Below /api/v2, with the query. */
+  /** From the root of the service, with the query. */
   readonly path: string;
   readonly body?: string;
   readonly company: number;
@@ -74,8 +74,8 @@ const TOKEN_REFUSED: Readonly<Record<TokenKeeper['kind'], { again: string; advic
 const MAX_GARBLED = 6;
 /** A pause the service asks for is kept also by reads that are optional, but not for ever. */
 const MAX_THROTTLED = 6;
-/** While the service is away this small read asks whether it is back, in the place of what must not go itself. */
-const PROBE: Call = { kind: 'read', method: 'GET', path: `${readPath('company')}?page=1`, company: 0 };
+const HEADERS = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'rowferry'];
+const OF_A_BODY = ['content-type', 'application/json'];
 /** Short, as nothing but the answer itself is of interest. */
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -107,12 +107,12 @@ type Tried =
  */
 export function openSender(parts: SenderParts): (call: Call) => Promise<Settled> {
   const { http, address, tokens, pacer, lane, clock, counts, log, signal } = parts;
-  const fixed = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'rowferry'];
-  let prepared: { token: Token; bare: readonly string[]; withBody: readonly string[] } | undefined;
+  /** While the service is away this small read asks whether it is back, in the place of what must not go itself. */
+  const probePath = `${address.root}${readPath('company')}?page=1`;
+  const probe: Call = { kind: 'read', method: 'GET', path: probePath, company: 0 };
 
   async function send(call: Call): Promise<Settled> {
-    const { optional } = call;
-    const path = `${address.root}${call.path}`;
+    const { optional, method, path } = call;
     let firstTrouble: number | undefined;
     let refusals = 0;
     let garbled = 0;
@@ -127,8 +127,8 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
       if (pass === false) return stopped(call);
       if (pass === 'away') {
         const { reason = 'no answer', since = clock.now() } = pacer.away ?? {};
-        if (optional) return doneWithout(call, path, { kind: 'fault', sent: false, cause: 'connect', reason });
-        return givenUp(call, path, reason, clock.now() - since);
+        if (optional) return doneWithout(call, { kind: 'fault', sent: false, cause: 'connect', reason });
+        return givenUp(call, reason, clock.now() - since);
       }
       const tried = await once(call, attempt > 0, pass === 'probe', optional?.timeoutMs);
       if (tried.kind === 'stopped') return stopped(call);
@@ -144,15 +144,15 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
         case 'refused':
           return { kind: 'refused', status: verdict.status, messages: messagesOf(exchange) };
         case 'open':
-          log('warn', 'service.open', { method: call.method, path, reason: clean(verdict.reason) });
+          log('warn', 'service.open', { method, path, reason: clean(verdict.reason) });
           return { ...verdict, reason: clean(verdict.reason) };
         case 'stop':
-          if (optional) return doneWithout(call, path, exchange);
-          throw stopError(call, path, verdict.why, exchange);
+          if (optional) return doneWithout(call, exchange);
+          throw stopError(call, verdict.why, exchange);
         case 'refresh':
           refusals++;
-          if (refusals > 1) throw tokenRefused(call, path, exchange);
-          log('info', 'service.token_refused', { method: call.method, path });
+          if (refusals > 1) throw tokenRefused(call, exchange);
+          log('info', 'service.token_refused', { method, path });
           continue;
         case 'again': {
           refusals = 0;
@@ -160,13 +160,13 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
           firstTrouble ??= sentAt;
           const worn = verdict.why === 'throttled' ? ++throttled >= MAX_THROTTLED : ++failed >= (optional?.tries ?? 0);
           const patienceOver = now - firstTrouble >= parts.patienceMs;
-          if (optional && (worn || patienceOver)) return doneWithout(call, path, exchange);
-          if (verdict.why === 'garbled' && ++garbled >= MAX_GARBLED) throw garbledError(call, path, verdict.reason);
-          if (patienceOver) return givenUp(call, path, verdict.reason, now - firstTrouble);
+          if (optional && (worn || patienceOver)) return doneWithout(call, exchange);
+          if (verdict.why === 'garbled' && ++garbled >= MAX_GARBLED) throw garbledError(call, verdict.reason);
+          if (patienceOver) return givenUp(call, verdict.reason, now - firstTrouble);
           const untilOver = firstTrouble + parts.patienceMs - now;
           const delay = heldMs ?? Math.min(pacer.backoff(attempt + 1), untilOver);
           log('warn', 'service.retry', {
-            method: call.method,
+            method,
             path,
             attempt: attempt + 1,
             reason: clean(verdict.reason),
@@ -182,7 +182,7 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
   async function probing(call: Call, entered: Promise<Pass>): Promise<Pass> {
     let pass = await entered;
     while (pass === 'probe' && (call.kind === 'write' || call.optional)) {
-      await once(PROBE, true, true, PROBE_TIMEOUT_MS);
+      await once(probe, true, true, PROBE_TIMEOUT_MS);
       pass = await lane.enter(true);
     }
     return pass;
@@ -206,8 +206,8 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
       if (kind === 'write') reached('before-send');
       const exchange = await http.exchange({
         method,
-        path: `${address.root}${call.path}`,
-        headers: headersWith(token, body !== undefined),
+        path: call.path,
+        headers: [...HEADERS, 'authorization', token.header, ...(body === undefined ? [] : OF_A_BODY)],
         body,
         timeoutMs,
         mayStart: () => withheld(call) === undefined,
@@ -238,15 +238,6 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
     if (repetition) counts.retries += by;
   }
 
-  /** The same two lists for all requests that go out with a token. */
-  function headersWith(token: Token, hasBody: boolean): readonly string[] {
-    if (token !== prepared?.token) {
-      const bare = [...fixed, 'authorization', token.header];
-      prepared = { token, bare, withBody: [...bare, 'content-type', 'application/json'] };
-    }
-    return hasBody ? prepared.withBody : prepared.bare;
-  }
-
   function pauseOf(exchange: Exchange, { optional }: Call): number | undefined {
     if (exchange.kind === 'fault') return undefined;
     // A service that is down only for an optional read must not make the others wait.
@@ -265,11 +256,11 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
     return typeof value === 'string' ? { kind: 'again', why: 'garbled', reason: value } : { kind: 'ok', json: value };
   }
 
-  function doneWithout(call: Call, path: string, exchange: Exchange): Settled {
+  function doneWithout({ method, path }: Call, exchange: Exchange): Settled {
     const messages = messagesOf(exchange);
     const reason = exchange.kind === 'fault' ? exchange.reason : messageLine(messages);
     const status = exchange.status ?? 0;
-    log('warn', 'service.done_without', { method: call.method, path, status, reason: clean(reason) });
+    log('warn', 'service.done_without', { method, path, status, reason: clean(reason) });
     return { kind: 'refused', status, messages };
   }
 
@@ -303,74 +294,57 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
     throw new RunError('failed', `Stopped: ${reason}.`, [], { code: 'interrupted' });
   }
 
-  function givenUp(call: Call, path: string, reason: string, ms: number): Settled {
+  function givenUp(call: Call, reason: string, ms: number): Settled {
     const waited = ms < 90_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
     if (call.kind === 'write') return { kind: 'unsent', reason: `${clean(reason)}; waited ${waited}` };
     throw new RunError(
       'failed',
-      `service unreachable: ${call.method} ${address.origin}${path} did not succeed within ${waited}: ${clean(reason)}. ` +
+      `service unreachable: ${call.method} ${address.origin}${call.path} did not succeed within ${waited}: ${clean(reason)}. ` +
         'Check the address in ROWFERRY_API_URL and that the service is up, then resume the run.',
       [],
       { code: 'service_unreachable' },
     );
   }
 
-  function garbledError(call: Call, path: string, reason: string): RunError {
+  function garbledError(call: Call, reason: string): RunError {
     return new RunError(
       'failed',
-      `${call.method} ${address.origin}${path} was answered ${MAX_GARBLED} times with something that makes no sense: ${clean(reason)}. ` +
+      `${call.method} ${address.origin}${call.path} was answered ${MAX_GARBLED} times with something that makes no sense: ${clean(reason)}. ` +
         'Check that ROWFERRY_API_URL is the address of the service itself.',
     );
   }
 
-  function tokenRefused(call: Call, path: string, exchange: Exchange): RunError {
+  function tokenRefused(call: Call, exchange: Exchange): RunError {
     const { again, advice } = TOKEN_REFUSED[tokens.kind];
     return new RunError(
       'failed',
-      `The token was refused (401) for ${call.method} ${path}${again}. ${wordsOf(exchange)}${advice}`,
+      `The token was refused (401) for ${call.method} ${call.path}${again}. ${wordsOf(exchange)}${advice}`,
       [],
       { status: 401 },
     );
   }
 
-  function stopError(call: Call, path: string, why: (Verdict & { kind: 'stop' })['why'], exchange: Exchange): RunError {
+  function stopError(call: Call, why: (Verdict & { kind: 'stop' })['why'], exchange: Exchange): RunError {
     const status = exchange.status ?? 0;
-    const request = `${call.method} ${path} for company ${call.company}`;
-    switch (why) {
-      case 'forbidden': {
-        const advice = 'Check that the token belongs to a user who may do this for this company.';
-        const denied = `Access was denied (${status}) to ${request}. ${wordsOf(exchange)}${advice}`;
-        return new RunError('failed', denied, [], { status });
-      }
-      case 'proxy': {
-        const found = exchange.kind === 'fault' ? exchange.reason : 'a proxy wants a user name and password (407)';
-        const advice = 'Correct HTTPS_PROXY, or name the host of the service in NO_PROXY.';
-        return new RunError('failed', `${request} was not sent: ${clean(found)}. ${advice}`, [], { status });
-      }
-      case 'redirect': {
-        const location = exchange.kind === 'answer' ? exchange.location : undefined;
-        const target = location ? `to ${clean(location).slice(0, 300)}` : 'without saying where to';
-        const lost = call.kind === 'write' ? ' Following it would lose the body or send it to another place.' : '';
-        return new RunError(
-          'failed',
-          `${request} was redirected (${status}) ${target}; redirects are never followed.${lost} ` +
-            'Set ROWFERRY_API_URL to the address the service really has (https, right host, no path it does not need).',
-          [],
-          { status },
-        );
-      }
-      case 'too_large': {
-        const reason = exchange.kind === 'fault' ? exchange.reason : '';
-        return new RunError(
-          'failed',
-          `${request}: ${reason}. A page holds 25 records; this is no answer of the service.`,
-        );
-      }
-      case 'refused': {
-        const refused = `The service refused ${request} (status ${status}). ${wordsOf(exchange)}`.trim();
-        return new RunError('failed', refused, [], { status });
-      }
-    }
+    const reason = exchange.kind === 'fault' ? exchange.reason : undefined;
+    const location = exchange.kind === 'answer' ? exchange.location : undefined;
+    const target = location ? `to ${clean(location).slice(0, 300)}` : 'without saying where to';
+    const lost = call.kind === 'write' ? ' Following it would lose the body or send it to another place.' : '';
+    const request = `${call.method} ${call.path} for company ${call.company}`;
+    const texts: Readonly<Record<typeof why, string>> = {
+      forbidden:
+        `Access was denied (${status}) to ${request}. ${wordsOf(exchange)}` +
+        'Check that the token belongs to a user who may do this for this company.',
+      proxy:
+        `${request} was not sent: ${clean(reason ?? 'a proxy wants a user name and password (407)')}. ` +
+        'Correct HTTPS_PROXY, or name the host of the service in NO_PROXY.',
+      redirect:
+        `${request} was redirected (${status}) ${target}; redirects are never followed.${lost} ` +
+        'Set ROWFERRY_API_URL to the address the service really has (https, right host, no path it does not need).',
+      too_large: `${request}: ${reason}. A page holds 25 records; this is no answer of the service.`,
+      refused: `The service refused ${request} (status ${status}). ${wordsOf(exchange)}`.trim(),
+    };
+    return new RunError('failed', texts[why], [], { status });
   }
 
   return send;

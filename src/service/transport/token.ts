@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { RunError } from '../../model/error.js';
-import { parseJson } from '../../model/json.js';
 import { type Clock, wait } from '../clock.js';
+import { jsonIn } from './answer.js';
 import { type Exchange, openHttp } from './http.js';
 import { messageLine, readMessages } from './messages.js';
 
@@ -194,12 +194,7 @@ function basicPair({ clientId, clientSecret }: OauthSource): string {
 }
 
 function readToken(source: OauthSource, text: string): Fetched {
-  let json: unknown;
-  try {
-    json = parseJson(text);
-  } catch {
-    json = undefined;
-  }
+  const json = jsonIn(text);
   const answer = typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
   if (typeof answer['access_token'] !== 'string') {
     throw new RunError('failed', `The token service at ${place(source)} answered without an access_token.`);
