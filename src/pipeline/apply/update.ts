@@ -250,11 +250,8 @@ export class UpdateRow extends RowWrite<Update> {
     switch (answer.kind) {
       case 'done':
         return { ...this.ended('updated'), diff };
-      case 'refused': {
-        await this.stopWithoutPatch(answer);
-        const refused = (await this.deleted(answer)) ?? this.rejection(answer, merge.target);
-        return { ...this.ended('rejected', ...refused), diff };
-      }
+      case 'refused':
+        return { ...this.ended('rejected', ...(await this.refused(answer, merge))), diff };
       case 'unsent':
         return this.unsent(answer.reason);
       case 'open':
@@ -314,41 +311,29 @@ export class UpdateRow extends RowWrite<Update> {
     return { ...this.ended('unknown', fault('outcome_unknown', text)), diff };
   }
 
-  /** What to say of a refusal where there is no such record any more; undefined of any other. */
-  private async deleted({ status, messages }: Refused): Promise<Issue[] | undefined> {
-    const { plan, service } = this.run.options;
-    const { spec } = plan;
-    const { id } = this.change;
-    if (status !== 404 && status !== 410) return undefined;
-    if (spec.readable && (await service.get(spec.name as Readable, id).catch(() => true))) return undefined;
-    const words = messages.map((one) => one.text).join(' ');
-    const text = `The ${spec.name} ${id} no longer exists: somebody deleted it. The service said: ${words} Nothing was written; import the row again to plan it anew.`;
-    return [fault('service_rejected', text, { origin: 'service' })];
-  }
-
   /**
-   * Stops the run where a refusal says that the service has no PATCH, whatever a probe found once: 405, or 404 for a record
-   * that is there. Nothing is sent as a PUT instead: the body of a PATCH holds a part of the record only, and a PUT would
-   * clear the rest (interface, section 4.1).
+   * What to say of a refusal; a record that is gone is the fault of its row alone. 405, or 404 for a record that is there, says
+   * that the service has no PATCH, whatever a probe found once: the run stops. Nothing is sent as a PUT instead: the body of a
+   * PATCH holds a part of the record only, and a PUT would clear the rest (interface, section 4.1).
    */
-  private async stopWithoutPatch({ status }: Refused): Promise<void> {
+  private async refused(answer: Refused, { target }: Merge): Promise<Issue[]> {
     const { plan, service } = this.run.options;
     const { spec, job } = plan;
     const { id } = this.change;
-    if (job.write.method !== 'patch' || this.run.stopped) return;
-    if (status === 404) {
-      if (!spec.readable) return;
-      const record = await service.get(spec.name as Readable, id).catch(() => undefined);
-      if (!record) return;
-    } else if (status !== 405) return;
-    this.run.stop(
-      new RunError(
-        'failed',
-        `The job asks for \`write.method: patch\`, and the service refused PATCH for ${spec.name} ${id} with status ${status}, although \`rowferry doctor --probe\` found once that it takes it. The run stops; nothing was sent as a PUT in its place.`,
-        [
-          '`rowferry doctor --probe` asks the service again. Or set `write: { method: put }`: it carries the whole record.',
-        ],
-      ),
-    );
+    const { status, messages } = answer;
+    const isMissing = status === 404 || status === 410;
+    const record = isMissing && spec.readable && (await service.get(spec.name as Readable, id).catch(() => 'unknown'));
+    if (isMissing && !record) {
+      const words = messages.map((one) => one.text).join(' ');
+      const text = `The ${spec.name} ${id} no longer exists: somebody deleted it. The service said: ${words} Nothing was written; import the row again to plan it anew.`;
+      return [fault('service_rejected', text, { origin: 'service' })];
+    }
+    if (job.write.method === 'patch' && (status === 405 || (status === 404 && record !== 'unknown'))) {
+      const text = `The job asks for \`write.method: patch\`, and the service refused PATCH for ${spec.name} ${id} with status ${status}, although \`rowferry doctor --probe\` found once that it takes it. The run stops; nothing was sent as a PUT in its place.`;
+      const advice =
+        '`rowferry doctor --probe` asks the service again. Or set `write: { method: put }`: it carries the whole record.';
+      this.run.stop(new RunError('failed', text, [advice]));
+    }
+    return this.rejection(answer, target);
   }
 }

@@ -90,35 +90,33 @@ export function gatherLookUps(
   begun: () => number,
   after: (milliseconds: number, run: () => void) => unknown,
 ): (key: string, spelling: string, since: number) => Promise<readonly Found[] | undefined> {
-  interface Waiting {
-    readonly since: number;
-    readonly key: string;
-    readonly spelling: string;
-    readonly done: (found: readonly Found[]) => void;
-    readonly failed: (error: unknown) => void;
+  interface Batch {
+    readonly keys: Map<string, string[]>;
+    /** The least of them. */
+    since: number;
+    readonly found: Promise<ReadonlyMap<string, readonly Found[]>>;
   }
-  let waiting: Waiting[] = [];
-  const go = async () => {
-    const batch = waiting;
-    waiting = [];
-    const keys = new Map<string, string[]>();
-    for (const { key, spelling } of batch) {
-      const spellings = keys.get(key) ?? [];
-      if (spelling !== key && !spellings.includes(spelling)) spellings.push(spelling);
-      keys.set(key, spellings);
-    }
-    try {
-      const found = await lookUpKeys(keys, options, begun() - Math.min(...batch.map(({ since }) => since)));
-      for (const { key, done } of batch) done(found.get(key) ?? []);
-    } catch (error) {
-      for (const { failed } of batch) failed(error);
-    }
-  };
-  return (key, spelling, since) => {
-    if (!canLookUp(key, options)) return Promise.resolve(undefined);
-    return new Promise((done, failed) => {
-      if (waiting.push({ key, spelling, since, done, failed }) === 1) after(GATHER_MS, () => void go());
+  let open: Batch | undefined;
+
+  function begin(): Batch {
+    const keys: Batch['keys'] = new Map();
+    const gathered = new Promise<void>((done) => void after(GATHER_MS, done));
+    const found = gathered.then(() => {
+      open = undefined;
+      return lookUpKeys(keys, options, begun() - batch.since);
     });
+    const batch: Batch = { keys, since: Number.POSITIVE_INFINITY, found };
+    return batch;
+  }
+
+  return async (key, spelling, since) => {
+    if (!canLookUp(key, options)) return undefined;
+    open ??= begin();
+    const spellings = open.keys.get(key) ?? [];
+    if (spelling !== key && !spellings.includes(spelling)) spellings.push(spelling);
+    open.keys.set(key, spellings);
+    open.since = Math.min(open.since, since);
+    return (await open.found).get(key) ?? [];
   };
 }
 
