@@ -1,5 +1,5 @@
 import { type Change, LOST_UNSEEN } from '../../model/change.js';
-import { fault, type Issue, warning } from '../../model/issue.js';
+import { fault, type Issue, type IssueCode, warning } from '../../model/issue.js';
 import type { RowsJob } from '../../model/job.js';
 import type { OutcomeKind } from '../../model/outcome.js';
 import { type Fields, isEmpty, isRef, normaliseName, valueText, withHidden } from '../../model/value.js';
@@ -15,7 +15,6 @@ import { isNoRecord, isRepeated } from '../rows.js';
 import type { Memory } from './memory.js';
 import {
   changesOf,
-  type Held,
   heldBy,
   type Merge,
   type MergeOptions,
@@ -24,7 +23,7 @@ import {
   severalTemplates,
   withProbe,
 } from './merge.js';
-import { isOfCell, type Repeats, repeatsName, withoutRepeats } from './repeats.js';
+import { isOfCell, repeatsName, withoutRepeats } from './repeats.js';
 
 export interface PlanOptions extends MergeOptions {
   readonly job: RowsJob;
@@ -61,6 +60,8 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
     issues: (outcome === 'at_risk' ? withProbe(issues) : issues).map((issue) => withColumn(issue, options.columnOf)),
     ...more,
   });
+  const refuse = (outcome: OutcomeKind, code: IssueCode, text: string, more?: object) =>
+    settle(outcome, [...row.issues, fault(code, text, keyCell(key, options))], more);
   if (isNoRecord(row) || isRepeated(row)) return settle('skipped', row.issues);
   if (row.issues.some(({ code }) => code === 'outcome_unknown')) return settle('unknown', row.issues);
   const ids = candidates(row, options);
@@ -78,14 +79,8 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
   const mayRepeat = ids.length === 1 && options.job.match.existing === 'update' && errors.every(isOfCell);
   if (errors.length > 0 && !mayRepeat) return settle('invalid', row.issues.concat(ruleIssues(row, options)));
   if (ids.length > 1) {
-    return settle('ambiguous', [
-      ...row.issues,
-      fault(
-        'ambiguous_match',
-        `${ids.length} records have the key "${key}": ids ${ids.join(', ')}. Match by id, or make the key unique in the service.`,
-        keyCell(key, options),
-      ),
-    ]);
+    const text = `${ids.length} records have the key "${key}": ids ${ids.join(', ')}. Match by id, or make the key unique in the service.`;
+    return refuse('ambiguous', 'ambiguous_match', text);
   }
   const id = ids[0];
   const nameless =
@@ -95,13 +90,17 @@ export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promis
     const twins = nearRecords(row, key, options);
     if (twins.length > 0 || row.issues.some(isNear)) return settle('ambiguous', [...row.issues, ...twins]);
     if (options.job.match.missing === 'skip') return settle('skipped', row.issues);
-    if (options.job.match.missing === 'fail' || options.job.match.key.includes('id'))
-      return settle('invalid', [...row.issues, noRecord(key, options)]);
+    if (options.job.match.missing === 'fail' || options.job.match.key.includes('id')) {
+      const text = `There is no ${options.spec.name} with the key "${key}", and the job does not create records.`;
+      return refuse('invalid', 'record_not_found', text);
+    }
     return planCreate(row, key, options, settle);
   }
   if (options.job.match.existing === 'skip') return settle('skipped', row.issues, { id });
-  if (options.job.match.existing === 'fail')
-    return settle('invalid', [...row.issues, recordExists(key, id, options)], { id });
+  if (options.job.match.existing === 'fail') {
+    const text = `The ${options.spec.name} ${id} has the key "${key}", and the job does not update records.`;
+    return refuse('invalid', 'record_exists', text, { id });
+  }
   return planUpdate(row, key, id, options, settle);
 }
 
@@ -189,23 +188,23 @@ export function createFields({ set }: Pick<ResolvedRow, 'set'>): Fields {
 }
 
 async function planUpdate(
-  row: ResolvedRow,
+  given: ResolvedRow,
   key: string,
   id: number,
   options: PlanOptions,
   settle: Settle,
 ): Promise<Change> {
   const base = await options.snapshot.get(id);
-  const remembered = options.memory.lastWritten(id, row.set, base?.record);
+  const remembered = options.memory.lastWritten(id, given.set, base?.record);
   if (!base && !remembered) {
     // There is nothing that its cells could repeat.
-    if (row.issues.some((issue) => issue.severity === 'error')) return settle('invalid', row.issues);
-    if (repeatsName(row.set, options.spec.name === 'customer' ? options.known.nameOf('customer', id) : undefined))
-      return settle('unchanged', row.issues, { id });
+    if (given.issues.some((issue) => issue.severity === 'error')) return settle('invalid', given.issues);
+    if (repeatsName(given.set, options.spec.name === 'customer' ? options.known.nameOf('customer', id) : undefined))
+      return settle('unchanged', given.issues, { id });
     return settle(
       'at_risk',
       [
-        ...row.issues,
+        ...given.issues,
         fault(
           'would_lose_value',
           `The ${options.spec.name} ${id} exists, but the service does not let it be read, and no run kept in this home folder wrote it: an update would replace the whole record by this row.`,
@@ -215,24 +214,10 @@ async function planUpdate(
       { id },
     );
   }
-  const whole = heldBy(base?.record, remembered, options);
-  const own = withoutRepeats(row, whole, options);
-  if (own.row.issues.some((issue) => issue.severity === 'error')) return settle('invalid', own.row.issues);
-  const merge = mergeRow(own.row.set, base?.record, remembered, options, whole);
-  return changeOf(own, key, id, merge, whole, base, options, settle);
-}
-
-/** The change that a merge leads to. */
-function changeOf(
-  { row, carried }: Repeats,
-  key: string,
-  id: number,
-  merge: Merge,
-  held: Held,
-  base: { record: Json; readAt: number } | undefined,
-  options: PlanOptions,
-  settle: Settle,
-): Change {
+  const held = heldBy(base?.record, remembered, options);
+  const { row, carried } = withoutRepeats(given, held, options);
+  if (row.issues.some((issue) => issue.severity === 'error')) return settle('invalid', row.issues);
+  const merge = mergeRow(row.set, base?.record, remembered, options, held);
   const issues = [...row.issues, ...merge.issues];
   const failed = issues.some((issue) => issue.severity === 'error');
   const changes = changesOf(merge.diff);
@@ -358,22 +343,6 @@ function ruleIssues(row: ResolvedRow, options: PlanOptions): Issue[] {
 function check(fields: Fields, row: ResolvedRow, operation: 'create' | 'update', options: PlanOptions): Issue[] {
   const found = checkRecord(options.spec, fields, operation);
   return found.length === 0 ? found : found.filter((issue) => issue.field !== row.after?.field);
-}
-
-function noRecord(key: string, options: PlanOptions): Issue {
-  return fault(
-    'record_not_found',
-    `There is no ${options.spec.name} with the key "${key}", and the job does not create records.`,
-    keyCell(key, options),
-  );
-}
-
-function recordExists(key: string, id: number, options: PlanOptions): Issue {
-  return fault(
-    'record_exists',
-    `The ${options.spec.name} ${id} has the key "${key}", and the job does not update records.`,
-    keyCell(key, options),
-  );
 }
 
 const keyCell = (key: string, { job }: PlanOptions) => ({ field: job.match.key[0] ?? '', value: key });
