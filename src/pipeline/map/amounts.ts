@@ -1,3 +1,4 @@
+import { counted } from '../../model/grouped.js';
 import type { SheetRow } from '../../model/row.js';
 import { type Refusal, refuse } from './cell-text.js';
 import { excerpt } from './headings.js';
@@ -196,16 +197,11 @@ export function surveyDecimals(
   columns: readonly { readonly heading: string; readonly index: number }[],
   sample: readonly SheetRow[],
 ): DecimalSurvey {
-  const seen: Record<'.' | ',' | 'open' | 'none', { first?: Sighting; count: number }> = {
-    '.': { count: 0 },
-    ',': { count: 0 },
-    open: { count: 0 },
-    none: { count: 0 },
-  };
+  /** By the sign that cells show, `none`, or `open` with their mark for such as `1,234`. */
+  const seen = new Map<string, { readonly first: Sighting; count: number }>();
   /** Cells such as `1.234,5` show their sign by two marks: no slip of the finger does. */
   let certain = false;
-  /** Cells such as `1,234`, by their mark. */
-  const marked: Record<'.' | ',', { first?: Sighting; count: number }> = { '.': { count: 0 }, ',': { count: 0 } };
+  let amounts = 0;
   for (const { row, cells } of sample) {
     for (const { heading, index } of columns) {
       const text = cells[index];
@@ -213,50 +209,49 @@ export function surveyDecimals(
       const amount = stripAmount(text);
       const shown = amount && signShown(amount.body);
       if (shown === undefined) continue;
-      seen[shown].count++;
-      seen[shown].first ??= { text, row, heading };
-      certain ||= shown !== 'open' && shown !== 'none' && /\d[.,' ]\d{2,3}[.,]\d|(?:[.,]\d{2,3}){2}/.test(amount!.body);
-      if (shown !== 'open') continue;
-      const mark = text.includes('.') ? '.' : ',';
-      marked[mark].count++;
-      marked[mark].first ??= { text, row, heading };
+      amounts++;
+      const kind = shown === 'open' ? `open${text.includes('.') ? '.' : ','}` : shown;
+      const alike = seen.get(kind) ?? { first: { text, row, heading }, count: 0 };
+      alike.count++;
+      seen.set(kind, alike);
+      certain ||= kind.length === 1 && /\d[.,' ]\d{2,3}[.,]\d|(?:[.,]\d{2,3}){2}/.test(amount!.body);
     }
   }
-  const [dot, comma, open, openPoint] = [seen['.'].first, seen[','].first, seen.open.first, marked['.'].first];
   const untold = (why: string, example: string): DecimalSurvey => ({
     rule: { sign: 'each', why },
     warning: `The decimal sign could not be told: ${why}. Cells that can be read in one way only are imported, others such as ${example} are refused. To settle it, ${HOW_TO_STATE}`,
   });
-  if (dot && comma) return untold(`the file writes both ${cite(dot)} and ${cite(comma)}`, '1,234');
-  const amounts = seen['.'].count + seen[','].count + seen.open.count + seen.none.count;
-  if (dot || comma) {
-    const sign = dot ? '.' : ',';
-    const first = (dot ?? comma)!;
-    const { count } = seen[sign];
-    const { first: doubted, count: alike } = marked[sign];
-    if (doubted && !certain && alike > count) {
-      const cells = `${count} ${count === 1 ? 'cell' : 'cells'}`;
-      const why = `only ${cells} of the first ${sample.length} rows, such as ${cite(first)}, ${count === 1 ? 'shows' : 'show'} "${sign}" as the decimal sign, and ${cite(doubted)} may be a whole or a decimal number`;
-      return untold(why, doubted.text.trim());
+  const [dot, comma] = [seen.get('.'), seen.get(',')];
+  if (dot && comma) return untold(`the file writes both ${cite(dot.first)} and ${cite(comma.first)}`, '1,234');
+  const told = dot ?? comma;
+  const sign = comma ? ',' : '.';
+  const doubted = seen.get(`open${sign}`);
+  const may = doubted && `${cite(doubted.first)} may be a whole or a decimal number`;
+  if (told) {
+    const { first, count } = told;
+    const cells = counted(count, 'cell');
+    const show = count === 1 ? 'shows' : 'show';
+    if (doubted && !certain && doubted.count > count) {
+      const why = `only ${cells} of the first ${sample.length} rows, such as ${cite(first)}, ${show} "${sign}" as the decimal sign, and ${may}`;
+      return untold(why, doubted.first.text.trim());
     }
     const silent = amounts - count;
-    const others = silent === 0 ? '' : `, ${silent} ${silent === 1 ? 'says' : 'say'} nothing`;
+    const others = silent === 0 ? '' : `, ${counted(silent, 'says', 'say')} nothing`;
     return {
       rule: { sign, why: `cells such as ${cite(first)} show it` },
-      evidence: `The decimal sign is "${sign}": ${cite(first)}; ${count} ${count === 1 ? 'cell' : 'cells'} of the first ${sample.length} rows ${count === 1 ? 'shows' : 'show'} it${others}.`,
+      evidence: `The decimal sign is "${sign}": ${cite(first)}; ${cells} of the first ${sample.length} rows ${show} it${others}.`,
     };
   }
-  if (openPoint) {
-    const why = `no cell of the first ${sample.length} rows shows the decimal sign, and ${cite(openPoint)} may be a whole or a decimal number`;
-    return untold(why, openPoint.text.trim());
+  if (doubted) {
+    const why = `no cell of the first ${sample.length} rows shows the decimal sign, and ${may}`;
+    return untold(why, doubted.first.text.trim());
   }
+  const thousands = seen.get('open,');
   return {
     rule: { sign: '.', why: `no cell of the first ${sample.length} rows shows another` },
-    ...(open
-      ? {
-          warning: `No cell shows the decimal sign for certain. "." is taken as the decimal sign and "," as the thousands sign, so ${cite(open)} is read as a whole number. If that is wrong, ${HOW_TO_STATE}`,
-        }
-      : {}),
+    ...(thousands && {
+      warning: `No cell shows the decimal sign for certain. "." is taken as the decimal sign and "," as the thousands sign, so ${cite(thousands.first)} is read as a whole number. If that is wrong, ${HOW_TO_STATE}`,
+    }),
   };
 }
 
