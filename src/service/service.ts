@@ -49,12 +49,7 @@ export function openService(options: ServiceOptions): Service {
   const http = channel.parts.http.share();
   const log = options.log ?? (() => undefined);
   const patienceMs = options.patienceMs ?? 15 * 60_000;
-  const told = outageTeller({
-    clock,
-    log,
-    secrets: () => tokens.secrets,
-    ...(options.onAway && { onAway: options.onAway }),
-  });
+  const told = outageTeller({ clock, log, secrets: () => tokens.secrets, onAway: options.onAway });
   const lane = pacer.lane(signal, { ms: patienceMs, told });
   const request = openSender({
     ...channel.parts,

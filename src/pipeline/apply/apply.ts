@@ -13,7 +13,7 @@ export interface Part {
 /** Writes the rows of a run, part by part. Interface, section 4. */
 export class Writer {
   readonly run: WriteRun;
-  private readonly places: Places;
+  private readonly places: ReturnType<typeof places>;
   private readonly readBack: ReadBack;
 
   constructor(options: WriterOptions) {
@@ -110,17 +110,7 @@ export async function eachLimit<T>(
 }
 
 /** Rows of all parts of a run that are at work at once. */
-interface Places {
-  /**
-   * Resolves when there is room for so many rows together, in the order of asking; the room is theirs from then on. More
-   * rows than there are places wait until nobody is at work.
-   */
-  room(rows: number): Promise<void>;
-  /** The place of one of the rows that there is room for. */
-  place(): Place;
-}
-
-export function places(pace: Pick<Pace, 'atWork' | 'aside'>): Places {
+export function places(pace: Pick<Pace, 'atWork' | 'aside'>) {
   const waiting: { readonly rows: number; readonly enter: () => void }[] = [];
   let taken = 0;
   let aside = 0;
@@ -134,12 +124,17 @@ export function places(pace: Pick<Pace, 'atWork' | 'aside'>): Places {
   };
 
   return {
-    room: (rows) =>
-      new Promise((enter) => {
+    /**
+     * Resolves when there is room for so many rows together, in the order of asking; the room is theirs from then on. More
+     * rows than there are places wait until nobody is at work.
+     */
+    room: (rows: number) =>
+      new Promise<void>((enter) => {
         waiting.push({ rows, enter });
         admit();
       }),
-    place() {
+    /** The place of one of the rows that there is room for. */
+    place(): Place {
       let state: 'held' | 'aside' | 'over' = 'held';
       return {
         stepAside() {

@@ -15,24 +15,16 @@ import { isNarrowEnum } from './merge.js';
  * Equal numbers of a row and a record that differ have a chance of 1 in 9 × 10^15. Of a row that leaves a field alone which
  * its record holds, or of a value that is spelt another way, the numbers differ although nothing changes: that is found out
  * by looking.
+ *
+ * `fields`: all that a row may set. Undefined where reads do not show each of them in a place of its own.
  */
-interface Fingerprints {
-  ofRow(set: Readonly<Record<string, Value>>): number;
-  /**
-   * NaN where the record shows a value that means something only with what the run knows besides (the order of day and month,
-   * names of records, what was written before), or nothing at all.
-   */
-  ofRecord(record: Json): number;
-}
-
-/** `fields`: all that a row may set. Undefined where reads do not show each of them in a place of its own. */
-export function fingerprints(spec: ResourceSpec, fields: readonly string[]): Fingerprints | undefined {
+export function fingerprints(spec: ResourceSpec, fields: readonly string[]) {
   const readers = fieldReaders(spec);
   const shown = fields.map((field) => readers.get(field));
   if (!shown.every((reader): reader is FieldReader => reader?.field.read !== undefined)) return undefined;
   const columns = shown.map((reader) => ({ ...reader, narrow: isNarrowEnum(reader.field) }));
   return {
-    ofRow(set) {
+    ofRow(set: Readonly<Record<string, Value>>): number {
       let text = '';
       for (let at = 0; at < fields.length; at++) {
         const value = set[fields[at]!];
@@ -40,7 +32,11 @@ export function fingerprints(spec: ResourceSpec, fields: readonly string[]): Fin
       }
       return textHash(text);
     },
-    ofRecord(record) {
+    /**
+     * NaN where the record shows a value that means something only with what the run knows besides (the order of day and month,
+     * names of records, what was written before), or nothing at all.
+     */
+    ofRecord(record: Json): number {
       let text = '';
       for (let at = 0; at < columns.length; at++) {
         const column = columns[at]!;

@@ -78,7 +78,7 @@ export function tellAway(info: (text: string) => void, clock: Clock = systemCloc
     const now = clock.now();
     if (toldAt !== undefined && now - toldAt < EVERY_MS) return;
     toldAt = now;
-    info(news.text);
+    info(news);
   };
 }
 

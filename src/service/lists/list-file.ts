@@ -37,51 +37,8 @@ export function formOf(record: Json): Form {
 }
 
 /** The records of a list as they were last read. */
-export interface Held {
-  readonly table: number;
-  readonly size: number;
-  /** Undefined where there is no such record. */
-  look(id: number): { readonly hash: number; readonly micros: number } | undefined;
-  /** A record that is not held yet. Looked up it can be after `added`. */
-  add(id: number, form: Form, readAt: number, micros: number): void;
-  added(): void;
-  /** Adds or replaces. `micros`: its modification date, NaN where it is not known. */
-  put(id: number, form: Form, readAt: number, micros: number): void;
-  /** Whether a record has a later modification date than this and is not in the set. */
-  laterThan(micros: number, among: { has(id: number): boolean }): boolean;
-  /** Records with this modification date or a later one. */
-  since(micros: number): number;
-  /** Ascending by id, in batches of up to 500. */
-  records(): AsyncIterable<readonly MirrorRecord[]>;
-  /** In the order of the ids, which must be held. */
-  read(ids: readonly number[]): MirrorRecord[];
-  /** Ids by their places in ascending order, from 0. */
-  slice(from: number, to: number): readonly number[];
-  /** Whether every record is as it was kept. */
-  isWhole(): boolean;
-  drop(): void;
-}
-
-/**
- * A list in a file of its own: one table of records a reading, and which of them is the last certain one. Only a cache: it is
- * always in a transaction, and what is not kept leaves the last certain reading as it was, however the process ends. One
- * process at a time may use it.
- */
-export interface ListFile {
-  readonly state: ListState | undefined;
-  held(table: number): Held;
-  /** A new reading, still empty. */
-  fresh(): Held;
-  /** Makes this reading the last certain one. */
-  keep(state: ListState): void;
-  /** Ids of what this program was to write after the last certain reading. */
-  readonly written: Set<number>;
-  /** Durable when it returns, with all that was read since `keep`. */
-  noteWritten(ids: Iterable<number>): void;
-  /** Leaves nothing of what was read since `keep`. */
-  rollback(): void;
-  close(): void;
-}
+export type Held = ReturnType<typeof heldIn>;
+export type ListFile = ReturnType<typeof listIn>;
 
 const SCHEMA = `
   create table state (only integer primary key check (only = 1), value text not null, hash integer not null) strict;
@@ -109,7 +66,12 @@ export async function beginListFile(dir: string, resource: Readable): Promise<Li
   return listIn(join(dir, FILE), resource);
 }
 
-function listIn(path: string, resource: Readable): ListFile {
+/**
+ * A list in a file of its own: one table of records a reading, and which of them is the last certain one. Only a cache: it is
+ * always in a transaction, and what is not kept leaves the last certain reading as it was, however the process ends. One
+ * process at a time may use it.
+ */
+function listIn(path: string, resource: Readable) {
   const database = openDatabase(path, {
     what: 'The list of what was read from the service',
     schema: SCHEMA,
@@ -136,7 +98,8 @@ function listIn(path: string, resource: Readable): ListFile {
     get state() {
       return state;
     },
-    held: (table) => heldIn(database, table),
+    held: (table: number) => heldIn(database, table),
+    /** A new reading, still empty. */
     fresh() {
       const table = Math.max(0, ...tables()) + 1;
       database
@@ -146,7 +109,8 @@ function listIn(path: string, resource: Readable): ListFile {
         .run();
       return heldIn(database, table);
     },
-    keep(next) {
+    /** Makes this reading the last certain one. */
+    keep(next: ListState): void {
       for (const table of tables()) if (table !== next.table) database.prepare(`drop table reading_${table}`).run();
       if (next.table !== state?.table || next.deltas !== state.deltas) database.prepare('delete from written').run();
       const value = JSON.stringify(next);
@@ -156,22 +120,25 @@ function listIn(path: string, resource: Readable): ListFile {
       state = next;
       reached('mirror-kept');
     },
+    /** Ids of what this program was to write after the last certain reading. */
     get written() {
       const found = database.prepare('select id from written').all();
       return new Set(found.map(({ id }) => Number(id)));
     },
-    noteWritten(ids) {
+    /** Durable when it returns, with all that was read since `keep`. */
+    noteWritten(ids: Iterable<number>): void {
       database
         .prepare('insert or ignore into written (id) select value from json_each(?)')
         .run(JSON.stringify([...ids]));
       database.end('commit');
       database.begin();
     },
-    rollback() {
+    /** Leaves nothing of what was read since `keep`. */
+    rollback(): void {
       database.end('rollback');
       database.begin();
     },
-    close() {
+    close(): void {
       database.end('rollback');
       database.close();
     },
@@ -186,7 +153,7 @@ function readState(database: Database, resource: Readable): ListState | undefine
   return state.resource === resource ? state : undefined;
 }
 
-function heldIn(database: Database, number: number): Held {
+function heldIn(database: Database, number: number) {
   const table = `reading_${number}`;
   const one = (sql: string, ...values: number[]) => database.prepare(sql).get(...values)?.['n'];
   const look = database.prepare(`select hash, micros from ${table} where id = ?`);
@@ -223,7 +190,8 @@ function heldIn(database: Database, number: number): Held {
     get size() {
       return size;
     },
-    look(id) {
+    /** Undefined where there is no such record. */
+    look(id: number) {
       const found = look.get(id);
       return (
         found && {
@@ -232,41 +200,49 @@ function heldIn(database: Database, number: number): Held {
         }
       );
     },
-    add(id, form, readAt, micros) {
+    /** A record that is not held yet. Looked up it can be after `added`. */
+    add(id: number, form: Form, readAt: number, micros: number): void {
       size++;
       waiting.push(...values(id, form, readAt, micros));
       if (waiting.length < AT_ONCE * COLUMNS) return;
       insertMany.run(...waiting);
       waiting = [];
     },
-    added() {
+    added(): void {
       for (let at = 0; at < waiting.length; at += COLUMNS) insert.run(...waiting.slice(at, at + COLUMNS));
       waiting = [];
     },
-    put(id, form, readAt, micros) {
+    /** Adds or replaces. `micros`: its modification date, NaN where it is not known. */
+    put(id: number, form: Form, readAt: number, micros: number): void {
       if (!look.get(id)) size++;
       insert.run(...values(id, form, readAt, micros));
     },
-    laterThan(micros, among) {
+    /** Whether a record has a later modification date than this and is not in the set. */
+    laterThan(micros: number, among: { has(id: number): boolean }): boolean {
       const later = database.prepare(`select id from ${table} where micros > ?`).all(micros);
       return later.some(({ id }) => !among.has(Number(id)));
     },
-    since: (micros) => Number(one(`select count(*) as n from ${table} where micros >= ?`, micros)),
-    async *records() {
+    /** Records with this modification date or a later one. */
+    since: (micros: number) => Number(one(`select count(*) as n from ${table} where micros >= ?`, micros)),
+    /** Ascending by id, in batches of up to 500. */
+    async *records(): AsyncGenerator<readonly MirrorRecord[]> {
       for (const rows of pages()) yield rows.map(({ read_at, text }) => recordOf(String(text), Number(read_at)));
     },
-    read: (ids) =>
+    /** In the order of the ids, which must be held. */
+    read: (ids: readonly number[]) =>
       ids.map((id) => {
         const found = get.get(id);
         if (!found) throw new RangeError(`record ${id} is not held`);
         return recordOf(String(found['text']), Number(found['read_at']));
       }),
-    slice: (from, to) =>
+    /** Ids by their places in ascending order, from 0. */
+    slice: (from: number, to: number) =>
       database
         .prepare(`select id from ${table} order by id limit ? offset ?`)
         .all(to - from, from)
         .map(({ id }) => Number(id)),
-    isWhole() {
+    /** Whether every record is as it was kept. */
+    isWhole(): boolean {
       try {
         for (const rows of pages()) if (rows.some(({ hash, text }) => textHash(String(text)) !== hash)) return false;
         return true;
@@ -274,7 +250,7 @@ function heldIn(database: Database, number: number): Held {
         return false;
       }
     },
-    drop() {
+    drop(): void {
       database.prepare(`drop table ${table}`).run();
     },
   };

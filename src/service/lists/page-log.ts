@@ -15,32 +15,18 @@ export interface LoggedPage {
   readonly at: readonly number[];
 }
 
-/**
- * The pages that a read was given, in the order in which it took them: after a first line that says what is read, a line
- * `{page}<tab>[record, …]` each, or, where all records of a page are new, the page as it came. Not made durable: what is lost
- * can be read again. A record's place is a number from 1.
- */
-export interface PageLog {
-  /**
-   * The next page of a log that was there already; undefined after the last, and where it is not this page of this pass.
-   * From there on the log is cut off and written anew.
-   */
-  next(pass: number, page: number): { readonly line: LoggedPage; readonly places: readonly number[] } | undefined;
-  /** `text`: JSON of the records at `at`, on one line. Where they stand then. Throws a `RunError` where the disk cannot be written. */
-  append(line: LoggedPage, text: string): readonly number[];
-  /** The records at these places, in this order. */
-  read(places: readonly number[]): Json[];
-  /** Everything that was appended is in the file then. */
-  flush(): void;
-  close(): void;
-}
+export type PageLog = ReturnType<typeof openPageLog>;
 
 const TAB = 9;
 /** No page holds so many records. */
 const PAGE = 0x10_0000;
 
-/** Opens the log of what `head` names and makes it where it is missing; a log of something else is replaced. */
-export function openPageLog(path: string, head: string): PageLog {
+/**
+ * The pages that a read was given, in the order in which it took them: after a first line that says what is read (`head`), a
+ * line `{page}<tab>[record, …]` each, or, where all records of a page are new, the page as it came. Made where it is missing; a
+ * log of something else is replaced. Not made durable: what is lost can be read again. A record's place is a number from 1.
+ */
+export function openPageLog(path: string, head: string) {
   const fault = (cause: unknown) => diskFault(path, cause);
   let file = openScratchFile(
     path,
@@ -75,7 +61,11 @@ export function openPageLog(path: string, head: string): PageLog {
   }
 
   return {
-    next(pass, page) {
+    /**
+     * The next page of a log that was there already; undefined after the last, and where it is not this page of this pass.
+     * From there on the log is cut off and written anew.
+     */
+    next(pass: number, page: number): { readonly line: LoggedPage; readonly places: readonly number[] } | undefined {
       if (!kept) return undefined;
       const { at = 0, bytes } = (kept.next().value as LineAt | undefined) ?? {};
       const line = bytes && frontOf(bytes);
@@ -86,13 +76,15 @@ export function openPageLog(path: string, head: string): PageLog {
       cutOff();
       return undefined;
     },
-    append(line, text) {
+    /** `text`: JSON of the records at `at`, on one line. Where they stand then. Throws a `RunError` where the disk cannot be written. */
+    append(line: LoggedPage, text: string): readonly number[] {
       file.append(`${JSON.stringify(line)}\t${text}\n`);
       offsets.push(file.end);
       reached('page-kept');
       return placesOf(line);
     },
-    read(places) {
+    /** The records at these places, in this order. */
+    read(places: readonly number[]): Json[] {
       let number = -1;
       let found: readonly Json[] = [];
       return places.map((place) => {
@@ -102,8 +94,9 @@ export function openPageLog(path: string, head: string): PageLog {
         return found[place % PAGE] as Json;
       });
     },
+    /** Everything that was appended is in the file then. */
     flush: () => file.flush(),
-    close() {
+    close(): void {
       try {
         file.flush();
       } finally {

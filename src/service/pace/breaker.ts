@@ -93,26 +93,17 @@ export class Breaker {
   }
 }
 
-/** Word of a service that does not answer, for people. */
-export interface AwayNews {
-  /** Milliseconds since 1970. */
-  readonly since: number;
-  /** Milliseconds until it is asked again. */
-  readonly nextMs: number;
-  /** What came in place of an answer; without secrets. */
-  readonly reason: string;
-  /** "The service does not answer (connection refused …); waiting since 02:14:07 UTC, next try in 8 s." */
-  readonly text: string;
-}
+/**
+ * Told "The service does not answer (connection refused …); waiting since 02:14:07 UTC, next try in 8 s.", without secrets;
+ * undefined: it is back.
+ */
+export type OnAway = (news: string | undefined) => void;
 
-/** Undefined: it is back. */
-export type OnAway = (news: AwayNews | undefined) => void;
-
-export interface OutageTellerOptions {
+interface OutageTellerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly secrets: () => readonly string[];
-  readonly onAway?: OnAway;
+  readonly onAway?: OnAway | undefined;
 }
 
 /** Turns the state of the breaker into log lines and news: `service.away` at each change, `service.back` once. */
@@ -129,12 +120,11 @@ export function outageTeller(options: OutageTellerOptions): (away: Away | undefi
       return;
     }
     since = away.since;
-    const began = clock.wall() - (now - away.since);
+    const began = new Date(clock.wall() - (now - since)).toISOString();
     const nextMs = Math.max(0, away.nextAt - now);
     const reason = scrub(away.reason, options.secrets());
-    log('warn', 'service.away', { since: new Date(began).toISOString(), next_ms: Math.round(nextMs), reason });
-    const at = new Date(began).toISOString().slice(11, 19);
-    const text = `The service does not answer (${reason}); waiting since ${at} UTC, next try in ${Math.ceil(nextMs / 1000)} s.`;
-    onAway?.({ since: began, nextMs, reason, text });
+    log('warn', 'service.away', { since: began, next_ms: Math.round(nextMs), reason });
+    const next = `next try in ${Math.ceil(nextMs / 1000)} s`;
+    onAway?.(`The service does not answer (${reason}); waiting since ${began.slice(11, 19)} UTC, ${next}.`);
   };
 }

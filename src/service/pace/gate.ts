@@ -398,29 +398,23 @@ function takeTurn(round: Round): Waiter | undefined {
   return waiter;
 }
 
-/** When a request goes out again: full jitter, and a budget that all requests share. */
-interface RetryBudget {
-  /** Every success pays for a part of a repetition. */
-  succeeded(): void;
-  /** Milliseconds to wait before the given repetition, from 1. */
-  backoff(repetition: number): number;
-}
-
 const BACKOFF_BASE_MS = 250;
 const BACKOFF_CAP_MS = 30_000;
 const RETRY_BUDGET = 10;
 const RETRIES_PER_SECOND = 5;
 const RETRIES_PER_SUCCESS = 0.2;
 
-/** `random`: 0 ≤ x < 1. */
-function retryBudget(clock: Clock, random: () => number): RetryBudget {
+/** When a request goes out again: full jitter, and a budget that all requests share. `random`: 0 ≤ x < 1. */
+function retryBudget(clock: Clock, random: () => number) {
   let budget = RETRY_BUDGET;
   let refilledAt = clock.now();
   return {
-    succeeded() {
+    /** Every success pays for a part of a repetition. */
+    succeeded(): void {
       budget = Math.min(RETRY_BUDGET, budget + RETRIES_PER_SUCCESS);
     },
-    backoff(repetition) {
+    /** Milliseconds to wait before the given repetition, from 1. */
+    backoff(repetition: number): number {
       const now = clock.now();
       budget = Math.min(RETRY_BUDGET, budget + ((now - refilledAt) / 1000) * RETRIES_PER_SECOND);
       refilledAt = now;

@@ -27,25 +27,7 @@ export interface SharingOptions {
 }
 
 /** This process's part in a pace that several share. */
-export interface Sharing {
-  /** A request is at the gate: tell and ask regularly until there are none. */
-  stir(): void;
-  /** Milliseconds to wait for the first word after a quiet time, which may be of a pause; 0 for none. */
-  listeningMs(now: number): number;
-  succeeded(): void;
-  /** One episode, at most one a round trip; told at once. */
-  slowed(how: 'throttled' | 'overloaded'): void;
-  /** A pause the service named to this process; told at once. */
-  hold(until: number): void;
-  /**
-   * Milliseconds until there may be a slot of the common rate; 0: now, and it is used. Where the shared place does not
-   * answer, the last known number of processes share the rate evenly.
-   */
-  takeSlot(now: number): number;
-  /** The common rate came down: the slots that were granted at the rate before are given up. */
-  slower(): void;
-  stop(): void;
-}
+export type Sharing = ReturnType<typeof openSharing>;
 
 const BEAT_MS = 100;
 const PAUSED_BEAT_MS = 1_000;
@@ -71,7 +53,7 @@ const CONTENDED_MS = 20;
  *
  * One exchange at a time. What a failed one would have told is dropped, save the pause: by then it is old news.
  */
-export function openSharing(options: SharingOptions): Sharing {
+export function openSharing(options: SharingOptions) {
   const { clock } = options;
   const slots = grantedSlots();
   let beating = false;
@@ -199,29 +181,37 @@ export function openSharing(options: SharingOptions): Sharing {
   }
 
   return {
-    stir() {
+    /** A request is at the gate: tell and ask regularly until there are none. */
+    stir(): void {
       if (beating || stopped) return;
       beating = true;
       const now = clock.now();
       if (reached && now - endedAt > QUIET_MS) listeningSince = now;
       exchangeSoon();
     },
-    listeningMs(now) {
+    /** Milliseconds to wait for the first word after a quiet time, which may be of a pause; 0 for none. */
+    listeningMs(now: number): number {
       return reached && listeningSince !== undefined ? Math.max(0, listeningSince + IMPATIENT_MS - now) : 0;
     },
-    succeeded() {
+    succeeded(): void {
       successes++;
     },
-    slowed(how) {
+    /** One episode, at most one a round trip; told at once. */
+    slowed(how: 'throttled' | 'overloaded'): void {
       if (how === 'throttled') throttled++;
       else overloaded++;
       if (reached) exchangeSoon();
     },
-    hold(until) {
+    /** A pause the service named to this process; told at once. */
+    hold(until: number): void {
       heldUntil = Math.max(heldUntil, until);
       if (reached) exchangeSoon();
     },
-    takeSlot(now) {
+    /**
+     * Milliseconds until there may be a slot of the common rate; 0: now, and it is used. Where the shared place does not
+     * answer, the last known number of processes share the rate evenly.
+     */
+    takeSlot(now: number): number {
       const delay = slots.take(now);
       if (delay === 0) passed++;
       if (delay === undefined) starvedSince ??= now;
@@ -231,8 +221,9 @@ export function openSharing(options: SharingOptions): Sharing {
       if (reached && waited < IMPATIENT_MS) return IMPATIENT_MS - waited;
       return slots.takeAlone(now, options.intervalMs() * members);
     },
+    /** The common rate came down: the slots that were granted at the rate before are given up. */
     slower: slots.clear,
-    stop() {
+    stop(): void {
       stopped = true;
       cancelTimer?.();
     },
