@@ -2,9 +2,7 @@ import {
   createPostgresBackend,
   DEFAULT_SCHEMA,
   type PgPool,
-  type PgPoolClient,
   type PgQueryable,
-  type PgQueryResult,
   runMigrations,
   UnsupportedPostgresVersionError,
 } from 'bullmq';
@@ -23,7 +21,7 @@ import type { Primitives, Store, StoreOptions } from './port.js';
 export async function openPostgres(address: PostgresAddress, options: StoreOptions): Promise<Store> {
   const reports = openReports({ name: 'PostgreSQL', address: address.shown }, options.notice);
   const attempt = async (): Promise<Store> => {
-    const pool = openPool(address, QUEUE_SCHEMA);
+    const pool = openPool(address);
     try {
       return await postgresStore({ kind: 'postgres', address: address.shown, pool, reports });
     } catch (error) {
@@ -95,16 +93,21 @@ const CONNECT_MS = 5_000;
 const MOST_CONNECTIONS = 20;
 const KEEP_ALIVE_MS = 10_000;
 
-/** The pool all queues, workers and listeners of a process share. `schema`: where names without one are looked for. */
-function openPool(address: PostgresAddress, schema: string): PatientPool {
+/**
+ * The pool all queues, workers and listeners of a process share. BullMQ pauses before it asks again where a connection is refused,
+ * and asks without end after other errors: to it every error that will pass by itself is a refused connection.
+ */
+function openPool(address: PostgresAddress): PgPool & { abandon(): void } {
   const url = new URL(address.url);
   const asked = url.searchParams.get('options');
-  url.searchParams.set('options', [...(asked === null ? [] : [asked]), `-c search_path=${schema}`].join(' '));
+  const options = [...(asked === null ? [] : [asked]), `-c search_path=${QUEUE_SCHEMA}`].join(' ');
+  url.searchParams.set('options', options);
   const pool = new pg.Pool({
     connectionString: url.href,
     application_name: 'rowferry',
     max: MOST_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_MS,
+    // BullMQ looks at it: a lost connection shows soon, so that a worker may wait for long.
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     allowExitOnIdle: true,
@@ -113,56 +116,19 @@ function openPool(address: PostgresAddress, schema: string): PatientPool {
   pool.setMaxListeners(0);
   // One that is lent and breaks would end the process where its borrower does not listen; what it is asked rejects anyway.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return new PatientPool(pool);
-}
-
-/**
- * BullMQ pauses before it asks again where a connection is refused, and asks without end after other errors: to it every
- * error that will pass by itself is a refused connection.
- */
-class PatientPool implements PgPool {
-  /** BullMQ: a lost connection shows soon, so that a worker may wait for long. */
-  readonly options = { keepAlive: true } as const;
-  readonly #pool: pg.Pool;
-  readonly #lent = new Set<PgPoolClient>();
-
-  constructor(pool: pg.Pool) {
-    this.#pool = pool;
+  const lent = new Set<pg.PoolClient>();
+  pool.on('acquire', (client) => lent.add(client));
+  pool.on('release', (_, client) => lent.delete(client as pg.PoolClient));
+  for (const method of ['query', 'connect'] as const) {
+    const plain = pool[method].bind(pool) as (...values: unknown[]) => Promise<unknown>;
+    Object.assign(pool, { [method]: (...values: unknown[]) => patient(plain(...values)) });
   }
-
-  async query<R>(text: string, params: readonly unknown[] = []): Promise<PgQueryResult<R>> {
-    return (await patient(this.#pool.query(text, [...params]))) as PgQueryResult<unknown> as PgQueryResult<R>;
-  }
-
-  async connect(): Promise<PgPoolClient> {
-    const client = (await patient(this.#pool.connect())) as unknown as PgPoolClient;
-    const release = client.release.bind(client);
-    this.#lent.add(client);
-    client.release = (destroy) => {
-      this.#lent.delete(client);
-      release(destroy);
-    };
-    return client;
-  }
-
-  /** Cuts the connections that are still lent: their borrowers wait for a server that is away. */
-  abandon(): void {
-    for (const client of this.#lent) client.release(true);
-  }
-
-  end(): Promise<void> {
-    return this.#pool.end();
-  }
-
-  on(event: 'error' | 'connect', listener: (value: never) => void): this {
-    this.#pool.on(event as 'error', listener as () => void);
-    return this;
-  }
-
-  removeAllListeners(event?: string): this {
-    this.#pool.removeAllListeners(event as 'error');
-    return this;
-  }
+  return Object.assign(pool as unknown as PgPool, {
+    /** Cuts the connections that are still lent: their borrowers wait for a server that is away. */
+    abandon() {
+      for (const client of lent) client.release(true);
+    },
+  });
 }
 
 async function patient<T>(work: Promise<T>): Promise<T> {
