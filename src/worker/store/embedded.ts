@@ -25,7 +25,7 @@ const TELL_AFTER_MS = 2_000;
 export async function openEmbedded(options: StoreOptions): Promise<Store> {
   const { home, notice } = options;
   const folder = join(home, 'queue');
-  const reports = openReports({ name: 'the disk', address: folder }, notice);
+  const reports = openReports(folder, notice);
   const release = await whenFree(home, options).catch((error: unknown) => {
     if (error instanceof RunError || options.signal.aborted) throw error;
     throw cannotOpen(folder, error instanceof Error ? error.message : String(error), error);

@@ -6,37 +6,40 @@ import type { StoreOptions } from './port.js';
 export interface Fault {
   /**
    * `away`: it may be there again in a moment. `refused`: user or password. `forbidden`: a right is missing. `full`: no
-   * room for more. `missing`: no such database.
+   * room for more. `missing`: no such database. `lost`: the queue has given the job to somebody else.
    */
-  readonly kind: 'away' | 'refused' | 'forbidden' | 'full' | 'missing' | 'other';
+  readonly kind: 'away' | 'refused' | 'forbidden' | 'full' | 'missing' | 'lost' | 'other';
   /** In short, as in "(ECONNREFUSED)". */
   readonly reason: string;
 }
 
-const NETWORK =
-  /\b(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EPIPE|ENOENT)\b/;
-/** Redis: loading its data, or a failover is going on. */
-const AWAY_WORD = /\b(LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|TRYAGAIN)\b/;
-const CUT =
-  /connection is closed|connection (?:terminated|ended)|stream isn't writeable|all sentinels (?:are unreachable|failed)|failed to refresh slots|none of startup nodes|no available (?:node|connection)|cluster isn't ready|socket (?:timeout|closed)|max retries per request/i;
-const SLOW = /timed? ?out|timeout exceeded/i;
+const CUT = 'the connection was cut';
 
-/** PostgreSQL, appendix A of its manual. 08…: connection. */
-const AWAY_CODES: Readonly<Record<string, string>> = {
-  '57P01': 'it is shutting down',
-  '57P02': 'it has crashed',
-  '57P03': 'it is starting up',
-  '53300': 'it has too many connections',
-  '25006': 'it is read-only, as a standby is',
-};
-const CODES: Readonly<Record<string, Fault['kind']>> = {
-  '28P01': 'refused',
-  '28000': 'refused',
-  '3D000': 'missing',
-  '42501': 'forbidden',
-  '53100': 'full',
-  '53200': 'full',
-};
+/**
+ * Signs in the code, which comes first, and the message. The first that is found counts; the reason is the one given here, what
+ * the sign captured, or the driver's own words. Codes of PostgreSQL: appendix A of its manual.
+ */
+const SIGNS: readonly (readonly [sign: RegExp, kind: Fault['kind'], reason?: string])[] = [
+  // BullMQ.
+  [/missing (?:lock|key) for job|could not renew lock|lock mismatch|is not in the active state/i, 'lost'],
+  [/^(?:08|57P0|53300|25006)/, 'away'],
+  [/^28(?:P01|000)|\b(?:NOAUTH|WRONGPASS)\b|invalid password|without any password/i, 'refused'],
+  [/^42501|\bNOPERM\b/, 'forbidden'],
+  [/^3D000/, 'missing'],
+  [/^53[12]00|\b(?:OOM|MISCONF)\b/, 'full'],
+  [
+    /\b(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EPIPE|ENOENT)\b/,
+    'away',
+  ],
+  // Redis: loading its data, or a failover is going on.
+  [/\b(LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|TRYAGAIN)\b/, 'away'],
+  [
+    /connection is closed|connection (?:terminated|ended)|stream isn't writeable|all sentinels (?:are unreachable|failed)|failed to refresh slots|none of startup nodes|no available (?:node|connection)|cluster isn't ready|socket (?:timeout|closed)|max retries per request/i,
+    'away',
+    CUT,
+  ],
+  [/timed? ?out|timeout exceeded/i, 'away', 'no answer in time'],
+];
 
 /** An error that will pass by itself, in the form in which BullMQ takes it for a refused connection: it pauses then. */
 export class Away extends Error {
@@ -62,22 +65,15 @@ export function isAway(error: unknown): boolean {
 export function faultOf(error: unknown): Fault {
   if (error instanceof Away) return { kind: 'away', reason: error.message };
   const [code, message] = tell(error);
-  const known = AWAY_CODES[code];
-  if (known !== undefined) return { kind: 'away', reason: known };
-  const kind = CODES[code];
-  if (kind !== undefined) return { kind, reason: firstLine(message) };
-  if (/^08/.test(code)) return { kind: 'away', reason: firstLine(message) };
-  if (/\b(NOAUTH|WRONGPASS)\b|invalid password|without any password/i.test(message)) {
-    return { kind: 'refused', reason: firstLine(message) };
+  for (const [sign, kind, reason] of SIGNS) {
+    const found = sign.exec(`${code} ${message}`);
+    if (found) return { kind, reason: reason ?? found[1] ?? firstLine(message) };
   }
-  if (/\bNOPERM\b/.test(message)) return { kind: 'forbidden', reason: firstLine(message) };
-  if (/\b(OOM|MISCONF)\b/.test(message)) return { kind: 'full', reason: firstLine(message) };
-  const network = NETWORK.exec(code) ?? NETWORK.exec(message) ?? AWAY_WORD.exec(message);
-  if (network?.[1] !== undefined) return { kind: 'away', reason: network[1] };
-  if (CUT.test(message)) return { kind: 'away', reason: 'the connection was cut' };
-  if (SLOW.test(message)) return { kind: 'away', reason: 'no answer in time' };
   return { kind: 'other', reason: firstLine(message) };
 }
+
+/** An error that says nothing but that the connection is gone. */
+export const isCut = (error: unknown): boolean => faultOf(error).reason === CUT;
 
 /** The inner ones tell more: a cluster's last node, the addresses of a name that were all tried. */
 function tell(error: unknown): [code: string, message: string] {
@@ -95,51 +91,40 @@ function firstLine(text: string): string {
 
 export type Reports = ReturnType<typeof openReports>;
 
-/** BullMQ's words for it. */
-const LOCK_LOST = /missing (lock|key) for job|could not renew lock|lock mismatch|is not in the active state/i;
-
 /** Whether the queue has forgotten the job, or has given it to somebody else: what becomes of it is not for this delivery to say. */
-export const isJobLost = (error: unknown): boolean => error instanceof Error && LOCK_LOST.test(error.message);
+export const isJobLost = (error: unknown): boolean => faultOf(error).kind === 'lost';
 
 const QUIET_MS = 10_000;
 /** Different texts remembered; they come from outside. */
 const MOST_TEXTS = 100;
 
+const WORDS: Readonly<Record<Fault['kind'], readonly [fault: string, advice: string]>> = {
+  away: [' cannot be reached', ' Is the server running, and is ROWFERRY_QUEUE_URL right?'],
+  refused: [' refuses the user or the password', ' Look at ROWFERRY_QUEUE_URL.'],
+  forbidden: [' does not allow its user what a queue needs', ' Give the user that right.'],
+  missing: [' does not exist', ' Create the database, or correct ROWFERRY_QUEUE_URL.'],
+  full: [
+    ' is full',
+    ' Give it more memory or disk, or remove old jobs; nothing is lost, work goes on when there is room.',
+  ],
+  lost: [": a job's lock had ended before its work did", ' The job is taken up again; nothing is sent twice.'],
+  other: [' answered with an error', ''],
+};
+
 /** Turns a driver's errors into words for people, and tells of each at most every ten seconds. */
-export function openReports(what: { readonly name: string; readonly address: string }, notice: StoreOptions['notice']) {
+export function openReports(address: string, notice: StoreOptions['notice']) {
   const told = new Map<string, number>();
   let away = false;
 
-  const words = (error: unknown): string => {
-    const { kind, reason } = faultOf(error);
-    const place = `The queue at ${what.address}`;
-    switch (kind) {
-      case 'away':
-        return `${place} cannot be reached (${reason}).`;
-      case 'refused':
-        return `${place} refuses the user or the password (${reason}). Look at ROWFERRY_QUEUE_URL.`;
-      case 'forbidden':
-        return `${place} does not allow its user what a queue needs (${reason}). Give the user that right.`;
-      case 'missing':
-        return `${place} does not exist (${reason}). Create the database, or correct ROWFERRY_QUEUE_URL.`;
-      case 'full':
-        return (
-          `${place} is full: ${what.name} takes no more data (${reason}). ` +
-          'Give it more memory or disk, or remove old jobs; nothing is lost, work goes on when there is room.'
-        );
-      default:
-        if (LOCK_LOST.test(reason))
-          return `${place}: a job's lock had ended before its work did (${reason}). The job is taken up again; nothing is sent twice.`;
-        return `${place} answered with an error: ${reason}`;
-    }
-  };
+  const words = ({ kind, reason }: Fault, advice = `.${WORDS[kind][1]}`): string =>
+    `The queue at ${address}${WORDS[kind][0]} (${reason})${advice}`;
 
   return {
     /** An error nobody waits for: of a connection, of a worker that looks for jobs. */
     heard(error: unknown): void {
-      const { kind } = faultOf(error);
-      if (kind === 'away') away = true;
-      const text = kind === 'away' ? `${words(error)} Trying again until it is there.` : words(error);
+      const fault = faultOf(error);
+      if (fault.kind === 'away') away = true;
+      const text = words(fault, fault.kind === 'away' ? ': waiting until it is there.' : undefined);
       const now = performance.now();
       if (now - (told.get(text) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
       if (told.size >= MOST_TEXTS) told.clear();
@@ -151,63 +136,46 @@ export function openReports(what: { readonly name: string; readonly address: str
       if (!away) return;
       away = false;
       told.clear();
-      notice('info', `The queue at ${what.address} is there again.`);
+      notice('info', `The queue at ${address} is there again.`);
     },
     /** The same error as a `RunError`. */
     explain(error: unknown): RunError {
       if (error instanceof RunError) return error;
-      const { kind } = faultOf(error);
-      const text = words(error);
-      return kind === 'away' || kind === 'full'
+      const fault = faultOf(error);
+      const text = words(fault);
+      return fault.kind === 'away' || fault.kind === 'full'
         ? new StoreAway(text, error)
         : new RunError('failed', text, [], { cause: error });
     },
   };
 }
 
-const NOTICE_MS = 10_000;
 const LEAST_PAUSE_MS = 200;
 const MOST_PAUSE_MS = 2_000;
 
 /**
  *   try → there: done
- *       → away: told at once and every ten seconds, tried again after a pause, until patience ends
+ *       → away: told, tried again after a pause, until patience ends
  *       → anything else (password, rights, settings of the server): thrown, no waiting
  */
 export async function whenThere<T>(
-  address: string,
   attempt: () => Promise<T>,
-  options: Pick<StoreOptions, 'patienceMs' | 'notice' | 'signal'>,
-  explain: (error: unknown) => RunError,
+  { patienceMs, signal }: Pick<StoreOptions, 'patienceMs' | 'signal'>,
+  reports: Reports,
 ): Promise<T> {
-  const began = performance.now();
-  let told: number | undefined;
+  const until = performance.now() + patienceMs;
   for (let tries = 0; ; tries++) {
-    options.signal.throwIfAborted();
+    signal.throwIfAborted();
     try {
       const found = await attempt();
-      if (told !== undefined) options.notice('info', `The queue at ${address} is there.`);
+      reports.answered();
       return found;
     } catch (error) {
-      const { kind, reason } = faultOf(error);
-      if (error instanceof RunError || kind !== 'away') throw explain(error);
-      const now = performance.now();
-      const left = options.patienceMs - (now - began);
-      if (left <= 0) {
-        throw new RunError(
-          'failed',
-          `The queue at ${address} cannot be reached (${reason}); waited ${Math.round((now - began) / 1000)} s. ` +
-            'Is the server running, and is ROWFERRY_QUEUE_URL right?',
-          [],
-          { cause: error },
-        );
-      }
-      if (told === undefined || now - told >= NOTICE_MS) {
-        told = now;
-        options.notice('warn', `The queue at ${address} cannot be reached (${reason}): waiting until it is there.`);
-      }
+      const left = until - performance.now();
+      if (error instanceof RunError || faultOf(error).kind !== 'away' || left <= 0) throw reports.explain(error);
+      reports.heard(error);
       const delay = Math.min(LEAST_PAUSE_MS * 2 ** Math.min(tries, 10), MOST_PAUSE_MS, left);
-      await pause(delay, undefined, { signal: options.signal });
+      await pause(delay, undefined, { signal });
     }
   }
 }

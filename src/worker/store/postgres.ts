@@ -19,23 +19,19 @@ import type { Primitives, Store, StoreOptions } from './port.js';
  * can put jobs on it; ours lie in schema `rowferry`. Both are made at the first opening.
  */
 export async function openPostgres(address: PostgresAddress, options: StoreOptions): Promise<Store> {
-  const reports = openReports({ name: 'PostgreSQL', address: address.shown }, options.notice);
+  const reports = openReports(address.shown, options.notice);
   const attempt = async (): Promise<Store> => {
     const pool = openPool(address);
     try {
       return await postgresStore({ kind: 'postgres', address: address.shown, pool, reports });
     } catch (error) {
       await pool.end().catch(() => undefined);
-      throw error;
+      if (!(error instanceof UnsupportedPostgresVersionError)) throw error;
+      const needed = `the queue needs ${error.minimumVersion} or newer`;
+      throw new RunError('failed', `The queue at ${address.shown} is PostgreSQL ${error.serverVersion}: ${needed}.`);
     }
   };
-  return whenThere(address.shown, attempt, options, (error) => {
-    if (!(error instanceof UnsupportedPostgresVersionError)) return reports.explain(error);
-    return new RunError(
-      'failed',
-      `The queue at ${address.shown} is PostgreSQL ${error.serverVersion}: the queue needs ${error.minimumVersion} or newer.`,
-    );
-  });
+  return whenThere(attempt, options, reports);
 }
 
 /** BullMQ's own default: programs with a plain BullMQ can put jobs on the queue. */

@@ -4,7 +4,7 @@ import { RunError } from '../../model/error.js';
 import type { RedisAddress } from '../../runs/queue-address.js';
 import { within } from '../rights.js';
 import { assemble } from './assembled.js';
-import { faultOf, openReports, whenThere } from './faults.js';
+import { isCut, openReports, whenThere } from './faults.js';
 import type { Primitives, Store, StoreOptions } from './port.js';
 
 /**
@@ -12,8 +12,8 @@ import type { Primitives, Store, StoreOptions } from './port.js';
  * with a plain BullMQ can put jobs on it; a cluster needs all keys of a queue in one slot, there the prefix is `{bull}`.
  */
 export async function openRedis(address: RedisAddress, options: StoreOptions): Promise<Store> {
-  const reports = openReports({ name: 'Redis', address: address.shown }, options.notice);
-  const aheadMs = await whenThere(address.shown, () => inspect(address, options), options, reports.explain);
+  const reports = openReports(address.shown, options.notice);
+  const aheadMs = await whenThere(() => inspect(address, options), options, reports);
   const own = ownClient(address);
   own.on('error', reports.heard);
   own.on('ready', reports.answered);
@@ -102,7 +102,7 @@ async function inspect(address: RedisAddress, options: Pick<StoreOptions, 'notic
     return Number(seconds) * 1000 + Number(microseconds) / 1000 - Date.now();
   } catch (error) {
     // "Connection is closed" says nothing; what closed it came as an event.
-    throw faultOf(error).reason === CUT && last !== undefined ? last : error;
+    throw isCut(error) && last !== undefined ? last : error;
   } finally {
     client.disconnect();
   }
@@ -116,8 +116,6 @@ async function connected(client: Client): Promise<void> {
   const connection = client.connect().then(() => true);
   if (!(await within(CONNECTED_MS, Promise.race([connection, over])))) throw new Error('ETIMEDOUT');
 }
-
-const CUT = faultOf(new Error('Connection is closed.')).reason;
 
 function fields(info: string): Map<string, string> {
   return new Map(

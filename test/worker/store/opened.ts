@@ -49,7 +49,7 @@ export async function openTwo(server: Pick<StoreServer, 'url' | 'home'>): Promis
     () => openFolder(join(server.home, 'queue'), () => undefined),
     async () => undefined,
   );
-  const reports = openReports({ name: 'the disk', address: server.home }, () => undefined);
+  const reports = openReports(server.home, () => undefined);
   const member = async (own: EmbeddedPool) => {
     const store = await postgresStore({ kind: 'embedded', address: server.home, pool: own, reports });
     return Object.assign(store, { notices: [] });
