@@ -131,7 +131,6 @@ export function openFolders(
 
   async function lookIntoJob(job: string, jobs: JobFiles, scheduled: ReadonlySet<string>): Promise<Dropped[]> {
     const folder = join(dir, job);
-    const isJob = jobs.has(job);
     const look = await lookInto(folder).catch((error: unknown) => {
       const text = `The folder ${shown(folder)} cannot be read: ${diskWords(error)}. Nothing is taken from it.`;
       if (codeOf(error) !== 'ENOENT') troubles.tell(`read:${job}`, text);
@@ -144,37 +143,21 @@ export function openFolders(
     }
     const at = await real(folder);
     const files = look.files.filter(({ name }) => !scheduled.has(join(at, name)));
-    if (isJob) return files;
-    // What its schedule reads cannot be told.
+    if (jobs.has(job)) return files;
+    // Those of no job are refused, but not where a schedule reads, or may: that of a faulty job cannot be told.
     const faulty = [...jobs.values()].find((one) => one.faulty)?.name;
-    const about = `stranger:${job}`;
-    if (faulty !== undefined && look.files.length > 0) {
-      const text = `${folder} belongs to no job. Its files are left alone until the job file of "${shown(faulty)}" is put right, whose schedule may read them.`;
-      troubles.tell(about, text);
-      return [];
+    const reader =
+      faulty !== undefined
+        ? `until the job file of "${shown(faulty)}" is put right, whose schedule may read them`
+        : [...scheduled].some((file) => file.startsWith(at + sep)) && 'as a schedule reads another file there';
+    const [first] = files;
+    if (!reader || !first) {
+      troubles.over(`stranger:${job}`);
+      return files;
     }
-    troubles.over(about);
-    if (![...scheduled].some((file) => file.startsWith(at + sep))) return files;
-    if (files[0]) {
-      const text = `${folder} holds files that no schedule reads, such as "${shown(files[0].name)}". They are left alone: no job has the name of that folder.`;
-      troubles.tell(`scheduled:${job}`, text);
-    }
+    const text = `${folder} belongs to no job. Its files are left alone ${reader}, such as "${shown(first.name)}".`;
+    troubles.tell(`stranger:${job}`, text);
     return [];
-  }
-
-  function tellOfLoose(names: readonly string[], jobs: JobFiles): void {
-    const [name] = names;
-    if (name === undefined) {
-      troubles.over('loose');
-      return;
-    }
-    const takers = takerNames(jobs);
-    const where = takers.length > 0 ? `, one of: ${takers.slice(0, 20).join(', ')}` : '';
-    troubles.tell(
-      'loose',
-      `${names.length === 1 ? 'A file lies' : `${names.length} files lie`} directly in the drop folder ${dir}, such as "${shown(name)}". ` +
-        `Nothing happens there: put files into the folder of a job${where}.`,
-    );
   }
 
   return async (jobs = new Map(), paths) => {
@@ -193,11 +176,12 @@ export function openFolders(
       await Promise.all(paths.map(async (path) => join(await real(dirname(path)), basename(path)))),
     );
     const at = await real(dir);
-    const loose = top.files.filter(({ name }) => !jobs.has(name) && !scheduled.has(join(at, name)));
-    tellOfLoose(
-      loose.map(({ name }) => name),
-      jobs,
-    );
+    const [loose] = top.files.filter(({ name }) => !jobs.has(name) && !scheduled.has(join(at, name)));
+    if (loose) {
+      const where = takerNames(jobs).slice(0, 20).join(', ');
+      const text = `"${shown(loose.name)}" lies directly in the drop folder ${dir}, where nothing happens: put files into the folder of a job: ${where}.`;
+      troubles.tell('loose', text);
+    } else troubles.over('loose');
     const dropped: Dropped[] = [];
     for (const name of top.folders) {
       if (!isPlace(name)) dropped.push(...(await lookIntoJob(name, jobs, scheduled)));
@@ -270,10 +254,9 @@ function below(folder: string, raw: Buffer): Buffer {
 
 /** README.txt of a job's folder: for people who know spreadsheets and nothing of this program. */
 function readmeText(job: string, kind: TakingKind): string {
-  const { title, done, run, more, reports } = WORDS[kind];
-  const fine = `${done[0]?.toUpperCase()}${done.slice(1)}:`;
-  const place = (words: string, at: string) => `  ${words.padEnd(done.length + 7)}${at}/${shown(job)}`;
-  return `${title}: job "${shown(job)}"
+  const compares = kind === 'reconcile';
+  const done = compares ? 'compared' : 'imported';
+  return `This folder ${compares ? 'compares spreadsheets with the service' : 'imports spreadsheets'}: job "${shown(job)}"
 ${'='.repeat(45)}
 
 WHAT TO DO
@@ -284,15 +267,21 @@ WHAT HAPPENS THEN
   An empty file is taken after 10 seconds.
   If another program delivers the file, it can put an empty file beside it when it is done:
   for assets.xlsx the name is assets.xlsx.ready. The file is then taken at once.
-${more}
+${compares ? COMPARED : ''}
 WHERE YOUR FILE IS AFTERWARDS, seen from the folder above this one
-${place(fine, 'done')}
-${place(`Not ${done}:`, 'failed')}
-  Each ${run} has a folder of its own there. Its name says date and time (UTC), the file, and what came of it.
+  ${compares ? 'Compared:' : 'Imported:'}      done/${shown(job)}
+  Not ${done}:  failed/${shown(job)}
+  Each run has a folder of its own there. Its name says date and time (UTC), the file, and what came of it.
   Here a note says so, too: assets.xlsx.result.txt of assets.xlsx. You may delete it.
 
 WHAT YOU FIND THERE
-${reports}
+  report.html     the run on one page; open it first
+${compares ? '  reconcile.xlsx  the same as a workbook: what differs, what is missing, what needs you\n' : ''}\
+  rejected.xlsx   (or rejected.csv) only the rows that need you, with what is wrong in each.
+${compares ? NOT_WHOLE : CORRECTED}\
+  results.csv     every row of your file and what became of it
+  ERROR.txt       if the file could not be ${done}, or a brake stopped it: why, and what to do
+${compares ? '' : BEFORE}
 WHAT IS LEFT ALONE
   Names that begin with . or ~$, names that end in .tmp .part .partial .crdownload .filepart
   .ready .result.txt, Thumbs.db, desktop.ini, and this README.txt. Folders are left alone, too: put files here.
@@ -303,44 +292,14 @@ WHOM TO ASK
 `;
 }
 
-interface Words {
-  readonly title: string;
-  /** What is done with a file. */
-  readonly done: string;
-  readonly run: string;
-  readonly more: string;
-  readonly reports: string;
-}
-
-const WORDS: Readonly<Record<TakingKind, Words>> = {
-  import: {
-    title: 'This folder imports spreadsheets',
-    done: 'imported',
-    run: 'import',
-    more: '',
-    reports: `  report.html     the import on one page; open it first
-  rejected.xlsx   (or rejected.csv) only the rows that need you, with what is wrong in each.
-                  Correct them in that very file and put it into this folder again;
-                  leave the columns that begin with _ as they are, they are not imported.
-  results.csv     every row of your file and what became of it
-  ERROR.txt       if the file could not be imported: why, and what to do
-  NOTE.txt        if the file was not imported because its content had been imported before,
-                  or was changed by somebody after it had been read
-`,
-  },
-  reconcile: {
-    title: 'This folder compares spreadsheets with the service',
-    done: 'compared',
-    run: 'comparison',
-    more: `  The file must be whole: what it does not hold counts as missing. Whether differences are put right,
+const COMPARED = `  The file must be whole: what it does not hold counts as missing. Whether differences are put right,
   or only reported, says the job. The same file may be put here again and again.
-`,
-    reports: `  report.html     the comparison on one page; open it first
-  reconcile.xlsx  the same as a workbook: what differs, what is missing, what needs you
-  rejected.xlsx   (or rejected.csv) only the rows that need you, with what is wrong in each.
-                  Correct them where the file comes from. Do not put this one here: it is not whole.
-  results.csv     every row of your file and what became of it
-  ERROR.txt       if the file could not be compared, or a brake stopped it: why, and what to do
-`,
-  },
-};
+`;
+const NOT_WHOLE = `                  Correct them where the file comes from. Do not put this one here: it is not whole.
+`;
+const CORRECTED = `                  Correct them in that very file and put it into this folder again;
+                  leave the columns that begin with _ as they are, they are not imported.
+`;
+const BEFORE = `  NOTE.txt        if the file was not imported because its content had been imported before,
+                  or was changed by somebody after it had been read
+`;

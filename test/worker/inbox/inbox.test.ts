@@ -82,7 +82,7 @@ describe('folders', () => {
     await inbox.rescan();
     await inbox.rescan();
     expect(place.notices.filter((text) => text.includes('belongs to no job'))).toEqual([
-      `warn ${join(place.dir, 'erp')} belongs to no job. Its files are left alone until the job file of "nightly" is put right, whose schedule may read them.`,
+      `warn ${join(place.dir, 'erp')} belongs to no job. Its files are left alone until the job file of "nightly" is put right, whose schedule may read them, such as "assets.csv".`,
     ]);
     expect(inbox.health().waiting).toBe(0);
     await writeFile(job, JOB);
