@@ -12,27 +12,18 @@ export class Exact {
   constructor(readonly text: string) {}
 }
 
-/** A JSON text that is none. */
-export class JsonSyntaxError extends Error {
-  override readonly name = 'JsonSyntaxError';
-}
-
 const MAX_DEPTH = 64;
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const PLAIN = /^-?\d{1,15}$/;
 
-/** Reads one JSON text; throws `JsonSyntaxError`. The runtime reads it, with all numbers that it would round as marked texts. */
+/** Reads one JSON text; throws a `SyntaxError`. The runtime reads it, with all numbers that it would round as marked texts. */
 export function parseJson(text: string): Json {
   const marked = text.replace(TOKEN, (token) => {
     if (token.startsWith('"')) return `"s${token.slice(1)}`;
     return PLAIN.test(token) || !NUMBER.test(token) ? token : `"n${token}"`;
   });
-  try {
-    return unmarked(JSON.parse(marked), 0);
-  } catch (error) {
-    throw new JsonSyntaxError(error instanceof Error ? error.message.split(',')[0] : String(error));
-  }
+  return unmarked(JSON.parse(marked), 0);
 }
 
 /** The JSON of a body, or what is wrong with it. */
@@ -41,8 +32,8 @@ export function readJson(body: Buffer): { readonly value: Json } | string {
   try {
     return { value: parseJson(body.toString('utf8')) };
   } catch (error) {
-    if (error instanceof JsonSyntaxError) return `JSON parse error - ${error.message}`;
-    throw error;
+    if (!(error instanceof SyntaxError)) throw error;
+    return `JSON parse error - ${error.message.split(',')[0]}`;
   }
 }
 

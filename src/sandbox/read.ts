@@ -136,8 +136,16 @@ function probe(world: World, request: ReadRequest, company: number): Answer {
   }
   const wanted = serialList(request.body);
   if (typeof wanted === 'string') return refuseFields(oneFault('list', wanted), world.switches.errorFormat);
-  const found = probed(world, company, wanted);
-  return json(200, `{"count":${found.length},"next":null,"previous":null,"results":[${found.map(show).join(',')}]}`);
+  const table = world.listed('asset');
+  const position = COMPILED.asset.positions.get('serial_number')!;
+  // One for each asset that has it.
+  const found = [...new Set(wanted)].flatMap((serial) =>
+    table
+      .lookUp(position, serial)
+      .filter((id) => table.get(id)!.company === company)
+      .map(() => show(serial)),
+  );
+  return json(200, `{"count":${found.length},"next":null,"previous":null,"results":[${found.join(',')}]}`);
 }
 
 /** The list of the body, or what is wrong with it. */
@@ -314,21 +322,8 @@ function orderKey(by: string): (record: Stored) => string | number | null {
   return (record) => (record.values[position] ?? null) as string | null;
 }
 
-/** The serial numbers of the list that exist, one for each asset that has it. */
-export function probed(world: World, company: number, wanted: readonly string[]): string[] {
-  const table = world.listed('asset');
-  const position = COMPILED.asset.positions.get('serial_number')!;
-  const found: string[] = [];
-  for (const serial of new Set(wanted)) {
-    for (const id of table.lookUp(position, serial)) {
-      if (table.get(id)!.company === company) found.push(serial);
-    }
-  }
-  return found;
-}
-
 /** Every serial number of a company, by asset id ascending. */
-export function serialNumbers(world: World, company: number): string[] {
+function serialNumbers(world: World, company: number): string[] {
   const table = world.listed('asset');
   const position = COMPILED.asset.positions.get('serial_number')!;
   const isText = (value: Value | undefined): value is string => typeof value === 'string' && value !== '';

@@ -187,26 +187,19 @@ export function readForm(
   form: ReadForm,
   positions: ReadonlyMap<string, number>,
 ): (record: Stored, around: Surroundings) => string {
-  const steps = form.map((step, index) => ({
-    label: `${index === 0 ? '{' : ','}${quote(step.name)}:`,
+  const steps = form.map((step) => ({
+    label: `${quote(step.name)}:`,
     position: 'from' in step ? positions.get(step.from)! : -1,
     step,
   }));
-  const parts = new Array<string>(steps.length * 2 + 1);
-  parts[steps.length * 2] = '}';
   return (record, around) => {
     const at = (field: string): Value => record.values[positions.get(field)!] ?? null;
-    let next = 0;
-    for (const { label, position, step } of steps) {
-      parts[next++] = label;
-      if ('of' in step) parts[next++] = step.of(record, around);
-      else {
-        const value = record.values[position] ?? null;
-        parts[next++] = value === null ? (step.blank ?? 'null') : step.show(value, around, record, at);
-      }
-    }
-    // Joined rather than added up: kept texts are then flat, a third of the memory of a chain of additions.
-    return parts.join('');
+    const shown = steps.map(({ label, position, step }) => {
+      if ('of' in step) return label + step.of(record, around);
+      const value = record.values[position] ?? null;
+      return label + (value === null ? (step.blank ?? 'null') : step.show(value, around, record, at));
+    });
+    return `{${shown.join(',')}}`;
   };
 }
 

@@ -1,4 +1,3 @@
-import { distance } from 'fastest-levenshtein';
 import type { DateStyle } from './values.js';
 
 /** Behaviours that the interface leaves open. Each can be switched while the sandbox runs. */
@@ -80,9 +79,7 @@ export function parseSwitches(sources: readonly string[]): Partial<Switches> {
     const given = source.slice(0, mark).trim();
     const name = SWITCH_NAMES.find((one) => plain(one) === plain(given));
     if (name === undefined) {
-      throw new Error(
-        `There is no switch "${given}"${didYouMean(given, SWITCH_NAMES) || '.'} The switches are ${SWITCH_NAMES.join(', ')}.`,
-      );
+      throw new Error(`There is no switch "${given}". The switches are ${SWITCH_NAMES.join(', ')}.`);
     }
     if (name in changes) throw new Error(`The switch ${name} is set twice.`);
     set(changes, name, settingOf(name, source.slice(mark + 1).trim()));
@@ -105,19 +102,5 @@ function settingOf(name: keyof Switches, given: string): unknown {
   const names = allowed.map(String);
   const at = names.findIndex((one) => one.toLowerCase() === given.toLowerCase().replaceAll('-', '_'));
   if (at >= 0) return allowed[at];
-  const near = didYouMean(given, names);
-  throw new Error(
-    `The switch ${name} is "${given}"; it must be ${names.join(', ').replace(/, ([^,]*)$/, ' or $1')}${near || '.'}`,
-  );
-}
-
-/** `, did you mean "filters"?`, or '' where none of the names is near. */
-export function didYouMean(given: string, names: readonly string[]): string {
-  const wanted = given.toLowerCase();
-  const ranked = names
-    .map((name) => ({ name, distance: distance(wanted, name.toLowerCase()) }))
-    .sort((a, b) => a.distance - b.distance);
-  const [best] = ranked;
-  if (!best || best.distance > Math.max(1, Math.floor(best.name.length / 3))) return '';
-  return `, did you mean "${best.name}"?`;
+  throw new Error(`The switch ${name} is "${given}"; it must be ${names.join(', ').replace(/, ([^,]*)$/, ' or $1')}.`);
 }

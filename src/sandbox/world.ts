@@ -138,21 +138,14 @@ export interface Table {
   clone(): Table;
 }
 
-const NONE: readonly number[] = [];
+/** Ids of the records that have a text, or belong to a company, ascending. */
+type Index<K> = Map<K, number[]>;
 
-/** Adds to an ascending list; new ids are nearly always the highest. */
-function addSorted(list: number[], id: number): void {
-  if (list.length === 0 || list[list.length - 1]! < id) {
-    list.push(id);
-    return;
-  }
-  const place = placeOf(list, id);
-  if (list[place] !== id) list.splice(place, 0, id);
-}
-
+/** Where an id stands in an ascending list, or would stand; new ids are nearly always the highest. */
 function placeOf(list: readonly number[], id: number): number {
   let low = 0;
   let high = list.length;
+  if (high === 0 || list[high - 1]! < id) return high;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (list[middle]! < id) low = middle + 1;
@@ -161,23 +154,15 @@ function placeOf(list: readonly number[], id: number): number {
   return low;
 }
 
-function removeSorted(list: number[], id: number): void {
-  const place = placeOf(list, id);
-  if (list[place] === id) list.splice(place, 1);
-}
-
-/** Ids of the records that have a text, or belong to a company, ascending. */
-type Index<K> = Map<K, number[]>;
-
 function indexAdd<K>(index: Index<K>, key: K, id: number): void {
   const held = index.get(key);
-  if (held) addSorted(held, id);
+  if (held) held.splice(placeOf(held, id), 0, id);
   else index.set(key, [id]);
 }
 
 function indexRemove<K>(index: Index<K>, key: K, id: number): void {
   const held = index.get(key);
-  if (held) removeSorted(held, id);
+  held?.splice(placeOf(held, id), 1);
   if (held?.length === 0) index.delete(key);
 }
 
@@ -223,10 +208,10 @@ export function createTable(indexed: readonly number[]): Table {
       records.delete(id);
       version++;
     },
-    ids: (company) => companies.get(company) ?? NONE,
+    ids: (company) => companies.get(company) ?? [],
     all: () => records.values(),
     isIndexed: (position) => indexes.has(position),
-    lookUp: (position, text) => indexes.get(position)?.get(text) ?? NONE,
+    lookUp: (position, text) => indexes.get(position)?.get(text) ?? [],
     clone() {
       const copy = createTable(indexed);
       for (const record of records.values()) copy.put(record);

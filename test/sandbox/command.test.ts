@@ -63,7 +63,7 @@ async function logged(): Promise<Record<string, unknown>[]> {
 
 it('refuses what it does not know, in words, with exit code 2', async () => {
   const refused: [string[], RegExp][] = [
-    [['--switch', 'filter=exact'], /--switch: There is no switch "filter", did you mean "filters"\?/],
+    [['--switch', 'filter=exact'], /--switch: There is no switch "filter"\. The switches are responses, filters/],
     [['--switch', 'patch=maybe'], /The switch patch is "maybe"; it must be on or off/],
     [['--switch', 'responses=bare', '--responses', 'full'], /say the same/],
     [['--fault', 'POST /asset nth=x close_after'], /nth needs a number/],

@@ -23,10 +23,10 @@ describe('switches as text', () => {
   });
 
   it.each([
-    ['filter=exact', /no switch "filter", did you mean "filters"\?/],
+    ['filter=exact', /no switch "filter"\. The switches are responses, filters/],
     ['nonsense=1', /no switch "nonsense"\. The switches are responses, filters/],
     ['filters', /needs a value/],
-    ['filters=contain', /must be exact, contains, ignore_case or ignored, did you mean "contains"\?/],
+    ['filters=contain', /must be exact, contains, ignore_case or ignored\./],
     ['lag=-1', /whole number from 0/],
     ['lag=soon', /whole number from 0/],
     ['writeStatus=202', /must be default, 200, 201 or 204/],
