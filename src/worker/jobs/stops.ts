@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { STOPPED } from '../../runs/run/context.js';
 import { isRunId } from '../../runs/run/list.js';
+import { every } from '../rights.js';
 import type { Store } from '../store/port.js';
 import { parsed } from '../store/shared.js';
 
@@ -18,21 +19,14 @@ export type Stops = ReturnType<typeof openStops>;
 
 export function openStops(store: Pick<Store, 'read' | 'update'>) {
   const here = new Map<string, AbortController>();
-  let timer: NodeJS.Timeout | undefined;
-  let looking = false;
 
   async function look(): Promise<void> {
-    if (looking) return;
-    looking = true;
-    try {
-      const found = parsed(asked, await store.read(NAME)) ?? [];
-      for (const { run } of found) here.get(run)?.abort(STOPPED);
-    } catch {
-      // A store that is away is asked again.
-    } finally {
-      looking = false;
-    }
+    if (here.size === 0) return;
+    // A store that is away is asked again.
+    const text = await store.read(NAME).catch(() => undefined);
+    for (const { run } of parsed(asked, text) ?? []) here.get(run)?.abort(STOPPED);
   }
+  const close = every(LOOK_MS, look);
 
   const change = (edit: (all: Asked) => Asked) =>
     store.update(NAME, (text) => {
@@ -55,7 +49,6 @@ export function openStops(store: Pick<Store, 'read' | 'update'>) {
       }
       here.set(run, controller);
       void look();
-      timer ??= setInterval(() => void look(), LOOK_MS).unref();
       return {
         signal: controller.signal,
         release() {
@@ -63,9 +56,6 @@ export function openStops(store: Pick<Store, 'read' | 'update'>) {
           if (here.get(run) === controller) here.delete(run);
           // Where something else ended it here, another worker goes on with the run, and has to stop.
           if (controller.signal.reason === STOPPED) void withdraw(run).catch(() => undefined);
-          if (here.size > 0) return;
-          clearInterval(timer);
-          timer = undefined;
         },
       };
     },
@@ -79,6 +69,6 @@ export function openStops(store: Pick<Store, 'read' | 'update'>) {
     },
     /** What was asked before does not concern a run that is taken up on request. */
     withdraw,
-    close: () => clearInterval(timer),
+    close,
   };
 }

@@ -11,6 +11,7 @@ import type {
   WorkerContext,
   WriteAnswer,
 } from '../../runs/run/context.js';
+import { every } from '../rights.js';
 import type { Store } from '../store/port.js';
 import { openCarrier } from './carrier.js';
 import { type Letters, type LettersOptions, openLetters, type Signer } from './letters.js';
@@ -90,8 +91,7 @@ export async function openParts(options: PartsOptions) {
     }
   };
   await count();
-  const timer = setInterval(() => void count(), COUNT_EVERY_MS);
-  timer.unref();
+  const endCounting = every(COUNT_EVERY_MS, count);
   return {
     queue,
     async carrier(run: string, context: CarrierContext): Promise<Carrier> {
@@ -100,7 +100,7 @@ export async function openParts(options: PartsOptions) {
       return openCarrier({ ...context, run, queue, letters, leaseMs, takers: () => takers });
     },
     async close() {
-      clearInterval(timer);
+      endCounting();
       signal.removeEventListener('abort', leave);
       await worker.close();
       await events.close();
@@ -120,14 +120,11 @@ interface ExecutorOptions
 /** A coordinator that does not answer for so long is gone. */
 const GRANT_WAIT_MS = 10_000;
 const ASK_EVERY_MS = 1_000;
-const MOST_RUNS = 1_000;
 /** Answers are reported as they come, so that little is open when this worker is lost. */
 const REPORT_EVERY_MS = 250;
 
 /** Sends the requests of parts, whosever run they belong to; `protocol.ts` says under which conditions. */
 export function partExecutor(options: ExecutorOptions) {
-  /** Runs that the log has named. */
-  const helped = new Set<string>();
   return async (job: Job, token: string | undefined): Promise<Signed<PartResult>> => {
     const { letters, leaseMs, log } = options;
     const id = job.id ?? '';
@@ -154,9 +151,7 @@ export function partExecutor(options: ExecutorOptions) {
       right = holdRight(job, token, leaseMs, name, letters, stopping);
       if (!(await right.first)) return letters.signedResult(id, { refused: name });
       const { held, isFresh } = right;
-      if (!helped.has(run)) log.info({ run, part: id }, 'sending parts of a run');
-      if (helped.size > MOST_RUNS) helped.clear();
-      helped.add(run);
+      log.debug({ run, part: id }, 'sending a part');
       const all: Answered[] = [];
       let fresh: Answered[] = [];
       let reporting: Promise<void> = Promise.resolve();

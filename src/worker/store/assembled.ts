@@ -96,8 +96,7 @@ export function assemble(parts: Parts): Store {
     worker(name: string, processor: Processor, options: StoreWorkerOptions) {
       const worker = kept(new Worker(name, processor, ...(bull({ runRetryDelay: RETRY_MS, ...options }) as [never])));
       workers.add(worker);
-      const leave = presence.enter(name);
-      worker.on('closing', leave);
+      worker.once('closing', presence.enter(name));
       worker.on('closed', () => workers.delete(worker));
       const tooMany = counter(MOST_ERRORS, 1_000);
       worker.on('error', (error) => {

@@ -181,7 +181,8 @@ const PRESENT_MS = 10_000;
 
 /** Tells the store which queues this process works on, so that all can count who is there. */
 export function openPresence(cells: Primitives, member: string, failed: (error: unknown) => void) {
-  const working = new Map<string, number>();
+  /** As often as there are workers on it. */
+  const working: string[] = [];
   let timer: NodeJS.Timeout | undefined;
   let beating: Promise<void> = Promise.resolve();
   const nameOf = (queue: string) => `workers:${queue}`;
@@ -190,7 +191,7 @@ export function openPresence(cells: Primitives, member: string, failed: (error: 
   async function say(queue: string): Promise<void> {
     await update(cells, nameOf(queue), (seen) => {
       const { [member]: _, ...others } = present(seen);
-      const members = working.has(queue) ? { ...others, [member]: seen.now } : others;
+      const members = working.includes(queue) ? { ...others, [member]: seen.now } : others;
       return { answer: undefined, text: JSON.stringify(members), keepMs: 2 * PRESENT_MS };
     }).catch(failed);
   }
@@ -201,30 +202,24 @@ export function openPresence(cells: Primitives, member: string, failed: (error: 
   }
 
   return {
-    /** Until the returned function is called. */
+    /** Until the returned function is called, once. */
     enter(queue: string): () => void {
-      working.set(queue, (working.get(queue) ?? 0) + 1);
+      working.push(queue);
       void next(queue);
-      timer ??= setInterval(() => void next(...working.keys()), BEAT_MS).unref();
-      let left = false;
+      timer ??= setInterval(() => void next(...new Set(working)), BEAT_MS).unref();
       return () => {
-        if (left) return;
-        left = true;
-        const others = (working.get(queue) ?? 1) - 1;
-        if (others > 0) working.set(queue, others);
-        else if (working.delete(queue)) void next(queue);
+        if (working.includes(queue)) working.splice(working.indexOf(queue), 1);
+        void next(queue);
       };
     },
     async count(queue: string): Promise<number> {
       await beating;
       const members = Object.keys(present(await cells.look(nameOf(queue)))).length;
-      return Math.max(members, working.has(queue) ? 1 : 0);
+      return Math.max(members, working.includes(queue) ? 1 : 0);
     },
     async close(): Promise<void> {
       clearInterval(timer);
-      const queues = [...working.keys()];
-      working.clear();
-      await next(...queues);
+      await next(...new Set(working.splice(0)));
     },
   };
 }
