@@ -28,11 +28,9 @@ export type Plan = { "created": number; "updated": number; "unchanged": number; 
 
 export type File = { "id": string; /** What `POST /runs` and the others take as `file`; the id will do, too. */ "file": string; "name": string; "bytes": number; "sha256": string; };
 
-export type Table = { "format": string; "encoding": string | null; "delimiter": string | null; "sheet": string | null; "sheets": (string)[]; "header_row": number | null; /** As job files name the columns. */ "headings": (string)[]; /** The first rows below the heading, as a person sees them. */ "first": (GridRow)[]; /** What its rows seem to be, by its headings and what file and sheet are called. */ "resource": "asset" | "contract" | "supplier" | "customer"; "evidence": (string)[]; "warnings": (string)[]; /** False: a large file was judged by its first rows so far. Ask again for the rest. */ "whole": boolean; };
+export type Table = { "format": string; "encoding": string | null; "delimiter": string | null; "sheet": string | null; "sheets": (string)[]; "header_row": number | null; /** As job files name the columns. */ "headings": (string)[]; /** The first rows below the heading, as a person sees them. */ "first": (GridRow)[]; /** What its rows seem to be, by its headings and what file and sheet are called. */ "resource": "asset" | "contract" | "supplier" | "customer"; "evidence": (string)[]; "warnings": (string)[]; };
 
 export type GridRow = { /** The number that the spreadsheet program shows. */ "row": number; "cells": (string)[]; };
-
-export type Grid = { "headings": (string)[]; /** Fewer than asked for where cells are very long, or were not read yet. */ "rows": (GridRow)[]; /** Rows that were read so far. */ "total": number; /** Whether these are all. */ "whole": boolean; };
 
 export type Suggestion = { "resource": string; "rows": number; "columns": ({ /** As the job names the column. */ "heading": string; /** From 1. */ "column": number; "field": string | null; /** A second field that takes the whole text. */ "also": string | null; "confidence": "high" | "medium" | "none"; "evidence": (string)[]; "remarks": (string)[]; /** Why it is not mapped. */ "why": string | null; "alternatives": ({ "field": string; "why": string; })[]; "samples": (string)[]; /** Share of its cells, 0 to 1. */ "blank": number; /** Share of its cells that fit the field, 0 to 1; null where unmapped. */ "converts": number | null; })[]; "key": { "field": string; "heading": string; "blank": number; "repeats": number; "fits": boolean; } | null; /** Fields that a new record must have, and no column gives. */ "missing": (string)[]; /** What a person must decide next. */ "next": string | null; "warnings": (string)[]; /** The job file, YAML. */ "text": string; /** The same as an object: what `POST /runs` takes as `job`. */ "job": Record<string, unknown>; };
 
@@ -103,8 +101,6 @@ export interface Operations {
   "DELETE /files/{id}": { query: {  }; body: undefined; answer: undefined };
   /** The table that is found in a file, with the evidence. */
   "POST /tables": { query: {  }; body: { "file": string; "source"?: { "sheet"?: string | number; "header_row"?: number | "none"; "encoding"?: string; "delimiter"?: string; }; }; answer: Table };
-  /** Rows of the table in a file, at any place. */
-  "GET /files/{id}/rows": { query: { "after"?: number | null; "offset"?: number | null; "limit"?: number; "sheet"?: string; "header_row"?: "none" | number; "encoding"?: string; "delimiter"?: string; }; body: undefined; answer: Grid };
   /** Suggests a job for a file, as `rowferry map` does. */
   "POST /suggestions": { query: {  }; body: { "file": string; "resource": string; "source"?: { "sheet"?: string | number; "header_row"?: number | "none"; "encoding"?: string; "delimiter"?: string; }; }; answer: Suggestion };
   /** What can be imported and exported, with the fields. */

@@ -5,8 +5,6 @@ import type { Settings } from '../runs/settings.js';
 import type { JobFiles } from '../worker/job-files.js';
 import type { Stops } from '../worker/jobs/stops.js';
 import type { Store } from '../worker/store/port.js';
-import type { Cursors } from './cursor.js';
-import type { Tables } from './files/table-index.js';
 import type { Uploads } from './files/uploads.js';
 import type { Who } from './operation.js';
 import type { RunEntries } from './runs/entries.js';
@@ -35,9 +33,7 @@ export interface ApiDeps {
 
 /** What the operations share besides. */
 export interface ApiParts extends ApiDeps {
-  readonly cursors: Cursors;
   readonly uploads: Uploads;
-  readonly tables: Tables;
   readonly entries: RunEntries;
 }
 

@@ -4,12 +4,13 @@ import { type RunFolder, runFolder } from '../runs/run/layout.js';
 import { readRunSummary } from '../runs/run/list.js';
 import { RunStore } from '../store/run-store.js';
 import type { ApiParts } from './app.js';
+import { newestFirst } from './cursor.js';
 import { Fault, type Operation, operation } from './operation.js';
 import { allRuns, type Joined } from './runs/list.js';
 import { type Night, nights } from './schema.js';
 
 export function nightOperations(parts: ApiParts): Operation[] {
-  const { settings, readJobs, cursors } = parts;
+  const { settings, readJobs } = parts;
   return [
     operation(
       'GET /nights/{job}',
@@ -25,7 +26,7 @@ export function nightOperations(parts: ApiParts): Operation[] {
       async ({ params: { job }, query }) => {
         const all = (await allRuns(parts)).filter(({ run }) => run.kind === 'reconcile' && run.job === job);
         if (all.length === 0 && !(await readJobs()).has(job)) throw new Fault(404, `There is no job ${job}.`);
-        const { page, next } = cursors.newestFirst(JSON.stringify(['nights', job]), all, ({ run }) => run.id, query);
+        const { page, next } = newestFirst(JSON.stringify(['nights', job]), all, ({ run }) => run.id, query);
         return { nights: await Promise.all(page.map((night) => nightOf(settings.home, night))), next };
       },
     ),

@@ -2,9 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { sessionOperations } from './access/session.js';
 import type { ApiDeps, ApiParts } from './app.js';
-import { Cursors } from './cursor.js';
 import { fileOperations } from './files/operations.js';
-import { Tables } from './files/table-index.js';
 import { tableOperations } from './files/tables.js';
 import { Uploads } from './files/uploads.js';
 import { jobOperations } from './jobs.js';
@@ -40,9 +38,7 @@ export function openApi(deps: ApiDeps): Api {
   const { home, maxUpload } = deps.settings;
   const parts: ApiParts = {
     ...deps,
-    cursors: new Cursors(home),
     uploads: new Uploads(home, maxUpload),
-    tables: new Tables(),
     entries: new RunEntries(home),
   };
   const rooms = [

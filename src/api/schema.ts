@@ -95,28 +95,8 @@ export const table = named('Table', {
     .describe('What its rows seem to be, by its headings and what file and sheet are called.'),
   evidence: z.array(z.string()),
   warnings: z.array(z.string()),
-  whole: z.boolean().describe('False: a large file was judged by its first rows so far. Ask again for the rest.'),
 });
 export type Table = z.output<typeof table>;
-
-/** What `GET /files/{id}/rows` may be asked; the rest as `tableOptions`. */
-export const gridQuery = z.object({
-  after: z.coerce.number().int().nonnegative().default(0).describe('Number of the row before.'),
-  offset: z.coerce.number().int().nonnegative().optional().describe('In place of `after`: rows to pass over.'),
-  limit: z.coerce.number().int().min(1).max(1_000).default(100),
-  sheet: z.string().optional().describe('Its name, or its number from 1.'),
-  header_row: z.union([z.literal('none'), z.coerce.number().int().min(1)]).optional(),
-  encoding: z.string().optional(),
-  delimiter: z.string().optional(),
-});
-
-export const grid = named('Grid', {
-  headings: z.array(z.string()),
-  rows: z.array(gridRow).describe('Fewer than asked for where cells are very long, or were not read yet.'),
-  total: count.describe('Rows that were read so far.'),
-  whole: z.boolean().describe('Whether these are all.'),
-});
-export type Grid = z.output<typeof grid>;
 
 export const suggestionRequest = z.strictObject({
   file: z.string(),

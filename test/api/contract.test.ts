@@ -92,7 +92,6 @@ const EXAMPLES: Readonly<
   'post /runs/{id}/stop': () => [`/runs/${run}/stop`, 409, {}],
   'post /files': () => ['/files?name=a.csv', 201, sheet(2), { 'content-type': 'application/octet-stream' }],
   'get /files/{id}': () => [`/files/${upload}`, 200],
-  'get /files/{id}/rows': () => [`/files/${upload}/rows?limit=2`, 200],
   'post /tables': () => ['/tables', 200, { file: upload }],
   'post /suggestions': () => ['/suggestions', 200, { file: upload, resource: 'asset' }],
   'get /resources': () => ['/resources', 200],

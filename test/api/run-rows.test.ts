@@ -2,8 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ApiParts } from '../../src/api/app.js';
-import { Cursors } from '../../src/api/cursor.js';
 import type { FoundRun } from '../../src/api/runs/find.js';
 import { RunRows } from '../../src/api/runs/rows.js';
 import { makeFolder } from '../../src/files/make-folder.js';
@@ -38,8 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 
-const rowsOf = (countMs?: number) =>
-  new RunRows({ settings: { home }, cursors: new Cursors(home) } as ApiParts, countMs);
+const rowsOf = (countMs?: number) => new RunRows(home, countMs);
 
 it('answers before all rows are counted, and says that there may be more', async () => {
   const rows = rowsOf(0);
@@ -55,22 +52,12 @@ it('answers before all rows are counted, and says that there may be more', async
   expect(all).toEqual(Array.from({ length: ROWS / 3 }, (_, i) => 3 * (i + 1)));
 });
 
-it('a retry has its own rows alone, however many its file has', async () => {
-  const page = Array.from({ length: 3 }, (_, at) => ({ row: ROWS + at, cells: ['x'] }));
-  const index = {
-    ...{ headings: ['Name'], meta: { headings: ['Name'] }, rows: ROWS + 50, whole: true },
-    page: async () => page,
-    cells: async (numbers: readonly number[]) => new Map(numbers.map((row) => [row, ['x']])),
-  };
-  const tables = { of: async () => index };
-  const rows = new RunRows({ settings: { home }, cursors: new Cursors(home), tables } as unknown as ApiParts);
-  const retry = { ...run, entry: { run: ID, manner: 'retry' } } as unknown as FoundRun;
-  const asked = { limit: 3, cells: true };
-  expect(await rows.page(run, asked)).toMatchObject({ total: ROWS + 50, rows: [{ row: ROWS }, {}, {}] });
-  expect(await rows.page(retry, asked)).toMatchObject({ total: ROWS, rows: [{ row: 2, cells: ['x'] }, {}, {}] });
-  expect(await rows.story(run, ROWS + 20)).toContain('"outcome":null');
-  expect(await rows.story(retry, ROWS + 20)).toBeUndefined();
-  expect(await rows.story(retry, 2)).toContain('"row":2');
+it('a run has the rows that it knows, all of them where nothing is asked for', async () => {
+  const rows = rowsOf();
+  const { total, rows: first } = await rows.page(run, { limit: 3, cells: true });
+  expect([total, first.map(({ row }) => row)]).toEqual([ROWS, [2, 3, 4]]);
+  expect(await rows.story(run, 2)).toContain('"row":2');
+  expect(await rows.story(run, ROWS + 20)).toBeUndefined();
 });
 
 it('what is held back is in no field that the plan changes', async () => {

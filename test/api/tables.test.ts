@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiDeps } from '../../src/api/app.js';
-import type { Grid, Names, Resource, Suggestion, Table } from '../../src/api/schema.js';
+import type { Names, Resource, Suggestion, Table } from '../../src/api/schema.js';
 import { inlineJob } from '../../src/runs/job-file.js';
 import { type Channel, runChannel } from '../../src/runs/run/open-service.js';
 import { type Desk, openDesk } from '../support/desk.js';
@@ -116,35 +116,6 @@ it.each(['/tables', '/suggestions'])('POST %s takes no file, however it is sent'
   const headers = { 'content-type': 'application/json' };
   const streamed = await pages().request(`/api/v1${path}`, { ...init, headers } as RequestInit);
   expect([whole.status, streamed.status]).toEqual([413, 413]);
-});
-
-it('GET /files/{id}/rows pages through a table, by number or place', async () => {
-  const file = await send('many.csv', ['A,B', ...Array.from({ length: 2_000 }, (_, i) => `${i},x`), ''].join('\n'));
-  const app = pages('viewer');
-  const rows = async (query: string) => (await get<Grid>(`/files/${file}/rows?${query}`, 'viewer', app)).body;
-  // Until all of it can be asked for: on a busy machine an answer may come before.
-  await vi.waitUntil(async () => (await rows('limit=1')).whole, { timeout: 30_000 });
-  expect(await rows('limit=2')).toMatchObject({
-    headings: ['A', 'B'],
-    rows: [{ row: 2, cells: ['0', 'x'] }, { row: 3 }],
-  });
-  expect(await rows('after=1999&limit=10')).toEqual({
-    headings: ['A', 'B'],
-    rows: [
-      { row: 2_000, cells: ['1998', 'x'] },
-      { row: 2_001, cells: ['1999', 'x'] },
-    ],
-    total: 2_000,
-    whole: true,
-  });
-  expect((await rows('offset=1000&limit=1')).rows).toEqual([{ row: 1_002, cells: ['1000', 'x'] }]);
-  expect(await rows('header_row=none&limit=1')).toMatchObject({
-    headings: ['A', 'B'],
-    rows: [{ row: 1, cells: ['A', 'B'] }],
-  });
-  for (const wrong of ['limit=0', 'limit=5000', 'after=-1', 'after=x', 'offset=1.5'])
-    expect([wrong, (await get(`/files/${file}/rows?${wrong}`)).status]).toEqual([wrong, 400]);
-  expect((await get('/files/0123456789abcdef01234567/rows')).status).toBe(404);
 });
 
 describe('POST /suggestions', () => {

@@ -88,7 +88,6 @@ const TABLE: Table = {
   evidence: ['The sheet is "Assets", the first visible one that holds data.', 'Row 3 is the heading.'],
   warnings: ['2 rows above the heading were skipped.'],
   resource: 'asset',
-  whole: true,
 };
 const column = (at: number, to: string | null, more: object = {}): Suggestion['columns'][number] => ({
   heading: HEADINGS[at] ?? '',

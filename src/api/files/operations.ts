@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
@@ -15,7 +15,7 @@ import { noFile, pruneExports, type Uploads } from './uploads.js';
 const params = z.object({ id: z.string() });
 
 export function fileOperations(parts: ApiParts): Operation[] {
-  const { uploads, tables, audit, queue, log, stopping } = parts;
+  const { uploads, audit, queue, log, stopping } = parts;
   const home = resolve(parts.settings.home);
   const prune = () =>
     Promise.all([uploads.prune((path) => isAwaited(queue, home, path)), pruneExports(home)]).catch((error: unknown) =>
@@ -23,10 +23,7 @@ export function fileOperations(parts: ApiParts): Operation[] {
     );
   void prune();
   const daily = setInterval(prune, 86_400_000).unref();
-  stopping.addEventListener('abort', () => {
-    clearInterval(daily);
-    void tables.close();
-  });
+  stopping.addEventListener('abort', () => clearInterval(daily));
   return [
     operation(
       'POST /files',
@@ -58,7 +55,7 @@ export function fileOperations(parts: ApiParts): Operation[] {
       'GET /files/{id}',
       { summary: 'What is known of a file that was sent.', params, answer: uploaded },
       async ({ params: { id } }) => {
-        const { path: _, folder: __, ...about } = await uploads.given(id);
+        const { path: _, ...about } = await uploads.given(id);
         return about;
       },
     ),
@@ -68,11 +65,10 @@ export function fileOperations(parts: ApiParts): Operation[] {
       async ({ params: { id }, who }, c) => {
         await uploads.inTurn(id, async (found) => {
           if (!found) throw noFile();
-          const { path, file, folder } = found;
+          const { path, file } = found;
           if (await isAwaited(queue, home, path))
             throw new Fault(409, 'A run waits for this file, or may be gone on with. Let it end first.');
           await audit(who, 'file removed', { file });
-          await tables.close(join(folder, '.tables'));
           await uploads.remove(id);
         });
         return c.body(null, 204);

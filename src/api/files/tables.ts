@@ -1,13 +1,13 @@
-import { join } from 'node:path';
-import { z } from 'zod';
+import { openSource } from '../../files/open.js';
 import { RunError } from '../../model/error.js';
+import { shownText } from '../../model/row.js';
+import type { OpenSource, SourceMeta } from '../../model/source.js';
 import { readJobYaml } from '../../runs/job/yaml.js';
-import { likelyResource, type MapResult, mapFile } from '../../runs/map-file.js';
+import { columnNames, likelyResource, type MapResult, mapFile } from '../../runs/map-file.js';
 import type { ApiParts } from '../app.js';
 import { type Operation, operation, type Told } from '../operation.js';
 import {
-  grid,
-  gridQuery,
+  type GridRow,
   type Suggestion,
   suggestion,
   suggestionRequest,
@@ -16,43 +16,23 @@ import {
   table,
   tableRequest,
 } from '../schema.js';
-import type { Tables } from './table-index.js';
 
 /** Rows below the heading that are shown at once. */
 const FIRST_ROWS = 50;
 /** A text that is shown as a sample. */
 const SAMPLE_CHARACTERS = 200;
 
-type Found = Awaited<ReturnType<ApiParts['uploads']['given']>>;
-
 /** A few words about a file, not the file. */
 const atMost = [64 * 1024, 'This is too long: a file is sent with POST /files, and named here.'] as const;
 
-export function tableOperations({ uploads, tables, settings, channel }: ApiParts): Operation[] {
-  const open = ({ path, folder }: Found, options: TableOptions) =>
-    named(path, () => tables.soon({ file: path, folder: join(folder, '.tables'), options: stated(options) }));
+export function tableOperations({ uploads, settings, channel }: ApiParts): Operation[] {
   return [
     operation(
       'POST /tables',
       { summary: 'The table that is found in a file, with the evidence.', body: tableRequest, atMost, answer: table },
       async ({ body: { file, source = {} } }) => {
-        const found = await uploads.given(file);
-        return tableOf(found.name, await open(found, source));
-      },
-    ),
-    operation(
-      'GET /files/{id}/rows',
-      {
-        summary: 'Rows of the table in a file, at any place.',
-        params: z.object({ id: z.string() }),
-        query: gridQuery,
-        answer: grid,
-      },
-      async ({ params: { id }, query: { after, offset, limit, ...source } }) => {
-        const { index, judged } = await open(await uploads.given(id), source);
-        const rows = await index.page(offset === undefined ? { after } : { place: offset }, limit);
-        const whole = judged === 'whole' && index.whole;
-        return { headings: index.headings, rows, total: index.rows, whole };
+        const { name, path } = await uploads.given(file);
+        return named(path, async () => tableOf(name, await openSource(path, stated(source))));
       },
     ),
     operation(
@@ -93,16 +73,24 @@ async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function tableOf(name: string, { index, judged }: Awaited<ReturnType<Tables['soon']>>): Promise<Told<Table>> {
-  const { format, encoding, delimiter, sheet, sheets = [], header_row, headings, evidence, warnings } = index.meta;
+async function tableOf(file: string, { meta, rows }: OpenSource): Promise<Told<Table>> {
+  const { format, encoding, delimiter, sheet, sheets = [], header_row, headings, evidence, warnings } = meta;
+  const first: GridRow[] = [];
+  for await (const batch of rows()) {
+    first.push(...batch.map(({ row, cells }) => ({ row, cells: cells.map(shownText) })));
+    if (first.length >= FIRST_ROWS) break;
+  }
   return {
     ...{ format, encoding, delimiter, sheet, sheets, header_row, evidence, warnings },
-    headings: index.headings,
-    first: await index.page({ after: 0 }, FIRST_ROWS),
-    resource: likelyResource(headings, [name, sheet ?? '']),
-    whole: judged === 'whole',
+    headings: headingsOf(meta),
+    first: first.slice(0, FIRST_ROWS),
+    resource: likelyResource(headings, [file, sheet ?? '']),
   };
 }
+
+/** As jobs and corrections name the columns: a blank one by its letter, and those that are alike told apart. */
+export const headingsOf = ({ headings }: SourceMeta): string[] =>
+  columnNames(headings).map((name, at) => name ?? headings[at] ?? '');
 
 function suggestionOf({ suggestion: found, summary, job }: MapResult): Told<Suggestion> {
   const { key, missing, next, warnings } = summary;

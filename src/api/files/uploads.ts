@@ -23,7 +23,6 @@ const NAME_BYTES = 150;
  *
  *     <id>/<name>          as it was sent, under a safe name; complete or not there
  *     <id>/.about.json     `Uploaded`; comes last, and its time is when the file was used last
- *     <id>/.tables/        indexes of its tables
  *
  * Outside of the drop folder and of the queue's own copies, so that neither takes it away from under a run that waits.
  */
@@ -79,14 +78,14 @@ export class Uploads {
   }
 
   /** What is known of a file, by its id or what it was called in the answer to its upload; it counts as used now. */
-  async find(idOrFile: string): Promise<(Uploaded & { readonly path: string; readonly folder: string }) | undefined> {
+  async find(idOrFile: string): Promise<(Uploaded & { readonly path: string }) | undefined> {
     const id = idOf(idOrFile);
     if (id === undefined) return undefined;
     const folder = join(this.dir, id);
     const about = await readAbout(folder);
     if (!about || (idOrFile !== id && idOrFile !== about.file)) return undefined;
     await utimes(join(folder, '.about.json'), new Date(), new Date());
-    return { ...about, path: join(folder, about.name), folder };
+    return { ...about, path: join(folder, about.name) };
   }
 
   /** The same of one that has to be there. */

@@ -1,6 +1,7 @@
 import { isOpen, isRunId, type RunEntry, runIds } from '../../runs/run/list.js';
 import { runJobId } from '../../worker/jobs/ids.js';
 import type { ApiParts } from '../app.js';
+import { newestFirst, placeOf } from '../cursor.js';
 import type { Told } from '../operation.js';
 import type { Run, Runs, RunsQuery } from '../schema.js';
 import { runOf } from './entries.js';
@@ -9,9 +10,9 @@ import { runsOnQueue } from './queued.js';
 
 /** The runs of the data folder and of the queue, newest first. */
 export async function runList(parts: ApiParts, { after, limit, ...asked }: RunsQuery): Promise<Told<Runs>> {
-  const { cursors, entries, settings, queue } = parts;
+  const { entries, settings, queue } = parts;
   const list = JSON.stringify(['runs', asked.job, asked.kind, asked.status, asked.q]);
-  const place = cursors.open(list, after);
+  const place = placeOf(list, after);
   const ids = await runIds(settings.home);
   const isAll = Object.values(asked).every((one) => one === undefined);
   // Where no filter has to look at all of them, those of the page are read alone.
@@ -20,7 +21,7 @@ export async function runList(parts: ApiParts, { after, limit, ...asked }: RunsQ
   const wanted = withQueue(found, ids, await runsOnQueue(queue, settings.queueUrl !== undefined))
     .map(({ run }) => run)
     .filter((run) => isAsked(run, asked));
-  const { page, next } = cursors.newestFirst(list, wanted, placeOf, { after, limit });
+  const { page, next } = newestFirst(list, wanted, rankOf, { after, limit });
   return { runs: page, next };
 }
 
@@ -46,7 +47,7 @@ export async function allRuns({ entries, queue, settings: { home } }: ApiParts):
     .filter(
       ({ run: { status }, entry, isOrdered }) => entry || status === 'running' || (status === 'failed' && !isOrdered),
     )
-    .sort((one, other) => (placeOf(one.run) < placeOf(other.run) ? 1 : -1));
+    .sort((one, other) => (rankOf(one.run) < rankOf(other.run) ? 1 : -1));
 }
 
 /** These runs of the data folder as the queue has them, and those of the queue that are not among `ids`, all of the data folder. */
@@ -73,7 +74,7 @@ function withQueue(
 }
 
 /** A job without a run stands where a run would that began when it was put on the queue. */
-const placeOf = ({ id, started_at: at }: Run): string => (isRunId(id) ? id : `${at.replace(/[-:.]/g, '')}-${id}`);
+const rankOf = ({ id, started_at: at }: Run): string => (isRunId(id) ? id : `${at.replace(/[-:.]/g, '')}-${id}`);
 
 function isAsked(run: Run, { job, kind, status, q }: Omit<RunsQuery, 'after' | 'limit'>): boolean {
   const words = q?.toLowerCase() ?? '';

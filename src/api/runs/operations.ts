@@ -24,9 +24,16 @@ const params = z.object({ id: z.string().describe('Of the run.') });
 export function runOperations(parts: ApiParts): Operation[] {
   const { settings, stopping, audit } = parts;
   const finder = new RunFinder(parts);
-  const rows = new RunRows(parts);
+  const rows = new RunRows(settings.home);
   const events = new RunEvents();
-  stopping.addEventListener('abort', () => events.close(), { once: true });
+  stopping.addEventListener(
+    'abort',
+    () => {
+      events.close();
+      void rows.close();
+    },
+    { once: true },
+  );
   const elsewhere = () =>
     new Fault(409, 'What lies of this run is in the data folder of another worker, or it has not begun.');
   /** Rows and reports lie in the data folder of the worker that had it; of one that goes on, more may come. */

@@ -19,11 +19,11 @@ import { openedAs } from '../../runs/run/table.js';
 import { BRAKE, type EndedRow, type RowResult, RunStore } from '../../store/run-store.js';
 import type { SqlValue } from '../../store/sqlite.js';
 import { within } from '../../worker/rights.js';
-import type { ApiParts } from '../app.js';
-import type { TableIndex } from '../files/table-index.js';
+import { cursorOf, placeOf } from '../cursor.js';
 import type { Told } from '../operation.js';
 import type { FaultGroup, Plan, Row, Rows, RowsQuery, Story } from '../schema.js';
 import { type FoundRun, isAtWork } from './find.js';
+import { Tables } from './table-index.js';
 
 /** Row numbers that are looked through without others getting their turn: some 15 ms of a filter by fault. */
 const WINDOW = 2_000;
@@ -53,62 +53,53 @@ interface Counted {
   total: number;
 }
 
-/** Where a page begins: behind a row, or at a place. */
-interface At {
-  readonly from: number;
-  readonly offset: number | undefined;
-  readonly limit: number;
-}
-
-/** The rows of a page, before it is looked up what became of them. */
-interface Picked {
-  readonly rows: readonly { readonly row: number; readonly cells?: readonly string[] | undefined }[];
-  readonly total: number;
-  /** False: counting goes on. */
-  readonly counted: boolean;
-  /** Behind which row the next ones come; undefined where there are none. */
-  readonly next: number | undefined;
-}
-
 /** The rows of runs, as their stores and files have them: nothing is held but the page that is asked for. */
 export class RunRows {
   /** What was found out over all rows of a run, by what and for which of its states. */
   private readonly kept = new Map<string, Finding<unknown>>();
+  private readonly tables = new Tables();
 
   constructor(
-    private readonly parts: Pick<ApiParts, 'settings' | 'tables' | 'cursors'>,
+    private readonly home: string,
     private readonly countMs = COUNT_MS,
   ) {}
+
+  close(): Promise<void> {
+    return this.tables.close();
+  }
 
   /** Throws a problem for a cursor of another list. */
   async page(run: FoundRun, { after, offset, limit, ...what }: RowsQuery): Promise<Told<Rows>> {
     const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
-    const from = Number(this.parts.cursors.open(list, after) ?? 0);
-    const filter = filterOf(what, isEnded(run)) ?? (isOfSome(run) ? ALL : undefined);
+    const from = Number(placeOf(list, after) ?? 0);
     const store = this.store(run);
+    if (!store) return { rows: [], total: 0, next: null };
     try {
-      const table = what.cells || !filter ? await this.table(run, store) : undefined;
-      const at = { from, offset, limit };
-      let picked: Picked = { rows: [], total: 0, counted: true, next: undefined };
-      if (!filter && table) picked = await rowsOfTable(table.index, at);
-      else if (store)
-        picked = await this.rowsOfStore(store, filter ?? ALL, this.counting(run, list, filter ?? ALL), at);
-      const numbers = picked.rows.map(({ row }) => row);
+      const filter = filterOf(what, isEnded(run));
+      const count = this.counting(run, list, filter);
+      await within(this.countMs, count.ended);
+      const { windows, total } = count.so;
+      const place = windows.findLast((one) => one.before <= (offset ?? -1)) ?? { from, before: offset ?? 0 };
+      const found = await pick(store, filter, place.from, (offset ?? 0) - place.before, limit);
+      const table = what.cells ? await this.table(run, store) : undefined;
+      const cells = await table?.index.cells(found.rows);
+      // Those whose cells were not read yet are on the next page.
+      const numbers = cells ? found.rows.slice(0, cells.length) : found.rows;
+      const isCut = numbers.length < found.rows.length;
+      const next = isCut ? (numbers.at(-1) ?? place.from) : found.next;
       const known = outcomesOf(store, numbers);
-      const cellsOf = what.cells && filter ? await table?.index.cells(numbers) : undefined;
-      const rows = picked.rows.map(({ row, cells = cellsOf?.get(row) }) => ({
-        ...rowOf(row, known.get(row), isEnded(run)),
-        ...(what.cells && table && cells && { cells: table.corrected(row, cells) }),
-      }));
       return {
-        rows,
-        ...(what.cells && table && { headings: table.index.headings }),
-        total: picked.total,
-        ...(!picked.counted && { at_least: true }),
-        next: picked.next === undefined ? null : this.parts.cursors.seal(list, String(picked.next)),
+        rows: numbers.map((row, at) => ({
+          ...rowOf(row, known.get(row), isEnded(run)),
+          ...(table && { cells: table.corrected(row, cells?.[at] ?? []) }),
+        })),
+        ...(table && { headings: table.index.headings }),
+        total,
+        ...((isCut || count.endedAt === undefined) && { at_least: true }),
+        next: next === undefined ? null : cursorOf(list, String(next)),
       };
     } finally {
-      store?.close();
+      store.close();
     }
   }
 
@@ -123,35 +114,24 @@ export class RunRows {
     });
   }
 
-  private async rowsOfStore(store: RunStore, filter: Filter, count: Finding<Counted>, at: At): Promise<Picked> {
-    await within(this.countMs, count.ended);
-    const { windows, total } = count.so;
-    const counted = count.endedAt !== undefined;
-    const { offset, limit } = at;
-    const { from = 0, before = 0 } = windows.findLast((one) => one.before <= (offset ?? -1)) ?? {};
-    const [behind, skip] = offset === undefined ? [at.from, 0] : [from, offset - before];
-    const { rows, next } = await pick(store, filter, behind, skip, limit);
-    return { rows: rows.map((row) => ({ row })), total, counted, next };
-  }
-
   /** Everything about one row, as JSON: the record keeps its digits. Undefined where the run has no such row. */
   async story(run: FoundRun, number: number): Promise<string | undefined> {
     const store = this.store(run);
     try {
-      const table = await this.table(run, store);
       const [whole] = store?.rows.whole(`row = ${number}`).next().value ?? [];
-      const cells = (await table?.index.cells([number]))?.get(number);
-      if (!whole && (!cells || isOfSome(run))) return undefined;
-      const shown = cells && table ? table.corrected(number, cells) : [];
-      const result = whole && (whole.result || isEnded(run)) ? resultOf(whole, '') : undefined;
+      if (!whole) return undefined;
+      const table = await this.table(run, store);
+      const [cells = []] = (await table?.index.cells([number])) ?? [];
+      const shown = table?.corrected(number, cells) ?? [];
+      const result = whole.result || isEnded(run) ? resultOf(whole, '') : undefined;
       const told: Told<Omit<Story, 'found'>> = {
         ...rowOf(number, whole, isEnded(run)),
         cells: shown,
         headings: table?.index.meta.headings ?? [],
-        corrected: shown.flatMap((cell, at) => (cells && cell !== cells[at] ? [at] : [])),
+        corrected: shown.flatMap((cell, at) => (cell !== cells[at] ? [at] : [])),
         changes: result ? this.changes(run, result) : [],
         sent:
-          whole?.op === undefined
+          whole.op === undefined
             ? null
             : {
                 operation: whole.op,
@@ -159,8 +139,8 @@ export class RunRows {
                 at: whole.at === undefined ? null : new Date(whole.at).toISOString(),
               },
       };
-      const record = whole?.before && jsonMembers(whole.before).find(({ name }) => name === 'record')?.text;
-      const found = record ? `{"id":${whole?.record ?? whole?.id ?? 0},${record}}` : 'null';
+      const record = whole.before && jsonMembers(whole.before).find(({ name }) => name === 'record')?.text;
+      const found = record ? `{"id":${whole.record ?? whole.id ?? 0},${record}}` : 'null';
       return `${JSON.stringify(told).slice(0, -1)},"found":${found}}`;
     } finally {
       store?.close();
@@ -248,7 +228,7 @@ export class RunRows {
     return row ? valuesOf(row) : diff;
   }
 
-  private folder = ({ id }: FoundRun) => runFolder(this.parts.settings.home, id);
+  private folder = ({ id }: FoundRun) => runFolder(this.home, id);
 
   private store(run: FoundRun): RunStore | undefined {
     return run.entry ? RunStore.reading(this.folder(run).store) : undefined;
@@ -261,10 +241,11 @@ export class RunRows {
     if (!request?.source) return undefined;
     const file = path.join(folder.dir, 'work', request.source);
     if (!existsSync(file)) return undefined;
-    const index: TableIndex = await this.parts.tables.of({
-      ...{ file, options: openedAs(request.job.job, store) },
-      folder: path.join(folder.dir, 'work', '.tables'),
-    });
+    const index = await this.tables.of(
+      file,
+      openedAs(request.job.job, store),
+      path.join(folder.dir, 'work', '.tables'),
+    );
     const overlay = request.corrections && overlayOf(request.corrections, index.meta);
     const corrected = (row: number, cells: readonly string[]): string[] =>
       cells.map((cell, at) => overlay?.at(row, at, cell) ?? cell);
@@ -346,17 +327,13 @@ class Planned {
   }
 }
 
-const ALL: Filter = { sql: '1', values: [] };
 const NEED_PERSON = OUTCOMES.filter((kind) => !['in', 'unchanged'].includes(FOUR_OF[kind]));
 
 const isEnded = (run: FoundRun) => !isAtWork(run);
-/** Whether it has some of the rows of its file. */
-const isOfSome = ({ entry }: FoundRun) => entry?.manner === 'retry';
 const quoted = (kinds: readonly string[]) => kinds.map((kind) => `'${kind}'`).join(', ');
 const breath = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Undefined where every row is meant. */
-function filterOf({ outcome, code, column, key }: Partial<RowsQuery>, ended: boolean): Filter | undefined {
+function filterOf({ outcome, code, column, key }: Partial<RowsQuery>, ended: boolean): Filter {
   const conditions: string[] = [];
   const values: SqlValue[] = [];
   if (outcome !== undefined) {
@@ -384,24 +361,12 @@ function filterOf({ outcome, code, column, key }: Partial<RowsQuery>, ended: boo
     conditions.push(`lower(substr(coalesce(key ->> '$', ''), 1, length(?))) = lower(?)`);
     values.push(key, key);
   }
-  if (conditions.length === 0) return undefined;
-  return { sql: conditions.map((one) => `(${one})`).join(' and '), values };
+  return { sql: conditions.map((one) => `(${one})`).join(' and ') || '1', values };
 }
 
 function* windowsOf(store: RunStore, from = 0): Generator<number> {
   const { last } = store.rows;
   for (let at = from; at < last; at += WINDOW) yield at;
-}
-
-async function rowsOfTable(index: TableIndex, { offset, from, limit }: At): Promise<Picked> {
-  const rows = await index.page(offset === undefined ? { after: from } : { place: offset }, limit);
-  const more = rows.length === limit || !index.whole;
-  return {
-    rows,
-    total: index.rows,
-    counted: index.whole,
-    next: more ? (rows.at(-1)?.row ?? (from || undefined)) : undefined,
-  };
 }
 
 /** Numbers of the rows that a filter lets through, behind a row; `skip`: so many of the first are passed over. */
@@ -430,12 +395,8 @@ async function pick(
   return { rows, next: undefined };
 }
 
-function outcomesOf(store: RunStore | undefined, rows: readonly number[]): ReadonlyMap<number, EndedRow> {
-  const found = new Map<number, EndedRow>();
-  if (!store || rows.length === 0) return found;
-  for (const batch of store.rows.ended(`row in (${rows.join(', ')})`)) for (const one of batch) found.set(one.row, one);
-  return found;
-}
+const outcomesOf = (store: RunStore, rows: readonly number[]): ReadonlyMap<number, EndedRow> =>
+  new Map([...store.rows.ended(`row in (${rows.join(', ')})`)].flat().map((one) => [one.row, one]));
 
 async function eachRow(store: RunStore, where: string, see: (row: EndedRow) => void): Promise<void> {
   for (const from of windowsOf(store)) {

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import type { Accepted, Suggestion, Table, TableOptions, Uploaded } from '../../api/schema.js';
 import { changed, get, type Query, send } from '../app/client.js';
-import { resourcesQuery, runQuery, useOnce, whilePassing } from '../app/queries.js';
+import { resourcesQuery, runQuery, useOnce } from '../app/queries.js';
 import { toast } from '../kit/toast.js';
 import { type Draft, keep, load, newDraft, shelfName, suggestedJob, withEdits, withSource } from './draft.js';
 import { after, corrections, type Edits, editsOf } from './edits.js';
@@ -60,8 +60,6 @@ export function useImport(id: string) {
     queryKey: ['tables', id, draft.source],
     queryFn: ({ signal }) => send<Table>('POST', '/tables', { file: id, source: draft.source }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
-    // Of a large file its first rows come first.
-    refetchInterval: (query) => (query.state.data?.whole === false ? 1_000 : whilePassing(query)),
   });
   const { data: known } = useQuery(resourcesQuery);
   const resources = known?.resources ?? [];
