@@ -92,14 +92,17 @@ const STATES: readonly {
     path: `/runs/${ID}`,
     answers: at(LIVE),
     says: '640 of 1,204 records are read.',
-    act: ({ event }) => event('progress', { phase: 'reading', done: 640, total: 1204, outcomes: sample.counts({}) }),
+    act: async ({ goesOn }) => goesOn({ phase: 'reading', done: 640, total: 1204, outcomes: sample.counts({}) }),
   },
   {
     name: 'export-lost',
     path: `/runs/${ID}`,
     answers: at(LIVE),
     says: 'Connection lost',
-    act: ({ event }) => event('lost'),
+    act: async ({ page, isLost }) => {
+      await page.locator('.meta').waitFor();
+      isLost();
+    },
   },
   { name: 'export-done', path: `/runs/${ID}`, answers: at(ended()), says: '1,204 records are in the file.' },
   {

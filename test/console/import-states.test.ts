@@ -229,9 +229,8 @@ const STATES: readonly {
     path: CHECK,
     says: 'Checking: nothing is written',
     answers: { [`GET /runs/${ID}`]: LIVE },
-    act: async ({ event }) => {
-      await event('open');
-      await event('progress', {
+    act: async ({ goesOn }) => {
+      goesOn({
         phase: 'looking up',
         done: 96,
         total: 240,
@@ -312,9 +311,8 @@ const STATES: readonly {
     path: `/import/u1?step=result&run=${ID}&write=${ID}w`,
     says: /96 of 240 rows are through/,
     answers: { [`GET /runs/${ID}w`]: { ...LIVE, id: `${ID}w`, dry_run: false } },
-    act: async ({ event }) => {
-      await event('open');
-      await event('progress', { phase: 'writing', done: 96, total: 240, outcomes: sample.counts({ created: 96 }) });
+    act: async ({ goesOn }) => {
+      goesOn({ phase: 'writing', done: 96, total: 240, outcomes: sample.counts({ created: 96 }) });
     },
   },
 ];

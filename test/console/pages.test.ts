@@ -171,9 +171,8 @@ const STATES: readonly {
     path: `/runs/${ID}`,
     answers: { ...RUN, [`GET /runs/${ID}`]: LIVE, [`GET /runs/${ID}/rows`]: sample.rowsOf(96) },
     says: '96 of 240 rows are through.',
-    act: async ({ event }) => {
-      await event('open');
-      await event('progress', progress(96, { paused_until: '2026-03-31T06:01:30Z' }));
+    act: async ({ goesOn }) => {
+      goesOn(progress(96, { paused_until: '2026-03-31T06:01:30Z' }));
     },
   },
   {
@@ -181,9 +180,10 @@ const STATES: readonly {
     path: `/runs/${ID}`,
     answers: { ...RUN, [`GET /runs/${ID}`]: LIVE },
     says: /The run does not need this page. Last seen \d\d:\d\d/,
-    act: async ({ event }) => {
-      await event('progress', progress(96));
-      await event('lost');
+    act: async ({ page, goesOn, isLost }) => {
+      goesOn(progress(96));
+      await page.getByText('96 of 240 rows are through.').waitFor();
+      isLost();
     },
   },
   {
@@ -546,15 +546,15 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
     }));
 
   it('a lost connection is said, and heals by itself; the end is read anew', () =>
-    on({ ...RUN, [`GET /runs/${ID}`]: LIVE }, `/runs/${ID}`, async ({ page, event, answers }) => {
-      await event('progress', progress(96));
-      await event('lost');
+    on({ ...RUN, [`GET /runs/${ID}`]: LIVE }, `/runs/${ID}`, async ({ page, goesOn, isLost, answers }) => {
+      goesOn(progress(96));
+      await page.getByText('96 of 240 rows are through.').waitFor();
+      isLost();
       await page.getByText('Connection lost').waitFor();
-      await event('progress', progress(120));
+      goesOn(progress(120));
       await page.getByText('120 of 240 rows are through.').waitFor();
       expect(await page.getByText('Connection lost').count()).toBe(0);
       answers[`GET /runs/${ID}`] = sample.detail();
-      await event('end');
       await page.getByText('225 of 240 rows are in; 15 need you.').waitFor();
     }));
 
@@ -598,18 +598,16 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
     on(
       { ...RUN, [`GET /runs/${ID}`]: LIVE, 'POST /session': SESSION },
       `/runs/${ID}`,
-      async ({ page, event, answers }) => {
-        await event('progress', progress(96));
+      async ({ page, goesOn, answers }) => {
+        goesOn(progress(96));
+        await page.getByText('96 of 240 rows are through.').waitFor();
         for (const what of ['GET /session', `GET /runs/${ID}`]) answers[what] = 401;
-        // As a browser does that is refused.
-        await page.evaluate('window.sources.at(-1).readyState = 2');
-        await event('lost');
         await page.getByRole('heading', { name: 'Sign in to rowferry' }).waitFor();
         Object.assign(answers, { 'GET /session': SESSION, [`GET /runs/${ID}`]: LIVE });
         await page.getByLabel('Name').fill('mara');
         await page.getByLabel('Password').fill('let me in');
         await page.keyboard.press('Enter');
-        await event('progress', progress(120));
+        goesOn(progress(120));
         await page.getByText('120 of 240 rows are through.').waitFor();
       },
     ));

@@ -3,9 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Session } from '../../src/api/schema.js';
+import type { RunDetail, Session } from '../../src/api/schema.js';
 import { consolePath } from '../support/build.js';
-import { until } from '../support/until.js';
 import { type Visitor, visitor } from './browser.js';
 
 /** Pages over answers that a test writes down: every state can be had, and no process is needed. */
@@ -39,20 +38,11 @@ export interface Stage extends Visitor {
   readonly answers: Answers;
   /** Requests that change something, as they came. */
   readonly sent: { readonly what: string; readonly body: unknown }[];
-  /** Has an event come from the run that the page follows; `lost` cuts the connection. */
-  event(name: 'open' | 'progress' | 'end' | 'lost', data?: unknown): Promise<void>;
+  /** The run that the page follows is as far as that from now on. */
+  goesOn(progress: unknown): void;
+  /** Nothing is heard of it until it goes on. */
+  isLost(): void;
 }
-
-/** In place of the browser's own, which no answer of a test can keep open. */
-const EVENTS = `
-  window.sources = [];
-  window.EventSource = class extends EventTarget {
-    static CLOSED = 2;
-    readyState = 0;
-    constructor(address) { super(); this.address = address; window.sources.push(this); }
-    close() { this.readyState = 2; }
-  };
-`;
 
 interface Scene {
   readonly answers: Answers;
@@ -114,26 +104,22 @@ export async function stage(answers: Answers, expected = /status of (?:40\d|50\d
     await who.anew(expected, '/api/v1/blank');
   } else {
     who = before = await visitor(origin, expected);
-    await who.context.addInitScript(EVENTS);
   }
-  const { page } = who;
   const all: Answers = { 'GET /session': SESSION, 'GET /jobs': { jobs: [] }, ...answers };
   const sent: Scene['sent'] = [];
   scene = { answers: all, sent };
+  const isAtWork = ([what, run]: [string, unknown]) =>
+    /^GET \/runs\/[^/]+$/.test(what) && ['running', 'waiting'].includes((run as RunDetail).status);
+  const [followed, run] = (Object.entries(all).find(isAtWork) ?? ['', {}]) as [string, object];
   return {
     ...who,
     answers: all,
     sent,
-    async event(name, data) {
-      const made =
-        name === 'lost'
-          ? 'new Event("error")'
-          : `new MessageEvent('${name}', { data: ${JSON.stringify(JSON.stringify(data ?? null))} })`;
-      const listens = `window.sources.length > 0 && (${name === 'lost'} || window.sources.at(-1).readyState !== 2)`;
-      await until(async () => (await page.evaluate(listens)) as boolean, {
-        what: 'a page that listens',
-      });
-      await page.evaluate(`window.sources.at(-1).dispatchEvent(${made})`);
+    goesOn(progress) {
+      all[followed] = { ...run, progress };
+    },
+    isLost() {
+      all[followed] = 503;
     },
     close: async () => undefined,
   };

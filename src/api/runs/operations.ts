@@ -12,7 +12,7 @@ import type { ApiParts } from '../app.js';
 import { isUpload, noFile } from '../files/uploads.js';
 import { API_PATH, Fault, faultsIn, may, type Operation, operation, response, type Who } from '../operation.js';
 import * as shapes from '../schema.js';
-import { RunEvents, type Standing, stateId } from './events.js';
+import { runEvents, type Standing, stateId, streamOf } from './events.js';
 import { type FoundRun, isAtWork, RunFinder, roleFor } from './find.js';
 import { runList } from './list.js';
 import { isKnownHere } from './orders.js';
@@ -20,16 +20,18 @@ import { RunRows } from './rows.js';
 import { type Asked, stopRun, takeUp } from './verbs.js';
 
 const params = z.object({ id: z.string().describe('Of the run.') });
+/** Connections that listen to runs. */
+const MOST_LISTENERS = 100;
 
 export function runOperations(parts: ApiParts): Operation[] {
   const { settings, stopping, audit } = parts;
   const finder = new RunFinder(parts);
   const rows = new RunRows(settings.home);
-  const events = new RunEvents();
+  const listening = new Set<AbortController>();
   stopping.addEventListener(
     'abort',
     () => {
-      events.close();
+      for (const gone of listening) gone.abort();
       void rows.close();
     },
     { once: true },
@@ -93,13 +95,19 @@ export function runOperations(parts: ApiParts): Operation[] {
         const now = await standing(first);
         // Whoever was told of its end comes back no more.
         if (now.end && stateId(now) === last) return c.body(null, 204);
-        const open = events.listen(first.id, `${who.via}:${who.name}`, last, look, c.req.raw.signal);
-        if (!open) {
+        if (listening.size >= MOST_LISTENERS) {
           const text = 'Too many connections listen to runs already. Close some, or ask again later.';
           throw new Fault(429, text, [], { 'retry-after': '10' });
         }
         const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
-        return c.body(open, 200, headers);
+        const gone = new AbortController();
+        const leave = () => {
+          listening.delete(gone);
+          gone.abort();
+        };
+        listening.add(gone);
+        c.req.raw.signal.addEventListener('abort', leave);
+        return c.body(streamOf(runEvents(look, last, gone.signal), leave), 200, headers);
       },
     ),
     operation(

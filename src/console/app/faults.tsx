@@ -66,13 +66,10 @@ export function Refused({ error, title, children }: { error: unknown; title?: st
 }
 
 /** A run goes on while nobody looks, and where its worker died it is taken up again. */
-export function ConnectionLost({ lastSeen }: { lastSeen: Date | null }) {
+export function ConnectionLost({ lastSeen }: { lastSeen: Date }) {
   return (
     <Notice tone="warn" icon="off" title="Connection lost">
-      <p>
-        The run does not need this page. {lastSeen ? `Last seen ${timeOfDay(lastSeen)}.` : ''} The page tries again by
-        itself.
-      </p>
+      <p>The run does not need this page. Last seen {timeOfDay(lastSeen)}. The page tries again by itself.</p>
     </Notice>
   );
 }

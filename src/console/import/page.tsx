@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
 import { capital } from '../../report/words.js';
-import { isLive, useRunNow } from '../app/events.js';
 import { NotThere, Refused } from '../app/faults.js';
 import { jobQuery, useWhyNot } from '../app/queries.js';
+import { isLive, useRunNow } from '../app/run-now.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
@@ -127,7 +127,7 @@ type Ordered = NonNullable<RunDetail['ordered']>;
 
 /** What is there once a dry run has ended; until then where it stands. */
 function Checked({ of, id }: { of: Importing; id: string }) {
-  const { run, error, ...heard } = useRunNow(id);
+  const { run, error, lost } = useRunNow(id);
   if (!run) return <NotThere page="Checking: nothing is written" error={error} />;
   const { summary, ordered, status } = run;
   if (isLive(run)) {
@@ -135,7 +135,7 @@ function Checked({ of, id }: { of: Importing; id: string }) {
       <>
         <h1>Checking: nothing is written</h1>
         <p>{firstLine(run)}</p>
-        <HowItGoes run={run} heard={heard} />
+        <HowItGoes run={run} lost={lost} />
       </>
     );
   }

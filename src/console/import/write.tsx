@@ -2,9 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { RunDetail } from '../../api/schema.js';
 import { send } from '../app/client.js';
-import { isLive, useRunNow } from '../app/events.js';
 import { NotThere, Refused } from '../app/faults.js';
 import { planQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
+import { isLive, useRunNow } from '../app/run-now.js';
 import { counted } from '../kit/format.js';
 import { Button, ButtonLink, Card, sumOf, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
@@ -73,7 +73,7 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
 
 /** The run that writes, live; then what came of it, what to do next, and the way back. */
 export function ResultStep({ of: { checked, hrefOf }, id }: { of: Importing; id: string }) {
-  const { run, error, ...heard } = useRunNow(id);
+  const { run, error, lost } = useRunNow(id);
   if (!run) return <NotThere page="The result" error={error} />;
   const job = checked.data?.ordered?.job;
   return (
@@ -81,7 +81,7 @@ export function ResultStep({ of: { checked, hrefOf }, id }: { of: Importing; id:
       <h1 className="wrap" aria-live="polite">
         {firstLine(run)}
       </h1>
-      <HowItGoes run={run} heard={heard} correctAt={hrefOf('check')} />
+      <HowItGoes run={run} lost={lost} correctAt={hrefOf('check')} />
       {!isLive(run) && job !== undefined && typeof job !== 'string' && <SaveJob job={job} file={run.file} />}
       <div className="line">
         <ButtonLink href={`/runs/${id}`}>Every row of this run</ButtonLink>

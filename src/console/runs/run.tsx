@@ -4,9 +4,9 @@ import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
 import { FOUR, type OutcomeCounts } from '../../model/outcome.js';
 import { addressOf } from '../app/client.js';
-import { isLive, isOver, useRunNow } from '../app/events.js';
 import { ConnectionLost, NotThere, Refused } from '../app/faults.js';
 import { planQuery, runQuery, useWhyNot } from '../app/queries.js';
+import { isLive, isOver, useRunNow } from '../app/run-now.js';
 import { ServiceTrouble } from '../app/service.js';
 import { useAddress, usePageTitle } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
@@ -52,7 +52,7 @@ interface ToldProps {
 
 /** A run, told from top to bottom: how it stands, what to do, how it went, its rows. */
 export function RunTold({ id, title, where, children }: ToldProps) {
-  const { run, error, ...heard } = useRunNow(id);
+  const { run, error, lost } = useRunNow(id);
   const status = run?.status;
   const queries = useQueryClient();
   useEffect(() => {
@@ -74,15 +74,18 @@ export function RunTold({ id, title, where, children }: ToldProps) {
         <NotThere page={title ?? 'Run'} error={error} />
       )}
       {children}
-      {run && <Parts key={run.id} run={run} heard={heard} />}
+      {run && <Parts key={run.id} run={run} lost={lost} />}
     </div>
   );
 }
 
-/** What was heard of a run at work. */
-type Heard = Pick<ReturnType<typeof useRunNow>, 'connection' | 'lastSeen'>;
+interface Followed {
+  readonly run: RunDetail;
+  /** When it was seen last, where nothing is heard of it any more. */
+  readonly lost: Date | undefined;
+}
 
-function Parts({ run, heard }: { run: RunDetail; heard: Heard }) {
+function Parts({ run, lost }: Followed) {
   const [params] = useAddress();
   const isExport = run.kind === 'export';
   const rows = run.here && !isExport && run.status !== 'waiting';
@@ -91,7 +94,7 @@ function Parts({ run, heard }: { run: RunDetail; heard: Heard }) {
   const orphans = summaryOf(run)?.reconcile?.orphans;
   return (
     <>
-      <Trouble run={run} heard={heard} />
+      <Trouble run={run} lost={lost} />
       {run.outcomes && !isExport && <Figures run={run} counts={run.outcomes} chosen={params.get('outcome')} />}
       <div className={open ? 'beside open' : 'beside'}>
         <div className="stack">
@@ -123,11 +126,11 @@ function Parts({ run, heard }: { run: RunDetail; heard: Heard }) {
 }
 
 /** The same on a page that has more to say: a run at work, and what came of it. */
-export function HowItGoes({ run, heard, correctAt }: { run: RunDetail; heard: Heard; correctAt?: string }) {
+export function HowItGoes({ run, lost, correctAt }: Followed & { correctAt?: string }) {
   return (
     <>
       {run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} progress={run.progress} />}
-      <Trouble run={run} heard={heard} />
+      <Trouble run={run} lost={lost} />
       <Warnings of={summaryOf(run)?.warnings} />
       <Next run={run} correctAt={correctAt} />
       <Actions run={run} />
@@ -137,8 +140,8 @@ export function HowItGoes({ run, heard, correctAt }: { run: RunDetail; heard: He
 }
 
 /** Why it ended otherwise than it should, or that nothing is heard of it. */
-function Trouble({ run, heard: { connection, lastSeen } }: { run: RunDetail; heard: Heard }) {
-  if (isLive(run)) return connection === 'lost' ? <ConnectionLost lastSeen={lastSeen} /> : <ServiceTrouble />;
+function Trouble({ run, lost }: Followed) {
+  if (isLive(run)) return lost ? <ConnectionLost lastSeen={lost} /> : <ServiceTrouble />;
   const { status, reason } = run;
   if (status === 'braked') return <Stopped run={run} />;
   if (!reason) return null;

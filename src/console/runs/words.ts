@@ -2,7 +2,7 @@ import type { Run, RunDetail, RunProgress, Verb } from '../../api/schema.js';
 import type { Four } from '../../model/outcome.js';
 import { brakeStop, isBlind, rowsForPerson, type Summary } from '../../report/summary.js';
 import { capital, headline } from '../../report/words.js';
-import { isLive } from '../app/events.js';
+import { isLive } from '../app/run-now.js';
 import { bytes, counted, number } from '../kit/format.js';
 
 /** What is said of runs as a whole; of rows and faults `src/report/words.ts` says it. */
