@@ -3,6 +3,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
+import { etag } from 'hono/etag';
 import { isLoopback } from '../../runs/settings-address.js';
 import type { ApiDeps } from '../app.js';
 import { API_PATH, type Api, closesUnread, type Env, problem, type Who } from '../operation.js';
@@ -166,7 +167,7 @@ export function openDoor({ access, audit, pages, host, publicUrl, proxyHeader, k
     return forward(c, c.req.raw, who);
   });
 
-  app.get('*', async (c) => ((await areOpen()) ? pages.answer(c) : c.text(NO_USERS, 403)));
+  app.get('*', etag(), async (c) => ((await areOpen()) ? pages.answer(c) : c.text(NO_USERS, 403)));
 
   return {
     app,
