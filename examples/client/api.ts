@@ -97,8 +97,6 @@ export interface Operations {
   "POST /files": { query: { "name"?: string; }; body: string | Uint8Array; answer: File };
   /** What is known of a file that was sent. */
   "GET /files/{id}": { query: {  }; body: undefined; answer: File };
-  /** Removes a file that no run waits for. */
-  "DELETE /files/{id}": { query: {  }; body: undefined; answer: undefined };
   /** The table that is found in a file, with the evidence. */
   "POST /tables": { query: {  }; body: { "file": string; "source"?: { "sheet"?: string | number; "header_row"?: number | "none"; "encoding"?: string; "delimiter"?: string; }; }; answer: Table };
   /** Suggests a job for a file, as `rowferry map` does. */

@@ -46,12 +46,8 @@ function embeddedRuns(home: string): RunsApi {
   };
 }
 
-async function storeOf({ queueUrl, home, strict, leaseMs }: Settings, options: RunsOptions): Promise<Store> {
-  return openStore({
-    ...{ url: queueUrl, home, strict, leaseMs },
-    ...options,
-  });
-}
+const storeOf = ({ queueUrl, home, strict, leaseMs }: Settings, options: RunsOptions): Promise<Store> =>
+  openStore({ url: queueUrl, home, strict, leaseMs, ...options });
 
 /** Nobody listens at the socket, or whoever did was gone before the answer: whether the question had an effect is open. */
 class NoOwner extends Error {

@@ -104,7 +104,6 @@ const EXAMPLES: Readonly<
   'get /overview': () => ['/overview', 200],
   'get /health': () => ['/health', 200],
   'get /queue': () => ['/queue', 200],
-  'delete /files/{id}': () => [`/files/${upload}`, 204],
 };
 
 /** A schema of the description with what it refers to, as zod reads it. */

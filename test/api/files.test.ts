@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -92,7 +91,6 @@ describe('POST /files', () => {
   it('is not for viewers', async () => {
     const pages = pagesFor(apiIn(home), 'viewer');
     expect((await pages.request('/api/v1/files', { method: 'POST', body: CSV })).status).toBe(403);
-    expect((await pages.request('/api/v1/files/0123', { method: 'DELETE' })).status).toBe(403);
     expect(await folders()).toEqual([]);
   });
 });
@@ -238,28 +236,7 @@ describe('uploads', () => {
     expect((await folders()).sort()).toEqual([used, awaited].sort());
   });
 
-  it('are removed on demand, but not from under a run', async () => {
-    const uploads = new Uploads(home, 1_000);
-    const take = (name: string) => uploads.take(name, bytes('x'));
-    const [waited, named, free] = [await take('a.csv'), await take('c.csv'), await take('b.csv')];
-    // As `POST /runs` puts it on the queue, and by its whole path.
-    const queue = {
-      getJobs: async () => [{ data: { file: waited.file } }, { data: { file: join(home, named.file) } }],
-    };
-    const pages = pagesFor(apiIn(home, { queue: queue as unknown as ApiDeps['queue'] }));
-    const removeBy = async (by: typeof pages, id: string) =>
-      (await by.request(`/api/v1/files/${id}`, { method: 'DELETE' })).status;
-    const remove = (id: string) => removeBy(pages, id);
-    // Nothing is changed without its line in the audit log.
-    const audit = () => Promise.reject(new Error('the disk is full'));
-    expect(await removeBy(pagesFor(apiIn(home, { audit })), free.id)).toBe(500);
-    expect(existsSync(join(home, free.file))).toBe(true);
-    expect([await remove(waited.id), await remove(named.id)]).toEqual([409, 409]);
-    expect([await remove(free.id), await remove(free.id)]).toEqual([204, 404]);
-    expect([existsSync(join(home, waited.file)), existsSync(join(home, free.file))]).toEqual([true, false]);
-  });
-
-  it('and not while a run is ordered that reads them; the same order is the same run also without its file', async () => {
+  it('the same order is the same run also without its file', async () => {
     const jobs: { readonly data: unknown }[] = [];
     const queue = {
       getJobs: async () => jobs,
@@ -268,26 +245,20 @@ describe('uploads', () => {
     } as unknown as ApiDeps['queue'];
     const store = { workers: async () => 1, read: async () => undefined, queue: () => queue } as unknown as Store;
     const pages = pagesFor(apiIn(home, { queue, runs: runsOnStore(store, home) }));
-    const { id } = await new Uploads(home, 1_000).take('a.csv', bytes('x'));
     const order = (file: string) =>
       pages.request('/api/v1/runs', {
         method: 'POST',
         headers: { 'idempotency-key': `key-of-${file}` },
         body: JSON.stringify({ kind: 'import', job: 'assets', file }),
       });
-    const remove = (file: string) => pages.request(`/api/v1/files/${file}`, { method: 'DELETE' });
-    const [ordered, removed] = await Promise.all([order(id), remove(id)]);
-    // Whichever came first.
-    expect(['202 409', '404 204']).toContain(`${ordered.status} ${removed.status}`);
-    expect(jobs).toHaveLength(ordered.status === 202 ? 1 : 0);
-
-    const { id: other } = await new Uploads(home, 1_000).take('b.csv', bytes('x'));
+    const uploads = new Uploads(home, 1_000);
+    const { id: other } = await uploads.take('b.csv', bytes('x'));
     const { id: run } = (await (await order(other)).json()) as { id: string };
     expect(jobs.at(-1)).toEqual({ data: { job: 'assets', file: `uploads/${other}/b.csv` } });
     await mkdir(runFolder(home, run).dir, { recursive: true });
     await writeFile(runFolder(home, run).request, '{}');
     jobs.length = 0;
-    expect((await remove(other)).status).toBe(204);
+    await uploads.remove(other);
     const again = await order(other);
     expect([again.status, await again.json(), jobs]).toEqual([202, { id: run }, []]);
   });

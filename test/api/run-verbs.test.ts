@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isAwaited } from '../../src/api/files/operations.js';
 import type { DiffText } from '../../src/model/change.js';
 import { until } from '../support/until.js';
 import { type ApiBench, JOB, openApiBench, sheet } from './worker.js';
@@ -106,7 +107,8 @@ it('a run that was stopped while it waited keeps its file, and takes an earlier 
   const kept = await bench.order({ kind: 'import', job: 'assets', file: sent.id });
   const { body: first } = await bench.call('POST', `/runs/${done}/undo`, {});
   for (const run of [kept, first.id]) expect((await bench.call('POST', `/runs/${run}/stop`, {})).status).toBe(202);
-  expect((await bench.call('DELETE', `/files/${sent.id}`)).status).toBe(409);
+  const nothing = { getJobs: async () => [] };
+  expect(await isAwaited(nothing, bench.home, path.join(bench.home, sent.file))).toBe(true);
   const { body: second } = await bench.call('POST', `/runs/${done}/undo`, {});
   expect((await bench.call('POST', `/runs/${first.id}/resume`, {})).status).toBe(409);
   expect((await bench.call('POST', `/runs/${kept}/resume`, {})).status).toBe(202);

@@ -10,7 +10,7 @@ import { stoppedFiles } from '../../worker/jobs/home.js';
 import type { ApiParts } from '../app.js';
 import { API_PATH, type Env, Fault, type Operation, operation } from '../operation.js';
 import { type Uploaded, uploaded } from '../schema.js';
-import { noFile, pruneExports, type Uploads } from './uploads.js';
+import { pruneExports, type Uploads } from './uploads.js';
 
 const params = z.object({ id: z.string() });
 
@@ -30,7 +30,7 @@ export function fileOperations(parts: ApiParts): Operation[] {
       {
         summary: 'Sends a spreadsheet, as it is or as the file of a form.',
         role: 'operator',
-        query: z.object({ name: z.string().optional().describe('Of the file; else as Content-Disposition has it.') }),
+        query: z.object({ name: z.string().optional().describe('Of the file; one of a form has its own.') }),
         rawBody: {
           'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
           'multipart/form-data': {
@@ -59,26 +59,15 @@ export function fileOperations(parts: ApiParts): Operation[] {
         return about;
       },
     ),
-    operation(
-      'DELETE /files/{id}',
-      { summary: 'Removes a file that no run waits for.', role: 'operator', params },
-      async ({ params: { id }, who }, c) => {
-        await uploads.inTurn(id, async (found) => {
-          if (!found) throw noFile();
-          const { path, file } = found;
-          if (await isAwaited(queue, home, path))
-            throw new Fault(409, 'A run waits for this file, or may be gone on with. Let it end first.');
-          await audit(who, 'file removed', { file });
-          await uploads.remove(id);
-        });
-        return c.body(null, 204);
-      },
-    ),
   ];
 }
 
 /** Whether a run that has not ended, or was stopped before it began, was told to read a file. */
-async function isAwaited(queue: ApiParts['queue'], home: string, path: string): Promise<boolean> {
+export async function isAwaited(
+  queue: Pick<ApiParts['queue'], 'getJobs'>,
+  home: string,
+  path: string,
+): Promise<boolean> {
   const open = await queue.getJobs(['active', 'waiting', 'delayed', 'prioritized']);
   const files = [...open.map(({ data }) => (data as { file?: unknown } | undefined)?.file), ...stoppedFiles(home)];
   // Orders name it as the answer to its upload did, below the data folder.
@@ -86,10 +75,9 @@ async function isAwaited(queue: ApiParts['queue'], home: string, path: string): 
 }
 
 /** The file of a request: its body, or that of a form. */
-async function receive(c: Context<Env>, stated: string | undefined, uploads: Uploads): Promise<Uploaded> {
+async function receive(c: Context<Env>, name: string | undefined, uploads: Uploads): Promise<Uploaded> {
   const type = c.req.header('content-type') ?? '';
   const { body } = c.req.raw;
-  const name = stated ?? dispositionName(c.req.header('content-disposition') ?? '');
   if (!body) throw new Fault(422, 'The file is empty.');
   const source = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
   if (!/^multipart\/form-data\b/i.test(type)) {
@@ -137,14 +125,4 @@ async function receive(c: Context<Env>, stated: string | undefined, uploads: Upl
   if (!several) return about;
   await uploads.remove(about.id);
   throw new Fault(422, 'The form holds several files. Send one with each request.');
-}
-
-/** `attachment; filename*=UTF-8''m%C3%A4rz.xlsx` → `märz.xlsx` */
-function dispositionName(header: string): string | undefined {
-  const [, encoded] = /filename\*\s*=\s*UTF-8'[^']*'([^;\s]+)/i.exec(header) ?? [];
-  try {
-    if (encoded !== undefined) return decodeURIComponent(encoded);
-  } catch {}
-  const [, quoted, word] = /filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(header) ?? [];
-  return quoted?.replace(/\\(.)/g, '$1') ?? word;
 }

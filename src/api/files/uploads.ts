@@ -29,7 +29,6 @@ const NAME_BYTES = 150;
 export class Uploads {
   private readonly dir: string;
   private coming = 0;
-  private readonly turns = new Map<string, Promise<unknown>>();
 
   constructor(
     home: string,
@@ -93,20 +92,6 @@ export class Uploads {
     const found = await this.find(idOrFile);
     if (found) return found;
     throw noFile();
-  }
-
-  /** What is done with the same file is done one after the other: it does not go while a run is ordered that reads it. */
-  async inTurn<T>(idOrFile: string, work: (found: Awaited<ReturnType<Uploads['find']>>) => Promise<T>): Promise<T> {
-    const id = idOf(idOrFile);
-    if (id === undefined) return work(undefined);
-    const turn = (this.turns.get(id) ?? Promise.resolve()).then(async () => work(await this.find(idOrFile)));
-    const ended = turn.catch(() => undefined);
-    this.turns.set(id, ended);
-    try {
-      return await turn;
-    } finally {
-      if (this.turns.get(id) === ended) this.turns.delete(id);
-    }
   }
 
   async remove(id: string): Promise<void> {

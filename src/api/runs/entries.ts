@@ -7,8 +7,6 @@ import type { Run } from '../schema.js';
 
 /** Folders that are looked at before others have their turn. */
 const AT_ONCE = 32;
-/** Who asks within this time of each other is given the same answer. */
-const FRESH_MS = 250;
 
 /**
  * The runs of a data folder. With thousands of them reading each takes seconds: one is read again only where something came or
@@ -16,15 +14,15 @@ const FRESH_MS = 250;
  */
 export class RunEntries {
   private readonly known = new Map<string, { readonly version: string; readonly entry: RunEntry }>();
-  private latest: { readonly at: number; readonly entries: Promise<readonly RunEntry[]> } | undefined;
 
   constructor(private readonly home: string) {}
 
   /** All of them, newest first. One whose own files cannot be read is left out. */
-  list(): Promise<readonly RunEntry[]> {
-    const now = performance.now();
-    if (!this.latest || now - this.latest.at > FRESH_MS) this.latest = { at: now, entries: this.read() };
-    return this.latest.entries;
+  async list(): Promise<readonly RunEntry[]> {
+    const ids = await runIds(this.home);
+    const there = new Set(ids);
+    for (const run of this.known.keys()) if (!there.has(run)) this.known.delete(run);
+    return this.first(ids, Number.POSITIVE_INFINITY);
   }
 
   /** So many of the first of these runs, or somewhat more. */
@@ -36,14 +34,6 @@ export class RunEntries {
       await setImmediate();
     }
     return found;
-  }
-
-  private async read(): Promise<readonly RunEntry[]> {
-    const ids = await runIds(this.home);
-    const entries = await this.first(ids, Number.POSITIVE_INFINITY);
-    const there = new Set(ids);
-    for (const run of this.known.keys()) if (!there.has(run)) this.known.delete(run);
-    return entries;
   }
 
   private async look(run: string): Promise<RunEntry> {

@@ -243,19 +243,18 @@ function order({ settings, runs, uploads, audit }: ApiParts): Operation {
         throw new Fault(403, '`options.force` passes the brakes of the job: that needs the role approver.');
       }
       const name = typeof job === 'string' ? job : 'inline';
-      const id = await uploads.inTurn(file ?? '', (sent) =>
-        runs.put({
-          kind,
-          ...(sent ? { data: { ...data, file: sent.file }, said: data } : { data }),
-          once,
-          ...(key !== undefined && { key }),
-          noted: async (run) => {
-            // The same order once more needs no file.
-            if (!sent && isUpload(file ?? '') && !(await isKnownHere(settings.home, run))) throw noFile();
-            await audit(who, `${kind} ordered`, { run, job: name, ...(file !== undefined && { file }) });
-          },
-        }),
-      );
+      const sent = file === undefined ? undefined : await uploads.find(file);
+      const id = await runs.put({
+        kind,
+        ...(sent ? { data: { ...data, file: sent.file }, said: data } : { data }),
+        once,
+        ...(key !== undefined && { key }),
+        noted: async (run) => {
+          // The same order once more needs no file.
+          if (!sent && isUpload(file ?? '') && !(await isKnownHere(settings.home, run))) throw noFile();
+          await audit(who, `${kind} ordered`, { run, job: name, ...(file !== undefined && { file }) });
+        },
+      });
       return c.json({ id }, 202, { location: `${API_PATH}/runs/${id}` });
     },
   );
