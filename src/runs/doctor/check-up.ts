@@ -208,8 +208,7 @@ async function checkService(settings: Settings, signal?: AbortSignal): Promise<C
       await service.page('company', 1);
     } catch (error) {
       const found = reasonOf(error);
-      const status = error instanceof RunError ? (error.status ?? 0) : 0;
-      if (status >= 400)
+      if (error instanceof RunError && (error.status === 401 || error.status === 403))
         return [reached, { name: 'token', state: 'bad', found, advice: 'check the token and its rights' }];
       return [
         { name: 'service', state: 'bad', found, advice: 'check ROWFERRY_API_URL, the network, proxy and firewall' },

@@ -29,8 +29,8 @@ const NO_REQUESTS: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 }
 export async function openExport(request: ExportRequest, context: RunContext): Promise<ExportRun> {
   // A worker gives a run its id. It was told where it may write; what a link there leads to, it was not.
   const byHand = request.run === undefined && context.worker === undefined;
-  await checkTarget(request, { byHand });
-  const { resource, target: file, columns, filter, order, editable, job } = request;
+  const file = await checkTarget(request, { byHand });
+  const { resource, columns, filter, order, editable, job } = request;
   return beginRun(
     request,
     context,

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, lstat, open, stat } from 'node:fs/promises';
+import { access, lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { EDITABLE_MARK } from '../../export/editable.js';
 import { makeFolder } from '../../files/make-folder.js';
@@ -18,17 +18,16 @@ export function jobFileBeside(target: string): string {
 }
 
 /**
- * Finds out that the file can be written, before the service is asked for anything. `byHand`: a link is refused, where a worker
- * replaces it. Throws `RunError('usage')` for a name that is no format, and `RunError('failed')` for a place that cannot be
- * written.
+ * The file to write, once it is known that it can be written and before the service is asked for anything. `byHand`: a link to a
+ * file is followed, where a worker replaces it. Throws `RunError('usage')` for a name that is no format, and `RunError('failed')`
+ * for a place that cannot be written.
  */
-export async function checkTarget(request: ExportRequest, { byHand }: { byHand: boolean }): Promise<void> {
-  const { editable, resource, target } = request;
+export async function checkTarget(request: ExportRequest, { byHand }: { byHand: boolean }): Promise<string> {
+  const { editable, resource } = request;
+  if (request.makeFolder) await makeFolder(dirname(request.target), OUTPUT);
+  const real = byHand ? await realpath(request.target).catch(() => undefined) : undefined;
+  const target = real ?? request.target;
   tableFormat(target);
-  if (request.makeFolder) await makeFolder(dirname(target), OUTPUT);
-  if (byHand && (await lstat(target).catch(() => undefined))?.isSymbolicLink()) {
-    throw new RunError('usage', `${target}: this is a link. Name the file that it leads to with -o.`);
-  }
   // Bytes on Linux, characters elsewhere, of which there are no more.
   if (Buffer.byteLength(basename(target)) > LONGEST_NAME - LONGER_NAME) {
     throw new RunError(
@@ -49,6 +48,7 @@ export async function checkTarget(request: ExportRequest, { byHand }: { byHand: 
     );
   }
   if (editable) await checkEditable(target, resource);
+  return target;
 }
 
 /** Longest name of a file. */

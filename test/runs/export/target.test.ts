@@ -15,13 +15,14 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 const check = (name: string, { byHand = true, editable = false } = {}) =>
   checkTarget({ resource: 'asset', target: join(dir, name), filter: [], editable, job: { name: 'asset' } }, { byHand });
 
-test('a link is refused, as the file that it leads to is not the one that was named; a worker replaces it', async () => {
+test('a link is followed; a worker replaces it', async () => {
   await writeFile(join(dir, 'real.csv'), '');
   await symlink('real.csv', join(dir, 'link.csv'));
-  await expect(check('link.csv')).rejects.toThrow(/link\.csv: this is a link/);
-  await check('link.csv', { byHand: false });
-  await symlink('none.csv', join(dir, 'dangling.csv'));
-  await expect(check('dangling.csv')).rejects.toThrow(/this is a link/);
+  expect(await check('link.csv')).toBe(join(dir, 'real.csv'));
+  expect(await check('link.csv', { byHand: false })).toBe(join(dir, 'link.csv'));
+  await symlink('notes.txt', join(dir, 'other.csv'));
+  await writeFile(join(dir, 'notes.txt'), '');
+  await expect(check('other.csv')).rejects.toThrow(/notes\.txt/);
 });
 
 test('a name too long to be written is refused before anything is read', async () => {
