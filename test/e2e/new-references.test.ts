@@ -307,7 +307,7 @@ describe('the undo of such a run', () => {
     expect([undo.exitCode, undo.summary.rows.updated]).toEqual([3, 5]);
     expect(described()).toEqual(['', 'not needed', '']);
     expect(undo.summary.warnings).toContainEqual(
-      expect.stringMatching(/2 suppliers .* 1 retired; 1 stays: other records refer to them/),
+      expect.stringMatching(/2 suppliers .* 1 retired, 1 left: other records refer to them/),
     );
     const again = await desk.undo(undo.summary.run);
     expect([again.exitCode, described()]).toEqual([0, ['', '', '']]);
@@ -318,7 +318,7 @@ describe('the undo of such a run', () => {
     const undo = await desk.undo(run.summary.run);
     expect([undo.exitCode, undo.summary.rows.updated, described()]).toEqual([3, 5, ['', '', '']]);
     expect(undo.summary.stay).toBe(2);
-    expect(undo.summary.warnings.join()).toContain('2 stay: the job says nothing that retires them');
+    expect(undo.summary.warnings.join()).toContain('2 left: the job says nothing that retires them');
     const part = `${run.summary.run}.supplier`;
     desk.sandbox.insert('asset', [{ name: 'Other', serial_number: 'X', attached_supplier: 3 }]);
     const later = await desk.undo(part, { retire });

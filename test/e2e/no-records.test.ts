@@ -62,7 +62,9 @@ describe('totals and notes below a table (101)', () => {
       ['', expect.stringContaining('looks like a note ("Source: register")')],
       ['', expect.stringContaining('looks like the heading again')],
     ]);
-    expect(first.summary.warnings).toContainEqual(expect.stringMatching(/^Rows 12, 13, 14 look like .*footer: keep/));
+    expect(first.summary.warnings).toContainEqual(
+      expect.stringMatching(/^Rows that look like totals .*: 12, 13, 14\. .*footer: keep/),
+    );
     const again = await desk.import(file, JOB);
     asRead(again, 'unchanged');
     expect(again.commits).toBe(0);
