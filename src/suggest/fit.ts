@@ -9,7 +9,7 @@ import { findCountry, suggestCountry } from '../resources/countries.js';
 import type { FieldSpec, ReferenceTarget } from '../resources/spec.js';
 import { booleanValue, checkValue, enumValue } from '../resources/value-check.js';
 import { type DateFinding, isDate, surveyFormats } from './dates.js';
-import type { Column, FileProfile, SampledCell } from './profile.js';
+import { type Column, type FileProfile, KEPT, type SampledCell } from './profile.js';
 import { DIRECTIONS, NO_PLACES, phrases, VALUE_WORDS } from './vocabulary.js';
 import { wordsOf } from './words.js';
 
@@ -389,9 +389,9 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
       else if (UNCUT.test(name)) return against(said);
       else return { factor: 0.85, share: 1 - lost.length / cells.length, evidence, remarks: [cut], cut: true };
     }
-    remarks.push(
-      `${said} (the longest has ${grouped(Math.max(...cells.map(({ text }) => characters(text))))}): those rows will be invalid`,
-    );
+    const longest = grouped(Math.max(...cells.map(({ text }) => characters(text))));
+    const more = cells.some(({ text }) => text.length >= KEPT) ? ' or more' : '';
+    remarks.push(`${said} (the longest has ${longest}${more}): those rows will be invalid`);
   }
   if (lost.length > 0) {
     const such = `"${excerpt(lost[0]!.text)}" (row ${lost[0]!.row})`;

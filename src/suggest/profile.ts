@@ -63,7 +63,7 @@ const LIMITS: ProfileLimits = { sampleRows: 5_000, sampleCells: 300_000, distinc
 const MAX_CHOICES = 250;
 /** Longer texts are no key and no choice, and the sample keeps a part of them. */
 const COUNTABLE = 200;
-const KEPT = 1_100;
+export const KEPT = 1_100;
 
 /**
  * One look through a file: blanks and repeats are counted over every row, and a sample that is spread evenly over the whole

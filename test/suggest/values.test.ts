@@ -235,6 +235,9 @@ describe('values choose between what a heading may mean, and lower a guess', () 
     );
     expect(few.column('Address').field).toBe('address_line_1');
     expect(few.column('Address').remarks.join()).toContain('1 of 10 values are longer than the 50 characters');
+    const texts = ['x'.repeat(1_316), ...range(9, () => 'short')];
+    const kept = await suggested('supplier', beside('Supplier', 'General description', texts));
+    expect(kept.column('General description').remarks.join()).toContain('(the longest has 1,100 or more)');
     const many = await suggested(
       'supplier',
       beside(
