@@ -127,6 +127,10 @@ export class DropFolder {
     return relative(this.dir, folder).replaceAll(sep, '/');
   }
 
+  holds(folder: string): boolean {
+    return join(folder, '/').startsWith(join(this.dir, '/'));
+  }
+
   /** People know the file by the name it was dropped under. */
   forPeople({ file, name }: Claim, text: string): string {
     return this.#hidden.reduce((left, root) => left.replaceAll(root, ''), text.replaceAll(file, name));

@@ -156,17 +156,20 @@ function stoppedText({ name, job }: Claim, summary: Summary): string {
     kind === 'reconcile' && brakeStop(summary) === 'plan'
       ? `have just that plan carried out with: rowferry runs approve ${run} --by NAME`
       : `have it run again with: rowferry enqueue ${kind} --job ${job} --file FILE --force`;
+  const again = `drop the file into ${job}/ again: rows that are written already are left alone.`;
   const next =
     status === 'braked'
       ? `Check the file; if its numbers are meant, ${anyway}`
-      : `When the cause is gone, drop the file into ${job}/ again: rows that are written already are left alone.`;
+      : status === 'interrupted'
+        ? `Go on with it in the console or with: rowferry runs resume ${run}\nOr ${again}`
+        : `When the cause is gone, ${again}`;
   const how =
     status === 'braked'
       ? 'A brake of the job stopped'
       : status === 'interrupted'
         ? 'Somebody stopped'
         : 'A fault stopped';
-  return `${how} the ${WORDS[kind].noun} of ${name}. ${what}\n\n${reason ?? ''}\n\n${next}\nThe reports of run ${run} lie beside this note.\n`;
+  return `${how} the ${WORDS[kind].noun} of ${name}. ${what}\n\n${reason === undefined ? '' : `${reason}\n\n`}${next}\nThe reports of run ${run} lie beside this note. Where somebody went on with it since, they say how that ended.\n`;
 }
 
 type RowsWord = 'import' | 'reconcile';

@@ -437,7 +437,8 @@ export class Delivery {
     const file = claim?.name ?? (data.file === undefined ? undefined : path.basename(data.file));
     const inline = typeof data.job !== 'string';
     const reason = claim && end.reason !== undefined ? dropFolder.forPeople(claim, end.reason) : end.reason;
-    const reports = claim && end.reports !== undefined ? dropFolder.asSeen(end.reports) : end.reports;
+    // Also of a run whose file was dropped, and which was gone on with since.
+    const reports = end.reports && (dropFolder.holds(end.reports) ? dropFolder.asSeen(end.reports) : end.reports);
     onEnded({ kind, job: this.name, inline, trigger, file, ...end, reason, reports });
   }
 

@@ -8,6 +8,7 @@ import { newRunId, runFolder } from '../../../src/runs/run/layout.js';
 import { endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { homeId } from '../../../src/worker/jobs/home.js';
 import { stateOf } from '../../../src/worker/jobs/state.js';
+import { openStops } from '../../../src/worker/jobs/stops.js';
 import { itWith } from '../../support/servers.js';
 import { type Bench, type Bound, insertAssets, JOB, jsonOf, openBench, runsOf, sheet } from './bench.js';
 
@@ -477,6 +478,24 @@ describe('a claimed file', () => {
     const failed = path.join(bench.dir, 'drop', 'failed', 'assets', stopped);
     expect(await readFile(path.join(failed, 'ERROR.txt'), 'utf8')).toMatch(/brake.*--force/s);
     expect(await readdir(failed)).toContain('summary.json');
+  });
+
+  it('that somebody stopped lies in failed, with how to go on, and is told of there once it was gone on with', async () => {
+    bench = await openBench({ latencyMs: 20 });
+    const { ended } = await bench.worker({ env: { ROWFERRY_CONCURRENCY: '1' } });
+    const { id, run, file } = await claimed(sheet(40));
+    const job = await bench.add({ job: 'assets', file }, { jobId: id });
+    await until(() => bench.sandbox.commits.length > 3);
+    await openStops(bench.store).ask(run);
+    expect((await bench.settled(job)).returnvalue).toMatchObject({ status: 'interrupted' });
+    const folder = path.join('failed', 'assets', `${endedPrefix({ run, name: 'a.csv' })} - stopped`);
+    const note = await readFile(path.join(bench.dir, 'drop', folder, 'ERROR.txt'), 'utf8');
+    expect(note).toMatch(
+      /^Somebody stopped .* 40 rows were written\.\n\nGo on with it in the console or with: rowferry runs resume/,
+    );
+    const on = await bench.add({ job: 'assets', file: `${run}/a.csv` }, { jobId: `again.${run}` });
+    expect((await bench.settled(on)).returnvalue).toMatchObject({ status: 'succeeded', rows: { created: 40 } });
+    expect(ended.map(({ reports }) => reports)).toEqual([folder, folder]);
   });
 
   it('with the content of an earlier one is put away with its summary', async () => {
