@@ -125,7 +125,7 @@ describe('a run over the API', () => {
       retire: { lifecycle_stage: 'Retired' },
     });
     expect([status, told]).toEqual([202, { id: expect.any(String) }]);
-    expect(await bench.ended(told.id)).toMatchObject({ kind: 'undo', outcomes: { updated: 8 } });
+    expect(await bench.ended(told.id)).toMatchObject({ kind: 'undo', file: 'a.csv', outcomes: { updated: 8 } });
   });
 
   it('cells are corrected: alike ones at once, one by its row', async () => {

@@ -131,6 +131,8 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
   const { kind = 'import', lineage, reportDir = folder.dir } = asked;
   const { summary, ...reports } = await ownSummary(folder, reportDir);
   const running = isHeld(folder.lock);
+  // An undo reads a list of its own; people know it by the file of the run that it undoes.
+  const { file = asked.file ?? '' } = lineage?.undoes === undefined ? {} : askedOf(runFolder(home, lineage.undoes));
   const ofRun = lineage?.retries ?? lineage?.undoes ?? lineage?.approves?.run;
   const manner = lineage?.retries !== undefined ? 'retry' : lineage?.approves ? 'approved' : undefined;
   return {
@@ -140,7 +142,7 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
     ...(manner ? { manner } : {}),
     ...(ofRun === undefined ? {} : { of_run: ofRun }),
     job: summary?.job ?? asked.job?.name ?? '',
-    file: summary?.source?.path ?? summary?.target?.path ?? asked.file ?? '',
+    file: (lineage?.undoes === undefined && (summary?.source?.path ?? summary?.target?.path)) || file,
     dry_run: summary?.dry_run ?? asked.dryRun === true,
     status: running ? 'running' : (summary?.status ?? 'unfinished'),
     ...(summary && !running ? counts(summary) : {}),
