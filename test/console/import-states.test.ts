@@ -211,6 +211,13 @@ const STATES: readonly {
     says: 'There is no such thing here',
     answers: { 'GET /files/u1': 404, 'POST /tables': 404 },
   },
+  {
+    name: 'import-unreadable',
+    path: '/import/u1?step=table',
+    says: 'cannot be read',
+    answers: { 'POST /tables': 422 },
+    act: async ({ page }) => page.getByRole('link', { name: 'Choose another file' }).waitFor(),
+  },
   { name: 'import-columns', path: '/import/u1?step=columns', says: 'A new asset needs 1 value that no column gives' },
   {
     name: 'import-columns-key',

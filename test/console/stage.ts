@@ -95,7 +95,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, { answ
   else json(200, typeof found === 'function' ? found(searchParams, given) : found);
 }
 
-export async function stage(answers: Answers, expected = /status of (?:40\d|50\d)/): Promise<Stage> {
+export async function stage(answers: Answers, expected = /status of (?:4\d\d|50\d)/): Promise<Stage> {
   served ??= serve();
   const origin = await served;
   let who = before;

@@ -2,10 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { type CSSProperties, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Table as Found, TableOptions } from '../../api/schema.js';
+import { ApiError } from '../app/client.js';
 import { Fault, Refused } from '../app/faults.js';
 import { jobsQuery } from '../app/queries.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Card, Choose, Empty, Prose, Skeleton, Warnings } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Choose, Empty, Prose, Skeleton, Warnings } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
 import type { Importing } from './state.js';
 
@@ -27,11 +28,29 @@ const asOptions = (names: Iterable<string>) => [...new Set(names)].map((name) =>
 
 /** What was found in the file: the first rows, and how it is read, which can be said otherwise at once. */
 export function TableStep({ of }: { of: Importing }) {
-  const { name, table, check, go, hrefOf } = of;
+  const { name, table, check, go, hrefOf, draft } = of;
   const found = table.data;
+  const { error } = table;
+  // Where it was said how it is read, that can be said otherwise.
+  if (!found && error instanceof ApiError && error.status === 422 && Object.keys(draft.source).length === 0) {
+    return (
+      <>
+        <h1 className="wrap">
+          <bdi>{name}</bdi> cannot be read
+        </h1>
+        <Refused error={error} title="Why it cannot be read">
+          <ButtonLink href="/import">Choose another file</ButtonLink>
+        </Refused>
+      </>
+    );
+  }
   return (
     <>
-      <h1 className="wrap">{found ? `Is this the table of ${name}?` : `Looking at ${name}`}</h1>
+      <h1 className="wrap">
+        {found ? 'Is this the table of ' : 'Looking at '}
+        <bdi>{name}</bdi>
+        {found && '?'}
+      </h1>
       <Refused error={check.error} />
       <div className="line wide">
         <Button
@@ -60,13 +79,7 @@ export function TableStep({ of }: { of: Importing }) {
           <Warnings of={found?.warnings} />
         </div>
       </Card>
-      {found ? (
-        <FirstRows table={found} />
-      ) : table.error ? (
-        <Fault error={table.error} />
-      ) : (
-        <Skeleton what="the table" lines={8} />
-      )}
+      {found ? <FirstRows table={found} /> : error ? <Fault error={error} /> : <Skeleton what="the table" lines={8} />}
     </>
   );
 }
