@@ -376,6 +376,23 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await one.close();
   });
 
+  it('on a phone a cell is as wide as there is room beside the number of its row', async () => {
+    const long = (params: URLSearchParams) => {
+      const page = rows(14, true)(params);
+      return { ...page, rows: page.rows.map((row) => ({ ...row, cells: row.cells?.with(1, 'Llanfair'.repeat(9)) })) };
+    };
+    const one = await stage({ ...BASE, [`GET /runs/${ID}/rows`]: long });
+    await one.page.setViewportSize({ width: 380, height: 780 });
+    await one.page.goto(CHECK);
+    await atFault(one);
+    const width = await one.page
+      .getByRole('columnheader', { name: 'Item' })
+      .evaluate((cell) => cell.getBoundingClientRect().width);
+    const room = await one.page.getByRole('grid').evaluate((grid) => grid.clientWidth);
+    expect(width).toBeLessThanOrEqual(room - 64);
+    await one.close();
+  });
+
   it('rows that need somebody after the write are corrected where they were checked; warnings are told', async () => {
     const cut = '"Notes": 3 texts were longer than 1000 characters, and cut.';
     const done = sample.detail({

@@ -229,7 +229,9 @@ function cellIn(headings: readonly string[], row: Row, column: number) {
 function widthOf(heading: string, column: number, rowAt: (place: number) => Row | undefined): number {
   const first = Array.from({ length: WIDTHS.measured }, (_, place) => rowAt(place)?.cells?.[column]?.length ?? 0);
   const longest = Math.max(heading.length, ...first);
-  return Math.round(Math.min(WIDTHS.widest, Math.max(WIDTHS.narrowest, longest * WIDTHS.letter + WIDTHS.padding)));
+  // On a phone, too, a cell is seen whole beside the number of its row.
+  const widest = Math.min(WIDTHS.widest, window.innerWidth - 96);
+  return Math.round(Math.min(widest, Math.max(WIDTHS.narrowest, longest * WIDTHS.letter + WIDTHS.padding)));
 }
 
 /** Cells as they are corrected, each marked by what is wrong with it, and beside the row the first fault in words. */
