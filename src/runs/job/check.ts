@@ -3,7 +3,7 @@ import { customFieldName, type Job, NO_KEY, type ReconcileJob } from '../../mode
 import { foldText } from '../../model/value.js';
 import { nearestNames } from '../../pipeline/map/headings.js';
 import { findField } from '../../resources/registry.js';
-import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
+import type { FieldSpec } from '../../resources/spec.js';
 import { readScope, scopeNaming } from '../reconcile/scope.js';
 import { checkCron, checkTimeZone } from '../schedule/slots.js';
 import { checkExport } from './export.js';
@@ -189,52 +189,19 @@ function checkReconcile(job: Plain, named: NamedFields, yaml: JobYaml, report: R
 
 /** Fields that the job sets: of the others there is nothing in the file to compare with. */
 function checkCompare(compare: Plain, named: NamedFields, report: Report): void {
-  const fields = new Map<string, string>();
   const listed = Array.isArray(compare['fields']) ? compare['fields'] : [];
   for (const [i, text] of listed.entries()) {
-    const path = ['compare', 'fields', i];
-    if (typeof text !== 'string' || text === '') continue;
-    if (text.trim() === '*') {
-      report(
-        valueAt(path),
-        '`*` belongs to `compare.authority`; leave `compare.fields` out to compare every mapped field',
-      );
-      continue;
-    }
-    const key = comparable(text, valueAt(path), named, report)?.key;
-    if (key === undefined) continue;
-    if (fields.has(key)) {
-      report(valueAt(path), `\`${text}\` stands in the list twice`, 'warning');
-    }
-    fields.set(key, text);
+    if (typeof text === 'string' && text !== '') comparable(text, valueAt(['compare', 'fields', i]), named, report);
   }
   const seen = new Map<string, string>();
-  for (const [text, whose] of Object.entries(asPlain(compare['authority']))) {
+  for (const text of Object.keys(asPlain(compare['authority']))) {
     const path = ['compare', 'authority', text];
-    if (text === '*') continue;
-    const field = comparable(text, path, named, report);
-    if (!field) continue;
-    const { key } = field;
+    const key = text === '*' ? undefined : comparable(text, path, named, report)?.key;
+    if (key === undefined) continue;
     const earlier = seen.get(key);
     if (earlier !== undefined) report(path, `\`${text}\` is the same field as \`${earlier}\`; keep one of them`);
     seen.set(key, text);
-    if (named.keys.includes(key)) {
-      report(path, `\`${text}\` has no effect: it is the key, which is the same in a row and its record`, 'warning');
-    } else if (fields.size > 0 && !fields.has(key)) {
-      report(path, `\`${text}\` has no effect: \`compare.fields\` leaves it out`, 'warning');
-    } else if (whose === 'fill' && !isUpdatable(field, text, named.spec)) {
-      report(
-        path,
-        `\`${text}\` cannot be filled: an update cannot write it (field_not_updatable), only records that are created get it; write \`service\`, or leave it out of \`compare.fields\``,
-        'warning',
-      );
-    }
   }
-}
-
-function isUpdatable({ spec }: NamedField, text: string, { form }: ResourceSpec): boolean {
-  if (customFieldName(text)?.kind === 'form') return form?.update !== undefined;
-  return spec === undefined || spec.update !== undefined;
 }
 
 function comparable(text: string, place: Place, { fields, set }: NamedFields, report: Report): NamedField | undefined {
@@ -255,9 +222,8 @@ function maySet(text: string, set: ReadonlySet<string>): boolean {
 }
 
 function checkOrphans(orphans: Plain, named: NamedFields, yaml: JobYaml, report: Report): void {
-  const { action, set, after } = orphans;
+  const { action, set } = orphans;
   const inner = asPlain(action)['set'];
-  const acts = set !== undefined || inner !== undefined || action === 'set' || action === 'archive';
   if (inner !== undefined && set !== undefined) {
     report(['orphans', 'set'], '`set` stands beside `action: { set: … }`; keep one of the two');
   } else if (action === 'set' && set === undefined) {
@@ -270,9 +236,6 @@ function checkOrphans(orphans: Plain, named: NamedFields, yaml: JobYaml, report:
       ? 'set: { lifecycle_stage: Retired }'
       : 'set: { field: value }';
     report(valueAt(['orphans', 'action']), `${named.spec.name}s have no archive: use \`${example}\``);
-  }
-  if (after !== undefined && !acts) {
-    report(['orphans', 'after'], '`after` has no effect: orphans are only reported', 'warning');
   }
   if (inner !== undefined) checkGiven(inner, ['orphans', 'action', 'set'], named, yaml, report);
   if (set !== undefined) checkGiven(set, ['orphans', 'set'], named, yaml, report);

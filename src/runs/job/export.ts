@@ -8,7 +8,6 @@ import { tableFormat } from '../../files/table-format.js';
 import { RunError } from '../../model/error.js';
 import type { ExportJob } from '../../model/job.js';
 import { IMPORTABLE, withArticle } from '../../model/resource-names.js';
-import { foldText } from '../../model/value.js';
 import { didYouMean } from '../../pipeline/map/headings.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { type FieldSpec, READ_ONLY, type ReadOnlyName, type ResourceName, WRITABLE } from '../../resources/spec.js';
@@ -32,7 +31,7 @@ export function checkExport(value: unknown, yaml: JobYaml, report: Report): void
   if (!resource) return;
   checkEditable(job, report);
   const names = exportNames(resource, report);
-  checkColumns(job['columns'], names, report);
+  checkColumns(job['columns'], names);
   checkFilter(asPlain(job['filter']), names, yaml, report);
   const order = job['order'];
   if (typeof order === 'string' && order !== '') names.order(order, ['order']);
@@ -75,16 +74,10 @@ function checkEditable(job: Plain, report: Report): void {
   }
 }
 
-function checkColumns(columns: unknown, names: ExportNames, report: Report): void {
+function checkColumns(columns: unknown, names: ExportNames): void {
   if (!Array.isArray(columns)) return;
-  const seen = new Set<string>();
   for (const [i, column] of columns.entries()) {
-    if (typeof column !== 'string' || column === '') continue;
-    const key = foldText(column);
-    if (seen.has(key)) {
-      report(valueAt(['columns', i]), `\`${column}\` stands in the list twice; it is written once`, 'warning');
-    } else names.column(column, ['columns', i]);
-    seen.add(key);
+    if (typeof column === 'string' && column !== '') names.column(column, ['columns', i]);
   }
 }
 

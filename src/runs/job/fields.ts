@@ -65,26 +65,14 @@ export function checkFields(value: unknown, yaml: JobYaml, report: Report): Name
   checkCoverage(match, asPlain(job['defaults']), spec, sources, report);
   for (const key of sources.keys()) set.add(key);
   const named: NamedFields = { spec, keys, fields, set, dates };
-  checkRetire(job, named, yaml, report);
+  if (job['retire'] !== undefined) checkGiven(job['retire'], ['retire'], named, yaml, report);
   checkReferences(job, named, report);
   return named;
-}
-
-/** What records are given that a run created, when it is undone. */
-function checkRetire(job: Plain, named: NamedFields, yaml: JobYaml, report: Report): void {
-  if (job['retire'] === undefined) return;
-  checkGiven(job['retire'], ['retire'], named, yaml, report);
-  const { missing } = asPlain(job['match']);
-  if (missing === 'skip' || missing === 'fail') {
-    report(['retire'], '`retire` has no effect: this job creates no records', 'warning');
-  }
 }
 
 /** Only what a name is enough for is created, and only for the rows of an import. */
 function checkReferences(job: Plain, { spec, set }: NamedFields, report: Report): void {
   const { missing, retire } = asPlain(job['references']);
-  if (retire !== undefined && missing !== 'create')
-    report(['references', 'retire'], '`references.retire` has no effect without `missing: create`', 'warning');
   for (const name of Object.keys(asPlain(retire))) {
     const field = findField(resourceSpec('customer'), name);
     if (!field?.update || field.name === 'name')
@@ -218,19 +206,7 @@ function checkColumnOptions(
     const wrong = constantProblem(field, meaning, yaml.written(at), dates);
     if (wrong) report(valueAt(at), `the value for \`${cell}\` ${wrong}`);
   }
-  if (!field) return;
-  for (const [key, kind, what] of KIND_OPTIONS) {
-    if (options[key] === undefined || field.type.kind === kind) continue;
-    report([...path, key], `\`${field.name}\` ${what}; \`${key}\` has no effect here`, 'warning');
-  }
 }
-
-/** Options of a column that have a meaning for one kind of field alone. */
-const KIND_OPTIONS = [
-  ['dates', 'date', 'is no date'],
-  ['overflow', 'text', 'holds no text'],
-  ['decimal', 'decimal', 'holds no decimals'],
-] as const;
 
 export function checkDates(dates: unknown, path: KeyPath, report: Report): void {
   if (!Array.isArray(dates)) return;
