@@ -76,8 +76,8 @@ async function openUndo(wanted: string, options: UndoOptions, context: RunContex
       const message = `The run ${earlier.folder.run} wrote nothing: there is nothing to undo.`;
       throw new RunError('usage', message, [...notes, ...parts]);
     },
-    ...(reportDir === undefined ? {} : { reportDir }),
-    ...(concurrency === undefined ? {} : { concurrency }),
+    reportDir,
+    concurrency,
   };
   return openRun(request, context);
 }

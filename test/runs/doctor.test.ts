@@ -210,7 +210,6 @@ describe('the probe', () => {
     });
     expect(loadBehaviour(settings.home, serviceName(settings.apiUrl ?? '', 1))).toEqual(behaviour);
     expect(text('PUT with area')).toContain('emptied');
-    expect(text('answers')).toBe('a create answers the record');
     expect(result.leftBehind).toHaveLength(2);
     const assets = sandbox!.records('asset');
     expect(assets.filter((asset) => String(asset['name']).startsWith('rowferry probe'))).toHaveLength(1);
@@ -262,9 +261,7 @@ describe('the probe', () => {
   });
 
   it('waits for look-ups that lag, and does without answers', async () => {
-    const { behaviour, text } = await probe({ responses: 'bare', switches: { lag: 1200, filters: 'ignored' } });
-    expect(text('answers')).toContain('answers nothing');
-    expect(text('look-ups')).toMatch(/after about \d s/);
+    const { behaviour } = await probe({ responses: 'bare', switches: { lag: 1200, filters: 'ignored' } });
     expect(behaviour.omitted).toBe('nulled');
   });
 

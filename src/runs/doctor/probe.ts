@@ -234,7 +234,7 @@ class Probe {
     }
     const [parameter = '', field = ''] = Object.entries(filters)[0] ?? [];
     const seen = await this.within(async () => (await this.findBy(scratch, parameter, field))[0]);
-    const id = answer.id ?? seen?.value['id'];
+    const id = answer.id ?? seen?.['id'];
     if (typeof id !== 'number') {
       throw new RunError(
         'failed',
@@ -243,12 +243,6 @@ class Probe {
     }
     scratch.id = id;
     this.leftBehind.push(`${resource} ${id} "${listed['name']}"${state}`);
-    if (resource !== 'asset') return;
-    this.say('answers', answerForm(answer));
-    const when = !seen
-      ? `is not found by a filter within ${Math.round(this.lagMs / 1000)} s`
-      : `is found by a filter ${seen.after < 1000 ? 'at once' : `after about ${Math.ceil(seen.after / 1000)} s`}`;
-    this.say('look-ups', `a new record ${when}`);
   }
 
   /** How the filters of a list match, each asked with a value of the record, with variations of it, and with nonsense. */
@@ -273,7 +267,7 @@ class Probe {
 
   /** Sends the fields that the update body does not list, with new values, and looks what became of them. */
   private async keptOfUnlisted(scratch: Scratch, more: Json = {}): Promise<void> {
-    const before = (await this.within(() => this.service.get(scratch.resource, scratch.id)))?.value;
+    const before = await this.within(() => this.service.get(scratch.resource, scratch.id));
     // Of what reads do not show nothing can be told.
     const tried = scratch.unlisted.filter((one) => before && !isBlank(one.shown(before)));
     const put = (fields: readonly Unlisted[]) => {
@@ -357,12 +351,12 @@ class Probe {
       answer.kind === 'done' ? this.lagMs : Math.min(this.lagMs, 5000),
     );
     if (!found) return this.say(about, `could not be told: ${wordsOf(answer)}`);
-    if (found.value === 'upserts') {
+    if (found === 'upserts') {
       this.learned.uniqueField = 'upserts';
       return this.say(about, 'a create with a value that exists updates the record');
     }
     this.learned.uniqueField = 'ignored';
-    this.leftBehind.push(`asset ${found.value['id']} "${name}"`);
+    this.leftBehind.push(`asset ${found['id']} "${name}"`);
     this.say(about, 'is ignored: a second record with the same value is created');
   }
 
@@ -382,11 +376,10 @@ class Probe {
 
   /** The record once it shows the mark of the last write. */
   private async readBack({ resource, id, mark: field }: Scratch, mark: string): Promise<Json | undefined> {
-    const found = await this.within(async () => {
+    return this.within(async () => {
       const record = await this.service.get(resource, id);
       return record?.[field] === mark ? record : undefined;
     });
-    return found?.value;
   }
 
   /** Records of a list that hold the scratch record's value; also where the list comes back unfiltered: the newest stand at its end. */
@@ -398,17 +391,12 @@ class Probe {
     return [...first.results, ...tail.results].filter((record) => record[field] === listed[field]);
   }
 
-  /** Tries until `attempt` gives something or `ms` have passed. What it gave, and after how many milliseconds. */
-  private async within<T>(
-    attempt: () => Promise<T | undefined>,
-    ms = this.lagMs,
-  ): Promise<{ readonly value: T; readonly after: number } | undefined> {
+  /** Tries until `attempt` gives something or `ms` have passed. */
+  private async within<T>(attempt: () => Promise<T | undefined>, ms = this.lagMs): Promise<T | undefined> {
     const start = performance.now();
     for (let pause = 50; ; pause = Math.min(pause * 2, 2000)) {
-      const value = await attempt();
-      const after = performance.now() - start;
-      if (value !== undefined) return { value, after };
-      if (after + pause > ms) return undefined;
+      const found = await attempt();
+      if (found !== undefined || performance.now() - start + pause > ms) return found;
       await wait(pause);
     }
   }
@@ -433,10 +421,4 @@ function wordsOf(answer: WriteAnswer): string {
     case 'open':
       return answer.reason;
   }
-}
-
-/** How a create was answered. */
-function answerForm({ record, id }: Extract<WriteAnswer, { readonly kind: 'done' }>): string {
-  if (record) return 'a create answers the record';
-  return id === undefined ? 'a create answers nothing; ids are learned by look-up' : 'a create answers the id only';
 }

@@ -11,10 +11,10 @@ import { whyNotHere } from './shell.js';
 
 /** What a run that takes up another one may be told. */
 export interface AgainOptions {
-  readonly reportDir?: string;
-  readonly concurrency?: number;
+  readonly reportDir?: string | undefined;
+  readonly concurrency?: number | undefined;
   /** Its id where it is given from outside; else a new one. */
-  readonly run?: string;
+  readonly run?: string | undefined;
   /** Writes also to a company that is archived. */
   readonly force?: boolean;
 }
@@ -91,15 +91,15 @@ export function withFileOf(
     kind: request.kind,
     file: request.file,
     job: request.job,
-    ...(request.jsonRows ? { jsonRows: true } : {}),
-    ...(request.corrections && { corrections: request.corrections }),
+    jsonRows: request.jsonRows,
+    corrections: request.corrections,
     company: request.company,
     dryRun: false,
     force: false,
     makeSource: (path) => copyPrivately(join(folder.dir, 'work', request.source), path),
-    ...(reportDir === undefined ? {} : { reportDir }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(run === undefined ? {} : { run }),
+    reportDir,
+    concurrency,
+    run,
   };
 }
 

@@ -111,7 +111,7 @@ export interface Asked {
   readonly file?: string;
   /** Name of the private copy of the file. */
   readonly source?: string;
-  readonly jsonRows?: boolean;
+  readonly jsonRows?: boolean | undefined;
   readonly dryRun?: boolean;
   readonly reportDir?: string;
   readonly lineage?: {

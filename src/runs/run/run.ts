@@ -53,13 +53,13 @@ export interface ImportRequest extends RunOptions {
   readonly job: LoadedJob;
   readonly dryRun: boolean;
   readonly force: boolean;
-  readonly reportDir?: string;
+  readonly reportDir?: string | undefined;
   /** Default: `import`. */
   readonly kind?: RowsKind;
-  readonly lineage?: Lineage;
+  readonly lineage?: Lineage | undefined;
   /** The file holds rows that were handed over as JSON: a key that a row, or each of them, lacks was not given. */
-  readonly jsonRows?: boolean;
-  readonly corrections?: readonly Correction[];
+  readonly jsonRows?: boolean | undefined;
+  readonly corrections?: readonly Correction[] | undefined;
   /** Makes the private copy of the file at a path, where there is no file to take it from. Returns its SHA-256 in hex. */
   readonly makeSource?: (path: string, folder: RunFolder) => Promise<{ readonly sha256: string }>;
 }
@@ -112,9 +112,8 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
   const file = resolve(request.file);
   // Reports are written when the rows are in the service already: too late to learn that they have no place.
   if (request.reportDir !== undefined) await tryFolder(request.reportDir, REPORTS);
-  const company = request.company ?? request.job.job.company;
   return beginRun(
-    { ...request, ...(company === undefined ? {} : { company }) },
+    { ...request, company: request.company ?? request.job.job.company },
     context,
     async (common, folder): Promise<StoredRequest> => {
       const source = folder.source(endingOf(file));
@@ -123,7 +122,7 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
       return {
         ...common,
         kind: request.kind ?? 'import',
-        ...(request.lineage && { lineage: request.lineage }),
+        lineage: request.lineage,
         file: request.file,
         source: basename(source),
         sha256,
@@ -131,8 +130,8 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
         dryRun: request.dryRun,
         force: request.force,
         reportDir: request.reportDir ? resolve(request.reportDir) : folder.dir,
-        ...(request.jsonRows ? { jsonRows: true } : {}),
-        ...(request.corrections?.length ? { corrections: request.corrections } : {}),
+        jsonRows: request.jsonRows || undefined,
+        corrections: request.corrections?.length ? request.corrections : undefined,
       };
     },
     (kept) => begin(kept, context),

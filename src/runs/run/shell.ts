@@ -28,18 +28,17 @@ export interface StoredRun {
   readonly concurrency: number;
   readonly service: string;
   readonly startedAt: string;
-  /** Sentences for the summary's warnings. */
-  readonly notes?: readonly string[];
+  readonly notes?: RunOptions['notes'];
 }
 
 /** What a run may be told about itself. */
 export interface RunOptions {
   /** Its id where it is given from outside; else a new one. */
-  readonly run?: string;
-  readonly company?: number;
-  readonly concurrency?: number;
+  readonly run?: string | undefined;
+  readonly company?: number | undefined;
+  readonly concurrency?: number | undefined;
   /** Sentences for the summary's warnings. */
-  readonly notes?: readonly string[];
+  readonly notes?: readonly string[] | undefined;
 }
 
 /** A run as it lies in its folder. */
@@ -93,7 +92,7 @@ export async function beginRun<R extends StoredRun, T>(
       service: settings.apiUrl,
       startedAt: now.toISOString(),
       // Whoever makes the file may still add to them.
-      ...(notes && { notes }),
+      notes,
     };
     const stored = await request(common, folder);
     await writeSafely(folder.request, (write) => write(`${JSON.stringify(stored, null, 2)}\n`));

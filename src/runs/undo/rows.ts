@@ -8,23 +8,17 @@ import { RunStore } from '../../store/run-store.js';
 import { lines } from '../rows/row-files.js';
 import type { RunFolder } from '../run/layout.js';
 
-/** What an undo is made from, as it stood when it began. */
-interface UndoRows {
-  /** SHA-256 of the source, in hex. */
-  readonly sha256: string;
-  readonly rows: number;
-}
-
 /**
  * Writes the rows of an undo: its source, one JSON object a line, on the very line whose number the row had in the file of
  * the run that is undone (the lines between are blank), so that every report numbers rows as that file does; and what the undo
- * needs of each record, in its folder alone: what happens to the run's own folder does not matter any more.
+ * needs of each record, in its folder alone: what happens to the run's own folder does not matter any more. Returns the SHA-256 of
+ * the source, in hex.
  */
 export async function writeUndoRows(
   source: string,
   folder: RunFolder,
   written: AsyncIterable<readonly WrittenRecord[]>,
-): Promise<UndoRows> {
+): Promise<{ readonly sha256: string; readonly rows: number }> {
   const hash = createHash('sha256');
   let rows = 0;
   let line = 0;
