@@ -43,10 +43,19 @@ export const pruneBefore = ({ keepDays, now = Date.now() }: Pick<PruneOptions, '
 export async function pruneRuns(options: PruneOptions): Promise<Pruned> {
   const { home, dryRun } = options;
   const before = pruneBefore(options);
-  const { entries, unread } = await readRuns(home);
-  const needed = await neededRuns(home, entries, options.ordered);
   const removed: { run: string; bytes: number }[] = [];
-  const left: { run: string; why: string }[] = [...unread];
+  const left: { run: string; why: string }[] = [];
+  /** Newest first. */
+  const entries: RunEntry[] = [];
+  for (const run of await runIds(home)) {
+    // What is no folder of ours is nothing to be removed.
+    if (!(await lstat(runFolder(home, run).dir).catch(() => undefined))?.isDirectory()) continue;
+    await readRun(home, run).then(
+      (entry) => entries.push(entry),
+      (error: unknown) => left.push({ run, why: whyNot(error) }),
+    );
+  }
+  const needed = await neededRuns(home, entries, options.ordered);
   for (const { run } of entries.reverse()) {
     const folder = runFolder(home, run);
     try {
@@ -64,21 +73,6 @@ export async function pruneRuns(options: PruneOptions): Promise<Pruned> {
     }
   }
   return { removed, left };
-}
-
-/** Newest first. What is no folder of ours, and what cannot be understood, is nothing to be removed. */
-async function readRuns(home: string): Promise<{ entries: RunEntry[]; unread: { run: string; why: string }[] }> {
-  const entries: RunEntry[] = [];
-  const unread: { run: string; why: string }[] = [];
-  for (const run of await runIds(home)) {
-    const { dir } = runFolder(home, run);
-    if (!(await lstat(dir).catch(() => undefined))?.isDirectory()) continue;
-    await readRun(home, run).then(
-      (entry) => entries.push(entry),
-      (error: unknown) => unread.push({ run, why: whyNot(error) }),
-    );
-  }
-  return { entries, unread };
 }
 
 const whyNot = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -5,7 +5,14 @@ import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
 import { RunStore } from '../store/run-store.js';
 import { type Compared, compareRecords, FEW, openList, recheck, withList } from './reconcile/compare.js';
-import { concludeNight, differenceCounter, keepFacts, nightsOf, trippedBrakes } from './reconcile/night.js';
+import {
+  concludeNight,
+  differenceCounter,
+  keepFacts,
+  type NightParts,
+  nightsOf,
+  trippedBrakes,
+} from './reconcile/night.js';
 import { countAbsences, laterNight, type Nights, readNights } from './reconcile/nights.js';
 import { actedOrphans, countOrphans, judgeOrphans, keepOrphans, writeOrphans } from './reconcile/orphans.js';
 import { openScope, type Scope } from './reconcile/scope.js';
@@ -90,15 +97,6 @@ function orphanValues(job: ReconcileJob, resolved: Resolved): Promise<JobValues 
   return resolveJobValues(given, 'orphans.set', job, resolved);
 }
 
-interface NightParts {
-  readonly job: ReconcileJob;
-  readonly nights: Nights;
-  readonly scope: Scope | undefined;
-  readonly compared: Compared;
-  readonly mirror: Mirror;
-  readonly values: JobValues | undefined;
-}
-
 /** Plans every row and every orphan, and asks the brakes. Throws a `RunError` of kind `braked` where one of them stops the run. */
 async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promise<void> {
   const { job, nights, scope, compared, mirror, values } = parts;
@@ -150,8 +148,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
     ...(run.request.lineage?.approves ? { approved: run.request.lineage.approves } : {}),
   };
   const { invalidBy } = differences;
-  const judged = { job, counts: { ...counts, invalidBy }, nights, compared, facts };
-  const tripped = trippedBrakes(run, resolved, judged);
+  const tripped = trippedBrakes(run, resolved, parts, { ...counts, invalidBy }, facts);
   keepOrphans(run.store, orphans);
   await keepFacts(run, {
     facts,

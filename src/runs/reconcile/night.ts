@@ -6,14 +6,16 @@ import type { ReconcileFacts } from '../../model/reconcile.js';
 import { type BrakeFinding, type PlanCounts, trippedByPlan, unknownKeys } from '../../pipeline/plan/brakes.js';
 import { nightOf, type ReconcileInput } from '../../report/reconcile/compare.js';
 import type { Summary } from '../../report/summary.js';
+import type { Mirror } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
-import type { Resolved } from '../rows/stage.js';
+import type { JobValues, Resolved } from '../rows/stage.js';
 import { conclude, type RunResult } from '../run/conclude.js';
 import { jobKey, type RunFolder } from '../run/layout.js';
 import type { Run } from '../run/run.js';
 import type { Compared } from './compare.js';
 import { type EndedNight, type Nights, type NightsOf, rememberNight, sameFile } from './nights.js';
 import { orphanFolder, orphanLines, orphansNeedPerson } from './orphans.js';
+import type { Scope } from './scope.js';
 
 /** Whose nights a run is one of. */
 export function nightsOf({ settings, request }: Run): NightsOf {
@@ -99,20 +101,24 @@ export async function keepFacts({ store }: Run, stored: Stored): Promise<void> {
   reached('facts-kept');
 }
 
-/** What the brakes look at. */
-interface Judged {
+/** What a night is planned from. */
+export interface NightParts {
   readonly job: ReconcileJob;
-  /** As they were planned; `invalidBy` with them. */
-  readonly counts: PlanCounts;
   readonly nights: Nights;
+  readonly scope: Scope | undefined;
   readonly compared: Compared;
-  readonly facts: ReconcileFacts;
+  readonly mirror: Mirror;
+  readonly values: JobValues | undefined;
 }
 
 /** Sentences for the brakes that stop the run; what only warns is said. Contract, section 8. */
-export function trippedBrakes(run: Run, resolved: Resolved, judged: Judged): readonly string[] {
-  const { job, counts, nights, compared, facts } = judged;
-  const { orphans, scope, differences } = facts;
+export function trippedBrakes(
+  run: Run,
+  resolved: Resolved,
+  { job, nights, compared }: NightParts,
+  counts: PlanCounts,
+  { orphans, scope, differences }: ReconcileFacts,
+): readonly string[] {
   const headings = new Map(resolved.mapping.columns.map(({ field, heading }) => [field, heading]));
   const byHeading = (of: 'file' | 'cleared') =>
     new Map(differences.by_field.map((one) => [headings.get(one.field) ?? one.field, one[of]]));

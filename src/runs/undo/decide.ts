@@ -223,9 +223,7 @@ function nameRecords({ snapshot, spec }: Matched): { keyOf: Context['keyOf']; sn
       return name;
     },
     snapshot: {
-      add: (...given) => snapshot.add(...given),
-      note: (...given) => snapshot.note(...given),
-      holds: (id) => snapshot.holds(id),
+      ...snapshot,
       ids(key) {
         const id = ids.get(key);
         return id === undefined ? [] : snapshot.ids(String(id));
@@ -236,11 +234,10 @@ function nameRecords({ snapshot, spec }: Matched): { keyOf: Context['keyOf']; sn
       },
       // What is put back is looked at field by field.
       like: () => undefined,
-      get: (id) => snapshot.get(id),
+      keys: undefined,
       get size() {
         return snapshot.size;
       },
-      close: () => snapshot.close(),
     },
   };
 }
