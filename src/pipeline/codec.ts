@@ -4,20 +4,6 @@ import type { Value } from '../model/value.js';
 import type { ResolvedRow } from './resolve/resolve.js';
 import { type Exported, type StagedRow, type StagedValue, setMaker } from './rows.js';
 
-/**
- * Rows between two stages lie on disk as JSON lines `[row, sheet, key, more, fingerprint<tab>, [value, …]]`, the values in the
- * order of the fields that the file names once: `sheet` and `more` are 0 where there is nothing to say, `{}` is a field that
- * the row does not set, other values are as `encodeFields` has them. No text holds a tab as it is: what stands before it can
- * be read alone.
- */
-export interface RowCodec {
-  /** The values of a row as one text, the same for rows that set the same. */
-  textOf(set: StagedRow['set']): string;
-  /** The row as a line, its end included. `fingerprint`: of what it sets, where that is all there is to decide by. */
-  encode(row: StoredRow, fingerprint?: number): string;
-  decode(line: readonly unknown[]): ResolvedRow;
-}
-
 /** What stands in a line before the values. */
 export interface RowHead extends Pick<ResolvedRow, 'ref' | 'key' | 'issues'> {
   /** Undefined where the row has none. */
@@ -34,6 +20,8 @@ export function decodeHead(line: readonly unknown[]): RowHead {
   };
 }
 
+export type RowCodec = ReturnType<typeof rowCodec>;
+
 /** A row of either stage; what is only staged has no key yet. */
 export type StoredRow = StagedRow & Partial<Pick<ResolvedRow, 'key' | 'duplicateOf' | 'after'>>;
 
@@ -49,12 +37,20 @@ const NO_FINGERPRINT = -1;
 const NO_ISSUES: readonly Issue[] = [];
 const ABSENT = {};
 
-/** `fields`: every field that a row may set; none where each row may set others. */
-export function rowCodec(fields: readonly string[]): RowCodec {
+/**
+ * Rows between two stages lie on disk as JSON lines `[row, sheet, key, more, fingerprint<tab>, [value, …]]`, the values in the
+ * order of the fields that the file names once: `sheet` and `more` are 0 where there is nothing to say, `{}` is a field that
+ * the row does not set, other values are as `encodeFields` has them. No text holds a tab as it is: what stands before it can
+ * be read alone.
+ *
+ * `fields`: every field that a row may set; none where each row may set others.
+ */
+export function rowCodec(fields: readonly string[]) {
   const width = fields.length;
   let lastSet: StagedRow['set'] | undefined;
   let lastText = '';
 
+  /** The values of a row as one text, the same for rows that set the same. */
   function textOf(set: StagedRow['set']): string {
     if (set === lastSet) return lastText;
     const values = new Array<unknown>(width);
@@ -94,12 +90,13 @@ export function rowCodec(fields: readonly string[]): RowCodec {
 
   return {
     textOf,
-    encode(row, fingerprint = NO_FINGERPRINT) {
+    /** The row as a line, its end included. `fingerprint`: of what it sets, where that is all there is to decide by. */
+    encode(row: StoredRow, fingerprint = NO_FINGERPRINT): string {
       const { sheet } = row.ref;
       const more = moreOf(row);
       return `[${row.ref.row},${sheet === undefined ? 0 : JSON.stringify(sheet)},${JSON.stringify(row.key ?? '')},${more ? JSON.stringify(more) : 0},${fingerprint}\t,${textOf(row.set)}]\n`;
     },
-    decode(line) {
+    decode(line: readonly unknown[]): ResolvedRow {
       const [row, sheet, key, more, , values] = line as [number, string | 0, string, More | 0, number, unknown[]];
       const ref = sheet === 0 ? { row } : { sheet, row };
       if (more === 0) return { ref, key, set: setOf(values), issues: NO_ISSUES };

@@ -14,7 +14,7 @@ import { isRefusal, trimText } from './cell-text.js';
 import { type Convert, makeConverter } from './convert.js';
 import { compileDateFormat, type DateFormat, type DateSurvey, surveyDateOrder } from './dates.js';
 import { excerpt, indexHeadings, isOwnHeading, quoted } from './headings.js';
-import { type CellRemarks, nullWords, type Taken } from './remarks.js';
+import { nullWords, type Taken } from './remarks.js';
 import { type Catalogue, findTarget, type Target } from './targets.js';
 
 export interface MappingInput {
@@ -246,35 +246,30 @@ export interface Column extends Placed {
   readonly values?: ReadonlyMap<string, StagedValue>;
   /** Whether a trimmed text means blank for the whole file; `values` go before it. */
   readonly isNull: (text: string) => boolean;
-  readonly remarks?: CellRemarks;
+  readonly remarks?: ReturnType<typeof nullWords>;
   /** By folded text, of a column of listed values. */
   readonly taken?: Map<string, Taken>;
   readonly required: boolean;
   /** Cuts texts that are too long, and counts them. */
-  readonly cut?: Cutter;
+  readonly cut?: NonNullable<ReturnType<typeof cutter>>;
   /** What a blank cell sets; null clears, undefined keeps. */
   readonly whenBlank: StagedValue | undefined;
 }
 
 /** Makes texts as long as the field allows. */
-export interface Cutter {
-  of(text: string): string;
-  sentences(): string[];
-}
-
-function cutter({ heading, spec: { type } }: Placed): Cutter | undefined {
+function cutter({ heading, spec: { type } }: Placed) {
   if (type.kind !== 'text' || type.max === undefined) return undefined;
   const most = Math.min(type.max, type.updateMax ?? type.max);
   let count = 0;
   return {
-    of(text) {
+    of(text: string): string {
       if (text.length <= most) return text;
       const characters = [...text];
       if (characters.length <= most) return text;
       count++;
       return trimText(characters.slice(0, most).join(''));
     },
-    sentences: () =>
+    sentences: (): string[] =>
       count === 0
         ? []
         : [

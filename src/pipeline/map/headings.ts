@@ -13,17 +13,7 @@ export function holdsCorrections(headings: readonly string[]): boolean {
 }
 
 /** Finds the column of a heading as the job writes it. */
-interface HeadingIndex {
-  /**
-   * 0-based positions whose heading is this one, ascending; several where headings collide. `Name #2` is the second of those,
-   * and a letter the column that a spreadsheet program shows under it, where its heading is blank.
-   */
-  positions(heading: string): readonly number[];
-  /** What to say about a heading that the file lacks. */
-  missing(heading: string): string;
-}
-
-export function indexHeadings(headings: readonly string[]): HeadingIndex {
+export function indexHeadings(headings: readonly string[]) {
   const places = new Map<string, number[]>();
   headings.forEach((heading, index) => {
     const key = foldText(heading);
@@ -46,8 +36,14 @@ export function indexHeadings(headings: readonly string[]): HeadingIndex {
 
   const offered = headings.filter((heading) => foldText(heading) !== '' && !isOwnHeading(heading));
   return {
-    positions: (heading) => places.get(foldText(heading)) ?? byNumber(heading) ?? byLetter(heading),
-    missing: (heading) => {
+    /**
+     * 0-based positions whose heading is this one, ascending; several where headings collide. `Name #2` is the second of those,
+     * and a letter the column that a spreadsheet program shows under it, where its heading is blank.
+     */
+    positions: (heading: string): readonly number[] =>
+      places.get(foldText(heading)) ?? byNumber(heading) ?? byLetter(heading),
+    /** What to say about a heading that the file lacks. */
+    missing: (heading: string): string => {
       const near = nearestNames(heading, offered);
       if (near.length > 0) return `did you mean ${quoted(near, ' or ')}?`;
       if (offered.length === 0) return 'the file has no headings.';

@@ -5,13 +5,6 @@ import { enumSynonym } from '../../resources/value-check.js';
 import { trimText } from './cell-text.js';
 import { excerpt, quoted } from './headings.js';
 
-/** Counts the cells of a column that are no faults, but whose meaning a person should see confirmed. */
-export interface CellRemarks {
-  see(cell: string): void;
-  /** `rows`: how many were seen. */
-  sentences(rows: number): string[];
-}
-
 /** What spreadsheet programs write into CSV files where a formula failed; folded. */
 const ERROR_TEXTS = ['#ref!', '#name?', '#value!', '#div/0!', '#num!', '#null!'];
 /** What databases and spreadsheet programs write where there is no value; folded. */
@@ -40,13 +33,16 @@ const LONGEST = 7;
 /** Fewer than this share of a column may be meant as text; of an error none is. */
 const SHARE = 0.01;
 
-/** `stated`: whether the job says what a text means. */
-export function nullWords(heading: string, stated: (text: string) => boolean): CellRemarks {
+/**
+ * Counts the cells of a text column that are no faults, but whose meaning a person should see confirmed. `stated`: whether the
+ * job says what a text means.
+ */
+export function nullWords(heading: string, stated: (text: string) => boolean) {
   const words = new Set<string>();
   let count = 0;
   let failed = false;
   return {
-    see(cell) {
+    see(cell: string): void {
       // Nearly every cell is longer, or begins with another character: n, N, #, a blank.
       const first = cell.charCodeAt(0) | 0x20;
       if (first !== 0x6e && first !== 0x23 && first !== 0x20) return;
@@ -56,7 +52,8 @@ export function nullWords(heading: string, stated: (text: string) => boolean): C
       failed ||= ERROR_TEXTS.includes(foldText(text));
       count++;
     },
-    sentences(rows) {
+    /** `rows`: how many were seen. */
+    sentences(rows: number): string[] {
       if (count === 0 || (count <= rows * SHARE && !failed)) return [];
       const all = [...words].map((word) => JSON.stringify(word)).join(', ');
       return [

@@ -14,20 +14,6 @@ export type Lookup =
   | { readonly kind: 'missing'; readonly nearest: readonly string[] }
   | { readonly kind: 'ambiguous'; readonly ids: readonly number[] };
 
-export interface Directory {
-  /** By name; a number is the id, unless a record bears it as its exact name. Contract, section 4. */
-  lookup(target: ReferenceTarget, name: string): Lookup;
-  /** Categories may share a name and differ in their subcategories. */
-  category(name: string, subcategory: string | undefined): Lookup;
-  /** Subcategories of a category; undefined where the category is not known. */
-  subcategories(id: number): readonly string[] | undefined;
-  nameOf(target: ReferenceTarget, id: number): string | undefined;
-  /** Of a name that is missing: whether it is certain that no record bears it, nor one that differs in case or invisible characters alone. */
-  mayCreate(target: ReferenceTarget, name: string): boolean;
-  /** Whether the whole list was read, and no record there has this id. */
-  lacks(target: ReferenceTarget, id: number): boolean;
-}
-
 interface Entry {
   readonly id: number;
   readonly name: string;
@@ -179,7 +165,9 @@ async function sweep(
   }
 }
 
-function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: DirectoryOptions['known']): Directory {
+export type Directory = ReturnType<typeof directory>;
+
+function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: DirectoryOptions['known']) {
   const entriesOf = (target: ReferenceTarget, name: string): readonly Entry[] => {
     const wanted = normaliseKey(name);
     const { byName } = tables.get(target) ?? {};
@@ -213,13 +201,16 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: Directory
     folded.set(target, names);
     return names;
   };
-  const subcategories = (id: number) => {
+  /** Subcategories of a category; undefined where the category is not known. */
+  const subcategories = (id: number): readonly string[] | undefined => {
     const entry = tables.get('category')?.byId.get(id);
     return entry && list(entry.record['subcategories']);
   };
   return {
-    lookup: (target, name) => decide(entriesOf(target, name), target, name),
-    category(name, subcategory) {
+    /** By name; a number is the id, unless a record bears it as its exact name. Contract, section 4. */
+    lookup: (target: ReferenceTarget, name: string) => decide(entriesOf(target, name), target, name),
+    /** Categories may share a name and differ in their subcategories. */
+    category(name: string, subcategory: string | undefined) {
       const entries = entriesOf('category', name);
       const wanted = subcategory === undefined ? undefined : normaliseName(subcategory);
       const fitting = entries.filter((one) =>
@@ -228,9 +219,14 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: Directory
       return decide(entries.length > 1 && fitting.length > 0 ? fitting : entries, 'category', name);
     },
     subcategories,
-    mayCreate: (target, name) => !tables.get(target)?.isUncertain && !foldedNames(target).has(foldText(name)),
-    lacks: (target, id) => tables.get(target)?.isWhole === true && !tables.get(target)?.byId.has(id),
-    nameOf: (target, id) => (isLearned(target) ? known.nameOf(target, id) : tables.get(target)?.byId.get(id)?.name),
+    /** Of a name that is missing: whether it is certain that no record bears it, nor one that differs in case or invisible characters alone. */
+    mayCreate: (target: ReferenceTarget, name: string) =>
+      !tables.get(target)?.isUncertain && !foldedNames(target).has(foldText(name)),
+    /** Whether the whole list was read, and no record there has this id. */
+    lacks: (target: ReferenceTarget, id: number) =>
+      tables.get(target)?.isWhole === true && !tables.get(target)?.byId.has(id),
+    nameOf: (target: ReferenceTarget, id: number) =>
+      isLearned(target) ? known.nameOf(target, id) : tables.get(target)?.byId.get(id)?.name,
   };
 }
 

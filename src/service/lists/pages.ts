@@ -20,24 +20,6 @@ export interface WalkedPage {
   readonly count: number;
 }
 
-/** A walk over a list, read once. `certified` and `problems` are final when the iteration has ended. */
-export interface ListWalk extends AsyncIterable<WalkedPage> {
-  /**
-   * The pages fitted together: `count` held from first to last, ids ascended without repeats, and as many records were shown as the service counts. Only then may "not in the list" be concluded.
-   */
-  readonly certified: boolean;
-  /** What did not fit, in words; empty where certified. */
-  readonly problems: readonly string[];
-  /**
-   * Asked after the end of a forward walk: whether it missed nothing that was there, for two requests (none where
-   * the list has one page). A certified walk may have missed a record: a removal moves records to pages already read, and an
-   * addition hides that from the count. What is added has the highest id and stands on the last page, which was read before the
-   * others: where it holds the same now, nothing was added since, and so nothing was removed. Page 1, which was read
-   * before it, has to hold the same, too. What returns under an old id is not seen by this.
-   */
-  confirm(): Promise<boolean>;
-}
-
 export interface WalkOptions {
   /**
    * `backward` reads one page after the other from the last to the first: removals move records into pages still to be
@@ -74,7 +56,7 @@ const NOTHING_HEARD = { size: 25, sizeCertain: false, newest: undefined };
  *
  * Interface, section 8: 25 results a page, by id ascending. Throws what `Service.page` throws.
  */
-export function readAll(service: Service, resource: Readable, options: WalkOptions = {}): ListWalk {
+export function readAll(service: Service, resource: Readable, options: WalkOptions = {}) {
   const isForward = options.direction !== 'backward';
   const pass = new Pass(1, NOTHING_HEARD, { alone: !isForward, believes: true });
   const read = (page: number): Promise<Page> => service.page(resource, page);
@@ -120,13 +102,25 @@ export function readAll(service: Service, resource: Readable, options: WalkOptio
 
   return {
     [Symbol.asyncIterator]: walk,
-    get certified() {
+    /**
+     * The pages fitted together: `count` held from first to last, ids ascended without repeats, and as many records were shown
+     * as the service counts. Only then may "not in the list" be concluded. Final, as `problems` is, when the iteration has ended.
+     */
+    get certified(): boolean {
       return result?.sound === true;
     },
-    get problems() {
+    /** What did not fit, in words; empty where certified. */
+    get problems(): readonly string[] {
       return result?.problems ?? [];
     },
-    async confirm() {
+    /**
+     * Asked after the end of a forward walk: whether it missed nothing that was there, for two requests (none where
+     * the list has one page). A certified walk may have missed a record: a removal moves records to pages already read, and an
+     * addition hides that from the count. What is added has the highest id and stands on the last page, which was read before the
+     * others: where it holds the same now, nothing was added since, and so nothing was removed. Page 1, which was read
+     * before it, has to hold the same, too. What returns under an old id is not seen by this.
+     */
+    async confirm(): Promise<boolean> {
       if (!result?.sound || !ends) return false;
       if (ends.pages <= 1) return true;
       if (!ends.last) return false;
@@ -135,6 +129,8 @@ export function readAll(service: Service, resource: Readable, options: WalkOptio
     },
   };
 }
+
+export type ListWalk = ReturnType<typeof readAll>;
 
 /** Whether a page is what it was. */
 function sameAs(was: Page, now: Page): boolean {

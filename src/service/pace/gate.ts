@@ -31,45 +31,7 @@ export interface PacerOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The state of the gate at this moment. */
-export interface Gauges {
-  /** Requests that may be in flight now. */
-  readonly inFlightLimit: number;
-  readonly inFlight: number;
-  /** Requests that wait for their turn. */
-  readonly waiting: number;
-  /** Whether anything was answered well yet. */
-  readonly answered: boolean;
-  /** Requests per second, of all workers that share the pace; undefined where no 429 taught one. */
-  readonly learnedRate: number | undefined;
-  /** Milliseconds within which nobody passes, because the service named a pause; 0 for none. */
-  readonly heldMs: number;
-  /** Milliseconds since when the service does not answer; undefined where it does. */
-  readonly awayMs: number | undefined;
-}
-
-/**
- * The one gate every request passes, first try or not.
- *
- *   in flight: starts at min(8, max); grows by half a round trip's answers until the first sign of overload, afterwards by
- *   one per round trip; ×0.7 on 429, 503 and time-outs, at most once per round trip (AIMD)
- *   rate: a fixed ceiling, and one learned from 429 answers
- *   shared: with other processes, one rate, one pause, and everybody's 429 and 503 as if they were met here (`sharing.ts`)
- *   hold: until a moment the service named (Retry-After) nobody passes
- *   breaker: while the service is away nobody passes but one probe at a time, at growing intervals (`breaker.ts`)
- *   retries: a budget of ten, refilled by successes and time, so that a failing service is not flooded with repetitions
- */
-export interface Pacer extends Gauges, Pick<Lane, 'enter'> {
-  /** Set while the service does not answer. */
-  readonly away: Away | undefined;
-  /** A run's own way in. Runs take turns; its signal sends away, at once, whoever waits in this lane, and nobody else. */
-  lane(signal?: AbortSignal, patience?: Patience): Lane;
-  leave(load: Load, enteredAt: number, report?: Report): void;
-  /** Nobody passes before this much time is over. */
-  hold(ms: number): void;
-  /** How long to wait before the given repetition, from 1: full jitter, and the budget's delay. */
-  backoff(repetition: number): number;
-}
+export type Pacer = ReturnType<typeof openPacer>;
 
 /** How a run takes it that the service is away. */
 export interface Patience {
@@ -95,7 +57,18 @@ const SLACK_MS = 10;
 /** How late word of the others comes, about. */
 const TELLING_MS = 100;
 
-export function openPacer(options: PacerOptions): Pacer {
+/**
+ * The one gate every request passes, first try or not.
+ *
+ *   in flight: starts at min(8, max); grows by half a round trip's answers until the first sign of overload, afterwards by
+ *   one per round trip; ×0.7 on 429, 503 and time-outs, at most once per round trip (AIMD)
+ *   rate: a fixed ceiling, and one learned from 429 answers
+ *   shared: with other processes, one rate, one pause, and everybody's 429 and 503 as if they were met here (`sharing.ts`)
+ *   hold: until a moment the service named (Retry-After) nobody passes
+ *   breaker: while the service is away nobody passes but one probe at a time, at growing intervals (`breaker.ts`)
+ *   retries: a budget of ten, refilled by successes and time, so that a failing service is not flooded with repetitions
+ */
+export function openPacer(options: PacerOptions) {
   const { clock, signal } = options;
   const max = Math.max(1, options.maxInFlight);
   const rate = learnRate();
@@ -278,33 +251,41 @@ export function openPacer(options: PacerOptions): Pacer {
   }
 
   return {
-    get inFlightLimit() {
+    /** Requests that may be in flight now. */
+    get inFlightLimit(): number {
       return Math.floor(limit);
     },
-    get inFlight() {
+    get inFlight(): number {
       return inFlight;
     },
-    get waiting() {
+    /** Requests that wait for their turn. */
+    get waiting(): number {
       return lines.size;
     },
-    get answered() {
+    /** Whether anything was answered well yet. */
+    get answered(): boolean {
       return roundTrip > 0;
     },
-    get learnedRate() {
+    /** Requests per second, of all workers that share the pace; undefined where no 429 taught one. */
+    get learnedRate(): number | undefined {
       return rate.perSecond === Number.POSITIVE_INFINITY ? undefined : rate.perSecond;
     },
-    get heldMs() {
+    /** Milliseconds within which nobody passes, because the service named a pause; 0 for none. */
+    get heldMs(): number {
       return Math.max(0, heldUntil - clock.now());
     },
-    get away() {
+    /** Set while the service does not answer. */
+    get away(): Away | undefined {
       return breaker.away;
     },
-    get awayMs() {
+    /** Milliseconds since when the service does not answer; undefined where it does. */
+    get awayMs(): number | undefined {
       return breaker.away && clock.now() - breaker.away.since;
     },
     enter: openLane().enter,
+    /** A run's own way in. Runs take turns; its signal sends away, at once, whoever waits in this lane, and nobody else. */
     lane: openLane,
-    leave(load, enteredAt, { probe = false, outage, aside = false } = {}) {
+    leave(load: Load, enteredAt: number, { probe = false, outage, aside = false }: Report = {}): void {
       const now = clock.now();
       if (load === 'unsent') {
         if (probe) breaker.abandoned();
@@ -325,10 +306,12 @@ export function openPacer(options: PacerOptions): Pacer {
       }
       drain();
     },
-    hold(ms) {
+    /** Nobody passes before this much time is over. */
+    hold(ms: number): void {
       heldUntil = Math.max(heldUntil, clock.now() + ms);
       sharing?.hold(heldUntil);
     },
+    /** How long to wait before the given repetition, from 1: full jitter, and the budget's delay. */
     backoff: retries.backoff,
   };
 }

@@ -1,27 +1,3 @@
-/**
- * A rate of requests per second that is learned from 429 answers, in place of the limit no document states.
- *
- *   unlimited → (first 429) limited → after each 429 down to 80% of what was really served → back up to it within a
- *   hundred successes, then on beyond it, slowly first, faster the longer nothing is refused (the cubic curve of TCP,
- *   in successes instead of seconds; in seconds where they are quicker)
- *
- * One refusal so costs at least a hundred successes before the next one. Where many requests are in flight, word of a
- * refusal comes late, and the way back is longer. Below four a second it is 25 seconds instead: a service that refused
- * everything for a while, limit or not, would be crawled at for minutes otherwise.
- */
-export interface LearnedRate {
-  /** Requests per second; Infinity until the first 429. */
-  readonly perSecond: number;
-  /** `count` successes since `since`: what other processes report comes in lots. */
-  succeeded(now: number, count?: number, since?: number): void;
-  /**
-   * At most one 429 per round trip is reported; `roundTripMs` is the usual time of an answer. `pausedMs`: the service named
-   * a pause, and nobody sends before it is over; 0 for none. Another 429 right after the pause, before anything was served,
-   * says that the pause was too short, and nothing about the rate.
-   */
-  throttled(now: number, roundTripMs: number, pausedMs: number): void;
-}
-
 const DOWN = 0.8;
 const BACK_AFTER = 100;
 /** The first guess rests on little, and so does one that was wrong at once; both are corrected soon. */
@@ -52,7 +28,18 @@ interface Lot {
   readonly since: number;
 }
 
-export function learnRate(): LearnedRate {
+/**
+ * A rate of requests per second that is learned from 429 answers, in place of the limit no document states.
+ *
+ *   unlimited → (first 429) limited → after each 429 down to 80% of what was really served → back up to it within a
+ *   hundred successes, then on beyond it, slowly first, faster the longer nothing is refused (the cubic curve of TCP,
+ *   in successes instead of seconds; in seconds where they are quicker)
+ *
+ * One refusal so costs at least a hundred successes before the next one. Where many requests are in flight, word of a
+ * refusal comes late, and the way back is longer. Below four a second it is 25 seconds instead: a service that refused
+ * everything for a while, limit or not, would be crawled at for minutes otherwise.
+ */
+export function learnRate() {
   let rate = Number.POSITIVE_INFINITY;
   let lastGood = Number.POSITIVE_INFINITY;
   let backAfter = BACK_AFTER;
@@ -100,10 +87,12 @@ export function learnRate(): LearnedRate {
   }
 
   return {
-    get perSecond() {
+    /** Requests per second; Infinity until the first 429. */
+    get perSecond(): number {
       return rate;
     },
-    succeeded(now, count = 1, since = now) {
+    /** `count` successes since `since`: what other processes report comes in lots. */
+    succeeded(now: number, count = 1, since = now): void {
       roll(now);
       counted += count;
       latest[at] = { count, since };
@@ -118,7 +107,12 @@ export function learnRate(): LearnedRate {
       // Never far above what is really sent: a limit that drops later must be found again from near it.
       rate = Math.max(rate, Math.min(curve, 2 * Math.max(pace(now), rate / 2) + 1));
     },
-    throttled(now, roundTripMs, pausedMs) {
+    /**
+     * At most one 429 per round trip is reported; `roundTripMs` is the usual time of an answer. `pausedMs`: the service named
+     * a pause, and nobody sends before it is over; 0 for none. Another 429 right after the pause, before anything was served,
+     * says that the pause was too short, and nothing about the rate.
+     */
+    throttled(now: number, roundTripMs: number, pausedMs: number): void {
       roll(now);
       const first = rate === Number.POSITIVE_INFINITY;
       const tooEarly = afterPause && successes === 0;

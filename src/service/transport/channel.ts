@@ -1,10 +1,10 @@
 import type { SharedPace } from '../../model/pace.js';
 import { MAX_RECORD_BYTES } from '../../model/row.js';
-import { type Address, readAddress } from '../address.js';
+import { readAddress } from '../address.js';
 import { anyOf, type Clock, systemClock } from '../clock.js';
-import { type Gauges, openPacer, type Pacer } from '../pace/gate.js';
-import { type Http, openHttp } from './http.js';
-import { openToken, type TokenKeeper, type TokenSource } from './token.js';
+import { openPacer, type Pacer } from '../pace/gate.js';
+import { openHttp } from './http.js';
+import { openToken, type TokenSource } from './token.js';
 
 export interface ChannelOptions {
   /** `{base_url}`, without /api/v2. */
@@ -28,30 +28,11 @@ export interface ChannelOptions {
   readonly shared?: SharedPace;
 }
 
-/** What all runs of a process share for one service address: connections, the gate, the token. */
-export interface Channel {
-  readonly address: Address;
-  readonly gauges: Gauges;
-  /**
-   * Lets nothing new out and waits for what is in flight, each request for its own time at most. What is left after
-   * `withinMs` milliseconds is cut off: such a write is `open`.
-   */
-  close(withinMs?: number): Promise<void>;
-  /** For services opened on this channel. */
-  readonly parts: ChannelParts;
-}
-
-export interface ChannelParts {
-  readonly http: Http;
-  readonly pacer: Pacer;
-  readonly tokens: TokenKeeper;
-  readonly clock: Clock;
-  /** Given once nothing new may go out. */
-  readonly signal: AbortSignal;
-}
-
-/** Throws RunError('usage') where `{base_url}` is not a plain http(s) address. Opens no connection yet. */
-export function openChannel(options: ChannelOptions): Channel {
+/**
+ * What all runs of a process share for one service address: connections, the gate, the token. Throws RunError('usage') where `{base_url}` is not a plain http(s) address.
+ * Opens no connection yet.
+ */
+export function openChannel(options: ChannelOptions) {
   const address = readAddress(options.baseUrl);
   const { signal, stop, release } = anyOf(options.signal);
   const clock = options.clock ?? systemClock;
@@ -78,12 +59,22 @@ export function openChannel(options: ChannelOptions): Channel {
 
   return {
     address,
-    gauges: pacer,
-    async close(withinMs) {
+    /** The state of the gate at this moment. */
+    gauges: pacer as Gauges,
+    /**
+     * Lets nothing new out and waits for what is in flight, each request for its own time at most. What is left after
+     * `withinMs` milliseconds is cut off: such a write is `open`.
+     */
+    async close(withinMs?: number): Promise<void> {
       release();
       stop();
       await http.close(withinMs);
     },
+    /** For services opened on this channel. `signal`: given once nothing new may go out. */
     parts: { http, pacer, tokens, clock, signal },
   };
 }
+
+type Gauges = Omit<Pacer, 'enter' | 'lane' | 'leave' | 'hold' | 'backoff' | 'away'>;
+export type Channel = ReturnType<typeof openChannel>;
+export type ChannelParts = Channel['parts'];

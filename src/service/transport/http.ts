@@ -54,19 +54,11 @@ export interface HttpOptions {
   readonly clock?: Clock;
 }
 
-export interface Http {
-  exchange(request: HttpRequest): Promise<Exchange>;
-  /** Waits for what is in flight; after so many milliseconds what is left is cut off. */
-  close(withinMs?: number): Promise<void>;
-  /** One user's share of the connections: after its `close`, which waits for its own requests alone, it sends nothing more. */
-  share(): Pick<Http, 'exchange' | 'close'>;
-}
-
 /**
  * HTTP to one origin over kept-alive connections. Nothing is repeated and no redirect is followed here: a request goes
  * out at most once. Never sends anything to another origin.
  */
-export function openHttp(options: HttpOptions): Http {
+export function openHttp(options: HttpOptions) {
   const clock = options.clock ?? systemClock;
   const { connections, proxied } = openConnections(options.origin, options.connections, options.connectMs);
   const live = new Set<Underway>();
@@ -81,18 +73,20 @@ export function openHttp(options: HttpOptions): Http {
   }
 
   return {
-    exchange: (request) => exchange(live, request),
+    exchange: (request: HttpRequest) => exchange(live, request),
+    /** One user's share of the connections: after its `close`, which waits for its own requests alone, it sends nothing more. */
     share() {
       const user = { closed: false };
       return {
-        exchange: (request) => (user.closed ? Promise.reject(new Error(CLOSED)) : exchange(user, request)),
-        async close() {
+        exchange: (request: HttpRequest) => (user.closed ? Promise.reject(new Error(CLOSED)) : exchange(user, request)),
+        async close(): Promise<void> {
           user.closed = true;
           await Promise.all([...live].map((one) => one.user === user && one.ended));
         },
       };
     },
-    async close(withinMs) {
+    /** Waits for what is in flight; after so many milliseconds what is left is cut off. */
+    async close(withinMs?: number): Promise<void> {
       closed = true;
       const cutAll = (): void => {
         for (const one of live) one.cut();
@@ -105,6 +99,8 @@ export function openHttp(options: HttpOptions): Http {
     },
   };
 }
+
+export type Http = ReturnType<typeof openHttp>;
 
 const CLOSED = 'the connection to the service is closed';
 

@@ -24,24 +24,9 @@ export interface Token {
   readonly header: string;
 }
 
-/**
- * The token that all requests share.
- *
- *   none → fetching → held → (refused by the service, or about to expire) → fetching → held …
- *
- * While one fetch is under way everybody waits for it; nobody fetches a second time.
- */
-export interface TokenKeeper {
-  /** At once where a token is held; a promise while one is being fetched. RunError('failed') where none can be had. */
-  current(): Token | Promise<Token>;
-  /** Tells that the service refused this token; the next `current()` fetches another, unless somebody already did. */
-  refused(token: Token): void;
-  readonly kind: TokenSource['kind'];
-  /** Everything that must not appear in any text. */
-  readonly secrets: readonly string[];
-}
+export type TokenKeeper = ReturnType<typeof openToken>;
 
-export interface TokenTimes {
+interface TokenTimes {
   readonly connectMs: number;
   readonly requestMs: number;
   readonly patienceMs: number;
@@ -56,7 +41,14 @@ interface Fetched {
 const FILE_ATTEMPTS = 8;
 const FILE_WAIT_MS = 250;
 
-export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, signal?: AbortSignal): TokenKeeper {
+/**
+ * The token that all requests share.
+ *
+ *   none → fetching → held → (refused by the service, or about to expire) → fetching → held …
+ *
+ * While one fetch is under way everybody waits for it; nobody fetches a second time.
+ */
+export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, signal?: AbortSignal) {
   const secrets = new Set<string>();
   if (source.kind === 'oauth') secrets.add(source.clientSecret).add(basicPair(source));
   let held: Token | undefined;
@@ -81,19 +73,22 @@ export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, 
 
   return {
     kind: source.kind,
-    current() {
+    /** At once where a token is held; a promise while one is being fetched. RunError('failed') where none can be had. */
+    current(): Token | Promise<Token> {
       if (held && clock.now() < renewAt) return held;
       fetching ??= fetchToken().finally(() => {
         fetching = undefined;
       });
       return fetching;
     },
-    refused(token) {
+    /** Tells that the service refused this token; the next `current()` fetches another, unless somebody already did. */
+    refused(token: Token): void {
       if (token !== held) return;
       refusedToken = token.header.slice('Bearer '.length);
       held = undefined;
     },
-    get secrets() {
+    /** Everything that must not appear in any text. */
+    get secrets(): readonly string[] {
       return [...secrets];
     },
   };
