@@ -213,24 +213,23 @@ export class ReadBack {
       if (isUnseen(field, plan) || plan.specOf(field)?.derived || opaque.has(field)) continue;
       const [wanted, got] = [merge.target[field], read.fields[field]];
       if (isEmpty(got) && renamed.has(templateOf(field) ?? '')) continue;
-      const asBefore = old.has(field) && sameValue(old.get(field), got);
+      const changed = old.has(field);
       // A cleared yes-or-no takes its default, which is no.
       if (sameValue(wanted, got) || (isEmpty(wanted) && got === false)) {
-        took ||= old.has(field);
-      } else if (isStoredForm(wanted, got, plan.specOf(field)?.type)) {
-        if (!old.has(field) && got !== undefined && isCut(wanted, got)) {
-          dropped.push(field);
-          cut.set(field, got);
-          continue;
-        }
-        if (asBefore) unclear = true;
-        else took ||= old.has(field);
-        issues.push(storedAs(field, wanted, got, old.has(field)));
-      } else if (asBefore) stale.push(field);
-      else if (isEmpty(got)) dropped.push(field);
+        took ||= changed;
+        continue;
+      }
+      const asBefore = changed && sameValue(old.get(field), got);
+      const tidied = isStoredForm(wanted, got, plan.specOf(field)?.type);
+      if (tidied && !changed && got !== undefined && isCut(wanted, got)) {
+        dropped.push(field);
+        cut.set(field, got);
+      } else if (asBefore && !tidied) stale.push(field);
+      else if (isEmpty(got) && !tidied) dropped.push(field);
       else {
-        took ||= old.has(field);
-        issues.push(storedAs(field, wanted, got, old.has(field)));
+        if (asBefore) unclear = true;
+        else took ||= changed;
+        issues.push(storedAs(field, wanted, got, changed));
       }
     }
     if (took || unclear) {
@@ -241,8 +240,7 @@ export class ReadBack {
         else issues.push(refused(field, wanted, got));
       }
     }
-    const seen = { dropped, cut, stale, took, unclear, issues };
-    return seen;
+    return { dropped, cut, stale, took, unclear, issues };
   }
 }
 

@@ -3,7 +3,6 @@ import { grouped } from '../../model/grouped.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import { type Cell, isBlank, type NoRecord, type RowRef, type SheetRow, shownText } from '../../model/row.js';
 import { foldText } from '../../model/value.js';
-import type { FieldSpec } from '../../resources/spec.js';
 import { checkValue } from '../../resources/value-check.js';
 import { type StagedRow, type StagedValue, setMaker } from '../rows.js';
 import { isRefusal, trimText } from './cell-text.js';
@@ -13,27 +12,6 @@ import { synonymsTaken, takenFor } from './remarks.js';
 
 export type { MappingInput } from './columns.js';
 export { usesCustomFields } from './targets.js';
-
-/** A job fitted to one file: turns its rows into values by field. */
-export interface Mapping {
-  /** Converts a row; every fault of it becomes an issue with its heading, field and value. Never throws. */
-  mapRow(row: SheetRow, sheet?: string): StagedRow;
-  /** The heading a field comes from; undefined for constants and fields the job does not set. */
-  columnOf(field: string): string | undefined;
-  /** The mapped columns in the order of the file. */
-  readonly columns: readonly { readonly field: string; readonly heading: string; readonly spec: FieldSpec }[];
-  /** Every field a row may set, canonical: mapped columns, then constants and defaults. */
-  readonly fields: readonly string[];
-  /** `match.key` as canonical fields. */
-  readonly key: readonly string[];
-  /** The description of a field the mapping sets, also of custom fields. */
-  specOf(field: string): FieldSpec | undefined;
-  readonly warnings: readonly string[];
-  /** What is to be said of the cells of the rows that were converted, counted. */
-  remarks(): readonly string[];
-  /** What spoke for each thing that was detected, one sentence each. */
-  readonly evidence: readonly string[];
-}
 
 /** Where the headings were looked for, unless the job says where: the table may stand on another sheet, behind a cover. */
 function sheetRead({ job, meta }: MappingInput): string {
@@ -45,7 +23,7 @@ function sheetRead({ job, meta }: MappingInput): string {
  * Fits a job to a file. Throws a `RunError` of kind `usage` that lists every fault: headings the file lacks or has twice, fields
  * and custom fields that do not exist or cannot be written, values of the job that do not fit their fields.
  */
-export function compileMapping(input: MappingInput): Mapping {
+export function compileMapping(input: MappingInput) {
   const plan = compileColumns(input);
   if (plan.problems.length > 0) {
     const count = plan.problems.length;
@@ -73,6 +51,7 @@ export function compileMapping(input: MappingInput): Mapping {
   /** By heading, cells that hold what a wrong decoding leaves. */
   const misread = new Map<string, number>();
 
+  /** Converts a row; every fault of it becomes an issue with its heading, field and value. Never throws. */
   function mapRow(row: SheetRow, sheet?: string): StagedRow {
     const ref: RowRef = sheet === undefined ? { row: row.row } : { sheet, row: row.row };
     const issues: Issue[] = [];
@@ -133,22 +112,32 @@ export function compileMapping(input: MappingInput): Mapping {
 
   return {
     mapRow,
-    columnOf: (field) => byField.get(field)?.heading,
+    /** The heading a field comes from; undefined for constants and fields the job does not set. */
+    columnOf: (field: string) => byField.get(field)?.heading,
+    /** The mapped columns in the order of the file. */
     columns: columns.map(({ field, heading, spec }) => ({ field, heading, spec })),
-    fields: [...specs.keys()],
+    /** Every field a row may set, canonical: mapped columns, then constants and defaults. */
+    fields: [...specs.keys()] as readonly string[],
+    /** `match.key` as canonical fields. */
     key,
-    specOf: (field) => specs.get(field),
+    /** The description of a field the mapping sets, also of custom fields. */
+    specOf: (field: string) => specs.get(field),
     warnings: plan.warnings,
-    remarks: () => [
+    /** What is to be said of the cells of the rows that were converted, counted. */
+    remarks: (): readonly string[] => [
       ...columns.flatMap((column) => column.remarks?.sentences(rows) ?? synonymsTaken(column.heading, column.taken)),
       ...columns.flatMap((column) => column.cut?.sentences() ?? []),
       ...[...misread].map(([heading, count]) =>
         misreadText(`"${excerpt(heading)}": ${grouped(count)} ${count === 1 ? 'cell looks' : 'cells look'}`),
       ),
     ],
+    /** What spoke for each thing that was detected, one sentence each. */
     evidence: plan.evidence,
   };
 }
+
+/** A job fitted to one file: turns its rows into values by field. */
+export type Mapping = ReturnType<typeof compileMapping>;
 
 /** The value a cell sets; undefined where it sets none, because it is blank and blank keeps, or because it is at fault. */
 function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): StagedValue | undefined {

@@ -12,7 +12,7 @@ import {
   spotCheck,
   watermarkOf,
 } from './delta.js';
-import { beginListFile, formOf, type Held, type ListFile, openListFile } from './list-file.js';
+import { beginListFile, formOf, type Held, type ListFile, type ListState, openListFile } from './list-file.js';
 import { readAll, refusalOf } from './pages.js';
 
 export interface MirrorOptions {
@@ -56,17 +56,12 @@ interface Setting {
   readonly list: ListFile;
 }
 
-interface Reading {
-  readonly how: 'full' | 'delta';
-  readonly certified: boolean;
-  readonly problems: readonly string[];
-  readonly described: string;
+interface Reading
+  extends Pick<Mirror, 'how' | 'certified' | 'problems' | 'described'>,
+    Pick<ListState, 'fullAt' | 'deltas' | 'unmoved'> {
   readonly held: Held;
   /** What stood first in the order of modification when the reading began; undefined where there is no such order. */
   readonly mark: Mark | undefined;
-  readonly fullAt: number;
-  readonly deltas: number;
-  readonly unmoved: boolean;
 }
 
 const OLDEST_FULL_MS = 14 * 24 * 3600_000;

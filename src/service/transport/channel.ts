@@ -47,14 +47,7 @@ export function openChannel(options: ChannelOptions) {
     maxAnswerBytes: options.maxAnswerBytes ?? MAX_RECORD_BYTES,
     clock,
   });
-  const pacer = openPacer({
-    maxInFlight: options.maxInFlight,
-    clock,
-    random: options.random ?? Math.random,
-    signal,
-    ...(options.maxRps === undefined ? {} : { maxRps: options.maxRps }),
-    ...(options.shared ? { shared: options.shared } : {}),
-  });
+  const pacer = openPacer({ ...options, clock, random: options.random ?? Math.random, signal });
   const tokens = openToken(options.token, { connectMs, requestMs, patienceMs }, clock, signal);
 
   return {
