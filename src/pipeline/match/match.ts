@@ -1,7 +1,7 @@
 import { counted, grouped } from '../../model/grouped.js';
 import { certainId, readFields } from '../../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../../resources/spec.js';
-import type { Json, Page, ProbedBehaviour, Readable, Service, Snapshot } from '../../service/port.js';
+import type { Json, MirrorRecord, Page, ProbedBehaviour, Readable, Service, Snapshot } from '../../service/port.js';
 import { askValues, type Filter, filterRequests, inWaves, listRequests, PAGE_SIZE, trustFilter } from './filter.js';
 import { type Keys, keyOf, keyParts, lookOf, textsOf } from './key.js';
 import { probes, probeValues, probeWhileCheap } from './probe.js';
@@ -247,13 +247,10 @@ export function keepRecord(
   else snapshot.add(id, record, key, readAt, text);
 }
 
-interface KeptRecord {
+/** `text`: where that is at hand. */
+interface KeptRecord extends Omit<MirrorRecord, 'text'>, Partial<Pick<MirrorRecord, 'text'>> {
   readonly id: number;
-  readonly record: Json;
   readonly key: string;
-  readonly readAt: number;
-  /** Its JSON on one line, where that is at hand. */
-  readonly text?: string;
 }
 
 async function byId(keys: Keys, options: MatchOptions): Promise<string> {

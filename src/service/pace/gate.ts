@@ -19,8 +19,9 @@ export interface Report {
 }
 
 export interface PacerOptions {
+  /** Most requests in flight. Contract, section 2: `ROWFERRY_CONCURRENCY`. */
   readonly maxInFlight: number;
-  /** A fixed ceiling of requests per second. */
+  /** A fixed ceiling of requests per second. Contract, section 2: `ROWFERRY_MAX_RPS`. */
   readonly maxRps?: number;
   /** The pace shared with other processes; the ceiling is then that of all together. */
   readonly shared?: SharedPace;

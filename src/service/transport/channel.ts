@@ -1,19 +1,15 @@
-import type { SharedPace } from '../../model/pace.js';
 import { MAX_RECORD_BYTES } from '../../model/row.js';
 import { readAddress } from '../address.js';
 import { anyOf, type Clock, systemClock } from '../clock.js';
-import { openPacer, type Pacer } from '../pace/gate.js';
+import { openPacer, type Pacer, type PacerOptions } from '../pace/gate.js';
 import { openHttp } from './http.js';
 import { openToken, type TokenSource } from './token.js';
 
-export interface ChannelOptions {
+/** `maxInFlight`: of all runs of this channel together. */
+export interface ChannelOptions extends Omit<PacerOptions, 'clock' | 'random' | 'signal'> {
   /** `{base_url}`, without /api/v2. */
   readonly baseUrl: string;
   readonly token: TokenSource;
-  /** Most requests in flight, of all runs of this channel together. Contract, section 2: `ROWFERRY_CONCURRENCY`. */
-  readonly maxInFlight: number;
-  /** A fixed ceiling of requests per second; with `shared`, of all workers together. Contract, section 2: `ROWFERRY_MAX_RPS`. */
-  readonly maxRps?: number;
   /** Default: 10 s to connect, 60 s for a whole request. */
   readonly timeouts?: { readonly connectMs?: number; readonly requestMs?: number };
   /** How long a token service that is down is waited for; default 15 min. */
@@ -24,8 +20,6 @@ export interface ChannelOptions {
   readonly random?: () => number;
   /** Ends every wait of every run and lets nothing new out; what is in flight is finished, its answer is needed. */
   readonly signal?: AbortSignal;
-  /** The pace shared with other processes. */
-  readonly shared?: SharedPace;
 }
 
 /**
