@@ -7,9 +7,8 @@ import { NotThere, Refused } from '../app/faults.js';
 import { jobQuery, jobsQuery, useOnce, useWhyNot } from '../app/queries.js';
 import { counted, when } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
-import { Button, ButtonLink, Card, Facts, Notice, Prose, StateBadge } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Facts, Prose, StateBadge } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
-import { scheduleWords } from './schedule.js';
 
 type Problems = Job['problems'];
 
@@ -44,7 +43,6 @@ function JobText({ file }: { file: JobFile }) {
   const checked = useCheck(text);
   const mayNot = useWhyNot('operator');
   const changed = text !== file.text;
-  const meanwhile = changed && draft?.etag !== etag;
   const save = useOnce({
     mutationFn: (over: string) =>
       send<JobFile>('PUT', `/jobs/${encodeURIComponent(name)}`, { text }, { headers: { 'if-match': over } }),
@@ -55,14 +53,13 @@ function JobText({ file }: { file: JobFile }) {
       toast(`${name} is saved.`);
     },
     onError: (error) => {
+      // What the file holds now is what the text is thrown away for.
       if (error instanceof ApiError && error.status === 412) void queries.invalidateQueries(jobQuery(name));
     },
   });
-  const conflict = save.error instanceof ApiError && save.error.status === 412;
   const faulty = checked.problems?.some(({ severity }) => severity === 'error');
   const notNow = [
     !changed && 'Nothing was changed.',
-    meanwhile && 'Decide first which text stands.',
     faulty && 'Correct the faults first: a job with faults cannot run.',
   ].find(Boolean);
   const why = mayNot ?? (notNow || undefined);
@@ -75,7 +72,7 @@ function JobText({ file }: { file: JobFile }) {
             {file.kind === null ? ', which cannot be read' : `: ${file.kind}, ${file.resource}`}
           </span>
         </h1>
-        {changed && !meanwhile && (
+        {changed && (
           <Button look="quiet" onClick={() => setDraft(null)}>
             Throw my changes away
           </Button>
@@ -88,19 +85,7 @@ function JobText({ file }: { file: JobFile }) {
           <ButtonLink href={`/import?job=${encodeURIComponent(name)}`}>Try it with a file</ButtonLink>
         )}
       </header>
-      {save.error && !conflict && <Refused error={save.error} />}
-      {meanwhile && (
-        <Notice tone="warn" title="Somebody else has saved this job meanwhile">
-          <p>Your text is below, as you typed it. This is what the file holds now:</p>
-          <pre className="theirs">{file.text}</pre>
-          <div className="line">
-            <Button busy={save.isPending} why={mayNot} onClick={() => save.mutate(etag)}>
-              Save mine over it
-            </Button>
-            <Button onClick={() => setDraft(null)}>Take theirs</Button>
-          </div>
-        </Notice>
-      )}
+      <Refused error={save.error} />
       <div className="beside">
         <Editor
           label={`Text of the job ${name}`}
@@ -230,7 +215,8 @@ function About({ file: { name, kind, schedule, inbox, last } }: { file: JobFile 
     <Card title="This job">
       <Facts
         of={[
-          ['Runs', schedule ? `${scheduleWords(schedule.cron)} (${schedule.timezone})` : 'when somebody starts it'],
+          ['Runs', schedule ? <code key="cron">{schedule.cron}</code> : 'when somebody starts it'],
+          ['Time zone', schedule?.timezone],
           ['Next', schedule?.next && when(schedule.next)],
           ['File', schedule?.file && <code>{schedule.file}</code>],
           ['Drop folder', inbox && <code>{inbox.folder}</code>],

@@ -9,7 +9,6 @@ import { Badge, ButtonLink, Card, Empty, NameLink, StateBadge } from '../kit/par
 import { Table } from '../kit/table.js';
 import { JobPage } from './job.js';
 import './jobs.css';
-import { scheduleWords } from './schedule.js';
 
 export default function Jobs({ name }: { name: string | undefined }) {
   usePageTitle(name ?? 'Jobs');
@@ -74,7 +73,7 @@ export function JobTable({ jobs, at }: { jobs: readonly Job[]; at: '/jobs' | '/n
             head: 'When',
             broad: true,
             of: ({ schedule }) =>
-              schedule ? scheduleWords(schedule.cron) : <span className="soft">when somebody starts it</span>,
+              schedule ? <code>{schedule.cron}</code> : <span className="soft">when somebody starts it</span>,
           },
           { head: 'Next', broad: true, of: ({ schedule }) => schedule?.next && when(schedule.next) },
           { head: 'Files waiting', broad: true, num: true, of: ({ inbox }) => inbox && number(inbox.waiting) },
