@@ -150,11 +150,12 @@ describe.skipIf(!hasBrowser)('the nights of a job', () => {
       await page.getByRole('cell', { name: '31 Mar 2026' }).waitFor();
       expect(await page.getByText('14" screen, <b>spare</b>').count()).toBe(1);
       expect(await page.getByText('Waits: not missing often enough yet').count()).toBe(1);
-      await page.getByRole('link', { name: /^Earlier/ }).focus();
-      await page.keyboard.press('Enter');
-      await page.waitForURL(`**/nights/erp?run=${id(30)}`);
       await page.getByText('The same as a table').focus();
       await page.keyboard.press('Enter');
+      const nights = page.getByRole('region', { name: 'Nights' }).getByRole('link');
+      await nights.nth(1).focus();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**/nights/erp?run=${id(30)}`);
       await page
         .getByRole('row', { name: /Stopped by a brake 812 98 390/ })
         .getByRole('link')

@@ -125,20 +125,18 @@ interface Choosing<T> {
   readonly onChange: (chosen: readonly T[]) => void;
 }
 
-/** Which columns, in the order of the file; none chosen means all. */
+/** Which columns, in the order in which they were chosen; none means all. */
 function Columns({ fields, chosen, onChange }: Choosing<string>) {
   const without = (name: string) => chosen.filter((one) => one !== name);
   return (
     <div className="stack tight">
       {chosen.length > 0 && (
         <ol className="chosen stack tight">
-          {chosen.map((name, at) => {
+          {chosen.map((name) => {
             const label = labelOf(fields, name);
-            const before = () => onChange(without(name).toSpliced(at - 1, 0, name));
             return (
               <li key={name} className="line">
                 <bdi className="grow cut">{label}</bdi>
-                {at > 0 && <Button icon="up" aria-label={`${label}: before`} onClick={before} />}
                 <Button icon="close" aria-label={`Leave ${label} out`} onClick={() => onChange(without(name))} />
               </li>
             );

@@ -86,17 +86,8 @@ const isStopped = ({ status }: Pick<Night, 'status'>) => status === 'braked' || 
 const tone = (night: Night) => (isStopped(night) ? 'bad' : 'info');
 
 function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Night }) {
-  const at = nights.indexOf(chosen);
   return (
-    <Card
-      title={nights.length === 1 ? 'The one night so far' : `The last ${nights.length} nights`}
-      beside={
-        <nav className="line" aria-label="Nights before and after">
-          <Step to={nights[at - 1]} word="Earlier" icon="back" />
-          <Step to={nights[at + 1]} word="Later" icon="next" />
-        </nav>
-      }
-    >
+    <Card title={nights.length === 1 ? 'The one night so far' : `The last ${nights.length} nights`}>
       <Bars
         label="Nights"
         all={nights}
@@ -124,14 +115,5 @@ function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Night }) 
         </p>
       )}
     </Card>
-  );
-}
-
-function Step({ to, word, icon }: { to: Night | undefined; word: string; icon: 'back' | 'next' }) {
-  if (!to) return null;
-  return (
-    <ButtonLink look="quiet" icon={icon} href={hrefOf(to)}>
-      {word}: {dayOf(to)}
-    </ButtonLink>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
 import type { Row, RunDetail } from '../../api/schema.js';
 import { FOUR, FOUR_OF, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import { outcomeWords } from '../../report/words.js';
@@ -16,8 +16,6 @@ import { counted, number } from '../kit/format.js';
 import { Button, Card, Chips, Empty, OutcomeBadge, Skeleton, sumOf } from '../kit/parts.js';
 import { keyOfKind, kindsOf } from './kinds.js';
 import { faultWord, fourWord } from './words.js';
-
-const TYPED_MS = 250;
 
 /** The rows of a run, as many as they are; the address holds the filter and the row that is open. */
 export function Rows({ run }: { run: RunDetail }) {
@@ -47,23 +45,23 @@ export function Rows({ run }: { run: RunDetail }) {
 
 function KeySearch({ value, onChange }: { value: string; onChange: (text: string) => void }) {
   const [text, setText] = useState(value);
-  const tell = useRef(onChange);
-  tell.current = onChange;
   useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text === value) return;
-    const timer = setTimeout(() => tell.current(text.trim()), TYPED_MS);
-    return () => clearTimeout(timer);
-  }, [text, value]);
   return (
-    <input
-      type="search"
-      className="input key-search"
-      aria-label="Search by key"
-      placeholder="Key begins with"
-      value={text}
-      onChange={({ target }) => setText(target.value)}
-    />
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onChange(text.trim());
+      }}
+    >
+      <input
+        type="search"
+        className="input key-search"
+        aria-label="Search by key"
+        placeholder="Key begins with"
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+      />
+    </form>
   );
 }
 
