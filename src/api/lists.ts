@@ -37,10 +37,12 @@ export function listOperations({ settings, channel, stopping }: ApiParts): Opera
     const found = findNames({ of, settings: { ...settings, company }, channel, signal: stopping });
     const entry = { until: Number.POSITIVE_INFINITY, found };
     known.set(key, entry);
-    const keep = (ms: number) => () => {
-      entry.until = Date.now() + ms;
-    };
-    found.then(({ lack }) => keep(lack === undefined ? FRESH_MS : LACKING_MS)(), keep(0));
+    found.then(
+      ({ lack }) => {
+        entry.until = Date.now() + (lack === undefined ? FRESH_MS : LACKING_MS);
+      },
+      () => known.delete(key),
+    );
     return found;
   };
   return [

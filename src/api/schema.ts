@@ -65,7 +65,7 @@ export const uploaded = named('File', {
 export type Uploaded = z.output<typeof uploaded>;
 
 /** How a table is to be read where detection would be wrong; as `source` of a job file. */
-export const tableOptions = z.strictObject({
+const tableOptions = z.strictObject({
   sheet: z.union([z.string(), z.int()]).optional(),
   header_row: z.union([z.int().min(1), z.literal('none')]).optional(),
   encoding: z.string().optional(),
@@ -75,7 +75,7 @@ export type TableOptions = z.output<typeof tableOptions>;
 
 export const tableRequest = z.strictObject({ file: z.string(), source: tableOptions.optional() });
 
-export const gridRow = named('GridRow', {
+const gridRow = named('GridRow', {
   row: z.int().describe('The number that the spreadsheet program shows.'),
   cells: z.array(z.string()),
 });
@@ -173,7 +173,7 @@ export type Counts = z.output<typeof counts>;
 
 export { type Correction, correction } from '../model/correction.js';
 
-export const RUN_STATES = [
+const RUN_STATES = [
   'waiting',
   'running',
   'succeeded',
@@ -390,7 +390,7 @@ export type Accepted = z.output<typeof accepted>;
 
 // Jobs, nights, queue, overview
 
-export const jobProblem = z.object({
+const jobProblem = z.object({
   line: z.int().nullable(),
   column: z.int().nullable(),
   severity: z.enum(['error', 'warning']),

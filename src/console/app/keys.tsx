@@ -3,7 +3,7 @@ import { Dialog } from '../kit/dialog.js';
 import { Facts } from '../kit/parts.js';
 
 /** A key, or two one after the other (`g r`), and what it does. */
-export interface Shortcut {
+interface Shortcut {
   readonly keys: string;
   readonly what: string;
   readonly run: () => void;

@@ -58,7 +58,7 @@ export function isFew(cells: number): boolean {
   return cells <= MOST_CELLS;
 }
 
-export type GridState = ReturnType<typeof useGrid>;
+type GridState = ReturnType<typeof useGrid>;
 
 /** Where the cursor is, and what is in sight. `widths`: of the columns, below 1 the share of what the others leave; `head`: beside each row. */
 export function useGrid(total: number, widths: readonly number[], head: number) {

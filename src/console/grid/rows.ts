@@ -12,7 +12,7 @@ const NONE: readonly string[] = [];
 /** While the run is at work. */
 const FRESH_MS = 1_000;
 
-export interface RowsAsked {
+interface RowsAsked {
   readonly run: string;
   readonly filter: Query;
   /** With the cells of the file. */

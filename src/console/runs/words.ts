@@ -72,7 +72,7 @@ function atWork({ phase, done, total }: RunProgress, thing: string): string {
 }
 
 /** What a person does now: a sentence, and what the button or link below it does. */
-export interface NextStep {
+interface NextStep {
   readonly text: string;
   readonly verb?: Verb | undefined;
   /** Name of a report to take. */
