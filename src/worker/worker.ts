@@ -129,7 +129,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     closing.add('presence', keepLease(opened, `home.${id}`, leaseMs));
     const channel = runChannel(settings, opened.pace(apiUrl), signal);
     closing.add('channel', () => channel.close(2_000));
-    metrics.watch({ pace: () => ({ ...channel.gauges, rate: channel.gauges.learnedRate }) });
+    metrics.watch({ pace: () => channel.gauges });
     const notifier = openNotifier({
       url: settings.notifyUrl,
       publicUrl: settings.publicUrl,

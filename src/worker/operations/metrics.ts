@@ -1,34 +1,20 @@
 import type { Queue } from 'bullmq';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
+import type { WorkerContext } from '../../runs/run/context.js';
 import type { EndedRun, Trigger } from '../jobs/state.js';
 import { within } from '../rights.js';
 import type { Channel } from './deliver.js';
 
-/** One exchange with the service, as `ServiceOptions.observe` hands it out. */
-interface RequestDone {
-  readonly kind: 'read' | 'write';
-  /** HTTP status; undefined where no answer came. */
-  readonly status: number | undefined;
-  readonly ms: number;
-  /** Sent before, for the same purpose. */
-  readonly repetition: boolean;
-}
-
-/** The gate to the service at this moment, as the channel tells it. */
-interface PaceGauges {
-  /** Requests per second; undefined where no rate is in force. */
-  readonly rate?: number | undefined;
-  readonly inFlight: number;
-  readonly inFlightLimit: number;
-  /** Milliseconds from now within which nothing is sent; 0 for none. */
-  readonly heldMs: number;
-}
+type RequestDone = Parameters<NonNullable<WorkerContext['observe']>>[0];
 
 export type WatchedQueue = Pick<Queue, 'name' | 'getJobCounts'>;
 
 interface Watched {
-  pace(): PaceGauges;
+  pace(): Pick<
+    NonNullable<WorkerContext['channel']>['gauges'],
+    'learnedRate' | 'inFlight' | 'inFlightLimit' | 'heldMs'
+  >;
   /** `claims`: files in `processing/` of the drop folder, over all workers on it. `runs`: those this worker coordinates. */
   holdings(): { readonly claims?: number; readonly runs?: number };
   queues(): readonly WatchedQueue[];
@@ -36,8 +22,6 @@ interface Watched {
 
 export type Metrics = ReturnType<typeof openMetrics>;
 
-/** Labels of jobs are kept for good: names beyond so many are counted under `other`. */
-const MOST_JOBS = 500;
 /** A store that is away keeps its questions waiting: the scrape does without. */
 const PATIENCE_MS = 2000;
 
@@ -53,24 +37,17 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
   collectDefaultMetrics({ register: registry });
   const meters = instruments(registry);
   meters.build.set({ version, node: process.version }, 1);
-  const jobs = new Set<string>();
   const unanswered = new Set<WatchedQueue>();
   const watched: Partial<Watched> = {};
   let scrape: Promise<string> | undefined;
 
-  function label(job: string): string {
-    if (job === 'inline' || jobs.has(job)) return job;
-    if (!known(job)) return 'unknown';
-    if (jobs.size >= MOST_JOBS) return 'other';
-    jobs.add(job);
-    return job;
-  }
+  const label = (job: string): string => (job === 'inline' || known(job) ? job : 'unknown');
 
   /** When a job last succeeded; also before this process began, from its past runs: alerts then hold across a restart. */
   function lastSuccess(job: string, at: number, trigger?: Trigger): void {
-    if (label(job) === 'unknown') return;
-    meters.lastSuccess.set({ job: label(job) }, at / 1000);
-    if (trigger === 'schedule') meters.scheduleLastSuccess.set({ job: label(job) }, at / 1000);
+    if (!known(job)) return;
+    meters.lastSuccess.set({ job }, at / 1000);
+    if (trigger === 'schedule') meters.scheduleLastSuccess.set({ job }, at / 1000);
   }
 
   /** What cannot be had in time is left out, not shown as of old. An unanswered question is not put again. */
@@ -84,15 +61,15 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
 
   /** Brings the gauges of the moment up to date. */
   async function refresh(): Promise<void> {
-    const now = guarded(watched.pace);
-    setOrRemove(meters.rate, now?.rate);
+    const now = watched.pace?.();
+    setOrRemove(meters.rate, now?.learnedRate);
     setOrRemove(meters.inFlight, now?.inFlight);
     setOrRemove(meters.inFlightLimit, now?.inFlightLimit);
     setOrRemove(meters.held, now && now.heldMs / 1000);
-    const held = guarded(watched.holdings);
+    const held = watched.holdings?.();
     setOrRemove(meters.claims, held?.claims);
     setOrRemove(meters.active, held?.runs);
-    const queues = guarded(watched.queues) ?? [];
+    const queues = watched.queues?.() ?? [];
     const counts = await Promise.all(queues.map(countsOf));
     meters.queueJobs.reset();
     meters.queueUp.reset();
@@ -112,11 +89,12 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
      */
     tally(job: string, already: Partial<OutcomeCounts> = {}) {
       const counted = { ...already };
+      const name = label(job);
       return (totals: Partial<OutcomeCounts>): void => {
         for (const outcome of OUTCOMES) {
           const more = (totals[outcome] ?? 0) - (counted[outcome] ?? 0);
           if (more <= 0) continue;
-          meters.rows.inc({ job: label(job), outcome }, more);
+          meters.rows.inc({ job: name, outcome }, more);
           counted[outcome] = totals[outcome] ?? 0;
         }
       };
@@ -131,7 +109,7 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
       meters.runs.inc({ job, trigger: run.trigger, status: run.status });
       if (run.seconds !== undefined) meters.runSeconds.observe({ job }, run.seconds);
       const didItsWork = !run.dryRun && !run.doubtful && (run.status === 'succeeded' || run.status === 'partial');
-      if (!run.inline && didItsWork) lastSuccess(job, run.endedAt ?? Date.now(), run.trigger);
+      if (!run.inline && didItsWork) lastSuccess(run.job, run.endedAt ?? Date.now(), run.trigger);
     },
     /** One part was executed here, for whichever coordinator. */
     partDone(result: 'done' | 'failed' | 'handed_back', seconds: number): void {
@@ -164,14 +142,6 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
 function setOrRemove(gauge: Gauge, value: number | undefined): void {
   if (value === undefined) gauge.remove();
   else gauge.set(value);
-}
-
-function guarded<T>(read: (() => T) | undefined): T | undefined {
-  try {
-    return read?.();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Bounds of the buckets, seconds. */
