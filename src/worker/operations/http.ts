@@ -122,25 +122,18 @@ export function liveness(live: () => Health, lagMs: number): Health {
 
 /** Within what the usual probes wait. */
 const PATIENCE_MS = 3000;
-/** Probes that come faster hear the same answer, and the store is not asked for each. */
-const FRESH_MS = 1000;
 
 /** The worker can be used: bounded in time, whatever `ready` waits for, and never a rejection. */
 function readiness(ready: () => Promise<Health>): () => Promise<Health> {
-  let last: { readonly at: number; readonly health: Health } | undefined;
   let asking: Promise<Health> | undefined;
   const failed = (check: string): Health => ({ ok: false, details: { check } });
-
-  async function ask(): Promise<Health> {
-    const health = await ready().catch((error: unknown) => failed(error instanceof Error ? error.message : 'failed'));
-    last = { at: performance.now(), health };
-    asking = undefined;
-    return health;
-  }
-
   return async () => {
-    if (last && performance.now() - last.at < FRESH_MS) return last.health;
-    asking ??= ask();
+    // Probes that come meanwhile hear the same answer.
+    asking ??= ready()
+      .catch((error: unknown) => failed(error instanceof Error ? error.message : 'failed'))
+      .finally(() => {
+        asking = undefined;
+      });
     return (await within(PATIENCE_MS, asking)) ?? failed(`no answer within ${PATIENCE_MS} ms`);
   };
 }
