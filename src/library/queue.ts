@@ -16,7 +16,7 @@ import { isRunId, readRun, readSummary } from '../runs/run/list.js';
 import type { Summary } from '../runs/run/present.js';
 import type { Settings } from '../runs/settings.js';
 import { checkJobData, JOB_KINDS, type JobKind } from '../worker/jobs/data.js';
-import { fileBelowRoots, targetBelowRoots, targetFolders, uploadsDir } from '../worker/jobs/roots.js';
+import { fileBelowRoots, targetBelowRoots, uploadsDir } from '../worker/jobs/roots.js';
 import { type CallOptions, type EnqueueOptions, type QueuedRun, type RunHandle, runHandle } from './handle.js';
 import { call, given, inputFile, needed, type Opened } from './open.js';
 
@@ -250,7 +250,7 @@ async function withFile(
   const { file } = data;
   if (file === undefined) return { data: { ...data } };
   if (kind === 'export') {
-    await targetBelowRoots(file, targetFolders(settings, roots));
+    await targetBelowRoots(file, { ...settings, roots });
     return { data: { ...data } };
   }
   const below = await fileBelowRoots(file, { ...settings, roots }).catch((error: unknown) => {

@@ -29,15 +29,7 @@ import type { Store } from '../store/port.js';
 import { type FitData, type JobKind, type RowsData, type RowsOptions, RUNS_QUEUE, type RunData } from './data.js';
 import { PutBack } from './failure.js';
 import { type Lateness, lateNote, lateness, type Origin } from './ids.js';
-import {
-  allowedPlaces,
-  FileAway,
-  fileBelowRoots,
-  makeTarget,
-  OutsideRoots,
-  targetFolders,
-  uploadsDir,
-} from './roots.js';
+import { allowedPlaces, FileAway, fileBelowRoots, makeTarget, OutsideRoots, uploadsDir } from './roots.js';
 import type { JobState } from './state.js';
 
 export interface PrepareDeps {
@@ -274,7 +266,7 @@ async function exportTarget(
   // The date of the slot also where its run begins after midnight.
   const date = slot?.slice(0, 10) ?? dateOf(Date.now(), job.schedule?.timezone);
   try {
-    return await makeTarget(withDate(stated, date), targetFolders(order.settings));
+    return await makeTarget(withDate(stated, date), order.settings);
   } catch (error) {
     throw await handOn(error, order, 'Name a folder that the worker may write to.');
   }

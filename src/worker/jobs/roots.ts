@@ -5,15 +5,11 @@ import { makeSharedFolder } from '../../runs/run/layout.js';
 import type { Settings } from '../../runs/settings.js';
 import { codeOf } from '../inbox/disk.js';
 
-/** The folders that files of queue jobs may lie in. Absolute. */
-interface AllowedFolders {
-  /** Tried in this order where the path is relative. */
-  readonly roots: readonly string[];
-  /** A relative path that begins with `inbox/` is meant below this folder. */
-  readonly inbox: string;
-  /** What rowferry keeps to itself: never read, whatever name leads to it. Absolute. */
-  readonly ownFiles: readonly string[];
-}
+/**
+ * The folders that files of queue jobs may lie in: those in `roots`, tried in this order where the path is relative, and `inbox`,
+ * below which one that begins with `inbox/` is meant. `ownFiles` rowferry keeps to itself, whatever name leads to them.
+ */
+type AllowedFolders = Pick<Settings, 'roots' | 'inbox' | 'ownFiles'>;
 
 /** The file may lie there, but is not on this machine: another worker may have it. */
 export class FileAway extends RunError {
@@ -146,17 +142,7 @@ function quoted(file: string): string {
 }
 
 /** Where exports of the queue may be written: below `roots`, and not in the folders that have another purpose. */
-export interface TargetFolders {
-  /** Absolute. */
-  readonly roots: readonly string[];
-  readonly home: string;
-  readonly inbox: string;
-  readonly jobsDir: string;
-}
-
-export function targetFolders({ home, inbox, jobsDir, ...settings }: Settings, roots = settings.roots): TargetFolders {
-  return { roots, home, inbox, jobsDir };
-}
+export type TargetFolders = Pick<Settings, 'roots' | 'home' | 'inbox' | 'jobsDir'>;
 
 /** Folders and files of the data folder that hold what rowferry itself relies on. */
 const OWN = ['runs', 'uploads', 'queue', 'service', 'home.db', 'home.db-wal', 'home.db-shm'];
