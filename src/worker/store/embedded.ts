@@ -13,14 +13,12 @@ import type { Store, StoreOptions } from './port.js';
 import { postgresStore } from './postgres.js';
 
 const LOOK_AGAIN_MS = 100;
-/** A holder that is only putting a job on the queue is not worth a word. */
-const TELL_AFTER_MS = 2_000;
 
 /**
  * The queue of a home folder: PostgreSQL inside this process (PGlite), with its data in `<home>/queue/`. One process has it
- * at a time, under the lock `<home>/queue.lock`; whoever finds it held waits for `patienceMs`, and takes over when the
+ * at a time, under the lock `<home>/queue.lock`; whoever finds it held waits, and takes over when the
  * holder has closed it or is gone. One machine only. It does not flush to the disk: after a power cut the journals are the
- * truth. Throws `LockHeld` where patience ends.
+ * truth.
  */
 export async function openEmbedded(options: StoreOptions): Promise<Store> {
   const { home, notice } = options;
@@ -42,20 +40,16 @@ export async function openEmbedded(options: StoreOptions): Promise<Store> {
 /**
  *   free ──────────────────────────────→ held by this process
  *   held by another one → standby, told once → its holder closed or gone → held by this process
- *                                            → patience ends → `LockHeld`
  */
-async function whenFree(home: string, { patienceMs, notice, signal }: StoreOptions): Promise<() => Promise<void>> {
+async function whenFree(home: string, { notice, signal }: StoreOptions): Promise<() => Promise<void>> {
   await mkdir(home, { recursive: true });
   const lock = join(home, 'queue.lock');
-  const began = performance.now();
-  const waited = () => performance.now() - began;
-  for (let tellAfter = TELL_AFTER_MS; ; ) {
+  for (let told = false; ; told = true) {
     try {
       return await takeLock(lock, `The embedded queue in ${home}`);
     } catch (error) {
-      if (!(error instanceof LockHeld) || waited() >= patienceMs) throw error;
-      if (waited() >= tellAfter) {
-        tellAfter = Number.POSITIVE_INFINITY;
+      if (!(error instanceof LockHeld)) throw error;
+      if (!told) {
         notice(
           'info',
           `Process ${error.pid} has the embedded queue in ${home} open: this one stands by, and takes over when that one ends.`,
@@ -63,7 +57,7 @@ async function whenFree(home: string, { patienceMs, notice, signal }: StoreOptio
       }
     }
     do await pause(LOOK_AGAIN_MS, undefined, { signal });
-    while (waited() < Math.min(patienceMs, tellAfter) && (await isHeld(lock)));
+    while (await isHeld(lock));
   }
 }
 
