@@ -33,10 +33,12 @@ export function read(world: World, request: ReadRequest, memory: SortMemory): An
     case 'asset':
       return assets(world, request, company, memory);
     case 'contract':
-    case 'supplier':
-      return records(world, request, filtered(world, request.resource, company, request.query), (id) =>
-        recordText(world, request.resource as WritableName, id),
+    case 'supplier': {
+      const { resource } = request;
+      return records(world, request, filtered(world, resource, company, request.query), (id) =>
+        world.show(resource, world.listed(resource).get(id)!),
       );
+    }
     case 'license':
       return records(world, request, world.lookups.list('license', company), (item) => licenseText(world, item));
     case 'category':
@@ -64,10 +66,6 @@ function companyOf(world: World, { resource, query }: ReadRequest): number | Ans
   return world.lookups.get('company', company, 0) ? company : refuse(404, 'Company not found.', format);
 }
 
-function recordText(world: World, resource: WritableName, id: number): string {
-  return world.show(resource, world.listed(resource).get(id)!);
-}
-
 function single(world: World, { resource, id, query }: ReadRequest, company: number): Answer {
   const text = singleText(world, resource, id!, company, query);
   if (text === undefined) return refuse(404, 'Not found.', world.switches.errorFormat);
@@ -79,8 +77,8 @@ function singleText(world: World, resource: ReadName, id: number, company: numbe
     const record = world.table(resource).get(id);
     if (!record || record.company !== company) return undefined;
     const view = query.get('req');
-    if (resource === 'asset' && (view === 'warranty' || view === 'support')) return world.showAssetView(view, record);
-    return world.show(resource, record);
+    const form = resource === 'asset' && (view === 'warranty' || view === 'support') ? view : resource;
+    return world.show(form, record);
   }
   if (resource === 'license') return undefined;
   const item = world.lookups.get(resource, id, company);
@@ -124,8 +122,7 @@ function assets(world: World, request: ReadRequest, company: number, memory: Sor
   const ordering = query.get('ordering');
   if (ordering) ids = ordered(world, ids, ordering, memory);
   if (!ids) return refuseFields(oneFault('ordering', `"${ordering}" is not a valid ordering.`), format);
-  if (view === null) return records(world, request, ids, (id) => recordText(world, 'asset', id));
-  return records(world, request, ids, (id) => world.showAssetView(view, world.listed('asset').get(id)!));
+  return records(world, request, ids, (id) => world.show(view ?? 'asset', world.listed('asset').get(id)!));
 }
 
 /** `serial_number=list`: serial numbers only, of the assets named in the body. All hits come in one page. */
@@ -234,7 +231,7 @@ function narrow(
   wanted: string,
   matching: Matching,
 ): readonly number[] {
-  if (matching === 'exact' && table.isIndexed(position)) {
+  if (matching === 'exact' && table.indexed.includes(position)) {
     const hits = table.lookUp(position, wanted).filter((id) => table.get(id)!.company === company);
     return ids === table.ids(company) ? hits : hits.filter((id) => ids.includes(id));
   }

@@ -242,27 +242,22 @@ function errorAnswer(
 ): Answer {
   const lines = [...faults].flatMap(([field, messages]) => messages.map((message) => ({ field, message })));
   const sentence = lines.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join(' ');
-  switch (format) {
-    case 'fields':
-      if (faults.has('')) return json(status, `{"detail":${quote(sentence)}}`, headers);
-      return json(status, JSON.stringify(Object.fromEntries(faults)), headers);
-    case 'detail':
-      return json(status, `{"detail":${quote(sentence)}}`, headers);
-    case 'message':
-      return json(status, `{"message":${quote(sentence)}}`, headers);
-    case 'errors':
-      return json(
-        status,
-        JSON.stringify({ errors: lines.map(({ field, message }) => (field ? { field, message } : { message })) }),
-        headers,
-      );
-    case 'text':
-      return { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers }, body: sentence };
-    case 'html':
-      return {
-        status,
-        headers: { 'content-type': 'text/html; charset=utf-8', ...headers },
-        body: `<!doctype html><html><head><title>Error ${status}</title></head><body><h1>Error ${status}</h1><p>${sentence.replace(/[<>&]/g, (mark) => `&#${mark.charCodeAt(0)};`)}</p></body></html>`,
-      };
+  if (format === 'text') {
+    return { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers }, body: sentence };
   }
+  if (format === 'html') {
+    const plain = sentence.replace(/[<>&]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+    return {
+      status,
+      headers: { 'content-type': 'text/html; charset=utf-8', ...headers },
+      body: `<!doctype html><html><head><title>Error ${status}</title></head><body><h1>Error ${status}</h1><p>${plain}</p></body></html>`,
+    };
+  }
+  const body = {
+    fields: faults.has('') ? { detail: sentence } : Object.fromEntries(faults),
+    detail: { detail: sentence },
+    message: { message: sentence },
+    errors: { errors: lines.map(({ field, message }) => (field ? { field, message } : { message })) },
+  }[format];
+  return json(status, JSON.stringify(body), headers);
 }

@@ -297,15 +297,10 @@ function spoil(answer: Answer, action: FaultAction, ownAddress: string): Answer 
   }
 }
 
-/** A bucket of tokens: so many requests a second, and a tenth of a second's worth at once. */
-export interface RateLimit {
-  /** Takes a token; the milliseconds until the next one where there is none. */
-  take(): number;
-  /** `undefined`: no limit. */
-  set(perSecond: number | undefined): void;
-}
+export type RateLimit = ReturnType<typeof createRateLimit>;
 
-export function createRateLimit(initial: number | undefined, now: () => number): RateLimit {
+/** A bucket of tokens: so many requests a second (undefined: no limit), and a tenth of a second's worth at once. */
+export function createRateLimit(initial: number | undefined, now: () => number) {
   let rate = initial;
   let tokens = 0;
   let filledAt = 0;
@@ -318,7 +313,8 @@ export function createRateLimit(initial: number | undefined, now: () => number):
   set(initial);
   return {
     set,
-    take() {
+    /** Takes a token; the milliseconds until the next one where there is none. */
+    take(): number {
       if (rate === undefined) return 0;
       const moment = now();
       tokens = Math.min(capacity(), tokens + ((moment - filledAt) / 1000) * rate);

@@ -172,35 +172,27 @@ export interface Entry<T> {
   readonly item: T;
 }
 
-export interface Lookups {
-  get<N extends LookupName>(name: N, id: number, company: number): LookupItems[N] | undefined;
-  /** Entries that a company sees, by id ascending. */
-  list<N extends LookupName>(name: N, company: number): readonly LookupItems[N][];
-  /** Adds or replaces. */
-  put<N extends LookupName>(name: N, company: number | null, item: LookupItems[N]): void;
-}
+export type Lookups = ReturnType<typeof createLookups>;
 
 const idOf = (item: LookupItems[LookupName]): number => ('license_id' in item ? item.license_id : item.id);
 
-export function createLookups(): Lookups {
+export function createLookups() {
   const stores = new Map<LookupName, Map<number, Entry<LookupItems[LookupName]>>>();
   const seen = (entry: Entry<unknown>, company: number) => entry.company === null || entry.company === company;
   return {
-    get<N extends LookupName>(name: N, id: number, company: number) {
+    get<N extends LookupName>(name: N, id: number, company: number): LookupItems[N] | undefined {
       const entry = stores.get(name)?.get(id);
       return entry && seen(entry, company) ? (entry.item as LookupItems[N]) : undefined;
     },
-    list<N extends LookupName>(name: N, company: number) {
+    /** Entries that a company sees, by id ascending. */
+    list<N extends LookupName>(name: N, company: number): readonly LookupItems[N][] {
       const entries = [...(stores.get(name)?.values() ?? [])].filter((entry) => seen(entry, company));
       return entries.map((entry) => entry.item as LookupItems[N]).sort((a, b) => idOf(a) - idOf(b));
     },
-    put(name, company, item) {
-      let store = stores.get(name);
-      if (!store) {
-        store = new Map();
-        stores.set(name, store);
-      }
-      store.set(idOf(item), { company, item });
+    /** Adds or replaces. */
+    put<N extends LookupName>(name: N, company: number | null, item: LookupItems[N]): void {
+      const store = stores.get(name) ?? new Map();
+      stores.set(name, store.set(idOf(item), { company, item }));
     },
   };
 }

@@ -4,7 +4,7 @@ import type { WritableName } from './kinds.js';
 import { customer, supplier } from './party.js';
 import { readForm, type Surroundings } from './render.js';
 import { type Compiled, compile } from './resource.js';
-import { createLookups, type Lookups, type Stored } from './stored.js';
+import { createLookups, type Stored } from './stored.js';
 import type { Switches } from './switches.js';
 
 export const COMPILED: Readonly<Record<WritableName, Compiled>> = {
@@ -16,24 +16,7 @@ export const COMPILED: Readonly<Record<WritableName, Compiled>> = {
 
 const NAMES = Object.keys(COMPILED) as WritableName[];
 
-/** Everything the sandbox holds, and the two ways to look at it: as it is, and as lists see it (`lag`). */
-export interface World {
-  readonly lookups: Lookups;
-  readonly switches: Readonly<Switches>;
-  table(resource: WritableName): Table;
-  /** The table as lists and filters see it: behind by `switches.lag` milliseconds. */
-  listed(resource: WritableName): Table;
-  nextId(resource: WritableName): number;
-  nextFormRow(): number;
-  put(resource: WritableName, record: Stored): void;
-  remove(resource: WritableName, id: number): void;
-  /** The read form as JSON text. */
-  show(resource: WritableName, record: Stored): string;
-  /** What `req=warranty` or `req=support` keeps of an asset. */
-  showAssetView(view: 'warranty' | 'support', record: Stored): string;
-  setSwitches(changes: Partial<Switches>): void;
-  now(): number;
-}
+export type World = ReturnType<typeof createWorld>;
 
 interface Pending {
   readonly due: number;
@@ -41,18 +24,18 @@ interface Pending {
   readonly apply: (table: Table) => void;
 }
 
-export function createWorld(initial: Switches, now: () => number): World {
+/** Everything the sandbox holds, and the two ways to look at it: as it is, and as lists see it (`lag`). */
+export function createWorld(initial: Switches, now: () => number) {
   const lookups = createLookups();
   const switches: Switches = { ...initial };
   const each = <T>(make: (name: WritableName) => T) =>
     Object.fromEntries(NAMES.map((name) => [name, make(name)])) as Record<WritableName, T>;
   const newTable = (name: WritableName) => {
     const { positions, resource } = COMPILED[name];
-    return createTable(resource.indexed.map((field) => positions.get(field)!));
+    return new Table(resource.indexed.map((field) => positions.get(field)!));
   };
   const tables = each(newTable);
   const lastIds = each(() => 0);
-  const forms = each((name) => readForm(COMPILED[name].resource.read, COMPILED[name].positions));
   let formRow = 0;
   let lagging: Record<WritableName, Table> | undefined;
   let pending: Pending[] = [];
@@ -68,12 +51,17 @@ export function createWorld(initial: Switches, now: () => number): World {
     partyName: (resource, id) => tables[resource].get(id)?.values[nameAt[resource]] as string | undefined,
     contractNumber: (id) => tables.contract.get(id)?.values[numberAt] as string | undefined,
   };
-  const assetView = (view: keyof typeof ASSET_VIEWS) =>
+  const assetView = (members: RegExp) =>
     readForm(
-      COMPILED.asset.resource.read.filter(({ name }) => ASSET_VIEWS[view].test(name)),
+      COMPILED.asset.resource.read.filter(({ name }) => members.test(name)),
       COMPILED.asset.positions,
     );
-  const assetViews = { warranty: assetView('warranty'), support: assetView('support') };
+  const forms = {
+    ...each((name) => readForm(COMPILED[name].resource.read, COMPILED[name].positions)),
+    // What `req=warranty` and `req=support` keep of an asset.
+    warranty: assetView(ASSET_VIEWS.warranty),
+    support: assetView(ASSET_VIEWS.support),
+  };
 
   const change = (resource: WritableName, apply: (table: Table) => void): void => {
     apply(tables[resource]);
@@ -91,25 +79,25 @@ export function createWorld(initial: Switches, now: () => number): World {
 
   return {
     lookups,
-    switches,
+    switches: switches as Readonly<Switches>,
     now,
-    table: (resource) => tables[resource],
-    listed(resource) {
+    table: (resource: WritableName): Table => tables[resource],
+    /** The table as lists and filters see it: behind by `switches.lag` milliseconds. */
+    listed(resource: WritableName): Table {
       if (!lagging) return tables[resource];
       catchUp(lagging);
       return lagging[resource];
     },
-    nextId: (resource) => ++lastIds[resource],
-    nextFormRow: () => ++formRow,
-    put(resource, record) {
+    nextId: (resource: WritableName): number => ++lastIds[resource],
+    nextFormRow: (): number => ++formRow,
+    put(resource: WritableName, record: Stored): void {
       lastIds[resource] = Math.max(lastIds[resource], record.id);
       change(resource, (table) => table.put(record));
     },
-    remove: (resource, id) => change(resource, (table) => table.remove(id)),
-    // Made anew each time (8 µs): kept texts cost more in memory and collection than they save.
-    show: (resource, record) => forms[resource](record, around),
-    showAssetView: (view, record) => assetViews[view](record, around),
-    setSwitches(changes) {
+    remove: (resource: WritableName, id: number): void => change(resource, (table) => table.remove(id)),
+    /** The read form as JSON text. Made anew each time (8 µs): kept texts cost more in memory and collection than they save. */
+    show: (form: keyof typeof forms, record: Stored): string => forms[form](record, around),
+    setSwitches(changes: Partial<Switches>): void {
       Object.assign(switches, changes);
       if (switches.lag > 0) lagging ??= each((name) => tables[name].clone());
       else {
@@ -118,24 +106,6 @@ export function createWorld(initial: Switches, now: () => number): World {
       }
     },
   };
-}
-
-/** The records of one resource, in the order of their ids, with indexes on some text fields. */
-export interface Table {
-  readonly size: number;
-  /** Rises with every change. */
-  readonly version: number;
-  get(id: number): Stored | undefined;
-  /** Adds or replaces. */
-  put(record: Stored): void;
-  remove(id: number): void;
-  /** Ids of a company, ascending. Not to be changed by the caller. */
-  ids(company: number): readonly number[];
-  all(): IterableIterator<Stored>;
-  isIndexed(position: number): boolean;
-  /** Ids of the records of any company whose indexed field has exactly this text, ascending. */
-  lookUp(position: number, text: string): readonly number[];
-  clone(): Table;
 }
 
 /** Ids of the records that have a text, or belong to a company, ascending. */
@@ -166,56 +136,68 @@ function indexRemove<K>(index: Index<K>, key: K, id: number): void {
   if (held?.length === 0) index.delete(key);
 }
 
-/** `indexed`: positions of the text fields that `lookUp` answers for. */
-export function createTable(indexed: readonly number[]): Table {
-  const records = new Map<number, Stored>();
-  const companies: Index<number> = new Map();
-  const indexes = new Map<number, Index<string>>(indexed.map((position) => [position, new Map()]));
-  let version = 0;
+/** The records of one resource, with indexes on some text fields. */
+export class Table {
+  readonly #records = new Map<number, Stored>();
+  readonly #companies: Index<number> = new Map();
+  readonly #indexes: ReadonlyMap<number, Index<string>>;
+  /** Rises with every change. */
+  version = 0;
 
-  const put = (record: Stored): void => {
-    const before = records.get(record.id);
-    for (const [position, index] of indexes) {
+  /** `indexed`: positions of the text fields that `lookUp` answers for. */
+  constructor(readonly indexed: readonly number[]) {
+    this.#indexes = new Map(indexed.map((position) => [position, new Map()]));
+  }
+
+  get(id: number): Stored | undefined {
+    return this.#records.get(id);
+  }
+
+  /** Adds or replaces. */
+  put(record: Stored): void {
+    const before = this.#records.get(record.id);
+    for (const [position, index] of this.#indexes) {
       const old = before?.values[position];
       const text = record.values[position];
       if (old === text) continue;
       if (typeof old === 'string') indexRemove(index, old, record.id);
       if (typeof text === 'string') indexAdd(index, text, record.id);
     }
-    if (before && before.company !== record.company) indexRemove(companies, before.company, record.id);
-    if (before?.company !== record.company) indexAdd(companies, record.company, record.id);
-    records.set(record.id, record);
-    version++;
-  };
+    if (before && before.company !== record.company) indexRemove(this.#companies, before.company, record.id);
+    if (before?.company !== record.company) indexAdd(this.#companies, record.company, record.id);
+    this.#records.set(record.id, record);
+    this.version++;
+  }
 
-  return {
-    get size() {
-      return records.size;
-    },
-    get version() {
-      return version;
-    },
-    get: (id) => records.get(id),
-    put,
-    remove(id) {
-      const record = records.get(id);
-      if (!record) return;
-      for (const [position, index] of indexes) {
-        const text = record.values[position];
-        if (typeof text === 'string') indexRemove(index, text, id);
-      }
-      indexRemove(companies, record.company, id);
-      records.delete(id);
-      version++;
-    },
-    ids: (company) => companies.get(company) ?? [],
-    all: () => records.values(),
-    isIndexed: (position) => indexes.has(position),
-    lookUp: (position, text) => indexes.get(position)?.get(text) ?? [],
-    clone() {
-      const copy = createTable(indexed);
-      for (const record of records.values()) copy.put(record);
-      return copy;
-    },
-  };
+  remove(id: number): void {
+    const record = this.#records.get(id);
+    if (!record) return;
+    for (const [position, index] of this.#indexes) {
+      const text = record.values[position];
+      if (typeof text === 'string') indexRemove(index, text, id);
+    }
+    indexRemove(this.#companies, record.company, id);
+    this.#records.delete(id);
+    this.version++;
+  }
+
+  /** Ids of a company, ascending. Not to be changed by the caller. */
+  ids(company: number): readonly number[] {
+    return this.#companies.get(company) ?? [];
+  }
+
+  all(): IterableIterator<Stored> {
+    return this.#records.values();
+  }
+
+  /** Ids of the records of any company whose indexed field has exactly this text, ascending. */
+  lookUp(position: number, text: string): readonly number[] {
+    return this.#indexes.get(position)?.get(text) ?? [];
+  }
+
+  clone(): Table {
+    const copy = new Table(this.indexed);
+    for (const record of this.#records.values()) copy.put(record);
+    return copy;
+  }
 }
