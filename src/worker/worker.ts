@@ -241,8 +241,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       {
         concurrency: RUNS_AT_ONCE,
         lockDuration: leaseMs,
-        // Whole milliseconds: every store refuses a fraction.
-        stalledInterval: Math.max(500, Math.round(leaseMs / 3)),
         // Jobs over which worker after worker dies are found out by the processor.
         maxStalledCount: 1_000,
         removeOnComplete: KEEP_DONE,

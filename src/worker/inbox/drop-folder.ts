@@ -11,13 +11,7 @@ import { type Claim, COMPLETE, claimFolder, endedPrefix, isDataName, RESULT, seg
 import { isFolder, makeFolders, makeWith, moveFolder, openPlain, placeText, textOf } from './disk.js';
 
 /** The run that had the same content first. */
-export interface FirstRun {
-  readonly run: string;
-  /** Name of its file as it was dropped. */
-  readonly file: string;
-  /** When it was begun, ISO 8601. */
-  readonly at: string;
-}
+export type FirstRun = Pick<LedgerEntry, 'run' | 'file' | 'at'>;
 
 type ContentCheck = { readonly verdict: 'run' } | { readonly verdict: 'repeated' | 'wait'; readonly first: FirstRun };
 

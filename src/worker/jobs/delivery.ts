@@ -30,7 +30,7 @@ import {
 } from './failure.js';
 import { type Again, againOf, beginTicket, endTicket, readTicket, wasBegunBy } from './home.js';
 import { type Origin, originOf } from './ids.js';
-import { leftToOthers, type PrepareDeps, type Prepared, prepare, type Repeated, removeUpload } from './prepare.js';
+import { leftToOthers, type PrepareDeps, type Prepared, prepare, removeUpload } from './prepare.js';
 import { type EndedRun, freshState, type JobState, settledRows, stateOf, stateWriter } from './state.js';
 import type { Stops } from './stops.js';
 
@@ -243,8 +243,14 @@ export class Delivery {
     const right = bySchedule ? await store.lease(`schedule.${this.name}`, settings.leaseMs) : undefined;
     if (bySchedule && !right) throw new PutBack(SOON_MS);
     try {
-      const prepared = resumed ? undefined : await this.prepared();
-      if (prepared && 'first' in prepared) return await this.endRepeated(prepared);
+      const prepared = resumed ? undefined : await (this.again ? this.takenUp(this.again) : this.prepare());
+      if (prepared && 'first' in prepared) {
+        const { claim, first } = prepared;
+        const { dir, summary } = await endRepeated(this.deps.dropFolder, claim, settings.home, first);
+        endTicket(settings.home, this.state.run);
+        this.log.info(`the same content was run before as ${first.run}; put away in ${dir}`);
+        return summary;
+      }
       this.state = this.begunHere();
       await this.job.updateProgress(this.state);
       const signal = right ? AbortSignal.any([stop, right.lost]) : stop;
@@ -258,8 +264,7 @@ export class Delivery {
     }
   }
 
-  private async prepared(): ReturnType<typeof prepare> {
-    if (this.again) return this.takenUp(this.again);
+  private prepare(): ReturnType<typeof prepare> {
     const { deps, job, checked, name, origin, state } = this;
     return prepare({ ...deps, job, checked, name, origin, state });
   }
@@ -275,15 +280,6 @@ export class Delivery {
         : approveRun(again.of, { ...again, run }, context);
     };
     return { file: again.of, ...(rowsJob && { rowsJob }), begin };
-  }
-
-  /** Puts a dropped file away whose content was run before. */
-  private async endRepeated({ claim, first }: Repeated): Promise<RepeatedSummary> {
-    const { dropFolder, settings } = this.deps;
-    const { dir, summary } = await endRepeated(dropFolder, claim, settings.home, first);
-    endTicket(settings.home, this.state.run);
-    this.log.info(`the same content was run before as ${first.run}; put away in ${dir}`);
-    return summary;
   }
 
   private async carryOut(prepared: Prepared | undefined, signal: AbortSignal, clean: WithoutCells): Promise<RunResult> {

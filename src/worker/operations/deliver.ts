@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { request } from 'undici';
-import { pause } from '../../runs/run/context.js';
 import { isLoopback, proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
 import type { EndedRun } from '../jobs/state.js';
 
@@ -48,22 +47,6 @@ export type Channel = 'webhook' | 'mail';
 export interface Missed {
   readonly fault: string;
   readonly again: boolean;
-}
-
-/** Tries as often as there are waits, and once more. Returns why it failed. */
-export async function repeated(
-  attempt: () => Promise<Missed | undefined>,
-  waitsMs: readonly number[],
-  ending: AbortSignal,
-): Promise<string | undefined> {
-  for (let tries = 1; ; tries++) {
-    const missed = await attempt();
-    if (!missed?.again) return missed?.fault;
-    const wait = waitsMs[tries - 1];
-    if (wait === undefined) return `${missed.fault} (${tries} tries)`;
-    await pause(wait, ending);
-    if (ending.aborted) return `${missed.fault}; the worker is ending`;
-  }
 }
 
 /** Where Teams takes messages: it shows cards, and nothing else. */

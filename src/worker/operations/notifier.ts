@@ -3,11 +3,12 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Notify } from '../../model/job.js';
+import { pause } from '../../runs/run/context.js';
 import type { EndedRun } from '../jobs/state.js';
 import { within } from '../rights.js';
 import type { Store } from '../store/port.js';
 import { parsed } from '../store/shared.js';
-import { type Channel, type Missed, type Notification, post, postMail, repeated } from './deliver.js';
+import { type Channel, type Missed, type Notification, post, postMail } from './deliver.js';
 
 export type NotifierState = Pick<Store, 'update'>;
 
@@ -118,13 +119,23 @@ export function openNotifier(options: NotifierOptions) {
   ): Promise<boolean> {
     if (now() - countedFrom >= HOUR_MS) [sent, countedFrom] = [0, now()];
     const spared = ++sent > MOST_AN_HOUR;
-    const fault = spared
-      ? `${MOST_AN_HOUR} went out within an hour`
-      : await repeated(attempt, timing.waitsMs, ending.signal);
+    const fault = spared ? `${MOST_AN_HOUR} went out within an hour` : await tried(attempt);
     if (!spared) options.notified?.(channel, fault === undefined);
     if (fault === undefined) return true;
     log.warn({ job: about.job, event: about.event }, `The notification could not be delivered: ${fault}.`);
     return false;
+  }
+
+  /** As often as there are waits, and once more. Why it failed. */
+  async function tried(attempt: () => Promise<Missed | undefined>): Promise<string | undefined> {
+    for (const wait of timing.waitsMs) {
+      const missed = await attempt();
+      if (!missed?.again) return missed?.fault;
+      await pause(wait, ending.signal);
+      if (ending.signal.aborted) return `${missed.fault}; the worker is ending`;
+    }
+    const missed = await attempt();
+    return missed?.again ? `${missed.fault} (${timing.waitsMs.length + 1} tries)` : missed?.fault;
   }
 
   function next(job: string, step: () => Promise<void>): void {

@@ -71,8 +71,6 @@ export async function openParts(options: PartsOptions) {
     {
       concurrency: PARTS_AT_ONCE,
       lockDuration: leaseMs,
-      // Whole milliseconds: every store refuses a fraction.
-      stalledInterval: Math.max(500, Math.round(leaseMs / 3)),
       maxStalledCount: MOST_STALLS,
       removeOnComplete: KEEP_ENDED,
       removeOnFail: KEEP_ENDED,

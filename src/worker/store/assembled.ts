@@ -86,15 +86,16 @@ export function assemble(parts: Parts): Store {
 
     queue(name, options = {}) {
       const queue = kept(new Queue(name, ...(bull({ ...options }) as [never])));
-      for (const method of ['add', 'addBulk', 'upsertJobScheduler'] as const) {
-        const plain = queue[method].bind(queue) as (...values: unknown[]) => Promise<unknown>;
-        Object.assign(queue, { [method]: (...values: unknown[]) => asked(() => plain(...values)) });
-      }
-      return queue;
+      const add = queue.add.bind(queue);
+      return Object.assign(queue, { add: (...job: Parameters<typeof add>) => asked(() => add(...job)) });
     },
 
     worker(name: string, processor: Processor, options: StoreWorkerOptions) {
-      const worker = kept(new Worker(name, processor, ...(bull({ runRetryDelay: RETRY_MS, ...options }) as [never])));
+      const { lockDuration } = options;
+      // Whole milliseconds: every store refuses a fraction.
+      const stalledInterval = lockDuration && Math.max(500, Math.round(lockDuration / 3));
+      const all = { runRetryDelay: RETRY_MS, ...(stalledInterval && { stalledInterval }), ...options };
+      const worker = kept(new Worker(name, processor, ...(bull(all) as [never])));
       workers.add(worker);
       worker.once('closing', presence.enter(name));
       worker.on('closed', () => workers.delete(worker));
