@@ -8,18 +8,6 @@ import { counted, isRehearsal, type Summary } from './summary.js';
 
 /** What report.html shows of the plan: the first records that are new, and the first updates, old → new. */
 
-/** The first rows that make a record or change one, as they pass. Counts are never capped, samples are. */
-export interface Changes {
-  readonly created: readonly RowResult[];
-  readonly updated: readonly RowResult[];
-  /** Rows that create or update, also those that a run which stopped did not come to. */
-  readonly creates: number;
-  readonly updates: number;
-  /** Values that updates empty. */
-  readonly cleared: number;
-  add(result: RowResult): void;
-}
-
 const CREATED = 5;
 const UPDATED = 20;
 /** Fields of a row that are shown; plan.csv has all. */
@@ -29,33 +17,26 @@ function isUpdate({ kind, id, changed }: Outcome): boolean {
   return kind === 'updated' || (kind === 'not_attempted' && id !== undefined && changed.length > 0);
 }
 
-export function createChanges(): Changes {
-  const created: RowResult[] = [];
-  const updated: RowResult[] = [];
-  let [creates, updates, cleared] = [0, 0, 0];
-  return {
-    created,
-    updated,
-    get creates() {
-      return creates;
-    },
-    get updates() {
-      return updates;
-    },
-    get cleared() {
-      return cleared;
-    },
-    add(result) {
-      if (isNew(result.outcome)) {
-        creates++;
-        if (created.length < CREATED) created.push(result);
-      } else if (isUpdate(result.outcome)) {
-        updates++;
-        if (updated.length < UPDATED) updated.push(result);
-        for (const { kind } of result.diff) if (kind === 'clear') cleared++;
-      }
-    },
-  };
+/** The first rows that make a record or change one, as they pass. Counts are never capped, samples are. */
+export class Changes {
+  readonly created: RowResult[] = [];
+  readonly updated: RowResult[] = [];
+  /** Rows that create or update, also those that a run which stopped did not come to. */
+  creates = 0;
+  updates = 0;
+  /** Values that updates empty. */
+  cleared = 0;
+
+  add(result: RowResult): void {
+    if (isNew(result.outcome)) {
+      this.creates++;
+      if (this.created.length < CREATED) this.created.push(result);
+    } else if (isUpdate(result.outcome)) {
+      this.updates++;
+      if (this.updated.length < UPDATED) this.updated.push(result);
+      for (const { kind } of result.diff) if (kind === 'clear') this.cleared++;
+    }
+  }
 }
 
 /** What a field is called in the file: its heading. Undefined for fields that no column sets. */

@@ -7,14 +7,13 @@ import type { OpenSource } from '../model/source.js';
 import { visibleJson } from '../model/visible.js';
 import type { RowResult, RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
-import { type Changes, type ColumnOf, createChanges } from './changes.js';
+import { Changes, type ColumnOf } from './changes.js';
 import { reportPage } from './html.js';
 import {
-  type Comparison,
-  createComparison,
+  Comparison,
   DIFFERENCE_COLUMNS,
   differenceLine,
-  foundIn,
+  Found,
   ORPHAN_COLUMNS,
   orphanLine,
   type ReconcileInput,
@@ -40,7 +39,7 @@ import {
   type Summary,
   totalRows,
 } from './summary.js';
-import { createLosses, createTally, type Losses, type Tally } from './tally.js';
+import { Losses, Tally } from './tally.js';
 
 /** What the caller knows of a run; counts, faults and the list of reports are computed here. */
 export type SummaryHead = Omit<Summary, 'status' | 'rows' | 'references' | 'top_faults' | 'reports'> & {
@@ -131,9 +130,9 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   const reports: string[] = [];
   const warnings = [...input.summary.warnings];
   const { reconcile } = input;
-  const comparison = reconcile && createComparison(reconcile.columnOf);
-  const losses = createLosses();
-  const changes = createChanges();
+  const comparison = reconcile && new Comparison(reconcile.columnOf);
+  const losses = new Losses();
+  const changes = new Changes();
   const tally = await writeTables(dir, input, comparison, losses, changes);
   warnings.unshift(...losses.told(input.summary.dry_run));
   reports.push('results.csv');
@@ -187,10 +186,10 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   };
   if (reconcile) {
     const { writeBook } = await import('./reconcile/workbook.js');
-    await writeBook(join(dir, 'reconcile.xlsx'), summary, foundIn(store.rows, input.stopped ?? '', reconcile));
+    await writeBook(join(dir, 'reconcile.xlsx'), summary, new Found(store.rows, input.stopped ?? '', reconcile));
   }
   const columnOf = input.columnOf ?? (() => undefined);
-  const page = reportPage(summary, tally.samples, { changes, columnOf }, comparison?.samples);
+  const page = reportPage(summary, tally.samples, { changes, columnOf }, comparison);
   await writeSafely(join(dir, 'report.html'), (write) => write(page));
   await removeStale(dir, reports);
   await writeSafely(join(dir, 'summary.json'), (write) => write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`));
@@ -231,7 +230,7 @@ async function writeTables(
   losses: Losses,
   changes: Changes,
 ): Promise<Tally> {
-  const tally = createTally();
+  const tally = new Tally();
   const fill = async (ended: AddLines, faults: AddLines, plan: AddLines, differences?: AddLines) => {
     const noted = results(store.rows, stopped);
     for await (const batch of withValues?.(noted) ?? noted) {

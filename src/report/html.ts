@@ -2,7 +2,7 @@ import { delimiterName } from '../files/csv/detect.js';
 import { LOST_UNSEEN, TEXTS_CUT } from '../model/change.js';
 import { ISSUE_CODES, type Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../model/outcome.js';
-import { type Changes, type ColumnOf, createChanges, firstCreates, firstUpdates } from './changes.js';
+import { Changes, type ColumnOf, firstCreates, firstUpdates } from './changes.js';
 import {
   foreign,
   html,
@@ -41,7 +41,7 @@ export interface ShownChanges {
   readonly columnOf: ColumnOf;
 }
 
-const NO_CHANGES: ShownChanges = { changes: createChanges(), columnOf: () => undefined };
+const NO_CHANGES: ShownChanges = { changes: new Changes(), columnOf: () => undefined };
 
 /**
  * report.html: the run for somebody who knows the spreadsheet and not the program. One page that carries its style and

@@ -3,10 +3,10 @@ import { type DiffText, LOST_UNSEEN } from '../../src/model/change.js';
 import { fault } from '../../src/model/issue.js';
 import { noOutcomes, OUTCOMES, type Outcome, type OutcomeCounts } from '../../src/model/outcome.js';
 import { AFTER_BRAKE } from '../../src/pipeline/plan/brakes.js';
-import { createChanges } from '../../src/report/changes.js';
+import { Changes } from '../../src/report/changes.js';
 import { reportPage } from '../../src/report/html.js';
 import type { Summary } from '../../src/report/summary.js';
-import { createTally } from '../../src/report/tally.js';
+import { Tally } from '../../src/report/tally.js';
 import type { RowResult } from '../../src/store/run-store.js';
 import { facts, head } from './reconcile-sample.js';
 import { outcome } from './sample.js';
@@ -35,8 +35,8 @@ function summary(counts: Partial<OutcomeCounts>, more: Partial<Summary> = {}): S
 }
 
 function pageOf(of: Summary, results: Iterable<RowResult>): string {
-  const changes = createChanges();
-  const tally = createTally();
+  const changes = new Changes();
+  const tally = new Tally();
   for (const result of results) {
     changes.add(result);
     tally.add(result.outcome);

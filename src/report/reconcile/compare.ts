@@ -125,34 +125,15 @@ function shown(value: string): string {
   return value === '' ? '(none)' : value;
 }
 
-/** What the page shows of the records, gathered as they pass. */
-export interface ReconcileSamples {
-  readonly differences: readonly Difference[];
-  readonly orphans: readonly OrphanLine[];
-}
-
-/** What is counted and kept of a reconciliation's rows and orphans as they pass; counts are never capped, samples are. */
-export interface Comparison {
-  readonly compared: Compared;
-  readonly samples: ReconcileSamples;
-  /** Counts a row and returns its differences. */
-  add(result: RowResult): readonly Difference[];
-  addOrphan(orphan: OrphanLine): void;
-  /**
-   * Called when all rows have passed: rows that differed when they were planned and whose differences are in no journal,
-   * because the run stopped before them, count as not put right.
-   */
-  settle(planned: ReconcileFacts['differences']): void;
-}
-
 const DIFFERENCES = 60;
 const ORPHANS = 30;
 
 /** What a person wants to see first. */
 const ORDER: readonly OrphanLine['state'][] = ['held', 'act', 'wait', 'report', 'done'];
 
-export function createComparison(columnOf: ReconcileInput['columnOf']): Comparison {
-  const compared = {
+/** What is counted and kept of a reconciliation's rows and orphans as they pass; counts are never capped, samples are. */
+export class Comparison {
+  readonly compared = {
     agree: 0,
     differ: 0,
     put_right: 0,
@@ -160,77 +141,87 @@ export function createComparison(columnOf: ReconcileInput['columnOf']): Comparis
     not_put_right: 0,
     orphans_acted: 0,
     orphans_for_person: 0,
-  };
-  const differences: Difference[] = [];
-  const orphans = new Map<OrphanLine['state'], OrphanLine[]>();
-  return {
-    compared,
-    samples: {
-      differences,
-      get orphans() {
-        return ORDER.flatMap((state) => orphans.get(state) ?? []).slice(0, ORPHANS);
-      },
-    },
-    add(result) {
-      const { kind } = result.outcome;
-      const found = differencesOf(result, columnOf);
-      if (found.length === 0) {
-        if (kind === 'unchanged') compared.agree++;
-        return found;
-      }
-      compared.differ++;
-      if (kind === 'updated') compared.put_right++;
-      else if (kind === 'unchanged') compared.left_to_service++;
-      else compared.not_put_right++;
-      for (const one of found) if (differences.length < DIFFERENCES) differences.push(one);
+  } satisfies Compared;
+  /** The first of them, for the page. */
+  readonly differences: Difference[] = [];
+  readonly #orphans = new Map<OrphanLine['state'], OrphanLine[]>();
+
+  constructor(private readonly columnOf: ReconcileInput['columnOf']) {}
+
+  get orphans(): readonly OrphanLine[] {
+    return ORDER.flatMap((state) => this.#orphans.get(state) ?? []).slice(0, ORPHANS);
+  }
+
+  /** Counts a row and returns its differences. */
+  add(result: RowResult): readonly Difference[] {
+    const { compared, differences } = this;
+    const { kind } = result.outcome;
+    const found = differencesOf(result, this.columnOf);
+    if (found.length === 0) {
+      if (kind === 'unchanged') compared.agree++;
       return found;
-    },
-    addOrphan(orphan) {
-      const { outcome } = orphan;
-      if (outcome === 'updated' || outcome === 'unchanged') compared.orphans_acted++;
-      if (outcome && outcome !== 'not_attempted' && !GOOD_OUTCOMES.has(outcome)) compared.orphans_for_person++;
-      const of = orphans.get(orphan.state);
-      if (!of) orphans.set(orphan.state, [orphan]);
-      else if (of.length < ORPHANS) of.push(orphan);
-    },
-    settle({ rows }) {
-      const missing = rows - compared.differ;
-      if (missing <= 0) return;
-      compared.differ += missing;
-      compared.not_put_right += missing;
-    },
-  };
+    }
+    compared.differ++;
+    if (kind === 'updated') compared.put_right++;
+    else if (kind === 'unchanged') compared.left_to_service++;
+    else compared.not_put_right++;
+    for (const one of found) if (differences.length < DIFFERENCES) differences.push(one);
+    return found;
+  }
+
+  addOrphan(orphan: OrphanLine): void {
+    const { outcome } = orphan;
+    if (outcome === 'updated' || outcome === 'unchanged') this.compared.orphans_acted++;
+    if (outcome && outcome !== 'not_attempted' && !GOOD_OUTCOMES.has(outcome)) this.compared.orphans_for_person++;
+    const of = this.#orphans.get(orphan.state) ?? [];
+    this.#orphans.set(orphan.state, of);
+    if (of.length < ORPHANS) of.push(orphan);
+  }
+
+  /**
+   * Called when all rows have passed: rows that differed when they were planned and whose differences are in no journal,
+   * because the run stopped before them, count as not put right.
+   */
+  settle({ rows }: ReconcileFacts['differences']): void {
+    const missing = Math.max(rows - this.compared.differ, 0);
+    this.compared.differ += missing;
+    this.compared.not_put_right += missing;
+  }
 }
+
+/** What the page shows of it. */
+export type ReconcileSamples = Pick<Comparison, 'differences' | 'orphans'>;
 
 /** What a reconciliation found out, to be read as often as there are reports of it. Nothing of it is held in memory. */
-export interface Found {
-  differences(): AsyncIterable<readonly Difference[]>;
-  /** Rows without a record of theirs, which were created or would be. */
-  created(): AsyncIterable<readonly Outcome[]>;
-  /** Rows that ended in one of the outcomes, in input order. */
-  outcomes(wanted: (kind: OutcomeKind) => boolean): AsyncIterable<readonly Outcome[]>;
-  orphans(): AsyncIterable<readonly OrphanLine[]>;
-}
+export class Found {
+  constructor(
+    private readonly rows: RowStore,
+    private readonly stopped: string,
+    private readonly input: ReconcileInput,
+  ) {}
 
-export function foundIn(rows: RowStore, stopped: string, input: ReconcileInput): Found {
-  const outcomes = async function* (kinds: readonly OutcomeKind[]): AsyncGenerator<readonly Outcome[]> {
+  async *differences(): AsyncGenerator<readonly Difference[]> {
+    for (const batch of results(this.rows, this.stopped, `result not like '%"diff":[]}'`))
+      yield batch.flatMap((result) => differencesOf(result, this.input.columnOf));
+  }
+
+  /** Rows without a record of theirs, which were created or would be. */
+  async *created(): AsyncGenerator<readonly Outcome[]> {
+    for await (const batch of this.outcomes(['created', 'not_attempted'])) yield batch.filter(isNew);
+  }
+
+  /** Rows that ended in one of the outcomes, in input order. */
+  async *outcomes(kinds: readonly OutcomeKind[]): AsyncGenerator<readonly Outcome[]> {
     // What stands without an outcome is told as one of a run that stopped.
     const where = `kind is null or kind in (${kinds.map((kind) => `'${kind}'`).join(', ')})`;
-    for (const batch of results(rows, stopped, where)) {
+    for (const batch of results(this.rows, this.stopped, where)) {
       yield batch.map(({ outcome }) => outcome).filter(({ kind }) => kinds.includes(kind));
     }
-  };
-  return {
-    async *differences() {
-      for (const batch of results(rows, stopped, `result not like '%"diff":[]}'`))
-        yield batch.flatMap((result) => differencesOf(result, input.columnOf));
-    },
-    async *created() {
-      for await (const batch of outcomes(['created', 'not_attempted'])) yield batch.filter(isNew);
-    },
-    outcomes: (wanted) => outcomes(OUTCOMES.filter(wanted)),
-    orphans: () => input.orphans(),
-  };
+  }
+
+  orphans(): AsyncIterable<readonly OrphanLine[]> {
+    return this.input.orphans();
+  }
 }
 
 /** A run as the job's history has it. `differences`: rows that differ. `facts`: undefined where the run did not come so far. */

@@ -60,8 +60,11 @@ export function differencesByField({ differences }: Facts, columnOf: ReconcileIn
 }
 
 /** The first differences, old → new. */
-export function firstDifferences({ dry_run: dry }: Summary, facts: Facts, samples: ReconcileSamples): Markup | false {
-  const shown = samples.differences;
+export function firstDifferences(
+  { dry_run: dry }: Summary,
+  facts: Facts,
+  { differences: shown }: ReconcileSamples,
+): Markup | false {
   if (shown.length === 0) return false;
   const rest = Math.max(facts.differences.fields - shown.length, 0);
   return section(

@@ -3,7 +3,7 @@ import { openBook } from '../../files/workbook/book.js';
 import { type Page, type PageLine, writePage } from '../../files/workbook/page.js';
 import { LOOKS, type Look } from '../../files/workbook/styles.js';
 import { type BookColumn, type BookTable, type MarkedRow, writeTable } from '../../files/workbook/table.js';
-import { GOOD_OUTCOMES, type Outcome } from '../../model/outcome.js';
+import { GOOD_OUTCOMES, OUTCOMES, type Outcome } from '../../model/outcome.js';
 import type { OrphanLine } from '../../model/reconcile.js';
 import { faultsOf, outcomeSentence, sentence } from '../report-lines.js';
 import { count, duration, fileName, requestsText, type Summary, when } from '../summary.js';
@@ -74,13 +74,10 @@ export async function writeBook(path: string, summary: Summary, found: Found): P
     {
       name: SHEETS.ambiguous,
       columns: [ROW, KEY, ...texts('Why')],
-      rows: mapped(
-        found.outcomes((kind) => kind === 'ambiguous'),
-        (outcome) => {
-          const why = faultsOf(outcome).map(sentence).join('; ') || outcomeSentence(outcome, 'reconcile');
-          return [[...headOf(outcome), why]];
-        },
-      ),
+      rows: mapped(found.outcomes(['ambiguous']), (outcome) => {
+        const why = faultsOf(outcome).map(sentence).join('; ') || outcomeSentence(outcome, 'reconcile');
+        return [[...headOf(outcome), why]];
+      }),
       empty: 'Nothing is ambiguous: no key of the file belongs to several records.',
     },
     {
@@ -88,7 +85,7 @@ export async function writeBook(path: string, summary: Summary, found: Found): P
       columns: [ROW, KEY, ID, ...texts('Outcome', 'Column', 'Value', 'Code', 'What is wrong, and what to do')],
       // Ambiguous rows have a sheet of their own.
       rows: mapped(
-        found.outcomes((kind) => !GOOD_OUTCOMES.has(kind) && kind !== 'ambiguous'),
+        found.outcomes(OUTCOMES.filter((kind) => !GOOD_OUTCOMES.has(kind) && kind !== 'ambiguous')),
         (outcome) => faultRows(outcome, dry),
       ),
       empty: 'No row needs a person.',
