@@ -1,6 +1,6 @@
 import { OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
 import { picture, shorten } from '../model/visible.js';
-import { count, counted, type RunKind } from './summary.js';
+import { count, type RunKind } from './summary.js';
 import { outcomeWords } from './words.js';
 
 /** What report.html is made of: safe text, the chart of outcomes, the style. */
@@ -96,68 +96,23 @@ function visible(text: string): string {
   return text.replace(/[^\P{Cc}\t\n]/gu, picture);
 }
 
-const WIDTH = 1000;
-const BAR = 26;
-/** Upper edge of the bar. */
-const TOP = 22;
-const GAP = 2;
 /** Fifteen rows in a million are still seen. */
-const LEAST = 4;
+const LEAST = 0.004;
 
-interface Segment {
-  readonly kind: OutcomeKind;
-  readonly rows: number;
-  readonly x: number;
-  readonly width: number;
-}
-
-/** All rows as one bar. */
+/** All rows as one bar; the table below it names the colours. */
 export function outcomeChart(counts: Readonly<OutcomeCounts>, dryRun: boolean, run: RunKind = 'import'): Markup {
-  const parts = segments(counts);
-  const all = counted(
-    parts.reduce((total, { rows }) => total + rows, 0),
-    run === 'undo' ? 'record' : 'row',
-  );
-  const words = (part: Segment) => `${count(part.rows)} ${outcomeWords(part.kind, dryRun, run).label.toLowerCase()}`;
-  const label = `${run === 'undo' ? 'Records' : 'Rows'} by outcome: ${parts.map(words).join(', ')}.`;
-  return html`<svg class="chart" viewBox="0 0 ${WIDTH} 68" role="img" aria-label="${label}"><text x="0" y="13" class="soft">${all}</text>${bars(parts, words)}</svg>`;
-}
-
-function segments(counts: Readonly<OutcomeCounts>): Segment[] {
   const present = OUTCOMES.filter((kind) => counts[kind] > 0);
   const total = present.reduce((all, kind) => all + counts[kind], 0);
-  const room = WIDTH - GAP * (present.length - 1);
-  const wanted = present.map((kind) => Math.max(LEAST, (counts[kind] / total) * room));
-  // What the smallest were given beyond their share is taken from the large ones.
-  const large = wanted.reduce((all, width) => (width > LEAST ? all + width : all), 0);
-  const small = wanted.reduce((all, width) => (width > LEAST ? all : all + width), 0);
-  const scale = large > 0 ? (room - small) / large : 1;
+  const words = (kind: OutcomeKind) => `${count(counts[kind])} ${outcomeWords(kind, dryRun, run).label.toLowerCase()}`;
+  const label = `${run === 'undo' ? 'Records' : 'Rows'} by outcome: ${present.map(words).join(', ')}.`;
   let x = 0;
-  return present.map((kind, at) => {
-    const width = (wanted[at] ?? 0) > LEAST ? (wanted[at] ?? 0) * scale : LEAST;
-    const part = { kind, rows: counts[kind], x: round(x), width: round(width) };
-    x += width + GAP;
-    return part;
+  const bars = present.map((kind) => {
+    const width = Math.max(LEAST, counts[kind] / total);
+    const bar = html`<rect x="${x}" width="${width}" height="1" fill="var(--${kind})"><title>${words(kind)}</title></rect>`;
+    x += width;
+    return bar;
   });
-}
-
-function round(n: number): number {
-  return Math.round(n * 10) / 10;
-}
-
-/** Labels stand under the segments that have room for them; the table below the chart names all. */
-function bars(parts: readonly Segment[], words: (part: Segment) => string): Markup[] {
-  let free = 0;
-  return parts.map((part) => {
-    const text = words(part);
-    const estimate = text.length * 7.9;
-    const x = Math.min(Math.max(part.x, free), WIDTH - estimate);
-    const fits = x >= free && Math.abs(x - part.x) < 8 + part.width / 2 && part.width >= Math.min(estimate, 50);
-    if (fits) free = x + estimate + 14;
-    return html`<rect x="${part.x}" y="${TOP}" width="${part.width}" height="${BAR}" rx="3" fill="${`var(--${part.kind})`}"><title>${text}</title></rect>${
-      fits && html`<text x="${round(x)}" y="${TOP + BAR + 17}">${text}</text>`
-    }`;
-  });
+  return html`<svg class="chart" viewBox="0 0 ${x} 1" preserveAspectRatio="none" role="img" aria-label="${label}">${bars}</svg>`;
 }
 
 /** The page's style: no font, image or script from elsewhere; follows the reader's light or dark setting; prints on A4. */
@@ -199,9 +154,8 @@ td:last-child,th:last-child{padding-right:0}
 code{font:12.5px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;color:var(--soft);overflow-wrap:anywhere}
 .value{display:inline-block;max-width:100%;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;background:var(--rule);border-radius:4px;padding:1px 5px;white-space:pre-wrap;overflow-wrap:anywhere}
 .dot{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:8px}
-.chart{display:block;overflow:visible;width:100%;height:auto;margin:2px 0 14px}
-.chart text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,Arial,"Liberation Sans",sans-serif;fill:var(--ink)}
-.chart text.soft{fill:var(--soft)}
+.chart{display:block;width:100%;height:26px;margin:2px 0 14px}
+.chart rect{stroke:var(--card);stroke-width:2;vector-effect:non-scaling-stroke}
 .next{box-shadow:inset 5px 0 0 var(--warn)}
 .next.good{box-shadow:inset 5px 0 0 var(--good)}
 .next ol{margin:6px 0 0;padding-left:22px}.next li{margin:5px 0}
@@ -229,7 +183,7 @@ table.plain th{white-space:nowrap;width:150px;color:var(--soft)}table.plain td,t
 section .banner{margin:0 0 12px;font-weight:500}
 ul.plain{margin:6px 0 0;padding-left:20px}ul.plain li{margin:4px 0}
 footer{color:var(--soft);font-size:13px;padding:20px 2px 8px;line-height:1.7;overflow-wrap:anywhere}
-@media (max-width:640px){main{padding:20px 14px}h1{font-size:24px}section{padding:16px 14px}.wide,.chart text{display:none}tbody th{white-space:normal}.scroll table{min-width:640px}.scroll .flow{min-width:0}.flow .w-row{width:40px}.w-count{width:auto}td{overflow-wrap:break-word}
+@media (max-width:640px){main{padding:20px 14px}h1{font-size:24px}section{padding:16px 14px}.wide{display:none}tbody th{white-space:normal}.scroll table{min-width:640px}.scroll .flow{min-width:0}.flow .w-row{width:40px}.w-count{width:auto}td{overflow-wrap:break-word}
 .scroll .stack{min-width:0}.stack thead,.stack .bar{display:none}.stack tbody,.stack tr{display:block}.stack tr{padding:8px 0;border-bottom:1px solid var(--rule)}.stack tr:last-child{border:0}
 .stack tbody th,.stack td{display:inline;padding:0 10px 0 0;border:0}.stack tbody th::before{content:"Row "}.stack td:last-child{display:block;padding:3px 0 0}}
 @page{margin:14mm}

@@ -191,9 +191,7 @@ function outcomes(summary: Summary): Markup | false {
   const things = undo ? 'Records' : 'Rows';
   return section(
     `What became of the ${things.toLowerCase()}`,
-    undo
-      ? 'Every record that the run wrote has exactly one outcome.'
-      : 'Every row of the file has exactly one outcome.',
+    `${counted(rows.total, undo ? 'record' : 'row')}; each has exactly one outcome.`,
     outcomeChart(rows, dry, summary.kind),
     table(
       { Outcome: '', [things]: 'num w-count', Share: 'num w-count wide', 'What it means': '' },

@@ -87,7 +87,7 @@ test('the page of an undo speaks of records that were put back', () => {
     'Puts back run 20260330T020001000Z-1a2b',
     'Some records need a person',
     'What became of the records',
-    'Every record that the run wrote has exactly one outcome.',
+    'each has exactly one outcome.',
     'Put back updated 12 85.7% The record has its earlier values again; one that the run created is retired.',
     'Changed since: 1 record',
     'Look at the record that needs a person',
