@@ -97,7 +97,7 @@ function visible(text: string): string {
 }
 
 /** Fifteen rows in a million are still seen. */
-const LEAST = 0.004;
+const LEAST = 0.006;
 
 /** All rows as one bar; the table below it names the colours. */
 export function outcomeChart(counts: Readonly<OutcomeCounts>, dryRun: boolean, run: RunKind = 'import'): Markup {

@@ -11,13 +11,10 @@ const field = fieldsOf('4.4');
 
 const PROVISION = ['none', 'oem', 'oem_extended', 'third_party'];
 const PROVISION_SYNONYMS = {
-  manufacturer: 'oem',
-  originalmanufacturer: 'oem',
-  oemext: 'oem_extended',
-  extendedoem: 'oem_extended',
-  '3rdparty': 'third_party',
-  thirdpartyprovider: 'third_party',
-  no: 'none',
+  oem: 'manufacturer; original manufacturer',
+  oem_extended: 'oem ext; extended oem',
+  third_party: '3rd party; third party provider',
+  none: 'no',
 } as const;
 
 const CREATE_ONLY = 'Can be set on create only.';
@@ -120,10 +117,8 @@ const fields: readonly FieldSpec[] = [
     'warranty_status',
     'Warranty status',
     choice(['none', 'out_of_warranty', 'within_warranty'], {
-      inwarranty: 'within_warranty',
-      underwarranty: 'within_warranty',
-      outofwarrantee: 'out_of_warranty',
-      warrantyexpired: 'out_of_warranty',
+      within_warranty: 'in warranty; under warranty',
+      out_of_warranty: 'out of warrantee; warranty expired',
     }),
     'rcu',
   ),
@@ -136,10 +131,9 @@ const fields: readonly FieldSpec[] = [
       read: PROVISION,
       synonyms: {
         ...PROVISION_SYNONYMS,
-        advancedreplacement: 'advanced_replacement_warranty',
-        standardmanufacturer: 'standard_manufacturer_warranty',
-        goldlevel: 'gold_level_support',
-        goldsupport: 'gold_level_support',
+        advanced_replacement_warranty: 'advanced replacement',
+        standard_manufacturer_warranty: 'standard manufacturer',
+        gold_level_support: 'gold level; gold support',
       },
     },
     'rcu',
@@ -160,9 +154,8 @@ const fields: readonly FieldSpec[] = [
     'support_status',
     'Support status',
     choice(['none', 'out_of_support', 'within_support'], {
-      insupport: 'within_support',
-      undersupport: 'within_support',
-      supportexpired: 'out_of_support',
+      within_support: 'in support; under support',
+      out_of_support: 'support expired',
     }),
     'rcu',
   ),
@@ -184,15 +177,9 @@ const fields: readonly FieldSpec[] = [
     'depreciation_schedule',
     'Depreciation schedule',
     choice(['other', '3_year_33_percent', '5_year_20_percent', '10_year_10_percent'], {
-      '3year': '3_year_33_percent',
-      '3years': '3_year_33_percent',
-      '3years33percent': '3_year_33_percent',
-      '5year': '5_year_20_percent',
-      '5years': '5_year_20_percent',
-      '5years20percent': '5_year_20_percent',
-      '10year': '10_year_10_percent',
-      '10years': '10_year_10_percent',
-      '10years10percent': '10_year_10_percent',
+      '3_year_33_percent': '3 year; 3 years; 3 years 33 percent',
+      '5_year_20_percent': '5 year; 5 years; 5 years 20 percent',
+      '10_year_10_percent': '10 year; 10 years; 10 years 10 percent',
     }),
     'rcu',
   ),

@@ -39,7 +39,7 @@ export type FieldType =
       readonly read?: readonly string[];
       /** What an update accepts, where it differs from `values`. */
       readonly update?: readonly string[];
-      /** Further spellings users write → value; compared without case, blanks, `_`, `-`. */
+      /** Value → further spellings that users write, parted by semicolons; compared without case, blanks, `_`, `-`. */
       readonly synonyms?: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'reference'; readonly to: ReferenceTarget }

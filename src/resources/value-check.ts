@@ -199,7 +199,8 @@ export function enumValue(type: EnumType, text: string): string | undefined {
 
 const wordsOf = remembered((type: EnumType): ReadonlyMap<string, string> => {
   const index = new Map<string, string>();
-  for (const [word, value] of Object.entries(type.synonyms ?? {})) index.set(folded(word), value);
+  for (const [value, words] of Object.entries(type.synonyms ?? {}))
+    for (const word of words.split('; ')) index.set(folded(word), value);
   for (const value of [...(type.update ?? []), ...(type.read ?? []), ...type.values]) index.set(folded(value), value);
   return index;
 });
