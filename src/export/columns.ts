@@ -3,7 +3,7 @@ import { isEmpty, isRef, type Value } from '../model/value.js';
 import { readDate } from '../resources/calendar.js';
 import { countryByCode } from '../resources/countries.js';
 import { ruleText, typeName } from '../resources/describe.js';
-import { stepsOf, valueAt, valueAtSteps } from '../resources/path.js';
+import { stepsOf, valueAt } from '../resources/path.js';
 import { type ReadOnlyField, type ReadOnlySpec, readOnlySpec, resourceSpec } from '../resources/registry.js';
 import type { FieldSpec, FieldType, Lexicon, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import {
@@ -222,7 +222,7 @@ function valueFinder(paths: readonly string[]): Finder {
   const places = paths.map(stepsOf);
   return (json) => {
     for (const steps of places) {
-      const raw = valueAtSteps(json, steps);
+      const raw = valueAt(json, steps);
       if (!isNothing(raw)) return raw;
     }
     return undefined;
@@ -230,7 +230,7 @@ function valueFinder(paths: readonly string[]): Finder {
 }
 
 /** Whole numbers that name something. */
-const IDS = ['company_id', 'public_license_id', 'issuer'];
+const IDS = ['id', 'license_id', 'company_id', 'public_license_id', 'issuer'];
 
 /** A time of day: what is more than a date stays as it is. */
 const TIME = /\d:\d/;
@@ -247,7 +247,7 @@ function readOnlyColumns(spec: ReadOnlySpec, lexicon: Lexicon): readonly ExportC
     return [
       {
         heading: name,
-        kind: readOnlyKind(field, spec),
+        kind: readOnlyKind(field),
         source: { kind: 'path' as const, path: name },
         ...(field.values && !field.open ? { choices: field.values } : {}),
         text: ({ json }) => show(valueAt(json, name)),
@@ -256,10 +256,10 @@ function readOnlyColumns(spec: ReadOnlySpec, lexicon: Lexicon): readonly ExportC
   });
 }
 
-function readOnlyKind({ name, kind }: ReadOnlyField, spec: ReadOnlySpec): TableKind {
+function readOnlyKind({ name, kind }: ReadOnlyField): TableKind {
   switch (kind) {
     case 'integer':
-      return name === spec.idField || IDS.includes(name) ? 'id' : 'integer';
+      return IDS.includes(name) ? 'id' : 'integer';
     case 'boolean':
       return 'boolean';
     case 'date text':

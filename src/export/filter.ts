@@ -180,7 +180,7 @@ function referenceParts(columns: readonly ExportColumn[], to: ReferenceTarget): 
 
 /** The service's own parameter names, and the fields they filter by: interface, sections 4.1 and 4.4. */
 function parametersOf({ resource }: Pick<Naming, 'resource'>): ReadonlyMap<string, string> {
-  const { filters } = isWritable(resource) ? resourceSpec(resource) : readOnlySpec(resource);
+  const { filters = {} } = isWritable(resource) ? resourceSpec(resource) : readOnlySpec(resource);
   return new Map(Object.entries(filters).map(([field, parameter]) => [parameter, field]));
 }
 

@@ -71,7 +71,7 @@ function isName(target: ReferenceTarget, name: string): boolean {
 function convert(to: ReferenceTarget, cell: string) {
   let converter = converters.get(to);
   if (!converter) {
-    const field = { name: to, label: to, type: { kind: 'reference', to }, section: '2' } as const;
+    const field = { name: to, label: to, type: { kind: 'reference', to } } as const;
     converter = makeConverter(field, { decimal: { sign: '.', why: '' }, format: 'csv' });
     converters.set(to, converter);
   }

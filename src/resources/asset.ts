@@ -1,13 +1,10 @@
 import type { FieldSpec, ResourceSpec } from './spec.js';
-import { choice, country, date, email, fieldsOf, id, money, reference, text } from './spec.js';
+import { choice, country, date, email, field, id, money, reference, text } from './spec.js';
 
 /**
  * Asset: interface sections 2.5 (reads, lengths) and 4.4 (bodies).
  * Where the two spell a field differently, the description carries each spelling in its own path.
  */
-
-const read = fieldsOf('2.5');
-const field = fieldsOf('4.4');
 
 const PROVISION = ['none', 'oem', 'oem_extended', 'third_party'];
 const PROVISION_SYNONYMS = {
@@ -21,7 +18,7 @@ const CREATE_ONLY = 'Can be set on create only.';
 const UNSEEN = 'Reads never show it.';
 
 const fields: readonly FieldSpec[] = [
-  read('id', 'Id', id, 'r', { derived: true, note: 'Given by the service; may be the match key.' }),
+  field('id', 'Id', id, 'r', { derived: true, note: 'Given by the service; may be the match key.' }),
 
   field('name', 'Name', text(50), 'rcu', { aliases: ['asset_name'], required: true }),
   field('manufacturer', 'Manufacturer', text(50), 'rcu', { aliases: ['manufacturer_name'] }),
@@ -76,13 +73,13 @@ const fields: readonly FieldSpec[] = [
     aliases: ['asset_owner.name', 'owner'],
     note: 'By name, e-mail address or id.',
   }),
-  read('asset_owner.email', 'Owner: e-mail', text(), 'r', { derived: true }),
-  read('asset_owner.phone_number', 'Owner: phone', text(), 'r', { derived: true }),
+  field('asset_owner.email', 'Owner: e-mail', text(), 'r', { derived: true }),
+  field('asset_owner.phone_number', 'Owner: phone', text(), 'r', { derived: true }),
   field('business_unit', 'Business unit', reference('business-unit'), 'rcu', { aliases: ['business_unit.name'] }),
   field('attached_supplier', 'Supplier', reference('supplier'), 'rcu', {
     aliases: ['attached_supplier.name', 'supplier'],
   }),
-  read('supplier_name', 'Supplier name', text(), 'r', { derived: true }),
+  field('supplier_name', 'Supplier name', text(), 'r', { derived: true }),
   field('customer', 'Customer', reference('customer'), 'rcu', { aliases: ['customer.name'] }),
   field('usage_status', 'Usage status', reference('usage-status'), 'r', {
     aliases: ['asset_usage_status', 'usage_status.name'],
@@ -96,7 +93,7 @@ const fields: readonly FieldSpec[] = [
   field('address', 'Address', text(50), 'rcu'),
   field('city', 'City', text(50), 'rcu'),
   field('country', 'Country', country, 'rcu'),
-  read('region', 'Region', text(), 'r', { derived: true }),
+  field('region', 'Region', text(), 'r', { derived: true }),
   field('state_province', 'State or province', text(50), 'rc', { aliases: ['state', 'province'], note: CREATE_ONLY }),
   field('zip_code', 'ZIP code', text(50), 'rcu', { aliases: ['zip', 'postal_code', 'postcode', 'zip_postal_code'] }),
   field('location_description', 'Location description', text(1000), 'rcu'),
@@ -202,7 +199,7 @@ const fields: readonly FieldSpec[] = [
   field('sales_manager_name', 'Sales manager', text(50), 'rcu'),
   field('sales_manager_email', 'Sales manager e-mail', email(50), 'rcu'),
   field('additional_sales_email', 'Additional sales e-mail', email(50), 'rcu'),
-  read('alert', 'Alert', text(), 'r', { derived: true }),
+  field('alert', 'Alert', text(), 'r', { derived: true }),
 ];
 
 export const asset: ResourceSpec = {

@@ -15,20 +15,10 @@ export function calendarDate(year: number, month: number, day: number): string |
   return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
 }
 
-/** Whether the text is a date that exists, in the form `yyyy-MM-dd`. Asked for every date of every row, so digit by digit. */
+/** Whether the text is a date that exists, in the form `yyyy-MM-dd`. */
 export function isCalendarDate(text: string): boolean {
-  if (text.length !== 10 || text[4] !== '-' || text[7] !== '-') return false;
-  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
-  const month = twoDigits(text, 5);
-  const day = twoDigits(text, 8);
-  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && (day <= 28 || day <= daysInMonth(year, month));
-}
-
-/** NaN where they are none: it compares as no number at all. */
-function twoDigits(text: string, at: number): number {
-  const tens = text.charCodeAt(at) - 0x30;
-  const ones = text.charCodeAt(at + 1) - 0x30;
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
+  return day !== undefined && calendarDate(Number(year), Number(month), Number(day)) !== undefined;
 }
 
 /** Days from one calendar date to another; both must be `yyyy-MM-dd`. */

@@ -7,7 +7,7 @@ import {
   country,
   date,
   type FieldSpec,
-  fieldsOf,
+  field,
   id,
   money,
   type ResourceSpec,
@@ -18,13 +18,10 @@ import {
 
 /** Contract: interface sections 2.2 (reads), 4.3 (bodies and rules 1–7), 3 (status). */
 
-const read = fieldsOf('2.2');
-const field = fieldsOf('4.3');
-
 const STATUS = ['active', 'archived', 'cancelled', 'draft', 'expired', 'suspended', 'terminated'];
 
 const fields: readonly FieldSpec[] = [
-  read('id', 'Id', id, 'r', { derived: true, note: 'Given by the service; may be the match key.' }),
+  field('id', 'Id', id, 'r', { derived: true, note: 'Given by the service; may be the match key.' }),
   field(
     'contract_type',
     'Contract type',
@@ -79,9 +76,9 @@ const fields: readonly FieldSpec[] = [
   }),
   field('description', 'Description', text(1000), 'rcu'),
   field('business_unit', 'Business unit', reference('business-unit'), 'rcu', { aliases: ['business_unit.name'] }),
-  read('business_unit.contact_name', 'Business unit: contact', text(), 'r', { derived: true }),
-  read('business_unit.contact_email', 'Business unit: e-mail', text(), 'r', { derived: true }),
-  read('business_unit.contact_phone_number', 'Business unit: phone', text(), 'r', { derived: true }),
+  field('business_unit.contact_name', 'Business unit: contact', text(), 'r', { derived: true }),
+  field('business_unit.contact_email', 'Business unit: e-mail', text(), 'r', { derived: true }),
+  field('business_unit.contact_phone_number', 'Business unit: phone', text(), 'r', { derived: true }),
   field('contract_start_date', 'Start date', date, 'rcu', {
     aliases: ['start_date'],
     required: true,
@@ -137,8 +134,8 @@ const fields: readonly FieldSpec[] = [
   ),
   field('expenditure_type.capex_actual', 'Capex', money, 'rcu', { aliases: ['capex_actual'] }),
   field('expenditure_type.opex_actual', 'Opex', money, 'rcu', { aliases: ['opex_actual'] }),
-  read('expenditure_type.capex_percent', 'Capex percent', { kind: 'decimal' }, 'r', { derived: true }),
-  read('expenditure_type.opex_percent', 'Opex percent', { kind: 'decimal' }, 'r', { derived: true }),
+  field('expenditure_type.capex_percent', 'Capex percent', { kind: 'decimal' }, 'r', { derived: true }),
+  field('expenditure_type.opex_percent', 'Opex percent', { kind: 'decimal' }, 'r', { derived: true }),
   field(
     'payment_terms',
     'Payment terms',
@@ -160,12 +157,12 @@ const fields: readonly FieldSpec[] = [
     'rcu',
   ),
   field('financial_notes', 'Financial notes', text(1000), 'rcu'),
-  read('alert.is_active', 'Alert: active', yesNo, 'r', { note: 'Reads only; no body carries the alert.' }),
-  read('alert.alert_days_before', 'Alert: days before', { kind: 'integer' }, 'r'),
-  read('alert.type', 'Alert: type', choice(['end_date', 'notice_date']), 'r'),
-  read('alert.email_message', 'Alert: message', text(), 'r'),
-  read('alert.email_list', 'Alert: e-mail addresses', { kind: 'texts' }, 'r'),
-  read('modified_date', 'Modified', text(), 'r', { derived: true }),
+  field('alert.is_active', 'Alert: active', yesNo, 'r', { note: 'Reads only; no body carries the alert.' }),
+  field('alert.alert_days_before', 'Alert: days before', { kind: 'integer' }, 'r'),
+  field('alert.type', 'Alert: type', choice(['end_date', 'notice_date']), 'r'),
+  field('alert.email_message', 'Alert: message', text(), 'r'),
+  field('alert.email_list', 'Alert: e-mail addresses', { kind: 'texts' }, 'r'),
+  field('modified_date', 'Modified', text(), 'r', { derived: true }),
   field('approver', 'Approver', text(50), 'rc', { note: 'Can be set on create only.' }),
   field('signer', 'Signer', text(50), 'rc', { note: 'Can be set on create only.' }),
   field('signed_date', 'Signed', text(50), 'rc', { note: 'Text of up to 50 characters; can be set on create only.' }),

@@ -20,21 +20,12 @@ const DATA_TYPES = ['date', 'money', 'number', 'text', 'attachment'] as const;
 
 const NUMBER_LIMIT = 999_999_999_999_999;
 
-/** A custom field template as the service sends it; undefined where it has no id. */
+/** A custom field template or custom form as the service sends it; undefined where it has no id. */
 export function parseTemplate(json: unknown): CustomTemplate | undefined {
-  return parse(json, ['name']);
-}
-
-/** A custom form template as the service sends it; undefined where it has no id. */
-export function parseForm(json: unknown): CustomTemplate | undefined {
-  return parse(json, ['name', 'form_title']);
-}
-
-function parse(json: unknown, titles: readonly string[]): CustomTemplate | undefined {
   if (!isObject(json)) return undefined;
   const id = recordId(json['id']);
   if (id === undefined) return undefined;
-  const title = titles.map((key) => json[key]).find((text) => typeof text === 'string' && text !== '');
+  const title = [json['name'], json['form_title']].find((text) => typeof text === 'string' && text !== '');
   const listed = Array.isArray(json['fields']) ? json['fields'].filter(isObject) : [];
   return {
     id,
@@ -148,7 +139,6 @@ export function customFieldSpec(spec: ResourceSpec, template: CustomTemplate, fi
     name: templateFieldName(template.id, field.id),
     label: `${template.name}: ${field.name}`,
     type: customType(field.dataType, text),
-    section: '2.1',
     read: spec.template.read,
     ...(field.dataType === 'attachment' ? {} : { create: spec.template.create, update: spec.template.update }),
   };
@@ -166,7 +156,6 @@ export function formFieldSpec(
     name: formFieldName(form.id, occurrence, field.name),
     label: `${form.name}: ${field.name}`,
     type: customType(field.dataType),
-    section: '2.5',
     ...(spec.form?.read ? { read: spec.form.read } : {}),
     ...(where ? { create: where.create } : {}),
     ...(where?.update ? { update: where.update } : {}),

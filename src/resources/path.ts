@@ -16,25 +16,12 @@ export function isObject(json: unknown): json is Readonly<Record<string, unknown
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-/** What stands at the path; undefined where a step is missing or is no object. */
-export function valueAt(json: unknown, path: string): unknown {
+/** What stands at the path, or at the end of its steps; undefined where a step is missing or is no object. */
+export function valueAt(json: unknown, path: string | readonly string[]): unknown {
   let at: unknown = json;
-  for (const step of stepsOf(path)) {
+  for (const step of typeof path === 'string' ? stepsOf(path) : path) {
     if (!isObject(at) || !Object.hasOwn(at, step)) return undefined;
     at = at[step];
-  }
-  return at;
-}
-
-/**
- * The same for the paths of the descriptions, for every field of every record: none of their steps is the name of something
- * that all objects inherit, so it need not be asked whose it is.
- */
-export function valueAtSteps(record: Readonly<Record<string, unknown>>, steps: readonly string[]): unknown {
-  let at: unknown = record[steps[0] ?? ''];
-  for (let depth = 1; depth < steps.length; depth++) {
-    if (!isObject(at)) return undefined;
-    at = at[steps[depth] ?? ''];
   }
   return at;
 }

@@ -1,6 +1,6 @@
 import { dateOrderOf } from './calendar.js';
 import { customType, entriesOf, fieldsByKey } from './custom.js';
-import { isObject, stepsOf, valueAtSteps } from './path.js';
+import { isObject, stepsOf, valueAt } from './path.js';
 import { decimalSignOf, recordId } from './read-value.js';
 import type { DateOrder, DecimalSign, FieldType, Lexicon, ResourceSpec } from './spec.js';
 
@@ -73,7 +73,7 @@ export function habitSurvey(spec: ResourceSpec): HabitSurvey {
   return {
     see(record) {
       for (const { name, steps, date } of paths) {
-        const value = valueAtSteps(record, steps);
+        const value = valueAt(record, steps);
         if (typeof value !== 'string') continue;
         if (date) noteDate(own.dates, name, value);
         else noteAmount(own.amounts, name, value);

@@ -2,7 +2,7 @@ import { RunError } from '../model/error.js';
 import { withArticle } from '../model/resource-names.js';
 import { type Fields, isEmpty, type Value } from '../model/value.js';
 import { readForms, readTemplate } from './custom.js';
-import { isObject, stepsOf, valueAtSteps } from './path.js';
+import { isObject, stepsOf, valueAt } from './path.js';
 import type { Loss } from './read-value.js';
 import { readValue, recordId, shown } from './read-value.js';
 import { remembered } from './remembered.js';
@@ -102,7 +102,7 @@ function readField(
   losses: Loss[],
 ): void {
   for (const steps of paths) {
-    const raw = valueAtSteps(json, steps);
+    const raw = valueAt(json, steps);
     if (raw === undefined || raw === null) continue;
     const reading = readValue(field.type, raw, lexicon);
     if ('why' in reading) {

@@ -52,161 +52,103 @@ export interface ReadOnlyField {
   /** Documented values; `open` where the document does not show the whole list. */
   readonly values?: readonly string[];
   readonly open?: boolean;
-  readonly section: string;
 }
 
 export interface ReadOnlySpec {
-  readonly name: ReadOnlyName;
   /** Only the list is documented: a record cannot be read by its id. */
   readonly listOnly?: true;
   /** Query parameters that filter the list by a field: parameter by field name. */
-  readonly filters: Readonly<Record<string, string>>;
-  /** The field that people know a record by. */
-  readonly title: string;
-  /** The field that holds the id. */
-  readonly idField: string;
+  readonly filters?: Readonly<Record<string, string>>;
   readonly fields: readonly ReadOnlyField[];
 }
 
-type Column = readonly [name: string, kind: ReadOnlyKind, values?: readonly string[], open?: 'open'];
-
-function fields(section: string, ...columns: readonly Column[]): readonly ReadOnlyField[] {
+function fields(
+  ...columns: readonly (readonly [name: string, kind: ReadOnlyKind, values?: readonly string[], open?: 'open'])[]
+): readonly ReadOnlyField[] {
   return columns.map(([name, kind, values, open]) => ({
     name,
     kind,
-    section,
     ...(values ? { values } : {}),
     ...(open ? { open: true } : {}),
   }));
 }
 
-const license: ReadOnlySpec = {
-  name: 'license',
-  listOnly: true,
-  filters: {},
-  title: 'license_name',
-  idField: 'license_id',
-  fields: fields(
-    '2.6',
-    ['license_id', 'integer'],
-    ['hashed_id', 'text'],
-    ['public_license_id', 'integer'],
-    ['license_name', 'text'],
-    [
-      'type',
-      'text',
-      ['Product', 'Support', 'Perpetual', 'Concurrent', 'Volume', 'Single-User', 'Trial', 'Enterprise', 'Warranty'],
-      'open',
-    ],
-    ['state', 'text', ['Active', 'Inactive', 'Expired', 'Renewed'], 'open'],
-    ['status', 'text', ['Assigned', 'Unassigned', 'Pending Activation', 'Transferred']],
-    ['issued_date', 'date text'],
-    ['activation_date', 'date text'],
-    ['claimed_date', 'date text'],
-    ['expiry_date', 'date text'],
-    ['is_transferrable', 'boolean'],
-    ['is_key_universal', 'boolean'],
-    ['license_key_number', 'text'],
-    ['notes', 'text'],
-    ['stock_keeping_unit', 'text'],
-    ['term_type', 'text', ['Years', 'Days', 'Months']],
-    ['term_value', 'integer'],
-    ['quota', 'integer'],
-    ['issuer', 'integer'],
-    ['assets', 'integers'],
-    ['template', 'object'],
-  ),
-};
-
-const company: ReadOnlySpec = {
-  name: 'company',
-  filters: {},
-  title: 'name',
-  idField: 'id',
-  fields: fields('2.7', ['id', 'integer'], ['name', 'text'], ['status', 'text', ['active', 'archived']]),
-};
-
-const user: ReadOnlySpec = {
-  name: 'user',
-  filters: {},
-  title: 'email',
-  idField: 'id',
-  fields: fields(
-    '2.7',
-    ['id', 'integer'],
-    ['first_name', 'text'],
-    ['last_name', 'text'],
-    ['email', 'text'],
-    ['role', 'text', ['admin', 'user']],
-    ['status', 'text', ['has_site_access', 'no_site_access', 'removed']],
-  ),
-};
-
-const category: ReadOnlySpec = {
-  name: 'category',
-  filters: { category: 'name', subcategories: 'subcategory' },
-  title: 'category',
-  idField: 'id',
-  fields: fields('2.7', ['id', 'integer'], ['category', 'text'], ['subcategories', 'texts']),
-};
-
-const usageStatus: ReadOnlySpec = {
-  name: 'usage-status',
-  // The interface declares the `name` parameter as an int, so it cannot be trusted to filter by name.
-  filters: {},
-  title: 'name',
-  idField: 'id',
-  fields: fields('2.7', ['id', 'integer'], ['company_id', 'integer'], ['name', 'text'], ['set_as_default', 'boolean']),
-};
-
-const assetOwner: ReadOnlySpec = {
-  name: 'asset-owner',
-  filters: {},
-  title: 'name',
-  idField: 'id',
-  fields: fields('2.7', ['id', 'integer'], ['name', 'text'], ['email', 'text'], ['phone', 'text']),
-};
-
-const customFieldTemplate: ReadOnlySpec = {
-  name: 'custom-field-template',
-  filters: {},
-  title: 'name',
-  idField: 'id',
-  fields: fields(
-    '2.7',
-    ['id', 'integer'],
-    ['name', 'text'],
-    ['is_active', 'boolean'],
-    ['type', 'text', ['asset', 'contract', 'supplier']],
-    ['fields', 'objects'],
-  ),
-};
-
-const customFormTemplate: ReadOnlySpec = {
-  name: 'custom-form-template',
-  filters: {},
-  title: 'name',
-  idField: 'id',
-  fields: fields(
-    '2.7',
-    ['id', 'integer'],
-    ['name', 'text'],
-    ['form_title', 'text'],
-    ['type', 'text', ['asset', 'contract', 'customer', 'supplier']],
-    ['form_desc', 'text'],
-    ['is_active', 'boolean'],
-    ['is_default', 'boolean'],
-    ['fields', 'objects'],
-  ),
-};
-
-export const READ_ONLY_SPECS: Readonly<Record<ReadOnlyName, ReadOnlySpec>> = {
-  license,
-  company,
-  user,
-  category,
-  'usage-status': usageStatus,
-  'asset-owner': assetOwner,
-  'custom-field-template': customFieldTemplate,
-  'custom-form-template': customFormTemplate,
+const READ_ONLY_SPECS: Readonly<Record<ReadOnlyName, ReadOnlySpec>> = {
+  license: {
+    listOnly: true,
+    fields: fields(
+      ['license_id', 'integer'],
+      ['hashed_id', 'text'],
+      ['public_license_id', 'integer'],
+      ['license_name', 'text'],
+      [
+        'type',
+        'text',
+        ['Product', 'Support', 'Perpetual', 'Concurrent', 'Volume', 'Single-User', 'Trial', 'Enterprise', 'Warranty'],
+        'open',
+      ],
+      ['state', 'text', ['Active', 'Inactive', 'Expired', 'Renewed'], 'open'],
+      ['status', 'text', ['Assigned', 'Unassigned', 'Pending Activation', 'Transferred']],
+      ['issued_date', 'date text'],
+      ['activation_date', 'date text'],
+      ['claimed_date', 'date text'],
+      ['expiry_date', 'date text'],
+      ['is_transferrable', 'boolean'],
+      ['is_key_universal', 'boolean'],
+      ['license_key_number', 'text'],
+      ['notes', 'text'],
+      ['stock_keeping_unit', 'text'],
+      ['term_type', 'text', ['Years', 'Days', 'Months']],
+      ['term_value', 'integer'],
+      ['quota', 'integer'],
+      ['issuer', 'integer'],
+      ['assets', 'integers'],
+      ['template', 'object'],
+    ),
+  },
+  company: {
+    fields: fields(['id', 'integer'], ['name', 'text'], ['status', 'text', ['active', 'archived']]),
+  },
+  user: {
+    fields: fields(
+      ['id', 'integer'],
+      ['first_name', 'text'],
+      ['last_name', 'text'],
+      ['email', 'text'],
+      ['role', 'text', ['admin', 'user']],
+      ['status', 'text', ['has_site_access', 'no_site_access', 'removed']],
+    ),
+  },
+  category: {
+    filters: { category: 'name', subcategories: 'subcategory' },
+    fields: fields(['id', 'integer'], ['category', 'text'], ['subcategories', 'texts']),
+  },
+  'usage-status': {
+    // The interface declares the `name` parameter as an int, so it cannot be trusted to filter by name.
+    fields: fields(['id', 'integer'], ['company_id', 'integer'], ['name', 'text'], ['set_as_default', 'boolean']),
+  },
+  'asset-owner': {
+    fields: fields(['id', 'integer'], ['name', 'text'], ['email', 'text'], ['phone', 'text']),
+  },
+  'custom-field-template': {
+    fields: fields(
+      ['id', 'integer'],
+      ['name', 'text'],
+      ['is_active', 'boolean'],
+      ['type', 'text', ['asset', 'contract', 'supplier']],
+      ['fields', 'objects'],
+    ),
+  },
+  'custom-form-template': {
+    fields: fields(
+      ['id', 'integer'],
+      ['name', 'text'],
+      ['form_title', 'text'],
+      ['type', 'text', ['asset', 'contract', 'customer', 'supplier']],
+      ['form_desc', 'text'],
+      ['is_active', 'boolean'],
+      ['is_default', 'boolean'],
+      ['fields', 'objects'],
+    ),
+  },
 };

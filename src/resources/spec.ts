@@ -74,8 +74,6 @@ export interface FieldSpec {
   readonly derived?: boolean;
   /** The service keeps it whatever an update says (e.g. contract_type): never at risk although not in the body. */
   readonly keptByService?: boolean;
-  /** Section of the interface. */
-  readonly section: string;
   /** One line for the documentation and for templates, where the name does not say it. */
   readonly note?: string;
 }
@@ -149,22 +147,23 @@ export interface Lexicon {
 /** Operations a field takes part in under its own name: read, create, update. */
 export type Operations = 'r' | 'c' | 'rc' | 'rcu' | 'cu' | '';
 
-type More = Omit<Partial<FieldSpec>, 'name' | 'label' | 'type' | 'section'>;
-
-type Define = (name: string, label: string, type: FieldType, operations: Operations, more?: More) => FieldSpec;
-
-/** A maker of field descriptions of one section of the interface; `more` overrides the paths. */
-export function fieldsOf(section: string): Define {
-  return (name, label, type, operations, more = {}) => ({
+/** Describes a field; `more` overrides the paths. */
+export function field(
+  name: string,
+  label: string,
+  type: FieldType,
+  operations: Operations,
+  more: Omit<Partial<FieldSpec>, 'name' | 'label' | 'type'> = {},
+): FieldSpec {
+  return {
     name,
     label,
     type,
-    section,
     ...(operations.includes('r') ? { read: name } : {}),
     ...(operations.includes('c') ? { create: name } : {}),
     ...(operations.includes('u') ? { update: name } : {}),
     ...more,
-  });
+  };
 }
 
 export const text = (max?: number): FieldType => (max === undefined ? { kind: 'text' } : { kind: 'text', max });

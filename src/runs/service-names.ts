@@ -4,7 +4,7 @@ import { grouped } from '../model/grouped.js';
 import { customFieldName } from '../model/job.js';
 import { foldText } from '../model/value.js';
 import { type Catalogue, findCustom } from '../pipeline/map/targets.js';
-import { parseForm, parseTemplate } from '../resources/custom.js';
+import { parseTemplate } from '../resources/custom.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { CustomTemplate, FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
@@ -46,7 +46,7 @@ export async function readCatalogue(spec: ResourceSpec, asking: Asking): Promise
   };
   const [templates, forms] = await Promise.all([
     read('custom-field-template', parseTemplate),
-    spec.form ? read('custom-form-template', parseForm) : [],
+    spec.form ? read('custom-form-template', parseTemplate) : [],
   ]);
   return { templates, forms };
 }

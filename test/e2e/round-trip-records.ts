@@ -1,7 +1,7 @@
 import { Decimal } from '../../src/model/decimal.js';
 import { stringifyBody } from '../../src/model/json.js';
 import type { Fields, Value } from '../../src/model/value.js';
-import { formFieldName, parseForm, parseTemplate, templateFieldName } from '../../src/resources/custom.js';
+import { formFieldName, parseTemplate, templateFieldName } from '../../src/resources/custom.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { CustomTemplate, FieldSpec, Lexicon, ReferenceTarget, ResourceName } from '../../src/resources/spec.js';
 import { createBody } from '../../src/resources/write.js';
@@ -187,7 +187,7 @@ const of = (all: readonly CustomTemplate[], type: string) =>
 
 function lexiconOf(sandbox: Sandbox): Names {
   const templates = sandbox.records('custom-field-template', 1).flatMap((one) => parseTemplate(one) ?? []);
-  const forms = sandbox.records('custom-form-template', 1).flatMap((one) => parseForm(one) ?? []);
+  const forms = sandbox.records('custom-form-template', 1).flatMap((one) => parseTemplate(one) ?? []);
   return {
     templates,
     forms,

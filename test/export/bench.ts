@@ -6,7 +6,7 @@ import { extraColumns } from '../../src/export/extra-columns.js';
 import { recordHabits } from '../../src/export/habits.js';
 import type { Naming } from '../../src/export/names.js';
 import { findCountry } from '../../src/resources/countries.js';
-import { parseForm, parseTemplate } from '../../src/resources/custom.js';
+import { parseTemplate } from '../../src/resources/custom.js';
 import type { CustomTemplate, DateOrder, DecimalSign, Lexicon } from '../../src/resources/spec.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 import { readAll } from '../../src/service/lists/pages.js';
@@ -56,7 +56,7 @@ export async function openBench(options: SandboxOptions = {}): Promise<Bench> {
   const context = async () =>
     contextOf(
       (await read('custom-field-template')).flatMap((json) => parseTemplate(json) ?? []),
-      (await read('custom-form-template')).flatMap((json) => parseForm(json) ?? []),
+      (await read('custom-form-template')).flatMap((json) => parseTemplate(json) ?? []),
     );
   return {
     sandbox,

@@ -37,7 +37,7 @@ function world(
 
 /** What an import makes of a cell. */
 function readBack(target: ReferenceTarget, cell: string, directory: Directory): number | undefined {
-  const spec = { name: 'x', label: 'x', section: '2', type: { kind: 'reference', to: target } } as const;
+  const spec = { name: 'x', label: 'x', type: { kind: 'reference', to: target } } as const;
   const value = makeConverter(spec, { decimal: { sign: '.', why: '' }, format: 'csv' })(trimText(cell));
   if (isNamed(value as never)) {
     const found = directory.lookup(target, (value as { name: string }).name);

@@ -168,7 +168,7 @@ describe('what a cell says beyond its value', () => {
 describe('a reference by id', () => {
   const convert = (to: 'contract' | 'supplier', text: string) =>
     makeConverter(
-      { name: 'x', label: 'x', section: '2', type: { kind: 'reference', to } },
+      { name: 'x', label: 'x', type: { kind: 'reference', to } },
       { decimal: { sign: '.', why: '' }, format: 'csv' },
     )(text);
 

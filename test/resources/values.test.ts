@@ -3,13 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import type { Value } from '../../src/model/value.js';
 import { readDate } from '../../src/resources/calendar.js';
-import {
-  customFieldSpec,
-  formFieldSpec,
-  parseCustomName,
-  parseForm,
-  parseTemplate,
-} from '../../src/resources/custom.js';
+import { customFieldSpec, formFieldSpec, parseCustomName, parseTemplate } from '../../src/resources/custom.js';
 import { findField, resourceSpec } from '../../src/resources/registry.js';
 import type { FieldSpec, ResourceName } from '../../src/resources/spec.js';
 import { WRITABLE } from '../../src/resources/spec.js';
@@ -124,7 +118,9 @@ describe('custom fields', () => {
         { id: 2, name: 'B', dataType: 'money', active: false },
       ],
     });
-    expect(parseForm({ id: 3, name: '', form_title: 'Racks', type: 'asset', is_active: false, fields: null })).toEqual({
+    expect(
+      parseTemplate({ id: 3, name: '', form_title: 'Racks', type: 'asset', is_active: false, fields: null }),
+    ).toEqual({
       id: 3,
       name: 'Racks',
       resource: 'asset',

@@ -127,7 +127,6 @@ const ID: FieldSpec = {
   name: 'id',
   label: 'Id',
   type: { kind: 'integer', min: 1, max: Number.MAX_SAFE_INTEGER },
-  section: '2',
 };
 
 /** Finds the field a job names, or says in words why it cannot be written. */

@@ -1,7 +1,7 @@
 import { textHash } from '../../compact/hash-index.js';
 import { Decimal } from '../../model/decimal.js';
 import { isEmpty, isRef, type Value } from '../../model/value.js';
-import { isObject, valueAtSteps } from '../../resources/path.js';
+import { isObject, valueAt } from '../../resources/path.js';
 import { type FieldReader, fieldReaders } from '../../resources/read.js';
 import { decimalSignOf, readValue, recordId } from '../../resources/read-value.js';
 import type { FieldType, Lexicon, ResourceSpec } from '../../resources/spec.js';
@@ -63,7 +63,7 @@ const NOTHING_KNOWN: Lexicon = {
 /** The value that a record holds, null for none; undefined where it means something only with what the run knows. */
 function certainValue({ field: { type }, paths }: FieldReader, record: Json): Value | undefined {
   for (const steps of paths) {
-    const raw = valueAtSteps(record, steps);
+    const raw = valueAt(record, steps);
     if (raw === undefined || raw === null || raw === '') continue;
     if (type.kind === 'reference') {
       const id = isObject(raw) ? recordId(raw['id']) : undefined;

@@ -4,7 +4,7 @@ import type { Catalogue } from '../../pipeline/map/targets.js';
 import type { ReadAll } from '../../pipeline/match/match.js';
 import type { Directory } from '../../pipeline/resolve/directory.js';
 import { findCountry } from '../../resources/countries.js';
-import { parseForm, parseTemplate } from '../../resources/custom.js';
+import { parseTemplate } from '../../resources/custom.js';
 import type { Habits } from '../../resources/read-habits.js';
 import type { CustomTemplate, Lexicon, ReferenceTarget } from '../../resources/spec.js';
 import { readingClock, systemClock } from '../../service/clock.js';
@@ -37,7 +37,7 @@ export function runLexicon(known: KnownIds, readAll: ReadAll): RunLexicon {
     const form = resource === 'custom-form-template';
     await readAll(resource, (records) => {
       for (const record of records) {
-        const template = form ? parseForm(record) : parseTemplate(record);
+        const template = parseTemplate(record);
         if (template) (form ? forms : templates).push(template);
       }
     });
