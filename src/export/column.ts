@@ -6,7 +6,6 @@ import { recordId } from '../resources/read-value.js';
 import { resourceSpec } from '../resources/registry.js';
 import {
   type CustomTemplate,
-  type FieldSpec,
   type FieldType,
   type Lexicon,
   MONEY_MAX,
@@ -81,11 +80,6 @@ export function exportRecord(
       return read;
     },
   };
-}
-
-/** Where reads show a field, the first place first. */
-export function readPaths(field: FieldSpec): readonly string[] {
-  return [...(field.read === undefined ? [] : [field.read]), ...(field.readElse ?? [])];
 }
 
 /** How a field's values stand in a table; amounts are the decimals that the interface bounds as money (section 2.1). */

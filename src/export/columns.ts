@@ -5,7 +5,15 @@ import { countryByCode } from '../resources/countries.js';
 import { ruleText, typeName } from '../resources/describe.js';
 import { stepsOf, valueAt } from '../resources/path.js';
 import { type ReadOnlyField, type ReadOnlySpec, readOnlySpec, resourceSpec } from '../resources/registry.js';
-import type { FieldSpec, FieldType, Lexicon, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
+import {
+  type FieldSpec,
+  type FieldType,
+  type Lexicon,
+  type ReferenceTarget,
+  type ResourceName,
+  type ResourceSpec,
+  readPaths,
+} from '../resources/spec.js';
 import {
   type Exportable,
   type ExportColumn,
@@ -13,7 +21,6 @@ import {
   type ExportRecord,
   headingsOf,
   isWritable,
-  readPaths,
   tableKind,
 } from './column.js';
 import { customColumns } from './custom-columns.js';

@@ -1,6 +1,7 @@
 import { valueAt } from '../resources/path.js';
 import type { ReadRecord } from '../resources/read.js';
 import { resourceSpec } from '../resources/registry.js';
+import { readPaths } from '../resources/spec.js';
 import type { Json } from '../service/port.js';
 import {
   type Exportable,
@@ -8,7 +9,6 @@ import {
   type ExportContext,
   headingsOf,
   isWritable,
-  readPaths,
   type Unheaded,
 } from './column.js';
 import { customExtras, formRowsOf, templatesOf } from './custom-columns.js';

@@ -1,32 +1,10 @@
-import { type DatesSeen, dateHabit, type Habits, habitSurvey, noteDate } from '../resources/read-habits.js';
+import { HabitSurvey, type Habits } from '../resources/read-habits.js';
 import { readOnlySpec, resourceSpec } from '../resources/registry.js';
-import type { Lexicon } from '../resources/spec.js';
-import type { Json } from '../service/port.js';
 import { type Exportable, isWritable } from './column.js';
 
 /** Sees every record once, before the first is read: how the service shows dates and amounts is told by all together. */
-export interface RecordHabits {
-  see(record: Json): void;
-  conclude(lexicon: Pick<Lexicon, 'template' | 'form'>): Habits;
-}
-
-export function recordHabits(resource: Exportable): RecordHabits {
-  return isWritable(resource) ? habitSurvey(resourceSpec(resource)) : dateHabits(resource);
-}
-
-/** Resources that can only be read show dates alone. */
-function dateHabits(resource: Parameters<typeof readOnlySpec>[0]): RecordHabits {
-  const dates = readOnlySpec(resource).fields.filter(({ kind }) => kind === 'date text');
-  const seen: DatesSeen = new Map();
-  return {
-    see(record) {
-      for (const { name } of dates) {
-        const text = record[name];
-        if (typeof text === 'string') noteDate(seen, name, text);
-      }
-    },
-    conclude: () => dateHabit(seen),
-  };
+export function recordHabits(resource: Exportable): HabitSurvey {
+  return new HabitSurvey(isWritable(resource) ? resourceSpec(resource) : readOnlySpec(resource));
 }
 
 /** What an export cannot read for certain, in sentences for its warnings. */

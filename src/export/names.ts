@@ -4,8 +4,8 @@ import { foldText } from '../model/value.js';
 import { didYouMean } from '../pipeline/map/headings.js';
 import { findCustom } from '../pipeline/map/targets.js';
 import { findField, resourceSpec } from '../resources/registry.js';
-import type { FieldSpec } from '../resources/spec.js';
-import { type Exportable, type ExportColumn, type ExportContext, isWritable, readPaths } from './column.js';
+import { type FieldSpec, readPaths } from '../resources/spec.js';
+import { type Exportable, type ExportColumn, type ExportContext, isWritable } from './column.js';
 
 /** What names in `--columns`, `--filter` and `--order` can mean. */
 export interface Naming extends ExportContext {

@@ -1,17 +1,25 @@
 import { dateOrderOf } from './calendar.js';
 import { customType, entriesOf, fieldsByKey } from './custom.js';
-import { isObject, stepsOf, valueAt } from './path.js';
+import { isObject, valueAt } from './path.js';
 import { decimalSignOf, recordId } from './read-value.js';
-import type { DateOrder, DecimalSign, FieldType, Lexicon, ResourceSpec } from './spec.js';
+import type { ReadOnlySpec } from './registry.js';
+import {
+  type DateOrder,
+  type DecimalSign,
+  type FieldType,
+  type Lexicon,
+  type ResourceSpec,
+  readPaths,
+} from './spec.js';
 
 /** How the service shows what the interface leaves open, as far as its records tell. */
 export interface Habits {
-  readonly dateOrder?: DateOrder;
-  readonly decimalSign?: DecimalSign;
+  readonly dateOrder?: DateOrder | undefined;
+  readonly decimalSign?: DecimalSign | undefined;
   /** A date whose day and month could be exchanged, where the order is not known. */
-  readonly unclearDate?: Example;
+  readonly unclearDate?: Example | undefined;
   /** An amount that could be two, where the decimal sign is not known. */
-  readonly unclearAmount?: Example;
+  readonly unclearAmount?: Example | undefined;
 }
 
 /** What a record holds, and in which field. */
@@ -20,114 +28,96 @@ export interface Example {
   readonly text: string;
 }
 
-/** Looks at records one by one; custom fields count once `conclude` is told what they are. */
-interface HabitSurvey {
-  see(record: Readonly<Record<string, unknown>>): void;
-  conclude(lexicon: Pick<Lexicon, 'template' | 'form'>): Habits;
-}
+type Kind = 'date' | 'amount';
 
-/** What dates tell of the order of day and month, with the first text that tells it. */
-export type DatesSeen = Map<DateOrder | 'either', Example>;
-
-/** Evidence for each habit, with the first text that bears it. */
-interface Evidence {
-  readonly dates: DatesSeen;
-  readonly amounts: Map<DecimalSign | 'either', Example>;
-}
+/** What texts tell, with the first that tells it; a kind stands for one that could be read in two ways. */
+type Seen = Map<DateOrder | DecimalSign | Kind, Example>;
 
 /** One column of a template or form, of which only the key is known yet. */
-interface Column extends Evidence {
-  readonly kind: 'template' | 'form';
+interface Column extends Readonly<Record<Kind, Seen>> {
+  readonly at: 'template' | 'form';
   readonly id: number;
   readonly key: string;
 }
 
-const none = (): Evidence => ({ dates: new Map(), amounts: new Map() });
+/** Looks at records one by one; custom fields count once `conclude` is told what they are. */
+export class HabitSurvey {
+  readonly #seen: Seen = new Map();
+  readonly #columns = new Map<string, Column>();
+  readonly #fields: readonly { readonly name: string; readonly path: string; readonly kind: Kind }[];
 
-export function habitSurvey(spec: ResourceSpec): HabitSurvey {
-  const own = none();
-  const columns = new Map<string, Column>();
-  const paths = spec.fields.flatMap(({ name, type, read, readElse = [] }) =>
-    isDate(type) || isAmount(type)
-      ? [...(read === undefined ? [] : [read]), ...readElse].map((path) => ({
-          name,
-          steps: stepsOf(path),
-          date: isDate(type),
-        }))
-      : [],
-  );
-  const seeColumns = (kind: Column['kind'], raw: unknown, values: string) => {
+  constructor(private readonly spec: ResourceSpec | ReadOnlySpec) {
+    this.#fields = spec.fields.flatMap((field) => {
+      if ('kind' in field)
+        return field.kind === 'date text' ? { name: field.name, path: field.name, kind: 'date' } : [];
+      const kind = kindOf(field.type);
+      return kind ? readPaths(field).map((path) => ({ name: field.name, path, kind })) : [];
+    });
+  }
+
+  see(record: Readonly<Record<string, unknown>>): void {
+    const { spec } = this;
+    for (const { name, path, kind } of this.#fields) {
+      const value = valueAt(record, path);
+      if (typeof value === 'string') note(this.#seen, kind, name, value);
+    }
+    if (!('template' in spec)) return;
+    this.#seeColumns('template', record[spec.template.read], 'fields');
+    if (spec.form?.read) this.#seeColumns('form', record[spec.form.read], 'custom_form_data');
+  }
+
+  #seeColumns(at: Column['at'], raw: unknown, values: string): void {
     for (const item of Array.isArray(raw) ? raw : [raw]) {
       const id = isObject(item) ? recordId(item['id']) : undefined;
       if (!isObject(item) || id === undefined) continue;
       for (const [key, value] of entriesOf(item[values])) {
         if (typeof value !== 'string' || !/^[-\d]/.test(value.trim())) continue;
-        const at = `${kind} ${id} ${key}`;
-        const column = columns.get(at) ?? { kind, id, key, ...none() };
-        columns.set(at, column);
-        noteDate(column.dates, key, value);
-        noteAmount(column.amounts, key, value);
+        const place = `${at} ${id} ${key}`;
+        const column = this.#columns.get(place) ?? { at, id, key, date: new Map(), amount: new Map() };
+        this.#columns.set(place, column);
+        note(column.date, 'date', key, value);
+        note(column.amount, 'amount', key, value);
       }
     }
-  };
-  return {
-    see(record) {
-      for (const { name, steps, date } of paths) {
-        const value = valueAt(record, steps);
-        if (typeof value !== 'string') continue;
-        if (date) noteDate(own.dates, name, value);
-        else noteAmount(own.amounts, name, value);
-      }
-      seeColumns('template', record[spec.template.read], 'fields');
-      if (spec.form?.read) seeColumns('form', record[spec.form.read], 'custom_form_data');
-    },
-    conclude(lexicon) {
-      const dates = new Map(own.dates);
-      const amounts = new Map(own.amounts);
-      for (const column of columns.values()) {
-        const type = typeOf(column, lexicon);
-        if (type && isDate(type)) addTo(dates, column.dates);
-        if (type && isAmount(type)) addTo(amounts, column.amounts);
-      }
-      return { ...dateHabit(dates), ...amountHabit(amounts) };
-    },
-  };
+  }
+
+  conclude(lexicon: Pick<Lexicon, 'template' | 'form'>): Habits {
+    const seen: Seen = new Map(this.#seen);
+    for (const column of this.#columns.values()) {
+      const type = typeOf(column, lexicon);
+      const kind = type && kindOf(type);
+      for (const [tells, example] of kind ? column[kind] : []) if (!seen.has(tells)) seen.set(tells, example);
+    }
+    const either = <T extends DateOrder | DecimalSign>(one: T, other: T): T | undefined =>
+      seen.has(one) === seen.has(other) ? undefined : seen.has(one) ? one : other;
+    const dateOrder = either('dmy', 'mdy');
+    const decimalSign = either('.', ',');
+    const amount = seen.get('amount');
+    return {
+      dateOrder,
+      decimalSign,
+      unclearDate: dateOrder ? undefined : seen.get('date'),
+      // A lone `1.200` is read as JSON would.
+      unclearAmount: decimalSign || !amount?.text.includes(',') ? undefined : amount,
+    };
+  }
 }
 
-const isDate = (type: FieldType): boolean => type.kind === 'date';
-const isAmount = (type: FieldType): boolean => type.kind === 'decimal' || type.kind === 'integer';
-
-export function noteDate(to: DatesSeen, field: string, text: string): void {
-  const tells = dateOrderOf(text);
-  if (tells && !to.has(tells)) to.set(tells, { field, text });
+function kindOf({ kind }: FieldType): Kind | undefined {
+  if (kind === 'date') return 'date';
+  return kind === 'decimal' || kind === 'integer' ? 'amount' : undefined;
 }
 
-function noteAmount(to: Evidence['amounts'], field: string, text: string): void {
-  const tells = decimalSignOf(text);
-  if (tells && !to.has(tells)) to.set(tells, { field, text });
+function note(seen: Seen, kind: Kind, field: string, text: string): void {
+  const tells = kind === 'date' ? dateOrderOf(text) : decimalSignOf(text);
+  const what = tells === 'either' ? kind : tells;
+  if (what && !seen.has(what)) seen.set(what, { field, text });
 }
 
-function addTo<K>(all: Map<K, Example>, more: ReadonlyMap<K, Example>): void {
-  for (const [tells, example] of more) if (!all.has(tells)) all.set(tells, example);
-}
-
-function typeOf({ kind, id, key }: Column, lexicon: Pick<Lexicon, 'template' | 'form'>): FieldType | undefined {
-  const described = kind === 'template' ? lexicon.template(id) : lexicon.form(id);
+function typeOf({ at, id, key }: Column, lexicon: Pick<Lexicon, 'template' | 'form'>): FieldType | undefined {
+  const described = lexicon[at](id);
   if (!described) return undefined;
   const field =
-    kind === 'template' ? fieldsByKey(described, [key]).get(key) : described.fields.find((one) => one.name === key);
+    at === 'template' ? fieldsByKey(described, [key]).get(key) : described.fields.find((one) => one.name === key);
   return field && customType(field.dataType);
-}
-
-export function dateHabit(seen: DatesSeen): Habits {
-  const [dmy, mdy, unclear] = [seen.has('dmy'), seen.has('mdy'), seen.get('either')];
-  if (dmy !== mdy) return { dateOrder: dmy ? 'dmy' : 'mdy' };
-  return unclear ? { unclearDate: unclear } : {};
-}
-
-function amountHabit(seen: Evidence['amounts']): Habits {
-  const [point, comma, unclear] = [seen.has('.'), seen.has(','), seen.get('either')];
-  if (point !== comma) return { decimalSign: point ? '.' : ',' };
-  // A lone `1.200` is read as JSON would.
-  return unclear?.text.includes(',') ? { unclearAmount: unclear } : {};
 }

@@ -6,7 +6,7 @@ import { isObject, stepsOf, valueAt } from './path.js';
 import type { Loss } from './read-value.js';
 import { readValue, recordId, shown } from './read-value.js';
 import { remembered } from './remembered.js';
-import type { FieldSpec, Lexicon, ResourceSpec } from './spec.js';
+import { type FieldSpec, type Lexicon, type ResourceSpec, readPaths } from './spec.js';
 
 export type { Loss } from './read-value.js';
 
@@ -86,12 +86,7 @@ export interface FieldReader {
 
 /** The resource's own fields by name, in the order of the description. */
 export const fieldReaders = remembered((spec: ResourceSpec): ReadonlyMap<string, FieldReader> => {
-  return new Map(
-    spec.fields.map((field) => {
-      const paths = [...(field.read === undefined ? [] : [field.read]), ...(field.readElse ?? [])];
-      return [field.name, { field, paths: paths.map(stepsOf) }];
-    }),
-  );
+  return new Map(spec.fields.map((field) => [field.name, { field, paths: readPaths(field).map(stepsOf) }]));
 });
 
 function readField(
@@ -129,7 +124,7 @@ const knownKeys = remembered((spec: ResourceSpec): Known => {
   if (spec.form?.read) top.add(spec.form.read);
   const parts = new Map<string, Set<string>>();
   const whole = new Set<string>();
-  for (const path of spec.fields.flatMap((field) => [field.read ?? '', ...(field.readElse ?? [])])) {
+  for (const path of spec.fields.flatMap(readPaths)) {
     const [head = '', part] = path.split('.');
     top.add(head);
     if (part === undefined) whole.add(head);

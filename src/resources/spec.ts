@@ -78,6 +78,11 @@ export interface FieldSpec {
   readonly note?: string;
 }
 
+/** Where reads show a field, the first place first. */
+export function readPaths({ read, readElse = [] }: FieldSpec): readonly string[] {
+  return read === undefined ? readElse : [read, ...readElse];
+}
+
 export interface ResourceSpec {
   readonly name: ResourceName;
   /** Customers can be written, and neither read nor listed. */

@@ -8,7 +8,7 @@ import { loadReferenceTexts, ReferenceCollector } from '../../src/export/referen
 import { writeTable } from '../../src/files/table-write.js';
 import { decodeFields } from '../../src/pipeline/codec.js';
 import { readRecord } from '../../src/resources/read.js';
-import { habitSurvey } from '../../src/resources/read-habits.js';
+import { HabitSurvey } from '../../src/resources/read-habits.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { ResourceName } from '../../src/resources/spec.js';
 import { learnNames } from '../../src/runs/rows/connect.js';
@@ -58,7 +58,7 @@ export async function exportForEditing(
     await lexicon.loadForms();
     const { templates, forms } = lexicon;
     const records: Json[] = [];
-    const survey = habitSurvey(spec);
+    const survey = new HabitSurvey(spec);
     if (resource === 'customer') {
       await readAll('contract', () => undefined);
       const ids = [...known.names('customer')].flatMap((name) => known.ids('customer', name));
@@ -66,7 +66,7 @@ export async function exportForEditing(
     } else {
       await readAll(resource, (page) => {
         records.push(...page);
-        page.forEach(survey.see);
+        for (const record of page) survey.see(record);
       });
     }
     lexicon.useHabits(survey.conclude(lexicon));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dateOrderOf, readDate } from '../../src/resources/calendar.js';
 import { fieldsByKey } from '../../src/resources/custom.js';
 import { readRecord } from '../../src/resources/read.js';
-import { habitSurvey } from '../../src/resources/read-habits.js';
+import { HabitSurvey } from '../../src/resources/read-habits.js';
 import { decimalSignOf, readAmount } from '../../src/resources/read-value.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { CustomTemplate, DateOrder, DecimalSign } from '../../src/resources/spec.js';
@@ -12,7 +12,7 @@ import { lexicon } from './lexicon.js';
 const asset = resourceSpec('asset');
 
 function conclude(...records: Record<string, unknown>[]) {
-  const survey = habitSurvey(asset);
+  const survey = new HabitSurvey(asset);
   for (const record of records) survey.see({ id: 1, ...record });
   return survey.conclude(lexicon);
 }

@@ -2,10 +2,11 @@ import { type ExportColumn, isWritable } from '../../export/column.js';
 import { exportColumns } from '../../export/columns.js';
 import { type ExtraColumns, extraColumns } from '../../export/extra-columns.js';
 import { type ExportFilter, exportFilter } from '../../export/filter.js';
-import { type RecordHabits, recordHabits } from '../../export/habits.js';
+import { recordHabits } from '../../export/habits.js';
 import { chooseColumns, type Naming } from '../../export/names.js';
 import { type ExportOrder, exportOrder } from '../../export/order.js';
 import { RunError } from '../../model/error.js';
+import type { HabitSurvey } from '../../resources/read-habits.js';
 import type { ReadConnection } from '../rows/connect.js';
 import type { ExportRun } from './run.js';
 
@@ -16,7 +17,7 @@ export interface ExportPlan {
   readonly order: ExportOrder;
   /** Both see every record as it is read. */
   readonly extras: ExtraColumns;
-  readonly habits: RecordHabits;
+  readonly habits: HabitSurvey;
 }
 
 /** Columns, filter and order; what cannot be done is refused before the list is read. */

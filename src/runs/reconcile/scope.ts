@@ -1,11 +1,11 @@
-import { exportRecord, readPaths } from '../../export/column.js';
+import { exportRecord } from '../../export/column.js';
 import { exportColumns } from '../../export/columns.js';
 import { type Condition, conditionOn, describe, type Problem } from '../../export/filter.js';
 import { columnOf, fieldNamed, type Naming } from '../../export/names.js';
 import { RunError } from '../../model/error.js';
 import type { ReconcileJob } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
-import type { Lexicon, ResourceName } from '../../resources/spec.js';
+import { type Lexicon, type ResourceName, readPaths } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
 import { customFieldsIn, loadCustomFields, type RunLexicon } from '../rows/lexicon.js';
 

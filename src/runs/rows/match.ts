@@ -4,7 +4,7 @@ import { isTwin, type MatchOptions, matchKeys, noteTwin, type Twins } from '../.
 import { fingerprints } from '../../pipeline/plan/fingerprint.js';
 import { Memory } from '../../pipeline/plan/memory.js';
 import type { PlanOptions } from '../../pipeline/plan/plan.js';
-import { type Habits, habitSurvey } from '../../resources/read-habits.js';
+import { HabitSurvey, type Habits } from '../../resources/read-habits.js';
 import { wait } from '../../service/clock.js';
 import { beginSnapshot } from '../../service/lists/snapshot.js';
 import type { Readable, Snapshot } from '../../service/port.js';
@@ -52,7 +52,7 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
   run.closers.push(() => snapshot.close());
   let templates = false;
   let forms = false;
-  const survey = habitSurvey(spec);
+  const survey = new HabitSurvey(spec);
   const print = fingerprints(spec, mapping.fields);
   const twins: Twins = new Map();
   const match: MatchOptions = {
