@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../model/error.js';
 import { visible } from '../model/visible.js';
-import { completionCommand } from './commands/completion.js';
 import { consoleCommand } from './commands/console.js';
 import { doctorCommand } from './commands/doctor.js';
 import { enqueueCommand } from './commands/enqueue.js';
@@ -78,7 +77,6 @@ function buildProgram(cli: Cli): Command {
     doctorCommand(cli),
     demoCommand(cli),
     initCommand(cli),
-    completionCommand(cli),
   ];
   for (const command of commands) program.addCommand(command);
   eachCommand(program, (command) => {
