@@ -258,14 +258,14 @@ const SELLERS = `
 const ASSET: Vocabulary = {
   ...LOCATION,
   name: `
-    asset; item; item name; equipment; equipment name; device; device name; asset name; hostname; host name; computer
-    name; machine name; bezeichnung; anlagenbezeichnung; nombre del activo; ?product name; ?product; ?title; ?asset
+    asset; item; item name; equipment; equipment name; device; device name; hostname; host name; computer name;
+    machine name; bezeichnung; anlagenbezeichnung; nombre del activo; ?product name; ?product; ?title; ?asset
     description; ?equipment description; display name; system name; node name; dns name; ci name; configuration item;
     nom materiel; inventargegenstand; gegenstand; ?computer; ?server; ?workstation; ?artikelbezeichnung; ?materiel;
     ?item description; ?objektbezeichnung; ?software; ?software name; ?application; ?license name; ?description; nome
-    do bem; nome do ativo; ?bem; ?ativo; ?descricao do bem; ?object title; ?object name; ?geratebezeichnung; ?netbios
-    name; ?key field; ?net name; ?network name; nom du poste; nom du poste de travail; ?short name; ?short
-    designation; kurzbezeichnung; ?nom reseau; ?object designation; ?resource description`,
+    do bem; ?bem; ?descricao do bem; ?object title; ?object name; ?geratebezeichnung; ?netbios name; ?key field; ?net
+    name; ?network name; nom du poste; nom du poste de travail; ?short name; ?short designation; kurzbezeichnung; ?nom
+    reseau; ?resource description`,
   manufacturer: `
     brand; oem; ?make; brand name; make manufacturer; producer; ?geratehersteller; ?publisher; ?software publisher;
     *manufacturer; make name; ?manufacturer company; ?casa costruttrice; ?manufacturer house`,
@@ -273,7 +273,7 @@ const ASSET: Vocabulary = {
     serial id; serial code; fabriknummer; service tag; ?service tag number; serial s n; factory number; geratenummer
     serial; ?vin; ?fahrgestellnummer; ?chassis number; ?fabrikationsnummer; *serial number; ?fin;
     ?fahrzeugidentifikationsnummer; ?numero chassi; ?imei; ?imei number; manufacturer serial number; fabr number;
-    fabriek number; fabrik number; ?manufacturer serial; ?vin number`,
+    fabriek number; ?manufacturer serial; ?vin number`,
   pseudo_number: 'pseudo serial number',
   asset_tag: `
     tag number; asset tag number; property tag; inventory tag; barcode; inventarnummer; ?asset number; ?asset id;
@@ -283,17 +283,15 @@ const ASSET: Vocabulary = {
     ?license plate; ?plate number; -device id; -item id; -codigo; ?anlage; ?geratenummer; ?immatriculation;
     ?matricula; *asset tag; patrimonio; numero patrimonio; code patrimonio; ?plaqueta; ?tombo; ?tombamento; ?numero
     tombo; ?fleet number; ?registration; ?registration number; ?numero immobilisation; ?identifier; *asset number;
-    *asset id; ?internal number; ?placa; ?placa asset; ?chapa; ?label number; ?sticker number; ?etikett number;
-    ?object number; ?object id; code barra; ?asset fijo number; ?gmao number; ?inventarisatie number; ?tombamento
-    number; ?plant number; ?ident number; ?ident nummer; ?tag patrimonio; ?patrimonio tag; ?chapa patrimonio;
-    ?etiqueta patrimonio`,
+    *asset id; ?internal number; ?placa; ?placa asset; ?chapa; ?label number; ?sticker number; ?object number; ?object
+    id; code barra; ?asset fijo number; ?gmao number; ?inventarisatie number; ?tombamento number; ?plant number;
+    ?ident number; ?tag patrimonio; ?patrimonio tag; ?chapa patrimonio`,
   lifecycle_stage: `
-    life cycle stage; life cycle; ?life cycle status; ?resource state; lifecycle; lifecycle status; stage; ?status; ?asset status;
-    ?state of life; ?estado; ?disposition; ?install status; ?installation status; ?device status; ?equipment status;
-    ?item status; ?operational status; ?current status; ?asset state; ?lifecycle state; ?stato; ?deployment status;
-    ?etat; ?betriebsstatus; ?state; ?situacao; ?life phase; life cycle phase; ?phase; lebenszyklusphase; levensfase;
-    phase cycle life; ?object status; -condition; -estado conservacao; -working status; -functional status;
-    -funktionsstatus; -asset condition; -zustand; -estado conservacion`,
+    life cycle; ?resource state; lifecycle status; stage; ?status; ?asset status; ?state of life; ?estado;
+    ?disposition; ?install status; ?installation status; ?device status; ?equipment status; ?item status; ?operational
+    status; ?current status; ?asset state; ?lifecycle state; ?stato; ?deployment status; ?etat; ?betriebsstatus;
+    ?state; ?life phase; life cycle phase; ?phase; lebenszyklusphase; levensfase; phase cycle life; ?object status;
+    -condition; -estado conservacao; -working status; -functional status; -funktionsstatus; -asset condition; -zustand`,
   product_description: `
     ?model; ?model name; ?description; ?item description; ?asset description; ?product; ?product name; ?specification;
     ?hardware model; ?computer model; ?product model; ?equipment model; ?device model; ?model description; ?make
@@ -301,13 +299,12 @@ const ASSET: Vocabulary = {
     name; ?type number; ?brand model; ?manufacturer model; ?technical specification; ?caracteristiques techniques;
     ?short description; ?caracteristica; ?characteristic; -type`,
   asset_notes: `
-    ?description; ?information; ?info; ?additional information; ?additional note; ?detail; ?notizen; ?asset
-    description`,
+    ?description; ?information; ?info; ?additional information; ?additional note; ?detail; ?asset description`,
   asset_hardware_model: 'hardware model id',
   manufacturer_part_number: `
-    mpn; part number; teilenummer; numero de parte; artikelnummer; ?model number; ?sku; ?product number; ?product
-    code; manufacturer number; ?model code; ?reference fabricant; ?hersteller artikelnummer; ?numero de piece;
-    ?manufacturer code; manufacturer sku; manufacturer item code; manufacturer item number; manufacturer part`,
+    mpn; part number; numero de parte; artikelnummer; ?model number; ?sku; ?product number; ?product code;
+    manufacturer number; ?model code; ?reference fabricant; ?numero de piece; ?manufacturer code; manufacturer sku;
+    manufacturer item code; manufacturer item number; manufacturer part`,
   parent_manufacturer_part_number: 'parent part number',
   parent_serial_number: `
     parent serial; parent asset serial number; serial number primary device; serial number equipment principal; serial
@@ -321,14 +318,14 @@ const ASSET: Vocabulary = {
   contract: `
     ?contract reference; ?contract id; ?support contract; ?maintenance contract; ?support contract number;
     ?maintenance contract number; ?service contract; ?lease number; ?lease contract; -smartnet number; ?amc contract
-    number; ?amc contract; ?service contract reference; ?maintenance contract reference; ?contract ref`,
+    number; ?amc contract; ?service contract reference; ?maintenance contract reference`,
   'category.name': `
-    asset category; asset class; ?class code; ?asset type; ?equipment type; ?device type; ?item type; ?asset group; ?equipment
-    category; ?item category; ?product category; ?type; ?hardware type; ?computer type; ?hardware category;
-    ?gerateklasse; ?type materiel; ?famille; ?objekttyp; ?object type; -class; -license type; *category name; *class
-    name; ?model category; ?chassis type; ?group; ?form factor; ?nature; ?nature materiel; ?bauart; ?modality;
-    ?modality class; ?warengruppe; ?asset family; ?classification; ?asset classification; ?code family; ?classe
-    tecnologica; ?equipment class; ?purchase family`,
+    asset category; asset class; ?class code; ?asset type; ?equipment type; ?device type; ?item type; ?asset group;
+    ?equipment category; ?item category; ?product category; ?type; ?hardware type; ?computer type; ?hardware category;
+    ?gerateklasse; ?type materiel; ?famille; ?objekttyp; -class; -license type; *category name; *class name; ?model
+    category; ?chassis type; ?group; ?form factor; ?nature; ?nature materiel; ?bauart; ?modality; ?modality class;
+    ?warengruppe; ?asset family; ?classification; ?asset classification; ?code family; ?classe tecnologica; ?equipment
+    class; ?purchase family`,
   'category.subcategory': `
     sub category; sub; subcategory name; sous categorie; ?subclass; ?subclass code; ?sub type; ?subtype; ?sub class; ?device subtype;
     ?sous famille; *subcategory name; *class name; ?sub group; ?subgroup; ?subfamily; ?sotto type; ?subfamilia`,
@@ -337,41 +334,38 @@ const ASSET: Vocabulary = {
     name; ?employee; ?held by; owned by; asset custodian; ?full name; ?employee name; ?employee full name; ?user full
     name; ?assigned employee; ?primary user; ?current user; ?assigned person; ?in use by; ?used by; ?zugewiesen; ?user
     email; ?employee email; ?assigned email; -name; -agent; ?assigned out to; ?assigned out; ?fahrer; ?driver;
-    ?primary user email; ?primary user email address; ?assigned user name; ?conducteur; ?conductor; ?detentor;
-    ?colaborador; ?funcionario; ?last logon user; ?last user; ?last logged on user; affectataire; ?user fullname;
-    -contact; zugeordnete person; ?person; ?entleiher; ?ausleiher; ?borrower; ?student; ?staff; ?staff name; ?teacher;
-    ?holder; *user full name; ?beneficiaire; ?resguardante; ?in carico; ?employee assignee; ?end user; ?name agent;
-    ?responsible email; ?in bruikleen bij; ?sub custodian; ?carga atual; ?point of contact; ?poc; ?consignatario;
-    ?person id name`,
+    ?primary user email; ?primary user email address; ?assigned user name; ?conducteur; ?conductor; ?detentor; ?last
+    logon user; ?last user; ?last logged on user; affectataire; ?user fullname; -contact; zugeordnete person; ?person;
+    ?entleiher; ?ausleiher; ?borrower; ?student; ?staff; ?staff name; ?teacher; ?holder; *user full name;
+    ?beneficiaire; ?resguardante; ?in carico; ?employee assignee; ?end user; ?name agent; ?responsible email; ?in
+    bruikleen bij; ?sub custodian; ?carga atual; ?point of contact; ?poc; ?consignatario; ?person id name`,
   business_unit: `
-    bu; geschaftsbereich; organisationseinheit; unite commerciale; unidad de negocio; ?dependencia; ?assigned to department; ?department;
-    ?division; ?departement; ?bereich; ?direction; -cost centre; -cost center; -kostenstelle; -company; -home unit;
-    ?requesting department; ?requesting service; ?setor; ?org unit; ?organisational unit; ?organisation unit;
+    bu; geschaftsbereich; organisationseinheit; unite commerciale; unidad de negocio; ?dependencia; ?assigned to
+    department; ?department; ?division; ?departement; ?bereich; ?direction; -cost centre; -cost center; -kostenstelle;
+    -company; -home unit; ?requesting department; ?requesting service; ?setor; ?org unit; ?organisational unit;
     ?organisation eenheid; ?organisation einheit; ?organisatieonderdeel; ?unidade organica; ?unidad organica; ?unite
     administrative; ?unidad administrativa; ?unidade administrativa; ?unita operativa; ?u o; ?oe; ?dienststelle; ?amt
-    dienststelle; ?fachbereich; ?ufficio; ?struttura; ?pole; ?composante; ?entite; ?entidade; ?entity; ?gerencia;
-    ?concejalia; ?secretaria; ?lotacao; ?divisao; ?faculteit; ?faculty; ?fakultat; ?institut; ?team; ?directie;
-    ?direzione; ?directorate; ?dienst; ?unidade gestora; ?nome ug; ?organo contratante; ?orgao contratante; ?orgao;
-    ?unidad promotora; ?bedarfstrager; ?service gestionnaire; ?service affectataire; ?requesting structure; ?service;
-    ?unidade; ?setor responsible; ?betriebliche zuordnung; ?school; ?schule; ?ecole; ?laboratoire; ?escola; ?escuela;
-    ?scuola; ?facolta; ?facultad; ?faculdade; ?ufficio assignee; ?managing area; ?amt; ?diretoria`,
+    dienststelle; ?fachbereich; ?ufficio; ?struttura; ?pole; ?composante; ?entite; ?gerencia; ?concejalia;
+    ?secretaria; ?lotacao; ?divisao; ?faculteit; ?faculty; ?fakultat; ?institut; ?team; ?directorate; ?dienst;
+    ?unidade gestora; ?nome ug; ?organo contratante; ?orgao contratante; ?orgao; ?unidad promotora; ?bedarfstrager;
+    ?service gestionnaire; ?service affectataire; ?requesting structure; ?service; ?unidade; ?setor responsible;
+    ?betriebliche zuordnung; ?school; ?schule; ?ecole; ?laboratoire; ?escola; ?escuela; ?scuola; ?facolta; ?facultad;
+    ?faculdade; ?ufficio assignee; ?managing area; ?amt; ?diretoria`,
   attached_supplier: `
     ${SELLERS}; supplier name; ?purchased from; supplied by; ?procured from; ?bezugsquelle; ?handler name; *supplier; ?sold
     by; ?supplied from; ?gekauft bei; ?gekocht bij; ?supplier company`,
   customer: '',
-  usage_status: `
-    usage; use status; nutzungsstatus; ?environment; einsatzstatus; ?status use; usage status; ?estado uso; ?estado
-    utilizacao`,
+  usage_status: 'usage; use status; ?environment; einsatzstatus; ?status use; ?estado uso',
   address: 'street address; full address; site address; domicilio; ?address line 1; ?address 1',
   zip_code: 'post code; postal; cp; ?zip postal; cep; pin code; pincode',
   location_description: `
-    location note; ?location; ?location code; ?site; ?site name; ?lieu; ?lagerort; ?asset location; ?current location; ?equipment
-    location; ?device location; ?item location; ?office location; ?building location; ?location name; ?site location;
-    ?lagerplatz; ?aufstellungsort; ?localisation; ?physical site; ?place; ?storage location; ?aufstellort; ?office;
-    ?depot; ?ad site; ?standort raum; ?install location; ?installed location; ?campus; ?branch office; ?plant; ?werk;
+    location note; ?location; ?location code; ?site; ?site name; ?lagerort; ?asset location; ?current location;
+    ?equipment location; ?device location; ?item location; ?office location; ?building location; ?location name; ?site
+    location; ?lagerplatz; ?aufstellungsort; ?physical site; ?place; ?storage location; ?aufstellort; ?office; ?depot;
+    ?ad site; ?standort raum; ?install location; ?installed location; ?campus; ?branch office; ?plant; ?werk;
     *location; ?location label; ?branch; ?filiale; ?local; ?yard; ?warehouse; ?location designation; ?technischer
     platz; ?branch agency; ?filial; ?sucursal; ?agence; ?agencia; ?lieu affectation; ?local instalacao; ?plaats
-    toestel; ?plaats device; ?local description; ?local physical`,
+    toestel; ?local description; ?local physical`,
   asset_location_address: 'installation address',
   bldg_name: '?building number; ?site building; ?campus building; ?haus; ?gebaudeteil; ?bloco',
   floor: 'storey; floor number; ?floor level; ?geschosse; ?level',
@@ -383,16 +377,15 @@ const ASSET: Vocabulary = {
   area: '?zone; ?zona',
   general_info_notes: 'general information; general info',
   warranty_status: `
-    in warranty; under warranty; ?warranty; sous garantie; en garantia; em garantia; in garanzia; in garantie;
-    warranty estado; warranty situation`,
+    in warranty; under warranty; ?warranty; sous garantie; en garantia; em garantia; warranty estado; warranty
+    situation`,
   warranty_type: '?warranty',
   warranty_provider: `
-    warranty vendor; garantiegeber; ?warranty company; ?warranty by; garantieverlener; ?warranty dienst; ?garantia
-    prestada por`,
+    garantiegeber; ?warranty company; ?warranty by; garantieverlener; ?warranty dienst; ?garantia prestada por`,
   end_of_life_date: `
-    ?expected end of life; ?planned end of life; ?estimated end of life; ?mise au rebut; lebensende; fin de vie;
-    ?retirement date; ?planned retirement; ?disposal date; ?retire date; ?replacement date; ?date retired; ?expected
-    replacement date; ?ausmusterung; ?date de fin de vie; ?fecha baja; ?deaktivierung; *end of life date; *end of life`,
+    ?expected end of life; ?planned end of life; ?estimated end of life; ?mise au rebut; lebensende; ?retirement date;
+    ?planned retirement; ?disposal date; ?retire date; ?replacement date; ?date retired; ?expected replacement date;
+    ?ausmusterung; ?date de fin de vie; ?fecha baja; ?deaktivierung; *end of life date; *end of life`,
   warranty_start_date: 'warranty from',
   warranty_end_date: `
     warranty until; warranty expiry; warranty expiry date; ?warranty; warranty valid until; garantiedatum bis;
@@ -404,10 +397,9 @@ const ASSET: Vocabulary = {
   support_status: 'in support; under support; ?support; em suporte; en soporte; support estado',
   support_type: '?support; ?support level',
   support_provider: `
-    support vendor; supported by; maintenance provider; ?service vendor; ?service provider; ?maintenance vendor;
-    ?wartungsfirma; ?amc vendor; ?service partner; mainteneur; ?mantenedora; ?empresa mantenedora; manutentore;
-    onderhoudspartij; maintained by; ?maintainer; ?company mantenedora; ?prestador support; ?assistencia tecnica;
-    ?asistencia tecnica`,
+    supported by; maintenance provider; ?service vendor; ?wartungsfirma; ?amc vendor; ?service partner; mainteneur;
+    ?mantenedora; ?empresa mantenedora; manutentore; onderhoudspartij; maintained by; ?maintainer; ?prestador support;
+    ?assistencia tecnica; ?asistencia tecnica`,
   end_of_support_date: `
     supportende; ?manufacturer support end; ?supplier support end; ?auto update expiry; ?auto update expiry date; eosl
     date; eosl; supported until; ?ondersteund tot`,
@@ -422,42 +414,40 @@ const ASSET: Vocabulary = {
   support_notes: 'maintenance note',
   original_cost: `
     purchase price; ahk; acquisition cost; acquisition value; acquisition price; purchase value; unit cost; buy price;
-    einkaufspreis; ?price; ?unit price; ?original value; historical cost; cost price; cost value; price paid; asset
-    cost; equipment cost; neupreis; ?asset value; ?purchase amount; ?unit value; ?item cost; ?replacement cost; ?preis
-    euro; ?valeur; -total cost; ?acquisition amount; -list price; *purchase price; *purchase cost; ?value historical;
-    ?gross value; ?valeur brute; ?purchase herstellungskosten; ?anschaffungs herstellungskosten; ?ak hk; ?unit amount;
-    ?amount unit; ?initial value; ?initial price; ?initial cost; -amount; ?valore di carico; ?pu; ?ak; ?valeur achat`,
+    ?price; ?unit price; ?original value; historical cost; cost price; cost value; price paid; asset cost; equipment
+    cost; neupreis; ?asset value; ?purchase amount; ?unit value; ?item cost; ?replacement cost; ?preis euro; ?valeur;
+    -total cost; ?acquisition amount; -list price; *purchase price; *purchase cost; ?value historical; ?gross value;
+    ?valeur brute; ?purchase herstellungskosten; ?ak hk; ?unit amount; ?amount unit; ?initial value; ?initial price;
+    ?initial cost; -amount; ?valore di carico; ?pu; ?ak; ?valeur achat`,
   service_start_date: `
-    in service; in service date; service start; service date; commissioning date; put into service; date de mise en
-    service; mise en service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install date; ?installation
-    date; ?go live date; commissioned; date commissioned; in use since; placed in service; date placed in service; in
-    betrieb seit; ?date deployed; ?date installed; ?installed; ?installed on; -purchase date; -date acquisition;
-    ?fecha alta; ?activation; ?activation date; ?data instalacao; entrata in funzione; data entrata in funzione;
-    entrata in servizio; puesta en marcha; ?capitalized on; ?capitalised on; ?capitalization; ?aktivdatum; ?cap date; -date acquired; in
-    service since; in service from; date puesta service; puesta funcionamiento; date puesta funcionamiento; date messa
-    service; messa service; date messa usage; messa esercizio; date messa esercizio; entrada service; date entrada
-    service; date entrada operacao; date start usage; date usage; in usage since; in gebruik sinds; indienststelling;
-    date indienststelling; date in usage; ibn date; date ingebr; en service since; date puesta en funcionamiento;
-    puesta en funcionamiento; date entrada em service; date entrada em operacao; entrada em service; entrada em
-    funcionamento; ?entrada em producao; start usage; put to use date; put to use; put into use; ?rollout; ?rollout
-    date; mis en service; date mis en service; in usage from`,
+    in service; in service date; service date; commissioning date; put into service; date de mise en service; mise en
+    service; fecha de puesta en servicio; ?deployment date; ?deployed; ?install date; ?installation date; ?go live
+    date; commissioned; date commissioned; in use since; placed in service; date placed in service; in betrieb seit;
+    ?date deployed; ?date installed; ?installed; ?installed on; -purchase date; -date acquisition; ?fecha alta;
+    ?activation; ?activation date; ?data instalacao; entrata in funzione; data entrata in funzione; entrata in
+    servizio; puesta en marcha; ?capitalized on; ?capitalised on; ?capitalization; ?aktivdatum; ?cap date; -date
+    acquired; in service since; in service from; date puesta service; puesta funcionamiento; date puesta
+    funcionamiento; date messa service; messa service; date messa usage; messa esercizio; date messa esercizio;
+    entrada service; date entrada service; date entrada operacao; date start usage; date usage; in usage since; in
+    gebruik sinds; indienststelling; date indienststelling; date in usage; ibn date; date ingebr; en service since;
+    date puesta en funcionamiento; puesta en funcionamiento; date entrada em service; date entrada em operacao;
+    entrada em service; entrada em funcionamento; ?entrada em producao; start usage; put to use date; put to use; put
+    into use; ?rollout; ?rollout date; mis en service; date mis en service; in usage from`,
   depreciation_schedule: `
-    depreciation; depreciation method; abschreibung; amortissement; depreciacion; depreciation plan; depreciation
-    plano; depreciation piano; depreciation table; depreciation tabla; ?depreciation period; ?depreciation duree;
-    ?depreciation year; depreciation metodo; depreciation abschreibungsplan; abschreibungsplan; ?vida util; ?useful
-    life; ?nutzungsdauer; ?nd; ?duree de vie; ?vita utile; ?levensduur`,
+    depreciation; depreciation method; depreciation plan; depreciation plano; depreciation piano; depreciation table;
+    depreciation tabla; ?depreciation period; ?depreciation duree; ?depreciation year; depreciation abschreibungsplan;
+    abschreibungsplan; ?vida util; ?useful life; ?nutzungsdauer; ?nd; ?duree de vie; ?vita utile`,
   estimated_salvage_value: `
-    salvage; residual; residual value; restwert; valeur residuelle; ?scrap value; schrottwert; ?valor de rescate;
-    ?valore recupero; ?valore di realizzo`,
+    salvage; residual; residual value; valeur residuelle; ?scrap value; schrottwert; ?valor de rescate; ?valore
+    recupero; ?valore di realizzo`,
   financial_notes: 'finance note; cost note',
   'currency.value': 'currency code; cost currency; munteenheid',
-  'currency.symbol': 'currency sign; simbolo moeda; simbolo moneda',
+  'currency.symbol': 'currency sign; simbolo moeda',
   new_hardware_selling_unit_price: `
     new hardware selling price; hardware selling price; ?selling price; ?selling unit price`,
   manufacturer_warranty_unit_price: 'manufacturer warranty price; ?warranty price',
   contract_service_per_item: 'service per item; contract service cost per item',
-  sales_manager_name: `
-    account manager; ?sale contact; ?sale representative; ?sale manager; ?sale rep; ?manager comercial`,
+  sales_manager_name: 'account manager; ?sale contact; ?sale representative; ?manager comercial',
   sales_manager_email: 'account manager email; ?sale email; ?sale rep email',
   additional_sales_email: 'other sale email',
 };
@@ -468,13 +458,12 @@ const CONTRACT: Vocabulary = {
     contract side; buy or sell; ?side; ?record type; buy side sell side; purchase sale; purchase or sale contract;
     attivo passivo`,
   name: `
-    contract; contract name; contract title; title; ?application; ?short description; vertragsbezeichnung;
-    bezeichnung; objet; subject; ?project name; ?project; ?project title; contract label; vertragsgegenstand;
-    ?contract subject; ?award title; ?procurement title; ?project description title; ?objet du marche; ?software;
-    ?product; ?product name; ?subscription; ?service name; ?record name; ?vertragsinhalt; ?descricao do contrato;
-    ?app; ?app name; ?item; ?property; ?short text; ?kurztext; *contract name; *contract title; ?anlage; ?gerat;
-    ?short name; kurzbezeichnung; ?voorwerp; ?voorwerp opdracht; ?oggetto affidamento; ?object contract; ?service
-    provided; ?concepto`,
+    contract; contract title; title; ?application; ?short description; vertragsbezeichnung; bezeichnung; objet;
+    subject; ?project name; ?project; ?project title; contract label; vertragsgegenstand; ?contract subject; ?award
+    title; ?procurement title; ?project description title; ?objet du marche; ?software; ?product; ?product name;
+    ?subscription; ?service name; ?record name; ?vertragsinhalt; ?descricao do contrato; ?app; ?app name; ?item;
+    ?property; ?short text; ?kurztext; *contract name; *contract title; ?anlage; ?gerat; ?short name; kurzbezeichnung;
+    ?voorwerp; ?voorwerp opdracht; ?oggetto affidamento; ?service provided; ?concepto`,
   number: `
     contract id; contract code; contract reference; reference number; award number; ?reference; ?unique id; ?po
     number; ?purchase order; ?purchase order number; ?bestellnummer; ?procurement id; ?award id; contract key;
@@ -483,31 +472,26 @@ const CONTRACT: Vocabulary = {
     expediente; ?expediente; ?record id; ?policennummer; ?policy number; ?police number; *contract number; ?contrato;
     ?tender id; ?tender number; ?tender reference; ?notice identifier; ?notice number; ?circuit id; ?lease number;
     ?subscription id; ?work order number; ?purchase document; -id; ?contract kenmerk; ?repertorio; ?number repertorio;
-    ?rep number; ?number expediente organo; contrato id; -processo; -numero processo; ?contract code id; ?number
-    contract; ?sow number`,
+    ?rep number; ?number expediente organo; -processo; -numero processo; ?contract code id; ?sow number`,
   parent_contract: `
-    parent contract code; parent contract id; parent; parent no; msa; framework; framework agreement; contrat cadre;
-    contrato marco; accord cadre; acuerdo marco; raamcontract; contratto quadro; accordo quadro; acordo quadro;
-    primary contract; principal contract; ubergeordneter vertrag; raamovereenkomst; ?framework agreement reference;
-    ?msa reference; ?contrato mae; ?under msa`,
+    parent contract code; parent contract id; parent; parent no; msa; framework; framework agreement; primary
+    contract; principal contract; ubergeordneter vertrag; ?framework agreement reference; ?msa reference; ?contrato
+    mae; ?under msa`,
   customer: `
     ?client company; ?auftraggeber name; ?account name; ?account; ?buyer; ?auftraggeber; ?opdrachtgever; ?committente;
-    ?acheteur; ?acheteur name; ?buyer name; ?acheteurs nom`,
+    ?acheteur; ?acheteur name; ?buyer name`,
   supplier: `
-    ${SELLERS}; contractor; contractor name; provider; auftragnehmer; awarded supplier; awardee; ?counterparty; ?company;
-    ?company name; ?recipient; ?prestataire; contracting company; awardee name; dienstleister; ?awarded to; ?winner;
-    ?winner name; ?winning bidder; ?successful bidder; ?contractor company; ?vertragspartner; ?service provider;
-    ?publisher; ?manufacturer; ?payee; ?organisation name; ?partner; ?lieferfirma; ?counterparty name; ?contratista;
-    ?contratada; ?lizenzgeber; ?versicherer; ?assureur; ?insurer; ?licensor; ?aseguradora; *supplier name; contratado;
+    ${SELLERS}; awarded supplier; awardee; ?counterparty; ?company; ?company name; ?recipient; contracting company;
+    awardee name; ?awarded to; ?winner; ?winner name; ?winning bidder; ?successful bidder; ?contractor company;
+    ?vertragspartner; ?service provider; ?publisher; ?manufacturer; ?payee; ?organisation name; ?partner;
+    ?counterparty name; ?lizenzgeber; ?versicherer; ?assureur; ?insurer; ?licensor; ?aseguradora; *supplier name;
     ?empresa contratada; ?credor; ?prestador; *supplier; ?carrier; ?other party; ?second party; ?contract party;
-    ?contracting party; opdrachtnemer; ?empresa adjudicataria; ?wartungsfirma; ?brand name; ?vendor company;
-    controparte; wederpartij; cocontractant; gegenpartei; contraparte; ?operatore economico; ?affidatario;
-    ?appaltatore; ?gegunde partij; ?gegunde party; ?supplier company; ?supplier service; ?company name supplier;
-    ?entity awardee; ?awardee entity`,
+    ?contracting party; ?empresa adjudicataria; ?wartungsfirma; ?brand name; controparte; wederpartij; cocontractant;
+    gegenpartei; contraparte; ?operatore economico; ?affidatario; ?appaltatore; ?gegunde partij; ?supplier service;
+    ?company name supplier; ?entity awardee; ?awardee entity`,
   status: `
     contract status; estado; estado del contrato; etat; ?contract state; ?active; current status; ?stato; ?phase;
-    vertragsstand; ?state; ?lifecycle status; situacao; situacao do contrato; *contract status; ?contract zustand;
-    ?stand`,
+    vertragsstand; ?state; ?lifecycle status; situacao do contrato; *contract status; ?contract zustand; ?stand`,
   'category.name': `
     contract category; ?commodity; ?spend category; ?class; ?expense type; ?contract type; ?procurement category;
     ?procurement type; ?product category; ?material group; ?warengruppe; ?service category; ?goods category; ?purchase
@@ -520,51 +504,50 @@ const CONTRACT: Vocabulary = {
   description: `
     contract description; long description; scope; scope of work; ?summary; ?purpose; ?equipment; ?detail; ?zweck;
     ?objeto; ?service description; ?project description; contract detail; contract purpose; contract scope; texte du
-    contrat; leistungsbeschreibung; ?note; ?work description; ?subject matter; ?goods; ?notizen; ?purchase order
-    description; ?order description; ?description of goods; ?description of goods service; *contract description;
-    ?short description; ?description service; description object; ?specification; kurzbeschreibung; ?service provided;
-    leistungsumfang; ?oggetto bando; ?object bando; ?complementary information; ?informacao complementar; ?complement
-    information; ?concepto`,
+    contrat; leistungsbeschreibung; ?note; ?work description; ?subject matter; ?goods; ?purchase order description;
+    ?order description; ?description of goods; ?description of goods service; *contract description; ?short
+    description; ?description service; description object; ?specification; kurzbeschreibung; ?service provided;
+    leistungsumfang; ?oggetto bando; ?complementary information; ?informacao complementar; ?complement information;
+    ?concepto`,
   business_unit: `
     bu; geschaftsbereich; organisationseinheit; unidad de negocio; ?dependencia; ?service area; ?department;
     ?department name; ?division; ?departement; ?agency; ?direction; ?area; ?owner department; -cost centre; -cost
     center; ?procuring agency; ?fachbereich; ?requesting department; ?requesting service; ?fachamt; ?zustandiges amt;
-    ?ufficio; ?ufficio competente; ?org unit; ?organisational unit; ?organisation unit; ?organisation eenheid;
-    ?organisation einheit; ?organisatieonderdeel; ?unidade organica; ?unidad organica; ?unite administrative; ?unidad
-    administrativa; ?unidade administrativa; ?unita operativa; ?u o; ?oe; ?dienststelle; ?amt dienststelle;
-    ?struttura; ?pole; ?composante; ?entite; ?entidade; ?entity; ?gerencia; ?concejalia; ?secretaria; ?lotacao;
-    ?divisao; ?faculteit; ?faculty; ?fakultat; ?institut; ?team; ?directie; ?direzione; ?directorate; ?dienst;
-    ?unidade gestora; ?nome ug; ?organo contratante; ?orgao contratante; ?orgao; ?unidad promotora; ?bedarfstrager;
-    ?service gestionnaire; ?service affectataire; ?requesting structure; -service; ?setor; ?department requesting;
-    ?service proponente; ?struttura proponente; ?centro seccion; ?unidade; ?area requesting; ?manager area;
-    ?requesting; ?managing area; ?amt; ?fb amt; ?diretoria`,
+    ?ufficio; ?ufficio competente; ?org unit; ?organisational unit; ?organisation eenheid; ?organisation einheit;
+    ?organisatieonderdeel; ?unidade organica; ?unidad organica; ?unite administrative; ?unidad administrativa;
+    ?unidade administrativa; ?unita operativa; ?u o; ?oe; ?dienststelle; ?amt dienststelle; ?struttura; ?pole;
+    ?composante; ?entite; ?gerencia; ?concejalia; ?secretaria; ?lotacao; ?divisao; ?faculteit; ?faculty; ?fakultat;
+    ?institut; ?team; ?directorate; ?dienst; ?unidade gestora; ?nome ug; ?organo contratante; ?orgao contratante;
+    ?orgao; ?unidad promotora; ?bedarfstrager; ?service gestionnaire; ?service affectataire; ?requesting structure;
+    -service; ?setor; ?department requesting; ?service proponente; ?struttura proponente; ?centro seccion; ?unidade;
+    ?area requesting; ?manager area; ?requesting; ?managing area; ?amt; ?fb amt; ?diretoria`,
   contract_start_date: `
-    start; contract start; effective date; effective from; ?period performance start date; valid from; term start; laufzeit von; ?from; ?period from;
-    -award date; contract effective date; valid since; entry into force; entree en vigueur; entrada en vigor; entrada
-    em vigor; entrata in vigore; inkrafttreten; in effect from; in force from; date d effet; prise d effet; date de
-    prise d effet; ?date from; -awarded date; ?active from; ?subscription start; -signed date; ?effective; ?start on;
-    laufzeitbeginn; ?versicherungsbeginn; ?mietbeginn; data inicial; inicio vigencia; ?vigencia inicial; ?initial term
-    start date; ?current term start date; *start date; *effective date; ?validity from; *validity from; validity
-    start; start validity; ?contract period start; ?period start`,
+    start; contract start; effective date; effective from; ?period performance start date; valid from; term start;
+    laufzeit von; ?from; ?period from; -award date; contract effective date; valid since; entry into force; entree en
+    vigueur; entrada en vigor; entrada em vigor; entrata in vigore; inkrafttreten; in effect from; in force from; date
+    d effet; prise d effet; date de prise d effet; ?date from; -awarded date; ?active from; ?subscription start;
+    -signed date; ?effective; ?start on; laufzeitbeginn; ?versicherungsbeginn; ?mietbeginn; data inicial; inicio
+    vigencia; ?vigencia inicial; ?initial term start date; ?current term start date; *start date; *effective date;
+    *validity from; validity start; ?contract period start; ?period start`,
   contract_end_date: `
-    end; contract end; expiry; expiry date; ?period performance current end date; ?period performance end date; contract expiry; contract expiry date; termination date; valid until;
-    valid to; term end; enddatum; laufzeit bis; ?to; ?until; ?period to; ?completion date; contract termination date;
-    in force until; laufzeitende; endet am; ?date to; ?active until; ?subscription end; ?close date; -renewal date;
-    -estimated completion date; ?end on; ?maturity date; fecha de finalizacion; ?mietende; data final; termino; data
-    termino; fim vigencia; termino vigencia; ?vigencia final; initial term end; ?initial term end date; ?current term
-    end date; *end date; *expiry date; effective to; ?validity to; *validity to; looptijd tot; validity end; ?date end
-    execution; ?date fin ejecucion; ?end execution; ?al; ?contract period end; ?period end; ?delivery date`,
+    end; contract end; expiry; expiry date; ?period performance current end date; ?period performance end date;
+    contract expiry; contract expiry date; termination date; valid until; valid to; term end; laufzeit bis; ?to;
+    ?until; ?period to; ?completion date; contract termination date; in force until; laufzeitende; endet am; ?date to;
+    ?active until; ?subscription end; ?close date; -renewal date; -estimated completion date; ?end on; ?maturity date;
+    fecha de finalizacion; ?mietende; data final; data termino; fim vigencia; ?vigencia final; initial term end;
+    ?initial term end date; ?current term end date; *end date; *expiry date; effective to; *validity to; looptijd tot;
+    validity end; ?date end execution; ?end execution; ?al; ?contract period end; ?period end; ?delivery date`,
   notice_period: `
     notice; notice term; notice day; notice period day; termination notice; cancellation notice; frist; notice period
     in day; kundigungsfrist in tagen; delai de resiliation; ?length of notice; ?renewal notice; aviso previo; prazo de
-    aviso; *notice period; *notice day; ?cancellation period; period aviso previo; prazo aviso previo`,
+    aviso; *notice period; *notice day; ?cancellation period; period aviso previo`,
   service_start_date: `
     service start; leistungsbeginn; ?service from; ?go live; ?go live date; ?installed; ?install date; ?start service;
     ?start prestation; start of service delivery; ?start execution; ?mobilisation date; ?mobilization date`,
   end_of_term_clause: `
     renewal clause; renewal type; ?renewal term; at end; renewal; auto renewal; auto renew clause; ?renewal option;
-    prorroga automatica; ?prorroga; ?renewal mode; ?renewal automatic; ?tacita renewal; ?evergreen`,
-  end_of_term_action: 'renewal action; action at end; action end; action expiry; ?renewal decision',
+    prorroga automatica; ?renewal mode; ?evergreen`,
+  end_of_term_action: 'renewal action; action at end; action expiry; ?renewal decision',
   timeline_notes: `
     timeline; renewal note; ?note term; ?note expiry; ?note deadline; ?extension option; ?extension`,
   total_contract_spend_value: `
@@ -575,38 +558,32 @@ const CONTRACT: Vocabulary = {
     ${each('?; ?contract; ?total; ?current; ?current contract; ?maximum; ?target; ?agreed; ?final; ?committed; ?base', 'value; amount; price; cost; spend; budget')}; ?auftragsvolumen;
     ?opdrachtwaarde; ?final purchase value; ?awarded import; ?award amount tax; ?whole life value; ?amt; contract
     amt; total amt; award amt`,
-  first_offer_value: `
-    first offer; initial offer; original offer; ?initial proposal value; ?offer initial value; ?prima offerta;
-    ?premiere offre`,
+  first_offer_value: 'initial offer; original offer; ?initial proposal value; ?offer initial value',
   cost_avoidance_value: `
-    cost avoided; saving; einsparung; ?negotiated saving; vermiedene kosten; cout evite; custo evitado; coste evitado;
-    costi evitati`,
+    cost avoided; saving; ?negotiated saving; vermiedene kosten; cout evite; custo evitado; costi evitati`,
   contract_risk_value: 'risk value; amount risk; value risk; risk amount',
   mrc: `
     cost month; price month; amount month; monthly recurring charge; monthly cost; monthly; monthly fee; ?monthly
     price; ?monthly charge; ?monatsrate; ?cuota mensual; ?loyer mensuel; ?monatsmiete; valor mensal; ?mensalidade;
     ?monthly rent; ?rent; ?loyer; ?mensualite; ?mensualidad; ?monatliche rate; ?monthly amount; ?monthly payment;
-    ?contract monthly; ?total monthly; ?amount monthly; ?price monthly; ?mrr; ?fee month; ?fee mes; ?cuota mes`,
+    ?contract monthly; ?total monthly; ?amount monthly; ?price monthly; ?mrr; ?fee month`,
   nrc: `
     non recurring charge; one time cost; one time; one off; one off cost; setup fee; setup cost; einmalkosten;
     einmalig; cout unique; coste unico; ?one time fee; ?installation cost; einmalige kosten; ?one time charge;
     ?einrichtungsgebuhr; ?una tantum; ?cost una tantum; ?pago unico; ?cuota de alta; ?einrichtungskosten; ?frais de
     mise en service; ?cost ponctuel; cost nao recorrente; ?installation fee; costos no recurrentes; cout non recurrent`,
   'expenditure_type.type': 'spend type; capex opex; ?expense type; ?cost type; ?investiv konsumtiv',
-  'expenditure_type.capex_actual': 'capital expenditure; capex amount; capex value; capex cost; capex; ?amount capex',
+  'expenditure_type.capex_actual': 'capital expenditure; capex amount; capex value; capex cost; ?amount capex',
   'expenditure_type.opex_actual': `
-    operating expenditure; opex amount; opex value; opex cost; opex; ?amount opex; ?betriebskosten`,
+    operating expenditure; opex amount; opex value; opex cost; ?amount opex; ?betriebskosten`,
   payment_terms: `
     payment condition; ?payment period; ?term; ?net term; default payment term; credit term; condicao de pagamento;
-    ?zahlungsweise; ?forma de pago; ?mode de paiement; *payment term; payment termijn; ?payment`,
+    ?zahlungsweise; ?forma de pago; ?mode de paiement; *payment term; ?payment`,
   financing: `
-    financing type; finanzierung; financement; financiacion; ?funding; financing mode; financing form; financing
-    method; ?finance method; financing art; purchase lease`,
+    financing type; ?funding; financing mode; financing form; financing method; ?finance method; purchase lease`,
   financial_notes: 'finance note; cost note; payment note',
-  approver: 'approved by; genehmigt von; approver name; ?approved; aprovador',
-  signer: `
-    signed by; signatory; unterzeichner; unterschrieben von; signataire; firmante; ?company signed by; signer name;
-    signatory name; ?client signer; ?customer signer`,
+  approver: 'approved by; genehmigt von; approver name; ?approved',
+  signer: 'signed by; signatory; unterschrieben von; ?company signed by; signer name; signatory name; ?client signer',
   signed_date: `
     signed on; signature date; signing date; fecha de firma; ?execution date; ?abschlussdatum; ?vertragsdatum;
     ?company signed date; sign date; ?contract abschluss; ?vertragsabschluss; ?notification date`,
@@ -635,16 +612,14 @@ const COUNTERPARTY: Vocabulary = {
     contact role; contact function; ?function; ?job title; ?position; ?role; function contact; function contact
     person; function person contact; role contact; role contact person`,
   address_line_1: `
-    address line; street; street address; street 1; street name; postal address; mailing address; adresszeile 1;
-    strasse hausnummer; domicilio; ?building and street; ?head office address; line 1; full address; office address;
-    business street; strasse und nummer; adresse postale; adresse ligne 1; ?location address; ?physical address;
-    ?registered address; ?registered office; ?site address; ?adresse siege; siege social; ?premise; ?invoice address;
-    ?company address; ?address primary; ?logradouro; ?voie; ?via; bezoekadres; ?visiting address; ?besuchsadresse;
-    ?street number; ?via civico`,
+    address line; street; street address; street 1; street name; postal address; mailing address; strasse hausnummer;
+    domicilio; ?building and street; ?head office address; line 1; full address; office address; business street;
+    strasse und nummer; adresse postale; ?location address; ?physical address; ?registered address; ?registered
+    office; ?site address; ?adresse siege; siege social; ?premise; ?invoice address; ?company address; ?address
+    primary; ?voie; ?via; bezoekadres; ?visiting address; ?besuchsadresse; ?via civico`,
   address_line_2: `
-    street 2; adresszeile 2; adresszusatz; complement d adresse; ?address suffix; ?suite; line 2; address suite;
-    adresse ligne 2; ?address extra; ?building; ?district; -zusatz; ?street address 2; complemento; ?bairro;
-    ?complement; compl; ?colonia; ?cplt`,
+    street 2; adresszusatz; complement d adresse; ?address suffix; ?suite; line 2; address suite; ?address extra;
+    ?building; ?district; -zusatz; ?street address 2; complemento; ?bairro; ?complement; compl; ?colonia; ?cplt`,
   zip_postal_code: `
     post code; cp; ?pin; post zip code; zip postcode; pin code; pincode; postal; zip postal; cep; *postal code; *zip
     code; *postcode; *zip`,
@@ -652,8 +627,8 @@ const COUNTERPARTY: Vocabulary = {
     phone number; office phone; business phone; work phone; rufnummer; ?durchwahl; ?contact number; ?contact phone;
     ?contact phone number; ?contact person phone; ?switchboard; ?festnetz; ?landline; main phone; primary phone;
     company phone; phone 1; festnetznummer; ?central phone; ?sale phone; ?contact; ?contact office phone; telefono
-    fijo; ?toll free; ?toll free phone; ?person phone; *phone number; ?fone; ?phone fixe; ?phone fisso; phone fijo;
-    ?phone bureau; ?phone office`,
+    fijo; ?toll free; ?toll free phone; ?person phone; *phone number; ?phone fixe; ?phone fisso; ?phone bureau; ?phone
+    office`,
   mobile: `
     mobile number; mobile phone; cellular; portable; phone portable; ?contact mobile; portable numero; gsm; ?whatsapp;
     contact cell phone; *mobile number; ?whats app; ?port; ?phone perso; ?phone personal; ?phone personnel`,
@@ -661,20 +636,19 @@ const COUNTERPARTY: Vocabulary = {
   website: `
     web site; web; url; homepage; http; home page; web page; webpage; web address; internet; internetseite; webseite;
     site internet; pagina web; ?domain; company website; website url; web site url; homepage url; internetadresse;
-    ?link; ?domain name; ?company url; ?site; internet address; *website; *web site; www; webadres; ?web adres;
-    ?pagina internet; ?page internet`,
+    ?link; ?domain name; ?company url; ?site; internet address; *website; *web site; www; webadres; ?pagina internet;
+    ?page internet`,
   general_description: `
     about us; about; profile; company description; business description; ?note; ?service; ?product; ?services offered;
     overview; supplier description; company profile; presentation; ?information; ?additional note; ?business activity;
-    ?activity; ?activite; -industry; ?nature of business; ?specialty; ?specialisation; ?speciality; ?supplied product;
-    ?product service; ?notizen; ?detail; ?solution; ?servico; ?atividade; ?actividad; ?unternehmensgegenstand; ?ramo
-    de atividade`,
+    ?activity; -industry; ?nature of business; ?specialty; ?specialisation; ?speciality; ?supplied product; ?product
+    service; ?detail; ?solution; ?unternehmensgegenstand; ?ramo de atividade`,
   nda_signed: `
     nda in place; has nda; confidentiality agreement; confidentiality agreement signed; accord de confidentialite;
-    accord de confidentialite signe; ?nda on file; nda vorhanden; contract nda signed; geheimhoudingsverklaring;
-    geheimhoudingsverklaring signed`,
+    accord de confidentialite signe; ?nda on file; nda vorhanden; geheimhoudingsverklaring; geheimhoudingsverklaring
+    signed`,
   nda_signed_date: '?nda; ?nda signed; ?nda effective date; ?contract nda signed',
-  msa_signed: 'msa in place; has msa; msa; contrat cadre; ?msa on file; msa signed; msa vorhanden',
+  msa_signed: 'msa in place; has msa; ?msa on file; msa vorhanden',
   msa_signed_date: '?msa; ?msa signed; ?msa effective date',
   supplementary_description: 'supplementary information',
   additional_description: 'additional information',
@@ -689,16 +663,16 @@ const COMPANY_NAMES = `
 const SUPPLIER: Vocabulary = {
   ...COUNTERPARTY,
   name: `
-    ${SELLERS}; supplier; supplier name; ?manufacturer; ?manufacturer name; ?contractor name; ?provider; ?provider
-    name; ?customer; ?customer name; lieferantenbezeichnung; nom du prestataire; denomination; ?contractor; ?seller
-    name; ?partner; ?subcontractor; legal business name; -contact name; ?dienstleister; ?prestataire; ?etablissement;
-    ?business; ?supplier company; ?facility; ?producer; ?brand; *supplier name; ${COMPANY_NAMES}; ?prestador; ?credor`,
+    ${SELLERS}; supplier; supplier name; ?manufacturer; ?manufacturer name; ?customer; ?customer name;
+    lieferantenbezeichnung; nom du prestataire; denomination; ?seller name; ?partner; ?subcontractor; legal business
+    name; -contact name; ?etablissement; ?business; ?supplier company; ?facility; ?producer; ?brand; *supplier name;
+    ${COMPANY_NAMES}; ?prestador; ?credor`,
   type: `
     us or foreign; domestic or foreign; inland ausland; nacional extranjero; nacional estrangeiro`,
   business_name: `
     business legal name; doing business as; dba; trading as; ?trade name; ?legal name; ?registered name; ?registered
     company name; ?nome fantasia; nombre comercial; nom commercial; ?fantasia; ?rechtlicher name; ?statutaire naam;
-    ?statutaire name; ?firmierung; ?legal designation; ?designation legale; ?razon comercial`,
+    ?firmierung; ?legal designation; ?designation legale; ?razon comercial`,
   business_address_line_1: `
     business address; business address 1; ?registered address; ?registered office; ?site legale`,
   business_address_line_2: 'business address 2',
