@@ -19,7 +19,7 @@ import {
   type ExportColumn,
   type ExportContext,
   type ExportRecord,
-  headingsOf,
+  headingGiver,
   isWritable,
   tableKind,
 } from './column.js';
@@ -45,9 +45,9 @@ export function exportColumns(resource: Exportable, context: ExportContext): rea
   if (!isWritable(resource)) return readOnlyColumns(readOnlySpec(resource), context.lexicon);
   const spec = resourceSpec(resource);
   const own = ownColumns(spec);
-  const headings = headingsOf(own);
+  const headed = headingGiver(own);
   const custom = customColumns(spec, context).map(({ heading, ...column }) =>
-    headings.give({ ...column, headings: [heading] }),
+    headed({ ...column, headings: [heading] }),
   );
   return [...own, ...custom, ...(resource === 'customer' ? [knownFrom] : [])];
 }

@@ -168,7 +168,7 @@ function editableText(
     const value = own && read?.fields[own.name];
     if (own?.type.kind !== 'reference' || !isRef(value)) return column.text(record);
     const subcategory = read?.fields['category.subcategory'];
-    return references.text(own.type.to, value, typeof subcategory === 'string' ? subcategory : undefined);
+    return references(own.type.to, value, typeof subcategory === 'string' ? subcategory : undefined);
   };
 }
 

@@ -7,20 +7,12 @@ import {
   type Exportable,
   type ExportColumn,
   type ExportContext,
-  headingsOf,
+  headingGiver,
   isWritable,
   type Unheaded,
 } from './column.js';
 import { customExtras, formRowsOf, templatesOf } from './custom-columns.js';
 import { isMembers, isNothing, kindOf, rawText, type Shape, shapeOf } from './raw-text.js';
-
-/** Looks at every record once; then says which columns are needed beside the known ones. */
-export interface ExtraColumns {
-  /** `read`: the record in canonical form, where the caller has it. */
-  see(record: Json, read?: ReadRecord): void;
-  /** The same whatever the order in which the records were seen. */
-  columns(): readonly ExportColumn[];
-}
 
 /** Members without a column that get columns of their own; of more, all stand in one column as JSON. */
 const MOST = 1_000;
@@ -28,20 +20,19 @@ const MOST = 1_000;
 /** Where members that the interface does not name stand, once there are too many of them. */
 const OTHERS = 'other_members';
 
+export type ExtraColumns = ReturnType<typeof extraColumns>;
+
 /**
  * Columns for what records hold and the interface does not name, and for what only the records tell: further rows of a
  * form, keys that name no field. Memory grows with the number of different keys, which is bounded, not with the records.
  */
-export function extraColumns(
-  resource: Exportable,
-  known: readonly ExportColumn[],
-  context: ExportContext,
-): ExtraColumns {
+export function extraColumns(resource: Exportable, known: readonly ExportColumn[], context: ExportContext) {
   const find = unshownFinder(resource, known);
   const custom = isWritable(resource) ? customExtras(resourceSpec(resource), known, context) : undefined;
   const found = new Map<string, { readonly keys: readonly string[]; readonly shapes: Set<Shape> }>();
   return {
-    see(record, read) {
+    /** Every record once; `read`: it in canonical form, where the caller has it. */
+    see(record: Json, read?: ReadRecord): void {
       custom?.see(read ? { json: record, read } : { json: record });
       find(record, (keys, value) =>
         eachLeaf(keys, value, (keys, leaf) => {
@@ -52,11 +43,11 @@ export function extraColumns(
         }),
       );
     },
-    columns() {
-      const headings = headingsOf(known);
+    /** The same whatever the order in which the records were seen. */
+    columns(): readonly ExportColumn[] {
       const inOrder = [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => memberColumn(one));
       const members = found.size > MOST ? [othersColumn(find)] : inOrder;
-      return [...(custom?.columns() ?? []), ...members].map(headings.give);
+      return [...(custom?.columns() ?? []), ...members].map(headingGiver(known));
     },
   };
 }

@@ -1,19 +1,16 @@
 import { isRef, normaliseKey, type Ref } from '../model/value.js';
 import { isRefusal, trimText } from '../pipeline/map/cell-text.js';
 import { makeConverter } from '../pipeline/map/convert.js';
-import { type Directory, type DirectoryOptions, loadDirectory } from '../pipeline/resolve/directory.js';
+import { type DirectoryOptions, loadDirectory } from '../pipeline/resolve/directory.js';
 import { isId, isNamed } from '../pipeline/rows.js';
 import type { ReadRecord } from '../resources/read.js';
 import type { ReferenceTarget, ResourceSpec } from '../resources/spec.js';
 
-/** Cells of references that an import reads back as the same record. */
-export interface ReferenceTexts {
-  /**
-   * The name where the import finds exactly this record by it, else `id:17`. Categories are found by their
-   * subcategory, too, where several have the name.
-   */
-  text(target: ReferenceTarget, ref: Ref, subcategory?: string): string;
-}
+/**
+ * The cell of a reference that an import reads back as the same record: the name where the import finds exactly this record
+ * by it, else `id:17`. Categories are found by their subcategory, too, where several have the name.
+ */
+export type ReferenceTexts = (target: ReferenceTarget, ref: Ref, subcategory?: string) => string;
 
 /** Names by what they refer to, as `loadDirectory` wants them. */
 export type ReferenceNames = ReadonlyMap<ReferenceTarget, ReadonlySet<string>>;
@@ -45,19 +42,13 @@ export class ReferenceCollector {
  * number where that is cheaper. Customers, business units and hardware models are known from the records themselves.
  */
 export async function loadReferenceTexts(names: ReferenceNames, options: DirectoryOptions): Promise<ReferenceTexts> {
-  return referenceTexts(await loadDirectory(names, options));
-}
-
-/** The texts that this directory reads back as the records they stand for. */
-function referenceTexts(directory: Directory): ReferenceTexts {
-  return {
-    text(target, { id, name }, subcategory) {
-      if (name !== undefined && isName(target, name)) {
-        const found = target === 'category' ? directory.category(name, subcategory) : directory.lookup(target, name);
-        if (found.kind === 'found' && found.ref.id === id) return name;
-      }
-      return `id:${id}`;
-    },
+  const directory = await loadDirectory(names, options);
+  return (target, { id, name }, subcategory) => {
+    if (name !== undefined && isName(target, name)) {
+      const found = target === 'category' ? directory.category(name, subcategory) : directory.lookup(target, name);
+      if (found.kind === 'found' && found.ref.id === id) return name;
+    }
+    return `id:${id}`;
   };
 }
 

@@ -67,8 +67,8 @@ describe('the text of a reference', () => {
     ['a name that the list does not have', 'Nobody', 77, 'id:77'],
   ])('%s', async (_, name, id, expected) => {
     const texts = await loadReferenceTexts(named('supplier', suppliers), world(lists));
-    expect(texts.text('supplier', { id, name })).toBe(expected);
-    expect(texts.text('supplier', { id })).toBe(`id:${id}`);
+    expect(texts('supplier', { id, name })).toBe(expected);
+    expect(texts('supplier', { id })).toBe(`id:${id}`);
   });
 
   test('contracts: digits are a number, and a number that two have is none', async () => {
@@ -78,7 +78,7 @@ describe('the text of a reference', () => {
       { id: 3, number: 'C-7' },
     ];
     const texts = await loadReferenceTexts(named('contract', ['1001', 'C-7']), world({ contract: contracts }));
-    expect(contracts.map(({ id, number }) => texts.text('contract', { id, name: number }))).toEqual([
+    expect(contracts.map(({ id, number }) => texts('contract', { id, name: number }))).toEqual([
       '1001',
       'id:2',
       'id:3',
@@ -91,9 +91,9 @@ describe('the text of a reference', () => {
       { id: 2, category: 'Twin', subcategories: ['There'] },
     ];
     const texts = await loadReferenceTexts(named('category', ['Twin']), world({ category }));
-    expect(texts.text('category', { id: 2, name: 'Twin' }, 'There')).toBe('Twin');
-    expect(texts.text('category', { id: 2, name: 'Twin' }, 'Here')).toBe('id:2');
-    expect(texts.text('category', { id: 2, name: 'Twin' })).toBe('id:2');
+    expect(texts('category', { id: 2, name: 'Twin' }, 'There')).toBe('Twin');
+    expect(texts('category', { id: 2, name: 'Twin' }, 'Here')).toBe('id:2');
+    expect(texts('category', { id: 2, name: 'Twin' })).toBe('id:2');
   });
 
   test('customers are known by what was learned', async () => {
@@ -103,7 +103,7 @@ describe('the text of a reference', () => {
       [3, 'Twin'],
     ]);
     const texts = await loadReferenceTexts(named('customer', ['Globex', 'Twin']), options);
-    expect([1, 2, 3].map((id) => texts.text('customer', { id, name: id === 1 ? 'Globex' : 'Twin' }))).toEqual([
+    expect([1, 2, 3].map((id) => texts('customer', { id, name: id === 1 ? 'Globex' : 'Twin' }))).toEqual([
       'Globex',
       'id:2',
       'id:3',
@@ -141,7 +141,7 @@ describe('the text of a reference', () => {
           const texts = await loadReferenceTexts(collected, options);
           const directory = await loadDirectory(collected, options);
           for (const [at, one] of names.entries()) {
-            expect(readBack(target, texts.text(target, { id: at + 1, name: one }), directory)).toBe(at + 1);
+            expect(readBack(target, texts(target, { id: at + 1, name: one }), directory)).toBe(at + 1);
           }
         }
       }),

@@ -175,7 +175,7 @@ test('without a column of ids there is no job', () => {
 });
 
 test('columns that are not imported are marked, with the reason; the others are not', () => {
-  const references = { text: () => 'by reference' };
+  const references = () => 'by reference';
   const columns = editableColumns('asset', columnsOf('asset'), catalogue, references);
   const of = (heading: string) => columns.find((one) => one.heading === heading);
   expect(of('area')).toMatchObject({

@@ -135,7 +135,7 @@ async function referenceTextsOf(
       );
     }
   }
-  return { text: (target, ref, sub) => (loaded.get(target) ?? withoutList).text(target, ref, sub) };
+  return (target, ref, subcategory) => (loaded.get(target) ?? withoutList)(target, ref, subcategory);
 }
 
 const isLearned = (target: ReferenceTarget): boolean => target === 'customer' || target === 'business-unit';
