@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { CallOptions, RunHandle } from '../library/handle.js';
 import { secretsOf } from '../library/open.js';
 import { EXIT, RunError } from '../model/error.js';
@@ -139,12 +139,21 @@ const FLAGS = {
   logLevel: ['--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (ROWFERRY_LOG_LEVEL)'],
 } as const satisfies Record<keyof SettingFlags, readonly [string, string]>;
 
-export function settingOptions(command: Command, ...names: (keyof SettingFlags)[]): Command {
-  for (const name of names) {
-    const [flag, description] = FLAGS[name];
-    command.option(flag, description);
+/** A command of rowferry. */
+export class CliCommand extends Command {
+  /** Takes these settings as flags. */
+  settings(...names: (keyof SettingFlags)[]): this {
+    for (const name of names) {
+      const [flag, description] = FLAGS[name];
+      this.option(flag, description);
+    }
+    return this;
   }
-  return command;
+
+  /** Examples and whatever else stands below the list of flags. */
+  helpBelow(text: string): this {
+    return this.addHelpText('after', text);
+  }
 }
 
 /** Reads an option that takes a whole number. */

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { ROLES, type Role } from '../../api/access/roles.js';
 import { EXIT, RunError } from '../../model/error.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import { type Cli, print, tell } from '../io.js';
-import { readSettings, settingOptions, wholeNumber } from '../run-command.js';
+import { CliCommand, readSettings, wholeNumber } from '../run-command.js';
 import { refuseUnknown } from './runs.js';
 import { runToItsEnd } from './worker.js';
 
 type Options = SettingFlags & { port?: number; open?: true };
 
-export function consoleCommand(cli: Cli): Command {
-  const command = new Command('console')
+export function consoleCommand(cli: Cli): CliCommand {
+  return new CliCommand('console')
     .description('a worker with its console: prints a link that opens it in a browser')
     .option(
       '--port <n>',
@@ -23,24 +23,22 @@ export function consoleCommand(cli: Cli): Command {
       wholeNumber(0, 65_535),
     )
     .option('--open', 'open the browser, too')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry console --open
   $ rowferry console user add mara --role operator        who may sign in from other machines
   $ rowferry console key add nightly --role operator      a key for a program: Authorization: Bearer
 
 The link signs in once, within 10 minutes. Where a worker with this data folder runs already, it leads there.
-Ctrl-C ends the worker.`,
-    )
+Ctrl-C ends the worker.`)
     .allowExcessArguments(true)
-    .action(async (options: Options, self: Command) => {
+    .action(async (options: Options, self: CliCommand) => {
       await refuseUnknown(self, self.args);
       cli.code = await openConsole(cli, options);
-    });
-  settingOptions(command, 'inbox', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
-  return command.addCommand(peopleCommand(cli, 'user')).addCommand(peopleCommand(cli, 'key'));
+    })
+    .settings('inbox', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel')
+    .addCommand(peopleCommand(cli, 'user'))
+    .addCommand(peopleCommand(cli, 'key'));
 }
 
 async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise<number> {
@@ -141,10 +139,9 @@ const HELP = {
   key: 'keys for programs that use the API: Authorization: Bearer KEY',
 } as const;
 
-function peopleCommand(cli: Cli, kind: 'user' | 'key'): Command {
-  const command = new Command(kind).description(HELP[kind]);
-  const withSettings = (made: Command) => settingOptions(made, 'home');
-  const add = new Command('add')
+function peopleCommand(cli: Cli, kind: 'user' | 'key'): CliCommand {
+  const command = new CliCommand(kind).description(HELP[kind]);
+  const add = new CliCommand('add')
     .description(
       kind === 'user' ? 'add somebody; asks for the password, or reads it from stdin' : 'make a key and print it, once',
     )
@@ -167,7 +164,7 @@ function peopleCommand(cli: Cli, kind: 'user' | 'key'): Command {
       await open.users.add({ name, role, password });
       tell(cli, `${name} may sign in as ${role}: ${open.usersFile}`);
     });
-  const list = new Command('list')
+  const list = new CliCommand('list')
     .description('name and role, a line each')
     .action(async (_options: object, made: Command) => {
       const { open } = await listOf(cli, made);
@@ -176,7 +173,7 @@ function peopleCommand(cli: Cli, kind: 'user' | 'key'): Command {
       if (all.length === 0)
         tell(cli, `There is no ${kind} yet: rowferry console ${kind} add NAME --role ${ROLES.join('|')}`);
     });
-  const remove = new Command('remove')
+  const remove = new CliCommand('remove')
     .description('from now on; sessions that are open end, too')
     .argument('<name>')
     .action(async (name: string, _options: object, made: Command) => {
@@ -185,7 +182,7 @@ function peopleCommand(cli: Cli, kind: 'user' | 'key'): Command {
       if (!removed) throw new RunError('usage', `There is no ${kind} ${name}.`);
       tell(cli, `The ${kind} ${name} is removed.`);
     });
-  for (const one of [add, list, remove]) command.addCommand(withSettings(one));
+  for (const one of [add, list, remove]) command.addCommand(one.settings('home'));
   return command;
 }
 

@@ -1,34 +1,30 @@
 import { createInterface } from 'node:readline/promises';
-import { Command } from 'commander';
 import { given } from '../../library/open.js';
 import { EXIT, RunError } from '../../model/error.js';
 import type { Check } from '../../runs/doctor/check-up.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import { type Cli, print, printJson, tell } from '../io.js';
-import { onInterrupt, readSettings, settingOptions } from '../run-command.js';
+import { CliCommand, onInterrupt, readSettings } from '../run-command.js';
 
 type Options = SettingFlags & { probe?: true; yes?: true; json?: true };
 
-export function doctorCommand(cli: Cli): Command {
-  const command = new Command('doctor')
+export function doctorCommand(cli: Cli): CliCommand {
+  return new CliCommand('doctor')
     .description('check settings, service, token, company, folders and job files, and say what to do')
     .option('--probe', 'also ask the service, on scratch records that stay, what its interface leaves open')
     .option('--yes', 'agree to the probe without being asked')
     .option('--json', 'print the result as one JSON object')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry doctor
   $ rowferry doctor --probe            asks before it writes
   $ rowferry doctor --probe --yes      for scripts
 
-Exit code 0 if all is well, 1 if something is not, 2 if the settings are not.`,
-    )
+Exit code 0 if all is well, 1 if something is not, 2 if the settings are not.`)
     .action(async (options: Options) => {
       cli.code = await doctor(cli, options);
-    });
-  return settingOptions(command, 'apiUrl', 'company', 'home', 'jobsDir');
+    })
+    .settings('apiUrl', 'company', 'home', 'jobsDir');
 }
 
 async function doctor(cli: Cli, options: Options): Promise<number> {

@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import type { EnqueueOptions, QueuedRun } from '../../library/handle.js';
 import { given } from '../../library/open.js';
 import { enqueue } from '../../library/runs.js';
@@ -7,7 +6,7 @@ import { parseJson } from '../../model/json.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { JobKind } from '../../worker/jobs/data.js';
 import { type Cli, interrupted, print, printJson } from '../io.js';
-import { callOptions, onInterrupt, printResult, readSettings, settingOptions, shown } from '../run-command.js';
+import { CliCommand, callOptions, onInterrupt, printResult, readSettings, shown } from '../run-command.js';
 import { openTelling } from '../telling.js';
 
 type Options = SettingFlags & {
@@ -22,8 +21,8 @@ type Options = SettingFlags & {
 
 type Put = (options: EnqueueOptions) => Promise<QueuedRun>;
 
-export function enqueueCommand(cli: Cli, put: Put = enqueue): Command {
-  const command = new Command('enqueue')
+export function enqueueCommand(cli: Cli, put: Put = enqueue): CliCommand {
+  return new CliCommand('enqueue')
     .description('put a run on the queue, for a worker to carry out')
     .argument('<kind>', 'import, export or reconcile')
     .option('--job <job>', 'job file, or the name of one in the jobs folder of the worker; required')
@@ -36,9 +35,7 @@ export function enqueueCommand(cli: Cli, put: Put = enqueue): Command {
     .option('--force', 'import, reconcile: go on although a brake of the job would stop the run')
     .option('--wait', 'wait for the run, show its progress and its summary')
     .option('--json', 'print one JSON object: the summary with --wait, else what was put on the queue')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry enqueue import --job assets --file assets.xlsx
   $ rowferry enqueue import --job jobs/assets.yaml --file assets.xlsx --wait
@@ -49,12 +46,11 @@ Examples:
   $ rowferry enqueue reconcile --job erp-assets --file erp.csv --apply
 
 A job is sent by its name, or whole where it is given as a path. Exit codes with --wait are those of \`rowferry import\`,
-\`rowferry export\` and \`rowferry reconcile\`; Ctrl-C ends the waiting, and the job stays on the queue.`,
-    )
+\`rowferry export\` and \`rowferry reconcile\`; Ctrl-C ends the waiting, and the job stays on the queue.`)
     .action(async (kind: string, options: Options) => {
       cli.code = await order(cli, kind, options, put);
-    });
-  return settingOptions(command, 'company', 'jobsDir', 'home', 'logLevel');
+    })
+    .settings('company', 'jobsDir', 'home', 'logLevel');
 }
 
 async function order(cli: Cli, what: string, options: Options, put: Put): Promise<number> {

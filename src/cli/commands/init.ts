@@ -2,27 +2,23 @@ import { constants } from 'node:fs';
 import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
-import { Command } from 'commander';
 import { importFile, openSandbox } from '../../library/runs.js';
 import { codesOf, EXIT } from '../../model/error.js';
 import { HOME, makeFolder, shareLikeFolder } from '../../runs/run/layout.js';
 import type { Sandbox } from '../../sandbox/index.js';
 import { type Cli, print, tell } from '../io.js';
-import { carryOut, packageRoot, shown } from '../run-command.js';
+import { CliCommand, carryOut, packageRoot, shown } from '../run-command.js';
 import { linkTeller } from './console.js';
 import { runToItsEnd } from './worker.js';
 
-export function initCommand(cli: Cli): Command {
-  return new Command('init')
+export function initCommand(cli: Cli): CliCommand {
+  return new CliCommand('init')
     .description('make a folder to begin in: settings, example jobs, an inbox; nothing that is there is changed')
     .argument('[dir]', 'the folder; by default this one')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry init
-  $ rowferry init /srv/rowferry`,
-    )
+  $ rowferry init /srv/rowferry`)
     .action((dir: string | undefined) => init(cli, resolve(cli.io.cwd, dir ?? '.')));
 }
 
@@ -120,14 +116,11 @@ What to do next${dir === '.' ? '' : `, in ${dir}`}
   ].join('\n');
 }
 
-export function demoCommand(cli: Cli): Command {
-  return new Command('demo')
+export function demoCommand(cli: Cli): CliCommand {
+  return new CliCommand('demo')
     .description('import a sheet with good and bad rows into a sandbox of its own')
     .option('--console', 'then show the run in the console, until Ctrl-C')
-    .addHelpText(
-      'after',
-      '\nIts data folder is .rowferry/demo here, emptied each time; the sandbox ends with the command.',
-    )
+    .helpBelow('\nIts data folder is .rowferry/demo here, emptied each time; the sandbox ends with the command.')
     .action(async (options: { console?: true }) => {
       cli.code = await demo(cli, options.console === true);
     });

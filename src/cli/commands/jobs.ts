@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { Command } from 'commander';
 import { given, inputFile } from '../../library/open.js';
 import { EXIT, RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
@@ -8,28 +7,25 @@ import type { MapRequest, MapResult } from '../../runs/map-file.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { TemplateResult } from '../../runs/template.js';
 import { type Cli, interrupted, print, printJson, tell } from '../io.js';
-import { onInterrupt, readSettings, settingOptions } from '../run-command.js';
+import { CliCommand, onInterrupt, readSettings } from '../run-command.js';
 
-export function checkCommand(cli: Cli): Command {
-  const command = new Command('check')
+export function checkCommand(cli: Cli): CliCommand {
+  return new CliCommand('check')
     .description('validate job files; every problem is listed with its line')
     .argument(
       '[job...]',
       'job files, folders of them, or names of jobs in the jobs folder; without any: all of that folder',
     )
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry check jobs/assets.yaml
   $ rowferry check jobs/*.yaml
 
-Exit code 0 if every file can be run, 2 if one cannot.`,
-    )
+Exit code 0 if every file can be run, 2 if one cannot.`)
     .action(async (jobs: string[], options: { jobsDir?: string }) => {
       cli.code = await checkJobs(cli, jobs, options);
-    });
-  return settingOptions(command, 'jobsDir');
+    })
+    .settings('jobsDir');
 }
 
 async function checkJobs(cli: Cli, jobs: readonly string[], options: { jobsDir?: string }): Promise<number> {
@@ -59,8 +55,8 @@ interface MapFlags {
   company?: string;
 }
 
-export function mapCommand(cli: Cli): Command {
-  const command = new Command('map')
+export function mapCommand(cli: Cli): CliCommand {
+  return new CliCommand('map')
     .description("suggest a job file from a spreadsheet's headings and values; a service is asked for names, if set")
     .argument('<file>', 'spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz')
     .option('--resource <resource>', 'asset, contract, supplier or customer; required')
@@ -69,9 +65,7 @@ export function mapCommand(cli: Cli): Command {
     .option('--sheet <name>', 'sheet of a workbook: its name, or its number from 1')
     .option('--header-row <n>', 'row of the headings, where it is not found by itself; none: there are no headings')
     .option('--json', 'print what was found, and the job, as one JSON object')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry map inventory.xlsx --resource asset -o jobs/inventory.yaml
   $ rowferry map suppliers.csv --resource supplier > suppliers.yaml
@@ -79,12 +73,11 @@ Examples:
 
 There is always a job, with every column in it. Every guess says why, and how certain it is; what is not certain enough
 stays ~, with the reason behind it. The last line is the question to answer next.
-Exit code 0, or 3 if no column could be mapped.`,
-    )
+Exit code 0, or 3 if no column could be mapped.`)
     .action(async (file: string, options: MapFlags) => {
       cli.code = await suggest(cli, file, options);
-    });
-  return settingOptions(command, 'apiUrl', 'company');
+    })
+    .settings('apiUrl', 'company');
 }
 
 async function suggest(cli: Cli, file: string, options: MapFlags): Promise<number> {
@@ -137,29 +130,26 @@ function sourceOf({ sheet, headerRow }: MapFlags): MapRequest['source'] | undefi
 
 type TemplateFlags = SettingFlags & { output: string; columns?: string[]; all?: true; json?: true };
 
-export function templateCommand(cli: Cli): Command {
-  const command = new Command('template')
+export function templateCommand(cli: Cli): CliCommand {
+  return new CliCommand('template')
     .description('write a blank workbook with headings, drop-down lists and notes, and the job file that imports it')
     .argument('<resource>', 'asset, contract, supplier or customer')
     .requiredOption('-o, --output <file>', 'workbook to write (.xlsx); the job file is written beside it (.yaml)')
     .option('--columns <a,b>', 'only these fields, and those that every row needs', listed)
     .option('--all', 'every field and custom field, not only the fifteen that people use')
     .option('--json', 'print what was written as one JSON object')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry template asset -o assets.xlsx
   $ rowferry template contract -o contracts.xlsx --columns description,payment_terms
   $ rowferry import assets.xlsx --job assets.yaml --dry-run      once it is filled in
 
 With ROWFERRY_API_URL and a token, the drop-down lists offer the service's own names (categories, owners, suppliers …)
-and with --all its custom fields are columns. Without, the workbook has the fields and values of the interface alone.`,
-    )
+and with --all its custom fields are columns. Without, the workbook has the fields and values of the interface alone.`)
     .action(async (resource: string, options: TemplateFlags) => {
       cli.code = await template(cli, resource, options);
-    });
-  return settingOptions(command, 'apiUrl', 'company', 'home', 'concurrency', 'maxRps');
+    })
+    .settings('apiUrl', 'company', 'home', 'concurrency', 'maxRps');
 }
 
 /** `a,b` and repeated options alike. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { given } from '../../library/open.js';
 import { resumeRun } from '../../library/runs.js';
 import { RunError } from '../../model/error.js';
@@ -10,7 +10,7 @@ import type { RunContext } from '../../runs/run/context.js';
 import type { RunEntry } from '../../runs/run/list.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import { type Cli, print, printJson } from '../io.js';
-import { callOptions, carryOut, readSettings, settingOptions, shown } from '../run-command.js';
+import { CliCommand, callOptions, carryOut, readSettings, shown } from '../run-command.js';
 
 type Options = SettingFlags & {
   json?: true;
@@ -29,37 +29,33 @@ const FIRST_FAULTS = 10;
 /** Runs that `runs list` shows where a person reads it. */
 const LATEST = 20;
 
-export function runsCommand(cli: Cli): Command {
-  const command = new Command('runs')
+export function runsCommand(cli: Cli): CliCommand {
+  return new CliCommand('runs')
     .description('list, show, resume, retry, undo, approve and prune runs')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry runs                       all runs, newest first
   $ rowferry runs show last             summary, report files and first faults
   $ rowferry runs resume 20261121T08    go on with the run whose id begins so
   $ rowferry runs retry last            take up its rows that failed or are unknown
-  $ rowferry runs undo last --dry-run   what would be put back`,
-    );
-  command.addCommand(listCommand(cli), { isDefault: true });
-  command.addCommand(showCommand(cli));
-  command.addCommand(resumeCommand(cli));
-  command.addCommand(retryCommand(cli));
-  command.addCommand(undoCommand(cli));
-  command.addCommand(approveCommand(cli));
-  command.addCommand(pruneCommand(cli));
-  return command;
+  $ rowferry runs undo last --dry-run   what would be put back`)
+    .addCommand(listCommand(cli), { isDefault: true })
+    .addCommand(showCommand(cli))
+    .addCommand(resumeCommand(cli))
+    .addCommand(retryCommand(cli))
+    .addCommand(undoCommand(cli))
+    .addCommand(approveCommand(cli))
+    .addCommand(pruneCommand(cli));
 }
 
-function listCommand(cli: Cli): Command {
-  const command = new Command('list')
+/** As the default of `runs` it is also handed what is no command of `runs`. */
+function listCommand(cli: Cli): CliCommand {
+  return new CliCommand('list')
     .description('all runs of the data folder, newest first')
     .option('--all', `all of them; by default the latest ${LATEST} on a terminal`)
     .option('--json', 'print them as one JSON object')
-    // As the default of `runs` it is also handed what is no command of `runs`.
     .allowExcessArguments(true)
-    .action(async (options: Options, self: Command) => {
+    .action(async (options: Options, self: CliCommand) => {
       await refuseUnknown(self.parent ?? self, self.args);
       const { home } = await readSettings(cli, options);
       const [{ listRuns }, { nearPath, table, count }] = await Promise.all([
@@ -92,8 +88,8 @@ function listCommand(cli: Cli): Command {
           isTTY ? { width: columns || 80, shorten: 4, leaveOut: [1, 2, 4] } : undefined,
         ) + (more > 0 ? `\nand ${more} more: rowferry runs list --all` : ''),
       );
-    });
-  return settingOptions(command, 'home');
+    })
+    .settings('home');
 }
 
 /** Words behind a group of commands that are none of its commands, which commander hands to its default. */
@@ -107,8 +103,8 @@ export async function refuseUnknown(group: Command, [word]: readonly string[]): 
   );
 }
 
-function showCommand(cli: Cli): Command {
-  const command = new Command('show')
+function showCommand(cli: Cli): CliCommand {
+  return new CliCommand('show')
     .description('summary, report files and first faults of a run')
     .argument('<run>', RUN)
     .option('--json', 'print the summary as one JSON object')
@@ -146,12 +142,12 @@ function showCommand(cli: Cli): Command {
       const more = faults.length === FIRST_FAULTS ? ['  … all of them are in faults.csv'] : [];
       const shown = faults.length > 0 ? ['', 'First faults:', ...faults, ...more] : [];
       print(cli, [presentSummary({ summary, reportDir }), ...shown].join('\n'));
-    });
-  return settingOptions(command, 'home');
+    })
+    .settings('home');
 }
 
-function resumeCommand(cli: Cli): Command {
-  const command = new Command('resume').description(
+function resumeCommand(cli: Cli): CliCommand {
+  const command = new CliCommand('resume').description(
     'go on with a run that was interrupted or killed; no row is written twice',
   );
   return runAction(cli, command, (run, options, context) =>
@@ -159,21 +155,18 @@ function resumeCommand(cli: Cli): Command {
   );
 }
 
-function retryCommand(cli: Cli): Command {
-  const command = new Command('retry')
+function retryCommand(cli: Cli): CliCommand {
+  const command = new CliCommand('retry')
     .description('take up the rows of a run that failed or were left unknown, and no others')
     .option('--force', 'go on although the company is archived')
     .option('--report <dir>', REPORT)
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 A new run on the same copy of the file. What became of an unknown row is looked up first, and nothing is sent twice. Rows
 that were rejected or invalid are corrected in the rejected file of the run and imported from there.
 
 Examples:
   $ rowferry runs retry last
-  $ rowferry runs retry 20261121T08 --json | jq .rows`,
-    );
+  $ rowferry runs retry 20261121T08 --json | jq .rows`);
   return runAction(cli, command, async (wanted, options, context) =>
     (await import('../../runs/retry.js')).retryRun(
       wanted,
@@ -183,8 +176,8 @@ Examples:
   );
 }
 
-function undoCommand(cli: Cli): Command {
-  const command = new Command('undo')
+function undoCommand(cli: Cli): CliCommand {
+  const command = new CliCommand('undo')
     .description('put records back to what they were before a run, but for what somebody changed since')
     .option('--dry-run', 'say what would be put back; nothing is written to the service')
     .option(
@@ -193,9 +186,7 @@ function undoCommand(cli: Cli): Command {
     )
     .option('--force', 'go on although the company is archived')
     .option('--report <dir>', REPORT)
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Goes field by field: what still holds the value that the run wrote gets its old value back; what somebody changed since is
 left, and named in results.csv. The service has no delete: records that the run created get the values of \`retire\`. The job is
 that of the run, as it was when the run began.
@@ -204,8 +195,7 @@ Examples:
   $ rowferry runs undo last --dry-run
   $ rowferry runs undo 20261121T08
   $ rowferry runs undo last --retire lifecycle_stage=Retired
-  $ rowferry runs undo last             once more: undoes the undo`,
-    );
+  $ rowferry runs undo last             once more: undoes the undo`);
   return runAction(cli, command, async (wanted, options, context) => {
     const request = {
       dryRun: options.dryRun === true,
@@ -235,19 +225,16 @@ function retireValues(texts: readonly string[]): Record<string, string> {
   return values;
 }
 
-function approveCommand(cli: Cli): Command {
-  const command = new Command('approve')
+function approveCommand(cli: Cli): CliCommand {
+  const command = new CliCommand('approve')
     .description('carry out exactly the plan of a run that a brake stopped, or that only reported')
     .option('--by <name>', 'who approves; required, and kept in the reports')
     .option('--report <dir>', REPORT)
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Nothing is written if a single row would now be written otherwise than the plan says.
 
 Example:
-  $ rowferry runs approve last --by "Ann Lee"`,
-    );
+  $ rowferry runs approve last --by "Ann Lee"`);
   return runAction(cli, command, async (wanted, options, context) => {
     const by = options.by?.trim() ?? '';
     if (by === '') {
@@ -261,22 +248,19 @@ Example:
   });
 }
 
-function pruneCommand(cli: Cli): Command {
-  const command = new Command('prune')
+function pruneCommand(cli: Cli): CliCommand {
+  return new CliCommand('prune')
     .description('remove what lies of runs that ended long ago; their summaries stay')
     .option('--dry-run', 'say what would be removed; nothing is')
     .option('--json', 'print one JSON object')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Removes copies of files, rows, plans, before.ndjson and reports from the data folder, and what was put away in done/ and
 failed/ of the drop folder. Such a run can no longer be undone, retried or approved. What is not at its end, and the last
 night or import of a job that waits for somebody, stays whole.
 
 Examples:
   $ rowferry runs prune --keep-days 90 --dry-run
-  $ ROWFERRY_KEEP_DAYS=90 rowferry worker            prunes by itself, once a day`,
-    )
+  $ ROWFERRY_KEEP_DAYS=90 rowferry worker            prunes by itself, once a day`)
     .action(async (options: Options) => {
       const { home, keepDays, inbox } = await readSettings(cli, options);
       if (keepDays === undefined) {
@@ -297,8 +281,8 @@ Examples:
       const stay = pruned.left.map(({ run, why }) => `  ${run} stays: ${why}`);
       const size = all.length > 0 ? ` (${sizeText(bytes)})` : '';
       print(cli, [`${dryRun ? 'Would remove' : 'Removed'} what lay of ${what}${size}.`, ...lines, ...stay].join('\n'));
-    });
-  return settingOptions(command, 'keepDays', 'home', 'inbox');
+    })
+    .settings('keepDays', 'home', 'inbox');
 }
 
 const REPORT = 'folder for the reports; by default the folder of the new run';
@@ -314,18 +298,18 @@ function placeOf(cli: Cli, { report, concurrency }: Options, { settings }: RunCo
 /** A command that makes, or goes on with, a run out of another one. */
 function runAction(
   cli: Cli,
-  command: Command,
+  command: CliCommand,
   work: (run: string, options: Options, context: RunContext) => Promise<RunResult>,
-): Command {
-  command
+): CliCommand {
+  return command
     .argument('<run>', RUN)
     .option('--json', 'print the summary as one JSON object')
     .action(async (run: string, options: Options) => {
       const settings = await readSettings(cli, options);
       const json = options.json === true;
       cli.code = (await carryOut(cli, settings, { json }, (context) => work(run, options, context))).code;
-    });
-  return settingOptions(command, 'home', 'concurrency', 'apiUrl', 'maxRps', 'logLevel');
+    })
+    .settings('home', 'concurrency', 'apiUrl', 'maxRps', 'logLevel');
 }
 
 /** `import`, `import (retry)`, `reconcile (approved)`, `undo`. */

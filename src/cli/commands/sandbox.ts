@@ -1,11 +1,11 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { given } from '../../library/open.js';
 import { openSandbox } from '../../library/runs.js';
 import { codesOf, EXIT, RunError } from '../../model/error.js';
 import { type Cli, print, tell } from '../io.js';
-import { onInterrupt, wholeNumber } from '../run-command.js';
+import { CliCommand, onInterrupt, wholeNumber } from '../run-command.js';
 
 interface Options {
   host?: string;
@@ -22,8 +22,8 @@ interface Options {
 
 const several = (value: string, all: string[] = []): string[] => [...all, value];
 
-export function sandboxCommand(cli: Cli): Command {
-  return new Command('sandbox')
+export function sandboxCommand(cli: Cli): CliCommand {
+  return new CliCommand('sandbox')
     .description('a service to try things on: it keeps everything in memory and forgets it when it ends')
     .option('--host <address>', 'address it listens on; by default this machine alone (127.0.0.1)')
     .option('--port <n>', 'port; by default one that is free', wholeNumber(0, 65_535))
@@ -46,17 +46,14 @@ export function sandboxCommand(cli: Cli): Command {
       wholeNumber(1, 1_000_000),
     )
     .option('--commit-log <file>', 'writes each write that took effect as a line of JSON')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry sandbox --port 4010
   $ rowferry sandbox --latency 50 --responses bare
   $ rowferry sandbox --fault "POST /asset nth=3 status=503" --fault "GET * every=10 status=429 retry_after=2"
   $ rowferry sandbox --switch filters=contains --switch lag=2000
 
-It prints two lines to paste into another terminal, and ends with Ctrl-C.`,
-    )
+It prints two lines to paste into another terminal, and ends with Ctrl-C.`)
     .action(async (options: Options) => {
       cli.code = await serve(cli, options);
     });

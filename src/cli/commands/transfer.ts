@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import type { RunHandle } from '../../library/handle.js';
 import { given } from '../../library/open.js';
 import {
@@ -12,7 +11,7 @@ import { RunError } from '../../model/error.js';
 import { EXPORTABLE, type ExportableName } from '../../model/resource-names.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { Cli } from '../io.js';
-import { callOptions, carryOut, readSettings, settingOptions, shown } from '../run-command.js';
+import { CliCommand, callOptions, carryOut, readSettings, shown } from '../run-command.js';
 
 /** The commands that take the rows of a file into the service. */
 
@@ -25,8 +24,8 @@ type RowsFlags = SettingFlags & {
   json?: true;
 };
 
-export function importCommand(cli: Cli): Command {
-  const command = new Command('import')
+export function importCommand(cli: Cli): CliCommand {
+  return new CliCommand('import')
     .description('import a spreadsheet: create and update records, one outcome per row')
     .argument('<file>', 'spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz')
     .option('--job <job>', 'job file, or the name of one in the jobs folder; required')
@@ -34,28 +33,25 @@ export function importCommand(cli: Cli): Command {
     .option('--report <dir>', 'folder for the reports; by default the folder of the run')
     .option('--force', 'go on although a brake of the job would stop the run')
     .option('--json', 'print the summary as one JSON object')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry import assets.xlsx --job assets --dry-run
   $ rowferry import assets.xlsx --job jobs/assets.yaml --report reports/today
   $ rowferry import rejected.xlsx --job assets            the corrected rows of an earlier run
   $ rowferry import assets.csv --job assets --json | jq .rows
 
-Stopped by Ctrl-C or killed: \`rowferry runs resume last\` goes on, and writes no row twice.`,
-    )
+Stopped by Ctrl-C or killed: \`rowferry runs resume last\` goes on, and writes no row twice.`)
     .action((file: string, options: RowsFlags) =>
       takeRows(cli, file, options, {
         example: 'rowferry import assets.xlsx --job assets',
         run: (request) => importFile({ ...request, dryRun: options.dryRun === true }),
       }),
-    );
-  return settingOptions(command, 'company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
+    )
+    .settings('company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
 }
 
-export function reconcileCommand(cli: Cli): Command {
-  const command = new Command('reconcile')
+export function reconcileCommand(cli: Cli): CliCommand {
+  return new CliCommand('reconcile')
     .description('compare a spreadsheet with the service, field by field, and make them agree')
     .argument('<file>', 'spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz')
     .option('--job <job>', 'job file of kind reconcile, or the name of one in the jobs folder; required')
@@ -63,24 +59,21 @@ export function reconcileCommand(cli: Cli): Command {
     .option('--report <dir>', 'folder for the reports; by default the folder of the run')
     .option('--force', 'go on although a brake would stop the run')
     .option('--json', 'print the summary as one JSON object')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry reconcile erp.csv --job reconcile-assets            what differs? nothing is written
   $ rowferry reconcile erp.csv --job reconcile-assets --apply    put it right
   $ rowferry runs approve last --by "Ann Lee"                    carry out a plan that was looked at
   $ rowferry runs undo last                                      put everything back
 
-The report to open in the morning is reconcile.xlsx, or report.html.`,
-    )
+The report to open in the morning is reconcile.xlsx, or report.html.`)
     .action((file: string, options: RowsFlags) =>
       takeRows(cli, file, options, {
         example: 'rowferry reconcile erp.csv --job reconcile-assets',
         run: (request) => reconcileFile({ ...request, apply: options.apply === true }),
       }),
-    );
-  return settingOptions(command, 'company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
+    )
+    .settings('company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
 }
 
 /** What differs between them. */
@@ -118,8 +111,8 @@ type ExportFlags = SettingFlags & {
   json?: true;
 };
 
-export function exportCommand(cli: Cli): Command {
-  const command = new Command('export')
+export function exportCommand(cli: Cli): CliCommand {
+  return new CliCommand('export')
     .description('write the records of a resource to a file, complete also while they change')
     .argument('[resource]', `one of ${EXPORTABLE.join(', ')}; not needed with --job`)
     .option('-o, --output <file>', 'file to write: .xlsx, .csv or .ndjson, each also .gz; required')
@@ -129,9 +122,7 @@ export function exportCommand(cli: Cli): Command {
     .option('--order <field>', 'order of the records; -field for descending')
     .option('--editable', 'to be changed and imported again: writes the job file for that beside it')
     .option('--json', 'print the summary as one JSON object')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry export asset -o assets.xlsx
   $ rowferry export contract -o open.csv.gz --filter status=active --order -contract_end_date
@@ -140,12 +131,11 @@ Examples:
   $ rowferry export --job export-assets
 
 The file is the old one or the complete new one at every moment. Exit code 3: the list changed so much while it was read
-that it could not be established that nothing is missing. \`rowferry runs resume last\` goes on after Ctrl-C or a kill.`,
-    )
+that it could not be established that nothing is missing. \`rowferry runs resume last\` goes on after Ctrl-C or a kill.`)
     .action(async (resource: string | undefined, options: ExportFlags) => {
       cli.code = await exportFile(cli, resource, options);
-    });
-  return settingOptions(command, 'company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
+    })
+    .settings('company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
 }
 
 async function exportFile(cli: Cli, resource: string | undefined, options: ExportFlags): Promise<number> {

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { EXIT, RunError } from '../../model/error.js';
 import { redactor } from '../../model/secret-forms.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import type { WorkerOptions } from '../../worker/worker.js';
 import type { Cli } from '../io.js';
-import { onInterrupt, packageRoot, packageVersion, readSettings, settingOptions } from '../run-command.js';
+import { CliCommand, onInterrupt, packageRoot, packageVersion, readSettings } from '../run-command.js';
 import { openTelling } from '../telling.js';
 
 type Options = SettingFlags & { queueOnly?: true };
@@ -13,24 +12,21 @@ type Options = SettingFlags & { queueOnly?: true };
 /** A worker that has not ended by itself so long after it was told to is ended: its work is resumed as after a kill. */
 const END_WITHIN_MS = 27_000;
 
-export function workerCommand(cli: Cli): Command {
-  const command = new Command('worker')
+export function workerCommand(cli: Cli): CliCommand {
+  return new CliCommand('worker')
     .description('work on the queue, the drop folder and the schedules, until SIGTERM')
     .option('--queue-only', 'the queue alone: no drop folder, no schedules')
-    .addHelpText(
-      'after',
-      `
+    .helpBelow(`
 Examples:
   $ rowferry worker                                       with a queue in the data folder: nothing to install
   $ ROWFERRY_QUEUE_URL=redis://127.0.0.1:6379 rowferry worker --inbox /srv/share/inbox
   $ rowferry worker --queue-only --http 0.0.0.0:8720
 
-SIGTERM or Ctrl-C ends it: requests in flight finish, the rest goes back to the queue.`,
-    )
+SIGTERM or Ctrl-C ends it: requests in flight finish, the rest goes back to the queue.`)
     .action(async (options: Options) => {
       cli.code = await work(cli, options);
-    });
-  return settingOptions(command, 'inbox', 'http', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
+    })
+    .settings('inbox', 'http', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
 }
 
 async function work(cli: Cli, options: Options): Promise<number> {
