@@ -16,10 +16,11 @@ import { EXPORTABLE } from '../src/model/resource-names.js';
 import { compileDateFormat } from '../src/pipeline/map/dates.js';
 import { RECONCILE_LIMITS } from '../src/pipeline/plan/brakes.js';
 import { summaryText } from '../src/report/console.js';
-import { DIFFERENCE_COLUMNS, ORPHAN_COLUMNS } from '../src/report/reconcile/compare.js';
 import { rejectedName } from '../src/report/rejected.js';
 import {
+  DIFFERENCE_COLUMNS,
   FAULT_COLUMNS,
+  ORPHAN_COLUMNS,
   PLAN_COLUMNS,
   REFERENCE_COLUMNS,
   REJECTED_COLUMNS,

@@ -9,20 +9,16 @@ import type { RowResult, RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
 import { Changes, type ColumnOf } from './changes.js';
 import { reportPage } from './html.js';
-import {
-  Comparison,
-  DIFFERENCE_COLUMNS,
-  differenceLine,
-  Found,
-  ORPHAN_COLUMNS,
-  orphanLine,
-  type ReconcileInput,
-} from './reconcile/compare.js';
+import { Comparison, Found, type ReconcileInput } from './reconcile/compare.js';
 import { type RejectedOptions, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
 import {
   csvLine,
+  DIFFERENCE_COLUMNS,
+  differenceLine,
   FAULT_COLUMNS,
   faultLines,
+  ORPHAN_COLUMNS,
+  orphanLine,
   PLAN_COLUMNS,
   planLines,
   REFERENCE_COLUMNS,

@@ -2,7 +2,9 @@ import { csvCell } from '../files/csv/write.js';
 import type { DiffText } from '../model/change.js';
 import type { Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
+import type { OrphanLine } from '../model/reconcile.js';
 import { visible } from '../model/visible.js';
+import { changesText, type Difference } from './reconcile/compare.js';
 import type { NewRecord, RunKind } from './summary.js';
 import { outcomeWords } from './words.js';
 
@@ -11,9 +13,42 @@ import { outcomeWords } from './words.js';
 export const RESULT_COLUMNS = ['row', 'outcome', 'key', 'id', 'changed_fields', 'codes', 'message'] as const;
 export const FAULT_COLUMNS = ['row', 'column', 'field', 'value', 'code', 'message', 'origin'] as const;
 export const PLAN_COLUMNS = ['row', 'id', 'field', 'old', 'new', 'kind'] as const;
+export const DIFFERENCE_COLUMNS = [
+  'row',
+  'key',
+  'id',
+  'field',
+  'column',
+  'service',
+  'file',
+  'stands',
+  'action',
+  'outcome',
+] as const;
+export const ORPHAN_COLUMNS = [
+  'id',
+  'key',
+  'name',
+  'since',
+  'absences',
+  'state',
+  'why',
+  'outcome',
+  'codes',
+  'message',
+  'changes',
+] as const;
 export const REFERENCE_COLUMNS = ['resource', 'name', 'outcome', 'id', 'rows', 'row', 'message'] as const;
 /** Stand behind the original columns of rejected.*; a re-import ignores them. */
 export const REJECTED_COLUMNS = ['_row', '_outcome', '_codes', '_message'] as const;
+
+/** A line whose columns are the members of what it tells of. */
+export function cellsOf<Column extends string>(
+  columns: readonly Column[],
+  told: Readonly<Partial<Record<Column, string | number | undefined>>>,
+): string[] {
+  return columns.map((column) => String(told[column] ?? ''));
+}
 
 const LIST = '; ';
 
@@ -45,15 +80,7 @@ export function resultLine(outcome: Outcome): string[] {
 }
 
 export function faultLines(outcome: Outcome): string[][] {
-  return faultsOf(outcome).map((issue) => [
-    String(outcome.ref.row),
-    issue.column ?? '',
-    issue.field ?? '',
-    issue.value ?? '',
-    issue.code,
-    issue.message,
-    issue.origin,
-  ]);
+  return faultsOf(outcome).map((issue) => cellsOf(FAULT_COLUMNS, { row: outcome.ref.row, ...issue }));
 }
 
 /** The lines of a row in plan.csv, as they stand there. What is `kept` is no change: differences.csv has it. */
@@ -66,8 +93,17 @@ export function planLines({ ref, id }: Pick<Outcome, 'ref' | 'id'>, diff: readon
   return lines;
 }
 
-export function referenceLine(resource: string, { name, outcome, id, rows, row, message }: NewRecord): string[] {
-  return [resource, name, outcome, id === undefined ? '' : String(id), String(rows), String(row), message ?? ''];
+export function differenceLine(one: Difference): string[] {
+  return cellsOf(DIFFERENCE_COLUMNS, one);
+}
+
+/** A line of orphans.csv. */
+export function orphanLine(orphan: OrphanLine): string[] {
+  return cellsOf(ORPHAN_COLUMNS, { ...orphan, codes: orphan.codes?.join('; '), changes: changesText(orphan) });
+}
+
+export function referenceLine(resource: string, record: NewRecord): string[] {
+  return cellsOf(REFERENCE_COLUMNS, { resource, ...record });
 }
 
 export function rejectedLine(outcome: Outcome): string[] {

@@ -57,65 +57,6 @@ export function differencesOf(
   });
 }
 
-export const DIFFERENCE_COLUMNS = [
-  'row',
-  'key',
-  'id',
-  'field',
-  'column',
-  'service',
-  'file',
-  'stands',
-  'action',
-  'outcome',
-] as const;
-
-export function differenceLine(one: Difference): string[] {
-  return [
-    String(one.row),
-    one.key,
-    one.id === undefined ? '' : String(one.id),
-    one.field,
-    one.column ?? '',
-    one.service,
-    one.file,
-    one.stands,
-    one.action,
-    one.outcome,
-  ];
-}
-
-export const ORPHAN_COLUMNS = [
-  'id',
-  'key',
-  'name',
-  'since',
-  'absences',
-  'state',
-  'why',
-  'outcome',
-  'codes',
-  'message',
-  'changes',
-] as const;
-
-/** A line of orphans.csv. */
-export function orphanLine(orphan: OrphanLine): string[] {
-  return [
-    String(orphan.id),
-    orphan.key,
-    orphan.name,
-    orphan.since,
-    String(orphan.absences),
-    orphan.state,
-    orphan.why ?? '',
-    orphan.outcome ?? '',
-    orphan.codes?.join('; ') ?? '',
-    orphan.message ?? '',
-    changesText(orphan),
-  ];
-}
-
 /** `lifecycle_stage: Deployed → Retired` */
 export function changesText({ changes = [] }: OrphanLine): string {
   return changes.map(({ field, old, new: value }) => `${field}: ${shown(old)} → ${shown(value)}`).join('; ');
