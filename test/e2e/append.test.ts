@@ -190,6 +190,9 @@ describe('`key: none`: every row is a new record', () => {
     expect(stopped.summary.status).toBe('interrupted');
     const { run } = stopped.summary;
     await expect(desk.import(path, JOB)).rejects.toThrow(`Go on with it: rowferry runs resume ${run}`);
+    // What it did not reach is in its rejected file, too.
+    const rejected = join(stopped.reportDir, 'rejected.csv');
+    await expect(desk.import(rejected, JOB)).rejects.toThrow(`Go on with it: rowferry runs resume ${run}`);
     // A later run that is at its end is not the last one to resume.
     await desk.import(await file(['Other', 'Bern', 'Laptop', '1']), JOB, { dryRun: true });
     expect((await desk.resume()).summary.rows.created).toBe(40);

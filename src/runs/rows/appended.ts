@@ -9,10 +9,11 @@ import type { Database } from '../../store/sqlite.js';
 import { jobKey, runFolder } from '../run/layout.js';
 import { isOpen, readRun } from '../run/list.js';
 import type { Run } from '../run/run.js';
+import { HANDED_BACK_BY } from '../run/table.js';
 
 /** Files whose rows were appended: nothing in the service tells that they were, so it is remembered here. Contract, section 4. */
 export interface Appended {
-  /** @throws RunError `usage` where another run has appended the rows of the same content for the same job. */
+  /** @throws RunError `usage` where another run has appended the rows of the same content for the same job, or still may. */
   assertNew(): Promise<void>;
   /** Keeps that this run appends the rows of its file; to be called before the first of them is sent, by one writer at a time. */
   note(): Promise<void>;
@@ -47,6 +48,11 @@ export async function openAppended(run: Run): Promise<Appended> {
   async function assertNew(): Promise<void> {
     const earlier = inHome(settings.home, takenBy) ?? ((await shared?.read(mark)) || undefined);
     if (earlier !== undefined && earlier !== folder.run) throw await refusal(settings.home, earlier);
+    // Rows that it did not reach, or that failed, are in its rejected file, and are appended by it once it goes on.
+    const by = run.store.kept(HANDED_BACK_BY);
+    if (typeof by !== 'string') return;
+    const one = await readRun(settings.home, by);
+    if (one.status === 'running' || isOpen(one)) throw await refusal(settings.home, by);
   }
 
   return {

@@ -59,7 +59,8 @@ const columnsOf = ({ meta: { headings } }: OpenSource): (string | undefined)[] =
     name === undefined || isOwnHeading(headings[at] ?? '') ? undefined : foldText(name),
   );
 
-const KEPT = 'handed_back_by';
+/** Under this name stands in the store of a run of corrected rows which run handed them back. */
+export const HANDED_BACK_BY = 'handed_back_by';
 /** Under this name stands in the store in which encoding the file was read, where that is of the earlier run. */
 const READ_IN = 'read_in';
 /** Runs of the job that are looked through for the one that handed rows back, files that are read for it, and rows that it must know. */
@@ -75,13 +76,13 @@ const MOST_TIMES = 8;
  */
 export async function asHandedBack(home: string, run: Asking, own: OpenSource, store: RunStore): Promise<Table> {
   if (run.jsonRows || !holdsCorrections(own.meta.headings)) return { source: own };
-  const kept = store.kept(KEPT);
+  const kept = store.kept(HANDED_BACK_BY);
   const found =
     typeof kept === 'string'
       ? { by: kept, table: await joined(home, run, own, await ifThere(tableOf(home, kept))) }
       : await findEarlier(home, run, own);
   if (!found) return { source: own };
-  store.keep(KEPT, found.by);
+  store.keep(HANDED_BACK_BY, found.by);
   const { encoding } = found.table.source.meta;
   if (encoding !== own.meta.encoding) store.keep(READ_IN, encoding);
   return found.table;
@@ -132,7 +133,7 @@ async function tableOf(home: string, run: string, times = MOST_TIMES): Promise<E
   if (!job || !('match' in job.job)) throw new RunError('failed', `The run ${run} had no file.`);
   const asking = { run, source, job: { name: job.name, job: job.job } };
   const own = await openSource(join(folder.dir, 'work', source), sourceOptions(job.job));
-  const before = look(folder, (store) => store.kept(KEPT));
+  const before = look(folder, (store) => store.kept(HANDED_BACK_BY));
   const earlier = typeof before === 'string' && times > 0 ? await ifThere(tableOf(home, before, times - 1)) : undefined;
   return { run, ...(await joined(home, asking, own, earlier)) };
 }
