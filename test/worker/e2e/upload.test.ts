@@ -4,9 +4,10 @@ import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, expect, it } from 'vitest';
-import type { Table, Uploaded } from '../../../src/api/schema.js';
+import type { Rows, Run, Table, Uploaded } from '../../../src/api/schema.js';
 import { socketAddress } from '../../../src/api/socket.js';
 import { availableStores } from '../../support/servers.js';
+import { until } from '../../support/until.js';
 import { type Crew, openCrew } from '../../support/worker.js';
 
 let crew: Crew;
@@ -34,7 +35,7 @@ const memory = (pid: number) => ({
 });
 
 it.runIf(existsSync('/proc/self/clear_refs'))(
-  'a file of 200 MB with a million rows is taken, and looked at, within the memory that the worker has anyway',
+  'a file of 200 MB with a million rows is taken, looked at, and scrolled through as a run has it, within the memory that the worker has anyway',
   async () => {
     const [embedded] = await availableStores();
     crew = await openCrew({ server: await embedded!.start(), env: { ROWFERRY_MAX_UPLOAD: '300 MB' } });
@@ -66,6 +67,34 @@ it.runIf(existsSync('/proc/self/clear_refs'))(
     const shown = await peak();
     expect(taken - before).toBeLessThan(100);
     expect(shown - before).toBeLessThan(150);
+
+    // Its plan is stopped, so that it is over once every row has been read and checked.
+    const job = {
+      ...{ kind: 'import', resource: 'asset', match: { key: 'serial_number' }, brakes: { min_rows: 2 * ROWS } },
+      columns: { 'Serial number': 'serial_number', 'Item Name': 'name', 'Purchase Cost': 'original_cost', Notes: null },
+    };
+    const order = { kind: 'import', job, file: file.id, options: { dry_run: true } };
+    const { id } = await ask<Run>('POST', '/runs', JSON.stringify(order));
+    const rows = (offset: number) => ask<Rows>('GET', `/runs/${id}/rows?offset=${offset}&limit=100&cells=true`);
+    // Scrolled through while it is at work.
+    await until(
+      async () => {
+        const { total = 0 } = await rows(0);
+        await rows(Math.max(0, total - 100));
+        return (await ask<Run>('GET', `/runs/${id}`)).status === 'braked';
+      },
+      { withinMs: 300_000, what: 'the end of the run' },
+    );
+    await forget();
+    const ended = await peak();
+    // A page ends before the first row whose cells were not read yet.
+    await until(async () => (await rows(ROWS - 1)).rows.length === 1, { withinMs: 60_000, what: 'the last row' });
+    for (const offset of [0, 123_456, 999_900]) {
+      const { rows: found, total } = await rows(offset);
+      expect([total, found.length]).toEqual([ROWS, 100]);
+      expect(found.map(({ row, cells }) => `${row} ${cells?.[0]}`)[0]).toBe(`${offset + 2} SN-${offset}`);
+    }
+    expect((await peak()) - ended).toBeLessThan(100);
   },
   400_000,
 );
