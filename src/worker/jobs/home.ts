@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import type { Job, Queue } from 'bullmq';
 import { z } from 'zod';
 import { RunError } from '../../model/error.js';
@@ -10,6 +12,7 @@ import { reached } from '../../trace/milestones.js';
 import type { Store } from '../store/port.js';
 import { parsed } from '../store/shared.js';
 import { againJobId } from './ids.js';
+import { freshState } from './state.js';
 
 /**
  * What the workers on a queue know of each other's data folders, oldest first, in one text of the store. A worker lives on
@@ -172,6 +175,9 @@ export function stoppedFiles(home: string): string[] {
   );
 }
 
+/** Within so many milliseconds a job that was put on the queue says whose it is. */
+const TOLD_MS = 1_000;
+
 /**
  * Puts jobs back on the queue whose runs were begun here, have not ended, and which the queue does not know any more.
  * The worker calls it at its start and after the queue was away; several may do so at once. Jobs of the drop folder are
@@ -186,7 +192,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
   });
   for (const row of open) {
     const run = String(row['run']);
-    const { id, name, data, opts } = JSON.parse(String(row['content'])) as Ticket;
+    const { id, name, data, opts, again } = JSON.parse(String(row['content'])) as Ticket;
     if (id.startsWith('drop.')) continue;
     // A process is at work on it, with a job or on request.
     if (await isHeld(runFolder(home, run).lock)) continue;
@@ -195,7 +201,10 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
     if (known && keyOf(known) === row['job']) continue;
     const jobId = /^(night|run)\./.test(id) ? id : againJobId(run);
     if (jobId !== id && (await queue.getJob(jobId))) continue;
-    await queue.add(name, data, { ...opts, jobId });
+    // Workers with another data folder leave it to those of this one, and nobody has it before it says so.
+    const isOurs = again !== undefined || existsSync(runFolder(home, run).request);
+    const put = await queue.add(name, data, { ...opts, jobId, ...(isOurs && { delay: TOLD_MS }) });
+    if (isOurs) await put.updateProgress({ ...freshState(run), home: homeId(home), host: hostname() });
     restored.push(run);
   }
   return restored;

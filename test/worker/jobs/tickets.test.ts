@@ -1,5 +1,5 @@
 import { afterEach, expect } from 'vitest';
-import { restoreJobs } from '../../../src/worker/jobs/home.js';
+import { homeId, restoreJobs } from '../../../src/worker/jobs/home.js';
 import { itWith } from '../../support/servers.js';
 import { type Bench, openBench, runsOf, sheet } from './bench.js';
 
@@ -30,6 +30,25 @@ it('a job that the queue lost in the middle of its run is put back and continues
   expect(bench.sandbox.commits).toHaveLength(80);
   await settled.remove();
   expect(await restoreJobs(first.settings.home, bench.queue)).toEqual([]);
+});
+
+it('a job that is put back is left to workers with the data folder that holds its run (49)', async () => {
+  bench = await openBench({ latencyMs: 20 });
+  const first = await bench.worker({ env: { ROWFERRY_CONCURRENCY: '2' } });
+  await bench.file('a.csv', sheet(40));
+  await bench.add({ job: 'assets', file: 'a.csv' });
+  while (bench.sandbox.commits.length < 10) await new Promise((next) => setTimeout(next, 10));
+  await first.stop();
+  await bench.queue.obliterate({ force: true });
+  const alive = await bench.store.lease(`home.${homeId(first.settings.home)}`, 60_000);
+  const other = await bench.worker({ home: 'other' });
+  const [run = ''] = await restoreJobs(first.settings.home, bench.queue);
+  await new Promise((next) => setTimeout(next, 2_500));
+  expect(await runsOf(other.settings.home)).toEqual([]);
+  await alive?.release();
+  await bench.worker();
+  const settled = await bench.settled((await bench.queue.getJob(`again.${run}`))!);
+  expect(settled.returnvalue).toMatchObject({ run, rows: { created: 40 } });
 });
 
 it('a run whose id the queue forgot is known to the data folder (49)', async () => {
