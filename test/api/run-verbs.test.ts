@@ -156,6 +156,8 @@ describe('approve', () => {
       of_run: run,
       outcomes: { created: 12 },
     });
+    const { body: written } = await bench.call('GET', `/runs/${first?.body.id}/rows/3`);
+    expect([written.outcome, written.changes]).toEqual(['created', story.changes]);
     const { body: done } = await bench.call('GET', `/runs/${first?.body.id}/plan`);
     expect(done.brakes).toContainEqual(
       expect.objectContaining({ name: 'max_creates', tripped: false, overridden: true }),

@@ -6,7 +6,7 @@ import { ISSUE_CODES, type IssueCode } from '../../model/issue.js';
 import { FOUR_OF, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import { faultsOf } from '../../report/report-lines.js';
 import { isNew, resultOf } from '../../report/results.js';
-import { isPlanned, valuesOf } from '../../runs/rows/outcomes.js';
+import { valuesOf } from '../../runs/rows/outcomes.js';
 import { storedRow } from '../../runs/rows/row-files.js';
 import { overlayOf } from '../../runs/run/corrections.js';
 import { readRequest } from '../../runs/run/earlier-run.js';
@@ -220,12 +220,12 @@ export class RunRows {
     };
   }
 
-  /** Of a record that is only planned, what it would hold. */
+  /** Of a new record, what it got, or would get, too. */
   private changes(run: FoundRun, { outcome, diff }: RowResult): readonly DiffText[] {
     const { resolved } = this.folder(run);
-    if (!isPlanned(outcome, run.entry?.dry_run === true) || !existsSync(resolved)) return diff;
-    const row = storedRow(resolved, outcome.ref.row);
-    return row ? valuesOf(row) : diff;
+    const row = isNew(outcome) && existsSync(resolved) ? storedRow(resolved, outcome.ref.row) : undefined;
+    const values = row ? valuesOf(row) : [];
+    return [...values.filter(({ field }) => !diff.some((one) => one.field === field)), ...diff];
   }
 
   private folder = ({ id }: FoundRun) => runFolder(this.home, id);

@@ -86,9 +86,8 @@ function Told({ run, story }: { run: RunDetail; story: Story }) {
       </li>
       <li>
         <h3>The decision</h3>
-        {changes.length === 0 ? (
-          <p className="soft">{decided(story)}</p>
-        ) : (
+        {(changes.length === 0 || outcome === 'created') && <p className="soft">{decided(story)}</p>}
+        {changes.length > 0 && (
           <ul className="pairs stack tight">
             {changes.map(({ field, old, new: now, kind }) => (
               <li key={field}>

@@ -40,7 +40,7 @@ export function noteUnsent(run: Run, change: Change): void {
 }
 
 /** Whether a row makes a record that nobody has made: what it would hold stands with the row, and is noted nowhere else. */
-export function isPlanned(outcome: Outcome, dryRun: boolean): boolean {
+function isPlanned(outcome: Outcome, dryRun: boolean): boolean {
   return isNew(outcome) && (dryRun || outcome.kind === 'not_attempted');
 }
 
