@@ -1,5 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { methodNotAllowed } from 'hono/method-not-allowed';
+import { pause } from '../runs/run/context.js';
 import { sessionOperations } from './access/session.js';
 import type { ApiDeps, ApiParts } from './app.js';
 import { fileOperations } from './files/operations.js';
@@ -14,6 +15,9 @@ import { queueOperations } from './queue.js';
 import { RunEntries } from './runs/entries.js';
 import { runOperations } from './runs/operations.js';
 
+/** BullMQ waits for a queue that is away, however long that takes: whoever asks is told of it after so long. */
+const AWAY_MS = 3_000;
+
 /** The HTTP API: contract, section 12. Mounted at `API_PATH` by both doors, below whatever sets `who`. */
 export function openApi(deps: ApiDeps): Api {
   const app: Api = new OpenAPIHono<Env>({
@@ -25,6 +29,13 @@ export function openApi(deps: ApiDeps): Api {
   app.use(closesUnread, async (c, next) => {
     await next();
     if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
+  });
+  app.use(async (_, next) => {
+    const over = new AbortController();
+    const away = (async () => {
+      while (await pause(AWAY_MS, over.signal)) await deps.store.check();
+    })();
+    await Promise.race([next(), away]).finally(() => over.abort());
   });
   app.use(
     methodNotAllowed({

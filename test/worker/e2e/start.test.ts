@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { addKey, openKeys } from '../../../src/api/access/people.js';
 import { redisServer } from '../../support/binaries.js';
 import { freePort } from '../../support/server-process.js';
 import { availableStores, privatePostgres, privateRedis } from '../../support/servers.js';
@@ -119,6 +120,9 @@ it.runIf(!('missing' in (await redisServer())))(
     // It goes away while nothing is to be done, and comes back.
     await server.kill();
     await until(async () => (await ready(worker)) === 503, { what: 'that it is missed' });
+    const key = await addKey(openKeys(crew.home('one')), 'tests', 'viewer');
+    const asked = await fetch(`${worker.http}/api/v1/queue`, { headers: { authorization: `Bearer ${key}` } });
+    expect([asked.status, await asked.text()]).toEqual([503, expect.stringContaining('cannot be reached')]);
     await server.restart();
     await until(async () => (await ready(worker)) === 200, { what: 'readiness again' });
     await crew.drop('more.csv', assetSheet(10, 100));
