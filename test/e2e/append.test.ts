@@ -8,6 +8,7 @@ import { checkJobText } from '../../src/runs/job/check.js';
 import type { WorkerContext } from '../../src/runs/run/context.js';
 import { prune } from '../../src/worker/inbox/prune.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { until } from '../support/until.js';
 
 let desk: Desk;
 beforeEach(async () => {
@@ -179,14 +180,15 @@ describe('`key: none`: every row is a new record', () => {
   });
 
   it('where the run that took the file is not at its end, the refusal says how to go on', async () => {
+    await desk.close();
+    desk = await openDesk({ responses: 'full', latencyMs: 20 });
     const stop = new AbortController();
     const rows = Array.from({ length: 40 }, (_, i) => [`N${i}`, 'Bern', 'Laptop', '1']);
     const path = await file(...rows);
-    const stopped = await desk.import(path, JOB, {
-      signal: stop.signal,
-      env: { ROWFERRY_CONCURRENCY: '1' },
-      onProgress: ({ phase, done }) => phase === 'writing' && done > 0 && stop.abort('SIGINT'),
-    });
+    const running = desk.import(path, JOB, { signal: stop.signal, env: { ROWFERRY_CONCURRENCY: '1' } });
+    await until(() => desk.sandbox.commits.length > 3);
+    stop.abort('SIGINT');
+    const stopped = await running;
     expect(stopped.summary.status).toBe('interrupted');
     const { run } = stopped.summary;
     await expect(desk.import(path, JOB)).rejects.toThrow(`Go on with it: rowferry runs resume ${run}`);

@@ -225,9 +225,6 @@ it('jobs are told what does not fit', async () => {
   expect(problems({ ...JOB, columns: { ...JOB.columns, Bought: [] } })).toEqual([
     expect.stringContaining('empty list'),
   ]);
-  expect(
-    problems({ ...JOB, columns: { ...JOB.columns, Bought: { field: 'original_cost', overflow: 'cut' } } }),
-  ).toEqual([expect.stringContaining('`overflow` has no effect')]);
   const missing = { ...JOB, computed: { name: '{Vender} {Title}' } };
   await expect(desk.import(await file(['S-1', 'A', 'B', 'Laptop', '']), missing)).rejects.toMatchObject({
     details: [expect.stringMatching(/computed\.name: the file has no heading "Vender".*Vendor/)],

@@ -481,7 +481,7 @@ describe('a claimed file', () => {
   });
 
   it('that somebody stopped lies in failed, with how to go on, and is told of there once it was gone on with', async () => {
-    bench = await openBench({ latencyMs: 20 });
+    bench = await openBench({ latencyMs: 50 });
     const { ended } = await bench.worker({ env: { ROWFERRY_CONCURRENCY: '1' } });
     const { id, run, file } = await claimed(sheet(40));
     const job = await bench.add({ job: 'assets', file }, { jobId: id });
