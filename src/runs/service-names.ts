@@ -136,8 +136,7 @@ async function readList(
     return records;
   } catch (error) {
     if (signal.aborted || !(error instanceof RunError)) throw error;
-    const why =
-      error.status === 403 ? 'the token may not read it (403)' : error.message.replace(', then resume the run', '');
+    const why = error.status === 403 ? 'the token may not read it (403)' : error.message;
     warn(`The list of ${list} could not be read, so ${lack}: ${why}`);
     return undefined;
   }

@@ -118,29 +118,18 @@ async function askService(
 ): Promise<Asked> {
   const { company } = request;
   const { apiUrl } = requireService(settings);
-  try {
-    return await withService(settings, { company, patienceMs: PATIENCE_MS, signal }, async (service) => {
-      await nameCompany(
-        service,
-        { company, address: apiUrl, verb: 'Reading names of', mayBeArchived: true },
-        { warn, info: (text) => notice({ level: 'info', text }) },
-      );
-      const asking = { service, signal, warn };
-      const chosen = chooseColumns(spec, await readCatalogue(spec, asking), request);
-      const targets = chosen.columns.flatMap(({ spec: { type } }) => (type.kind === 'reference' ? [type.to] : []));
-      const names = await readNames(targets, { home: settings.home, service: serviceName(apiUrl, company) }, asking);
-      return { ...chosen, names };
-    });
-  } catch (error) {
-    if (!(error instanceof RunError)) throw error;
-    // There is no run to resume.
-    const { kind, details, status } = error;
-    const text = error.message.replace(
-      /, then resume the run\.$/,
-      ', then make the template anew. Nothing was written.',
+  return withService(settings, { company, patienceMs: PATIENCE_MS, signal }, async (service) => {
+    await nameCompany(
+      service,
+      { company, address: apiUrl, verb: 'Reading names of', mayBeArchived: true },
+      { warn, info: (text) => notice({ level: 'info', text }) },
     );
-    throw new RunError(kind, text, details, { cause: error, ...(status === undefined ? {} : { status }) });
-  }
+    const asking = { service, signal, warn };
+    const chosen = chooseColumns(spec, await readCatalogue(spec, asking), request);
+    const targets = chosen.columns.flatMap(({ spec: { type } }) => (type.kind === 'reference' ? [type.to] : []));
+    const names = await readNames(targets, { home: settings.home, service: serviceName(apiUrl, company) }, asking);
+    return { ...chosen, names };
+  });
 }
 
 interface Chosen {

@@ -279,7 +279,7 @@ describe('a service that does not answer', () => {
     const env = { ROWFERRY_API_URL: 'http://127.0.0.1:9', ROWFERRY_PATIENCE: '0.01' };
     await expect(make('asset', {}, { env })).rejects.toMatchObject({
       kind: 'failed',
-      message: expect.stringMatching(/the service is up, then make the template anew\. Nothing was written\.$/),
+      message: expect.stringMatching(/that the service is up\.$/),
     });
   });
 });

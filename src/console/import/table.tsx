@@ -4,7 +4,7 @@ import { useSearchParams } from 'wouter';
 import type { Table as Found, TableOptions } from '../../api/schema.js';
 import { ApiError } from '../app/client.js';
 import { Fault, Refused } from '../app/faults.js';
-import { jobsQuery } from '../app/queries.js';
+import { jobsQuery, useWhyNot } from '../app/queries.js';
 import { counted, number } from '../kit/format.js';
 import { Button, ButtonLink, Card, Choose, Empty, Prose, Skeleton, Warnings } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
@@ -31,6 +31,7 @@ export function TableStep({ of }: { of: Importing }) {
   const { name, table, check, go, hrefOf, draft } = of;
   const found = table.data;
   const { error } = table;
+  const whyNot = useWhyNot('operator');
   // Where it was said how it is read, that can be said otherwise.
   if (!found && error instanceof ApiError && error.status === 422 && Object.keys(draft.source).length === 0) {
     return (
@@ -57,7 +58,7 @@ export function TableStep({ of }: { of: Importing }) {
           look="primary"
           icon="next"
           autoFocus
-          why={found ? undefined : 'No table was found yet.'}
+          why={whyNot ?? (found ? undefined : 'No table was found yet.')}
           onClick={() => go(hrefOf('columns'))}
         >
           {found ? `Match ${counted(found.headings.length, 'column')}` : 'Match the columns'}

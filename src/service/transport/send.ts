@@ -300,7 +300,7 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
     throw new RunError(
       'failed',
       `service unreachable: ${call.method} ${address.origin}${call.path} did not succeed within ${waited}: ${clean(reason)}. ` +
-        'Check the address in ROWFERRY_API_URL and that the service is up, then resume the run.',
+        'Check the address in ROWFERRY_API_URL and that the service is up.',
       [],
       { code: 'service_unreachable' },
     );
