@@ -125,9 +125,11 @@ function toCorrect({ rows, reports, append }: Summary): string[] {
   const reached = rows.not_attempted > 0 ? ' or were not reached' : '';
   const all = rowsForPerson(rows);
   const held = all === 1 ? 'the one row that needs a person' : `the ${count(all)} rows that need a person${reached}`;
-  const cells = rejected.endsWith('.xlsx') ? 'the red cells' : 'the values its last columns name';
+  const what = rejected.endsWith('.xlsx')
+    ? `the red cells of ${rejected}`
+    : `${rejected}, whose last columns say what is wrong,`;
   const steps = [
-    `Correct ${rejected} and import it again with the same job: it holds ${held}; correct ${cells}. ${
+    `Correct ${what} and import it again with the same job: it holds ${held}. ${
       append
         ? 'It holds no row that is in; import it once, as each of its rows becomes a record.'
         : 'Columns that begin with an underscore are ignored, and rows that are in already are not sent twice.'

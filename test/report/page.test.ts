@@ -150,8 +150,7 @@ describe('report.html', () => {
       .replace(/\s+/g, ' ');
     for (const words of [
       '1,204 of 1,219 rows are in; 15 need a person.',
-      'Correct rejected.xlsx',
-      'correct the red cells',
+      'Correct the red cells of',
       '1,500',
       'SN-17',
       'twelve',
@@ -215,7 +214,7 @@ describe('console summary', () => {
       '1 min 21 s, 1,342 requests (131 reads, 1,204 writes, 7 retries)',
       'Reports: out: results.csv, rejected.xlsx, report.html, summary.json',
       expect.stringMatching(
-        /^Next: Correct rejected\.xlsx and import it again with the same job: it holds the 15 rows/,
+        /^Next: Correct the red cells of rejected\.xlsx and import it again with the same job: it holds the 15 rows/,
       ),
       '',
     ]);
