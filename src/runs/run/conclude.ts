@@ -76,6 +76,8 @@ export async function conclude(
     if (stopped instanceof RunError && stopped.kind === 'usage' && !run.counts?.writes) {
       // A job that does not fit its file was refused before anything was done: it leaves no run behind.
       if (!run.past.begun) await rm(run.folder.dir, { recursive: true, force: true });
+      // One that was taken up is as it was before.
+      else for (const [dir, summary] of run.ended) await writeSummary(dir, summary);
       throw stopped;
     }
     // In a worker it is taken up again at once, here or elsewhere: nobody reads the reports of half a run.

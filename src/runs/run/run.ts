@@ -10,6 +10,7 @@ import { noOutcomes, type OutcomeCounts } from '../../model/outcome.js';
 import type { OpenSource } from '../../model/source.js';
 import { holdsCorrections } from '../../pipeline/map/headings.js';
 import { REPORTS } from '../../report/finish.js';
+import type { Summary } from '../../report/summary.js';
 import { readingClock } from '../../service/clock.js';
 import { REFERENCES_BEGUN, type RowStore, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
@@ -101,6 +102,8 @@ export interface Run extends Shell<StoredRequest> {
   readonly open: { left: boolean };
   /** Set once the rows are planned, where they may be written only as planned. */
   planned: Planned | undefined;
+  /** How an earlier process of it ended, by the folder where that stood. */
+  readonly ended: (readonly [dir: string, Summary])[];
   /** What is still ahead of it in requests. */
   readonly outlook: Outlook;
   /** What was found out on the way, for the summary. */
@@ -206,11 +209,16 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
       rights: [],
       open: { left: false },
       planned: undefined,
+      ended: [],
     };
-    // How an earlier process of it ended does not hold any more, should this one be killed.
-    for (const dir of [request.reportDir, folder.dir])
-      if ((await readSummary(dir))?.run === folder.run) await rm(join(dir, 'summary.json'), { force: true });
     opened.begin(() => run.counts);
+    // How an earlier process of it ended does not hold any more, should this one be killed.
+    for (const dir of new Set([request.reportDir, folder.dir])) {
+      const summary = await readSummary(dir);
+      if (summary?.run !== folder.run) continue;
+      run.ended.push([dir, summary]);
+      await rm(join(dir, 'summary.json'), { force: true });
+    }
     return run;
   } catch (error) {
     store?.close();
