@@ -187,6 +187,27 @@ describe('created records', () => {
     expect(desk.sandbox.records('customer')).toMatchObject([{ city: 'Bern', general_description: 'RETIRED' }]);
   });
 
+  it('of a run whose resumption was stopped while it read its file are retired', async () => {
+    const stop = new AbortController();
+    desk = await openDesk({
+      onAnswer: ({ method }) => void (method === 'POST' && desk.sandbox.commits.length >= 3 && stop.abort('SIGINT')),
+    });
+    const job = {
+      kind: 'import',
+      resource: 'supplier',
+      match: { key: 'name' },
+      columns: { Name: 'name', City: 'city' },
+    };
+    const rows = Array.from({ length: 5000 }, (_, at) => [`Supplier ${at}`, 'Bern']);
+    const run = await desk.import(await sheet(rows, ['Name', 'City']), job, { signal: stop.signal });
+    const { created } = run.summary.rows;
+    const again = new AbortController();
+    const onProgress = ({ phase }: { phase: string }) => void (phase === 'reading' && again.abort('SIGINT'));
+    expect((await desk.resume({ signal: again.signal, onProgress })).summary.status).toBe('interrupted');
+    const undo = await desk.undo('last', { retire: { city: 'Retired' } });
+    expect([created > 0, undo.summary.rows.updated]).toEqual([true, created]);
+  });
+
   it('of an interrupted run, whose ids nobody learned, are found by their keys', async () => {
     const stop = new AbortController();
     desk = await openDesk({

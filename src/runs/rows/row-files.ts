@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { blockReader, type LineAt, lineBlocks } from '../../compact/block-reader.js';
 import { openScratchFile, tried } from '../../compact/scratch-file.js';
@@ -10,8 +10,8 @@ import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 /** Writes the rows between two stages. They can be made again, so nothing is flushed unless it is asked for. */
 interface LineWriter {
   write(line: string): void;
-  /** Once the last line is written. */
-  close(): void;
+  /** Once the last line is written, or where it is not to be: `isWhole` false. */
+  close(isWhole?: boolean): void;
 }
 
 /** `durable`: on the disk once it is closed, for what the journal will take for granted. */
@@ -36,7 +36,7 @@ export async function filling(out: Pick<LineWriter, 'close'>, fill: () => Promis
     await fill();
   } catch (error) {
     try {
-      out.close();
+      out.close(false);
     } catch {
       // Why it failed before is what counts.
     }
@@ -51,7 +51,7 @@ export async function* lines(path: string): AsyncGenerator<string> {
   }
 }
 
-/** Writes a file of rows; its first line names the fields, none where each row may set others. */
+/** Writes a file of rows; its first line names the fields, none where each row may set others. Once it is whole it takes its place. */
 export interface RowWriter extends Pick<LineWriter, 'close'> {
   /** The values of a row as one text; made once for a row that is written next. */
   readonly textOf: RowCodec['textOf'];
@@ -60,7 +60,8 @@ export interface RowWriter extends Pick<LineWriter, 'close'> {
 
 export function rowWriter(path: string, fields: readonly string[] = []): RowWriter {
   const codec = rowCodec(fields);
-  const out = lineWriter(path);
+  const unfinished = `${path}.tmp`;
+  const out = lineWriter(unfinished);
   out.write(`${JSON.stringify(fields)}\n`);
   return {
     textOf: codec.textOf,
@@ -70,7 +71,11 @@ export function rowWriter(path: string, fields: readonly string[] = []): RowWrit
       if (line.length > MAX_RECORD_BYTES / 3 && Buffer.byteLength(line) > MAX_RECORD_BYTES) throw tooLarge(row);
       out.write(line);
     },
-    close: out.close,
+    close(isWhole = true) {
+      out.close();
+      if (isWhole) renameSync(unfinished, path);
+      else rmSync(unfinished, { force: true });
+    },
   };
 }
 
