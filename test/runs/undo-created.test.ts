@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { runFolder } from '../../src/runs/run/layout.js';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
 import { stored, storedOne } from '../support/records.js';
 
@@ -230,6 +231,18 @@ describe('created records', () => {
       codes: 'ambiguous_match',
     });
     expect(stages().filter((stage) => stage === 'Retired')).toHaveLength(count - 1);
+  });
+
+  it('without the rows of their run are left; what it updated is put back', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('asset', [
+      { name: 'Old', serial_number: 'S-2', room: 'R0', category: { id: 3, subcategory: 'Rack' } },
+    ]);
+    const { summary } = await desk.import(await three(), JOB);
+    await rm(runFolder(desk.home, summary.run).resolved);
+    const undo = await desk.undo('last');
+    expect(told(undo)).toEqual(['2 invalid old_value_unknown', '3 updated', '4 invalid old_value_unknown']);
+    expect(storedOne(desk.sandbox, 'asset', 1)).toMatchObject({ name: 'Old', room: 'R0' });
   });
 
   it('without the folder of their run: said, and nothing is sent', async () => {

@@ -40,7 +40,7 @@ export async function readCreated(
   const found = new Map<number, CreatedRecord>();
   const distinct = new Map<string, Fields>();
   const nameless = new Map<string, number>();
-  if (!existsSync(folder.resolved)) {
+  if (!existsSync(folder.request)) {
     throw new RunError(
       'failed',
       `The folder of the run ${folder.run} is gone: what its file gave to the records it created cannot be told any more. Bring ${folder.dir} back, or look at these records in the service.`,
@@ -62,7 +62,7 @@ export async function readCreated(
       }
     }
   } catch {
-    // A power cut has torn the file: what was read of it holds.
+    // A power cut has torn the file, or an earlier version did not keep it: what was read of it holds.
   }
   if (nameless.size > 0) {
     for (const [row, ids] of await lookUp(nameless, run, connection, folder))
