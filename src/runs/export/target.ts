@@ -26,6 +26,12 @@ export async function checkTarget(request: ExportRequest, { byHand }: { byHand: 
   const { editable, resource } = request;
   if (request.makeFolder) await makeFolder(dirname(request.target), OUTPUT);
   const real = byHand ? await realpath(request.target).catch(() => undefined) : undefined;
+  if (byHand && !real && (await lstat(request.target).catch(() => undefined))?.isSymbolicLink()) {
+    throw new RunError(
+      'usage',
+      `${request.target}: this is a link to a file that is not there. Remove the link, or make the file it leads to.`,
+    );
+  }
   const target = real ?? request.target;
   tableFormat(target);
   // Bytes on Linux, characters elsewhere, of which there are no more.

@@ -20,6 +20,8 @@ test('a link is followed; a worker replaces it', async () => {
   await symlink('real.csv', join(dir, 'link.csv'));
   expect(await check('link.csv')).toBe(join(dir, 'real.csv'));
   expect(await check('link.csv', { byHand: false })).toBe(join(dir, 'link.csv'));
+  await symlink('away/real.csv', join(dir, 'dangling.csv'));
+  await expect(check('dangling.csv')).rejects.toThrow('a link to a file that is not there');
   await symlink('notes.txt', join(dir, 'other.csv'));
   await writeFile(join(dir, 'notes.txt'), '');
   await expect(check('other.csv')).rejects.toThrow(/notes\.txt/);
