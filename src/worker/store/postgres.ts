@@ -112,17 +112,17 @@ function openPool(address: PostgresAddress): PgPool & { abandon(): void } {
   pool.setMaxListeners(0);
   // One that is lent and breaks would end the process where its borrower does not listen; what it is asked rejects anyway.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const lent = new Set<pg.PoolClient>();
-  pool.on('acquire', (client) => lent.add(client));
-  pool.on('release', (_, client) => lent.delete(client as pg.PoolClient));
+  const lent = new Set<pg.Client>();
+  pool.on('acquire', (client) => lent.add(client as unknown as pg.Client));
+  pool.on('release', (_, client) => lent.delete(client as unknown as pg.Client));
   for (const method of ['query', 'connect'] as const) {
     const plain = pool[method].bind(pool) as (...values: unknown[]) => Promise<unknown>;
     Object.assign(pool, { [method]: (...values: unknown[]) => patient(plain(...values)) });
   }
   return Object.assign(pool as unknown as PgPool, {
-    /** Cuts the connections that are still lent: their borrowers wait for a server that is away. */
+    /** Cuts the connections that are still lent: their borrowers wait for a server that is away, and give them back then. */
     abandon() {
-      for (const client of lent) client.release(true);
+      for (const client of lent) void client.end();
     },
   });
 }

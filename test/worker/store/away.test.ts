@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -187,6 +189,33 @@ describe.skipIf('missing' in (await redisServer()))('Redis', () => {
 });
 
 describe.skipIf('missing' in (await postgresServer()))('PostgreSQL', () => {
+  it('that answers no more is left while it is being asked', async () => {
+    const { url, port } = await kept(privatePostgres());
+    const sockets: Socket[] = [];
+    let hangs = false;
+    const between = createServer((near) => {
+      const far = connect(port, '127.0.0.1');
+      sockets.push(near, far);
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        one.on('data', (bytes) => hangs || other.write(bytes)).on('error', () => other.destroy());
+      }
+    });
+    await once(between.listen(0, '127.0.0.1'), 'listening');
+    const { port: own } = between.address() as AddressInfo;
+    const store = await open({ url: url.replace(`:${port}/`, `:${own}/`), home: HOME });
+    hangs = true;
+    const asked = [store.queue('rowferry').add('import', {}), store.update('text', () => 'x')];
+    const refused = asked.map((one) => expect(one).rejects.toThrow(/cannot be reached/));
+    await pause(100);
+    await store.close();
+    await Promise.all(refused);
+    for (const socket of sockets) socket.destroy();
+    between.close();
+  }, 30_000);
+
   it('is waited for, refuses wrong passwords and databases, and names a right that is missing', async () => {
     const server = await kept(privatePostgres());
     const { url, port } = server;
