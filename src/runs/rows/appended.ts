@@ -96,7 +96,7 @@ async function refusal(home: string, run: string): Promise<RunError> {
   const next =
     entry && isOpen(entry)
       ? `Go on with it: rowferry runs resume ${run}`
-      : 'If they are meant once more, say `repeat: true` in the job.';
+      : `${entry?.status === 'partial' ? 'What it could not append is in its rejected file. ' : ''}If they are meant once more, say \`repeat: true\` in the job.`;
   return new RunError(
     'usage',
     `The rows of this file were appended by the run ${run}, which ${status}: they would all be there twice. Nothing was sent. ${next}`,
