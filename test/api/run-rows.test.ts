@@ -60,6 +60,16 @@ it('a run has the rows that it knows, all of them where nothing is asked for', a
   expect(await rows.story(run, ROWS + 20)).toBeUndefined();
 });
 
+it('a page whose cells were not read yet goes on at its own place', async () => {
+  const table = { cells: async () => [], headings: [] };
+  const rows = rowsOf();
+  Object.defineProperty(rows, 'tables', { value: { of: async () => table } });
+  const cut = await rows.page(run, { offset: 3_000, limit: 2, cells: true });
+  expect(cut).toMatchObject({ rows: [], at_least: true });
+  const next = await rows.page(run, { after: cut.next ?? '', limit: 2, cells: false });
+  expect(next.rows.map(({ row }) => row)).toEqual([3_002, 3_003]);
+});
+
 it('what is held back is in no field that the plan changes', async () => {
   expect(await rowsOf().plan(run, undefined)).toMatchObject({
     ...{ updated: ROWS / 3, at_risk: ROWS / 3 },

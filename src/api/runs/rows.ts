@@ -86,7 +86,7 @@ export class RunRows {
       // Those whose cells were not read yet are on the next page.
       const numbers = cells ? found.rows.slice(0, cells.length) : found.rows;
       const isCut = numbers.length < found.rows.length;
-      const next = isCut ? (numbers.at(-1) ?? place.from) : found.next;
+      const next = isCut ? (numbers.at(-1) ?? (found.rows[0] ?? 1) - 1) : found.next;
       const known = outcomesOf(store, numbers);
       return {
         rows: numbers.map((row, at) => ({
