@@ -33,6 +33,11 @@ export function openApi(deps: ApiDeps): Api {
   app.use(async (c, next) => {
     // A large file takes its time, and no queue.
     if (c.req.path.endsWith('/files')) return next();
+    // What is ordered waits for the queue, and would be carried out after its refusal: it is refused before, or waits.
+    if (c.req.method === 'POST' && /\/runs(\/|$)/.test(c.req.path)) {
+      await deps.store.check();
+      return next();
+    }
     const over = new AbortController();
     const away = (async () => {
       while (await pause(AWAY_MS, over.signal)) await deps.store.check();

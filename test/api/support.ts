@@ -20,6 +20,7 @@ export function apiIn(home: string, more: Partial<ApiDeps> = {}, env: Readonly<R
       getJob: async () => undefined,
       getJobCounts: async () => ({}),
     } as unknown as ApiDeps['queue'],
+    store: { check: async () => undefined } as unknown as ApiDeps['store'],
     channel: { gauges: { heldMs: 0 } } as ApiDeps['channel'],
     stops: { ask: async () => undefined } as unknown as ApiDeps['stops'],
     audit: async () => undefined,

@@ -120,13 +120,23 @@ it.runIf(!('missing' in (await redisServer())))(
     // It goes away while nothing is to be done, and comes back.
     await server.kill();
     await until(async () => (await ready(worker)) === 503, { what: 'that it is missed' });
-    const key = await addKey(openKeys(crew.home('one')), 'tests', 'viewer');
-    const asked = await fetch(`${worker.http}/api/v1/queue`, { headers: { authorization: `Bearer ${key}` } });
-    expect([asked.status, await asked.text()]).toEqual([503, expect.stringContaining('cannot be reached')]);
+    const key = await addKey(openKeys(crew.home('one')), 'tests', 'operator');
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const order = { kind: 'import', job: 'assets', rows: [{ Name: 'n', Serial: 'refused' }] };
+    for (const [path, more] of [
+      ['queue', {}],
+      ['runs', { method: 'POST', body: JSON.stringify(order) }],
+    ] as const) {
+      const asked = await fetch(`${worker.http}/api/v1/${path}`, { headers, ...more });
+      expect([asked.status, await asked.text()]).toEqual([503, expect.stringContaining('cannot be reached')]);
+    }
     await server.restart();
     await until(async () => (await ready(worker)) === 200, { what: 'readiness again' });
     await crew.drop('more.csv', assetSheet(10, 100));
     await until(async () => (await crew.ended()).length === 2, { what: 'the second run' });
+    // What was refused is not carried out.
+    const { runs } = (await (await fetch(`${worker.http}/api/v1/runs`, { headers })).json()) as { runs: unknown[] };
+    expect(runs).toHaveLength(2);
     expect((await worker.terminate()).code).toBe(0);
   },
   180_000,
