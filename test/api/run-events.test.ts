@@ -1,8 +1,12 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApiDeps } from '../../src/api/app.js';
 import { runEvents, type Standing, streamOf } from '../../src/api/runs/events.js';
 import type { RunDetail } from '../../src/api/schema.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { until } from '../support/until.js';
+import { apiIn, pagesFor } from './support.js';
 import { type ApiBench, openApiBench, sheet } from './worker.js';
 
 interface Event {
@@ -122,4 +126,26 @@ it('one that takes nothing for a while is told the latest, and the end', async (
   now = { progress: null, end: { id: 'one', status: 'succeeded' } as RunDetail };
   expect(await next()).toContain('"status":"succeeded"');
   expect([(await reader.read()).done, ended]).toEqual([true, 1]);
+});
+
+it('all who listen to a run share what is seen of it', async () => {
+  let looks = 0;
+  const job = { id: 'a-job', name: 'import', data: { job: 'assets' }, timestamp: Date.now(), progress: {} };
+  const queue = {
+    getJob: async () => {
+      looks++;
+      return job;
+    },
+    getJobState: async () => 'active',
+  } as unknown as ApiDeps['queue'];
+  const pages = pagesFor(apiIn(join(tmpdir(), 'rowferry-no-home'), { queue }));
+  const heard = async () => {
+    const { body } = await pages.request('/api/v1/runs/a-job/events');
+    return body!.getReader();
+  };
+  const readers = await Promise.all(Array.from({ length: 50 }, heard));
+  const before = looks;
+  await Promise.all(readers.map(async (reader) => [await reader.read(), await reader.read()]));
+  expect(looks - before).toBeLessThan(5);
+  await Promise.all(readers.map((reader) => reader.cancel()));
 });

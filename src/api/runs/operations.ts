@@ -22,12 +22,15 @@ import { type Asked, stopRun, takeUp } from './verbs.js';
 const params = z.object({ id: z.string().describe('Of the run.') });
 /** Connections that listen to runs. */
 const MOST_LISTENERS = 100;
+/** Who listens to a run shares what was seen of it for so long. */
+const SHARED_MS = 250;
 
 export function runOperations(parts: ApiParts): Operation[] {
   const { settings, stopping, audit } = parts;
   const finder = new RunFinder(parts);
   const rows = new RunRows(settings.home);
   const listening = new Set<AbortController>();
+  const looks = new Map<string, Promise<Standing | undefined>>();
   stopping.addEventListener(
     'abort',
     () => {
@@ -88,9 +91,11 @@ export function runOperations(parts: ApiParts): Operation[] {
           isAtWork(found)
             ? { progress: finder.progressOf(found) }
             : { progress: null, end: await finder.detail(found, { ...who, role: 'viewer' }) };
-        const look = async () => {
-          const found = await finder.find(first.id);
-          return found && standing(found);
+        const look = () => {
+          const found = looks.get(first.id) ?? finder.find(first.id).then((one) => one && standing(one));
+          if (!looks.has(first.id)) setTimeout(() => looks.delete(first.id), SHARED_MS).unref();
+          looks.set(first.id, found);
+          return found;
         };
         const now = await standing(first);
         // Whoever was told of its end comes back no more.
