@@ -74,8 +74,12 @@ export function useRows(asked: RowsAsked, places: readonly number[]) {
     async read(from: number, to: number): Promise<Row[]> {
       const start = pageOf(from);
       const rows: Row[] = [];
-      for (let page = start; page <= pageOf(to); page++)
-        rows.push(...(await queries.fetchQuery(pageQuery(asked, page))).rows);
+      for (let page = start; page <= pageOf(to); page++) {
+        const { rows: read } = await queries.fetchQuery(pageQuery(asked, page));
+        rows.push(...read);
+        // Of a file that is still being read: the rows behind it would stand in the places of others.
+        if (read.length < PAGE_ROWS) break;
+      }
       return rows.slice(from - start * PAGE_ROWS, to - start * PAGE_ROWS + 1);
     },
   };
