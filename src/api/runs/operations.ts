@@ -92,9 +92,12 @@ export function runOperations(parts: ApiParts): Operation[] {
             ? { progress: finder.progressOf(found) }
             : { progress: null, end: await finder.detail(found, { ...who, role: 'viewer' }) };
         const look = () => {
-          const found = looks.get(first.id) ?? finder.find(first.id).then((one) => one && standing(one));
-          if (!looks.has(first.id)) setTimeout(() => looks.delete(first.id), SHARED_MS).unref();
-          looks.set(first.id, found);
+          let found = looks.get(first.id);
+          if (!found) {
+            found = finder.find(first.id).then((one) => one && standing(one));
+            looks.set(first.id, found);
+            setTimeout(() => looks.delete(first.id), SHARED_MS).unref();
+          }
           return found;
         };
         const now = await standing(first);

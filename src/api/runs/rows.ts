@@ -11,7 +11,6 @@ import { storedRow } from '../../runs/rows/row-files.js';
 import { overlayOf } from '../../runs/run/corrections.js';
 import { readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
-
 import type { Summary } from '../../runs/run/present.js';
 import { brakesOf } from '../../runs/run/present.js';
 import type { StoredRequest } from '../../runs/run/run.js';

@@ -58,7 +58,7 @@ export interface Probed {
 export const NOTHING_PROBED: Probed = { asked: 0, hits: 0, requests: 0, whole: false };
 
 /** Requests still to be made where the probe goes on and what exists is filtered for; by the share that was found. */
-export function probeAndFilter(texts: number, probed: Probed, share = shareOf(probed)): number {
+function probeAndFilter(texts: number, probed: Probed, share = shareOf(probed)): number {
   const left = texts - probed.asked;
   const hits = share * left;
   return Math.round(probeRequests(left, hits, probed.whole) + filterRequests(probed.hits + hits, true));

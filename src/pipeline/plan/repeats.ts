@@ -10,7 +10,7 @@ import type { Held, MergeOptions } from './merge.js';
  * values that nobody could import today, and a file exported from it has them in its cells. Contract, section 5
  * (`unchanged`).
  */
-export interface Repeats {
+interface Repeats {
   /** The row without the faults of cells that repeat the record. */
   readonly row: ResolvedRow;
   /**
