@@ -44,6 +44,7 @@ async function nightOf(home: string, { run, entry, reason }: Joined): Promise<Ni
     run: run.id,
     started_at: run.started_at,
     status: run.status,
+    ...(run.verdict && { verdict: run.verdict }),
     apply: facts?.apply ?? wrote,
     rows: total,
     differences: facts?.differences.rows ?? 0,

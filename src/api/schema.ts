@@ -217,6 +217,7 @@ export const run = named('Run', {
   rows: count.nullable(),
   needs_person: count.nullable(),
   outcomes: counts.nullable(),
+  verdict: z.string().optional().describe('Why a run that succeeded is not all well: `Texts were cut`.'),
   aside: z.literal(true).optional().describe('Somebody said that nothing more is to be done with it.'),
 });
 export type Run = z.output<typeof run>;
@@ -434,6 +435,7 @@ export const night = named('Night', {
   run: z.string(),
   started_at: time,
   status: z.enum(RUN_STATES),
+  verdict: run.shape.verdict,
   apply: z.boolean(),
   rows: count,
   differences: count,

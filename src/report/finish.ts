@@ -8,7 +8,7 @@ import { visibleJson } from '../model/visible.js';
 import type { RowResult, RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
 import { Changes, type ColumnOf } from './changes.js';
-import { reportPage } from './html.js';
+import { reportPage, verdictOf } from './html.js';
 import { Comparison, Found, type ReconcileInput } from './reconcile/compare.js';
 import { type RejectedOptions, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
 import {
@@ -164,7 +164,7 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   reports.push('report.html', 'summary.json');
 
   const forPerson = rowsForPerson(tally.counts) + (comparison?.compared.orphans_for_person ?? 0);
-  const summary: Summary = {
+  const ended: Summary = {
     ...input.summary,
     ...input.ended?.(),
     ...(input.summary.source ? { source: { ...input.summary.source, rows } } : {}),
@@ -180,6 +180,8 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     top_faults: tally.topFaults,
     reports,
   };
+  const [tone, verdict] = verdictOf(ended, changes.cleared);
+  const summary = ended.status === 'succeeded' && tone === 'warn' ? { ...ended, verdict } : ended;
   if (reconcile) {
     const { writeBook } = await import('./reconcile/workbook.js');
     await writeBook(join(dir, 'reconcile.xlsx'), summary, new Found(store.rows, input.stopped ?? '', reconcile));

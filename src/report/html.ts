@@ -148,7 +148,7 @@ const STATUS: Readonly<Record<Summary['status'], Verdict>> = {
 const OF_RUN: Readonly<Partial<Record<Summary['kind'], string>>> = { undo: 'Puts back run' };
 
 /** How the page judges the run: never good where something is lost, may be, or is missing. Contract, section 6. */
-function verdictOf(summary: Summary, cleared: number): Verdict {
+export function verdictOf(summary: Summary, cleared: number): Verdict {
   const { status, kind, dry_run: dry, rows, reconcile } = summary;
   if (kind === 'undo' && status === 'partial') return ['warn', 'Some records need a person'];
   if (status !== 'succeeded') return STATUS[status];

@@ -177,6 +177,8 @@ export interface Summary {
   readonly skipped?: SkippedRows;
   /** The rows have no key: each was to become a record (`match: { key: none }`). */
   readonly append?: true;
+  /** Why a run that succeeded is not all well, in some words: `Texts were cut`. */
+  readonly verdict?: string;
   readonly warnings: readonly string[];
   /** What was found out by looking (encoding, heading row, how records were looked up), one sentence each. */
   readonly detected?: readonly string[];

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { utils, writeFile } from 'xlsx';
 import { stringify } from 'yaml';
 import { checkJobText } from '../../src/runs/job/check.js';
+import { readRun } from '../../src/runs/run/list.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 
 /** One column to several fields, several to one, texts that are too long. Contract, section 4. */
@@ -99,6 +100,8 @@ it('`overflow: cut` cuts what is too long, counts it, and comes out the same the
   expect(run.summary.warnings).toContain(`"Title": 2 texts were longer than ${most.length} characters, and cut.`);
   const page = await readFile(join(run.reportDir, 'report.html'), 'utf8');
   expect(page).toContain('<span class="pill warn">Texts were cut</span>');
+  expect(run.summary).toMatchObject({ status: 'succeeded', verdict: 'Texts were cut' });
+  expect(await readRun(desk.home, run.summary.run)).toMatchObject({ verdict: 'Texts were cut' });
   const again = await desk.import(path, job);
   expect([again.summary.rows.unchanged, again.commits]).toEqual([3, 0]);
   const rejecting = await desk.import(path, { ...job, columns: { ...job.columns, Title: 'name' } });

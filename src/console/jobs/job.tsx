@@ -221,7 +221,7 @@ function About({ file: { name, kind, schedule, inbox, last } }: { file: JobFile 
           ['File', schedule?.file && <code>{schedule.file}</code>],
           ['Drop folder', inbox && <code>{inbox.folder}</code>],
           ['Waiting', inbox && counted(inbox.waiting, 'file')],
-          ['Last run', last ? <StateBadge state={last.status} /> : 'none yet'],
+          ['Last run', last ? <StateBadge run={last} /> : 'none yet'],
           ['Began', last && <Link href={`/runs/${last.id}`}>{when(last.started_at)}</Link>],
           ['Nights', kind === 'reconcile' && <Link href={`/nights/${encodeURIComponent(name)}`}>side by side</Link>],
         ]}

@@ -98,7 +98,7 @@ function lastOf(job: Job) {
   if (!job.last) return 'none yet';
   return (
     <Link href={`/runs/${job.last.id}`} className="name line">
-      <StateBadge state={job.last.status} /> <span className="broad soft">{when(job.last.started_at)}</span>
+      <StateBadge run={job.last} /> <span className="broad soft">{when(job.last.started_at)}</span>
     </Link>
   );
 }

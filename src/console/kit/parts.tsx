@@ -147,8 +147,9 @@ export const STATES: Readonly<
   succeeded: { tone: 'good', icon: 'check', word: 'All well' },
 };
 
-export function StateBadge({ state }: { state: RunState }) {
-  return <Badge {...STATES[state]}>{STATES[state].word}</Badge>;
+export function StateBadge({ run: { status, verdict } }: { run: Pick<Run, 'status' | 'verdict'> }) {
+  const { tone, icon, word } = STATES[status];
+  return verdict ? <Badge {...STATES.partial}>{verdict}</Badge> : <Badge {...{ tone, icon }}>{word}</Badge>;
 }
 
 export function sumOf(counts: Readonly<Partial<OutcomeCounts>>, four: Four): number {

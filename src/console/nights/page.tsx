@@ -101,7 +101,7 @@ function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Night }) 
             head: 'Night',
             of: (night) => <Link href={hrefOf(night)}>{when(night.started_at)}</Link>,
           },
-          { head: 'How it ended', of: ({ status }) => <StateBadge state={status} /> },
+          { head: 'How it ended', of: (night) => <StateBadge run={night} /> },
         ]}
         series={[
           { head: 'Rows', of: ({ rows }) => rows, tone },

@@ -153,7 +153,7 @@ export function RunTable({ label, runs }: { label: string; runs: readonly Run[] 
       rows={runs}
       keyOf={({ id }) => id}
       columns={[
-        { head: 'State', of: ({ status }) => <StateBadge state={status} /> },
+        { head: 'State', of: (run) => <StateBadge run={run} /> },
         {
           head: 'File',
           names: true,

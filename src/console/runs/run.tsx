@@ -207,7 +207,7 @@ function Complete({ run }: { run: RunDetail }) {
 function Meta({ run }: { run: RunDetail }) {
   return (
     <div className="line wide soft meta">
-      <StateBadge state={run.status} />
+      <StateBadge run={run} />
       {run.kind !== 'undo' && (
         <strong className="wrap">
           <bdi>{run.file}</bdi>

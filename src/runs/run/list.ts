@@ -34,6 +34,8 @@ export interface RunEntry {
   readonly needs_person?: number;
   /** Not of an export: records that are read have no outcome. */
   readonly outcomes?: OutcomeCounts;
+  /** Why one that succeeded is not all well. */
+  readonly verdict?: string;
   /** Somebody said that nothing more is to be done with it. */
   readonly aside?: true;
   /** Where its reports are, or will be. */
@@ -192,10 +194,11 @@ export async function readRunSummary(home: string, run: string): Promise<Summary
   return (await ownSummary(folder, reportDir)).summary;
 }
 
-function counts(summary: Summary): Pick<RunEntry, 'rows' | 'needs_person' | 'outcomes'> {
+function counts(summary: Summary): Pick<RunEntry, 'rows' | 'needs_person' | 'outcomes' | 'verdict'> {
   if (summary.kind === 'export') return summary.records === undefined ? {} : { rows: summary.records };
-  const { total, ...outcomes } = summary.rows;
-  return { rows: total, needs_person: rowsForPerson(outcomes), outcomes };
+  const { rows, verdict } = summary;
+  const { total, ...outcomes } = rows;
+  return { rows: total, needs_person: rowsForPerson(outcomes), outcomes, ...(verdict && { verdict }) };
 }
 
 /** The summary in a folder of reports; undefined where they are not complete. Of which run they are, it says itself. */
