@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { RunError } from '../../model/error.js';
 import { fileName } from '../../report/summary.js';
 import { keepUnbegun } from '../../runs/run/conclude.js';
@@ -9,16 +8,15 @@ import { reached } from '../../trace/milestones.js';
 import { JOB_KINDS, jobName } from '../../worker/jobs/data.js';
 import {
   type Again,
+  addOwn,
   beginTicket,
   endTicket,
-  homeId,
   readTicket,
   stoppedTicket,
   stopTicket,
   takenUpBy,
 } from '../../worker/jobs/home.js';
 import { againJobId, runJobId } from '../../worker/jobs/ids.js';
-import { freshState } from '../../worker/jobs/state.js';
 import type { ApiParts } from '../app.js';
 import { Fault, may, type Who } from '../operation.js';
 import { type FoundRun, isAtWork, type RunFinder } from './find.js';
@@ -81,9 +79,7 @@ export async function takeUp(
     const ticket = { id: jobId, name, data, timestamp: Date.now(), opts };
     beginTicket(home, ticket, run, asked.verb === 'resume' ? stopped?.again : asked);
     try {
-      const put = await queue.add(name, data, { ...opts, jobId });
-      // Workers with another data folder leave it to those of this one.
-      await put.updateProgress({ ...freshState(run), home: homeId(home), host: hostname() });
+      await addOwn(home, run, queue, name, data, { ...opts, jobId });
     } catch (error) {
       if (stopped) stopTicket(home, run);
       else endTicket(home, run);

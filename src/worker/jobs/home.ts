@@ -178,6 +178,19 @@ export function stoppedFiles(home: string): string[] {
 /** Within so many milliseconds a job that was put on the queue says whose it is. */
 const TOLD_MS = 1_000;
 
+/** Puts a job on the queue that workers with another data folder leave to those of this one: nobody has it before it says so. */
+export async function addOwn(
+  home: string,
+  run: string,
+  queue: Pick<Queue, 'add'>,
+  ...[name, data, opts]: Parameters<Queue['add']>
+): Promise<void> {
+  const put = await queue.add(name, data, { ...opts, delay: TOLD_MS });
+  await put.updateProgress({ ...freshState(run), home: homeId(home), host: hostname() });
+  // It would be let go on by itself, a moment later.
+  await put.promote().catch(() => undefined);
+}
+
 /**
  * Puts jobs back on the queue whose runs were begun here, have not ended, and which the queue does not know any more.
  * The worker calls it at its start and after the queue was away; several may do so at once. Jobs of the drop folder are
@@ -201,10 +214,9 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
     if (known && keyOf(known) === row['job']) continue;
     const jobId = /^(night|run)\./.test(id) ? id : againJobId(run);
     if (jobId !== id && (await queue.getJob(jobId))) continue;
-    // Workers with another data folder leave it to those of this one, and nobody has it before it says so.
     const isOurs = again !== undefined || existsSync(runFolder(home, run).request);
-    const put = await queue.add(name, data, { ...opts, jobId, ...(isOurs && { delay: TOLD_MS }) });
-    if (isOurs) await put.updateProgress({ ...freshState(run), home: homeId(home), host: hostname() });
+    if (isOurs) await addOwn(home, run, queue, name, data, { ...opts, jobId });
+    else await queue.add(name, data, { ...opts, jobId });
     restored.push(run);
   }
   return restored;
