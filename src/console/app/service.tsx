@@ -20,7 +20,7 @@ export function Service({ service }: { service: Well }) {
         ? (['bad', 'bad', 'The service does not answer'] as const)
         : isPaused(service)
           ? (['warn', 'clock', `The service asked for a pause until ${timeOfDay(until ?? '')}`] as const)
-          : (['good', 'check', 'The service answered last'] as const);
+          : (['good', 'check', 'The service answered when last asked'] as const);
   return (
     <p className="line wide soft">
       <Badge tone={tone} icon={icon}>
