@@ -265,6 +265,18 @@ function isImportable(owner: CustomTemplate, field: CustomField): boolean {
 }
 
 /** The name where it is the only one of its kind and is not read as an id, else the id. */
+/** How job files name the fields of custom field templates, by their canonical names. */
+export function templateNames(all: readonly CustomTemplate[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    all.flatMap((owner) => templateDrafts(owner, all).map(({ byId, heading }) => [byId, heading])),
+  );
+}
+
+/** How they name custom forms, by `form.<id>`. */
+export function formNames(all: readonly CustomTemplate[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(all.map((owner) => [`form.${owner.id}`, `form.${ownerName(owner, all)}`]));
+}
+
 function ownerName(owner: CustomTemplate, all: readonly CustomTemplate[]): string {
   return isClear(owner.name, all) ? owner.name.trim() : String(owner.id);
 }

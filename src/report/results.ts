@@ -2,11 +2,12 @@ import { RunError } from '../model/error.js';
 import { type Issue, warning } from '../model/issue.js';
 import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
 import type { OpenSource } from '../model/source.js';
-import type { EndedRow, RowResult, RowStore } from '../store/run-store.js';
+import type { EndedRow, RowResult, RowStore, RunStore } from '../store/run-store.js';
 
 /** The results of the rows in the order of the file. `stopped` says why a row without an outcome was not reached. */
 export function* results(rows: RowStore, stopped: string, where?: string): Generator<readonly RowResult[]> {
-  for (const batch of rows.ended(where)) yield batch.map((row) => resultOf(row, stopped));
+  const { names } = rows.store;
+  for (const batch of rows.ended(where)) yield batch.map((row) => named(resultOf(row, stopped), names));
 }
 
 /** How a row ended as reports tell it; one that was sent without an answer on record is `unknown`, any other `not_attempted`. */
@@ -14,6 +15,21 @@ export function resultOf(row: EndedRow, stopped: string): RowResult {
   const { result } = row;
   if (result) return { outcome: withLate(withDoubt(withReason(result.outcome, stopped)), row.late), diff: result.diff };
   return { outcome: row.open ? leftOpen(row.row, row.open, stopped) : notReached(row.row, stopped), diff: [] };
+}
+
+/** A field by the name that people read. */
+export const fieldName = (field: string, names: RunStore['names']): string =>
+  names[field] ?? field.replace(/^form\.\d+/, (form) => names[form] ?? form);
+
+/** The same with fields by the names that people read. */
+export function named({ outcome, diff }: RowResult, names: RunStore['names']): RowResult {
+  if (Object.keys(names).length === 0) return { outcome, diff };
+  const nameOf = (field: string) => fieldName(field, names);
+  const issues = outcome.issues.map((issue) => (issue.field ? { ...issue, field: nameOf(issue.field) } : issue));
+  return {
+    outcome: { ...outcome, issues, changed: outcome.changed.map(nameOf) },
+    diff: diff.map((one) => ({ ...one, field: nameOf(one.field) })),
+  };
 }
 
 /** A row that was made into a record, or would have been if the run had not stopped before it. */

@@ -3,6 +3,7 @@ import { type Appended, openAppended } from './rows/appended.js';
 import { connect } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
 import { oneWriter } from './rows/one-writer.js';
+import { headingsOf } from './rows/outcomes.js';
 import { announce, assertNotRejected, expectedWrites, passBrakes, planRows, usePlan } from './rows/plan.js';
 import { openReferences, toldReferences } from './rows/references.js';
 import { resolveRows, stageRows } from './rows/stage.js';
@@ -34,7 +35,8 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
     appended = await openAppended(run);
     await appended.assertNew();
     const staged = await stageRows(run, await connect(run));
-    columnOf = staged.mapping.columnOf;
+    const headings = headingsOf(run, staged.mapping);
+    columnOf = (name) => headings[name];
     await oneWriter(run, staged);
     const references = openReferences(run, staged);
     const look = async () => matchRows(run, await resolveRows(run, staged, references));

@@ -19,6 +19,7 @@ import { openScope, type Scope } from './reconcile/scope.js';
 import { connect } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
 import { oneWriter } from './rows/one-writer.js';
+import { headingsOf } from './rows/outcomes.js';
 import { announce, assertNotRejected, passBrakes, planRows, usePlan } from './rows/plan.js';
 import { type JobValues, type Resolved, resolveJobValues, resolveRows, stageRows } from './rows/stage.js';
 import { FRESH_MS, writeRows } from './rows/write.js';
@@ -100,7 +101,7 @@ function orphanValues(job: ReconcileJob, resolved: Resolved): Promise<JobValues 
 /** Plans every row and every orphan, and asks the brakes. Throws a `RunError` of kind `braked` where one of them stops the run. */
 async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promise<void> {
   const { job, nights, scope, compared, mirror, values } = parts;
-  const differences = differenceCounter();
+  const differences = differenceCounter(run);
   const counts = await planRows(run, compared.matched, differences.see);
   if (run.signal.aborted) return;
   const held = whyHeld(run, nights, resolved, mirror);
@@ -155,7 +156,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
     tripped: tripped.length > 0,
     certain: held === undefined,
     found,
-    columns: Object.fromEntries(resolved.mapping.columns.map(({ field, heading }) => [field, heading])),
+    columns: headingsOf(run, resolved.mapping),
   });
   await passBrakes(run, compared.matched, {
     tripped,

@@ -119,7 +119,7 @@ const ENDED = `'[' || concat_ws(',', row, coalesce(result, 'null'), coalesce(id,
 
 /** What a run notes of one set of rows: those of its file, or the orphans of a reconciliation. */
 export class RowStore {
-  readonly #store: RunStore;
+  readonly store: RunStore;
   readonly #table: string;
   readonly #intend: Change;
   readonly #outcome: Change;
@@ -129,7 +129,7 @@ export class RowStore {
   readonly #see: Change;
 
   constructor(store: RunStore, table: 'rows' | 'orphans') {
-    this.#store = store;
+    this.store = store;
     this.#table = table;
     const into = (columns: string, values: string, set: string, where = '') =>
       forEach(`into ${table} (${columns})`, values, `on conflict (row) do update set ${set} ${where}`);
@@ -170,8 +170,8 @@ export class RowStore {
     intents: readonly NotedIntent[],
     before: readonly { readonly row: number; readonly line: string }[] = [],
   ): void {
-    for (const { row, op, key, id, at } of intents) this.#store.enter(this.#intend, [row, op, key, id, at]);
-    for (const { row, line } of before) this.#store.enter(this.#before, [row, line]);
+    for (const { row, op, key, id, at } of intents) this.store.enter(this.#intend, [row, op, key, id, at]);
+    for (const { row, line } of before) this.store.enter(this.#before, [row, line]);
   }
 
   outcome({ outcome, diff }: RowResult): void {
@@ -185,7 +185,7 @@ export class RowStore {
         old === '' && kind === 'set' ? [field, now] : [field, now, old, kind],
       ),
     };
-    this.#store.enter(this.#outcome, [ref.row, kind, key, id, ...(plain ? [] : [result])]);
+    this.store.enter(this.#outcome, [ref.row, kind, key, id, ...(plain ? [] : [result])]);
   }
 
   /** Ids that were learned after their rows were written: answers to writes may be empty. `issues`: what the records then told. */
@@ -193,13 +193,13 @@ export class RowStore {
     ids: Iterable<readonly [row: number, id: number]>,
     issues: Iterable<readonly [row: number, issues: readonly Issue[]]>,
   ): void {
-    for (const one of ids) this.#store.enter(this.#learn, one);
-    for (const one of issues) this.#store.enter(this.#late, one);
+    for (const one of ids) this.store.enter(this.#learn, one);
+    for (const one of issues) this.store.enter(this.#late, one);
   }
 
   /** Makes known that these rows are in the file, whether or not the run gets to them. */
   see(rows: readonly number[]): void {
-    for (const row of rows) this.#store.enter(this.#see, row);
+    for (const row of rows) this.store.enter(this.#see, row);
   }
 
   /** The rows that are known to be in the file. */
@@ -209,7 +209,7 @@ export class RowStore {
 
   /** Leaves nothing of outcomes; to be asked where nothing was sent. */
   forget(): void {
-    this.#store.prepare(`update ${this.#table} set kind = null, id = null, result = null, late = null`).run();
+    this.store.prepare(`update ${this.#table} set kind = null, id = null, result = null, late = null`).run();
   }
 
   /** Rows that an intent or an outcome speaks of, ascending; `where` is a condition on the columns of the table. */
@@ -219,9 +219,9 @@ export class RowStore {
 
   /** How they ended; of those behind a row. */
   *ended(where = '1', behind = 0): Generator<readonly EndedRow[]> {
-    this.#store.write();
+    this.store.write();
     // Many rows as one text: a row at a time costs more to hand over than to read.
-    const page = this.#store.prepare(
+    const page = this.store.prepare(
       `select '[' || coalesce(group_concat(ended), '') || ']' as page from (select ${ENDED} from ${this.#table} where row > ? and (${where}) order by row limit ${PER_READ})`,
     );
     // SQLite goes by one lower bound: with another one in the condition it would look at all rows before it.
@@ -247,17 +247,17 @@ export class RowStore {
 
   /** The highest row that is known; 0 where none is. */
   get last(): number {
-    return Number(this.#store.prepare(`select coalesce(max(row), 0) as last from ${this.#table}`).get()?.['last']);
+    return Number(this.store.prepare(`select coalesce(max(row), 0) as last from ${this.#table}`).get()?.['last']);
   }
 
   count(where = '1'): number {
-    this.#store.write();
-    return Number(this.#store.prepare(`select count(*) as n from ${this.#table} where ${where}`).get()?.['n']);
+    this.store.write();
+    return Number(this.store.prepare(`select count(*) as n from ${this.#table} where ${where}`).get()?.['n']);
   }
 
   *#pages(columns: string, where: string): Generator<SqlRow[]> {
-    this.#store.write();
-    const page = this.#store.prepare(
+    this.store.write();
+    const page = this.store.prepare(
       `select ${columns} from ${this.#table} where row > ? and (${where}) order by row limit ${PER_READ}`,
     );
     for (let last = 0; ; ) {
@@ -269,10 +269,10 @@ export class RowStore {
   }
 
   #ended(row: number, what: string): RunError {
-    const found = this.#store.prepare(`select kind from ${this.#table} where row = ?`).get(row);
+    const found = this.store.prepare(`select kind from ${this.#table} where row = ?`).get(row);
     return new RunError(
       'failed',
-      `The journal ${this.#store.path} has the outcome ${found?.['kind']} for row ${row}, and ${what}. ` +
+      `The journal ${this.store.path} has the outcome ${found?.['kind']} for row ${row}, and ${what}. ` +
         'The totals would not be the truth, so the run is stopped. Check whether two processes ran this run at once.',
     );
   }
@@ -362,6 +362,7 @@ const WARNED: Change = { sql: forEach('or ignore into warned (text)', 'value -> 
  * cost one write to the disk. Once a write has failed every later one fails: what cannot be recorded must not be sent.
  */
 export class RunStore {
+  #names: RunStore['names'] | undefined;
   readonly rows: RowStore;
   readonly orphans: RowStore;
   readonly #database: Database;
@@ -583,6 +584,17 @@ export class RunStore {
     return this.prepare('select text from warned order by number')
       .all()
       .map(({ text }) => JSON.parse(String(text)) as string);
+  }
+
+  /** How job files name custom fields of templates, by their canonical names, and custom forms, by `form.<id>`. */
+  get names(): Readonly<Record<string, string>> {
+    this.#names ??= (this.kept('names') ?? {}) as Record<string, string>;
+    return this.#names;
+  }
+
+  keepNames(names: RunStore['names']): void {
+    this.#names = { ...this.names, ...names };
+    this.keep('names', this.#names);
   }
 
   /** Writes what waits, and closes. */

@@ -36,23 +36,26 @@ async function deskWith(body: object): Promise<void> {
 
 describe('custom field templates', () => {
   it.each([
-    ['template.Finance.Cost Centre', 'CC-9', 1, 'CC-9'],
-    ['template.Finance.Budget', '99,999,999,999,999.99', 2, '99999999999999.99'],
-    ['template.Finance.Approved On', '2031-12-30', 3, '2031-12-30'],
-    ['template.finance.HEADCOUNT', '999999999999999', 4, 999999999999999],
-    ['template.1.1', 'CC-9', 1, 'CC-9'],
-  ])('%s: one value changes, the other values of the template and the record stay', async (field, cell, id, value) => {
-    await deskWith({ templates: [FINANCE], room: 'R1', area: null });
-    const wanted = storedOne(desk.sandbox, 'asset', 1);
-    const values = (wanted['template'] as [{ values: [number, unknown][] }])[0].values;
-    values.find(([at]) => at === id)![1] = value;
-    const file = await desk.file('a.csv', one('New', cell));
-    const result = await desk.import(file, job({ New: field }));
-    expect([result.outcomes, result.faults]).toEqual([['2 updated'], []]);
-    expect(result.plan.map((line) => `${line['field']} ${line['kind']}`)).toEqual([`template.1.${id} set`]);
-    expect(storedOne(desk.sandbox, 'asset', 1)).toEqual(wanted);
-    expect((await desk.import(file, job({ New: field }))).outcomes).toEqual(['2 unchanged']);
-  });
+    ['template.Finance.Cost Centre', 'CC-9', 1, 'CC-9', 'template.Finance.Cost Centre'],
+    ['template.Finance.Budget', '99,999,999,999,999.99', 2, '99999999999999.99', 'template.Finance.Budget'],
+    ['template.Finance.Approved On', '2031-12-30', 3, '2031-12-30', 'template.Finance.Approved On'],
+    ['template.finance.HEADCOUNT', '999999999999999', 4, 999999999999999, 'template.Finance.Headcount'],
+    ['template.1.1', 'CC-9', 1, 'CC-9', 'template.Finance.Cost Centre'],
+  ])(
+    '%s: one value changes, the other values of the template and the record stay',
+    async (field, cell, id, value, name) => {
+      await deskWith({ templates: [FINANCE], room: 'R1', area: null });
+      const wanted = storedOne(desk.sandbox, 'asset', 1);
+      const values = (wanted['template'] as [{ values: [number, unknown][] }])[0].values;
+      values.find(([at]) => at === id)![1] = value;
+      const file = await desk.file('a.csv', one('New', cell));
+      const result = await desk.import(file, job({ New: field }));
+      expect([result.outcomes, result.faults]).toEqual([['2 updated'], []]);
+      expect(result.plan.map((line) => `${line['field']} ${line['kind']}`)).toEqual([`${name} set`]);
+      expect(storedOne(desk.sandbox, 'asset', 1)).toEqual(wanted);
+      expect((await desk.import(file, job({ New: field }))).outcomes).toEqual(['2 unchanged']);
+    },
+  );
 
   it.each(['iso', 'datetime', 'long'] as const)(
     'are carried over by field id when something else changes (%s dates)',
@@ -107,8 +110,8 @@ describe('custom field templates', () => {
     expect((await desk.import(file, job(columns))).outcomes).toEqual(['2 unchanged']);
     const result = await desk.import(file, job(columns, { blank: 'clear' }));
     expect(result.plan.map((line) => `${line['field']} ${line['kind']} ${line['old']}`)).toEqual([
-      'template.1.1 clear CC-1',
-      'template.1.2 clear 12.5',
+      'template.Finance.Cost Centre clear CC-1',
+      'template.Finance.Budget clear 12.5',
     ]);
     expect(storedOne(desk.sandbox, 'asset', 1)['template']).toEqual([
       {
@@ -167,7 +170,12 @@ describe('custom field templates', () => {
         .filter((line) => line['kind'] === 'at_risk')
         .map((line) => `${line['field']} ${line['old']}`)
         .sort(),
-    ).toEqual(['template.1.1 CC-1', 'template.1.2 12.5', 'template.1.3 2024-02-29', 'template.1.4 -7']);
+    ).toEqual([
+      'template.Finance.Approved On 2024-02-29',
+      'template.Finance.Budget 12.5',
+      'template.Finance.Cost Centre CC-1',
+      'template.Finance.Headcount -7',
+    ]);
     expect(warned.results[0]!['codes']).toContain('template_conflict');
     expect(storedOne(desk.sandbox, 'asset', 1)['template']).toEqual([{ template: 4, values: [[31, 'Secret']] }]);
   });
@@ -244,7 +252,7 @@ describe('custom forms', () => {
     const file = await desk.file('b.csv', one('Unit', '5'));
     const result = await desk.import(file, job({ Unit: 'form.Data centre.Unit' }));
     expect(result.plan.map((line) => `${line['field']} ${line['old']} ${line['new']} ${line['kind']}`)).toEqual([
-      'form.1.Unit 4 5 set',
+      'form.Data centre.Unit 4 5 set',
     ]);
     (wanted['form_template'] as { values: [number, unknown][] }[])[0]!.values[1] = [102, 5];
     expect(storedOne(desk.sandbox, 'asset', 1)).toEqual(wanted);
@@ -267,7 +275,7 @@ describe('custom forms', () => {
     const columns = { Unit: { field: 'form.Data centre.Unit', blank: 'clear' } };
     const file = await desk.file('a.csv', one('Unit', ''));
     const result = await desk.import(file, job(columns));
-    expect(result.plan.map((line) => `${line['field']} ${line['kind']}`)).toEqual(['form.1.Unit clear']);
+    expect(result.plan.map((line) => `${line['field']} ${line['kind']}`)).toEqual(['form.Data centre.Unit clear']);
     expect(storedOne(desk.sandbox, 'asset', 1)['form_template']).toEqual([
       {
         form: 1,
@@ -354,7 +362,7 @@ describe('custom forms', () => {
     );
     expect([other.outcomes, other.commits]).toEqual([['2 invalid'], 0]);
     expect(other.faults.map((line) => `${line['code']} ${line['field']}`)).toEqual([
-      'field_not_updatable form.1#2.Unit',
+      'field_not_updatable form.Data centre#2.Unit',
     ]);
     expect(stored(desk.sandbox, 'asset')).toEqual(before);
   });

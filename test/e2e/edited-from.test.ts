@@ -453,7 +453,7 @@ describe('fields of custom field templates and forms', () => {
     const result = await desk.import(file, jobOf(file), { dryRun: true });
     expect([result.faults, result.outcomes]).toEqual([[], [format === 'ndjson' ? '1 updated' : '2 updated']]);
     const set = result.plan.filter((row) => row['kind'] === 'set');
-    expect(set.map((row) => [row['id'], row['field'], row['new']])).toEqual([[String(ids[0]), field, 'by hand']]);
+    expect(set.map((row) => [row['id'], row['field'], row['new']])).toEqual([[String(ids[0]), heading, 'by hand']]);
   });
 });
 

@@ -253,6 +253,13 @@ function flatWorld(): Map<number, Flat> {
   return new Map(desk.sandbox.raw('asset').map((raw) => [raw['id'] as number, flat(raw)]));
 }
 
+/** Custom fields as reports name them, by their ids. */
+const REPORTED: Readonly<Record<string, string>> = {
+  '1.1': 'template.Finance.Cost Centre',
+  '1.2': 'template.Finance.Budget',
+  '1.3': 'template.Finance.Approved On',
+};
+
 function flat(raw: Readonly<Record<string, unknown>>): Flat {
   const all: Flat = {};
   for (const [name, value] of Object.entries(raw)) {
@@ -264,7 +271,8 @@ function flat(raw: Readonly<Record<string, unknown>>): Flat {
       for (const one of value as { template: number; values: [number, unknown][] }[])
         for (const [field, held] of one.values)
           if (held !== null)
-            all[`template.${one.template}.${field}`] = field === 2 ? plainAmount(String(held)) : String(held);
+            all[REPORTED[`${one.template}.${field}`] ?? `template.${one.template}.${field}`] =
+              field === 2 ? plainAmount(String(held)) : String(held);
     } else if (name === 'form_template') {
       const rows = value as { form: number; sequence: number; values: unknown }[];
       all[name] = JSON.stringify(rows.map(({ form, sequence, values }) => [form, sequence, values]));

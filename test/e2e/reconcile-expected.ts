@@ -125,7 +125,7 @@ const amountOf = (value: unknown): Plain => (text(value) === null ? null : plain
 const custom = (record: Json, name: string): Plain =>
   part((record['template'] as Json | null)?.['fields'] ?? null, name);
 
-/** Fields as reports name them: custom ones by the ids of their template and field. */
+/** Fields as reports name them: custom ones as job files do. */
 export const FIELDS: readonly Field[] = [
   { heading: 'Serial', field: 'serial_number', read: limited, held: (r) => text(r['serial_number']), compared: false },
   { heading: 'Name', field: 'name', read: limited, held: (r) => text(r['name']) },
@@ -190,19 +190,19 @@ export const FIELDS: readonly Field[] = [
   },
   {
     heading: 'Cost Centre',
-    field: 'template.1.1',
+    field: 'template.Finance.Cost Centre',
     read: limited,
     held: (r) => custom(r, 'Cost Centre'),
   },
   {
     heading: 'Budget',
-    field: 'template.1.2',
+    field: 'template.Finance.Budget',
     read: money,
     held: (r) => (custom(r, 'Budget') === null ? null : plainAmount(String(custom(r, 'Budget')))),
   },
   {
     heading: 'Approved',
-    field: 'template.1.3',
+    field: 'template.Finance.Approved On',
     read: date,
     held: (r) => custom(r, 'Approved On'),
   },

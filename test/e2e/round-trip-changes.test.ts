@@ -108,7 +108,10 @@ describe.each(['asset', 'contract', 'supplier'] as const)('%s', (resource) => {
     const before = stored(desk.sandbox, resource);
     const exported = await exportForEditing(desk, resource);
     const wanted = new Map<number, string>();
-    for (const [at, { field = '', type }] of changed.entries()) {
+    const shown = new Map<string, string>();
+    for (const [at, { field = '', type, heading }] of changed.entries()) {
+      // Reports name custom fields as the headings of exports do.
+      shown.set(field, field.startsWith('template.') ? heading : field);
       const id = ids[at]!;
       const now = exported.cell(id, field);
       const choice = type?.kind === 'enum' ? type.values.find((value) => value !== now) : undefined;
@@ -130,7 +133,7 @@ describe.each(['asset', 'contract', 'supplier'] as const)('%s', (resource) => {
       );
       const expected = field === undefined ? [] : [storedName(field)];
       expect([id, outcomes.get(id), parts]).toEqual([id, field === undefined ? 'unchanged' : 'updated', expected]);
-      expect(changes.get(id)).toBe(field ?? '');
+      expect(changes.get(id)).toBe(shown.get(field ?? '') ?? '');
     }
     expect(result.commits).toBe(changed.length);
     const again = await desk.import(file, job);

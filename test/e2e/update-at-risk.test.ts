@@ -253,7 +253,7 @@ describe('a row whose update would destroy a value is held back', () => {
     const held = await desk.import(await desk.file('b.csv', row('two', 'Ada')), job);
     expect(held.outcomes).toEqual(['2 at_risk']);
     expect(held.faults.map((one) => `${one['code']} ${one['field']} ${one['value']}`)).toEqual([
-      `${LOSS} form.2.Owner Ada`,
+      `${LOSS} form.Renewal checklist.Owner Ada`,
     ]);
     const other = await desk.import(await desk.file('c.csv', row('one', 'Bo')), job);
     expect(other.outcomes).toEqual(['2 invalid']);
@@ -262,7 +262,7 @@ describe('a row whose update would destroy a value is held back', () => {
     // Once it is destroyed with consent, nothing is left to hold the record back.
     const warned = await desk.import(await desk.file('b.csv', row('two', '')), { ...job, write: { at_risk: 'warn' } });
     expect(warned.outcomes).toEqual(['2 updated']);
-    expect(warned.plan.map((one) => `${one['field']} ${one['kind']}`)).toContain('form.2.Owner at_risk');
+    expect(warned.plan.map((one) => `${one['field']} ${one['kind']}`)).toContain('form.Renewal checklist.Owner at_risk');
     const free = await desk.import(await desk.file('d.csv', row('three', '')), job);
     expect(free.outcomes).toEqual(['2 updated']);
   });

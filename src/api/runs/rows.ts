@@ -5,7 +5,7 @@ import type { DiffText } from '../../model/change.js';
 import { ISSUE_CODES, type IssueCode } from '../../model/issue.js';
 import { FOUR_OF, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import { faultsOf } from '../../report/report-lines.js';
-import { isNew, resultOf } from '../../report/results.js';
+import { isNew, named, resultOf } from '../../report/results.js';
 import { valuesOf } from '../../runs/rows/outcomes.js';
 import { storedRow } from '../../runs/rows/row-files.js';
 import { overlayOf } from '../../runs/run/corrections.js';
@@ -87,9 +87,10 @@ export class RunRows {
       const isCut = numbers.length < found.rows.length;
       const next = isCut ? (numbers.at(-1) ?? (found.rows[0] ?? 1) - 1) : found.next;
       const known = outcomesOf(store, numbers);
+      const tell = teller(store);
       return {
         rows: numbers.map((row, at) => ({
-          ...rowOf(row, known.get(row), isEnded(run)),
+          ...rowOf(row, known.get(row), isEnded(run), tell),
           ...(table && { cells: table.corrected(row, cells?.[at] ?? []) }),
         })),
         ...(table && { headings: table.index.headings }),
@@ -118,17 +119,18 @@ export class RunRows {
     const store = this.store(run);
     try {
       const [whole] = store?.rows.whole(`row = ${number}`).next().value ?? [];
-      if (!whole) return undefined;
+      if (!store || !whole) return undefined;
+      const tell = teller(store);
       const table = await this.table(run, store);
       const [cells = []] = (await table?.index.cells([number])) ?? [];
       const shown = table?.corrected(number, cells) ?? [];
-      const result = whole.result || isEnded(run) ? resultOf(whole, '') : undefined;
+      const result = whole.result || isEnded(run) ? tell(whole) : undefined;
       const told: Told<Omit<Story, 'found'>> = {
-        ...rowOf(number, whole, isEnded(run)),
+        ...rowOf(number, whole, isEnded(run), tell),
         cells: shown,
         headings: table?.index.meta.headings ?? [],
         corrected: shown.flatMap((cell, at) => (cell !== cells[at] ? [at] : [])),
-        changes: result ? this.changes(run, result) : [],
+        changes: result ? this.changes(run, result, store) : [],
         sent:
           whole.op === undefined
             ? null
@@ -151,9 +153,10 @@ export class RunRows {
     const groups = new Map<string, FaultGroup>();
     // A row that the run stopped before has no fault.
     const where = `result is not null and kind in (${quoted(NEED_PERSON.filter((kind) => kind !== 'not_attempted'))})`;
-    const { so, ended } = this.over(run, 'faults', groups, (store, found) =>
-      eachRow(store, where, (row) => {
-        for (const { code, column, field, value, message } of faultsOf(resultOf(row, '').outcome)) {
+    const { so, ended } = this.over(run, 'faults', groups, (store, found) => {
+      const tell = teller(store);
+      return eachRow(store, where, (row) => {
+        for (const { code, column, field, value, message } of faultsOf(tell(row).outcome)) {
           const alike = found.size < MOST_GROUPS ? (value ?? null) : null;
           const name = JSON.stringify([code, column, field, alike]);
           const group = found.get(name);
@@ -164,8 +167,8 @@ export class RunRows {
             found.set(name, { code, meaning, ...place, message, rows: 1, first: row.row });
           }
         }
-      }),
-    );
+      });
+    });
     await ended;
     const sorted = [...so.values()].sort((one, other) => other.rows - one.rows || one.first - other.first);
     return sorted.slice(0, MOST_FAULTS);
@@ -185,8 +188,9 @@ export class RunRows {
         await breath();
       }
       const { rows } = await pick(store, { sql: `kind = 'created'`, values: [] }, 0, 0, FIRST);
+      const tell = teller(store);
       await eachRow(store, `kind in ('updated', 'not_attempted') or row in (${rows.join(', ')})`, (row) =>
-        planned.see(resultOf(row, ''), (result) => this.changes(run, result)),
+        planned.see(tell(row), (result) => this.changes(run, result, store)),
       );
     });
     await ended;
@@ -220,10 +224,10 @@ export class RunRows {
   }
 
   /** Of a new record, what it got, or would get, too. */
-  private changes(run: FoundRun, { outcome, diff }: RowResult): readonly DiffText[] {
+  private changes(run: FoundRun, { outcome, diff }: RowResult, { names }: RunStore): readonly DiffText[] {
     const { resolved } = this.folder(run);
     const row = isNew(outcome) && existsSync(resolved) ? storedRow(resolved, outcome.ref.row) : undefined;
-    const values = row ? valuesOf(row) : [];
+    const values = row ? valuesOf(row, names) : [];
     return [...values.filter(({ field }) => !diff.some((one) => one.field === field)), ...diff];
   }
 
@@ -406,11 +410,22 @@ async function eachRow(store: RunStore, where: string, see: (row: EndedRow) => v
   }
 }
 
-function rowOf(row: number, known: EndedRow | undefined, ended: boolean): Told<Row> {
+/** How its rows ended, with fields by the names that people read. */
+function teller(store: RunStore): (row: EndedRow) => RowResult {
+  const { names } = store;
+  return (row) => named(resultOf(row, ''), names);
+}
+
+function rowOf(
+  row: number,
+  known: EndedRow | undefined,
+  ended: boolean,
+  tell: (row: EndedRow) => RowResult,
+): Told<Row> {
   if (!known || !(known.result || ended)) {
     return { row, outcome: null, key: known?.open?.key ?? '', id: null, changed: [], issues: [] };
   }
-  const { kind, key, id, changed, issues } = resultOf(known, '').outcome;
+  const { kind, key, id, changed, issues } = tell(known).outcome;
   return {
     ...{ row, outcome: kind, key, id: id ?? null, changed },
     issues: issues.filter(({ code, message }) => code !== 'run_stopped' || message !== ''),

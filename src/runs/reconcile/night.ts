@@ -5,9 +5,11 @@ import type { ReconcileJob } from '../../model/job.js';
 import type { ReconcileFacts } from '../../model/reconcile.js';
 import { type BrakeFinding, type PlanCounts, trippedByPlan, unknownKeys } from '../../pipeline/plan/brakes.js';
 import { nightOf, type ReconcileInput } from '../../report/reconcile/compare.js';
+import { fieldName } from '../../report/results.js';
 import type { Summary } from '../../report/summary.js';
 import type { Mirror } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
+import { headingsOf } from '../rows/outcomes.js';
 import type { JobValues, Resolved } from '../rows/stage.js';
 import { conclude, type RunResult } from '../run/conclude.js';
 import { jobKey, type RunFolder } from '../run/layout.js';
@@ -119,9 +121,9 @@ export function trippedBrakes(
   counts: PlanCounts,
   { orphans, scope, differences }: ReconcileFacts,
 ): readonly string[] {
-  const headings = new Map(resolved.mapping.columns.map(({ field, heading }) => [field, heading]));
+  const headings = headingsOf(run, resolved.mapping);
   const byHeading = (of: 'file' | 'cleared') =>
-    new Map(differences.by_field.map((one) => [headings.get(one.field) ?? one.field, one[of]]));
+    new Map(differences.by_field.map((one) => [headings[one.field] ?? one.field, one[of]]));
   const plan: PlanCounts = {
     ...counts,
     clearedBy: byHeading('cleared'),
@@ -156,7 +158,7 @@ export function trippedBrakes(
 type Differences = ReconcileFacts['differences'];
 
 /** Counts in how many fields rows and records differ, and whose value stands. */
-export function differenceCounter(): {
+export function differenceCounter({ store }: Pick<Run, 'store'>): {
   see(change: Change): void;
   counts(): Differences;
   /** Rows that cannot be taken, by heading or field at fault. */
@@ -189,7 +191,8 @@ export function differenceCounter(): {
       }
     },
     counts() {
-      const fields = [...byField].map(([field, counts]) => ({ field, ...counts }));
+      const { names } = store;
+      const fields = [...byField].map(([field, counts]) => ({ field: fieldName(field, names), ...counts }));
       const sum = (of: (one: (typeof fields)[number]) => number) => fields.reduce((total, one) => total + of(one), 0);
       return {
         rows,

@@ -43,7 +43,11 @@ export type ReadConnection = Omit<Connection, 'spec' | 'behaviour'>;
 export async function openConnection(
   run: Shell<StoredRun> & Partial<Pick<Run, 'now'>>,
   about: { readonly verb: string; readonly mayBeArchived: boolean },
-  { mayWrite = () => false, observe }: Pick<ServiceOptions, 'mayWrite' | 'observe'> = {},
+  {
+    mayWrite = () => false,
+    observe,
+    named,
+  }: Pick<ServiceOptions, 'mayWrite' | 'observe'> & { named?: Parameters<typeof runLexicon>[2] } = {},
 ): Promise<ReadConnection> {
   const { settings, request, folder } = run;
   const service = openService({
@@ -70,7 +74,7 @@ export async function openConnection(
   );
   const { company, service: address } = request;
   const companyName = await nameCompany(service, { ...about, company, address }, run);
-  const lexicon = runLexicon(known, readAll);
+  const lexicon = runLexicon(known, readAll, named);
   return { service, known, readAll, lexicon, ...(companyName === undefined ? {} : { companyName }) };
 }
 
@@ -83,6 +87,7 @@ export async function connect(run: Run): Promise<Connection> {
     { verb: VERBS[request.kind][dryRun ? 0 : 1], mayBeArchived: force },
     {
       mayWrite: () => mayWrite(run),
+      named: (names) => run.store.keepNames(names),
       observe(exchange) {
         run.outlook.observe(exchange);
         run.worker?.observe?.(exchange);

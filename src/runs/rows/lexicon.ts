@@ -1,3 +1,4 @@
+import { formNames, templateNames } from '../../export/custom-columns.js';
 import { customFieldName } from '../../model/job.js';
 import { parseJson, stringifyBody } from '../../model/json.js';
 import type { Catalogue } from '../../pipeline/map/targets.js';
@@ -26,7 +27,12 @@ export interface RunLexicon extends Lexicon {
   useHabits(habits: Habits): void;
 }
 
-export function runLexicon(known: KnownIds, readAll: ReadAll): RunLexicon {
+/** `named`: told how job files name the custom fields, once they are known. */
+export function runLexicon(
+  known: KnownIds,
+  readAll: ReadAll,
+  named: (names: Readonly<Record<string, string>>) => void = () => undefined,
+): RunLexicon {
   const templates: CustomTemplate[] = [];
   const forms: CustomTemplate[] = [];
   let directory: Directory | undefined;
@@ -41,6 +47,7 @@ export function runLexicon(known: KnownIds, readAll: ReadAll): RunLexicon {
         if (template) (form ? forms : templates).push(template);
       }
     });
+    named(form ? formNames(forms) : templateNames(templates));
   };
   return {
     templates,

@@ -3,10 +3,11 @@ import { RunError } from '../../model/error.js';
 import type { Outcome, OutcomeKind } from '../../model/outcome.js';
 import { isEmpty, valueText } from '../../model/value.js';
 import { changedFields } from '../../pipeline/apply/write.js';
+import type { Mapping } from '../../pipeline/map/map.js';
 import { brakeIn, trippedByRejections } from '../../pipeline/plan/brakes.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
-import { isNew } from '../../report/results.js';
-import { BRAKE, type RowResult } from '../../store/run-store.js';
+import { fieldName, isNew } from '../../report/results.js';
+import { BRAKE, type RowResult, type RunStore } from '../../store/run-store.js';
 import type { Run } from '../run/run.js';
 import { storedRows } from './row-files.js';
 
@@ -44,10 +45,16 @@ function isPlanned(outcome: Outcome, dryRun: boolean): boolean {
   return isNew(outcome) && (dryRun || outcome.kind === 'not_attempted');
 }
 
+/** Headings of the file by what the reports call their fields. */
+export function headingsOf({ store: { names } }: Pick<Run, 'store'>, { columns }: Pick<Mapping, 'columns'>) {
+  return Object.fromEntries(columns.map(({ field, heading }) => [fieldName(field, names), heading]));
+}
+
 /** The values that the record of a row would get. */
-export function valuesOf({ set, after }: ResolvedRow): readonly DiffText[] {
+export function valuesOf({ set, after }: ResolvedRow, names: RunStore['names']): readonly DiffText[] {
   const values: DiffText[] = [];
-  const add = (field: string, value: string) => values.push({ field, old: '', new: value, kind: 'set' });
+  const add = (field: string, value: string) =>
+    values.push({ field: fieldName(field, names), old: '', new: value, kind: 'set' });
   for (const [field, value] of Object.entries(set)) if (!isEmpty(value)) add(field, valueText(value));
   if (after && isEmpty(set[after.field])) add(after.field, `the record of row ${after.row}`);
   return values;
@@ -56,7 +63,7 @@ export function valuesOf({ set, after }: ResolvedRow): readonly DiffText[] {
 /** Results with the values of the records that are only planned; both they and the rows stand in the order of the file. */
 export async function* withValues(
   results: Iterable<readonly RowResult[]>,
-  { request: { dryRun }, folder }: Pick<Run, 'request' | 'folder'>,
+  { request: { dryRun }, folder, store: { names } }: Pick<Run, 'request' | 'folder' | 'store'>,
 ): AsyncGenerator<readonly RowResult[]> {
   const stored = storedRows(folder.resolved);
   let rows: readonly ResolvedRow[] = [];
@@ -77,7 +84,7 @@ export async function* withValues(
           rows = next.value;
           at = 0;
         }
-        told.push({ outcome, diff: valuesOf(rows[at] as ResolvedRow) });
+        told.push({ outcome, diff: valuesOf(rows[at] as ResolvedRow, names) });
       }
       yield told;
     }
