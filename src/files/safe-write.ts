@@ -111,7 +111,7 @@ export async function writeSafely(
   });
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   /** Bytes; larger files are refused. */
   readonly limit?: number;
   /** `from` was found to lead through no link: one that has appeared on it since is refused (`openLinkless`). */

@@ -57,7 +57,7 @@ const STRAY_REACH = 64 * 1024;
 const STRAY_ATTEMPTS = 200;
 
 /** Chunks in, records out, each with its row number. Bytes of an unfinished record wait for the next chunk. */
-export interface RecordFeed {
+interface RecordFeed {
   /** The chunk's memory must stay as it is until the next is pushed. */
   push(chunk: Buffer): void;
   /** No further chunk follows. */

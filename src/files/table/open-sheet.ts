@@ -8,6 +8,7 @@ import type { XmlScanner } from '../package/xml-scan.js';
 import { type CellRange, columnName, rangeName } from './cell-range.js';
 import {
   chooseHeading,
+  foldedText,
   HEADING_SAMPLE,
   type Heading,
   headingTexts,
@@ -16,7 +17,6 @@ import {
   skippedText,
   withoutHeading,
 } from './header.js';
-import { foldedText } from './sample-table.js';
 
 /** A sheet as its workbook lists it. */
 export interface BookSheet {

@@ -6,7 +6,7 @@ import { type ByteSink, writePacked } from '../table-sink.js';
 export type WriteText = (text: string | Buffer) => Promise<number>;
 
 /** A zip file, written part by part in one pass. */
-export interface ZipPack {
+interface ZipPack {
   /** Adds a part; one at a time. Throws `RunError('failed')` where it or the file gets to 4 GB. */
   part(name: string, produce: (write: WriteText) => Promise<void>): Promise<void>;
   /** Writes the directory; nothing may follow. */
