@@ -174,7 +174,7 @@ export function customColumns(spec: ResourceSpec, context: ExportContext): reado
 }
 
 /** Of those the service lists, what belongs to the resource. The interface has no template type for customers. */
-export function owned(spec: ResourceSpec, all: readonly CustomTemplate[]): readonly CustomTemplate[] {
+function owned(spec: ResourceSpec, all: readonly CustomTemplate[]): readonly CustomTemplate[] {
   return all.filter(({ resource }) => isOf(spec, resource));
 }
 

@@ -17,7 +17,7 @@ export interface RejectedRow {
   readonly outcome?: Outcome;
 }
 
-export type ColumnsOf = (field: string) => readonly number[];
+type ColumnsOf = (field: string) => readonly number[];
 
 export interface RejectedOptions {
   readonly meta: SourceMeta;

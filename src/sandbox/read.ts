@@ -1,9 +1,8 @@
-import { readJson } from './json.js';
 import type { WritableName } from './kinds.js';
 import { type Answer, json, oneFault, quote, refuse, refuseFields } from './render.js';
 import type { FormRow, License, LookupName, Stored, Value } from './stored.js';
 import type { Switches } from './switches.js';
-import { showDate } from './values.js';
+import { readJson, showDate } from './values.js';
 import { COMPILED, type Table, type World } from './world.js';
 
 /** The reads of the interface: lists with their filters, and single records (sections 4.1, 4.4 and 8). */

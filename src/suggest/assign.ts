@@ -20,7 +20,7 @@ export const HIGH = 0.88;
 export const LIKELY = 0.7;
 
 /** A custom field of the service: as a job names it, and what it holds. */
-export interface CustomField {
+interface CustomField {
   readonly field: string;
   readonly spec: FieldSpec;
 }
@@ -237,7 +237,7 @@ function customColumns(spec: ResourceSpec, columns: readonly Column[]): (string 
 }
 
 /** A field that a heading may mean: 1 its very name, 0.88 and above for certain, 0.7 and above likely. */
-export interface Candidate {
+interface Candidate {
   readonly field: FieldSpec;
   readonly score: number;
   /** As a clause: `the heading is the field's name`. */
