@@ -4,137 +4,64 @@ import type { Cell } from '../model/row.js';
 /**
  * Reads one JSON object into pairs of heading and cell. Nested objects flatten to dotted headings (`a.b`), lists keep
  * their JSON text, null is a blank cell, numbers keep every digit. Pairs rather than an object: no key is special
- * (`__proto__`), and a key that stands twice is noticed.
+ * (`__proto__`), and a key that stands twice is noticed. What JSON is, the runtime says: here it is only cut up.
  */
 
 export type Pair = readonly [heading: string, cell: Cell];
 
-class JsonFault extends Error {}
-
 const DEPTH = 32;
 
-/** More keys than any table has columns; a line with more is not worth reading on. */
+/** More keys than any table has columns. */
 const PAIRS = 10_000;
-const BLANK = /[ \t\r\n]*/y;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** The pairs of a line; where it is no JSON object, a text that says where and why. */
+/** The pairs of a line; where it is no JSON object, a text that says why. */
 export function parseJsonLine(line: string): Pair[] | string {
+  if (isDeep(line)) return `it has more than ${DEPTH} levels`;
   try {
-    return pairsOf(line);
+    JSON.parse(line);
   } catch (error) {
-    if (error instanceof JsonFault) return error.message;
-    throw error;
+    return (error as Error).message;
   }
-}
-
-function pairsOf(line: string): Pair[] {
-  let at = 0;
+  if (!line.trimStart().startsWith('{')) return 'it is another value';
   const pairs: Pair[] = [];
-
-  const fail = (expected: string): never => {
-    const found = at < line.length ? `"${line.slice(at, at + 12)}"` : 'the end of the line';
-    throw new JsonFault(`expected ${expected} at character ${at + 1}, found ${found}`);
-  };
-  const match = (pattern: RegExp): string | undefined => {
-    pattern.lastIndex = at;
-    const hit = pattern.exec(line)?.[0];
-    if (hit !== undefined) at += hit.length;
-    return hit;
-  };
-  const skip = () => {
-    match(BLANK);
-    return line[at];
-  };
-  const text = (): string => {
-    const from = at;
-    const end = line[from] === '"' ? endOfText(line, from) : Number.POSITIVE_INFINITY;
-    if (end > line.length) return fail('a text in double quotes');
-    at = end;
-    try {
-      return JSON.parse(line.slice(from, at)) as string;
-    } catch {
-      at = from;
-      return fail('a text without control characters and unknown escapes');
-    }
-  };
-
-  function scalar(): Cell {
-    const first = line[at];
-    if (first === '"') return text();
-    for (const [word, cell] of WORDS) {
-      if (line.startsWith(word, at)) {
-        at += word.length;
-        return cell;
-      }
-    }
-    const number = match(NUMBER);
-    return number === undefined ? fail('a value') : numberCell(number);
-  }
-
-  /** A list stays as it is; that it is one, the runtime says. */
-  function list(depth: number): string {
-    const from = at;
-    let open = 0;
-    do {
-      if (line[at] === '"') at = endOfText(line, at) - 1;
-      else if (line[at] === '[' || line[at] === '{') open++;
-      else if (line[at] === ']' || line[at] === '}') open--;
-      if (open + depth > DEPTH + 1) fail(`at most ${DEPTH} levels`);
-      at++;
-    } while (open > 0 && at < line.length);
-    const found = line.slice(from, at);
-    try {
-      JSON.parse(found);
-      return found;
-    } catch {
-      at = from;
-      return fail('a list that JSON allows');
-    }
-  }
-
-  function object(prefix: string, depth: number): void {
-    if (depth > DEPTH) fail(`at most ${DEPTH} levels`);
-    if (line[at] !== '{') fail('"{"');
-    at++;
-    if (skip() === '}') {
-      at++;
-      return;
-    }
-    for (;;) {
-      skip();
-      if (pairs.length > PAIRS) fail(`at most ${PAIRS} keys`);
-      const key = text();
-      if (skip() !== ':') fail('":"');
-      at++;
-      const first = skip();
-      const heading = `${prefix}${key}`;
-      if (first === '{') object(`${heading}.`, depth + 1);
-      else pairs.push([heading, first === '[' ? list(depth + 1) : scalar()]);
-      const next = skip();
-      if (next !== '}' && next !== ',') fail('"," or "}"');
-      at++;
-      if (next === '}') return;
-    }
-  }
-
-  skip();
-  object('', 1);
-  skip();
-  if (at < line.length) fail('the end of the line');
-  return pairs;
+  addPairs(pairs, line, '');
+  return pairs.length > PAIRS ? `it has more than ${PAIRS} keys` : pairs;
 }
 
-const WORDS: readonly (readonly [string, Cell])[] = [
-  ['true', { t: 'b', value: true }],
-  ['false', { t: 'b', value: false }],
-  ['null', ''],
-];
+function isDeep(line: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < line.length && depth <= DEPTH; at++) {
+    const mark = line[at];
+    if (mark === '"') at = endOfText(line, at) - 1;
+    else if (mark === '{' || mark === '[') depth++;
+    else if (mark === '}' || mark === ']') depth--;
+  }
+  return depth > DEPTH;
+}
 
-/** A number too large or small to write out stays as its text, which then is no number for any field. */
-function numberCell(text: string): Cell {
-  const decimal = Decimal.parse(text);
-  return decimal ? { t: 'n', value: decimal.text, shown: text } : text;
+function addPairs(pairs: Pair[], object: string, prefix: string): void {
+  for (const { name, text } of jsonMembers(object)) {
+    const value = text.slice(text.indexOf(':', endOfText(text, 0)) + 1).trim();
+    if (value.startsWith('{')) addPairs(pairs, value, `${prefix}${name}.`);
+    else pairs.push([`${prefix}${name}`, cellOf(value)]);
+  }
+}
+
+function cellOf(value: string): Cell {
+  switch (value[0]) {
+    case '"':
+      return JSON.parse(value) as string;
+    case '[':
+      return value;
+    case 't':
+    case 'f':
+      return { t: 'b', value: value === 'true' };
+    case 'n':
+      return '';
+  }
+  // A number too large or small to write out stays as its text, which then is no number for any field.
+  const decimal = Decimal.parse(value);
+  return decimal ? { t: 'n', value: decimal.text, shown: value } : value;
 }
 
 /** A member of a JSON object, its name and its whole text as the line has it. */

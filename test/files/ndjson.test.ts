@@ -55,7 +55,7 @@ describe('NDJSON', () => {
       [5, 'ragged_row'],
       [6, undefined],
     ]);
-    expect(rows[1]!.faults![0]!.message).toContain('expected a value at character 6, found "}"');
+    expect(rows[1]!.faults![0]!.message).toContain('no JSON object: Unexpected token');
   });
 
   test('text that cannot be decoded, NUL and giant texts are faults', async () => {
@@ -136,8 +136,8 @@ describe('NDJSON', () => {
   });
 
   test('deep nesting ends in a fault, not in a crash', () => {
-    expect(parseJsonLine(`${'{"a":'.repeat(100_000)}1`)).toContain('at most 32 levels');
-    expect(parseJsonLine(`{"a":${'['.repeat(100_000)}`)).toContain('at most 32 levels');
+    expect(parseJsonLine(`${'{"a":'.repeat(100_000)}1`)).toContain('more than 32 levels');
+    expect(parseJsonLine(`{"a":${'['.repeat(100_000)}`)).toContain('more than 32 levels');
   });
 
   test('agrees with JSON.parse on every object, and on what is no JSON', () => {
