@@ -8,7 +8,7 @@ import type { TableAbout, TableColumn, TableKind, TableRows } from '../model/tab
 import { csvEncoder } from './csv/write.js';
 import { isDecimalText, isIntegerText } from './number/cell-value.js';
 import { placeSafely } from './safe-write.js';
-import { type ByteSink, fillFile, writePacked } from './table-sink.js';
+import { AHEAD, type ByteSink, fillFile, writePacked } from './table-sink.js';
 import { assertFits, type Shortened, writeBook } from './workbook/table.js';
 
 export { DATA_ROWS, type Shortened } from './workbook/table.js';
@@ -63,7 +63,7 @@ export async function writeTable(
       if (format === 'xlsx') written = await writeBook(sink, columns, watched, about, options.rowsPerSheet);
       else written = await writeLines(sink, columns, format, watched);
     };
-    await (gzip ? writePacked(createGzip({ chunkSize: 64 * 1024 }), file, produce) : produce(file));
+    await (gzip ? writePacked(createGzip({ chunkSize: 64 * 1024, ...AHEAD }), file, produce) : produce(file));
   });
   return { bytes, sha256, ...written };
 }
