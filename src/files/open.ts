@@ -73,7 +73,7 @@ async function openAs(
   bounds: SourceLimits,
 ): Promise<OpenSource> {
   if (form === 'csv') return (await import('./csv/read.js')).openCsv(file, options, bounds);
-  if (form === 'ndjson') return (await import('./ndjson-read.js')).openNdjson(file, options, bounds);
+  if (form === 'ndjson') return (await import('./ndjson.js')).openNdjson(file, options, bounds);
   const { path, gzip } = file;
   const { workbookArchive, workbookKind } = await import('./package/zip.js');
   const archive = await workbookArchive(path, gzip, bounds);

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonMembers, parseJsonLine } from '../../src/files/json-line.js';
+import { jsonMembers, parseJsonLine } from '../../src/files/ndjson.js';
 import { openSource } from '../../src/files/open.js';
 import { read, refusal, scratch } from './fixtures.js';
 
