@@ -1,5 +1,6 @@
 import { Decimal } from '../../model/decimal.js';
 import type { Cell } from '../../model/row.js';
+import { remembered } from '../remembered.js';
 
 /** Serial numbers of spreadsheet programs ⇄ calendar dates as text. Days are counted in UTC; no time zone is ever involved. */
 
@@ -69,25 +70,14 @@ const CACHE = 16_384;
 
 /** Turns numbers as they are stored into cells, by the style of the cell. Formatted ones are kept: they come again. */
 export function createNumberReader(formats: readonly NumberFormat[], date1904: boolean) {
-  const known = new Map<number, Map<string, Cell>>();
-  let kept = 0;
+  const known = remembered((key) => {
+    const at = key.indexOf(' ');
+    return formatted(key.slice(at + 1), formats[Number(key.slice(0, at))]!, date1904);
+  }, CACHE);
   return (raw: string, style: number): Cell => {
-    const format = formats[style];
-    if (format?.code === undefined) {
-      const value = numberText(raw);
-      return value === undefined ? raw : { t: 'n', value, shown: value };
-    }
-    let cell = known.get(style)?.get(raw);
-    if (cell !== undefined) return cell;
-    cell = formatted(raw, format, date1904);
-    if (kept++ >= CACHE) {
-      known.clear();
-      kept = 1;
-    }
-    const cells = known.get(style);
-    if (cells) cells.set(raw, cell);
-    else known.set(style, new Map([[raw, cell]]));
-    return cell;
+    if (formats[style]?.code !== undefined) return known(`${style} ${raw}`);
+    const value = numberText(raw);
+    return value === undefined ? raw : { t: 'n', value, shown: value };
   };
 }
 
