@@ -2,7 +2,7 @@ import { RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
 import { isBlank, type RowFault, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
-import { gathered } from '../bytes.js';
+import { fed, gathered } from '../bytes.js';
 import { cellFault, raggedFault, strayFault } from '../cell-faults.js';
 import { assertText, openText, type TextFile } from '../encoding/open-text.js';
 import { unescapeFormula } from '../formula.js';
@@ -10,7 +10,7 @@ import type { SourceLimits } from '../limits.js';
 import { columnName } from '../table/cell-range.js';
 import { chooseHeading, HEADING_SAMPLE, headingTexts, type SampleRow, withoutHeading } from '../table/header.js';
 import { type DialectFinding, detectDialect, statedDelimiter } from './detect.js';
-import { type CsvShape, createRecordFeed, fed, type ScannedRecord } from './scan.js';
+import { type CsvShape, createRecordFeed, type ScannedRecord } from './scan.js';
 
 const BATCH = 500;
 

@@ -346,16 +346,6 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
   };
 }
 
-/** Hands a text to a feed, piece by piece: whoever goes over this takes the records that are whole in between. */
-export async function* fed(feed: RecordFeed, text: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<void> {
-  for await (const chunk of text) {
-    feed.push(chunk);
-    yield;
-  }
-  feed.finish();
-  yield;
-}
-
 /** The end of a record as the file has it, without its line end; `''` where it holds nothing but blank cells. */
 function restOf(bytes: Buffer, from: number, next: number, delimiter: number): string {
   let to = next;
