@@ -162,23 +162,22 @@ export async function placeTable(
 ): Promise<{ bytes: number; sha256: string }> {
   await removeStale(path);
   const name = `.${basename(path)}.${MACHINE}-${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
-  let result = { bytes: 0, sha256: '' };
   const before = await lstat(path).catch(() => undefined);
   const old = before?.isFile() ? before : undefined;
   own.add(name);
   try {
-    await placeSafely(
+    return await placeSafely(
       path,
       async (temporary) => {
-        result = await fillFile(temporary, produce, old ? 0o600 : 0o666);
+        const result = await fillFile(temporary, produce, old ? 0o600 : 0o666);
         if (old) await takeOver(temporary, old);
+        return result;
       },
       { name, ownRights: old !== undefined },
     );
   } finally {
     own.delete(name);
   }
-  return result;
 }
 
 /** Owner first: changing it may take rights away. Only the administrator can, and nobody else needs to. */
