@@ -137,49 +137,31 @@ export function amountInRange(amount: string): boolean {
 }
 
 /** Calendar dates as `yyyy-MM-dd` text; never a moment in a time zone. */
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
-const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
+const midnight = (date: string): Date => new Date(`${date}T00:00:00Z`);
 
 /** Whether the text is a date of the calendar in the interface's format (section "Notation"). */
 export function isDate(text: string): boolean {
-  const match = DATE.exec(text);
-  if (!match) return false;
-  const year = Number(match[1]);
-  const month = Number(match[2]);
-  const day = Number(match[3]);
-  if (year === 0 || month < 1 || month > 12 || day < 1) return false;
-  const leap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return day <= LENGTHS[month - 1]! + (leap ? 1 : 0);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
+  const date = midnight(text);
+  // The runtime turns 30 February into a day of March.
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
 /** Whole days from one date to another. */
 export function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / 86_400_000);
+  return Math.round((midnight(to).getTime() - midnight(from).getTime()) / 86_400_000);
 }
+
+const LONG = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 
 export type DateStyle = 'iso' | 'datetime' | 'long' | 'd/m';
 
 /** A date as responses show it; the interface leaves the format open (section 2.1). */
 export function showDate(date: string, style: DateStyle): string {
   if (style === 'iso') return date;
-  const [year, month, day] = date.split('-') as [string, string, string];
   if (style === 'datetime') return `${date}T00:00:00Z`;
-  if (style === 'long') return `${MONTHS[Number(month) - 1]} ${Number(day)}, ${year}`;
-  return `${day}/${month}/${year}`;
+  if (style === 'long') return LONG.format(midnight(date));
+  return date.split('-').reverse().join('/');
 }
 
 /** A moment (milliseconds) as responses show it: in full, except in the styles that show dates for people. */
