@@ -22,10 +22,8 @@ export type Exportable = ExportableName;
 export interface ExportRecord {
   /** As the service sent it. */
   readonly json: Json;
-  /** In canonical form; only of resources that can be written. Made when it is first asked for: most cells do without. */
+  /** In canonical form; only of resources that can be written. Made when it is first asked for. */
   readonly read?: ReadRecord | undefined;
-  /** `read` says nothing but what stands in `json`. */
-  readonly asSent?: boolean;
 }
 
 /** What of the read form a column shows. */
@@ -75,7 +73,6 @@ export function exportRecord(
   let read: ReadRecord | undefined;
   return {
     json,
-    asSent: true,
     get read() {
       read ??= readRecord(resourceSpec(resource), json, lexicon);
       return read;
