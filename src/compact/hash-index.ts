@@ -5,7 +5,7 @@
  * A chain of things for each bucket: for each thing 32 bits of its hash and the next one, in pieces that never move; the
  * table of first ones is doubled when chains grow long.
  */
-export interface HashIndex {
+interface HashIndex {
   readonly size: number;
   /** The thing with this hash that `is` the one looked for; -1 where there is none. Asked about the one added last first. */
   find(hash: number, is: (thing: number) => boolean): number;

@@ -2,8 +2,9 @@ import type { ExportableName } from '../model/resource-names.js';
 import type { TableColumn, TableKind } from '../model/table.js';
 import { foldText } from '../model/value.js';
 import { type ReadRecord, readRecord } from '../resources/read.js';
+import { HabitSurvey, type Habits } from '../resources/read-habits.js';
 import { recordId } from '../resources/read-value.js';
-import { resourceSpec } from '../resources/registry.js';
+import { readOnlySpec, resourceSpec } from '../resources/registry.js';
 import {
   type CustomTemplate,
   type FieldType,
@@ -21,10 +22,8 @@ export type Exportable = ExportableName;
 export interface ExportRecord {
   /** As the service sent it. */
   readonly json: Json;
-  /** In canonical form; only of resources that can be written. Made when it is first asked for: most cells do without. */
+  /** In canonical form; only of resources that can be written. Made when it is first asked for. */
   readonly read?: ReadRecord | undefined;
-  /** `read` says nothing but what stands in `json`. */
-  readonly asSent?: boolean;
 }
 
 /** What of the read form a column shows. */
@@ -74,7 +73,6 @@ export function exportRecord(
   let read: ReadRecord | undefined;
   return {
     json,
-    asSent: true,
     get read() {
       read ??= readRecord(resourceSpec(resource), json, lexicon);
       return read;
@@ -114,4 +112,25 @@ export function headingGiver(columns: readonly ExportColumn[]): (column: Unheade
     taken.add(foldText(heading));
     return { ...column, heading };
   };
+}
+
+/** Sees every record once, before the first is read: how the service shows dates and amounts is told by all together. */
+export function recordHabits(resource: Exportable): HabitSurvey {
+  return new HabitSurvey(isWritable(resource) ? resourceSpec(resource) : readOnlySpec(resource));
+}
+
+/** What an export cannot read for certain, in sentences for its warnings. */
+export function describeHabits({ unclearDate, unclearAmount }: Habits): readonly string[] {
+  const sentences: string[] = [];
+  if (unclearDate) {
+    sentences.push(
+      `Dates such as "${unclearDate.text}" (${unclearDate.field}) could have the day or the month first, and no record tells which. They are in the file as the service shows them.`,
+    );
+  }
+  if (unclearAmount) {
+    sentences.push(
+      `Amounts such as "${unclearAmount.text}" (${unclearAmount.field}) could have a comma before decimals or before thousands, and no record tells which. They are in the file as the service shows them.`,
+    );
+  }
+  return sentences;
 }

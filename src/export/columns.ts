@@ -80,45 +80,16 @@ function ownColumn(field: FieldSpec, path: string, paths: readonly string[]): Ex
   const { name, type } = field;
   const isCountry = type.kind === 'country';
   const first = valueFinder(paths);
-  const saysItself = selfEvident(type);
   return {
     ...plainColumn(path, type, paths),
     ...about(field),
     text(record) {
-      if (record.asSent) {
-        const raw = first(record.json);
-        if (raw === undefined) return '';
-        if (saysItself(raw)) return rawText(raw);
-      }
       const value = record.read?.fields[name];
       if (isEmpty(value)) return rawText(first(record.json));
       return isCountry ? countryText(first(record.json), value!) : valueCell(value!);
     },
   };
 }
-
-/** What is both its own canonical value and its own text: of most cells it need not be found out what they mean. */
-function selfEvident(type: FieldType): (raw: unknown) => boolean {
-  switch (type.kind) {
-    case 'text':
-    case 'email':
-      return (raw) => typeof raw === 'string' || typeof raw === 'number';
-    case 'integer':
-    case 'decimal':
-      return (raw) => typeof raw === 'number';
-    case 'boolean':
-      return (raw) => typeof raw === 'boolean';
-    case 'enum':
-      return (raw) => typeof raw === 'string' && type.values.includes(raw);
-    case 'date':
-      return (raw) => typeof raw === 'string' && ISO_DATE.test(raw);
-    default:
-      return () => false;
-  }
-}
-
-/** One that is no date of the calendar is shown as it came, too. */
-const ISO_DATE = /^\d{4}-\d\d-\d\d$/;
 
 /** A column without a canonical value. */
 function plainColumn(path: string, type: FieldType, paths: readonly string[]): ExportColumn {
@@ -170,7 +141,6 @@ function referenceColumns(
       note: `${field.label}: id in the service. For information.`,
       text(record) {
         const raw = first(record.json);
-        if (raw === undefined && record.asSent) return '';
         const id = isMembers(raw) ? raw['id'] : typeof raw === 'string' ? undefined : raw;
         return rawText(id) || refPart(record.read?.fields[field.name], ({ id }) => String(id));
       },
@@ -183,7 +153,6 @@ function referenceColumns(
       ...about(field),
       text(record) {
         const raw = first(record.json);
-        if (raw === undefined && record.asSent) return '';
         if (typeof raw === 'string' || Array.isArray(raw)) return rawText(raw);
         const own = isMembers(raw) ? rawText(raw[title]) : '';
         // A contract without a number is not known by its name.
@@ -202,7 +171,6 @@ function nameColumn(field: FieldSpec, path: string, paths: readonly string[]): E
     text(record) {
       const raw = first(record.json);
       if (!isNothing(raw) && !isMembers(raw)) return rawText(raw);
-      if (raw === undefined && record.asSent) return '';
       return refPart(record.read?.fields[field.name], ({ id, name }) => name ?? String(id)) || rawText(raw);
     },
   };

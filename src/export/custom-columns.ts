@@ -52,7 +52,7 @@ function cellsOf(record: ExportRecord, spec: ResourceSpec, lexicon: Lexicon): Cu
     cells.set(name, { text: value !== undefined && !isEmpty(value) ? valueCell(value) : rawText(raw), raw, place });
   };
   const template = record.json[spec.template.read];
-  if (template === undefined && !record.asSent) knownValues(record, put);
+  if (template === undefined) knownValues(record, put);
   for (const { id, entries } of templatesOf(template) ?? []) {
     const described = lexicon.template(id);
     const keys = entries.map(([key]) => key);
@@ -174,7 +174,7 @@ export function customColumns(spec: ResourceSpec, context: ExportContext): reado
 }
 
 /** Of those the service lists, what belongs to the resource. The interface has no template type for customers. */
-export function owned(spec: ResourceSpec, all: readonly CustomTemplate[]): readonly CustomTemplate[] {
+function owned(spec: ResourceSpec, all: readonly CustomTemplate[]): readonly CustomTemplate[] {
   return all.filter(({ resource }) => isOf(spec, resource));
 }
 

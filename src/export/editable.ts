@@ -1,19 +1,21 @@
 import { RunError } from '../model/error.js';
 import { type ImportJob, importJob } from '../model/job.js';
-import { foldText, isEmpty, isRef } from '../model/value.js';
+import { foldText, isEmpty, isRef, normaliseKey, type Ref } from '../model/value.js';
 import { commentText, key, scalar, shellWord } from '../model/yaml-text.js';
 import { decodeFields } from '../pipeline/codec.js';
+import { isRefusal, trimText } from '../pipeline/map/cell-text.js';
+import { makeConverter } from '../pipeline/map/convert.js';
 import { isOwnHeading } from '../pipeline/map/headings.js';
-import type { Catalogue } from '../pipeline/map/targets.js';
-import { findTarget } from '../pipeline/map/targets.js';
+import { type Catalogue, findTarget } from '../pipeline/map/targets.js';
 import { isNarrowEnum } from '../pipeline/plan/merge.js';
+import { type DirectoryOptions, loadDirectory } from '../pipeline/resolve/directory.js';
+import { isId, isNamed } from '../pipeline/rows.js';
 import { parseCustomName } from '../resources/custom.js';
 import type { ReadRecord } from '../resources/read.js';
 import { findField, resourceSpec } from '../resources/registry.js';
-import type { FieldSpec, ResourceName, ResourceSpec } from '../resources/spec.js';
+import type { FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import type { Json } from '../service/port.js';
 import type { ColumnSource, ExportColumn, ExportRecord } from './column.js';
-import type { ReferenceTexts } from './reference-text.js';
 
 /** What an editable file needs to know of its job. */
 interface EditableOptions {
@@ -39,7 +41,7 @@ export const EDITABLE_MARK = '# Written by `rowferry export --editable`.';
  * `RunError` where no column holds the id.
  */
 export function editableJob(resource: ResourceName, columns: readonly Importable[], options: EditableOptions): string {
-  if (!columns.some(isId)) {
+  if (!columns.some(isIdColumn)) {
     throw new RunError(
       'usage',
       'An editable file needs the column `id`: it says which record a row changes. Add `id` to the columns.',
@@ -106,7 +108,7 @@ function jobColumns(resource: ResourceName, columns: readonly Importable[], cata
     const { heading } = column;
     // rowferry's own columns are never read, and need no word in the job.
     if (isOwnHeading(heading)) return [];
-    const found = isId(column) ? { field: 'id' } : importField(resource, column, columns, catalogue);
+    const found = isIdColumn(column) ? { field: 'id' } : importField(resource, column, columns, catalogue);
     if ('why' in found) return [{ heading, index, why: found.why }];
     const before = taken.get(found.field);
     if (before !== undefined) return [{ heading, index, why: `for information: ${before} sets the same field` }];
@@ -143,7 +145,7 @@ export function editableColumns(
   references: ReferenceTexts,
 ): readonly ExportColumn[] {
   return columns.map((column) => {
-    if (isId(column))
+    if (isIdColumn(column))
       return { ...column, readOnly: true, note: 'Says which record the row changes. Leave it as it is.' };
     const found = importField(resource, column, columns, catalogue);
     if ('field' in found && !isOwnHeading(column.heading))
@@ -207,7 +209,7 @@ function importField(
 }
 
 /** The column that says which record a row is. */
-export function isId({ heading }: Importable): boolean {
+function isIdColumn({ heading }: Importable): boolean {
   return foldText(heading) === 'id';
 }
 
@@ -259,3 +261,68 @@ export function withMemory(resource: ResourceName, read: ReadRecord, written: Js
   const remembered = Object.fromEntries(better.map(({ name }) => [name, ours[name] ?? null]));
   return { ...read, fields: { ...read.fields, ...remembered } };
 }
+
+/**
+ * The cell of a reference that an import reads back as the same record: the name where the import finds exactly this record
+ * by it, else `id:17`. Categories are found by their subcategory, too, where several have the name.
+ */
+export type ReferenceTexts = (target: ReferenceTarget, ref: Ref, subcategory?: string) => string;
+
+/** Names by what they refer to, as `loadDirectory` wants them. */
+export type ReferenceNames = ReadonlyMap<ReferenceTarget, ReadonlySet<string>>;
+
+/** Collects the names that records refer to, one record after another. Memory: each name once. */
+export class ReferenceCollector {
+  readonly names = new Map<ReferenceTarget, Set<string>>();
+  readonly #fields: readonly (readonly [field: string, target: ReferenceTarget])[];
+
+  constructor(spec: ResourceSpec) {
+    this.#fields = spec.fields.flatMap(({ name, type, derived }) =>
+      type.kind === 'reference' && !derived ? [[name, type.to] as const] : [],
+    );
+  }
+
+  add({ fields }: ReadRecord): void {
+    for (const [field, target] of this.#fields) {
+      const value = fields[field];
+      if (!isRef(value) || value.name === undefined || !isName(target, value.name)) continue;
+      const names = this.names.get(target) ?? new Set();
+      this.names.set(target, names);
+      names.add(normaliseKey(value.name));
+    }
+  }
+}
+
+/**
+ * Looks up the names that the records of an export refer to, as an import of the file would: each list once, contracts by
+ * number where that is cheaper. Customers, business units and hardware models are known from the records themselves.
+ */
+export async function loadReferenceTexts(names: ReferenceNames, options: DirectoryOptions): Promise<ReferenceTexts> {
+  const directory = await loadDirectory(names, options);
+  return (target, { id, name }, subcategory) => {
+    if (name !== undefined && isName(target, name)) {
+      const found = target === 'category' ? directory.category(name, subcategory) : directory.lookup(target, name);
+      if (found.kind === 'found' && found.ref.id === id) return name;
+    }
+    return `id:${id}`;
+  };
+}
+
+/** Whether an import takes the text for a name, whatever ids there will be, and not for a code that a spreadsheet has shortened. */
+function isName(target: ReferenceTarget, name: string): boolean {
+  if (target !== 'contract' && isId(normaliseKey(name))) return false;
+  const value = convert(target, name);
+  return !isRefusal(value) && isNamed(value) && value.name !== '';
+}
+
+function convert(to: ReferenceTarget, cell: string) {
+  let converter = converters.get(to);
+  if (!converter) {
+    const field = { name: to, label: to, type: { kind: 'reference', to } } as const;
+    converter = makeConverter(field, { decimal: { sign: '.', why: '' }, format: 'csv' });
+    converters.set(to, converter);
+  }
+  return converter(trimText(cell));
+}
+
+const converters = new Map<ReferenceTarget, ReturnType<typeof makeConverter>>();

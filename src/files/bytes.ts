@@ -105,3 +105,17 @@ export async function gathered(chunks: AsyncIterable<Buffer>, length = Number.PO
   }
   return Buffer.concat(parts);
 }
+
+/** Hands pieces to a scan one by one: whoever goes over this takes what was found in between, until nothing more is of concern. */
+export async function* fed(
+  scan: { push(piece: Buffer): void; finish(): void; readonly ended?: boolean },
+  pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
+): AsyncGenerator<void> {
+  for await (const piece of pieces) {
+    scan.push(piece);
+    yield;
+    if (scan.ended) return;
+  }
+  scan.finish();
+  yield;
+}

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { codesOf, diskWords, RunError } from '../model/error.js';
 
 /** What a folder is to people, and how they name another one. */
-export interface FolderPurpose {
+interface FolderPurpose {
   /** `data folder` */
   readonly what: string;
   /** `--home or ROWFERRY_HOME` */

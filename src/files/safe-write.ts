@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { codesOf, RunError } from '../model/error.js';
+import { codesOf, diskWords, RunError } from '../model/error.js';
 import { sizeText } from '../model/grouped.js';
 import { reached } from '../trace/milestones.js';
 import { assertFile, readFault } from './bytes.js';
@@ -16,19 +16,18 @@ function writeFault(path: string, error: unknown): unknown {
   if (error instanceof RunError) return error;
   const folder = dirname(path);
   const fault = (text: string) => new RunError('failed', `${path}: ${text}`, [], { cause: error });
-  const unwritten = (why: string, what: string) =>
-    fault(`could not be written because ${why}. Nothing unfinished is left behind. ${what} and run again.`);
-  switch (codesOf(error)[0]) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return unwritten('the disk is full', `Free space in ${folder}`);
-    case 'EFBIG':
-      return unwritten(
-        'the file would be larger than this disk or user may have (ulimit -f)',
-        'Raise the limit, or name another folder,',
-      );
-    case 'EIO':
-      return unwritten('the disk reports an input/output error', `Check the disk of ${folder}`);
+  const [code = ''] = codesOf(error);
+  const todo = {
+    ENOSPC: `Free space in ${folder}`,
+    EDQUOT: `Free space in ${folder}`,
+    EFBIG: 'Raise the limit, or name another folder,',
+    EIO: `Check the disk of ${folder}`,
+  }[code];
+  if (todo !== undefined) {
+    const why = diskWords(error);
+    return fault(`could not be written because ${why}. Nothing unfinished is left behind. ${todo} and run again.`);
+  }
+  switch (code) {
     case 'EROFS':
     case 'EACCES':
     case 'EPERM':
@@ -45,25 +44,27 @@ function writeFault(path: string, error: unknown): unknown {
 /**
  * Makes a file appear complete or not at all: `make` fills a temporary file in the same folder, which is flushed to
  * disk, renamed over `path`, and the folder flushed. On any fault the temporary file is removed and the old one stays.
- * `name`: of the temporary file, which nobody else may use. `ownRights`: those that `make` gave it stay.
+ * `name`: of the temporary file, which nobody else may use. `ownRights`: those that `make` gave it stay. Returns what `make`
+ * returned.
  */
-export async function placeSafely(
+export async function placeSafely<Made>(
   path: string,
-  make: (temporary: string) => Promise<void>,
+  make: (temporary: string) => Promise<Made>,
   {
     name = `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`,
     ownRights = false,
   }: { readonly name?: string; readonly ownRights?: boolean } = {},
-): Promise<void> {
+): Promise<Made> {
   const temporary = join(dirname(path), name);
   try {
-    await make(temporary);
+    const made = await make(temporary);
     if (!ownRights) await shareLikeFolder(temporary);
     await flushFile(temporary);
     reached('file-made');
     await rename(temporary, path);
     await flushFolder(dirname(path));
     reached('file-renamed');
+    return made;
   } catch (error) {
     await rm(temporary, { force: true });
     throw writeFault(path, error);
@@ -111,34 +112,27 @@ export async function writeSafely(
   });
 }
 
-export interface CopyOptions {
-  /** Bytes; larger files are refused. */
-  readonly limit?: number;
-  /** `from` was found to lead through no link: one that has appeared on it since is refused (`openLinkless`). */
-  readonly linkless?: boolean;
-}
-
 /**
  * Copies a file for this process alone while hashing it, so that what is imported is what was hashed. Refuses with
- * `RunError('failed')` what is no plain file, is larger than `limit`, or changes while it is copied.
+ * `RunError('failed')` what is no plain file, is larger than 8 GB, or changes while it is copied. `linkless`: `from` was found to lead through no link, and one that has
+ * appeared on it since is refused (`openLinkless`).
  */
 export async function copyPrivately(
   from: string,
   to: string,
-  { limit = COPY_LIMIT, linkless = false }: CopyOptions = {},
+  { linkless = false }: { readonly linkless?: boolean } = {},
 ): Promise<{ sha256: string; bytes: number }> {
   const source = await (linkless ? openLinkless(from) : opened(from));
   try {
     const before = await source.stat({ bigint: true });
     assertFile(from, before);
-    if (before.size > BigInt(limit)) {
-      throw new RunError('failed', `${from}: the file is larger than ${sizeText(limit)}. Split it.`);
+    if (before.size > BigInt(COPY_LIMIT)) {
+      throw new RunError('failed', `${from}: the file is larger than ${sizeText(COPY_LIMIT)}. Split it.`);
     }
-    let copied = { bytes: 0, sha256: '' };
-    await placeSafely(
+    return await placeSafely(
       to,
       async (temporary) => {
-        copied = await fillFile(
+        const copied = await fillFile(
           temporary,
           async (sink) => {
             for await (const chunk of bytesOf(source, from, before.size)) await sink.write(chunk);
@@ -159,10 +153,10 @@ export async function copyPrivately(
               'Run again when it is complete.',
           );
         }
+        return copied;
       },
       { ownRights: true },
     );
-    return copied;
   } finally {
     await source.close();
   }

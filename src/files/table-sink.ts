@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import type { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 
 /** Takes the bytes of a file in order. `write` resolves when the next piece is wanted: whoever does not wait fills memory. */
 export interface ByteSink {
@@ -43,52 +45,30 @@ export async function fillFile(
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/**
- * Packs what `produce` writes with a zlib stream, which works beside the main thread, and hands the result to `to`. While
- * one piece is packed the next is made: `write` waits until the piece before is packed. It throws what `to` threw.
- */
+/** Bytes that wait to be packed, beside the main thread, while more is made. */
+export const AHEAD = { highWaterMark: 512 * 1024 };
+
+/** Packs what `produce` writes with a zlib stream, and hands the result to `to`. It throws what either threw. */
 export async function writePacked(
   packer: Transform,
   to: ByteSink,
   produce: (sink: ByteSink) => Promise<void>,
 ): Promise<void> {
-  let fault: { readonly error: unknown } | undefined;
-  let before: Promise<void> | undefined;
-  const waiting = new Set<() => void>();
-  const moved = (async () => {
-    for await (const piece of packer as AsyncIterable<Buffer>) await to.write(piece);
-  })();
-  const settled = moved.catch((error: unknown) => {
-    fault = { error };
-    for (const go of waiting) go();
+  const moved = pipeline(packer, async (pieces: AsyncIterable<Buffer>) => {
+    for await (const piece of pieces) await to.write(piece);
   });
-  const packed = (bytes: Buffer) =>
-    new Promise<void>((resolve) => {
-      const go = () => {
-        waiting.delete(go);
-        resolve();
-      };
-      waiting.add(go);
-      packer.write(bytes, go);
-    });
-  const check = () => {
-    if (fault) throw fault.error;
-  };
+  // Told at the end.
+  moved.catch(() => undefined);
   try {
     await produce({
       async write(bytes) {
-        check();
-        const earlier = before;
-        before = packed(bytes);
-        await earlier;
-        check();
+        if (!packer.write(bytes)) await once(packer, 'drain');
+        if (packer.errored) throw packer.errored;
       },
     });
     packer.end();
-    await moved;
   } catch (error) {
-    packer.destroy();
-    await settled;
-    throw error;
+    packer.destroy(error as Error);
   }
+  await moved;
 }

@@ -10,7 +10,7 @@ export class Markup {
   constructor(readonly text: string) {}
 }
 
-export type Content = Markup | string | number | undefined | false | readonly Content[];
+type Content = Markup | string | number | undefined | false | readonly Content[];
 
 /** A template whose inserted texts are escaped, in element content as well as in quoted attributes. */
 export function html(parts: TemplateStringsArray, ...values: readonly Content[]): Markup {

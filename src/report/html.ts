@@ -36,7 +36,7 @@ import type { Reason, Samples } from './tally.js';
 import { advice, headline, outcomeWords, wordsOf } from './words.js';
 
 /** What becomes of records. */
-export interface ShownChanges {
+interface ShownChanges {
   readonly changes: Changes;
   readonly columnOf: ColumnOf;
 }

@@ -1,7 +1,7 @@
 import { CHECK_CELL, LINE_KEY, markSpelled } from '../files/cell-faults.js';
 import { csvEncoder } from '../files/csv/write.js';
 import { encodable, encodeText } from '../files/encoding/encoding.js';
-import { type JsonMember, jsonMembers, parseJsonLine } from '../files/json-line.js';
+import { type JsonMember, jsonMembers, parseJsonLine } from '../files/ndjson.js';
 import { writeSafely } from '../files/safe-write.js';
 import { openBook, sheetName } from '../files/workbook/book.js';
 import { type BookColumn, type Mark, type MarkedRow, writeTable } from '../files/workbook/table.js';
@@ -17,7 +17,7 @@ export interface RejectedRow {
   readonly outcome?: Outcome;
 }
 
-export type ColumnsOf = (field: string) => readonly number[];
+type ColumnsOf = (field: string) => readonly number[];
 
 export interface RejectedOptions {
   readonly meta: SourceMeta;

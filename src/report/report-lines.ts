@@ -43,7 +43,7 @@ export const REFERENCE_COLUMNS = ['resource', 'name', 'outcome', 'id', 'rows', '
 export const REJECTED_COLUMNS = ['_row', '_outcome', '_codes', '_message'] as const;
 
 /** A line whose columns are the members of what it tells of. */
-export function cellsOf<Column extends string>(
+function cellsOf<Column extends string>(
   columns: readonly Column[],
   told: Readonly<Partial<Record<Column, string | number | undefined>>>,
 ): string[] {

@@ -17,7 +17,7 @@ export type RunKind = 'import' | 'export' | 'reconcile' | 'undo';
 export type RunStatus = 'succeeded' | 'partial' | 'braked' | 'failed' | 'interrupted';
 
 /** The file of the run: what was said or found out about it, and its data rows. */
-export interface SummarySource {
+interface SummarySource {
   readonly path: string;
   readonly sha256: string;
   readonly format: SourceFormat;
@@ -78,7 +78,7 @@ export interface Compared {
   readonly orphans_for_person: number;
 }
 
-export interface SummaryEstimate {
+interface SummaryEstimate {
   readonly requests: number;
   readonly seconds: number;
   /** It was not known then how many of the records differ from their rows. */
@@ -98,7 +98,7 @@ export interface LostRows {
 }
 
 /** Rows that were skipped, by the reason; the others by `existing` or `missing` of the job. */
-export interface SkippedRows {
+interface SkippedRows {
   /** They have a record, which was left as it is. */
   readonly existing: number;
   /** They repeat an earlier row in every mapped column. */
@@ -226,7 +226,7 @@ export function isRehearsal({ dry_run: dry, status }: Pick<Summary, 'dry_run' | 
  * What a brake stopped. `plan`: what was planned, before anything was written. `approval`: a plan that had been approved, and would now
  * be another one. `refusals`: a run that was writing, because the service refused too much of it.
  */
-export type BrakeStop = 'plan' | 'approval' | 'refusals';
+type BrakeStop = 'plan' | 'approval' | 'refusals';
 
 /** Of a run whose status is `braked`: each kind asks for something else. */
 export function brakeStop({ dry_run: dry, rows, of_run: of, reconcile }: Summary): BrakeStop {

@@ -311,7 +311,7 @@ export function orphanRule({ action, after }: ReconcileFacts['orphans']): string
 }
 
 /** What became of the orphans that a run was to act on. */
-export interface ActedOrphans {
+interface ActedOrphans {
   /** They have the job's values now. */
   readonly acted: number;
   /** They could not be acted on, and need a person. */
@@ -322,7 +322,7 @@ export interface ActedOrphans {
   readonly planned: boolean;
 }
 
-export function actedOrphans(summary: Pick<Summary, 'dry_run' | 'status'>, { orphans, compared }: Facts): ActedOrphans {
+function actedOrphans(summary: Pick<Summary, 'dry_run' | 'status'>, { orphans, compared }: Facts): ActedOrphans {
   const refused = compared?.orphans_for_person ?? 0;
   const acted = compared?.orphans_acted ?? 0;
   const left = Math.max(orphans.acted - acted - refused, 0);
@@ -330,7 +330,7 @@ export function actedOrphans(summary: Pick<Summary, 'dry_run' | 'status'>, { orp
 }
 
 /** `10 acted on`, `2 need a person` */
-export function actedParts({ acted, refused, left, planned }: ActedOrphans): string[] {
+function actedParts({ acted, refused, left, planned }: ActedOrphans): string[] {
   return [
     ...(acted > 0 ? [`${count(acted)} acted on`] : []),
     ...(refused > 0 ? [`${count(refused)} ${refused === 1 ? 'needs' : 'need'} a person`] : []),

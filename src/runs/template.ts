@@ -9,8 +9,7 @@ import {
   type ServiceNames,
   SHEET,
 } from '../blank-workbook/columns.js';
-import { jobText } from '../blank-workbook/job-text.js';
-import { writeBlankWorkbook } from '../blank-workbook/workbook.js';
+import { jobText, writeBlankWorkbook } from '../blank-workbook/workbook.js';
 import { RunError } from '../model/error.js';
 import { foldText } from '../model/value.js';
 import type { Catalogue } from '../pipeline/map/targets.js';

@@ -1,4 +1,4 @@
-import { numberSet } from '../compact/number-set.js';
+import { numberSet } from '../compact/by-place.js';
 import { RunError } from '../model/error.js';
 import { counted } from '../model/grouped.js';
 import type { IssueCode } from '../model/issue.js';

@@ -1,4 +1,3 @@
-import { Exact, type Json, type JsonObject } from './json.js';
 import type {
   CategoryChoice,
   Composed,
@@ -11,7 +10,7 @@ import type {
   Value,
 } from './stored.js';
 import type { Switches } from './switches.js';
-import { amountInRange, amountOf, countryOf, isDate } from './values.js';
+import { amountInRange, amountOf, countryOf, Exact, isDate, type Json, type JsonObject } from './values.js';
 
 export type WritableName = 'asset' | 'contract' | 'supplier' | 'customer';
 
@@ -128,17 +127,17 @@ export function referenceObject(to: LookupName, bareToo = false): Kind<number> {
   };
 }
 
-export function object(value: Json, field: string, check: Check): JsonObject | null {
+function object(value: Json, field: string, check: Check): JsonObject | null {
   return value instanceof Map ? value : check.fail(field, 'Invalid data. Expected a dictionary.');
 }
 
 /** A member of a nested object; absent and null are the same. */
-export function member<V>(from: JsonObject, name: string, kind: Kind<V>, field: string, check: Check): V | null {
+function member<V>(from: JsonObject, name: string, kind: Kind<V>, field: string, check: Check): V | null {
   const value = from.get(name) ?? null;
   return value === null ? null : kind(value, `${field}.${name}`, check);
 }
 
-export function shown(value: Json): string {
+function shown(value: Json): string {
   if (value instanceof Exact) return value.text;
   if (value instanceof Map) return '{…}';
   return Array.isArray(value) ? '[…]' : String(value);

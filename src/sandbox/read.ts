@@ -1,16 +1,15 @@
-import { readJson } from './json.js';
 import type { WritableName } from './kinds.js';
 import { type Answer, json, oneFault, quote, refuse, refuseFields } from './render.js';
 import type { FormRow, License, LookupName, Stored, Value } from './stored.js';
 import type { Switches } from './switches.js';
-import { showDate } from './values.js';
+import { readJson, showDate } from './values.js';
 import { COMPILED, type Table, type World } from './world.js';
 
 /** The reads of the interface: lists with their filters, and single records (sections 4.1, 4.4 and 8). */
 
 export type ReadName = Exclude<WritableName, 'customer'> | Exclude<LookupName, 'business-unit' | 'hardware-model'>;
 
-export interface ReadRequest {
+interface ReadRequest {
   readonly resource: ReadName;
   readonly id: number | undefined;
   readonly query: URLSearchParams;
@@ -197,7 +196,7 @@ const TEXT_FILTERS: Readonly<Record<WritableName, Readonly<Record<string, string
 type Matching = Switches['filters'];
 
 /** Whether a text passes a filter, as the service's filters match. */
-export function matches(text: string, wanted: string, matching: Matching): boolean {
+function matches(text: string, wanted: string, matching: Matching): boolean {
   if (matching === 'ignored') return true;
   if (matching === 'contains') return text.includes(wanted);
   if (matching === 'ignore_case') return text.toLowerCase() === wanted.toLowerCase();
@@ -205,12 +204,7 @@ export function matches(text: string, wanted: string, matching: Matching): boole
 }
 
 /** Ids of a company's records that pass the filters of the query, ascending. */
-export function filtered(
-  world: World,
-  resource: WritableName,
-  company: number,
-  query: URLSearchParams,
-): readonly number[] {
+function filtered(world: World, resource: WritableName, company: number, query: URLSearchParams): readonly number[] {
   const table = world.listed(resource);
   const matching = world.switches.filters;
   let ids = table.ids(company);
@@ -285,7 +279,7 @@ interface Sorted {
 export type SortMemory = Map<string, Sorted>;
 
 /** The ids in the order asked for; undefined for an unknown ordering. Empty values come last, also descending. */
-export function ordered(
+function ordered(
   world: World,
   ids: readonly number[],
   ordering: string,
@@ -330,4 +324,4 @@ function serialNumbers(world: World, company: number): string[] {
     .filter(isText);
 }
 
-export const isInteger = (text: string): boolean => /^-?\d{1,15}$/.test(text);
+const isInteger = (text: string): boolean => /^-?\d{1,15}$/.test(text);

@@ -27,7 +27,7 @@ export interface Surroundings {
 type Show = (value: NonNullable<Value>, around: Surroundings, record: Stored, at: (field: string) => Value) => string;
 
 /** One member of a read form. */
-export interface Renderer {
+interface Renderer {
   readonly name: string;
   /** The stored field it shows. */
   readonly from: string;

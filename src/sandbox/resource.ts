@@ -3,7 +3,7 @@ import type { ReadForm } from './render.js';
 import type { Value } from './stored.js';
 
 /** One spelling of a field in write bodies, and the bodies that may hold it. */
-export interface Spelling {
+interface Spelling {
   readonly name: string;
   readonly kind: Kind;
   readonly create: boolean;
@@ -11,7 +11,7 @@ export interface Spelling {
   readonly update: boolean;
 }
 
-export interface Field {
+interface Field {
   /** The field's name in the store. */
   readonly name: string;
   readonly spellings: readonly Spelling[];

@@ -13,7 +13,7 @@ export interface SeenRequest {
   readonly requestId: string;
 }
 
-export interface ServerSettings {
+interface ServerSettings {
   readonly world: World;
   readonly execute: Execute;
   readonly faultOf: (method: string, path: string) => FaultAction | undefined;

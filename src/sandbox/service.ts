@@ -1,8 +1,8 @@
-import { readJson } from './json.js';
 import type { WritableName } from './kinds.js';
 import { type ReadName, read, type SortMemory } from './read.js';
 import { type Answer, json, oneFault, refuse, refuseFields } from './render.js';
 import type { Switches } from './switches.js';
+import { readJson } from './values.js';
 import type { World } from './world.js';
 import { write } from './write.js';
 
@@ -61,7 +61,7 @@ export interface ServiceRequest {
   readonly requestId: string;
 }
 
-export interface ServiceSettings {
+interface ServiceSettings {
   readonly world: World;
   readonly tokens: () => ReadonlySet<string>;
   readonly keepBodies: boolean;
@@ -188,7 +188,7 @@ const READ_WITHOUT_SLASH: ReadonlySet<string> = new Set<ReadName>(['user', 'comp
 /** Written both ways: `/custom-form-template[/{id}/]`. */
 const LIST_EITHER_WAY: ReadonlySet<string> = new Set<ReadName>(['custom-form-template', 'custom-field-template']);
 
-export type Route =
+type Route =
   | { readonly kind: 'read'; readonly resource: ReadName; readonly id: number | undefined }
   | { readonly kind: 'create'; readonly resource: WritableName }
   | { readonly kind: 'update' | 'patch'; readonly resource: WritableName; readonly id: number }
@@ -199,7 +199,7 @@ export type Route =
 const SHAPE = /^\/api\/v2\/([a-z-]+)(?:\/(\d{1,15}))?(\/?)$/;
 
 /** Finds what a request asks for. `path` is without the query. */
-export function routeOf(method: string, path: string, switches: Readonly<Switches>): Route {
+function routeOf(method: string, path: string, switches: Readonly<Switches>): Route {
   const [, name, digits, slash] = SHAPE.exec(path) ?? [];
   if (name === undefined) return { kind: 'unknown' };
   const id = digits === undefined ? undefined : Number(digits);

@@ -167,7 +167,7 @@ export interface LookupItems {
 export type LookupName = keyof LookupItems;
 
 /** An entry and the company it belongs to; `null` belongs to the whole account. */
-export interface Entry<T> {
+interface Entry<T> {
   readonly company: number | null;
   readonly item: T;
 }

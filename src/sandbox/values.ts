@@ -1,6 +1,75 @@
+import { isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import countries, { type LocaleData } from 'i18n-iso-countries/index.js';
-import { Exact, type Json } from './json.js';
+
+/**
+ * A JSON reader that keeps numbers as they were sent. A plain integer of up to 15 digits becomes a number; every other
+ * number becomes an `Exact`, which holds its digits, so that an amount never passes through a binary float.
+ * Objects become Maps: a member called `__proto__` is a member like any other.
+ */
+export type Json = null | boolean | number | string | Exact | Json[] | JsonObject;
+export type JsonObject = Map<string, Json>;
+
+export class Exact {
+  constructor(readonly text: string) {}
+}
+
+const MAX_DEPTH = 64;
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const PLAIN = /^-?\d{1,15}$/;
+
+/** Reads one JSON text; throws a `SyntaxError`. The runtime reads it, with all numbers that it would round as marked texts. */
+export function parseJson(text: string): Json {
+  const marked = text.replace(TOKEN, (token) => {
+    if (token.startsWith('"')) return `"s${token.slice(1)}`;
+    return PLAIN.test(token) || !NUMBER.test(token) ? token : `"n${token}"`;
+  });
+  return unmarked(JSON.parse(marked), 0);
+}
+
+/** The JSON of a body, or what is wrong with it. */
+export function readJson(body: Buffer): { readonly value: Json } | string {
+  if (!isUtf8(body)) return 'JSON parse error - the body is not UTF-8';
+  try {
+    return { value: parseJson(body.toString('utf8')) };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return `JSON parse error - ${error.message.split(',')[0]}`;
+  }
+}
+
+function unmarked(value: unknown, depth: number): Json {
+  if (typeof value === 'string') return value.startsWith('n') ? new Exact(value.slice(1)) : value.slice(1);
+  if (typeof value !== 'object' || value === null) return value as Json;
+  if (depth > MAX_DEPTH) throw new SyntaxError(`more than ${MAX_DEPTH} levels`);
+  if (Array.isArray(value)) return value.map((item) => unmarked(item, depth + 1));
+  return new Map(Object.entries(value).map(([name, member]) => [name.slice(1), unmarked(member, depth + 1)]));
+}
+
+/** The same form out of ordinary values, for records that are put in without HTTP. Fractions become `Exact`. */
+export function toJson(value: unknown): Json {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string' || typeof value === 'boolean' || value instanceof Exact) return value;
+  if (typeof value === 'bigint') return new Exact(String(value));
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : new Exact(String(value));
+  if (Array.isArray(value)) return value.map(toJson);
+  const members: JsonObject = new Map();
+  for (const [name, member] of Object.entries(value as object)) members.set(name, toJson(member));
+  return members;
+}
+
+/** Ordinary values out of a parsed text. Integers are numbers; every other number is its text. */
+export function toPlain(value: Json): unknown {
+  if (value instanceof Exact) return value.text;
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (value instanceof Map) {
+    return Object.fromEntries([...value].map(([name, member]) => [name, toPlain(member)]));
+  }
+  return value;
+}
+
+export const asObject = (value: Json): JsonObject | undefined => (value instanceof Map ? value : undefined);
 
 /**
  * Amounts as text with at least two digits after the point ("1200.00"): how this service stores and shows decimals.
@@ -68,49 +137,31 @@ export function amountInRange(amount: string): boolean {
 }
 
 /** Calendar dates as `yyyy-MM-dd` text; never a moment in a time zone. */
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
-const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
+const midnight = (date: string): Date => new Date(`${date}T00:00:00Z`);
 
 /** Whether the text is a date of the calendar in the interface's format (section "Notation"). */
 export function isDate(text: string): boolean {
-  const match = DATE.exec(text);
-  if (!match) return false;
-  const year = Number(match[1]);
-  const month = Number(match[2]);
-  const day = Number(match[3]);
-  if (year === 0 || month < 1 || month > 12 || day < 1) return false;
-  const leap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return day <= LENGTHS[month - 1]! + (leap ? 1 : 0);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
+  const date = midnight(text);
+  // The runtime turns 30 February into a day of March.
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
 /** Whole days from one date to another. */
 export function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / 86_400_000);
+  return Math.round((midnight(to).getTime() - midnight(from).getTime()) / 86_400_000);
 }
+
+const LONG = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 
 export type DateStyle = 'iso' | 'datetime' | 'long' | 'd/m';
 
 /** A date as responses show it; the interface leaves the format open (section 2.1). */
 export function showDate(date: string, style: DateStyle): string {
   if (style === 'iso') return date;
-  const [year, month, day] = date.split('-') as [string, string, string];
   if (style === 'datetime') return `${date}T00:00:00Z`;
-  if (style === 'long') return `${MONTHS[Number(month) - 1]} ${Number(day)}, ${year}`;
-  return `${day}/${month}/${year}`;
+  if (style === 'long') return LONG.format(midnight(date));
+  return date.split('-').reverse().join('/');
 }
 
 /** A moment (milliseconds) as responses show it: in full, except in the styles that show dates for people. */
@@ -120,7 +171,7 @@ export function showMoment(moment: number, style: DateStyle): string {
 }
 
 /** Countries by ISO 3166-1 numeric code. The interface does not list them; English names are assumed. */
-export interface Country {
+interface Country {
   readonly name: string;
   readonly alpha2: string;
   readonly alpha3: string;

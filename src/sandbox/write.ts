@@ -1,7 +1,7 @@
-import type { JsonObject } from './json.js';
 import type { Check, Faults, WritableName } from './kinds.js';
 import type { Compiled, Target } from './resource.js';
 import type { Stored, Value } from './stored.js';
+import type { JsonObject } from './values.js';
 import { COMPILED, type World } from './world.js';
 
 export type Written =

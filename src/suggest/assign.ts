@@ -20,7 +20,7 @@ export const HIGH = 0.88;
 export const LIKELY = 0.7;
 
 /** A custom field of the service: as a job names it, and what it holds. */
-export interface CustomField {
+interface CustomField {
   readonly field: string;
   readonly spec: FieldSpec;
 }
@@ -237,7 +237,7 @@ function customColumns(spec: ResourceSpec, columns: readonly Column[]): (string 
 }
 
 /** A field that a heading may mean: 1 its very name, 0.88 and above for certain, 0.7 and above likely. */
-export interface Candidate {
+interface Candidate {
   readonly field: FieldSpec;
   readonly score: number;
   /** As a clause: `the heading is the field's name`. */
@@ -374,6 +374,11 @@ function candidatesOf(
     if (found.size === 0 && words.length > 0 && words.length < said.words.length)
       look({ words, joined: words.join('') }, share, isFor);
   };
+  /** Also where words that change nothing about what a column holds stand there. */
+  const lookBeside = (isBeside: (word: string) => boolean, isFor = (_: FieldSpec) => true) => {
+    for (const isDropped of [isBeside, (word: string) => isBeside(word) || plain.has(word)])
+      lookWithout(isDropped, PART, ({ field }) => isFor(field));
+  };
   look(said, 1);
   // `Address Company` is the company of an address.
   const isContext = (word: string) => context.has(word) && !(word === 'company' && said.joined.endsWith(word));
@@ -385,30 +390,11 @@ function candidatesOf(
     const others = said.words.filter((word) => !context.has(word));
     if (found.size === 0 && others.length < said.words.length)
       look({ words: [...others, resource].sort(), joined: '' }, 0.97);
-    lookWithout(
-      (word) => word !== 'address' && PLACE.has(word),
-      PART,
-      ({ field }) => PLACED.test(field.name),
-    );
-    lookWithout(
-      (word) => PLACE.has(word) || plain.has(word),
-      PART,
-      ({ field }) => PLACED.test(field.name),
-    );
-    lookWithout((word) => RELATING.has(word), PART);
-    lookWithout((word) => RELATING.has(word) || plain.has(word), PART);
-    for (const [called, isFor] of CALLED_SO) {
-      lookWithout(
-        (word) => word === called,
-        PART,
-        ({ field }) => isFor(field),
-      );
-      lookWithout(
-        (word) => word === called || plain.has(word),
-        PART,
-        ({ field }) => isFor(field),
-      );
-    }
+    const isPlaced = ({ field }: Phrase) => PLACED.test(field.name);
+    lookWithout((word) => word !== 'address' && PLACE.has(word), PART, isPlaced);
+    lookWithout((word) => PLACE.has(word) || plain.has(word), PART, isPlaced);
+    lookBeside((word) => RELATING.has(word));
+    for (const [called, isFor] of CALLED_SO) lookBeside((word) => word === called, isFor);
   }
   // `Costo storico`, `Tel. geschäftlich`: a word that nothing is known of, beside what means a field for certain, or before what often does.
   const strange = said.words.filter((word) => !isKnown(word));

@@ -5,7 +5,7 @@ import pino from 'pino';
 import { addKey, openKeys } from '../../src/api/access/people.js';
 import type { Role, RunDetail } from '../../src/api/schema.js';
 import { resolveSettings } from '../../src/runs/settings.js';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { runWorker } from '../../src/worker/worker.js';
 import { availableStores } from '../support/servers.js';
 import { until } from '../support/until.js';

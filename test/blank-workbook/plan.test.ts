@@ -7,8 +7,7 @@ import {
   KEY,
   offer,
 } from '../../src/blank-workbook/columns.js';
-import { jobText } from '../../src/blank-workbook/job-text.js';
-import { checkOf, noteText } from '../../src/blank-workbook/workbook.js';
+import { checkOf, jobText, noteText } from '../../src/blank-workbook/workbook.js';
 import { customFieldSpec } from '../../src/resources/custom.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import { type CustomField, WRITABLE } from '../../src/resources/spec.js';

@@ -7,7 +7,7 @@ import { templateCommand } from '../../src/cli/commands/jobs.js';
 import { presentFailure } from '../../src/cli/io.js';
 import { openCli } from '../../src/cli/program.js';
 import type { TemplateResult } from '../../src/runs/template.js';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { capture, type Ran } from './fake-io.js';
 
 let cwd: string;

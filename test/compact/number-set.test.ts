@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { numberSet } from '../../src/compact/number-set.js';
+import { numberSet } from '../../src/compact/by-place.js';
 
 test('a set of numbers has what was added, and nothing else', () => {
   const one = fc.oneof(

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lineBlocks } from '../../src/compact/block-reader.js';
-import { openScratchFile } from '../../src/compact/scratch-file.js';
+import { lineBlocks, openScratchFile } from '../../src/compact/scratch-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'scratch-'));
 let files = 0;

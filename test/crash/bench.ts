@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { OutcomeKind } from '../../src/model/outcome.js';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { cli, type Ran } from '../cli/fake-io.js';
 import { table } from '../support/desk.js';
 import { type Started, start } from '../support/process.js';

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.js';
+import { startSandbox } from '../../src/sandbox/index.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { cli } from '../cli/fake-io.js';
 import { run } from '../support/process.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { OUTCOMES } from '../../src/model/outcome.js';
-import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
 import { table } from '../support/desk.js';
 import type { Told } from '../support/truth.js';
 import type { Work } from './full-disk.js';

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { checkJobText } from '../../src/runs/job-file.js';
 import { mapFile } from '../../src/runs/map-file.js';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
+import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { type Desk, type Exported, type ExportOptions, openDesk } from '../support/desk.js';
 import { stored as storedOf, storedOne } from '../support/records.js';
 import { FORMATS } from './round-trip-bench.js';

@@ -3,7 +3,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readRun } from '../../src/runs/run/list.js';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
+import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { csv, type Desk, type Imported, type ImportOptions, openDesk } from '../support/desk.js';
 import { expectTruth } from '../support/truth.js';

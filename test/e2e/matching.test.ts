@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FaultAction } from '../../src/sandbox/fault.js';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
+import type { SandboxOptions } from '../../src/sandbox/index.js';
 import type { SeenRequest } from '../../src/sandbox/server.js';
 import type { Switches } from '../../src/sandbox/switches.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';

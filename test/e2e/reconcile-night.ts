@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'yaml';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
+import type { SandboxOptions } from '../../src/sandbox/index.js';
 import type { SeenRequest } from '../../src/sandbox/server.js';
 import type { Commit } from '../../src/sandbox/service.js';
 import { cli } from '../cli/fake-io.js';

@@ -2,9 +2,14 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExportColumn } from '../../src/export/column.js';
 import { exportColumns } from '../../src/export/columns.js';
-import { editableColumns, editableJob, withMemory } from '../../src/export/editable.js';
+import {
+  editableColumns,
+  editableJob,
+  loadReferenceTexts,
+  ReferenceCollector,
+  withMemory,
+} from '../../src/export/editable.js';
 import { extraColumns } from '../../src/export/extra-columns.js';
-import { loadReferenceTexts, ReferenceCollector } from '../../src/export/reference-text.js';
 import { writeTable } from '../../src/files/table-write.js';
 import { decodeFields } from '../../src/pipeline/codec.js';
 import { readRecord } from '../../src/resources/read.js';

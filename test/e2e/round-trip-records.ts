@@ -5,7 +5,7 @@ import { formFieldName, parseTemplate, templateFieldName } from '../../src/resou
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { CustomTemplate, FieldSpec, Lexicon, ReferenceTarget, ResourceName } from '../../src/resources/spec.js';
 import { createBody } from '../../src/resources/write.js';
-import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
 
 /** Records with every field filled, from the descriptions, so that a field that is added is filled by itself. */
 

@@ -1,14 +1,13 @@
 import { afterEach } from 'vitest';
 import type { Exportable, ExportColumn, ExportContext, ExportRecord } from '../../src/export/column.js';
-import { exportRecord } from '../../src/export/column.js';
+import { exportRecord, recordHabits } from '../../src/export/column.js';
 import { exportColumns } from '../../src/export/columns.js';
 import { extraColumns } from '../../src/export/extra-columns.js';
-import { recordHabits } from '../../src/export/habits.js';
 import type { Naming } from '../../src/export/names.js';
 import { findCountry } from '../../src/resources/countries.js';
 import { parseTemplate } from '../../src/resources/custom.js';
 import type { CustomTemplate, DateOrder, DecimalSign, Lexicon } from '../../src/resources/spec.js';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { readAll } from '../../src/service/lists/pages.js';
 import type { Json, Readable, Service } from '../../src/service/port.js';
 import { openService } from '../../src/service/service.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeHabits, recordHabits } from '../../src/export/habits.js';
+import { describeHabits, recordHabits } from '../../src/export/column.js';
 import { chooseColumns } from '../../src/export/names.js';
 import { RunError } from '../../src/model/error.js';
 import { openBench, sheetOf } from './bench.js';

@@ -1,11 +1,8 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Exportable } from '../../src/export/column.js';
-import { exportRecord } from '../../src/export/column.js';
 import { exportColumns } from '../../src/export/columns.js';
 import { Decimal } from '../../src/model/decimal.js';
 import { foldText } from '../../src/model/value.js';
-import { putAt } from '../../src/resources/path.js';
 import { fieldNames, readOnlySpec, resourceSpec } from '../../src/resources/registry.js';
 import { type CustomTemplate, READ_ONLY, WRITABLE } from '../../src/resources/spec.js';
 import type { Json, Readable } from '../../src/service/port.js';
@@ -252,36 +249,4 @@ test('names that are not unique, blank, digits or would collide give way to ids'
     'form.Ports.51 <- form.5.52 form.5.51',
     'form.Ports.Speed <- form.5.Speed form.5.Speed',
   ]);
-});
-
-test('a cell that is told by what the service sent is the cell of the value that was read', async () => {
-  const context = await (await openBench()).context();
-  const raw = fc.oneof(
-    fc.constantFrom(null, '', ' ', 'none', 'active', 'true', true, false, 0, -0, 7, 1.5, 1e21, [], {}, ['a', 'b'], {
-      id: 3,
-    }),
-    fc.constantFrom('2024-02-29', '2024-02-30', '2024-1-5', '03/04/2024', '1,234.50', '12', ' x ', {
-      id: 4,
-      name: 'N',
-    }),
-    fc.constant(Decimal.of('99999999999999.99')),
-    fc.string(),
-  );
-  for (const resource of WRITABLE) {
-    const columns = exportColumns(resource, context);
-    const paths = columns.flatMap(({ source }) => (source.kind === 'path' ? [source.path] : []));
-    const others = resourceSpec(resource).fields.flatMap(({ readElse }) => readElse ?? []);
-    fc.assert(
-      fc.property(fc.array(fc.tuple(fc.constantFrom(...paths, ...others), raw), { maxLength: 30 }), (values) => {
-        const json: Record<string, unknown> = { id: 17 };
-        for (const [path, value] of values) putAt(json, path, value);
-        json['id'] = 17;
-        const sent = exportRecord(resource, json, context);
-        expect(sent.asSent).toBe(true);
-        const read = { json, read: sent.read };
-        for (const column of columns) expect(column.text(sent), column.heading).toBe(column.text(read));
-      }),
-      { numRuns: 300 },
-    );
-  }
 });

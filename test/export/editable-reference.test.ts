@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { loadReferenceTexts, ReferenceCollector } from '../../src/export/reference-text.js';
+import { loadReferenceTexts, ReferenceCollector } from '../../src/export/editable.js';
 import { normaliseKey } from '../../src/model/value.js';
 import { trimText } from '../../src/pipeline/map/cell-text.js';
 import { makeConverter } from '../../src/pipeline/map/convert.js';

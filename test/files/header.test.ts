@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bestCandidate, findHeading, type SampleRow } from '../../src/files/table/header.js';
-import { filledCells } from '../../src/files/table/sample-table.js';
+import { bestCandidate, filledCells, findHeading, type SampleRow } from '../../src/files/table/header.js';
 import type { Cell } from '../../src/model/row.js';
 
 /** Rows of text, cells parted by `|`; an empty line is a blank row, which keeps its number and is no sample row. */

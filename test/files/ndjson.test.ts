@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonMembers, parseJsonLine } from '../../src/files/json-line.js';
+import { jsonMembers, parseJsonLine } from '../../src/files/ndjson.js';
 import { openSource } from '../../src/files/open.js';
 import { read, refusal, scratch } from './fixtures.js';
 
@@ -55,7 +55,7 @@ describe('NDJSON', () => {
       [5, 'ragged_row'],
       [6, undefined],
     ]);
-    expect(rows[1]!.faults![0]!.message).toContain('expected a value at character 6, found "}"');
+    expect(rows[1]!.faults![0]!.message).toContain('no JSON object: Unexpected token');
   });
 
   test('text that cannot be decoded, NUL and giant texts are faults', async () => {
@@ -136,8 +136,8 @@ describe('NDJSON', () => {
   });
 
   test('deep nesting ends in a fault, not in a crash', () => {
-    expect(parseJsonLine(`${'{"a":'.repeat(100_000)}1`)).toContain('at most 32 levels');
-    expect(parseJsonLine(`{"a":${'['.repeat(100_000)}`)).toContain('at most 32 levels');
+    expect(parseJsonLine(`${'{"a":'.repeat(100_000)}1`)).toContain('more than 32 levels');
+    expect(parseJsonLine(`{"a":${'['.repeat(100_000)}`)).toContain('more than 32 levels');
   });
 
   test('agrees with JSON.parse on every object, and on what is no JSON', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isoOfSerial, serialOfIso } from '../../src/files/number/cell-value.js';
 import { builtInCode, numberFormat } from '../../src/files/number/number-format.js';
-import { isoOfSerial, serialOfIso } from '../../src/files/number/serial-date.js';
 
 const show = (code: string, decimal: string) => numberFormat(code).show(decimal, false);
 

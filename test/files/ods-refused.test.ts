@@ -27,10 +27,10 @@ const ODF = 'application/vnd.oasis.opendocument.';
 
 describe('files that hold no table that can be read', () => {
   test.each([
-    ['text', 'an OpenDocument text document (.odt)'],
-    ['presentation', '(.odp)'],
-    ['graphics-template', '(.odg)'],
-    ['base', '(.odb)'],
+    ['text', 'an OpenDocument file of the kind "text"'],
+    ['presentation', 'of the kind "presentation"'],
+    ['graphics-template', 'of the kind "graphics"'],
+    ['base', 'of the kind "base"'],
   ])('an OpenDocument file of the kind %s is named, with what to do (75)', async (kind, words) => {
     const message = await refused(odsOf({ ...good, type: ODF + kind }));
     expect(message).toContain(words);

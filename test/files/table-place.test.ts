@@ -2,7 +2,7 @@ import { chmod, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { placeTable } from '../../src/files/table-place.js';
+import { placeTable } from '../../src/files/table-write.js';
 
 let dir: string;
 beforeEach(async () => {

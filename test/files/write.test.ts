@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFile, mkdir, readdir, readFile, stat, symlink } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, stat, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import ExcelJS from 'exceljs';
@@ -209,9 +209,8 @@ describe('private copies', () => {
     expect((await refusal(copyPrivately(join(folder, 'sub'), to))).message).toContain('a folder');
     expect((await refusal(copyPrivately(join(folder, 'fifo'), to))).message).toContain('a pipe');
     expect((await refusal(copyPrivately(join(folder, 'absent'), to))).message).toContain('no such file');
-    expect((await refusal(copyPrivately(await file('ten', '0123456789'), to, { limit: 9 }))).message).toContain(
-      'larger than 9 bytes',
-    );
+    await truncate(await file('huge', ''), 8 * 2 ** 30 + 1);
+    expect((await refusal(copyPrivately(join(folder, 'huge'), to))).message).toContain('larger than 8192 MB');
     await expect(stat(to)).rejects.toThrow();
   });
 

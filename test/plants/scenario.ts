@@ -1,4 +1,4 @@
-import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
+import type { SandboxOptions } from '../../src/sandbox/index.js';
 import type { Violation } from '../invariants/check.js';
 import { openStage, type Stage } from './stage.js';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import type { SeenRequest } from '../../src/sandbox/server.js';
 import { check, type Evidence, secondRunQuiet, type Violation } from '../invariants/check.js';
 import { type Line, readTold } from '../invariants/facts.js';

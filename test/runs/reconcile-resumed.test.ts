@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
+import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { csv, type Desk, openDesk, table } from '../support/desk.js';
 
 /** Runs that were stopped, taken up again and approved: contract, sections 5, 7 and 8. */

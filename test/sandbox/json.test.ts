@@ -1,15 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Exact, parseJson, toJson, toPlain } from '../../src/sandbox/json.js';
 import {
   amountInRange,
   amountOf,
   compareAmounts,
   daysBetween,
+  Exact,
   isDate,
+  parseJson,
   percentOf,
   showDate,
   sumsTo,
+  toJson,
+  toPlain,
 } from '../../src/sandbox/values.js';
 
 describe('the lossless JSON reader', () => {

@@ -43,7 +43,7 @@ const { playWorkers, workerScenarios } = await import('./workers.js');
 await Promise.all([
   import('../../src/files/csv/read.js'),
   import('../../src/report/reconcile/workbook.js'),
-  import('../../src/files/ndjson-read.js'),
+  import('../../src/files/ndjson.js'),
   import('../../src/runs/reconcile.js'),
   import('csv-parse/sync'),
 ]);

@@ -1,10 +1,10 @@
-import { asObject, toJson } from '../../src/sandbox/json.js';
 import type { WritableName } from '../../src/sandbox/kinds.js';
 import { seedCompanies } from '../../src/sandbox/seed/demo.js';
 import { createRateLimit, type RateLimit } from '../../src/sandbox/server.js';
 import type { Commit } from '../../src/sandbox/service.js';
 import { createService, type Execute } from '../../src/sandbox/service.js';
 import { DEFAULT_SWITCHES, type Switches } from '../../src/sandbox/switches.js';
+import { asObject, toJson } from '../../src/sandbox/values.js';
 import { createWorld } from '../../src/sandbox/world.js';
 import { insertRecord, rawValues, write } from '../../src/sandbox/write.js';
 

@@ -14,7 +14,7 @@ import { retryRun } from '../../src/runs/retry.js';
 import type { RunContext, RunListener, WorkerContext } from '../../src/runs/run/context.js';
 import { resolveSettings, type Settings } from '../../src/runs/settings.js';
 import { type UndoOptions, undoRun } from '../../src/runs/undo.js';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 
 /** A place to work at: a sandbox service, a home folder, and the import as the command line calls it. */
 export interface Desk {

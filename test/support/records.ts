@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
 import { serviceName } from '../../src/service/address.js';
 import { openKnownIds, saveBehaviour } from '../../src/service/known.js';
 import type { KnownKind, ProbedBehaviour } from '../../src/service/port.js';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { OUTCOMES } from '../../src/model/outcome.js';
-import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
 
 type Resource = 'asset' | 'contract' | 'supplier' | 'customer';
 

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { jsonMembers } from '../../files/json-line.js';
+import { jsonMembers } from '../../files/ndjson.js';
 import type { DiffText } from '../../model/change.js';
 import { ISSUE_CODES, type IssueCode } from '../../model/issue.js';
 import { FOUR_OF, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';

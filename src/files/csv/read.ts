@@ -1,11 +1,16 @@
+import { RunError } from '../../model/error.js';
+import { grouped } from '../../model/grouped.js';
 import { isBlank, type RowFault, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
+import { fed, gathered } from '../bytes.js';
 import { cellFault, raggedFault, strayFault } from '../cell-faults.js';
-import { openText, type TextFile } from '../encoding/open-text.js';
+import { assertText, openText, type TextFile } from '../encoding/open-text.js';
 import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
-import { createRecordFeed, fed, type ScannedRecord } from './scan.js';
-import { type Survey, surveyCsv, swallowedFault } from './survey.js';
+import { columnName } from '../table/cell-range.js';
+import { chooseHeading, HEADING_SAMPLE, headingTexts, type SampleRow, withoutHeading } from '../table/header.js';
+import { type DialectFinding, detectDialect, statedDelimiter } from './detect.js';
+import { type CsvShape, createRecordFeed, type ScannedRecord } from './scan.js';
 
 const BATCH = 500;
 
@@ -102,4 +107,197 @@ function toRow(row: number, record: ScannedRecord, width: number, limits: Source
   if (!escaped) return faults ? { row, cells, faults } : { row, cells };
   if (!faults && cells.every(isBlank)) return undefined;
   return { row, cells, escaped, ...(faults ? { faults } : {}) };
+}
+
+const SAMPLE_BYTES = 1024 * 1024;
+
+/** What the look through a file to its end has found. */
+export interface Survey {
+  readonly meta: Pick<
+    SourceMeta,
+    'delimiter' | 'hinted' | 'header_row' | 'headings' | 'newline' | 'evidence' | 'warnings'
+  >;
+  readonly shape: CsvShape;
+  /** Rows that hold others, by a quotation mark too many. */
+  readonly swallowed: ReadonlySet<number>;
+}
+
+/** Finds delimiter and heading, then looks through the text (UTF-8) to its end. Throws `RunError`. */
+async function surveyCsv(
+  path: string,
+  text: () => AsyncIterable<Buffer>,
+  options: SourceOptions,
+  limits: SourceLimits,
+): Promise<Survey> {
+  const bytes = await gathered(text(), SAMPLE_BYTES);
+  const whole = bytes.length < SAMPLE_BYTES;
+  assertText(path, bytes);
+  const dialect = detectDialect(
+    { path, bytes, whole },
+    options.delimiter === undefined || options.delimiter === 'auto' ? undefined : statedDelimiter(options.delimiter),
+    limits,
+  );
+  const fixed = typeof options.header_row === 'number' ? options.header_row : undefined;
+  const rows = await firstRows(path, whole ? [bytes] : text(), dialect, fixed ?? 0, limits);
+  const heading = chooseHeading(path, 'the file', options, rows);
+  if (!heading) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
+  if (heading.cells.length > limits.columns) {
+    throw new RunError(
+      'failed',
+      `${path}: the heading in row ${heading.row} has more than ${grouped(limits.columns)} columns, ` +
+        'the most that is read. Remove columns, or state the right source.delimiter.',
+    );
+  }
+  const headings = withinOurs(headingTexts(heading, rows, true).map(unescapeFormula));
+  const { delimiter, hinted } = dialect;
+  const shape: CsvShape = { delimiter, hinted, headerRow: heading.row, width: headings.length };
+  const { swallowed, marked, ends } = await scanToEnd(path, text(), shape, limits);
+  const lines = newlineOf(ends);
+  const warnings = [
+    ...dialect.warnings,
+    lines.warning,
+    ...heading.warnings,
+    withoutHeading(headings),
+    swallowed.size > 0 &&
+      `${swallowed.size === 1 ? 'Row' : 'Rows'} ${[...swallowed].slice(0, 10).join(', ')} ${swallowed.size === 1 ? 'holds' : 'hold'} many lines within one cell, ` +
+        'which look like rows of their own: a quotation mark was opened there and closed far below. Look at these rows.',
+    marked.length > 0 &&
+      `A byte order mark stands in front of row ${marked.join(', ')}, as where files were put one behind the other; it was left out.`,
+  ];
+  return {
+    meta: {
+      delimiter,
+      hinted,
+      header_row: heading.row === 0 ? null : heading.row,
+      headings,
+      newline: lines.newline,
+      evidence: [...dialect.evidence, lines.evidence, heading.evidence],
+      warnings: warnings.filter((text) => text !== undefined && text !== false),
+    },
+    shape,
+    swallowed,
+  };
+}
+
+/**
+ * The headings of a file of rejected rows end with rowferry's own columns: what stands behind them is surplus, also
+ * where a spreadsheet program has given the heading row blank cells there.
+ */
+function withinOurs(headings: string[]): string[] {
+  const end = headings.lastIndexOf('_message') + 1;
+  const ours = headings.slice(Math.max(0, end - 4), end).join() === '_row,_outcome,_codes,_message';
+  return ours && headings.slice(end).every(isBlank) ? headings.slice(0, end) : headings;
+}
+
+/** The first non-blank rows from row `from` on, enough to find the heading; row `from` itself also if it is blank. */
+async function firstRows(
+  path: string,
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+  { delimiter, hinted }: DialectFinding,
+  from: number,
+  limits: SourceLimits,
+): Promise<SampleRow[]> {
+  const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: true, whole: false, skip: 'rows' });
+  const rows: SampleRow[] = [];
+  for await (const _ of fed(feed, chunks)) {
+    while (feed.next()) {
+      if (feed.row < Math.max(1, from) || (feed.record.blank && feed.row !== from)) continue;
+      rows.push({ row: feed.row, cells: feed.record.cells });
+      if (rows.length >= HEADING_SAMPLE) return rows;
+    }
+  }
+  return rows;
+}
+
+/** Rows behind a byte order mark that are named. */
+const MOST_MARKED = 10;
+
+/** How many rows end in each way. */
+interface LineEnds {
+  crlf: number;
+  lf: number;
+  cr: number;
+}
+
+const NEWLINES = { crlf: '\r\n', lf: '\n', cr: '\r' } as const;
+
+/** The line end of most rows, and what is said of it. */
+function newlineOf(ends: LineEnds): { newline: string; evidence: string; warning: string | undefined } {
+  const kinds = (['crlf', 'lf', 'cr'] as const).filter((kind) => ends[kind] > 0).sort((a, b) => ends[b] - ends[a]);
+  const [most] = kinds;
+  if (most === undefined)
+    return { newline: '\n', evidence: 'The file has no line end; LF is assumed.', warning: undefined };
+  const mixed = kinds.map((kind) => `${kind.toUpperCase()} ${ends[kind]} times`).join(', ');
+  return {
+    newline: NEWLINES[most],
+    evidence: `Rows end with ${most.toUpperCase()}.`,
+    warning: kinds.length > 1 ? `Line ends are mixed: ${mixed}.` : undefined,
+  };
+}
+
+/** Scans every record without building cells; throws where a record never ends. */
+async function scanToEnd(
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+  shape: CsvShape,
+  limits: SourceLimits,
+): Promise<{ swallowed: ReadonlySet<number>; marked: readonly number[]; ends: LineEnds }> {
+  const { delimiter, headerRow, width } = shape;
+  const feed = createRecordFeed({ path, ...shape, limits, collect: false, whole: true, skip: 'rows' });
+  const swallowed = new Set<number>();
+  const marked: number[] = [];
+  const ends: LineEnds = { crlf: 0, lf: 0, cr: 0 };
+  for await (const _ of fed(feed, chunks)) {
+    while (feed.next()) {
+      const { start: from, position, row, bytes } = feed;
+      const last = bytes[position - 1];
+      if (last === 0x0a) ends[bytes[position - 2] === 0x0d ? 'crlf' : 'lf']++;
+      else if (last === 0x0d) ends.cr++;
+      if (feed.record.marked && marked.length < MOST_MARKED && row > 1) marked.push(row);
+      if (row <= headerRow || position - from <= 3 * width || !feed.record.lines) continue;
+      if (swallowed.size < MOST_SWALLOWED && holdsRows(bytes.subarray(from, position), delimiter, width))
+        swallowed.add(row);
+    }
+  }
+  return { swallowed, marked, ends };
+}
+
+/**
+ * A quotation mark too many opens a cell that goes on to the next quotation mark, however many rows away: RFC 4180 reads
+ * all of them as one cell. It shows by its text, whose lines are cut into as many cells as rows of the table.
+ */
+
+/** Lines within a cell that must look like rows. */
+const FEWEST = 3;
+/** Bytes of one record that are looked at. */
+const LOOKED_AT = 1024 * 1024;
+/** Rows remembered; a file with more is damaged throughout, and its rows are faults of other kinds. */
+const MOST_SWALLOWED = 1_000;
+
+/**
+ * Whether lines within the record look like rows of a table `width` cells wide. Text of several lines holds delimiters too,
+ * but not the same number of them in nearly every line.
+ */
+function holdsRows(record: Buffer, delimiter: string, width: number): boolean {
+  if (width < 2) return false;
+  const lines = record.toString('latin1', 0, LOOKED_AT).split(/\r\n|[\r\n]/);
+  const inner = lines.slice(1, -2).filter((line) => line.trim() !== '');
+  const alike = inner.filter((line) => line.split(delimiter).length === width).length;
+  return alike >= FEWEST && alike >= inner.length * 0.8;
+}
+
+/** The fault of a row that holds others. `cells` are those of the row. */
+function swallowedFault(cells: readonly unknown[]): RowFault {
+  const index = cells.findIndex((cell) => typeof cell === 'string' && /[\r\n]/.test(cell));
+  const text = String(cells[index] ?? '');
+  const lines = text.split(/\r\n|[\r\n]/);
+  const last = (lines.at(-1) ?? '').slice(0, 40);
+  return {
+    code: 'stray_quote',
+    ...(index >= 0 ? { index } : {}),
+    message:
+      `A quotation mark opens the cell in column ${columnName(Math.max(0, index))} and is closed only ${lines.length - 1} lines ` +
+      `further down${last.trim() ? ` (after "${last}")` : ''}; the lines between look like rows of their own. ` +
+      'Remove the quotation mark, or close it in its own row.',
+  };
 }

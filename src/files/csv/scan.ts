@@ -57,7 +57,7 @@ const STRAY_REACH = 64 * 1024;
 const STRAY_ATTEMPTS = 200;
 
 /** Chunks in, records out, each with its row number. Bytes of an unfinished record wait for the next chunk. */
-export interface RecordFeed {
+interface RecordFeed {
   /** The chunk's memory must stay as it is until the next is pushed. */
   push(chunk: Buffer): void;
   /** No further chunk follows. */
@@ -344,16 +344,6 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
       return true;
     },
   };
-}
-
-/** Hands a text to a feed, piece by piece: whoever goes over this takes the records that are whole in between. */
-export async function* fed(feed: RecordFeed, text: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<void> {
-  for await (const chunk of text) {
-    feed.push(chunk);
-    yield;
-  }
-  feed.finish();
-  yield;
 }
 
 /** The end of a record as the file has it, without its line end; `''` where it holds nothing but blank cells. */

@@ -1,4 +1,4 @@
-import { iconv } from './iconv.js';
+import { iconv } from './encoding.js';
 
 /**
  * Tells encodings apart that no mark gives away, by the lines that hold bytes beyond ASCII. What is read wrongly shows:
@@ -6,7 +6,7 @@ import { iconv } from './iconv.js';
  * together, characters of several bytes that are rare or cut in half.
  */
 
-export interface Guess {
+interface Guess {
   readonly encoding: string;
   /** What speaks for it, as the end of a sentence. */
   readonly because: string;

@@ -1,9 +1,12 @@
+import { createRequire } from 'node:module';
+import type Iconv from 'iconv-lite';
 import { RunError } from '../../model/error.js';
-import { iconv } from './iconv.js';
-import type { EncodingFinding } from './survey.js';
 
 /** The encoding a job states, in one spelling; undefined for `auto`. An unknown name throws `RunError('usage')`. */
-export function statedEncoding(name: string | undefined, mark: EncodingFinding | undefined): string | undefined {
+export function statedEncoding(
+  name: string | undefined,
+  mark: { readonly encoding: string } | undefined,
+): string | undefined {
   if (name === undefined || name.toLowerCase() === 'auto') return undefined;
   // Without its byte order in the name, the file says it.
   if (/^utf-?16$/i.test(name.trim()) && mark?.encoding.startsWith('utf-16')) return mark.encoding;
@@ -66,7 +69,7 @@ const NAMES: Readonly<Record<string, string>> = {
   koi8r: 'koi8-r',
 };
 
-export function canonicalEncoding(name: string): string {
+function canonicalEncoding(name: string): string {
   const key = name
     .trim()
     .toLowerCase()
@@ -123,4 +126,42 @@ export function encodable(text: string, encoding: string): boolean {
 export function encodeText(text: string, encoding: string): Buffer {
   const canonical = canonicalEncoding(encoding);
   return canonical === 'utf-8' ? Buffer.from(text, 'utf8') : iconv().encode(text, canonical, { addBOM: false });
+}
+
+/**
+ * What the Macintosh encodings are since Mac OS 8.5 (1998) and, Cyrillic, 9.0: the library has what they were before.
+ * Byte → character, as in Apple's tables at unicode.org.
+ */
+const SINCE_1998: Readonly<Record<string, Readonly<Record<number, string>>>> = {
+  macintosh: { 189: 'Ω', 219: '€', 240: '\uf8ff' },
+  macroman: { 189: 'Ω', 219: '€', 240: '\uf8ff' },
+  maciceland: { 189: 'Ω', 219: '€', 240: '\uf8ff' },
+  maccroatian: { 189: 'Ω', 216: '\uf8ff', 219: '€' },
+  macromania: { 175: 'Ș', 189: 'Ω', 191: 'ș', 219: '€', 222: 'Ț', 223: 'ț', 240: '\uf8ff' },
+  macturkish: { 189: 'Ω', 240: '\uf8ff', 245: '\uf8a0' },
+  maccyrillic: { 162: 'Ґ', 182: 'ґ', 255: '€' },
+  macukraine: { 255: '€' },
+  macgreek: { 156: '€', 175: '·', 255: '\u00ad' },
+};
+
+let loaded: typeof Iconv | undefined;
+
+/** The library and its tables, loaded by the first file that is not UTF-8. */
+export function iconv(): typeof Iconv {
+  if (!loaded) {
+    const library = createRequire(import.meta.url)('iconv-lite') as typeof Iconv;
+    library.encodingExists('macroman');
+    for (const [name, changed] of Object.entries(SINCE_1998)) {
+      const table = library.encodings![name] as unknown as { chars: string };
+      const characters = [...table.chars];
+      // The table holds 256 characters, or the upper 128 alone.
+      for (const [byte, character] of Object.entries(changed)) {
+        characters[characters.length - 0x100 + Number(byte)] = character;
+      }
+      table.chars = characters.join('');
+      delete library._codecDataCache?.[name];
+    }
+    loaded = library;
+  }
+  return loaded;
 }

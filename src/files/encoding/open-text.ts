@@ -1,9 +1,10 @@
+import { isAscii, isUtf8 } from 'node:buffer';
 import { RunError } from '../../model/error.js';
 import { fileBytes } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 import { asciiText } from './byte-text.js';
-import { asUtf8, statedEncoding } from './encoding.js';
-import { type EncodingFinding, encodingOfHead, encodingOfText, utf8Check } from './survey.js';
+import { guessEncoding } from './detect.js';
+import { asUtf8, iconv, statedEncoding } from './encoding.js';
 
 export interface TextFile {
   readonly path: string;
@@ -14,7 +15,7 @@ export interface TextFile {
 }
 
 /** A text file whose encoding is known. */
-export interface OpenText<Found> {
+interface OpenText<Found> {
   readonly encoding: string;
   /** It begins with the byte order mark of its encoding, which is no part of the text. */
   readonly bom: boolean;
@@ -105,4 +106,213 @@ export function assertText(path: string, bytes: Buffer): void {
       `${path}: the file is neither text nor a workbook; it cannot be read as a table. Save it as .xlsx or .csv.`,
     );
   }
+}
+
+/** Looks at all bytes of a text, in any pieces, while something else reads them: are they UTF-8? */
+interface Utf8Check {
+  push(bytes: Buffer): void;
+  /** After the last piece: what the text is, or undefined where it is no UTF-8. */
+  finding(): EncodingFinding | undefined;
+}
+
+function utf8Check(): Utf8Check {
+  let tail: Buffer = Buffer.alloc(0);
+  let valid = true;
+  let ascii = true;
+  return {
+    push(chunk) {
+      if (!valid || (tail.length === 0 && isAscii(chunk))) return;
+      const bytes = tail.length > 0 ? Buffer.concat([tail, chunk]) : chunk;
+      const whole = bytes.subarray(0, completeLength(bytes));
+      if (!isUtf8(whole)) valid = false;
+      if (ascii && !isAscii(whole)) ascii = false;
+      tail = Buffer.from(bytes.subarray(whole.length));
+    },
+    finding() {
+      if (!valid || tail.length > 0) return undefined;
+      const evidence = ascii
+        ? 'Every byte is plain ASCII, which is UTF-8 too.'
+        : 'All bytes are valid UTF-8, with non-ASCII characters.';
+      return { encoding: 'utf-8', evidence };
+    },
+  };
+}
+
+/**
+ * Decides the encoding from all bytes. What is valid UTF-8 is UTF-8. A file with as many valid sequences as damaged places is
+ * UTF-8 that was damaged, or that another text was pasted into: those rows are faults. Otherwise the lines beyond ASCII
+ * speak, as far as a sample holds them.
+ */
+async function encodingOfText(chunks: AsyncIterable<Buffer>): Promise<EncodingFinding> {
+  const { sequences, damaged, forbidden, lines } = await survey(chunks);
+  if (damaged === 0) return { encoding: 'utf-8', evidence: 'All bytes are valid UTF-8.' };
+  if (sequences === 0 && forbidden > 0 && forbidden === damaged) {
+    return {
+      encoding: 'utf-8',
+      evidence: `${counted(forbidden, 'place')} written as UTF-8 forbids it; all other bytes are plain ASCII.`,
+      warning: `The file is UTF-8, but ${counted(forbidden, 'place')} written as UTF-8 forbids it (overlong, or half of a surrogate pair); those rows are faults.`,
+    };
+  }
+  if (isDamagedUtf8(sequences, damaged)) {
+    const [characters, places] = [counted(sequences, 'character'), counted(damaged, 'place')];
+    const pasted = sequences < damaged * 10 ? ', as where text in another encoding was pasted in' : '';
+    return {
+      encoding: 'utf-8',
+      evidence: `${characters} valid UTF-8 beyond ASCII, ${places} not.`,
+      warning: `The file is UTF-8, but ${places} damaged${pasted}; those rows are faults.`,
+    };
+  }
+  const { encoding, because, rival, thin } = guessEncoding(lines);
+  const evidence = `The bytes are not valid UTF-8 (${damaged} ${damaged === 1 ? 'place' : 'places'}); read as ${encoding}: ${because}.`;
+  if (rival) {
+    const warning =
+      `The encoding could also be ${rival.encoding}: "${rival.example}" would then read "${rival.otherwise}". ` +
+      `It was read as ${encoding}; state source.encoding to be certain.`;
+    return { encoding, evidence, warning };
+  }
+  if (thin === undefined) return { encoding, evidence };
+  const warning = `The encoding ${encoding} is a guess: ${because}. A cell then reads "${thin}"; state source.encoding to be certain.`;
+  return { encoding, evidence, warning };
+}
+
+/**
+ * In text of another encoding fewer than half as many places are valid UTF-8 by chance as are not: read as that encoding, its
+ * valid sequences would turn into `MÃ¼ller`. One against one, or two against two, may be chance.
+ */
+function isDamagedUtf8(sequences: number, damaged: number): boolean {
+  return sequences > damaged || (sequences === damaged && sequences >= 4);
+}
+
+/** `1 place is`, `12 places are` */
+const counted = (count: number, what: string) => (count === 1 ? `1 ${what} is` : `${count} ${what}s are`);
+
+/** Bytes of lines beyond ASCII that are looked at closely, and of one such line. */
+const SAMPLE_BYTES = 128 * 1024;
+const LINE_BYTES = 4 * 1024;
+
+/** Length of `bytes` without an unfinished UTF-8 sequence at the end. */
+function completeLength(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) return bytes.length;
+    if (byte >= 0xc0) {
+      const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return back < needed ? bytes.length - back : bytes.length;
+    }
+  }
+  return bytes.length;
+}
+
+/**
+ * Places beyond ASCII: characters of UTF-8 (Unicode, table 3-7), what only has the form of one (overlong, half of a surrogate
+ * pair, beyond the last character), and bytes that have not even that.
+ */
+const BEYOND_ASCII =
+  /([\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})|([\xc0-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf7][\x80-\xbf]{3})|[\xc0-\xf7][\x80-\xbf]{0,2}|[\x80-\xff]/g;
+
+/** Counts UTF-8 sequences and places that are none, those that are `forbidden` among them, and gathers the first lines beyond ASCII. */
+async function survey(chunks: AsyncIterable<Buffer>) {
+  let [sequences, damaged, forbidden, gathered] = [0, 0, 0, 0];
+  const lines: Buffer[] = [];
+  let rest: Buffer = Buffer.alloc(0);
+  const look = (bytes: Buffer) => {
+    let last = -1;
+    for (const { 1: character, 2: form, index } of bytes.toString('latin1').matchAll(BEYOND_ASCII)) {
+      if (character !== undefined) sequences++;
+      else damaged++;
+      if (form !== undefined) forbidden++;
+      if (index <= last || gathered >= SAMPLE_BYTES) continue;
+      const line = lineAt(bytes, index);
+      last = line.to;
+      if (!line.whole) continue;
+      lines.push(Buffer.from(bytes.subarray(line.from, line.to)), Buffer.from('\n'));
+      gathered += line.to - line.from;
+    }
+  };
+  for await (const chunk of chunks) {
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
+    const whole = completeLength(bytes);
+    look(bytes.subarray(0, whole));
+    rest = Buffer.from(bytes.subarray(whole));
+  }
+  look(rest);
+  return { sequences, damaged, forbidden, lines: Buffer.concat(lines) };
+}
+
+/** The line around a place; `whole` is false where the chunk may begin within a character of it. */
+function lineAt(chunk: Buffer, at: number): { from: number; to: number; whole: boolean } {
+  let from = at;
+  while (from > 0 && at - from < LINE_BYTES && chunk[from - 1] !== 0x0a && chunk[from - 1] !== 0x0d) from--;
+  let to = at + 1;
+  while (to < chunk.length && to - at < LINE_BYTES && chunk[to] !== 0x0a && chunk[to] !== 0x0d) to++;
+  return { from, to, whole: chunk[from]! < 0x80 || from === at };
+}
+
+/** What the bytes of a text file were found to be. */
+interface EncodingFinding {
+  /** In one spelling: `utf-8`, `utf-16le`, `windows-1252`, `shift_jis`… */
+  readonly encoding: string;
+  readonly evidence: string;
+  readonly warning?: string;
+}
+
+/** What the first bytes tell. */
+interface HeadFinding extends EncodingFinding {
+  /** Bytes of the byte order mark to skip; 0 where there is none. */
+  readonly bom: number;
+}
+
+const MARKS: readonly (readonly [string, string, readonly number[]])[] = [
+  ['utf-8', 'UTF-8', [0xef, 0xbb, 0xbf]],
+  ['utf-16le', 'UTF-16LE', [0xff, 0xfe]],
+  ['utf-16be', 'UTF-16BE', [0xfe, 0xff]],
+];
+
+function byteOrderMark(head: Buffer): HeadFinding | undefined {
+  for (const [encoding, name, mark] of MARKS) {
+    if (mark.every((byte, i) => head[i] === byte)) {
+      return { encoding, bom: mark.length, evidence: `The file begins with the byte order mark of ${name}.` };
+    }
+  }
+  return undefined;
+}
+
+/** UTF-16 without a mark: the NUL bytes of ordinary text stand always at the same places. */
+function nulPattern(head: Buffer): HeadFinding | undefined {
+  let [even, odd] = [0, 0];
+  const pairs = Math.floor(head.length / 2);
+  for (let i = 0; i < pairs * 2; i += 2) {
+    if (head[i] === 0) even++;
+    if (head[i + 1] === 0) odd++;
+  }
+  if (pairs < 2) return undefined;
+  const bigEndian = even > odd;
+  const [many, few] = bigEndian ? [even, odd] : [odd, even];
+  if (many < 2 || few * 4 >= many) return undefined;
+  const side = bigEndian ? 'even' : 'odd';
+  const [encoding, name] = bigEndian ? (['utf-16be', 'UTF-16BE'] as const) : (['utf-16le', 'UTF-16LE'] as const);
+  if (many >= 0.4 * pairs && few * 20 < many) {
+    return { encoding, bom: 0, evidence: `Every second byte is NUL (the ${side} ones), as in ${name} text.` };
+  }
+  // Text in letters far from ASCII has few NUL bytes: those of delimiters, digits and line ends.
+  const text = unicodeText(head, encoding);
+  if (!/[\r\n]/.test(text) || hasOddCharacters(text)) return undefined;
+  const evidence = `The NUL bytes stand at the ${side} places, and the text makes sense as ${name}.`;
+  return { encoding, bom: 0, evidence };
+}
+
+/** Control characters, or places of Unicode where no character is: signs of a wrong reading. */
+function hasOddCharacters(text: string): boolean {
+  if (/[\p{Cn}\p{Co}]|\p{Surrogate}./su.test(text)) return true;
+  return [...text].some((character) => character < ' ' && !'\t\r\n'.includes(character));
+}
+
+/** The beginning of a file in UTF-16 as text, without what is cut off at its end. */
+export function unicodeText(head: Buffer, encoding: string): string {
+  return iconv().decode(head.subarray(0, head.length & ~1), encoding);
+}
+
+/** Says from a file's first bytes what a mark or the NUL pattern gives away; undefined where the whole text must speak. */
+export function encodingOfHead(head: Buffer): HeadFinding | undefined {
+  return byteOrderMark(head) ?? nulPattern(head);
 }

@@ -1,7 +1,54 @@
 import { Decimal } from '../../model/decimal.js';
 import type { Cell } from '../../model/row.js';
-import type { NumberFormat } from './number-format.js';
-import { isoOfSerial, serialOfIso } from './serial-date.js';
+import { remembered } from '../remembered.js';
+
+/** Serial numbers of spreadsheet programs ⇄ calendar dates as text. Days are counted in UTC; no time zone is ever involved. */
+
+/** Serial number of 1970-01-01 in the 1900 system, from 1 March 1900 on. */
+const UNIX_SERIAL = 25_569;
+/** Days that the 1904 system counts from later. */
+export const SYSTEM_1904 = 1_462;
+const LAST_SERIAL = 2_958_465;
+/** Seconds of a day. */
+const DAY = 86_400;
+
+/**
+ * The calendar date of a serial number as `yyyy-MM-dd`, with `THH:mm:ss` where the time, to the second, is not midnight.
+ * Undefined where there is none: negative numbers, day 0 and the 29 February 1900 of the 1900 system (which that system counts
+ * though it never was), years above 9999.
+ */
+export function isoOfSerial(serial: number, date1904: boolean): string | undefined {
+  const whole = Math.floor(serial);
+  const seconds = Math.round((serial - whole) * DAY);
+  const day = whole + Math.floor(seconds / DAY) + (date1904 ? SYSTEM_1904 : 0);
+  if (!(day >= (date1904 ? SYSTEM_1904 : 1)) || day > LAST_SERIAL || (!date1904 && day === 60)) return undefined;
+  const days = (day < 60 ? day + 1 : day) - UNIX_SERIAL;
+  const text = new Date((days * DAY + (seconds % DAY)) * 1_000).toISOString();
+  return text.slice(0, seconds % DAY === 0 ? 'yyyy-MM-dd'.length : 'yyyy-MM-ddTHH:mm:ss'.length);
+}
+
+/** The serial number (1900 system) of `yyyy-MM-dd` or `yyyy-MM-ddTHH:mm:ss`; undefined for other text. */
+export function serialOfIso(text: string): number | undefined {
+  const match = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d))?$/.exec(text);
+  if (!match) return undefined;
+  const [year, month, day, hour, minute, second] = match.slice(1).map((part) => Number(part ?? 0));
+  const date = new Date(0);
+  date.setUTCFullYear(year!, month! - 1, day!);
+  if (date.getUTCMonth() !== month! - 1 || date.getUTCDate() !== day) return undefined;
+  let serial = Math.floor(date.getTime() / 86_400_000) + UNIX_SERIAL;
+  if (serial <= 60) serial--;
+  return serial + ((hour ?? 0) * 3600 + (minute ?? 0) * 60 + (second ?? 0)) / DAY;
+}
+
+/** How a cell shows its number. */
+export interface NumberFormat {
+  /** Shows a calendar date, with or without time; times of day and durations are numbers. */
+  readonly isDate: boolean;
+  /** Undefined for General. */
+  readonly code: string | undefined;
+  /** The text a person sees. `decimal`: the number in plain decimal notation. */
+  show(decimal: string, date1904: boolean): string;
+}
 
 /** Numbers that are already in the form wanted, as long as they have at most 15 digits. */
 const PLAIN = /^(?:[1-9]\d*|0)(?:\.\d*[1-9])?$/;
@@ -23,25 +70,14 @@ const CACHE = 16_384;
 
 /** Turns numbers as they are stored into cells, by the style of the cell. Formatted ones are kept: they come again. */
 export function createNumberReader(formats: readonly NumberFormat[], date1904: boolean) {
-  const known = new Map<number, Map<string, Cell>>();
-  let kept = 0;
+  const known = remembered((key) => {
+    const at = key.indexOf(' ');
+    return formatted(key.slice(at + 1), formats[Number(key.slice(0, at))]!, date1904);
+  }, CACHE);
   return (raw: string, style: number): Cell => {
-    const format = formats[style];
-    if (format?.code === undefined) {
-      const value = numberText(raw);
-      return value === undefined ? raw : { t: 'n', value, shown: value };
-    }
-    let cell = known.get(style)?.get(raw);
-    if (cell !== undefined) return cell;
-    cell = formatted(raw, format, date1904);
-    if (kept++ >= CACHE) {
-      known.clear();
-      kept = 1;
-    }
-    const cells = known.get(style);
-    if (cells) cells.set(raw, cell);
-    else known.set(style, new Map([[raw, cell]]));
-    return cell;
+    if (formats[style]?.code !== undefined) return known(`${style} ${raw}`);
+    const value = numberText(raw);
+    return value === undefined ? raw : { t: 'n', value, shown: value };
   };
 }
 
@@ -72,4 +108,19 @@ export function isoCell(raw: string, format: NumberFormat | undefined): Cell | u
   if (serial === undefined) return undefined;
   if (!format?.isDate) return { t: 'd', value, shown: value.replace('T', ' ') };
   return { t: 'd', value, shown: format.show(numberText(String(serial)) ?? value, false), format: format.code! };
+}
+
+// Whether the text of a cell has the form of its kind (`model/table.ts`). What does not is written as text, so that no format
+// changes it.
+
+/** `-0` is no canonical number: as a number it would come back as `0`. */
+const DECIMAL = /^(?:-(?!0(?:\.0*)?$))?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+const INTEGER = /^(?:-(?!0$))?(?:0|[1-9]\d*)$/;
+
+export function isIntegerText(text: string): boolean {
+  return INTEGER.test(text);
+}
+
+export function isDecimalText(text: string): boolean {
+  return DECIMAL.test(text);
 }

@@ -1,6 +1,6 @@
 import { format, getFormatFromId, getFormatInfo, isValidFormat } from 'numfmt';
 import { remembered } from '../remembered.js';
-import { isoOfSerial, SYSTEM_1904 } from './serial-date.js';
+import { isoOfSerial, type NumberFormat, SYSTEM_1904 } from './cell-value.js';
 
 /**
  * Number format codes of spreadsheet programs: whether a code makes a number a date, and the text a person sees. The library
@@ -10,14 +10,6 @@ import { isoOfSerial, SYSTEM_1904 } from './serial-date.js';
  * the short date of the locale (14) shows as `yyyy-MM-dd`, because the file does not tell the locale, and what is no day of
  * the calendar, or has a code that cannot be read, shows as the number it is.
  */
-export interface NumberFormat {
-  /** Shows a calendar date, with or without time; times of day and durations are numbers. */
-  readonly isDate: boolean;
-  /** Undefined for General. */
-  readonly code: string | undefined;
-  /** The text a person sees. `decimal`: the number in plain decimal notation. */
-  show(decimal: string, date1904: boolean): string;
-}
 
 /** A format code, compiled once. */
 export const numberFormat = remembered(compile, 5_000);

@@ -1,7 +1,6 @@
 import type { Cell } from '../../model/row.js';
-import { numberCell, numberText } from '../number/cell-value.js';
+import { isoOfSerial, numberCell, numberText, serialOfIso } from '../number/cell-value.js';
 import { numberFormat } from '../number/number-format.js';
-import { isoOfSerial, serialOfIso } from '../number/serial-date.js';
 
 /** What programs show instead of a result; they store some of them as a number or a text. */
 const ERROR_TEXT =

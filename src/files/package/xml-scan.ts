@@ -26,7 +26,7 @@ const MARKS = Uint8Array.from({ length: 256 }, (_, byte) =>
  * and numeric ones; a document type declaration is refused at sight, so nothing is ever expanded or fetched. Names are
  * local names: `x:row` is `row`.
  */
-export interface XmlHandler {
+interface XmlHandler {
   /**
    * `true` skips what the element holds, unread, to its end tag; such an element must not hold others of its own name.
    * For `<c/>` `close` is not called.

@@ -269,19 +269,6 @@ export async function workbookArchive(path: string, gzip: boolean, limits: Sourc
 
 const ODF = 'application/vnd.oasis.opendocument.';
 
-/** OpenDocument files that hold no spreadsheet. */
-const DOCUMENTS: Readonly<Record<string, string>> = {
-  text: 'an OpenDocument text document (.odt)',
-  'text-master': 'an OpenDocument master document (.odm)',
-  'text-web': 'an OpenDocument web page (.oth)',
-  presentation: 'an OpenDocument presentation (.odp)',
-  graphics: 'an OpenDocument drawing (.odg)',
-  chart: 'an OpenDocument chart (.odc)',
-  formula: 'an OpenDocument formula (.odf)',
-  base: 'an OpenDocument database (.odb)',
-  database: 'an OpenDocument database (.odb)',
-};
-
 /**
  * Which workbook a zip file is. Throws `RunError('failed')` that names what else it is and says what to do; a zip file
  * that nothing is known of counts as .xlsx, whose reader says what it lacks.
@@ -315,9 +302,8 @@ export async function workbookKind(path: string, archive: Archive): Promise<'xls
   }
   if (!type?.startsWith(ODF)) return 'xlsx';
   const kind = type.slice(ODF.length).replace(/-template$/, '');
-  if (kind !== 'spreadsheet') {
-    throw refuse(`${DOCUMENTS[kind] ?? 'an OpenDocument file without a spreadsheet'}, not a table`, table);
-  }
+  if (kind !== 'spreadsheet')
+    throw refuse(`an OpenDocument file of the kind "${kind.replace(/\W+/g, ' ').slice(0, 30)}", not a table`, table);
   if (/<(?:[\w.-]+:)?encryption-data[\s>]/.test(manifest) || archive.has('encrypted-package')) {
     throw refuse(
       'a spreadsheet protected by a password, so it cannot be read',

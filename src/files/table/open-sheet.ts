@@ -3,11 +3,13 @@ import { RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
 import { type Cell, isBlank, type RowFault, type SheetRow, shownText } from '../../model/row.js';
 import type { OpenSource, SourceFormat, SourceOptions } from '../../model/source.js';
+import { fed } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 import type { XmlScanner } from '../package/xml-scan.js';
 import { type CellRange, columnName, rangeName } from './cell-range.js';
 import {
   chooseHeading,
+  foldedText,
   HEADING_SAMPLE,
   type Heading,
   headingTexts,
@@ -16,7 +18,6 @@ import {
   skippedText,
   withoutHeading,
 } from './header.js';
-import { foldedText } from './sample-table.js';
 
 /** A sheet as its workbook lists it. */
 export interface BookSheet {
@@ -171,16 +172,6 @@ async function surveySheet<Sheet extends BookSheet>(book: Book<Sheet>, sheet: Sh
   });
   for await (const _ of fed(scan, book.stream(sheet))) if (rows.length >= HEADING_SAMPLE) scan.skim = true;
   return { rows, above, wide, scan };
-}
-
-/** Hands the bytes of a sheet to its scan, piece by piece: whoever goes over this takes what was found in between. */
-async function* fed(scan: BookScan, bytes: AsyncIterable<Buffer>): AsyncGenerator<void> {
-  for await (const piece of bytes) {
-    scan.push(piece);
-    yield;
-    if (scan.ended) return;
-  }
-  scan.finish();
 }
 
 async function chooseSheet<Sheet extends BookSheet>(

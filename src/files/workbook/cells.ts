@@ -2,11 +2,9 @@ import type { Cell } from '../../model/row.js';
 import type { TableKind } from '../../model/table.js';
 import { shorten } from '../../model/visible.js';
 import { escapeFormula } from '../formula.js';
-import { numberText } from '../number/cell-value.js';
-import { serialOfIso } from '../number/serial-date.js';
+import { isDecimalText, isIntegerText, numberText, serialOfIso } from '../number/cell-value.js';
 import { remembered } from '../remembered.js';
 import { columnName } from '../table/cell-range.js';
-import { isDecimalText, isIntegerText } from '../table-format.js';
 import { DATE, type Look, MONEY, type Styles, TEXT, TONES, type Tone } from './styles.js';
 import { CELL_CHARACTERS, plainText, textElement } from './xml.js';
 

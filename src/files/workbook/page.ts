@@ -1,5 +1,5 @@
+import { isIntegerText } from '../number/cell-value.js';
 import { columnName } from '../table/cell-range.js';
-import { isIntegerText } from '../table-format.js';
 import { type Book, LINE, type SheetHead, textCell } from './book.js';
 import { LOOKS, type Look } from './styles.js';
 

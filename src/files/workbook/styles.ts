@@ -22,7 +22,7 @@ export interface Look {
 export const TEXT = '@';
 export const DATE = 'yyyy\\-mm\\-dd';
 export const MONEY = '#,##0.00';
-export const COUNT = '#,##0';
+const COUNT = '#,##0';
 
 const BLUE = '1F4E78';
 

@@ -145,46 +145,35 @@ export async function writeTable(book: Book, table: BookTable, names: readonly s
         places.push({ sheet: sheets.at(-1)!, cell: columnName(i) + row, heading: columns[i]?.heading ?? '' });
       },
     };
-    const writers = new Map<string, CellWriter>();
+    const writers: Partial<Record<Tone, CellWriter[]>> = {};
     const writerOf = (tone: Tone, i: number): CellWriter => {
-      const known = writers.get(tone + i);
-      if (known) return known;
       const own = tone === 'plain' && columns[i]?.readOnly ? 'soft' : tone;
-      const writer = cellWriter(book.styles, columns[i]?.kind ?? 'cell', i, own, news);
-      writers.set(tone + i, writer);
-      return writer;
+      writers[tone] ??= [];
+      writers[tone][i] ??= cellWriter(book.styles, columns[i]?.kind ?? 'cell', i, own, news);
+      return writers[tone][i];
     };
-    const plain = columns.map((_, i) => writerOf('plain', i));
 
     const fill = async (sheet: Sheet) => {
       let row = headingRow;
       await sheet.row(row, headings(book, columns, row), HEADING_HEIGHT);
       headingNotes(sheet, columns, row);
       while (row < sheetRows && !sheet.full && (feed.ready || (await feed.more()))) {
-        const taken = feed.take();
+        const { cells, tone = 'plain', marks } = marked(feed.take());
         const number = String(++row);
         news.lines = 1;
         let xml = '';
-        if (isCells(taken)) {
-          for (let i = 0; i < taken.length; i++) {
-            const cell = taken[i]!;
-            if (cell !== '') xml += (plain[i] ?? writerOf('plain', i))(cell, number);
-          }
-        } else {
-          const { cells, tone = 'plain', marks } = taken;
-          for (let i = 0; i < cells.length; i++) {
-            const cell = cells[i]!;
-            const mark = marks?.get(i);
-            if (mark?.note !== undefined && !sheet.note(row, i, mark.note)) silent++;
-            if (cell !== '') xml += writerOf(mark?.tone ?? tone, i)(cell, number);
-            // A cell that is blank, or becomes so, has its look, too.
-            else if (mark)
-              xml += textCell(
-                columnName(i) + number,
-                '',
-                book.styles.of(valueLook(columns[i]?.kind ?? 'cell', mark.tone)),
-              );
-          }
+        for (let i = 0; i < cells.length; i++) {
+          const cell = cells[i]!;
+          const mark = marks?.get(i);
+          if (mark?.note !== undefined && !sheet.note(row, i, mark.note)) silent++;
+          if (cell !== '') xml += writerOf(mark?.tone ?? tone, i)(cell, number);
+          // A cell that is blank, or becomes so, has its look, too.
+          else if (mark)
+            xml += textCell(
+              columnName(i) + number,
+              '',
+              book.styles.of(valueLook(columns[i]?.kind ?? 'cell', mark.tone)),
+            );
         }
         const full = sheet.row(row, xml, news.lines > 1 ? Math.min(news.lines, 4) * LINE : undefined);
         if (full) await full;
@@ -243,8 +232,8 @@ function inSight({ inSight: wanted }: BookTable, widths: readonly number[]) {
   return { columns, first };
 }
 
-function isCells(row: BookRow): row is readonly Cell[] {
-  return Array.isArray(row);
+function marked(row: BookRow): MarkedRow {
+  return 'cells' in row ? row : { cells: row };
 }
 
 function headings({ styles }: Book, columns: readonly BookColumn[], row: number): string {
@@ -292,7 +281,7 @@ function columnWidths(columns: readonly BookColumn[], sample: readonly BookRow[]
     if (stated !== undefined) return stated;
     let width = Math.ceil(shownWidth(heading) * 1.1) + BUTTON;
     for (const row of sample) {
-      const text = shownText(isCells(row) ? row[i] : row.cells[i]);
+      const text = shownText(marked(row).cells[i]);
       if (text === '') continue;
       const wanted = kind === 'money' ? text.length + Math.ceil(text.length / 3) + 3 : shownWidth(text) + 2;
       if (wanted > width) width = wanted;

@@ -1,12 +1,12 @@
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { RunError } from '../../model/error.js';
-import { type ByteSink, writePacked } from '../table-sink.js';
+import { AHEAD, type ByteSink, writePacked } from '../table-sink.js';
 
 /** Writes text, or bytes; wait for it before the next piece. Resolves to the bytes of the part so far, unpacked. */
 export type WriteText = (text: string | Buffer) => Promise<number>;
 
 /** A zip file, written part by part in one pass. */
-export interface ZipPack {
+interface ZipPack {
   /** Adds a part; one at a time. Throws `RunError('failed')` where it or the file gets to 4 GB. */
   part(name: string, produce: (write: WriteText) => Promise<void>): Promise<void>;
   /** Writes the directory; nothing may follow. */
@@ -51,7 +51,7 @@ export function zipPack(sink: ByteSink): ZipPack {
       await put(localHeader(start.name));
       let [crc, size, packed] = [0, 0, 0];
       // Level 1: half the time of level 6 for files that are a tenth larger.
-      const deflate = createDeflateRaw({ level: 1, chunkSize: 64 * 1024 });
+      const deflate = createDeflateRaw({ level: 1, chunkSize: 64 * 1024, ...AHEAD });
       const counted: ByteSink = {
         write(bytes) {
           packed += bytes.length;

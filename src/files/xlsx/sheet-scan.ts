@@ -2,14 +2,14 @@ import { RunError } from '../../model/error.js';
 import type { Cell, RowFault } from '../../model/row.js';
 import { keptText, textFault } from '../cell-faults.js';
 import type { SourceLimits } from '../limits.js';
+import type { NumberFormat } from '../number/cell-value.js';
 import { createNumberReader, isoCell } from '../number/cell-value.js';
-import type { NumberFormat } from '../number/number-format.js';
 import { createXmlScanner, TextForm, unescapeSheetText, type XmlTag, xmlText } from '../package/xml-scan.js';
 import { type CellRange, columnName, rangeOf, SHEET_ROWS } from '../table/cell-range.js';
 import type { BookRow, BookScan } from '../table/open-sheet.js';
 import type { SharedStrings } from './shared-strings.js';
 
-export interface SheetScanOptions {
+interface SheetScanOptions {
   /** File and sheet, for messages. */
   readonly what: string;
   readonly strings: SharedStrings;

@@ -1,14 +1,16 @@
 import { basename } from 'node:path';
-import { type ExportColumn, type ExportRecord, exportRecord, isWritable } from '../../export/column.js';
-import { editableColumns, editableJob, importedFields, withMemory } from '../../export/editable.js';
-import { describeHabits } from '../../export/habits.js';
-import { chooseColumns } from '../../export/names.js';
+import { describeHabits, type ExportColumn, type ExportRecord, exportRecord, isWritable } from '../../export/column.js';
 import {
+  editableColumns,
+  editableJob,
+  importedFields,
   loadReferenceTexts,
   ReferenceCollector,
   type ReferenceNames,
   type ReferenceTexts,
-} from '../../export/reference-text.js';
+  withMemory,
+} from '../../export/editable.js';
+import { chooseColumns } from '../../export/names.js';
 import { DATA_ROWS, tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
 import type { TableAbout, TableColumn } from '../../model/table.js';

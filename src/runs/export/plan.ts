@@ -1,8 +1,7 @@
-import { type ExportColumn, isWritable } from '../../export/column.js';
+import { type ExportColumn, isWritable, recordHabits } from '../../export/column.js';
 import { exportColumns } from '../../export/columns.js';
 import { type ExtraColumns, extraColumns } from '../../export/extra-columns.js';
 import { type ExportFilter, exportFilter } from '../../export/filter.js';
-import { recordHabits } from '../../export/habits.js';
 import { chooseColumns, type Naming } from '../../export/names.js';
 import { type ExportOrder, exportOrder } from '../../export/order.js';
 import { RunError } from '../../model/error.js';

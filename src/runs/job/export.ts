@@ -4,7 +4,7 @@ import { exportColumns } from '../../export/columns.js';
 import { exportFilter } from '../../export/filter.js';
 import { chooseColumns, columnOf, type Naming } from '../../export/names.js';
 import { exportOrder } from '../../export/order.js';
-import { tableFormat } from '../../files/table-format.js';
+import { tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
 import type { ExportJob } from '../../model/job.js';
 import { IMPORTABLE, withArticle } from '../../model/resource-names.js';

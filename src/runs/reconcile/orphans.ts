@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { numberSet } from '../../compact/number-set.js';
+import { numberSet } from '../../compact/by-place.js';
 import { fault } from '../../model/issue.js';
 import type { ReconcileJob } from '../../model/job.js';
 import { GOOD_OUTCOMES, noOutcomes } from '../../model/outcome.js';

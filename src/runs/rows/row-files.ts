@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { setImmediate as immediate } from 'node:timers/promises';
-import { blockReader, type LineAt, lineBlocks } from '../../compact/block-reader.js';
-import { openScratchFile, tried } from '../../compact/scratch-file.js';
+import { blockReader, type LineAt, lineBlocks, openScratchFile, tried } from '../../compact/scratch-file.js';
 import { codesOf, diskWords, RunError } from '../../model/error.js';
 import { MAX_RECORD_BYTES } from '../../model/row.js';
 import { decodeHead, type RowCodec, type RowHead, rowCodec, type StoredRow } from '../../pipeline/codec.js';

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { type NumberSet, numberSet } from '../../compact/number-set.js';
+import { type NumberSet, numberSet } from '../../compact/by-place.js';
 import { RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
 import type { SheetRow } from '../../model/row.js';

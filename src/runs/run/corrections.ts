@@ -1,4 +1,4 @@
-import { jsonMembers } from '../../files/json-line.js';
+import { jsonMembers } from '../../files/ndjson.js';
 import type { Correction } from '../../model/correction.js';
 import { RunError } from '../../model/error.js';
 import { isBlank, type SheetRow, shownText } from '../../model/row.js';

@@ -1,5 +1,4 @@
-import { endOfLines, type LineAt } from '../../compact/block-reader.js';
-import { openScratchFile, tried } from '../../compact/scratch-file.js';
+import { endOfLines, type LineAt, openScratchFile, tried } from '../../compact/scratch-file.js';
 import { parseJson } from '../../model/json.js';
 import { reached } from '../../trace/milestones.js';
 import type { Json } from '../port.js';

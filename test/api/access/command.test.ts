@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { openCli, runCli } from '../../../src/cli/program.js';
-import { startSandbox } from '../../../src/sandbox/sandbox.js';
+import { startSandbox } from '../../../src/sandbox/index.js';
 import { capture, cli } from '../../cli/fake-io.js';
 import { type Started, start } from '../../support/process.js';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { LONGER_NAME } from '../../../src/files/table-place.js';
+import { LONGER_NAME } from '../../../src/files/table-write.js';
 import { checkTarget } from '../../../src/runs/export/target.js';
 import { type Desk, openDesk } from '../../support/desk.js';
 

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addKey, openKeys } from '../../../src/api/access/people.js';
 import type { RunDetail } from '../../../src/api/schema.js';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.js';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
 import { type Started, start } from '../../support/process.js';
 import { freePort } from '../../support/server-process.js';
 import { availableStores, type StoreServer } from '../../support/servers.js';

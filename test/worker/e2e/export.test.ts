@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Job } from 'bullmq';
 import { parse } from 'csv-parse/sync';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/sandbox.js';
+import type { Sandbox } from '../../../src/sandbox/index.js';
 import { availableStores } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { ASSETS, type Crew, openCrew } from '../../support/worker.js';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SandboxOptions } from '../../../src/sandbox/sandbox.js';
+import type { SandboxOptions } from '../../../src/sandbox/index.js';
 import type { Store } from '../../../src/worker/store/port.js';
 import { redisServer } from '../../support/binaries.js';
 import { privateRedis } from '../../support/servers.js';

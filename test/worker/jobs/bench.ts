@@ -5,7 +5,7 @@ import type { Job, JobsOptions, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import pino from 'pino';
 import { resolveSettings, type Settings } from '../../../src/runs/settings.js';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/index.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import type { RunDeps } from '../../../src/worker/jobs/delivery.js';
 import { homeId, tellHome } from '../../../src/worker/jobs/home.js';
