@@ -161,7 +161,7 @@ function matchChoices({ rows, alike, resource, keys, missing }: Suggestion): str
 }
 
 function keyFacts({ heading, blank, repeats, counted: among }: SuggestedKey, rows: number): string {
-  const bound = among === rows - blank ? '' : `, of the first ${grouped(among)} that were counted`;
+  const bound = among === rows - blank ? '' : `, of the ${grouped(among)} that were counted`;
   return `"${commentText(heading, 60)}": ${grouped(blank)} of ${grouped(rows)} ${rows === 1 ? 'cell is' : 'cells are'} blank, ${grouped(repeats)} repeat an earlier one${bound}`;
 }
 
