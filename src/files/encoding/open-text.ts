@@ -3,7 +3,7 @@ import { fileBytes } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 import { asciiText } from './byte-text.js';
 import { asUtf8, statedEncoding } from './encoding.js';
-import { type EncodingFinding, encodingOfHead, encodingOfText, utf8Check } from './survey.js';
+import { type EncodingFinding, encodingOfHead, encodingOfText, isSavedAsUtf8, utf8Check } from './survey.js';
 
 export interface TextFile {
   readonly path: string;
@@ -49,6 +49,10 @@ export async function openText<Found>(
     const warning = `source.encoding states ${stated}, but the file begins with the byte order mark of ${mark.encoding} and was read as that.`;
     return opened(stated === undefined ? mark : { ...mark, warning });
   }
+  if (stated !== undefined && ONE_BYTE.test(stated) && (await isSavedAsUtf8(raw()))) {
+    const warning = `source.encoding states ${stated}, but all bytes beyond ASCII are valid UTF-8, and the file was read as that.`;
+    return opened({ encoding: 'utf-8', evidence: warning, warning });
+  }
   if (stated !== undefined) return opened({ encoding: stated, evidence: statedEvidence(name!, stated) });
 
   // Of a packed file it counts first that it unpacks well.
@@ -74,6 +78,9 @@ export async function openText<Found>(
   if (finding.encoding === 'utf-8' && fault !== undefined) throw fault;
   return opened(finding, finding.encoding === 'utf-8' ? found : undefined);
 }
+
+/** Encodings in which characters beyond ASCII hardly ever make valid UTF-8. */
+const ONE_BYTE = /^(?:windows-(?!31j)|iso-8859|mac|cp[48]\d\d$|koi8)/;
 
 /** The bytes from their beginning; of a small file they are in hand. */
 async function* bytesOf({ path, gzip, head, whole }: TextFile, limits: SourceLimits): AsyncGenerator<Buffer> {

@@ -32,6 +32,26 @@ export function utf8Check(): Utf8Check {
   };
 }
 
+/** Characters that texts are full of; `É®` of another encoding would be one that they hardly ever have. */
+const USUAL = /^[\0-\u017f\u0370-\u045f\u2000-\u2122]*$/;
+
+/**
+ * Whether a text that is said to be in another encoding is UTF-8 throughout, as a program saved it that writes nothing else:
+ * the other would read `MÃ¼ller`.
+ */
+export async function isSavedAsUtf8(chunks: AsyncIterable<Buffer>): Promise<boolean> {
+  const check = utf8Check();
+  const decoder = new TextDecoder();
+  let beyond = false;
+  for await (const chunk of chunks) {
+    check.push(chunk);
+    const text = isAscii(chunk) ? '' : decoder.decode(chunk, { stream: true });
+    if (!USUAL.test(text)) return false;
+    beyond ||= text !== '';
+  }
+  return beyond && check.finding() !== undefined;
+}
+
 /**
  * Decides the encoding from all bytes. What is valid UTF-8 is UTF-8. A file with as many valid sequences as damaged places is
  * UTF-8 that was damaged, or that another text was pasted into: those rows are faults. Otherwise the lines beyond ASCII
