@@ -73,7 +73,10 @@ export function surveyFormats(cells: readonly SampledCell[]): DateFinding {
   return { formats: [], evidence: evidence.join('; '), mixed };
 }
 
-/** The fewest formats that read every date of the column once `settled` are stated; undefined where that needs too many. */
+/**
+ * The fewest formats that read every date of the column once `settled` are stated; undefined where that needs too many. Days and
+ * months of one digit are read too: another column, the next file or a spreadsheet program that saved this one may write them.
+ */
 function complete(settled: readonly string[], texts: readonly SampledCell[]): string[] | undefined {
   const offered = [...settled.flatMap(withTimes), ...COMMON];
   const chosen: DateFormat[] = [];
@@ -84,7 +87,7 @@ function complete(settled: readonly string[], texts: readonly SampledCell[]): st
     chosen.push(format);
     if (chosen.length > MOST) return undefined;
   }
-  return chosen.map((format) => strict(format, texts));
+  return chosen.map(({ source }) => source);
 }
 
 function withTimes(source: string): DateFormat[] {
@@ -96,12 +99,4 @@ const COMMON = [...PLAIN, ...SPOKEN].flatMap(withTimes);
 function reads(format: DateFormat, text: string): boolean {
   const date = format.parse(text);
   return date !== undefined && date !== 'no_such_day';
-}
-
-/** `dd/MM/yyyy` where every day and month that the format reads has two digits. */
-function strict({ source, parse }: DateFormat, texts: readonly SampledCell[]): string {
-  const two = source.replace(/(?<![a-zA-Z])d(?![a-zA-Z])/, 'dd').replace(/(?<![a-zA-Z])M(?![a-zA-Z])/, 'MM');
-  const format = compileDateFormat(two);
-  if (two === source || typeof format === 'string') return source;
-  return texts.every(({ text }) => parse(text) === undefined || format.parse(text) !== undefined) ? two : source;
 }

@@ -246,7 +246,7 @@ function fitList(
 }
 
 function fitNumbers(column: Column, field: FieldSpec, file: FileProfile): Fit {
-  const decimal = surveyDecimals([column], file.sample);
+  const decimal = surveyDecimals([column], file.sample, file.delimiter);
   const convert = makeConverter(field, { decimal: decimal.rule, format: file.format });
   const fits = ({ cell }: SampledCell) => {
     if (isError(cell)) return false;

@@ -66,7 +66,10 @@ function sourceLines({ dates, decimal, nulls }: Suggestion, meta: SourceMeta): s
   const add = (text: string, why: string) =>
     lines.push(why === '' ? `  ${text}` : `  ${text.padEnd(33)} # ${commentText(why, 160)}`);
   const evidence = (word: RegExp) => meta.evidence.find((one) => word.test(one)) ?? '';
-  add(`format: ${meta.format}`, meta.gzip ? 'gzipped' : '');
+  add(
+    'format: auto',
+    `${meta.format}${meta.gzip ? ', gzipped' : ''}, known by its bytes: corrected rows may come in another`,
+  );
   if (meta.sheet !== null) add(`sheet: ${scalar(meta.sheet)}`, evidence(/sheet/i));
   if (meta.header_row === null && meta.format !== 'ndjson') add('header_row: none', 'columns go by their letters');
   if (meta.header_row !== null) {
@@ -161,7 +164,7 @@ function matchChoices({ rows, alike, resource, keys, missing }: Suggestion): str
 }
 
 function keyFacts({ heading, blank, repeats, counted: among }: SuggestedKey, rows: number): string {
-  const bound = among === rows - blank ? '' : `, of the first ${grouped(among)} that were counted`;
+  const bound = among === rows - blank ? '' : `, of the ${grouped(among)} that were counted`;
   return `"${commentText(heading, 60)}": ${grouped(blank)} of ${grouped(rows)} ${rows === 1 ? 'cell is' : 'cells are'} blank, ${grouped(repeats)} repeat an earlier one${bound}`;
 }
 

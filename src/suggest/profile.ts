@@ -37,6 +37,7 @@ export interface Column {
 
 export interface FileProfile {
   readonly format: SourceFormat;
+  readonly delimiter: string | null;
   readonly rows: number;
   /** Rows whose cells cannot be told apart; they are in no count but `rows`. */
   readonly uneven: number;
@@ -71,7 +72,7 @@ export const KEPT = 1_100;
  */
 export async function profileFile(source: OpenSource, limits: Partial<ProfileLimits> = {}): Promise<FileProfile> {
   const { sampleRows, sampleCells, distinct, characters } = { ...LIMITS, ...limits };
-  const { headings, format } = source.meta;
+  const { headings, format, delimiter } = source.meta;
   const budget = { distinct, characters };
   const counters = headings.map(() => new Counter(budget));
   const room = Math.max(100, Math.min(sampleRows, Math.floor(sampleCells / Math.max(1, headings.length))));
@@ -115,7 +116,7 @@ export async function profileFile(source: OpenSource, limits: Partial<ProfileLim
       cells: cellsOf(index, sample),
     };
   });
-  return { format, rows, uneven, alike, columns, sample, whole: step === 1, nulls: [...nulls.values()] };
+  return { format, delimiter, rows, uneven, alike, columns, sample, whole: step === 1, nulls: [...nulls.values()] };
 }
 
 /** As a job names the columns of these headings; undefined where none can. */

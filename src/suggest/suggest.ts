@@ -359,9 +359,9 @@ function sharedDates(assigned: readonly Assigned[]): readonly string[] {
 }
 
 /** The decimal sign of the amounts of the file; `sign` is undefined where the columns differ or none shows it. */
-function decimalOf(assigned: readonly Assigned[], { sample }: FileProfile): Suggestion['decimal'] {
+function decimalOf(assigned: readonly Assigned[], { sample, delimiter }: FileProfile): Suggestion['decimal'] {
   const columns = assigned.flatMap(({ mapped, column }) => (mapped?.field.type.kind === 'decimal' ? [column] : []));
-  const { rule, evidence, warning } = surveyDecimals(columns, sample);
+  const { rule, evidence, warning } = surveyDecimals(columns, sample, delimiter);
   // The rows looked at are spread over the file.
   const looked = (text: string) => text.replace(/of the first (\d+) rows/, 'of the $1 rows looked at');
   if (columns.length === 0) return undefined;

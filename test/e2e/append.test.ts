@@ -255,6 +255,13 @@ it('`duplicates: first` beside a key: rows that differ in anything still need a 
   expect(codes(run)).toEqual(['2 created', '3 skipped duplicate_row', '4 duplicate duplicate_key']);
 });
 
+it('`duplicates: first` beside a key: a row that repeats an earlier one is skipped again when the file comes again', async () => {
+  const job = { ...JOB, match: { key: 'name', duplicates: 'first' } };
+  const rows = await file(['A', 'Bern', 'Laptop', '1'], ['A', 'Bern', 'Laptop', '1']);
+  expect(codes(await desk.import(rows, job))).toEqual(['2 created', '3 skipped duplicate_row']);
+  expect(codes(await desk.import(rows, job))).toEqual(['2 unchanged', '3 skipped duplicate_row']);
+});
+
 it('jobs that cannot mean it are told so', () => {
   const problems = (job: object) => checkJobText(stringify(job)).problems.map(({ message }) => message);
   expect(problems({ ...JOB, match: { key: 'none', missing: 'skip' } })).toEqual([

@@ -43,6 +43,22 @@ it('a last row without its key is no note where the job has its column', async (
   expect(run.outcomes.slice(-2)).toEqual(['5 invalid', '6 invalid']);
 });
 
+it('a last row that only looks like a total or a note, and has all that a record needs, is one that is told', async () => {
+  const job = { kind: 'import', resource: 'supplier', match: { key: 'name' }, columns: { Firma: 'name', Ort: 'city' } };
+  const rows = [
+    ['Firma', 'Ort', 'Umsatz'],
+    ['Aab', 'Ulm', '1'],
+    ['Bee', 'Ulm', '2'],
+    ['Summe:', '', '9'],
+    ['Seite 1/1', '', ''],
+  ];
+  const run = await desk.import(await desk.file('a.csv', csv(rows)), job, { dryRun: true });
+  expect(run.outcomes).toEqual(['2 created', '3 created', '4 created', '5 created']);
+  expect(run.summary.warnings).toContainEqual(
+    expect.stringMatching(/^Rows that look like totals .* taken for records .*: 4, 5\. /),
+  );
+});
+
 describe('totals and notes below a table (101)', () => {
   it.each([
     ['CSV', 'a.csv', Buffer.from(csv(TABLE))],

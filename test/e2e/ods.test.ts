@@ -95,7 +95,7 @@ describe('an OpenDocument spreadsheet', () => {
   it('is described by `map` like any workbook', async () => {
     const { suggestion, job: text = '' } = await mapFile({ file: await desk.file('map.ods', book), resource: 'asset' });
     expect(suggestion.columns.map(({ heading }) => heading)).toEqual(['Item Name', 'Serial', 'Cost', 'Bought']);
-    expect(text).toContain('format: ods');
+    expect(text).toContain('format: auto                      # ods, known');
     expect(text).toMatch(/Serial: serial_number {3}# high: .*4 of 4 values fit/);
     expect(text).toMatch(/Cost: original_cost .*not "50%" \(row 3\)/);
   });

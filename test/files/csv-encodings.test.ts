@@ -290,6 +290,21 @@ test('a byte order mark counts more than what the job states; UTF-32 is refused 
   }
 });
 
+test('valid UTF-8 beyond ASCII counts more than an encoding of one byte that the job states', async () => {
+  for (const encoding of ['windows-1252', 'macintosh', 'cp850', 'latin1']) {
+    const { meta, rows } = await read(await csv('a,b\n1,Müller – Québec\n'), { encoding });
+    expect([meta.encoding, rows[0]?.cells]).toEqual(['utf-8', ['1', 'Müller – Québec']]);
+    expect(meta.warnings.join()).toContain('but all bytes beyond ASCII are valid UTF-8');
+  }
+  // `É®` is valid UTF-8 by chance, and plain ASCII says nothing.
+  for (const text of ['NESCAFÉ®', 'plain']) {
+    const { meta, rows } = await read(await csv(iconv.encode(`a,b\n1,${text}\n`, 'windows-1252')), {
+      encoding: 'windows-1252',
+    });
+    expect([meta.encoding, rows[0]?.cells]).toEqual(['windows-1252', ['1', text]]);
+  }
+});
+
 describe('Macintosh encodings are what they are since 1998', () => {
   test.each([
     ['macintosh', [0xdb, 0xbd, 0xf0], '€Ω\uf8ff'],

@@ -144,6 +144,7 @@ describe('the look at the first rows', () => {
     surveyDecimals(
       [{ heading: 'Cost', index: 1 }],
       cells.map((cell, at): SheetRow => ({ row: at + 2, cells: ['x', cell] })),
+      ',',
     );
 
   test.each([
@@ -162,6 +163,14 @@ describe('the look at the first rows', () => {
     [['1.234', '12,34,567.00'], '.'],
   ])('%j → %s', (cells, sign) => {
     expect(survey(...cells).rule.sign).toBe(sign);
+  });
+
+  test('of a file parted by semicolons a comma that shows nothing is no thousands sign', () => {
+    const parted = (...cells: string[]) => {
+      const sample = cells.map((cell, at): SheetRow => ({ row: at + 2, cells: [cell] }));
+      return surveyDecimals([{ heading: 'Cost', index: 0 }], sample, ';').rule.sign;
+    };
+    expect([parted('1,250'), parted('1,250', '0,5'), parted('1,250', '12.50')]).toEqual(['each', ',', '.']);
   });
 
   test('a mistyped cell among many that may be thousands does not turn all of them into decimals', () => {

@@ -84,8 +84,8 @@ describe('the suggested job', () => {
     );
     for (const one of fields) expect(one).toEqual(['Serial=serial_number', 'Asset Name=name', 'Cost=original_cost']);
     expect(jobs[2]).toContain('  sheet: Inventory');
-    expect(jobs[1]).toContain('format: csv');
-    expect(jobs[3]).toContain('format: ndjson');
+    expect(jobs[1]).toContain('# csv, gzipped, known');
+    expect(jobs[3]).toContain('# ndjson, known');
   });
 
   it('reads typed cells: dates need no format, numbers are amounts', async () => {

@@ -338,6 +338,16 @@ describe('headings', () => {
     expect(beside.job).not.toContain('overflow: cut }, description');
   });
 
+  it('a name of which only the beginning is kept is no key', async () => {
+    const rows = ['gás', 'água', 'papel'].map(
+      (what) => `1/24,Fornecimento às escolas do concelho e à câmara de ${what},Acme`,
+    );
+    const { job } = await suggested('contract', `N.º contrato,Objeto,Fornecedor\n${rows.join('\n')}\n`);
+    expect(job).toContain('Objeto: [{ field: name, overflow: cut }, description]');
+    expect(job).toContain('QUESTION: what tells one contract from another?');
+    expect(job).not.toContain('key: name,');
+  });
+
   it('a buyer beside the supplier of a contract is the company itself', async () => {
     const beside = await suggested('contract', 'Contract No,Title,Vendor,Buyer\nC-1,Lifts,Acme,Town\n');
     expect(beside.fields).toMatchObject({ Vendor: 'supplier', Buyer: '~' });

@@ -79,6 +79,11 @@ describe('the job as text', () => {
     expect(job?.split('\n').filter((line) => /^constants|^ {2}name:/.test(line))).toEqual([]);
   });
 
+  it('takes the rows that a person corrected also where a program saved them as a workbook', async () => {
+    const { job } = await suggested('asset', 'Serial Number;Name\nS-1;Lamp\nS-2;Desk\n');
+    expect(read(job).source).toMatchObject({ format: 'auto', delimiter: ';' });
+  });
+
   it('a text that is written in two cases is translated once', async () => {
     const { job } = await suggested('contract', [
       ['Contract No', 'Status'],

@@ -322,10 +322,11 @@ describe('dates', () => {
 
   it('are stated where the values tell the format', async () => {
     expect((await start(['5/19/2006 0:00:00', '4/12/2012 0:00:00'])).job).toContain('  dates: [M/d/yyyy]');
-    expect((await start(['19/05/2006', '04/12/2012'])).job).toContain('  dates: [dd/MM/yyyy]');
+    // The next file may write 9/5/2006.
+    expect((await start(['19/05/2006', '04/12/2012'])).job).toContain('  dates: [d/M/yyyy]');
     expect((await start(['5/19/06 14:30', '4/12/12 9:05'])).job).toContain('  dates: [M/d/yy H:mm]');
     expect((await start(['13.5.2024', '1 May 2024', '2024-05-02'])).job).toContain(
-      '  dates: [d.M.yyyy, d MMM yyyy, yyyy-MM-dd]',
+      '  dates: [d.M.yyyy, d MMM yyyy, yyyy-M-d]',
     );
   });
 
@@ -343,8 +344,8 @@ describe('dates', () => {
     const { job, suggestion } = await start(['03/04/2024', '05/06/2024', '01/02/2025']);
     expect(suggestion.dates).toEqual([]);
     expect(job).toContain('day and month cannot be told apart, as in "03/04/2024" (row 2)');
-    expect(job).toContain('  # Start Date: { field: contract_start_date, dates: [MM/dd/yyyy] }');
-    expect(job).toContain('  # Start Date: { field: contract_start_date, dates: [dd/MM/yyyy] }');
+    expect(job).toContain('  # Start Date: { field: contract_start_date, dates: [M/d/yyyy] }');
+    expect(job).toContain('  # Start Date: { field: contract_start_date, dates: [d/M/yyyy] }');
     expect(job).toMatch(/^ {2}Start Date: contract_start_date +# high/m);
   });
 
@@ -360,7 +361,7 @@ describe('dates', () => {
       ['C27', '20/05/2024', '5/20/2025'],
     ];
     const { job } = await suggested('contract', [['Contract No', 'Start Date', 'End Date'], ...rows]);
-    expect(job).toContain('Start Date: { field: contract_start_date, dates: [dd/MM/yyyy] }');
+    expect(job).toContain('Start Date: { field: contract_start_date, dates: [d/M/yyyy] }');
     expect(job).toContain('End Date: { field: contract_end_date, dates: [M/d/yyyy] }');
   });
 });

@@ -50,6 +50,10 @@ export async function openText<Found>(
     const warning = `source.encoding states ${stated}, but the file begins with the byte order mark of ${mark.encoding} and was read as that.`;
     return opened(stated === undefined ? mark : { ...mark, warning });
   }
+  if (stated !== undefined && ONE_BYTE.test(stated) && (await isSavedAsUtf8(raw()))) {
+    const warning = `source.encoding states ${stated}, but all bytes beyond ASCII are valid UTF-8, and the file was read as that.`;
+    return opened({ encoding: 'utf-8', evidence: warning, warning });
+  }
   if (stated !== undefined) return opened({ encoding: stated, evidence: statedEvidence(name!, stated) });
 
   // Of a packed file it counts first that it unpacks well.
@@ -75,6 +79,9 @@ export async function openText<Found>(
   if (finding.encoding === 'utf-8' && fault !== undefined) throw fault;
   return opened(finding, finding.encoding === 'utf-8' ? found : undefined);
 }
+
+/** Encodings in which characters beyond ASCII hardly ever make valid UTF-8. */
+const ONE_BYTE = /^(?:windows-(?!31j)|iso-8859|mac|cp[48]\d\d$|koi8)/;
 
 /** The bytes from their beginning; of a small file they are in hand. */
 async function* bytesOf({ path, gzip, head, whole }: TextFile, limits: SourceLimits): AsyncGenerator<Buffer> {
@@ -136,6 +143,26 @@ function utf8Check(): Utf8Check {
       return { encoding: 'utf-8', evidence };
     },
   };
+}
+
+/** Characters that texts are full of; `É®` of another encoding would be one that they hardly ever have. */
+const USUAL = /^[\0-\u017f\u0370-\u045f\u2000-\u2122]*$/;
+
+/**
+ * Whether a text that is said to be in another encoding is UTF-8 throughout, as a program saved it that writes nothing else:
+ * the other would read `MÃ¼ller`.
+ */
+async function isSavedAsUtf8(chunks: AsyncIterable<Buffer>): Promise<boolean> {
+  const check = utf8Check();
+  const decoder = new TextDecoder();
+  let beyond = false;
+  for await (const chunk of chunks) {
+    check.push(chunk);
+    const text = isAscii(chunk) ? '' : decoder.decode(chunk, { stream: true });
+    if (!USUAL.test(text)) return false;
+    beyond ||= text !== '';
+  }
+  return beyond && check.finding() !== undefined;
 }
 
 /**

@@ -191,11 +191,12 @@ interface Sighting {
  * Cells that show both signs decide nothing: then only cells with one reading are read; neither do some such as `12,5` among
  * more such as `1,234`, which are whole numbers if those few are mistyped. Without any cell that shows its
  * sign, `1,234` is a whole number, as nobody writes amounts with three decimals in every cell; `1.234` may be either, so
- * it is refused.
+ * it is refused. So is `1,234` where semicolons part the cells: programs write them where the comma is the decimal sign.
  */
 export function surveyDecimals(
   columns: readonly { readonly heading: string; readonly index: number }[],
   sample: readonly SheetRow[],
+  delimiter: string | null,
 ): DecimalSurvey {
   /** By the sign that cells show, `none`, or `open` with their mark for such as `1,234`. */
   const seen = new Map<string, { readonly first: Sighting; count: number }>();
@@ -225,7 +226,7 @@ export function surveyDecimals(
   if (dot && comma) return untold(`the file writes both ${cite(dot.first)} and ${cite(comma.first)}`, '1,234');
   const told = dot ?? comma;
   const sign = comma ? ',' : '.';
-  const doubted = seen.get(`open${sign}`);
+  const doubted = seen.get(`open${sign}`) ?? (delimiter === ';' && !told ? seen.get('open,') : undefined);
   const may = doubted && `${cite(doubted.first)} may be a whole or a decimal number`;
   if (told) {
     const { first, count } = told;

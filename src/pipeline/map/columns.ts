@@ -322,7 +322,7 @@ const FEW_TEXTS: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country',
 
 /** Fits the columns, constants and defaults of a job to a file; collects every fault instead of stopping at the first. */
 export function compileColumns(input: MappingInput): ColumnPlan {
-  const { job, spec, sample } = input;
+  const { job, spec, sample, meta } = input;
   const problems: string[] = [];
   const isNull = nullTest(job.source.null_values ?? []);
   const { placed, meant, unmapped } = place(input, isNull, problems);
@@ -369,7 +369,7 @@ export function compileColumns(input: MappingInput): ColumnPlan {
   const cells = placed.filter(({ textOf }) => !textOf);
   const of = (kind: string) => cells.filter(({ spec }) => spec.type.kind === kind);
   const amounts = of('decimal').filter(({ options }) => !options.decimal);
-  const survey = surveyDecimals(auto ? amounts : [], sample);
+  const survey = surveyDecimals(auto ? amounts : [], sample, meta.delimiter);
   const ofFile: FileRules = {
     decimal: job.source.decimal === 'auto' ? survey.rule : { sign: job.source.decimal, why: STATED },
     dates: formats(job.source.dates, 'source.dates', problems),

@@ -50,6 +50,8 @@ export function compileMapping(input: MappingInput) {
     (key.length === 0 || !input.spec.readable) && holdsCorrections(headings) ? headings.indexOf('_outcome') : -1;
   /** By heading, cells that hold what a wrong decoding leaves. */
   const misread = new Map<string, number>();
+  /** Rows that look like totals or notes, and are records all the same; a table has few of them. */
+  const lookalikes = new Set<number>();
 
   /** Converts a row; every fault of it becomes an issue with its heading, field and value. Never throws. */
   function mapRow(row: SheetRow, sheet?: string): StagedRow {
@@ -80,8 +82,10 @@ export function compileMapping(input: MappingInput) {
     for (const { code, column } of issues) {
       if (code === 'misread_text' && column !== undefined) misread.set(column, (misread.get(column) ?? 0) + 1);
     }
-    if (row.noRecord && !isRecord(row.cells, row.noRecord, issues))
-      return { ref, set: {}, issues: [notARecord(row.noRecord, row)] };
+    if (row.noRecord) {
+      if (!isRecord(row.cells, row.noRecord, issues)) return { ref, set: {}, issues: [notARecord(row.noRecord, row)] };
+      if (row.noRecord.doubtful && issues.length === 0 && lookalikes.size < 10) lookalikes.add(row.row);
+    }
     const told = toldAt < 0 ? undefined : row.cells[toldAt];
     if (told !== undefined && foldText(shownText(told)) === 'unknown') issues.push(stillUnknown());
     const set = setOf(values) as Record<string, StagedValue>;
@@ -127,6 +131,7 @@ export function compileMapping(input: MappingInput) {
     remarks: (): readonly string[] => [
       ...columns.flatMap((column) => column.remarks?.sentences(rows) ?? synonymsTaken(column.heading, column.taken)),
       ...columns.flatMap((column) => column.cut?.sentences() ?? []),
+      ...(lookalikes.size > 0 ? [takenForRecords([...lookalikes])] : []),
       ...[...misread].map(([heading, count]) =>
         misreadText(`"${excerpt(heading)}": ${grouped(count)} ${count === 1 ? 'cell looks' : 'cells look'}`),
       ),
@@ -135,6 +140,9 @@ export function compileMapping(input: MappingInput) {
     evidence: plan.evidence,
   };
 }
+
+const takenForRecords = (rows: readonly number[]) =>
+  `Rows that look like totals or notes, and are taken for records because they have all that one needs: ${rows.join(', ')}. If they are none, delete them from the file.`;
 
 /** A job fitted to one file: turns its rows into values by field. */
 export type Mapping = ReturnType<typeof compileMapping>;

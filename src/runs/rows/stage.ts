@@ -22,7 +22,7 @@ import {
   type NewRecords,
   type ResolvedRow,
 } from '../../pipeline/resolve/resolve.js';
-import { isNoRecord, type StagedRow, type StagedValue } from '../../pipeline/rows.js';
+import { isNoRecord, isRepeated, type StagedRow, type StagedValue } from '../../pipeline/rows.js';
 import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { reached } from '../../trace/milestones.js';
 import { type EditedRows, openEditedRows } from '../export/base.js';
@@ -254,8 +254,10 @@ function resolving(
 }
 
 /** Whether what becomes of a row depends on nothing but what it and its record hold. */
-function decidedByValues({ key, issues, duplicateOf, after }: ResolvedRow): boolean {
-  return key !== '' && duplicateOf === undefined && !after && !issues.some(({ severity }) => severity === 'error');
+function decidedByValues(row: ResolvedRow): boolean {
+  const { key, issues, duplicateOf, after } = row;
+  if (key === '' || duplicateOf !== undefined || after || isRepeated(row)) return false;
+  return !issues.some(({ severity }) => severity === 'error');
 }
 
 /** What a job is fitted to: its file, and the custom fields that it names. */
