@@ -1,8 +1,10 @@
-import { lstat } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { EDITABLE_MARK } from '../export/editable.js';
 import { openSource } from '../files/open.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
+import { targetsOf } from '../model/job.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
 import { normaliseName } from '../model/value.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
@@ -10,12 +12,12 @@ import { resourceSpec } from '../resources/registry.js';
 import type { ReferenceTarget, ResourceSpec } from '../resources/spec.js';
 import type { KnownKind, Service } from '../service/port.js';
 import { jobText, tableText } from '../suggest/job-text.js';
-import { type AskService, headingsThatFit, type Suggestion, suggestJob } from '../suggest/suggest.js';
-import { editedFile } from './edited-file.js';
+import { type AskService, headingsThatFit, type Suggestion, suggestJob, type WrittenBy } from '../suggest/suggest.js';
 import { writableResource } from './job/names.js';
 import { checkJobText, problemLine } from './job-file.js';
 import { learnNames } from './rows/connect.js';
 import { openLists } from './rows/lexicon.js';
+import { isRunId, readRunSummary } from './run/list.js';
 import { type Channel, withService } from './run/open-service.js';
 import { nearPath } from './run/present.js';
 import { customColumns, readCatalogue } from './service-names.js';
@@ -126,6 +128,44 @@ async function openFitting(
   const { meta } = best.source;
   const why = `The sheet is "${meta.sheet}": its headings mean ${best.fields} fields of ${spec.name}, more than those of any other sheet.`;
   return { ...best.source, meta: { ...meta, evidence: [why, ...meta.evidence], warnings: [...meta.warnings, why] } };
+}
+
+/** The sheet of a workbook of ours that says where its records are from. */
+const ABOUT = 'About';
+
+/**
+ * The editable export that wrote a workbook, as its sheet About says, with the job that imports the changed file: it writes only
+ * cells that were changed. Without `written` that export, or its job, is not at hand. Undefined where the workbook is none.
+ */
+async function editedFile(
+  file: string,
+  { sheets }: SourceMeta,
+  home: string,
+  resource: string,
+): Promise<{ readonly run: string; readonly text: string; readonly written?: WrittenBy } | undefined> {
+  const run = sheets?.includes(ABOUT) ? await runIn(file) : undefined;
+  if (run === undefined) return undefined;
+  const path = (await readRunSummary(home, run).catch(() => undefined))?.target?.job;
+  const text = (path && (await readFile(path, 'utf8').catch(() => undefined))) || '';
+  const { job } = checkJobText(text.startsWith(EDITABLE_MARK) ? text : '');
+  if (job?.kind !== 'import' || job.edited_from !== run) return { run, text };
+  if (job.resource !== resource) return undefined;
+  const fields = Object.entries(job.columns).flatMap(([heading, given]) =>
+    targetsOf(given).map(({ field }) => [heading, field] as const),
+  );
+  return { run, text, written: { run, fields: new Map(fields) } };
+}
+
+async function runIn(file: string): Promise<string | undefined> {
+  const { rows } = await openSource(file, { sheet: ABOUT, header_row: 'none' });
+  let isEditable = false;
+  for await (const batch of rows())
+    for (const { cells } of batch) {
+      const [name, value] = cells;
+      isEditable ||= name === 'Changing it';
+      if (name === 'Run' && isEditable && typeof value === 'string' && isRunId(value)) return value;
+    }
+  return undefined;
 }
 
 /** What the service can list by name. */
