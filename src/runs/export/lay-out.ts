@@ -21,8 +21,7 @@ import { idOf } from '../../service/transport/answer.js';
 import type { ReadConnection } from '../rows/connect.js';
 import { type ExportPlan, isRefused } from './plan.js';
 import { isWhole, type Records, readCustomer } from './read.js';
-import type { ExportRun } from './run.js';
-import { jobFileBeside } from './target.js';
+import { type ExportRun, jobFileBeside } from './run.js';
 
 /** The table before its first row. */
 export interface Layout {

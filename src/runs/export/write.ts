@@ -8,8 +8,7 @@ import { writeBase } from './base.js';
 import { type Layout, layOut, recordMaker } from './lay-out.js';
 import type { ExportPlan } from './plan.js';
 import type { Records } from './read.js';
-import type { ExportRun } from './run.js';
-import { jobFileBeside } from './target.js';
+import { type ExportRun, jobFileBeside } from './run.js';
 
 /** The file as it was written, and its data rows. */
 export type Written = SummaryTarget & { readonly rows: number };

@@ -11,7 +11,7 @@ import { IMPORTABLE, withArticle } from '../../model/resource-names.js';
 import { didYouMean } from '../../pipeline/map/headings.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { type FieldSpec, READ_ONLY, type ReadOnlyName, type ResourceName, WRITABLE } from '../../resources/spec.js';
-import type { ExportRequest } from '../export/request.js';
+import type { ExportRequest } from '../export/run.js';
 import { asPlain, NO_LEXICON, type Place, type Plain, type Report, valueAt, writtenProblem } from './names.js';
 import { type LoadedExportJob, shown } from './shape.js';
 import type { JobYaml, KeyPath } from './yaml.js';
