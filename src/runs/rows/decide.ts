@@ -8,9 +8,8 @@ import { withoutRepeats } from '../../pipeline/plan/repeats.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 import { referenceCycle } from '../../pipeline/rows.js';
 import type { Json, Readable } from '../../service/port.js';
-import type { Run } from '../run/run.js';
+import type { OpenIntent, Run } from '../run/run.js';
 import type { Matched } from './match.js';
-import type { OpenIntent } from './past.js';
 import { heldToPlan } from './planned.js';
 import { storedRows, storedRowsOr } from './row-files.js';
 
