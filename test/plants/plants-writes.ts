@@ -209,7 +209,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'resume sends open rows again',
     scenario: 'blind',
     why: 'What was sent may have taken effect.',
-    patches: [{ file: 'runs/rows/decide.js', find: 'const change = intent ?', replace: 'const change = false ?' }],
+    patches: [{ file: 'runs/rows/plan.js', find: 'const change = intent ?', replace: 'const change = false ?' }],
   },
   {
     name: 'the write-ahead log is cleared away',
