@@ -9,7 +9,6 @@ import { planExport } from './export/plan.js';
 import { type Records, readRecords } from './export/read.js';
 import { type ExportRequest, type ExportRun, openExport, reopenExport } from './export/run.js';
 import { openDraft, writeRecords } from './export/write.js';
-import { openConnection } from './rows/connect.js';
 import {
   exitCode,
   keepSummary,
@@ -20,6 +19,7 @@ import {
   writeSummary,
 } from './run/conclude.js';
 import { type RunContext, STOPPED } from './run/context.js';
+import { openConnection } from './run/open-service.js';
 import { closeAll } from './run/shell.js';
 
 export type { ExportRequest } from './export/run.js';

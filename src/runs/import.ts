@@ -1,8 +1,7 @@
 import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/plan/brakes.js';
 import { type Appended, openAppended } from './rows/appended.js';
-import { connect } from './rows/connect.js';
+import { connect, oneWriter } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
-import { oneWriter } from './rows/one-writer.js';
 import { announce, assertNotRejected, expectedWrites, passBrakes, planRows, usePlan } from './rows/plan.js';
 import { openReferences, toldReferences } from './rows/references.js';
 import { resolveRows, stageRows } from './rows/stage.js';

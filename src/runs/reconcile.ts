@@ -16,9 +16,8 @@ import {
 import { countAbsences, laterNight, type Nights, readNights } from './reconcile/nights.js';
 import { actedOrphans, countOrphans, judgeOrphans, keepOrphans, writeOrphans } from './reconcile/orphans.js';
 import { openScope, type Scope } from './reconcile/scope.js';
-import { connect } from './rows/connect.js';
+import { connect, oneWriter } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
-import { oneWriter } from './rows/one-writer.js';
 import { announce, assertNotRejected, FRESH_MS, passBrakes, planRows, usePlan } from './rows/plan.js';
 import { type JobValues, type Resolved, resolveJobValues, resolveRows, stageRows } from './rows/stage.js';
 import { writeRows } from './rows/write.js';

@@ -237,7 +237,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'two writers at once',
     scenario: 'together',
     why: 'Both find nothing, and both create it.',
-    patches: [{ file: 'runs/rows/one-writer.js', find: 'if (run.request.dryRun)', replace: 'if (true)' }],
+    patches: [{ file: 'runs/rows/connect.js', find: 'if (run.request.dryRun)', replace: 'if (true)' }],
   },
   {
     name: 'other company',

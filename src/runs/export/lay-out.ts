@@ -18,7 +18,7 @@ import type { ReferenceTarget, ResourceName } from '../../resources/spec.js';
 import { MOST_PASSES } from '../../service/lists/whole-list.js';
 import type { Json } from '../../service/port.js';
 import { idOf } from '../../service/transport/answer.js';
-import type { ReadConnection } from '../rows/connect.js';
+import type { ReadConnection } from '../run/open-service.js';
 import { type ExportPlan, isRefused } from './plan.js';
 import { isWhole, type Records, readCustomer } from './read.js';
 import { type ExportRun, jobFileBeside } from './run.js';

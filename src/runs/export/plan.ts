@@ -7,7 +7,7 @@ import { chooseColumns, type Naming } from '../../export/names.js';
 import { type ExportOrder, exportOrder } from '../../export/order.js';
 import { RunError } from '../../model/error.js';
 import type { HabitSurvey } from '../../resources/read-habits.js';
-import type { ReadConnection } from '../rows/connect.js';
+import type { ReadConnection } from '../run/open-service.js';
 import type { ExportRun } from './run.js';
 
 /** What is known before the first record is read. */

@@ -6,7 +6,7 @@ import type { ReadRecord } from '../../resources/read.js';
 import { recordId } from '../../resources/read-value.js';
 import { MOST_PASSES, readWholeList, type WholeList } from '../../service/lists/whole-list.js';
 import type { Json, KnownIds, Readable, Service } from '../../service/port.js';
-import { learnNames, type ReadConnection } from '../rows/connect.js';
+import { learnNames, type ReadConnection } from '../run/open-service.js';
 import type { ExportPlan } from './plan.js';
 import type { ExportRun } from './run.js';
 

@@ -3,7 +3,7 @@ import { tableFormat, type WrittenTable, writeTable } from '../../files/table-wr
 import { RunInterrupted } from '../../model/error.js';
 import type { TableRows } from '../../model/table.js';
 import type { SummaryTarget } from '../../report/summary.js';
-import type { ReadConnection } from '../rows/connect.js';
+import type { ReadConnection } from '../run/open-service.js';
 import { writeBase } from './base.js';
 import { type Layout, layOut, recordMaker } from './lay-out.js';
 import type { ExportPlan } from './plan.js';

@@ -7,7 +7,7 @@ import type { ReconcileJob } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
 import { type Lexicon, type ResourceName, readPaths } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
-import { customFieldsIn, loadCustomFields, type RunLexicon } from '../rows/lexicon.js';
+import { customFieldsIn, loadCustomFields, type RunLexicon } from '../run/open-service.js';
 
 /** Which records of the service a job's file is about; the others are none of its orphans. Contract, section 4. */
 export interface Scope {

@@ -6,8 +6,7 @@ import type { ResourceName } from '../../resources/spec.js';
 import type { Readable, RequestCounts, Service, WriteAnswer, WriteRequest } from '../../service/port.js';
 import { openService } from '../../service/service.js';
 import type { Carried, CarriedAnswer, Carrier, RunContext, WorkerContext } from '../run/context.js';
-import { serviceOptions } from '../run/open-service.js';
-import { sharedParts } from './connect.js';
+import { serviceOptions, sharedParts } from '../run/open-service.js';
 
 /** Requests in one part: the unit of distribution. */
 export const PART_SIZE = 500;

@@ -9,10 +9,9 @@ import { wait } from '../../service/clock.js';
 import { beginSnapshot } from '../../service/lists/snapshot.js';
 import type { Readable, Snapshot } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
+import { learnNames, loadCustomFields } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
-import { learnNames } from './connect.js';
-import { loadCustomFields } from './lexicon.js';
-import { restOfWindow } from './one-writer.js';
+import { restOfWindow } from './connect.js';
 import type { Resolved } from './stage.js';
 
 export interface Matched extends Resolved {

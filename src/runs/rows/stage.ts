@@ -27,10 +27,10 @@ import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { reached } from '../../trace/milestones.js';
 import { type EditedRows, openEditedRows } from '../export/base.js';
 import { checkJobFile, jobFiles, jobNameOf } from '../job-file.js';
+import { customFieldsIn, loadCustomFields } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
 import type { Connection } from './connect.js';
 import { openKeyBook } from './key-book.js';
-import { customFieldsIn, loadCustomFields } from './lexicon.js';
 import { filling, type RowWriter, rowWriter, storedRows } from './row-files.js';
 
 export interface Staged extends Connection {

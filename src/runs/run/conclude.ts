@@ -13,11 +13,11 @@ import { fixedChoices } from '../../resources/describe.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import type { RequestCounts } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
-import { countsWith } from '../rows/connect.js';
 import { withValues } from '../rows/outcomes.js';
 import { STOPPED } from './context.js';
 import { HOME, jobKey, makeFolder, runFolder } from './layout.js';
 import { readSummary, rememberRun } from './list.js';
+import { countsWith } from './open-service.js';
 import type { Lineage, Run } from './run.js';
 import { closeAll, type Shell } from './shell.js';
 

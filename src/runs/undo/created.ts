@@ -7,10 +7,10 @@ import { findTarget } from '../../pipeline/map/targets.js';
 import { type MatchOptions, matchKeys } from '../../pipeline/match/match.js';
 import { beginSnapshot } from '../../service/lists/snapshot.js';
 import type { Connection } from '../rows/connect.js';
-import { loadCustomFields } from '../rows/lexicon.js';
 import { storedRows } from '../rows/row-files.js';
 import { readRequest } from '../run/earlier-run.js';
 import { type RunFolder, runFolder } from '../run/layout.js';
+import { loadCustomFields } from '../run/open-service.js';
 
 import type { Run } from '../run/run.js';
 
