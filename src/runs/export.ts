@@ -5,8 +5,7 @@ import { RunError, RunInterrupted } from '../model/error.js';
 import { noOutcomes } from '../model/outcome.js';
 import type { RunStatus, Summary, SummaryTarget } from '../report/summary.js';
 import { reached } from '../trace/milestones.js';
-import { planExport } from './export/plan.js';
-import { type Records, readRecords } from './export/read.js';
+import { planExport, type Records, readRecords } from './export/read.js';
 import { type ExportRequest, type ExportRun, openExport, reopenExport } from './export/run.js';
 import { openDraft, writeRecords } from './export/write.js';
 import {

@@ -9,12 +9,21 @@ import {
   concludeNight,
   differenceCounter,
   keepFacts,
+  laterNight,
   type NightParts,
+  type Nights,
   nightsOf,
+  readNights,
   trippedBrakes,
-} from './reconcile/night.js';
-import { countAbsences, laterNight, type Nights, readNights } from './reconcile/nights.js';
-import { actedOrphans, countOrphans, judgeOrphans, keepOrphans, writeOrphans } from './reconcile/orphans.js';
+} from './reconcile/nights.js';
+import {
+  actedOrphans,
+  countAbsences,
+  countOrphans,
+  judgeOrphans,
+  keepOrphans,
+  writeOrphans,
+} from './reconcile/orphans.js';
 import { openScope, type Scope } from './reconcile/scope.js';
 import { connect, oneWriter } from './rows/connect.js';
 import { matchRows } from './rows/match.js';

@@ -24,9 +24,8 @@ import { jobKey, outerRun, partOfRun, type RunFolder, runFolder } from './run/la
 import { freshRunId } from './run/list.js';
 import { loadCustomFields } from './run/open-service.js';
 import { openRun, type Run, reopenRun, type StoredRequest } from './run/run.js';
-import { readCreated } from './undo/created.js';
 import { decideRecords, type Retirement } from './undo/decide.js';
-import { type Survey, survey, type WrittenRecord, whatWasWritten, writeUndoRows } from './undo/rows.js';
+import { readCreated, type Survey, survey, type WrittenRecord, whatWasWritten, writeUndoRows } from './undo/written.js';
 
 export interface UndoOptions extends AgainOptions {
   readonly dryRun: boolean;

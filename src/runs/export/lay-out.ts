@@ -19,8 +19,7 @@ import { MOST_PASSES } from '../../service/lists/whole-list.js';
 import type { Json } from '../../service/port.js';
 import { idOf } from '../../service/transport/answer.js';
 import type { ReadConnection } from '../run/open-service.js';
-import { type ExportPlan, isRefused } from './plan.js';
-import { isWhole, type Records, readCustomer } from './read.js';
+import { type ExportPlan, isRefused, isWhole, type Records, readCustomer } from './read.js';
 import { type ExportRun, jobFileBeside } from './run.js';
 
 /** The table before its first row. */

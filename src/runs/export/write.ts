@@ -6,8 +6,7 @@ import type { SummaryTarget } from '../../report/summary.js';
 import type { ReadConnection } from '../run/open-service.js';
 import { writeBase } from './base.js';
 import { type Layout, layOut, recordMaker } from './lay-out.js';
-import type { ExportPlan } from './plan.js';
-import type { Records } from './read.js';
+import type { ExportPlan, Records } from './read.js';
 import { type ExportRun, jobFileBeside } from './run.js';
 
 /** The file as it was written, and its data rows. */

@@ -15,8 +15,7 @@ import { noteSettled } from '../rows/outcomes.js';
 import { filling, rowWriter } from '../rows/row-files.js';
 import { runFolder } from '../run/layout.js';
 import type { Run } from '../run/run.js';
-import type { CreatedRecord } from './created.js';
-import { type Survey, undoRows, type WrittenRecord } from './rows.js';
+import { type CreatedRecord, type Survey, undoRows, type WrittenRecord } from './written.js';
 
 /** What records that the run created are to be given, and what its file gave them. */
 export interface Retirement {
