@@ -13,7 +13,7 @@ import type { ReferenceTarget, ResourceSpec } from '../resources/spec.js';
 import type { KnownKind, Service } from '../service/port.js';
 import { jobText, tableText } from '../suggest/job-text.js';
 import { type AskService, headingsThatFit, type Suggestion, suggestJob, type WrittenBy } from '../suggest/suggest.js';
-import { writableResource } from './job/names.js';
+import { writableResource } from './job/shape.js';
 import { checkJobText, problemLine } from './job-file.js';
 import { isRunId, readRunSummary } from './run/list.js';
 import { type Channel, learnNames, openLists, withService } from './run/open-service.js';

@@ -12,9 +12,18 @@ import { didYouMean } from '../../pipeline/map/headings.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { type FieldSpec, READ_ONLY, type ReadOnlyName, type ResourceName, WRITABLE } from '../../resources/spec.js';
 import type { ExportRequest } from '../export/run.js';
-import { asPlain, NO_LEXICON, type Place, type Plain, type Report, valueAt, writtenProblem } from './names.js';
+import { NO_LEXICON } from './fields.js';
 import { type LoadedExportJob, shown } from './shape.js';
-import type { JobYaml, KeyPath } from './yaml.js';
+import {
+  asPlain,
+  type JobYaml,
+  type KeyPath,
+  type Place,
+  type Plain,
+  type Report,
+  valueAt,
+  writtenProblem,
+} from './yaml.js';
 
 /**
  * What an export job says beyond its shape. Works on the plain data, so that its faults are found beside those of the
@@ -102,7 +111,7 @@ function checkFilter(filter: Plain, names: ExportNames, yaml: JobYaml, report: R
 
 type ExportNames = ReturnType<typeof exportNames>;
 
-export interface Placed {
+interface Placed {
   readonly value: unknown;
   readonly at: KeyPath;
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { RunError } from '../../model/error.js';
 import {
   brakes,
   columnTarget,
@@ -16,6 +17,7 @@ import {
 } from '../../model/job.js';
 import { withArticle } from '../../model/resource-names.js';
 import { nearestNames } from '../../pipeline/map/headings.js';
+import { READ_ONLY, type ResourceName, WRITABLE } from '../../resources/spec.js';
 import type { KeyPath } from './yaml.js';
 
 /** What zod reports about the shape of a job file, in words for the person who wrote it. */
@@ -238,4 +240,15 @@ export { nearestNames };
 export function didYouMean(text: string, names: Iterable<string>): string {
   const [near] = nearestNames(text, names);
   return near === undefined ? '' : `, did you mean \`${near}\`?`;
+}
+
+/** The resource that is meant, also in the plural. `may`: what is asked for it, which a resource that is only read has no use for. */
+export function writableResource(given: string, may: string): ResourceName {
+  const wanted = given.trim().toLowerCase();
+  const found = WRITABLE.find((name) => name === wanted || `${name}s` === wanted);
+  if (found) return found;
+  const why = READ_ONLY.some((name) => name === wanted)
+    ? `${wanted} records can only be read.`
+    : `There is no resource \`${given}\`${didYouMean(wanted, WRITABLE) || '.'}`;
+  throw new RunError('usage', `${why} Name one for which ${may}: ${WRITABLE.join(', ')}.`);
 }
