@@ -1,4 +1,3 @@
-import { numberSet } from '../compact/number-set.js';
 import { RunError } from '../model/error.js';
 import { counted } from '../model/grouped.js';
 import type { IssueCode } from '../model/issue.js';
@@ -15,7 +14,7 @@ import { type Connection, connect, oneWriter } from './rows/connect.js';
 import { type Matched, matchRows } from './rows/match.js';
 import { planRows } from './rows/plan.js';
 import { carryPart, contextOf, partsOf } from './rows/references.js';
-import { type Resolved, resolveJobValues } from './rows/stage.js';
+import { metById, type Resolved, resolveJobValues } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
@@ -251,7 +250,7 @@ function isCustom(field: string): boolean {
 /** The records as rows that meet the service by their ids. */
 async function resolved(
   connection: Connection,
-  { rows, ids, templates, forms }: Survey,
+  { ids, templates, forms }: Survey,
   retirement: Retirement | undefined,
 ): Promise<Resolved> {
   const { lexicon, service, known, readAll } = connection;
@@ -261,29 +260,7 @@ async function resolved(
   const directory = await loadDirectory(names.names, { service, known, readAll });
   lexicon.useDirectory(directory);
   const lookedUp = [...(retirement?.records.values() ?? [])].flatMap((record) => record.ids ?? []);
-  return {
-    ...connection,
-    mapping: {
-      mapRow: ({ row }) => ({ ref: { row }, set: {}, issues: [] }),
-      columnOf: () => undefined,
-      columns: [],
-      fields: [],
-      key: ['id'],
-      specOf: () => undefined,
-      warnings: [],
-      remarks: () => [],
-      evidence: [],
-    },
-    names,
-    rowOfNumber: new Map(),
-    keys: new Map([...ids, ...lookedUp].map((id) => [String(id), []])),
-    keyless: 0,
-    fingerprints: numberSet(),
-    depth: new Map(),
-    waves: 1,
-    directory,
-    counts: { rows, invalid: 0, creates: 0, updates: rows, cleared: 0 },
-  };
+  return metById(connection, directory, [...ids, ...lookedUp]);
 }
 
 /** Says what an undo of these records cannot see. */

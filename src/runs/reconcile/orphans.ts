@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { numberSet } from '../../compact/number-set.js';
 import { fault } from '../../model/issue.js';
 import type { ReconcileJob } from '../../model/job.js';
 import { GOOD_OUTCOMES, noOutcomes } from '../../model/outcome.js';
@@ -13,7 +12,7 @@ import { reached } from '../../trace/milestones.js';
 import { beginMatching, type Matching } from '../rows/match.js';
 import { note } from '../rows/outcomes.js';
 import { rowWriter } from '../rows/row-files.js';
-import type { JobValues, Resolved } from '../rows/stage.js';
+import { type JobValues, metById, type Resolved } from '../rows/stage.js';
 import { writeRows } from '../rows/write.js';
 import type { RunFolder } from '../run/layout.js';
 import { type Run, readPast } from '../run/run.js';
@@ -77,22 +76,8 @@ export async function writeOrphans(
     job: { ...run.job, match: { key: ['id'], duplicates: 'reject', existing: 'update', missing: 'skip' } },
     progress: () => undefined,
   };
-  const { stands: _, mapping, ...rest } = resolved;
-  const matching = await beginMatching(pass, {
-    ...rest,
-    mapping: {
-      ...mapping,
-      key: ['id'],
-      columnOf: () => undefined,
-      fields: Object.keys(values.fields),
-      specOf: (field) => values.specOf(field),
-    },
-    keys: new Map(orphans.map(({ id }) => [String(id), []])),
-    // The rows of the file set other fields.
-    fingerprints: numberSet(),
-    depth: new Map(),
-    waves: 1,
-  });
+  const ids = orphans.map(({ id }) => id);
+  const matching = await beginMatching(pass, metById(resolved, resolved.directory, ids, values));
   const open = orphans.filter((_orphan, at) => !done.has(at + 1));
   await readAgain(open, matching);
   const matched = await matching.conclude();

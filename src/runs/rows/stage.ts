@@ -33,13 +33,17 @@ import type { Connection } from './connect.js';
 import { openKeyBook } from './key-book.js';
 import { filling, type RowWriter, rowWriter, storedRows } from './row-files.js';
 
-export interface Staged extends Connection {
-  readonly mapping: Mapping;
-  readonly names: NameCollector;
+/** What the rows of a file are, whatever they refer to. */
+interface Rows extends Connection {
+  readonly mapping: Pick<Mapping, 'columnOf' | 'columns' | 'fields' | 'key' | 'specOf'>;
   /** Reconciliations: whose value stands where a row and its record differ. */
   readonly stands?: Stands;
   /** Files that an export wrote. */
   readonly edited?: EditedRows;
+}
+
+export interface Staged extends Rows {
+  readonly names: NameCollector;
   /** Contracts: row by number, for contracts that name a parent of the same file. */
   readonly rowOfNumber: ReadonlyMap<string, number>;
   /** Set where no field is looked up: the rows are resolved as they are. */
@@ -47,7 +51,7 @@ export interface Staged extends Connection {
 }
 
 /** What is known of the rows once all of them are resolved. */
-export interface Facts {
+interface Facts {
   /** Keys of all rows. */
   readonly keys: Keys;
   /** Lets go of the keys: nobody asks for them any more. Not there where they were never a burden. */
@@ -63,7 +67,7 @@ export interface Facts {
   readonly fingerprints: Pick<NumberSet, 'has'>;
 }
 
-export interface Resolved extends Staged, Facts {
+export interface Resolved extends Rows, Facts {
   /** Names of the records that the file refers to. */
   readonly directory: Directory;
   /** Records that are created because rows refer to them. */
@@ -203,7 +207,7 @@ async function lookUpNames(
 function resolving(
   run: Run,
   out: RowWriter,
-  mapping: Mapping,
+  mapping: Rows['mapping'],
   directory: Directory,
   spec: ResourceSpec,
   rowOfNumber?: ReadonlyMap<string, number>,
@@ -250,6 +254,25 @@ function resolving(
       for (const level of depth.values()) waves = Math.max(waves, level + 1);
       return { keys, releaseKeys: keys.close, keyless, depth, waves, counts, fingerprints: ofRows };
     },
+  };
+}
+
+/** Rows that no file has: they meet their records by id, and set the same fields. */
+export function metById(
+  { service, spec, known, lexicon, readAll, behaviour }: Connection,
+  directory: Directory,
+  ids: Iterable<number>,
+  { fields, specOf }: JobValues = { fields: {}, specOf: () => undefined },
+): Resolved {
+  const keys = new Map([...ids].map((id) => [String(id), []]));
+  return {
+    ...{ service, spec, known, lexicon, readAll, behaviour, directory, keys },
+    mapping: { key: ['id'], columnOf: () => undefined, columns: [], fields: Object.keys(fields), specOf },
+    keyless: 0,
+    fingerprints: numberSet(),
+    depth: new Map(),
+    waves: 1,
+    counts: { rows: keys.size, invalid: 0, creates: 0, updates: keys.size, cleared: 0 },
   };
 }
 
