@@ -111,26 +111,14 @@ function withoutBrakes(loaded: LoadedJob): LoadedJob {
 
 function nothingToRetry(earlier: EarlierRun, notReached: number): RunError {
   const { folder, request, summary } = earlier;
-  const orphans = summary?.reconcile?.compared?.orphans_for_person ?? 0;
-  const next = [
-    ...(notReached > 0 ? [stillToDo(earlier, notReached)] : []),
-    // Each night judges them anew.
-    ...(orphans > 0
-      ? [
-          `Orphans that could not be acted on: ${orphans}. orphans.csv says why, and the next run of the job takes them up.`,
-        ]
-      : []),
-  ];
-  if (next.length === 0) {
-    next.push(
-      summary?.status === 'partial'
-        ? `Rows that need a person are in the rejected file of ${request.reportDir}: correct them there and import that file.`
-        : 'Every row ended well.',
-    );
-  }
+  const others =
+    summary?.status === 'succeeded'
+      ? 'Every row ended well.'
+      : `What needs a person is in the reports in ${request.reportDir}: correct the rows of the rejected file there and import it.`;
+  const next = notReached > 0 ? stillToDo(earlier, notReached) : others;
   return new RunError(
     'usage',
-    `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry. ${next.join(' ')}`,
+    `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry. ${next}`,
   );
 }
 
