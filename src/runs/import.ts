@@ -1,5 +1,5 @@
 import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/plan/brakes.js';
-import { type Appended, openAppended } from './rows/appended.js';
+import { openAppended } from './rows/appended.js';
 import { connect, oneWriter } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
 import { announce, assertNotRejected, expectedWrites, passBrakes, planRows, usePlan } from './rows/plan.js';
@@ -27,11 +27,11 @@ export async function importFile(request: ImportRequest, context: RunContext): P
 export async function carryOutImport(run: Run): Promise<RunResult> {
   if (isFinished(run)) return conclude(run, undefined, { references: toldReferences });
   let stopped: Error | undefined;
-  let appended: Appended | undefined;
+  let appended: Awaited<ReturnType<typeof openAppended>>;
   let columnOf: ((field: string) => string | undefined) | undefined;
   try {
     appended = await openAppended(run);
-    await appended.assertNew();
+    await appended?.assertNew();
     const staged = await stageRows(run, await connect(run));
     columnOf = staged.mapping.columnOf;
     await oneWriter(run, staged);
@@ -60,7 +60,7 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
     if (!run.request.dryRun) {
       await usePlan(run);
       assertNotRejected(run);
-      await appended.note();
+      await appended?.note();
       if (await references?.create(carryOutImport)) {
         matched.releaseKeys?.();
         matched = await look();

@@ -61,20 +61,14 @@ export const inlineJob = inline('import');
 export const inlineReconcileJob = inline('reconcile');
 export const inlineExportJob = inline('export');
 
-/** How a job of each kind is run, by itself and through the queue. */
-const WAYS: Readonly<Record<Job['kind'], (name: string) => string>> = {
-  import: (name) => `\`rowferry import FILE --job ${name}\`, or as a job \`import\` of the queue`,
-  reconcile: (name) => `\`rowferry reconcile FILE --job ${name}\`, or as a job \`reconcile\` of the queue`,
-  export: (name) => `\`rowferry export --job ${name}\`, or as a job \`export\` of the queue`,
-};
-
 function ofKind<K extends Job['kind']>(kind: K, one: Loaded<Job>): Loaded<Extract<Job, { readonly kind: K }>> {
   const found = one.job.kind;
   if (found === kind) return one as Loaded<Extract<Job, { readonly kind: K }>>;
   const shown = one.path === '' ? 'inline job' : `job file ${asShown(one.path)}`;
+  const command = `rowferry ${found}${found === 'export' ? '' : ' FILE'} --job ${one.path === '' ? 'JOB' : one.name}`;
   throw new RunError(
     'usage',
-    `The ${shown} is of kind ${found}, not ${kind}: it is run with ${WAYS[found](one.path === '' ? 'JOB' : one.name)}.`,
+    `The ${shown} is of kind ${found}, not ${kind}: it is run with \`${command}\`, or as a job \`${found}\` of the queue.`,
   );
 }
 

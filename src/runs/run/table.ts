@@ -275,21 +275,13 @@ async function changedCells(
   return alike * 4 >= rows.length * 3 ? changed : undefined;
 }
 
-/** The corrections of a table, by the place of their column. */
-export interface Overlay {
-  /** What is to stand in a cell that shows `shown`; undefined where it stays. */
-  at(row: number, column: number, shown: string): string | undefined;
-  /** Those that no cell has met that was asked for. */
-  unmet(): readonly Correction[];
-  /** 0-based positions of the columns that have corrections. */
-  readonly columns: readonly number[];
-}
+type Overlay = ReturnType<typeof overlayOf>;
 
 /**
- * Of several corrections of a cell the last counts, and one that names the row before one that names what the cell shows.
+ * The corrections of a table, by the place of their column. Of several corrections of a cell the last counts, and one that names the row before one that names what the cell shows.
  * @throws RunError `usage` for a column that the table lacks.
  */
-export function overlayOf(corrections: readonly Correction[], { headings }: Pick<SourceMeta, 'headings'>): Overlay {
+export function overlayOf(corrections: readonly Correction[], { headings }: Pick<SourceMeta, 'headings'>) {
   const index = indexHeadings(headings);
   const byRow = new Map<number, Map<number, Correction>>();
   const byText = new Map<number, Map<string, Correction>>();
@@ -310,16 +302,19 @@ export function overlayOf(corrections: readonly Correction[], { headings }: Pick
   const columns = new Set([...byText.keys(), ...[...byRow.values()].flatMap((cells) => [...cells.keys()])]);
   const met = new Set<Correction>();
   return {
-    at(row, column, shown) {
+    /** What is to stand in a cell that shows `shown`; undefined where it stays. */
+    at(row: number, column: number, shown: string): string | undefined {
       const [own, alike] = [byRow.get(row)?.get(column), byText.get(column)?.get(shown)];
       if (own) met.add(own);
       if (alike) met.add(alike);
       return (own ?? alike)?.value;
     },
+    /** Those that no cell has met that was asked for. */
     unmet: () =>
       [...new Set([...byRow.values(), ...byText.values()].flatMap((found) => [...found.values()]))].filter(
         (one) => !met.has(one),
       ),
+    /** 0-based positions of the columns that have corrections. */
     columns: [...columns].sort((a, b) => a - b),
   };
 }
