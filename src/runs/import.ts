@@ -3,7 +3,7 @@ import { openAppended } from './rows/appended.js';
 import { connect, oneWriter } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
 import { announce, assertNotRejected, expectedWrites, passBrakes, planRows, usePlan } from './rows/plan.js';
-import { openReferences, toldReferences } from './rows/references.js';
+import { openReferences } from './rows/references.js';
 import { resolveRows, stageRows } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
@@ -25,7 +25,7 @@ export async function importFile(request: ImportRequest, context: RunContext): P
  * goes through the same steps again: rows that have an outcome are left alone, open ones are looked up.
  */
 export async function carryOutImport(run: Run): Promise<RunResult> {
-  if (isFinished(run)) return conclude(run, undefined, { references: toldReferences });
+  if (isFinished(run)) return conclude(run, undefined);
   let stopped: Error | undefined;
   let appended: Awaited<ReturnType<typeof openAppended>>;
   let columnOf: ((field: string) => string | undefined) | undefined;
@@ -74,5 +74,5 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
   }
   // Where it cannot be settled, the file counts as taken.
   await appended?.settle().catch(() => undefined);
-  return conclude(run, stopped, { references: toldReferences, ...(columnOf ? { columnOf } : {}) });
+  return conclude(run, stopped, columnOf ? { columnOf } : {});
 }

@@ -112,7 +112,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   const counts = await planRows(run, compared.matched, differences.see);
   if (run.signal.aborted) return;
   const held = whyHeld(run, nights, resolved, mirror);
-  const found = foundAgain(nights, compared);
+  const found = [...nights.absent.keys()].filter((id) => compared.matched.snapshot.holds(id));
   const absences = countAbsences(
     nights.absent,
     compared.beyond.map(({ id }) => id),
@@ -133,12 +133,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   });
   const facts: ReconcileFacts = {
     apply: !run.request.dryRun,
-    read: {
-      how: mirror.how,
-      certified: mirror.certified,
-      records: mirror.count,
-      described: mirror.described,
-    },
+    read: { how: mirror.how, certified: mirror.certified, records: mirror.count, described: mirror.described },
     scope: {
       records: compared.records,
       without_key: compared.withoutKey,
@@ -181,11 +176,6 @@ function say(run: Run, writes: { creates: number; updates: number; orphans: numb
   const { creates, updates, orphans } = writes;
   const freshMs = run.job.resource === 'asset' && updates > FEW ? FRESH_MS : 0;
   announce(run, { creates, updates: updates + orphans, freshMs });
-}
-
-/** Of the records that were absent before: those that rows of the file mean now. */
-function foundAgain({ absent }: Nights, { matched }: Compared): readonly number[] {
-  return [...absent.keys()].filter((id) => matched.snapshot.holds(id));
 }
 
 /** Why this run may not conclude that a record is missing from the file. */

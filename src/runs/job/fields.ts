@@ -146,7 +146,7 @@ function checkColumns(
       const field = fields.writable(name, valueAt(fieldPath));
       checkDates(options['dates'], [...at, 'dates'], report);
       if (!field) continue;
-      claim({ name, key: field.key, at: fieldPath, path }, sources, report);
+      claim(name, field.key, fieldPath, sources, report);
       checkColumnOptions(options, at, field.spec, yaml, dates, report);
     }
   }
@@ -157,7 +157,7 @@ function checkComputed(computed: Plain, fields: FieldNames, sources: Map<string,
   for (const [name, text] of Object.entries(computed)) {
     const path = ['computed', name];
     const field = fields.writable(name, path);
-    if (field) claim({ name, key: field.key, at: path, path }, sources, report);
+    if (field) claim(name, field.key, path, sources, report);
     if (typeof text === 'string' && text !== '' && !/\{[^{}]+\}/.test(text))
       report(
         valueAt(path),
@@ -167,18 +167,9 @@ function checkComputed(computed: Plain, fields: FieldNames, sources: Map<string,
 }
 
 /** Each field has one source. */
-function claim(
-  {
-    name,
-    key,
-    at,
-    path,
-  }: { readonly name: string; readonly key: string; readonly at: KeyPath; readonly path: KeyPath },
-  sources: Map<string, Source>,
-  report: Report,
-): void {
+function claim(name: string, key: string, at: KeyPath, sources: Map<string, Source>, report: Report): void {
   const before = sources.get(key);
-  if (!before) sources.set(key, { kind: 'column', path });
+  if (!before) sources.set(key, { kind: 'column', path: at });
   else report(valueAt(at), `\`${name}\` is mapped twice: the column \`${before.path[1]}\` sets it already`);
 }
 

@@ -19,7 +19,7 @@ import type { OpenIntent, Run } from '../run/run.js';
 import type { Matched } from './match.js';
 import { checkRejections, noteBrake, noteSettled, noteUnsent } from './outcomes.js';
 import { heldToPlan, planChanges, planWriter, readPlan } from './planned.js';
-import { storedRows, storedRowsOr } from './row-files.js';
+import { filling, storedRows, storedRowsOr } from './row-files.js';
 
 /** A record read longer ago is read again before its PUT. Contract, section 7. */
 export const FRESH_MS = 60_000;
@@ -33,7 +33,7 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
   const plan = planWriter(run.folder.plan, matched.snapshot);
   let done = 0;
   let unseen = false;
-  try {
+  await filling(plan, async () => {
     for await (const changes of plannedRows(run, matched)) {
       for (const change of changes) {
         count(change, counts);
@@ -44,11 +44,8 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
         run.progress('planning', ++done);
       }
     }
-  } catch (error) {
-    await plan.close(false).catch(() => undefined);
-    throw error;
-  }
-  await plan.close(!run.signal.aborted);
+    return !run.signal.aborted;
+  });
   if (unseen)
     run.warn(
       'Customers cannot be read: whether one that a row names by its id exists shows when the row is written, and the service refuses it then.',

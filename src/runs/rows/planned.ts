@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { access, rename, rm } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import type { Change, FieldDiff } from '../../model/change.js';
 import { fault } from '../../model/issue.js';
 import { type Fields, isRef, type Value, valueText } from '../../model/value.js';
@@ -84,19 +84,13 @@ function mark(content: unknown): string {
 
 /** Writes a plan's file as the rows are planned; it appears complete or not at all. */
 export function planWriter(path: string, snapshot: Pick<Snapshot, 'holds'>) {
-  const unfinished = `${path}.tmp`;
-  const out = lineWriter(unfinished, { durable: true });
+  const out = lineWriter(path, { durable: true });
   return {
     add(change: Change): void {
       const write = plannedWrite(change, snapshot);
       if (write) out.write(`${JSON.stringify(write)}\n`);
     },
-    /** `whole`: every row was planned. */
-    async close(whole: boolean): Promise<void> {
-      out.close();
-      if (whole) await rename(unfinished, path);
-      else await rm(unfinished, { force: true });
-    },
+    close: out.close,
   };
 }
 

@@ -14,6 +14,7 @@ import { findField, resourceSpec } from '../../resources/registry.js';
 import type { RequestCounts } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { withValues } from '../rows/outcomes.js';
+import { toldReferences } from '../rows/references.js';
 import { STOPPED } from './context.js';
 import { HOME, jobKey, makeFolder, runFolder } from './layout.js';
 import { readSummary, rememberRun } from './list.js';
@@ -28,8 +29,6 @@ interface Addition {
   readonly reconcile?: ReconcileInput;
   /** What a field is called in the file. */
   readonly columnOf?: ReportInput['columnOf'];
-  /** Records that were created because rows refer to them. */
-  readonly references?: (run: Run) => NonNullable<ReportInput['references']>;
   /** Something beside the rows needs a person. */
   readonly needsPerson?: boolean;
   /** Of an undo: records that were created for the rows, and stay. */
@@ -54,14 +53,7 @@ export function isFinished(run: Run): boolean {
 export async function conclude(
   run: Run,
   stopped: Error | undefined,
-  {
-    reconcile,
-    references = () => [],
-    columnOf = reconcile?.columnOf,
-    needsPerson = false,
-    stay = 0,
-    remember,
-  }: Addition = {},
+  { reconcile, columnOf = reconcile?.columnOf, needsPerson = false, stay = 0, remember }: Addition = {},
 ): Promise<RunResult> {
   let finished = false;
   try {
@@ -99,7 +91,7 @@ export async function conclude(
         ? { corrected: join(run.folder.dir, 'work', request.source) }
         : {}),
       ...(reconcile ? { reconcile } : {}),
-      references: references(run),
+      references: toldReferences(run),
       ...(columnOf ? { columnOf } : {}),
       ended: () => ended(run),
       summary: {
@@ -129,7 +121,10 @@ export async function conclude(
     } catch {
       // The disk failed: that was said.
     }
-    await letGo(run, stopped);
+    // A fault of closing must not hide why the run stopped.
+    await closeAll(run).catch((error: unknown) => {
+      if (!stopped) throw error;
+    });
     // What can be made again from the private copy; of a run that stopped it stays, to be looked at. The rows of a rehearsal stay,
     // and what records were created from: an undo asks for it.
     const { staged, resolved, keys, snapshot } = run.folder;
@@ -153,13 +148,6 @@ function ofRun(lineage: Lineage = {}): { of_run?: string } {
 function interruption({ signal }: Run): string {
   const how = signal.reason === STOPPED ? 'stopped' : 'interrupted';
   return `The run was ${how}; \`rowferry runs resume\` continues it.`;
-}
-
-/** A fault of closing must not hide why the run stopped. */
-async function letGo(run: Run, stopped: Error | undefined): Promise<void> {
-  await closeAll(run).catch((error: unknown) => {
-    if (!stopped) throw error;
-  });
 }
 
 /** The rows to correct come back as the job reads its file, and offer what a field takes. */
@@ -287,11 +275,7 @@ export async function failUnbegun(home: string, run: string, reason: string): Pr
 }
 
 /** The next run of the job is compared with this one. */
-export function rememberAsLast(
-  { settings: { home }, folder: { run }, request: { company } }: Shell,
-  job: Parameters<typeof jobKey>[0],
-  rows: number,
-): void {
-  rememberRun(home, { run, job: jobKey(job, home), company, rows });
+export function rememberAsLast({ settings, folder, request }: Shell, job: Parameters<typeof jobKey>[0], rows: number) {
+  rememberRun(settings.home, folder.run, jobKey(job, settings.home), request.company, rows);
   reached('run-remembered');
 }

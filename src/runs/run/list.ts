@@ -236,15 +236,7 @@ function readJson(path: string): unknown {
 }
 
 /** Notes how many rows a finished run of a job (`jobKey`) had. What a later run noted stays: an older one may be taken up after it. */
-export function rememberRun(
-  home: string,
-  {
-    run,
-    job,
-    company,
-    rows,
-  }: { readonly run: string; readonly job: string; readonly company: number; readonly rows: number },
-): void {
+export function rememberRun(home: string, run: string, job: string, company: number, rows: number): void {
   inHome(home, (db) =>
     db
       .prepare(

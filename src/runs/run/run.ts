@@ -113,29 +113,23 @@ export interface Run extends Shell<StoredRequest> {
 
 /** Takes a private copy of the file, so that nothing that happens to the original matters, and begins the run. */
 export async function openRun(request: ImportRequest, context: RunContext): Promise<Run> {
-  const file = resolve(request.file);
+  const { file, kind = 'import', lineage, job, dryRun, force, reportDir, jsonRows, corrections } = request;
   // Reports are written when the rows are in the service already: too late to learn that they have no place.
-  if (request.reportDir !== undefined) await tryFolder(request.reportDir, REPORTS);
+  if (reportDir !== undefined) await tryFolder(reportDir, REPORTS);
   return beginRun(
-    { ...request, company: request.company ?? request.job.job.company },
+    { ...request, company: request.company ?? job.job.company },
     context,
     async (common, folder): Promise<StoredRequest> => {
       const source = folder.source(endingOf(file));
-      const { sha256 } = await (request.makeSource?.(source, folder) ?? copyPrivately(file, source));
+      const { sha256 } = await (request.makeSource?.(source, folder) ?? copyPrivately(resolve(file), source));
       reached('hashed');
       return {
         ...common,
-        kind: request.kind ?? 'import',
-        lineage: request.lineage,
-        file: request.file,
+        ...{ kind, lineage, file, sha256, job, dryRun, force },
         source: basename(source),
-        sha256,
-        job: request.job,
-        dryRun: request.dryRun,
-        force: request.force,
-        reportDir: request.reportDir ? resolve(request.reportDir) : folder.dir,
-        jsonRows: request.jsonRows || undefined,
-        corrections: request.corrections?.length ? request.corrections : undefined,
+        reportDir: reportDir ? resolve(reportDir) : folder.dir,
+        jsonRows: jsonRows || undefined,
+        corrections: corrections?.length ? corrections : undefined,
       };
     },
     (kept) => begin(kept, context),
