@@ -107,22 +107,20 @@ const FORMS =
   'redis://[user:password@]host[:6379][/db], rediss://… for TLS, redis+sentinel://host[:26379],host/master[/db], ' +
   'redis+cluster://host,host, or postgres://user:password@host[:5432]/database';
 
-interface Parts {
-  readonly scheme: string;
-  readonly user: string;
-  readonly hosts: readonly string[];
-  readonly path: string;
-  readonly query: URLSearchParams;
-}
-
 /** Undefined where the text is no address of a queue, also where a `/` in a password makes it mean another one. */
-function partsOf(text: string): Parts | undefined {
+function partsOf(text: string) {
   const { scheme, user = '', hosts, path = '', query = '' } = FORM.exec(text)?.groups ?? {};
   if (scheme === undefined || hosts === undefined || path.includes('@')) return undefined;
   const all = hosts.split(',');
   if (!all.every((host) => HOST.test(host))) return undefined;
-  if (/^postgres/i.test(scheme) && !URL.canParse(text)) return undefined;
-  return { scheme: scheme.toLowerCase(), user, hosts: all, path, query: new URLSearchParams(query) };
+  const isPostgres = /^postgres/i.test(scheme);
+  if (isPostgres && !URL.canParse(text)) return undefined;
+  const colon = user.indexOf(':');
+  // One name without a colon: many clients take it for the password of the default user; Redis' own takes it for the user.
+  const [username, password] = colon === -1 ? [user, ''] : [user.slice(0, colon), user.slice(colon + 1)];
+  const secret = colon === -1 && !isPostgres ? user : password;
+  const more = { isPostgres, username, password, secret, query: new URLSearchParams(query) };
+  return { scheme: scheme.toLowerCase(), hosts: all, path, ...more };
 }
 
 /** Only the form is checked here; the worker opens it. Nothing of the address is quoted: it may hold a password. */
@@ -142,9 +140,9 @@ export function queueAddress(text: string, context: z.core.$RefinementCtx<string
 export function parseAddress(url: string): QueueAddress {
   const parts = partsOf(url);
   if (!parts) throw wrong(`it begins with ${/^[a-z+]+:/i.exec(url)?.[0] ?? 'no scheme'}, or has not the form`);
-  const { scheme, hosts, user, query } = parts;
+  const { scheme, hosts, username, password, query } = parts;
   const shown = `${scheme}://${hosts.join(',')}${parts.path}`;
-  if (scheme.startsWith('postgres')) return { kind: 'postgres', shown, url };
+  if (parts.isPostgres) return { kind: 'postgres', shown, url };
   const [first = 'redis', mode = 'single'] = scheme.split('+') as [string, RedisAddress['mode']?];
   if (mode === 'single' && hosts.length > 1)
     throw wrong('it names several hosts, which only sentinel and cluster have');
@@ -154,9 +152,6 @@ export function parseAddress(url: string): QueueAddress {
   const [db = '0', more] = path;
   if (!/^\d{1,5}$/.test(db) || more !== undefined) throw wrong(`/${path.join('/')} is no number of a database`);
   if (mode === 'cluster' && db !== '0') throw wrong('a cluster has database 0 only');
-  const colon = user.indexOf(':');
-  // One name without a colon: many clients take it for the password of the default user; Redis' own takes it for the user.
-  const [username, password] = colon === -1 ? [user, ''] : [user.slice(0, colon), user.slice(colon + 1)];
   return {
     kind: 'redis',
     shown,
@@ -193,10 +188,8 @@ function wrong(what: string): RunError {
 export function queueSecrets(text: string): string[] {
   const parts = partsOf(text);
   if (!parts) return [];
-  const { scheme, user, query } = parts;
-  const colon = user.indexOf(':');
-  // Redis: some take one name without a colon for the password of the default user.
-  const found = [colon === -1 && scheme.startsWith('postgres') ? '' : user.slice(colon + 1)];
+  const { secret, query } = parts;
+  const found = [secret];
   for (const name of ['password', 'sentinel_password', 'sslpassword']) found.push(...query.getAll(name));
   // As they stand in the query: decoding turns `+` and escapes into other characters.
   for (const [, value = ''] of text.matchAll(/[?&](?:\w*password)=([^&]*)/gi)) found.push(value);
@@ -214,14 +207,13 @@ export function queueSecrets(text: string): string[] {
 export function queueRemarks(text: string): string[] {
   const parts = partsOf(text);
   if (!parts) return [];
-  const { scheme, user, query } = parts;
-  const postgres = scheme.startsWith('postgres');
+  const { scheme, isPostgres, password, query } = parts;
   // Of PostgreSQL a host in the query replaces the one before it.
-  const hosts = (postgres && query.getAll('host').at(-1)?.split(',')) || parts.hosts;
-  if (hosts.every((host) => isLoopback(host.replace(/:\d+$/, '')) || (postgres && /^(%2f|\/)/i.test(host)))) return [];
-  const remarks = postgres ? postgresTls(query) : scheme.startsWith('rediss') ? [] : [REDIS_PLAIN];
-  const password = user.includes(':') ? user.slice(user.indexOf(':') + 1) : '';
-  const known = password !== '' || (postgres && (query.get('password') || query.get('sslcert')));
+  const hosts = (isPostgres && query.getAll('host').at(-1)?.split(',')) || parts.hosts;
+  if (hosts.every((host) => isLoopback(host.replace(/:\d+$/, '')) || (isPostgres && /^(%2f|\/)/i.test(host))))
+    return [];
+  const remarks = isPostgres ? postgresTls(query) : scheme.startsWith('rediss') ? [] : [REDIS_PLAIN];
+  const known = password !== '' || (isPostgres && (query.get('password') || query.get('sslcert')));
   return known ? remarks : [...remarks, NO_PASSWORD];
 }
 
