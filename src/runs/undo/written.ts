@@ -52,10 +52,14 @@ export async function writeUndoRows(
 }
 
 /** What an undo's `rejected.ndjson` shows of a record. */
-function shownRow({ row, key, outcome, id, diff, before }: WrittenRecord) {
-  const fields = diff.length > 0 ? diff.map(({ field }) => field) : Object.keys(before?.set ?? {});
-  return { row, id: id ?? null, key, run_outcome: outcome, fields: fields.join('; ') };
+function shownRow(record: WrittenRecord) {
+  const { row, key, outcome, id } = record;
+  return { row, id: id ?? null, key, run_outcome: outcome, fields: fieldsOf(record).join('; ') };
 }
+
+/** What the run wrote in a record, or was about to. */
+export const fieldsOf = ({ diff, before }: WrittenRecord): string[] =>
+  diff.length > 0 ? diff.map(({ field }) => field) : Object.keys(before?.set ?? {});
 
 /** Records that are read, and decided about, at once. */
 const AT_ONCE = 64;
@@ -96,7 +100,7 @@ export interface WrittenRecord {
   /** Fields that were set, cleared or destroyed, as texts; none where the run ended before it noted them. */
   readonly diff: readonly DiffText[];
   /** Of updates. */
-  readonly before?: Omit<BeforeEntry, 'row' | 'id'>;
+  readonly before?: BeforeEntry;
   /** Fields in which the service was seen to store another form of what the run sent. */
   readonly normalised: readonly string[];
 }
@@ -122,7 +126,7 @@ export function* whatWasWritten(path: string): Generator<readonly WrittenRecord[
             outcome: kind as WrittenRecord['outcome'],
             ...(id === undefined ? {} : { id }),
             diff: diff.filter((change) => CHANGED.has(change.kind)),
-            ...(line && kind !== 'created' ? { before: withoutRow(line) } : {}),
+            ...(line && kind !== 'created' ? { before: line } : {}),
             normalised: issues.flatMap(({ code, field }) => (code === 'value_normalised' && field ? [field] : [])),
           };
         });
@@ -137,29 +141,18 @@ export function* whatWasWritten(path: string): Generator<readonly WrittenRecord[
 const WRITTEN = `kind in ('created', 'updated') or (op is not null and coalesce(kind, 'unknown') = 'unknown')`;
 const CHANGED: ReadonlySet<string> = new Set<DiffText['kind']>(['set', 'clear', 'at_risk']);
 
-function withoutRow({ record, set, ours }: BeforeEntry): Omit<BeforeEntry, 'row' | 'id'> {
-  return { record, ...(set ? { set } : {}), ...(ours ? { ours } : {}) };
-}
+export type Survey = Awaited<ReturnType<typeof survey>>;
 
 /** What an undo has to deal with, found in one look over its rows. */
-export interface Survey {
-  readonly rows: number;
-  /** Ids of the records, for those that have one. */
-  readonly ids: ReadonlySet<number>;
-  /** Rows whose records were created; true where the id is known. */
-  readonly created: ReadonlyMap<number, boolean>;
-  /** Fields in which the service was seen to tidy values up. */
-  readonly tidied: ReadonlySet<string>;
-  /** Whether the records held custom fields, or were given some. */
-  readonly templates: boolean;
-  readonly forms: boolean;
-}
-
-export async function survey(folder: RunFolder, spec: ResourceSpec): Promise<Survey> {
+export async function survey(folder: RunFolder, spec: ResourceSpec) {
   let rows = 0;
+  /** Ids of the records, for those that have one. */
   const ids = new Set<number>();
+  /** Rows whose records were created; true where the id is known. */
   const created = new Map<number, boolean>();
+  /** Fields in which the service was seen to tidy values up. */
   const tidied = new Set<string>();
+  /** Whether the records held custom fields, or were given some. */
   const uses = { templates: false, forms: false };
   for await (const batch of undoRows(folder)) {
     for (const record of batch) {
