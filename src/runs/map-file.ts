@@ -42,25 +42,13 @@ export interface MapRequest {
   readonly channel?: Channel;
 }
 
-export interface MapResult {
-  readonly suggestion: Suggestion;
-  /** The job file. */
-  readonly job: string;
-  /** Why no column is mapped, where none is. */
-  readonly reason?: string;
-  /** For people: a line for each column. */
-  readonly table: string;
-  /** What `--json` prints. */
-  readonly summary: MapSummary;
-}
-
-type MapSummary = ReturnType<typeof summaryOf>;
+export type MapResult = Awaited<ReturnType<typeof mapFile>>;
 
 /**
  * Suggests a job file for a spreadsheet; there is always one, and `suggestion.next` says what is open. Throws `RunError`: `usage`
  * for an unknown resource and for an output that exists, `failed` for a file that cannot be read.
  */
-export async function mapFile(request: MapRequest): Promise<MapResult> {
+export async function mapFile(request: MapRequest) {
   const { file, output, settings } = request;
   const resource = writableResource(request.resource, 'a job can be suggested');
   if (output !== undefined && request.force !== true) await refuseExisting(output);
@@ -84,10 +72,14 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
   if (output !== undefined) await writeSafely(output, (write) => write(job));
   return {
     suggestion,
+    /** The job file. */
     job,
-    ...(reason === undefined ? {} : { reason }),
+    /** Why no column is mapped, where none is. */
+    reason,
+    /** For people: a line for each column. */
     table: tableText(suggestion),
-    summary: summaryOf(suggestion, source.meta, { file, job, reason, output }),
+    /** What `--json` prints. */
+    summary: summaryOf(suggestion, source.meta, { file, job, output: output ?? null, reason: reason ?? null }),
   };
 }
 
@@ -246,18 +238,16 @@ function assertFit(job: string): void {
 function summaryOf(
   suggestion: Suggestion,
   meta: SourceMeta,
-  more: {
-    readonly file: string;
-    readonly job: string;
-    readonly reason: string | undefined;
-    readonly output: string | undefined;
-  },
+  {
+    file,
+    ...more
+  }: { readonly [name in 'file' | 'job']: string } & { readonly [name in 'output' | 'reason']: string | null },
 ) {
   const { resource, rows, columns, key, missing, next, warnings } = suggestion;
   const { format, encoding, delimiter, sheet, header_row } = meta;
   return {
     resource,
-    file: more.file,
+    file,
     source: { format, encoding, delimiter, sheet, header_row },
     rows,
     columns: columns.map(({ heading, index, field, confidence, evidence, remarks, why, alternatives, options }) => ({
@@ -281,9 +271,6 @@ function summaryOf(
     /** What a person must decide next. */
     next: next ?? null,
     warnings,
-    job: more.job,
-    /** Where it was written. */
-    output: more.output ?? null,
-    reason: more.reason ?? null,
+    ...more,
   };
 }

@@ -1,16 +1,15 @@
 import { type ExportColumn, isWritable } from '../../export/column.js';
 import { exportColumns, KNOWN_FROM } from '../../export/columns.js';
-import { type ExtraColumns, extraColumns } from '../../export/extra-columns.js';
-import { type ExportFilter, exportFilter } from '../../export/filter.js';
+import { extraColumns } from '../../export/extra-columns.js';
+import { exportFilter } from '../../export/filter.js';
 import { recordHabits } from '../../export/habits.js';
 import { chooseColumns, type Naming } from '../../export/names.js';
-import { type ExportOrder, exportOrder } from '../../export/order.js';
+import { exportOrder } from '../../export/order.js';
 import { RunError } from '../../model/error.js';
 import { decodeFields } from '../../pipeline/codec.js';
 import type { ReadAll } from '../../pipeline/match/match.js';
 import { isObject } from '../../resources/path.js';
 import type { ReadRecord } from '../../resources/read.js';
-import type { HabitSurvey } from '../../resources/read-habits.js';
 import { recordId } from '../../resources/read-value.js';
 import { MOST_PASSES, readWholeList, type WholeList } from '../../service/lists/whole-list.js';
 import type { Json, KnownIds, Readable, Service } from '../../service/port.js';
@@ -18,17 +17,10 @@ import { learnNames, type ReadConnection } from '../run/open-service.js';
 import type { ExportRun } from './run.js';
 
 /** What is known before the first record is read. */
-export interface ExportPlan {
-  readonly naming: Naming;
-  readonly filter: ExportFilter;
-  readonly order: ExportOrder;
-  /** Both see every record as it is read. */
-  readonly extras: ExtraColumns;
-  readonly habits: HabitSurvey;
-}
+export type ExportPlan = Awaited<ReturnType<typeof planExport>>;
 
 /** Columns, filter and order; what cannot be done is refused before the list is read. */
-export async function planExport(run: ExportRun, { lexicon, readAll }: ReadConnection): Promise<ExportPlan> {
+export async function planExport(run: ExportRun, { lexicon, readAll }: ReadConnection) {
   const { resource, columns: wanted } = run.request;
   if (isWritable(resource)) {
     await unlessRefused('custom field templates', lexicon.loadTemplates(), run);
@@ -52,14 +44,9 @@ export async function planExport(run: ExportRun, { lexicon, readAll }: ReadConne
     for (const record of (await readAll.first(resource)).results) extras.see(record);
     asked = named([...known, ...extras.columns()]);
   }
-  const { filter, order } = asked;
-  return {
-    naming: { ...context, resource, columns: known },
-    filter,
-    order,
-    extras,
-    habits: recordHabits(resource),
-  };
+  const naming: Naming = { ...context, resource, columns: known };
+  // Extras and habits see every record as it is read.
+  return { naming, ...asked, extras, habits: recordHabits(resource) };
 }
 
 /** The names of custom fields are a convenience: values are shown without them, too. */

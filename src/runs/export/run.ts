@@ -27,11 +27,11 @@ export interface ExportRequest extends RunOptions {
   /** The folder of the file is made where it is missing. */
   readonly makeFolder?: boolean;
   /** Headings or fields, in this order; all where absent. */
-  readonly columns?: readonly string[];
+  readonly columns?: readonly string[] | undefined;
   /** `field=value`; a record must fit all of them. */
   readonly filter: readonly string[];
   /** A field, with `-` before it for descending; by id where absent. */
-  readonly order?: string;
+  readonly order?: string | undefined;
   /** With a job file beside it that imports the changed file. */
   readonly editable: boolean;
   readonly job: ExportedBy;
@@ -71,13 +71,7 @@ export async function openExport(request: ExportRequest, context: RunContext): P
     async (common, folder): Promise<StoredExport> => ({
       ...common,
       kind: 'export',
-      resource,
-      file,
-      ...(columns === undefined ? {} : { columns }),
-      filter,
-      ...(order === undefined ? {} : { order }),
-      editable,
-      job,
+      ...{ resource, file, columns, filter, order, editable, job },
       reportDir: folder.dir,
     }),
     (kept) => begin(kept, context, { requests: NO_REQUESTS, vain: byHand }),

@@ -210,14 +210,10 @@ export function exportRequest(
   return {
     resource: job.resource,
     target: overrides.target ?? resolve(cwd, withDate(stated, dateOf(now, job.schedule?.timezone))),
-    ...(columns !== undefined && { columns }),
+    ...{ columns, order, company, concurrency, run },
     filter: overrides.filter ?? filterTexts(job.filter),
-    ...(order !== undefined && { order }),
     editable: overrides.editable ?? job.editable,
-    ...(company !== undefined && { company }),
-    ...(concurrency !== undefined && { concurrency }),
     job: { name, path, sha256 },
-    ...(run !== undefined && { run }),
     notes: [...(overrides.notes ?? []), ...warnings],
   };
 }
