@@ -4,16 +4,17 @@ import type { Orphan, ReconcileFacts } from '../model/reconcile.js';
 import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
 import { RunStore } from '../store/run-store.js';
+import { reached } from '../trace/milestones.js';
 import { type Compared, compareRecords, FEW, openList, recheck, withList } from './reconcile/compare.js';
 import {
   concludeNight,
   differenceCounter,
-  keepFacts,
   laterNight,
   type NightParts,
   type Nights,
   nightsOf,
   readNights,
+  type Stored,
   trippedBrakes,
 } from './reconcile/nights.js';
 import {
@@ -153,13 +154,16 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   const { invalidBy } = differences;
   const tripped = trippedBrakes(run, resolved, parts, { ...counts, invalidBy }, facts);
   keepOrphans(run.store, orphans);
-  await keepFacts(run, {
+  const stored: Stored = {
     facts,
     tripped: tripped.length > 0,
     certain: held === undefined,
     found,
     columns: Object.fromEntries(resolved.mapping.columns.map(({ field, heading }) => [field, heading])),
-  });
+  };
+  run.store.keep('facts', stored);
+  await run.store.flush();
+  reached('facts-kept');
   await passBrakes(run, compared.matched, {
     tripped,
     advice: AFTER_BRAKE,

@@ -252,11 +252,11 @@ async function resolved(
   { ids, templates, forms }: Survey,
   retirement: Retirement | undefined,
 ): Promise<Resolved> {
-  const { lexicon, service, known, readAll } = connection;
+  const { lexicon } = connection;
   await loadCustomFields({ templates, forms }, lexicon);
   const names = new NameCollector();
   if (retirement) names.add({ ref: { row: 1 }, set: retirement.fields, issues: [] });
-  const directory = await loadDirectory(names.names, { service, known, readAll });
+  const directory = await loadDirectory(names.names, connection);
   lexicon.useDirectory(directory);
   const lookedUp = [...(retirement?.records.values() ?? [])].flatMap((record) => record.ids ?? []);
   return metById(connection, directory, [...ids, ...lookedUp]);

@@ -186,23 +186,22 @@ const LONGEST_NAME = 255;
 
 /** The administrator may write to every file; what nobody may write is meant to stay. */
 async function isWritable(path: string, mode: number): Promise<boolean> {
-  if ((mode & 0o222) === 0) return false;
-  return access(path, constants.W_OK).then(
+  return (mode & 0o222) !== 0 && (await mayWrite(path));
+}
+
+const mayWrite = (path: string): Promise<boolean> =>
+  access(path, constants.W_OK).then(
     () => true,
     () => false,
   );
-}
 
 async function checkFolder(target: string): Promise<void> {
   const folder = dirname(target);
   const info = await stat(folder).catch(() => undefined);
   if (!info) throw new RunError('usage', `${target}: the folder ${folder} does not exist. Create it first.`);
   if (!info.isDirectory()) throw new RunError('usage', `${target}: ${folder} is a file, not a folder.`);
-  const may = await access(folder, constants.W_OK).then(
-    () => true,
-    () => false,
-  );
-  if (!may) throw new RunError('failed', `${target}: this user may not write to ${folder}. Name another folder.`);
+  if (!(await mayWrite(folder)))
+    throw new RunError('failed', `${target}: this user may not write to ${folder}. Name another folder.`);
 }
 
 async function checkEditable(target: string, resource: string): Promise<void> {

@@ -45,7 +45,7 @@ async function writeFiles(
   run: ExportRun,
   connection: ReadConnection,
   list: Records,
-  { columns, cells, selection, about, job }: Layout,
+  { columns, selection, about, job }: Layout,
   { confirmed, onRow }: { readonly confirmed: Promise<void> | undefined; readonly onRow?: OnRow },
 ): Promise<Written> {
   const { file } = run.request;
@@ -55,7 +55,7 @@ async function writeFiles(
       const made: string[][] = [];
       for (const json of batch) {
         const record = toRecord(json);
-        const row = cells.map((cell) => cell(record));
+        const row = columns.map((column) => column.text(record));
         if (onRow && record.read) onRow(record.read.id, row);
         made.push(row);
       }

@@ -12,7 +12,7 @@ import type { Database } from '../../store/sqlite.js';
 import { reached } from '../../trace/milestones.js';
 import type { JobValues, Resolved } from '../rows/stage.js';
 import { conclude, type RunResult } from '../run/conclude.js';
-import { jobKey, type RunFolder } from '../run/layout.js';
+import { jobKey } from '../run/layout.js';
 import type { Run } from '../run/run.js';
 import type { Compared } from './compare.js';
 import {
@@ -278,7 +278,11 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
     remember: async (summary) => rememberNight(nightsOf(run), endedNight(run, summary, stored)),
   });
   const { status } = result.summary;
-  if (status === 'succeeded' || status === 'partial') await removeRemade(folder);
+  if (status !== 'succeeded' && status !== 'partial') return result;
+  // What a finished run can do without.
+  const { resolved, snapshot } = orphanFolder(folder);
+  for (const path of [resolved, snapshot, join(folder.dir, 'work', 'mirror')])
+    await rm(path, { recursive: true, force: true });
   return result;
 }
 
@@ -296,16 +300,8 @@ function endedNight({ store, request }: Run, summary: Summary, stored: Stored | 
   return { ...ended, seen: { orphans, date: request.startedAt.slice(0, 10), certain, found: new Set(found) } };
 }
 
-/** What a finished run can do without. */
-async function removeRemade(folder: RunFolder): Promise<void> {
-  const { resolved, snapshot } = orphanFolder(folder);
-  for (const path of [resolved, snapshot, join(folder.dir, 'work', 'mirror')]) {
-    await rm(path, { recursive: true, force: true });
-  }
-}
-
 /** What a run found out before its first write; a run that is taken up again goes by it. */
-interface Stored {
+export interface Stored {
   readonly facts: ReconcileFacts;
   /** A brake tripped: where the run went on nevertheless, somebody let it pass. */
   readonly tripped: boolean;
@@ -315,12 +311,6 @@ interface Stored {
   readonly found: readonly number[];
   /** Headings by field, for the reports. */
   readonly columns: Readonly<Record<string, string>>;
-}
-
-export async function keepFacts({ store }: Run, stored: Stored): Promise<void> {
-  store.keep('facts', stored);
-  await store.flush();
-  reached('facts-kept');
 }
 
 /** What a night is planned from. */

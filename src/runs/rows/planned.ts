@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import type { Change, FieldDiff } from '../../model/change.js';
 import { fault } from '../../model/issue.js';
 import { type Fields, isRef, type Value, valueText } from '../../model/value.js';
@@ -96,11 +96,7 @@ export function planWriter(path: string, snapshot: Pick<Snapshot, 'holds'>) {
 
 /** Undefined where the run was not planned to its end. */
 export async function readPlan(path: string): Promise<Planned | undefined> {
-  const there = await access(path).then(
-    () => true,
-    () => false,
-  );
-  if (!there) return undefined;
+  if (!existsSync(path)) return undefined;
   const planned = new Map<number, PlannedWrite>();
   for await (const line of lines(path)) {
     const one = JSON.parse(line) as PlannedWrite;

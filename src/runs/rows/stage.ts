@@ -7,7 +7,7 @@ import type { OpenSource } from '../../model/source.js';
 import { type Fields, normaliseKey } from '../../model/value.js';
 import { headingsNeeded, jobValue } from '../../pipeline/map/columns.js';
 import { quoted } from '../../pipeline/map/headings.js';
-import { compileMapping, type Mapping, type MappingInput, usesCustomFields } from '../../pipeline/map/map.js';
+import { compileMapping, type Mapping, usesCustomFields } from '../../pipeline/map/map.js';
 import { findTarget } from '../../pipeline/map/targets.js';
 import type { Keys } from '../../pipeline/match/key.js';
 import { compileCompare } from '../../pipeline/plan/authority.js';
@@ -88,10 +88,10 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const { job, source, shows } = run;
   const { jsonRows = false } = run.request;
   if (!jsonRows) await assertRightFile(run);
-  const input = { ...(await mappingInput(job, shows, connection)), jsonRows };
+  const catalogue = await loadCustomFields(usesCustomFields(job), connection.lexicon);
+  const input = { job, meta: shows.meta, spec: connection.spec, catalogue, sample: await sample(shows), jsonRows };
   const mapping = compileMapping(input);
-  const compared =
-    job.kind === 'reconcile' ? compileCompare(job, connection.spec, input.catalogue, mapping) : undefined;
+  const compared = job.kind === 'reconcile' ? compileCompare(job, connection.spec, catalogue, mapping) : undefined;
   if (compared && compared.problems.length > 0) {
     throw new RunError('usage', 'What the job says about comparing does not fit. Nothing was sent.', compared.problems);
   }
@@ -101,7 +101,9 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const rowOfNumber = new Map<string, number>();
   const atOnce = !looksUp(mapping);
   const out = rowWriter(atOnce ? run.folder.resolved : run.folder.staged, mapping.fields);
-  const take = atOnce ? resolving(run, out, mapping, await directoryOf(names, connection), connection.spec) : undefined;
+  const take = atOnce
+    ? resolving(run, out, mapping, await loadDirectory(names.names, connection), connection.spec)
+    : undefined;
   run.rows = 0;
   const skipped: number[] = [];
   let noRecords = 0;
@@ -170,13 +172,9 @@ async function assertRightFile({ job, request, source, settings }: Run): Promise
   );
 }
 
-function directoryOf({ names }: NameCollector, { service, known, readAll }: Connection): Promise<Directory> {
-  return loadDirectory(names, { service, known, readAll });
-}
-
 /** references resolved: names become ids, duplicates and the order of rows that refer to one another are known. */
 export async function resolveRows(run: Run, staged: Staged, newRecords?: NewRecords): Promise<Resolved> {
-  const directory = await directoryOf(staged.names, staged);
+  const directory = await loadDirectory(staged.names.names, staged);
   staged.lexicon.useDirectory(directory);
   const facts = staged.facts ?? (await lookUpNames(run, staged, directory, newRecords));
   reached('resolved');
@@ -281,12 +279,6 @@ function decidedByValues({ key, issues, duplicateOf, after }: ResolvedRow): bool
   return key !== '' && duplicateOf === undefined && !after && !issues.some(({ severity }) => severity === 'error');
 }
 
-/** What a job is fitted to: its file, and the custom fields that it names. */
-async function mappingInput(job: RowsJob, source: OpenSource, { spec, lexicon }: Connection): Promise<MappingInput> {
-  const catalogue = await loadCustomFields(usesCustomFields(job), lexicon);
-  return { job, meta: source.meta, spec, catalogue, sample: await sample(source) };
-}
-
 async function sample(source: OpenSource): Promise<readonly SheetRow[]> {
   const rows: SheetRow[] = [];
   for await (const batch of source.rows()) {
@@ -338,8 +330,9 @@ export async function resolveJobValues(
   given: Readonly<Record<string, string | number | boolean>>,
   where: string,
   job: RowsJob,
-  { spec, lexicon, service, known, readAll }: Connection,
+  connection: Connection,
 ): Promise<JobValues> {
+  const { spec, lexicon } = connection;
   const catalogue = await loadCustomFields(customFieldsIn(Object.keys(given)), lexicon);
   const problems: string[] = [];
   const set: Record<string, StagedValue> = {};
@@ -357,7 +350,7 @@ export async function resolveJobValues(
   const names = new NameCollector();
   const row = { ref: { row: 1 }, set, issues: [] };
   names.add(row);
-  const directory = await loadDirectory(names.names, { service, known, readAll });
+  const directory = await loadDirectory(names.names, connection);
   const resolved = makeResolver({ directory, key: [], columnOf: () => undefined, specOf: (field) => specs.get(field) })(
     row,
   );

@@ -77,6 +77,7 @@ export async function conclude(
     // Likewise: it goes on once there is space.
     if (status === 'failed' && run.worker && isDiskFull(stopped)) throw stopped;
     const { source, request } = run;
+    const { format, encoding, delimiter, sheet, header_row } = source.meta;
     run.progress('reporting', run.rows);
     const reason = stopped && !run.signal.aborted ? reasonOf(stopped) : undefined;
     const estimate = run.outlook.summary(request.dryRun, status === undefined ? run.counts : undefined);
@@ -99,7 +100,16 @@ export async function conclude(
         job: request.job.name,
         resource: run.job.resource,
         dry_run: request.dryRun,
-        source: { path: request.file, sha256: request.sha256, rows: run.rows, ...sourceFacts(run) },
+        source: {
+          path: request.file,
+          sha256: request.sha256,
+          rows: run.rows,
+          format,
+          encoding,
+          delimiter,
+          sheet,
+          header_row,
+        },
         ...(estimate ? { estimate } : {}),
         detected: run.evidence,
         ...(request.kind === 'import' && run.job.match.key.length === 0 && { append: true as const }),
@@ -173,11 +183,6 @@ function rejectedForm({ job, source: { meta } }: Run): NonNullable<ReportInput['
     choicesOf: (at) => columns.find((one) => one.at === at)?.choices() ?? [],
     keyColumns: job.match.key.flatMap((key) => columnsOf(findField(spec, key)?.name ?? key)),
   };
-}
-
-function sourceFacts(run: Run) {
-  const { format, encoding, delimiter, sheet, header_row } = run.source.meta;
-  return { format, encoding, delimiter, sheet, header_row };
 }
 
 /** How a run ended that did not finish. */

@@ -275,21 +275,10 @@ export function learnNames(resource: ExportableName, record: Json, known: Pick<K
   }
 }
 
-/** What a run knows of names and custom fields; grows while it goes on. */
-export interface RunLexicon extends Lexicon {
-  readonly templates: readonly CustomTemplate[];
-  readonly forms: readonly CustomTemplate[];
-  /** Fetches the custom field templates, once. */
-  loadTemplates(): Promise<void>;
-  /** Fetches the custom form templates, once. */
-  loadForms(): Promise<void>;
-  /** Names that were looked up for the file. */
-  useDirectory(directory: Directory): void;
-  /** How the service shows dates and amounts, as its records told. */
-  useHabits(habits: Habits): void;
-}
+export type RunLexicon = ReturnType<typeof runLexicon>;
 
-export function runLexicon(known: KnownIds, readAll: ReadAll): RunLexicon {
+/** What a run knows of names and custom fields; grows while it goes on. */
+export function runLexicon(known: KnownIds, readAll: ReadAll) {
   const templates: CustomTemplate[] = [];
   const forms: CustomTemplate[] = [];
   let directory: Directory | undefined;
@@ -305,17 +294,7 @@ export function runLexicon(known: KnownIds, readAll: ReadAll): RunLexicon {
       }
     });
   };
-  return {
-    templates,
-    forms,
-    loadTemplates: () => (templatesLoaded ??= load('custom-field-template')),
-    loadForms: () => (formsLoaded ??= load('custom-form-template')),
-    useDirectory(one) {
-      directory = one;
-    },
-    useHabits(learned) {
-      habits = learned;
-    },
+  const lexicon: Lexicon = {
     get dateOrder() {
       return habits.dateOrder;
     },
@@ -328,6 +307,21 @@ export function runLexicon(known: KnownIds, readAll: ReadAll): RunLexicon {
     idOf: (target, name) => learnedId(target, name, known),
     nameOf: (target, id) => directory?.nameOf(target, id),
   };
+  return Object.assign(lexicon, {
+    templates: templates as readonly CustomTemplate[],
+    forms: forms as readonly CustomTemplate[],
+    /** Fetch the custom field templates and forms, once. */
+    loadTemplates: () => (templatesLoaded ??= load('custom-field-template')),
+    loadForms: () => (formsLoaded ??= load('custom-form-template')),
+    /** Names that were looked up for the file. */
+    useDirectory(one: Directory) {
+      directory = one;
+    },
+    /** How the service shows dates and amounts, as its records told. */
+    useHabits(learned: Habits) {
+      habits = learned;
+    },
+  });
 }
 
 /** The custom field templates and forms of the service, as far as they are wanted. */
