@@ -38,9 +38,11 @@ export function checkExport(value: unknown, yaml: JobYaml, report: Report): void
   }
   const resource = [...WRITABLE, ...READ_ONLY].find((known) => known === job['resource']);
   if (!resource) return;
-  checkEditable(job, report);
+  if (job['editable'] === true && !IMPORTABLE.some((name) => name === resource))
+    report(['editable'], `\`editable\` is for ${IMPORTABLE.join(', ')}: a ${resource} can only be read`);
   const names = exportNames(resource, report);
-  checkColumns(job['columns'], names);
+  for (const [i, column] of (Array.isArray(job['columns']) ? job['columns'] : []).entries())
+    if (typeof column === 'string' && column !== '') names.column(column, ['columns', i]);
   checkFilter(asPlain(job['filter']), names, yaml, report);
   const order = job['order'];
   if (typeof order === 'string' && order !== '') names.order(order, ['order']);
@@ -73,20 +75,6 @@ function formatProblems(file: string): string[] {
     if (!(error instanceof RunError)) throw error;
     // The place of the problem names the file already.
     return [error.message.replace(`${file}: `, '').replace(/\.$/, '')];
-  }
-}
-
-function checkEditable(job: Plain, report: Report): void {
-  if (job['editable'] !== true) return;
-  if (!IMPORTABLE.some((name) => name === job['resource'])) {
-    report(['editable'], `\`editable\` is for ${IMPORTABLE.join(', ')}: a ${job['resource']} can only be read`);
-  }
-}
-
-function checkColumns(columns: unknown, names: ExportNames): void {
-  if (!Array.isArray(columns)) return;
-  for (const [i, column] of columns.entries()) {
-    if (typeof column === 'string' && column !== '') names.column(column, ['columns', i]);
   }
 }
 

@@ -61,14 +61,8 @@ function writeOf(
   if (change.kind === 'create') {
     const { [PARENT]: _, ...others } = withoutParent ? change.fields : {};
     const fields: Fields = withoutParent ? others : change.fields;
-    const byName: Record<string, Value> = {};
-    for (const field of Object.keys(fields)) {
-      const value = fields[field] ?? null;
-      const shown = named(field, value);
-      if (shown !== value) byName[field] = shown;
-    }
-    const content = mark(born.length > 0 ? { ...fields, ...byName } : fields);
-    return { op: 'create', mark: content, ...about() };
+    const byName = Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, named(field, value)]));
+    return { op: 'create', mark: mark(byName), ...about() };
   }
   const changes: (readonly string[])[] = [];
   for (const { field, old, new: value } of changesOf(change.diff)) {

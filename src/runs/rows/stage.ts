@@ -215,18 +215,13 @@ function resolving(
   const { textOf } = out;
   const keys = openKeyBook(run.folder.keys);
   run.closers.push(async () => keys.close());
-  const parents = { ...(rowOfNumber ? { rowOfNumber } : {}), ...(newRecords ? { newRecords } : {}) };
-  const repeats = { append: key.length === 0, skipRepeated: run.job.match.duplicates === 'first' };
   // Also of faulty rows: which rules they break depends on whether their record exists.
   const resolve = makeResolver({
-    directory,
-    key,
-    columnOf,
-    specOf,
-    textOf,
-    firstRows: keys,
-    ...repeats,
-    ...parents,
+    ...{ directory, key, columnOf, specOf, textOf, firstRows: keys },
+    append: key.length === 0,
+    skipRepeated: run.job.match.duplicates === 'first',
+    ...(rowOfNumber && { rowOfNumber }),
+    ...(newRecords && { newRecords }),
   });
   const print = fingerprints(spec, mapping.fields);
   const after = new Map<number, number>();
