@@ -13,7 +13,6 @@ import { lastRows } from './run/list.js';
 import { type ImportRequest, openRun, type Run } from './run/run.js';
 
 export type { RunResult } from './run/conclude.js';
-export type { ImportRequest } from './run/run.js';
 
 /** Imports a file: contract, sections 5 to 8. Faults of rows are in the reports; faults of the run are thrown or in the summary. */
 export async function importFile(request: ImportRequest, context: RunContext): Promise<RunResult> {

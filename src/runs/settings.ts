@@ -312,7 +312,7 @@ export type SettingFlags = {
 type Layer = Map<string, string>;
 
 /** Where settings come from besides what is given. */
-export interface SettingSources {
+interface SettingSources {
   /** File of settings, as `cwd` sees it; false: none. Default: `.env`, which need not be there. */
   readonly envFile?: string | false;
   /** How faults name what was given: by its flag, or as a program writes it. */

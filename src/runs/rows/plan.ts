@@ -37,7 +37,7 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
     for await (const changes of plannedRows(run, matched)) {
       for (const change of changes) {
         count(change, counts);
-        unseen ||= run.request.dryRun && namesById(change, 'customer');
+        unseen ||= run.request.dryRun && namesCustomerById(change);
         see?.(change);
         plan.add(change);
         if (run.request.dryRun) noteSettled(run, change);
@@ -54,20 +54,15 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
   return counts;
 }
 
-/** Whether a write sets a reference of which nothing but the id is known. */
-function namesById(change: Change, field: string): boolean {
+/** Whether a write sets a customer of which nothing but the id is known. */
+function namesCustomerById(change: Change): boolean {
   const value =
     change.kind === 'create'
-      ? change.fields[field]
+      ? change.fields['customer']
       : change.kind === 'update'
-        ? changesOf(change.diff).find((one) => one.field === field)?.new
+        ? changesOf(change.diff).find(({ field }) => field === 'customer')?.new
         : undefined;
   return value !== undefined && isRef(value) && value.name === undefined;
-}
-
-/** Notes the rows of a braked run: those that would have been written are not attempted, and the reports show the plan. */
-async function noteRest(run: Run, matched: Matched): Promise<void> {
-  for await (const changes of plannedRows(run, matched)) for (const change of changes) noteUnsent(run, change);
 }
 
 /**
@@ -143,7 +138,8 @@ export async function passBrakes(run: Run, matched: Matched, { tripped, advice, 
       throw new RunError('braked', [...tripped, ...(advice === undefined ? [] : [advice])].join(' '));
     }
   } catch (error) {
-    if (!dryRun) await noteRest(run, matched);
+    // Rows of a braked run that would have been written are not attempted, and the reports show the plan.
+    if (!dryRun) for await (const rows of plannedRows(run, matched)) for (const one of rows) noteUnsent(run, one);
     throw error;
   }
   const by = lineage?.approves ? `, approved by ${lineage.approves.by}` : ' by --force';
