@@ -158,7 +158,7 @@ export interface ResumeOptions extends Omit<CallOptions, 'company'> {
 /** Goes on with a run that was interrupted, or whose process was killed; no row is written twice. */
 export function resumeRun(options: ResumeOptions): RunHandle {
   return beginRun(options, ['run'], async ({ context }) => {
-    const { resumeRun: run } = await import('../runs/resume.js');
+    const { resumeRun: run } = await import('../runs/again.js');
     return run(needed(options.run, 'run', 'it is the id of the run, or `last`'), context);
   });
 }

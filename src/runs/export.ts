@@ -5,12 +5,9 @@ import { RunError, RunInterrupted } from '../model/error.js';
 import { noOutcomes } from '../model/outcome.js';
 import type { RunStatus, Summary, SummaryTarget } from '../report/summary.js';
 import { reached } from '../trace/milestones.js';
-import { planExport } from './export/plan.js';
-import { type Records, readRecords } from './export/read.js';
-import type { ExportRequest } from './export/request.js';
-import { type ExportRun, openExport, reopenExport } from './export/run.js';
+import { planExport, type Records, readRecords } from './export/read.js';
+import { type ExportRequest, type ExportRun, openExport, reopenExport } from './export/run.js';
 import { openDraft, writeRecords } from './export/write.js';
-import { openConnection } from './rows/connect.js';
 import {
   exitCode,
   keepSummary,
@@ -21,9 +18,10 @@ import {
   writeSummary,
 } from './run/conclude.js';
 import { type RunContext, STOPPED } from './run/context.js';
+import { openConnection } from './run/open-service.js';
 import { closeAll } from './run/shell.js';
 
-export type { ExportRequest } from './export/request.js';
+export type { ExportRequest } from './export/run.js';
 export type { RunResult } from './run/conclude.js';
 
 /**

@@ -1,11 +1,10 @@
 import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/plan/brakes.js';
-import { type Appended, openAppended } from './rows/appended.js';
-import { connect } from './rows/connect.js';
+import { openAppended } from './rows/appended.js';
+import { connect, oneWriter } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
-import { oneWriter } from './rows/one-writer.js';
 import { headingsOf } from './rows/outcomes.js';
 import { announce, assertNotRejected, expectedWrites, passBrakes, planRows, usePlan } from './rows/plan.js';
-import { openReferences, toldReferences } from './rows/references.js';
+import { openReferences } from './rows/references.js';
 import { resolveRows, stageRows } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
@@ -15,7 +14,6 @@ import { lastRows } from './run/list.js';
 import { type ImportRequest, openRun, type Run } from './run/run.js';
 
 export type { RunResult } from './run/conclude.js';
-export type { ImportRequest } from './run/run.js';
 
 /** Imports a file: contract, sections 5 to 8. Faults of rows are in the reports; faults of the run are thrown or in the summary. */
 export async function importFile(request: ImportRequest, context: RunContext): Promise<RunResult> {
@@ -27,13 +25,13 @@ export async function importFile(request: ImportRequest, context: RunContext): P
  * goes through the same steps again: rows that have an outcome are left alone, open ones are looked up.
  */
 export async function carryOutImport(run: Run): Promise<RunResult> {
-  if (isFinished(run)) return conclude(run, undefined, { references: toldReferences });
+  if (isFinished(run)) return conclude(run, undefined);
   let stopped: Error | undefined;
-  let appended: Appended | undefined;
+  let appended: Awaited<ReturnType<typeof openAppended>>;
   let columnOf: ((field: string) => string | undefined) | undefined;
   try {
     appended = await openAppended(run);
-    await appended.assertNew();
+    await appended?.assertNew();
     const staged = await stageRows(run, await connect(run));
     const headings = headingsOf(run, staged.mapping);
     columnOf = (name) => headings[name];
@@ -63,7 +61,7 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
     if (!run.request.dryRun) {
       await usePlan(run);
       assertNotRejected(run);
-      await appended.note();
+      await appended?.note();
       if (await references?.create(carryOutImport)) {
         matched.releaseKeys?.();
         matched = await look();
@@ -77,5 +75,5 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
   }
   // Where it cannot be settled, the file counts as taken.
   await appended?.settle().catch(() => undefined);
-  return conclude(run, stopped, { references: toldReferences, ...(columnOf ? { columnOf } : {}) });
+  return conclude(run, stopped, columnOf ? { columnOf } : {});
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import path, { join, relative } from 'node:path';
+import path, { join } from 'node:path';
 import { codesOf, RunError } from '../model/error.js';
 import type { Job } from '../model/job.js';
 import { type CheckedText, checkJobText } from './job/check.js';
@@ -61,20 +62,14 @@ export const inlineJob = inline('import');
 export const inlineReconcileJob = inline('reconcile');
 export const inlineExportJob = inline('export');
 
-/** How a job of each kind is run, by itself and through the queue. */
-const WAYS: Readonly<Record<Job['kind'], (name: string) => string>> = {
-  import: (name) => `\`rowferry import FILE --job ${name}\`, or as a job \`import\` of the queue`,
-  reconcile: (name) => `\`rowferry reconcile FILE --job ${name}\`, or as a job \`reconcile\` of the queue`,
-  export: (name) => `\`rowferry export --job ${name}\`, or as a job \`export\` of the queue`,
-};
-
 function ofKind<K extends Job['kind']>(kind: K, one: Loaded<Job>): Loaded<Extract<Job, { readonly kind: K }>> {
   const found = one.job.kind;
   if (found === kind) return one as Loaded<Extract<Job, { readonly kind: K }>>;
   const shown = one.path === '' ? 'inline job' : `job file ${asShown(one.path)}`;
+  const command = `rowferry ${found}${found === 'export' ? '' : ' FILE'} --job ${one.path === '' ? 'JOB' : one.name}`;
   throw new RunError(
     'usage',
-    `The ${shown} is of kind ${found}, not ${kind}: it is run with ${WAYS[found](one.path === '' ? 'JOB' : one.name)}.`,
+    `The ${shown} is of kind ${found}, not ${kind}: it is run with \`${command}\`, or as a job \`${found}\` of the queue.`,
   );
 }
 
@@ -119,7 +114,7 @@ async function findJobFile(nameOrPath: string, jobsDir: string, cwd: string): Pr
       ? [path.resolve(cwd, nameOrPath)]
       : (await jobsIn(jobsDir)).filter((file) => jobNameOf(file) === nameOrPath);
   if (isFileName && !isPath) candidates.push(path.join(jobsDir, nameOrPath));
-  for (const candidate of candidates) if (await exists(candidate)) return candidate;
+  for (const candidate of candidates) if (existsSync(candidate)) return candidate;
   const searched = isPath ? path.dirname(path.resolve(cwd, nameOrPath)) : jobsDir;
   const there = (await jobsIn(searched)).map(isPath ? (file) => path.basename(file) : jobNameOf);
   const folder = asShown(searched);
@@ -133,16 +128,9 @@ async function findJobFile(nameOrPath: string, jobsDir: string, cwd: string): Pr
 }
 
 /** Below the working folder as people write it there, otherwise whole. */
-function asShown(file: string): string {
-  const near = file === '' ? '' : path.relative(process.cwd(), file);
+function asShown(file: string, cwd = process.cwd()): string {
+  const near = file === '' ? '' : path.relative(cwd, file);
   return near === '' || near.startsWith('..') ? file : near;
-}
-
-async function exists(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** File names of the jobs in a folder, sorted: of `assets.yaml` and `assets.yml` the first is run. Rejects as `readdir` does. */
@@ -214,8 +202,7 @@ async function filesOf(job: string): Promise<string[]> {
 async function checkOne(job: string, options: { jobsDir: string; cwd: string }): Promise<CheckedJob> {
   try {
     const { path, problems } = await checkJobFile(job, options);
-    const near = relative(options.cwd, path);
-    const shown = near.startsWith('..') ? path : near;
+    const shown = asShown(path, options.cwd);
     return {
       fine: problems.every((problem) => problem.severity !== 'error'),
       lines: problems.map((problem) => problemLine(shown, problem)),

@@ -1,8 +1,10 @@
-import { lstat } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { EDITABLE_MARK } from '../export/editable.js';
 import { openSource } from '../files/open.js';
 import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
+import { targetsOf } from '../model/job.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
 import { normaliseName } from '../model/value.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
@@ -10,13 +12,11 @@ import { resourceSpec } from '../resources/registry.js';
 import type { ReferenceTarget, ResourceSpec } from '../resources/spec.js';
 import type { KnownKind, Service } from '../service/port.js';
 import { jobText, tableText } from '../suggest/job-text.js';
-import { type AskService, headingsThatFit, type Suggestion, suggestJob } from '../suggest/suggest.js';
-import { editedFile } from './edited-file.js';
-import { writableResource } from './job/names.js';
+import { type AskService, headingsThatFit, type Suggestion, suggestJob, type WrittenBy } from '../suggest/suggest.js';
+import { writableResource } from './job/shape.js';
 import { checkJobText, problemLine } from './job-file.js';
-import { learnNames } from './rows/connect.js';
-import { openLists } from './rows/lexicon.js';
-import { type Channel, withService } from './run/open-service.js';
+import { isRunId, readRunSummary } from './run/list.js';
+import { type Channel, learnNames, openLists, withService } from './run/open-service.js';
 import { nearPath } from './run/present.js';
 import { customColumns, readCatalogue } from './service-names.js';
 import type { Settings } from './settings.js';
@@ -42,25 +42,13 @@ export interface MapRequest {
   readonly channel?: Channel;
 }
 
-export interface MapResult {
-  readonly suggestion: Suggestion;
-  /** The job file. */
-  readonly job: string;
-  /** Why no column is mapped, where none is. */
-  readonly reason?: string;
-  /** For people: a line for each column. */
-  readonly table: string;
-  /** What `--json` prints. */
-  readonly summary: MapSummary;
-}
-
-type MapSummary = ReturnType<typeof summaryOf>;
+export type MapResult = Awaited<ReturnType<typeof mapFile>>;
 
 /**
  * Suggests a job file for a spreadsheet; there is always one, and `suggestion.next` says what is open. Throws `RunError`: `usage`
  * for an unknown resource and for an output that exists, `failed` for a file that cannot be read.
  */
-export async function mapFile(request: MapRequest): Promise<MapResult> {
+export async function mapFile(request: MapRequest) {
   const { file, output, settings } = request;
   const resource = writableResource(request.resource, 'a job can be suggested');
   if (output !== undefined && request.force !== true) await refuseExisting(output);
@@ -84,10 +72,14 @@ export async function mapFile(request: MapRequest): Promise<MapResult> {
   if (output !== undefined) await writeSafely(output, (write) => write(job));
   return {
     suggestion,
+    /** The job file. */
     job,
-    ...(reason === undefined ? {} : { reason }),
+    /** Why no column is mapped, where none is. */
+    reason,
+    /** For people: a line for each column. */
     table: tableText(suggestion),
-    summary: summaryOf(suggestion, source.meta, { file, job, reason, output }),
+    /** What `--json` prints. */
+    summary: summaryOf(suggestion, source.meta, { file, job, output: output ?? null, reason: reason ?? null }),
   };
 }
 
@@ -126,6 +118,44 @@ async function openFitting(
   const { meta } = best.source;
   const why = `The sheet is "${meta.sheet}": its headings mean ${best.fields} fields of ${spec.name}, more than those of any other sheet.`;
   return { ...best.source, meta: { ...meta, evidence: [why, ...meta.evidence], warnings: [...meta.warnings, why] } };
+}
+
+/** The sheet of a workbook of ours that says where its records are from. */
+const ABOUT = 'About';
+
+/**
+ * The editable export that wrote a workbook, as its sheet About says, with the job that imports the changed file: it writes only
+ * cells that were changed. Without `written` that export, or its job, is not at hand. Undefined where the workbook is none.
+ */
+async function editedFile(
+  file: string,
+  { sheets }: SourceMeta,
+  home: string,
+  resource: string,
+): Promise<{ readonly run: string; readonly text: string; readonly written?: WrittenBy } | undefined> {
+  const run = sheets?.includes(ABOUT) ? await runIn(file) : undefined;
+  if (run === undefined) return undefined;
+  const path = (await readRunSummary(home, run).catch(() => undefined))?.target?.job;
+  const text = (path && (await readFile(path, 'utf8').catch(() => undefined))) || '';
+  const { job } = checkJobText(text.startsWith(EDITABLE_MARK) ? text : '');
+  if (job?.kind !== 'import' || job.edited_from !== run) return { run, text };
+  if (job.resource !== resource) return undefined;
+  const fields = Object.entries(job.columns).flatMap(([heading, given]) =>
+    targetsOf(given).map(({ field }) => [heading, field] as const),
+  );
+  return { run, text, written: { run, fields: new Map(fields) } };
+}
+
+async function runIn(file: string): Promise<string | undefined> {
+  const { rows } = await openSource(file, { sheet: ABOUT, header_row: 'none' });
+  let isEditable = false;
+  for await (const batch of rows())
+    for (const { cells } of batch) {
+      const [name, value] = cells;
+      isEditable ||= name === 'Changing it';
+      if (name === 'Run' && isEditable && typeof value === 'string' && isRunId(value)) return value;
+    }
+  return undefined;
 }
 
 /** What the service can list by name. */
@@ -208,18 +238,16 @@ function assertFit(job: string): void {
 function summaryOf(
   suggestion: Suggestion,
   meta: SourceMeta,
-  more: {
-    readonly file: string;
-    readonly job: string;
-    readonly reason: string | undefined;
-    readonly output: string | undefined;
-  },
+  {
+    file,
+    ...more
+  }: { readonly [name in 'file' | 'job']: string } & { readonly [name in 'output' | 'reason']: string | null },
 ) {
   const { resource, rows, columns, key, missing, next, warnings } = suggestion;
   const { format, encoding, delimiter, sheet, header_row } = meta;
   return {
     resource,
-    file: more.file,
+    file,
     source: { format, encoding, delimiter, sheet, header_row },
     rows,
     columns: columns.map(({ heading, index, field, confidence, evidence, remarks, why, alternatives, options }) => ({
@@ -243,9 +271,6 @@ function summaryOf(
     /** What a person must decide next. */
     next: next ?? null,
     warnings,
-    job: more.job,
-    /** Where it was written. */
-    output: more.output ?? null,
-    reason: more.reason ?? null,
+    ...more,
   };
 }

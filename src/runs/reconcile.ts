@@ -4,25 +4,34 @@ import type { Orphan, ReconcileFacts } from '../model/reconcile.js';
 import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
 import { RunStore } from '../store/run-store.js';
+import { reached } from '../trace/milestones.js';
 import { type Compared, compareRecords, FEW, openList, recheck, withList } from './reconcile/compare.js';
 import {
   concludeNight,
   differenceCounter,
-  keepFacts,
+  laterNight,
   type NightParts,
+  type Nights,
   nightsOf,
+  readNights,
+  type Stored,
   trippedBrakes,
-} from './reconcile/night.js';
-import { countAbsences, laterNight, type Nights, readNights } from './reconcile/nights.js';
-import { actedOrphans, countOrphans, judgeOrphans, keepOrphans, writeOrphans } from './reconcile/orphans.js';
+} from './reconcile/nights.js';
+import {
+  actedOrphans,
+  countAbsences,
+  countOrphans,
+  judgeOrphans,
+  keepOrphans,
+  writeOrphans,
+} from './reconcile/orphans.js';
 import { openScope, type Scope } from './reconcile/scope.js';
-import { connect } from './rows/connect.js';
+import { connect, oneWriter } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
-import { oneWriter } from './rows/one-writer.js';
 import { headingsOf } from './rows/outcomes.js';
-import { announce, assertNotRejected, passBrakes, planRows, usePlan } from './rows/plan.js';
+import { announce, assertNotRejected, FRESH_MS, passBrakes, planRows, usePlan } from './rows/plan.js';
 import { type JobValues, type Resolved, resolveJobValues, resolveRows, stageRows } from './rows/stage.js';
-import { FRESH_MS, writeRows } from './rows/write.js';
+import { writeRows } from './rows/write.js';
 import { isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { runFolder } from './run/layout.js';
@@ -105,7 +114,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   const counts = await planRows(run, compared.matched, differences.see);
   if (run.signal.aborted) return;
   const held = whyHeld(run, nights, resolved, mirror);
-  const found = foundAgain(nights, compared);
+  const found = [...nights.absent.keys()].filter((id) => compared.matched.snapshot.holds(id));
   const absences = countAbsences(
     nights.absent,
     compared.beyond.map(({ id }) => id),
@@ -126,12 +135,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   });
   const facts: ReconcileFacts = {
     apply: !run.request.dryRun,
-    read: {
-      how: mirror.how,
-      certified: mirror.certified,
-      records: mirror.count,
-      described: mirror.described,
-    },
+    read: { how: mirror.how, certified: mirror.certified, records: mirror.count, described: mirror.described },
     scope: {
       records: compared.records,
       without_key: compared.withoutKey,
@@ -151,13 +155,16 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
   const { invalidBy } = differences;
   const tripped = trippedBrakes(run, resolved, parts, { ...counts, invalidBy }, facts);
   keepOrphans(run.store, orphans);
-  await keepFacts(run, {
+  const stored: Stored = {
     facts,
     tripped: tripped.length > 0,
     certain: held === undefined,
     found,
     columns: headingsOf(run, resolved.mapping),
-  });
+  };
+  run.store.keep('facts', stored);
+  await run.store.flush();
+  reached('facts-kept');
   await passBrakes(run, compared.matched, {
     tripped,
     advice: AFTER_BRAKE,
@@ -174,11 +181,6 @@ function say(run: Run, writes: { creates: number; updates: number; orphans: numb
   const { creates, updates, orphans } = writes;
   const freshMs = run.job.resource === 'asset' && updates > FEW ? FRESH_MS : 0;
   announce(run, { creates, updates: updates + orphans, freshMs });
-}
-
-/** Of the records that were absent before: those that rows of the file mean now. */
-function foundAgain({ absent }: Nights, { matched }: Compared): readonly number[] {
-  return [...absent.keys()].filter((id) => matched.snapshot.holds(id));
 }
 
 /** Why this run may not conclude that a record is missing from the file. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { RunError } from '../model/error.js';
 import { isLoopback } from '../service/address.js';
-import { queueRemarks } from './queue-address.js';
 
 /** Webhooks go by the proxies of the environment, too. */
 export { proxyAgent, proxyRefusal } from '../service/transport/proxy.js';
@@ -65,4 +65,173 @@ export function webhookSecrets(text: string): string[] {
   const { href, password, pathname, searchParams } = new URL(text);
   const long = pathname.split('/').filter((part) => part.length >= LONG_PART);
   return [href, password, ...searchParams.values(), ...long].filter((part) => part !== '' && part !== text);
+}
+
+/** A queue's address, taken apart. */
+type QueueAddress = RedisAddress | PostgresAddress;
+
+export interface RedisAddress {
+  readonly kind: 'redis';
+  /** The address for people: no user, no password, no query. */
+  readonly shown: string;
+  readonly mode: 'single' | 'sentinel' | 'cluster';
+  readonly tls: boolean;
+  /** One; for sentinel and cluster one or more. */
+  readonly hosts: readonly [Host, ...Host[]];
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  /** Number of the database; a cluster has 0 only. */
+  readonly db: number;
+  /** What the sentinels call the master. */
+  readonly master: string | undefined;
+  /** Where the sentinels themselves ask for a password: `?sentinel_password=…`. */
+  readonly sentinelPassword: string | undefined;
+}
+
+export interface PostgresAddress {
+  readonly kind: 'postgres';
+  readonly shown: string;
+  /** As given; may hold a password. */
+  readonly url: string;
+}
+
+interface Host {
+  readonly host: string;
+  readonly port: number;
+}
+
+const FORM =
+  /^(?<scheme>rediss?(?:\+(?:sentinel|cluster))?|postgres(?:ql)?):\/\/(?:(?<user>[^/\s]*)@)?(?<hosts>[^/?@\s]+)(?<path>\/[^?\s]*)?(?:\?(?<query>\S*))?$/i;
+const HOST = /^(?<host>\[[0-9a-f:.%]+\]|[^\s:[\]@,]+)(?::(?<port>\d{1,5}))?$/i;
+const FORMS =
+  'redis://[user:password@]host[:6379][/db], rediss://… for TLS, redis+sentinel://host[:26379],host/master[/db], ' +
+  'redis+cluster://host,host, or postgres://user:password@host[:5432]/database';
+
+/** Undefined where the text is no address of a queue, also where a `/` in a password makes it mean another one. */
+function partsOf(text: string) {
+  const { scheme, user = '', hosts, path = '', query = '' } = FORM.exec(text)?.groups ?? {};
+  if (scheme === undefined || hosts === undefined || path.includes('@')) return undefined;
+  const all = hosts.split(',');
+  if (!all.every((host) => HOST.test(host))) return undefined;
+  const isPostgres = /^postgres/i.test(scheme);
+  if (isPostgres && !URL.canParse(text)) return undefined;
+  const colon = user.indexOf(':');
+  // One name without a colon: many clients take it for the password of the default user; Redis' own takes it for the user.
+  const [username, password] = colon === -1 ? [user, ''] : [user.slice(0, colon), user.slice(colon + 1)];
+  const secret = colon === -1 && !isPostgres ? user : password;
+  const more = { isPostgres, username, password, secret, query: new URLSearchParams(query) };
+  return { scheme: scheme.toLowerCase(), hosts: all, path, ...more };
+}
+
+/** Only the form is checked here; the worker opens it. Nothing of the address is quoted: it may hold a password. */
+export function queueAddress(text: string, context: z.core.$RefinementCtx<string>): string {
+  if (partsOf(text)) return text;
+  context.addIssue({
+    code: 'custom',
+    message:
+      'must begin with redis://, rediss://, redis+sentinel://, redis+cluster:// or postgres:// and name a host; ' +
+      'write / ? # and @ in a password as %2F %3F %23 and %40; leave it unset for the embedded queue',
+    input: '',
+  });
+  return '';
+}
+
+/** Throws a `RunError` that does not quote the user, the password or the query. */
+export function parseAddress(url: string): QueueAddress {
+  const parts = partsOf(url);
+  if (!parts) throw wrong(`it begins with ${/^[a-z+]+:/i.exec(url)?.[0] ?? 'no scheme'}, or has not the form`);
+  const { scheme, hosts, username, password, query } = parts;
+  const shown = `${scheme}://${hosts.join(',')}${parts.path}`;
+  if (parts.isPostgres) return { kind: 'postgres', shown, url };
+  const [first = 'redis', mode = 'single'] = scheme.split('+') as [string, RedisAddress['mode']?];
+  if (mode === 'single' && hosts.length > 1)
+    throw wrong('it names several hosts, which only sentinel and cluster have');
+  const path = parts.path.split('/').filter((part) => part !== '');
+  const master = mode === 'sentinel' ? path.shift() : undefined;
+  if (mode === 'sentinel' && master === undefined) throw wrong('the name of the master is missing: …/mymaster');
+  const [db = '0', more] = path;
+  if (!/^\d{1,5}$/.test(db) || more !== undefined) throw wrong(`/${path.join('/')} is no number of a database`);
+  if (mode === 'cluster' && db !== '0') throw wrong('a cluster has database 0 only');
+  return {
+    kind: 'redis',
+    shown,
+    mode,
+    tls: first === 'rediss',
+    hosts: hosts.map((one) => hostOf(one, mode === 'sentinel' ? 26_379 : 6_379)) as [Host, ...Host[]],
+    db: Number(db),
+    username: decoded(username) || undefined,
+    password: decoded(password) || undefined,
+    master: master && decoded(master),
+    sentinelPassword: query.get('sentinel_password') || undefined,
+  };
+}
+
+function hostOf(text: string, defaultPort: number): Host {
+  const { host = '', port = defaultPort } = HOST.exec(text)?.groups ?? {};
+  if (Number(port) > 65_535) throw wrong(`${JSON.stringify(text)} is no host[:port]`);
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw wrong('a % in it does not begin an escape such as %40; write % itself as %25');
+  }
+}
+
+function wrong(what: string): RunError {
+  return new RunError('usage', `The queue's address (ROWFERRY_QUEUE_URL) cannot be used: ${what}. Forms: ${FORMS}.`);
+}
+
+/** Passwords in the address, as they stand there and decoded. */
+export function queueSecrets(text: string): string[] {
+  const parts = partsOf(text);
+  if (!parts) return [];
+  const { secret, query } = parts;
+  const found = [secret];
+  for (const name of ['password', 'sentinel_password', 'sslpassword']) found.push(...query.getAll(name));
+  // As they stand in the query: decoding turns `+` and escapes into other characters.
+  for (const [, value = ''] of text.matchAll(/[?&](?:\w*password)=([^&]*)/gi)) found.push(value);
+  const plain = (one: string) => {
+    try {
+      return decodeURIComponent(one);
+    } catch {
+      return one;
+    }
+  };
+  return [...new Set(found.flatMap((one) => [one, plain(one)]))].filter((one) => one !== '');
+}
+
+/** Ways in which the queue's password or its jobs could be read by others, or orders be given by them. */
+export function queueRemarks(text: string): string[] {
+  const parts = partsOf(text);
+  if (!parts) return [];
+  const { scheme, isPostgres, password, query } = parts;
+  // Of PostgreSQL a host in the query replaces the one before it.
+  const hosts = (isPostgres && query.getAll('host').at(-1)?.split(',')) || parts.hosts;
+  if (hosts.every((host) => isLoopback(host.replace(/:\d+$/, '')) || (isPostgres && /^(%2f|\/)/i.test(host))))
+    return [];
+  const remarks = isPostgres ? postgresTls(query) : scheme.startsWith('rediss') ? [] : [REDIS_PLAIN];
+  const known = password !== '' || (isPostgres && (query.get('password') || query.get('sslcert')));
+  return known ? remarks : [...remarks, NO_PASSWORD];
+}
+
+const REDIS_PLAIN = 'ROWFERRY_QUEUE_URL is redis:// to another machine: jobs travel readable; use rediss://';
+const NO_PASSWORD = 'ROWFERRY_QUEUE_URL holds no password: whoever reaches the queue can give orders';
+
+/** As the driver reads it: no `sslmode` is no TLS, and `no-verify` takes any server for the right one. */
+function postgresTls(query: URLSearchParams): string[] {
+  const mode = query.getAll('sslmode').at(-1)?.toLowerCase();
+  const on = mode === undefined ? /^(true|1)$/i.test(query.getAll('ssl').at(-1) ?? '') : mode !== 'disable';
+  if (!on) {
+    return [
+      'ROWFERRY_QUEUE_URL is postgres:// to another machine without TLS: jobs travel readable; add ?sslmode=verify-full',
+    ];
+  }
+  const lax = query.get('uselibpqcompat') === 'true' && /^(allow|prefer|require)$/.test(mode ?? '');
+  if (mode !== 'no-verify' && !lax) return [];
+  return [
+    'ROWFERRY_QUEUE_URL takes any server for the queue (its certificate is not checked); use sslmode=verify-full',
+  ];
 }

@@ -7,8 +7,14 @@ import { isWebAddress } from '../model/job.js';
 import { proxyFaults, proxySecrets } from '../service/transport/proxy.js';
 import type { TokenSource } from '../service/transport/token.js';
 import { didYouMean } from './job/shape.js';
-import { queueAddress, queueSecrets } from './queue-address.js';
-import { consoleAddress, remarks, serviceAddress, webhookSecrets } from './settings-address.js';
+import {
+  consoleAddress,
+  queueAddress,
+  queueSecrets,
+  remarks,
+  serviceAddress,
+  webhookSecrets,
+} from './settings-address.js';
 
 /** A variable that rowferry reads, as data: docs/reference/settings.md and `doctor` show it. */
 export interface SettingRow {
@@ -306,7 +312,7 @@ export type SettingFlags = {
 type Layer = Map<string, string>;
 
 /** Where settings come from besides what is given. */
-export interface SettingSources {
+interface SettingSources {
   /** File of settings, as `cwd` sees it; false: none. Default: `.env`, which need not be there. */
   readonly envFile?: string | false;
   /** How faults name what was given: by its flag, or as a program writes it. */

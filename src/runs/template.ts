@@ -14,10 +14,9 @@ import { RunError } from '../model/error.js';
 import { foldText } from '../model/value.js';
 import type { Catalogue } from '../pipeline/map/targets.js';
 import { findField, resourceSpec } from '../resources/registry.js';
-import type { ResourceName, ResourceSpec } from '../resources/spec.js';
+import type { ResourceSpec } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
-import { writableResource } from './job/names.js';
-import { didYouMean } from './job/shape.js';
+import { didYouMean, writableResource } from './job/shape.js';
 import type { Notice } from './run/context.js';
 import { nameCompany, withService } from './run/open-service.js';
 import { customColumns, customSpec, readCatalogue, readNames } from './service-names.js';
@@ -43,26 +42,13 @@ interface TemplateContext {
   readonly notice: (notice: Notice) => void;
 }
 
-/** What was written. */
-export interface TemplateResult {
-  readonly resource: ResourceName;
-  /** Paths as the person wrote them. */
-  readonly file: string;
-  readonly job: string;
-  readonly sheet: string;
-  readonly company?: number;
-  readonly columns: readonly { readonly heading: string; readonly field: string; readonly required: boolean }[];
-  /** Fields that `all` would add. */
-  readonly more: number;
-  readonly lists: readonly { readonly list: string; readonly values: number; readonly columns: readonly string[] }[];
-  readonly warnings: readonly string[];
-}
+export type TemplateResult = Awaited<ReturnType<typeof writeTemplate>>;
 
 /**
  * Writes a blank workbook and the job that imports it: contract, section 3. With a service in the settings its names and
  * custom fields are in it, each list read once; nothing is ever written to the service.
  */
-export async function writeTemplate(request: TemplateRequest, context: TemplateContext): Promise<TemplateResult> {
+export async function writeTemplate(request: TemplateRequest, context: TemplateContext) {
   const spec = resourceSpec(writableResource(request.resource, 'a template can be made'));
   const target = resolve(request.cwd, request.file);
   const job = await checkTarget(target, request.file);
@@ -90,11 +76,13 @@ export async function writeTemplate(request: TemplateRequest, context: TemplateC
   const near = relative(request.cwd, job);
   return {
     resource: spec.name,
+    /** Paths as the person wrote them. */
     file: request.file,
     job: near.startsWith('..') || target === request.file ? request.file.replace(/\.xlsx$/i, '.yaml') : near,
     sheet: SHEET[spec.name],
     ...(company === undefined ? {} : { company }),
     columns: columns.map(({ heading, field, need }) => ({ heading, field, required: need === 'always' })),
+    /** Fields that `all` would add. */
     more,
     lists: listsOf(columns, lists),
     warnings,
@@ -184,7 +172,7 @@ function chooseColumns(
   return { columns: [...chosen], more: 0 };
 }
 
-function listsOf(columns: readonly BlankColumn[], lists: ReadonlyMap<string, DropDown>): TemplateResult['lists'] {
+function listsOf(columns: readonly BlankColumn[], lists: ReadonlyMap<string, DropDown>) {
   return [...new Set(lists.values())].map((list) => ({
     list: list.title,
     values: list.values.length,

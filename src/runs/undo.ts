@@ -1,8 +1,7 @@
-import { numberSet } from '../compact/by-place.js';
 import { RunError } from '../model/error.js';
 import { counted } from '../model/grouped.js';
 import type { IssueCode } from '../model/issue.js';
-import { importJob, type RowsJob } from '../model/job.js';
+import { customFieldName, importJob, type RowsJob } from '../model/job.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { NameCollector } from '../pipeline/resolve/resolve.js';
 import { recordId } from '../resources/read-value.js';
@@ -11,23 +10,21 @@ import { RunStore } from '../store/run-store.js';
 import type { LoadedJob } from './job-file.js';
 import { forgetAbsences } from './reconcile/nights.js';
 import { actedOrphans } from './reconcile/orphans.js';
-import { type Connection, connect } from './rows/connect.js';
-import { loadCustomFields } from './rows/lexicon.js';
-import { type Matched, matchRows } from './rows/match.js';
-import { oneWriter } from './rows/one-writer.js';
+import { type Connection, connect, oneWriter } from './rows/connect.js';
+import { matchRows } from './rows/match.js';
 import { planRows } from './rows/plan.js';
 import { carryPart, contextOf, partsOf } from './rows/references.js';
-import { type Resolved, resolveJobValues } from './rows/stage.js';
+import { metById, type Resolved, resolveJobValues } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { type AgainOptions, type EarlierRun, earlierRun, readRequest } from './run/earlier-run.js';
 import { jobKey, outerRun, partOfRun, type RunFolder, runFolder } from './run/layout.js';
 import { freshRunId } from './run/list.js';
+import { loadCustomFields } from './run/open-service.js';
 import { openRun, type Run, reopenRun, type StoredRequest } from './run/run.js';
-import { readCreated } from './undo/created.js';
 import { decideRecords, type Retirement } from './undo/decide.js';
-import { type Survey, survey, type WrittenRecord, whatWasWritten, writeUndoRows } from './undo/rows.js';
+import { readCreated, type Survey, survey, type WrittenRecord, whatWasWritten, writeUndoRows } from './undo/written.js';
 
 export interface UndoOptions extends AgainOptions {
   readonly dryRun: boolean;
@@ -108,11 +105,14 @@ export async function carryOutUndo(run: Run, apart?: Apart): Promise<RunResult> 
     const retirement = await retire(run, connection, found, apart);
     await oneWriter(run, connection);
     const matched = await matchRows(run, await resolved(connection, found, retirement));
-    warnBlind(run, matched);
+    if (!connection.spec.readable)
+      run.warn(
+        'Customers cannot be read: they are put back to our own last write before the run, and what somebody else changed in them since is not seen.',
+      );
     const decided = await decideRecords(run, matched, found, retirement);
     if (run.request.dryRun) await planRows(run, decided);
     else await writeRows(run, decided);
-    if (!run.signal.aborted) warnLeft(run, countLeft(run));
+    if (!run.signal.aborted) warnLeft(run);
     if (!run.signal.aborted) parts = await undoParts(run);
     run.store.keep(PARTS_LEFT, parts);
   } catch (error) {
@@ -233,7 +233,7 @@ async function retire(
   const values = run.job.retire;
   if (created.size === 0 || values === undefined) return undefined;
   const { fields, specOf } = await resolveJobValues(values, 'retire', run.job, connection);
-  const fixed = Object.keys(fields).filter((field) => specOf(field)?.update === undefined && !isCustom(field));
+  const fixed = Object.keys(fields).filter((field) => specOf(field)?.update === undefined && !customFieldName(field));
   if (fixed.length > 0) {
     const problems = fixed.map((field) => `retire.${field}: it can be set when a record is created, not afterwards`);
     throw new RunError('usage', 'The values that retire a record do not fit. Nothing was sent.', problems);
@@ -246,63 +246,24 @@ async function retire(
   return { fields, records, users: await usersOf(run.job.resource, connection, own) };
 }
 
-function isCustom(field: string): boolean {
-  return field.startsWith('template.') || field.startsWith('form.');
-}
-
 /** The records as rows that meet the service by their ids. */
 async function resolved(
   connection: Connection,
-  { rows, ids, templates, forms }: Survey,
+  { ids, templates, forms }: Survey,
   retirement: Retirement | undefined,
 ): Promise<Resolved> {
-  const { lexicon, service, known, readAll } = connection;
+  const { lexicon } = connection;
   await loadCustomFields({ templates, forms }, lexicon);
   const names = new NameCollector();
   if (retirement) names.add({ ref: { row: 1 }, set: retirement.fields, issues: [] });
-  const directory = await loadDirectory(names.names, { service, known, readAll });
+  const directory = await loadDirectory(names.names, connection);
   lexicon.useDirectory(directory);
   const lookedUp = [...(retirement?.records.values() ?? [])].flatMap((record) => record.ids ?? []);
-  return {
-    ...connection,
-    mapping: {
-      mapRow: ({ row }) => ({ ref: { row }, set: {}, issues: [] }),
-      columnOf: () => undefined,
-      columns: [],
-      fields: [],
-      key: ['id'],
-      specOf: () => undefined,
-      warnings: [],
-      remarks: () => [],
-      evidence: [],
-    },
-    names,
-    rowOfNumber: new Map(),
-    keys: new Map([...ids, ...lookedUp].map((id) => [String(id), []])),
-    keyless: 0,
-    fingerprints: numberSet(),
-    depth: new Map(),
-    waves: 1,
-    directory,
-    counts: { rows, invalid: 0, creates: 0, updates: rows, cleared: 0 },
-  };
-}
-
-/** Says what an undo of these records cannot see. */
-function warnBlind(run: Run, { spec }: Matched): void {
-  if (spec.readable) return;
-  run.warn(
-    'Customers cannot be read: they are put back to our own last write before the run, and what somebody else changed in them since is not seen.',
-  );
+  return metById(connection, directory, [...ids, ...lookedUp]);
 }
 
 /** What was left as it is in records that were put back otherwise, over all processes of the undo. */
-export interface Left {
-  readonly fields: number;
-  readonly records: number;
-}
-
-function countLeft({ rowStore }: Run): Left {
+function countLeft({ rowStore }: Run) {
   let [records, fields] = [0, 0];
   for (const batch of rowStore.whole(`kind = 'updated'`)) {
     for (const { result } of batch) {
@@ -324,7 +285,8 @@ const LEFT: ReadonlySet<IssueCode> = new Set<IssueCode>([
 ]);
 
 /** Records of which a part was put back need a person, and their rows do not show it. */
-function warnLeft(run: Run, { fields, records }: Left): void {
+function warnLeft(run: Run): void {
+  const { fields, records } = countLeft(run);
   if (fields === 0) return;
   run.warn(
     `Fields that are left as they are in records that are otherwise put back: ${fields}, of ${counted(records, 'record')}. results.csv says which, and why.`,

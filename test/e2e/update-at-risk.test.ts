@@ -262,7 +262,9 @@ describe('a row whose update would destroy a value is held back', () => {
     // Once it is destroyed with consent, nothing is left to hold the record back.
     const warned = await desk.import(await desk.file('b.csv', row('two', '')), { ...job, write: { at_risk: 'warn' } });
     expect(warned.outcomes).toEqual(['2 updated']);
-    expect(warned.plan.map((one) => `${one['field']} ${one['kind']}`)).toContain('form.Renewal checklist.Owner at_risk');
+    expect(warned.plan.map((one) => `${one['field']} ${one['kind']}`)).toContain(
+      'form.Renewal checklist.Owner at_risk',
+    );
     const free = await desk.import(await desk.file('d.csv', row('three', '')), job);
     expect(free.outcomes).toEqual(['2 updated']);
   });

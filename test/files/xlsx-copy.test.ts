@@ -8,7 +8,7 @@ import { openSource } from '../../src/files/open.js';
 import { copyWorkbook, NotCopied } from '../../src/files/xlsx/copy.js';
 import type { Correction } from '../../src/model/correction.js';
 import { shownText } from '../../src/model/row.js';
-import { withCorrections } from '../../src/runs/run/corrections.js';
+import { withCorrections } from '../../src/runs/run/table.js';
 
 let dir: string;
 beforeAll(async () => {

@@ -12,7 +12,7 @@ import { trimText } from '../../src/pipeline/map/cell-text.js';
 import { dateByItself } from '../../src/pipeline/map/dates.js';
 import { readDate } from '../../src/resources/calendar.js';
 import { booleanValue } from '../../src/resources/value-check.js';
-import { queueRemarks, queueSecrets } from '../../src/runs/queue-address.js';
+import { queueRemarks, queueSecrets } from '../../src/runs/settings-address.js';
 import { readMessages, scrub } from '../../src/service/transport/messages.js';
 import { failureText } from '../../src/worker/jobs/failure.js';
 

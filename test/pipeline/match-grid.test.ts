@@ -3,7 +3,7 @@ import { counted } from '../../src/model/grouped.js';
 import { listRequests, NOTHING_PROBED, nextProbe } from '../../src/pipeline/match/filter.js';
 import { matchKeys } from '../../src/pipeline/match/match.js';
 import { resourceSpec } from '../../src/resources/registry.js';
-import { openLists } from '../../src/runs/rows/lexicon.js';
+import { openLists } from '../../src/runs/run/open-service.js';
 import type { Json, Page, Service, Snapshot } from '../../src/service/port.js';
 import { lexicon } from '../resources/lexicon.js';
 

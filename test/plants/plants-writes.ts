@@ -209,7 +209,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'resume sends open rows again',
     scenario: 'blind',
     why: 'What was sent may have taken effect.',
-    patches: [{ file: 'runs/rows/decide.js', find: 'const change = intent ?', replace: 'const change = false ?' }],
+    patches: [{ file: 'runs/rows/plan.js', find: 'const change = intent ?', replace: 'const change = false ?' }],
   },
   {
     name: 'the write-ahead log is cleared away',
@@ -237,7 +237,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'two writers at once',
     scenario: 'together',
     why: 'Both find nothing, and both create it.',
-    patches: [{ file: 'runs/rows/one-writer.js', find: 'if (run.request.dryRun)', replace: 'if (true)' }],
+    patches: [{ file: 'runs/rows/connect.js', find: 'if (run.request.dryRun)', replace: 'if (true)' }],
   },
   {
     name: 'other company',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Absences, countAbsences, endAbsences } from '../../src/runs/reconcile/nights.js';
+import { type Absences, countAbsences, endAbsences } from '../../src/runs/reconcile/orphans.js';
 
 describe('absences', () => {
   const count = (absent: Absences, ids: number[], run: string, more: object = {}) =>

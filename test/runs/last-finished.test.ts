@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }));
 
 const RUN = { early: '20260101T000000000Z-aaaa', late: '20260102T000000000Z-aaaa' };
-const note = (run: string, rows: number) => rememberRun(home, { run, job: 'assets', company: 1, rows });
+const note = (run: string, rows: number) => rememberRun(home, run, 'assets', 1, rows);
 
 it('the rows of the latest finished run count, also where an older one is taken up again after it', () => {
   expect(lastRows(home, 'assets', 1)).toBeUndefined();

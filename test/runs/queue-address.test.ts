@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseAddress } from '../../src/runs/queue-address.js';
+import { parseAddress } from '../../src/runs/settings-address.js';
 
 const HIDDEN = 'c0rrect-h0rse';
 

@@ -2,8 +2,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Past, readPast } from '../../src/runs/rows/past.js';
 import { runFolder } from '../../src/runs/run/layout.js';
+import { type Past, readPast } from '../../src/runs/run/run.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 

@@ -104,12 +104,12 @@ it('a retry of a reconciliation says what it is', async () => {
 });
 
 describe('a run without rows to retry', () => {
-  it('whose orphans failed: the next run takes them up', async () => {
+  it('whose orphans failed: its reports are named', async () => {
     await busyDesk();
     const run = await desk.reconcile(await sheet([], ROWS - 1), JOB, { ...HASTY, apply: true });
     expect(run.summary.reconcile?.compared?.orphans_for_person).toBe(1);
     const refused = desk.retry(run.summary.run);
-    await expect(refused).rejects.toThrow('the next run of the job takes them up');
+    await expect(refused).rejects.toThrow('What needs a person is in the reports');
     await expect(refused).rejects.not.toThrow('ended well');
   });
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RunError } from '../../src/model/error.js';
-import { parseAddress } from '../../src/runs/queue-address.js';
 import { resolveSettings } from '../../src/runs/settings.js';
+import { parseAddress } from '../../src/runs/settings-address.js';
 
 const cwd = path.resolve('/srv/ferry');
 const PASSWORD = 'c0rrect-h0rse';

@@ -3,11 +3,10 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RunError, RunInterrupted } from '../../src/model/error.js';
+import { resumeRun, retryRun } from '../../src/runs/again.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
 import { inlineJob, inlineReconcileJob } from '../../src/runs/job-file.js';
 import { reconcileFile } from '../../src/runs/reconcile.js';
-import { resumeRun } from '../../src/runs/resume.js';
-import { retryRun } from '../../src/runs/retry.js';
 import type { RunContext } from '../../src/runs/run/context.js';
 import { newRunId } from '../../src/runs/run/layout.js';
 import { resolveSettings } from '../../src/runs/settings.js';

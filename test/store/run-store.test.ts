@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RunError } from '../../src/model/error.js';
 import { warning } from '../../src/model/issue.js';
 import { OUTCOMES, type OutcomeKind } from '../../src/model/outcome.js';
-import { readPast } from '../../src/runs/rows/past.js';
+import { readPast } from '../../src/runs/run/run.js';
 import { type RequestTotals, RunStore, type StoredRow, type WholeRow } from '../../src/store/run-store.js';
 import { openDatabase } from '../../src/store/sqlite.js';
 import { intent, outcome, record } from '../report/sample.js';

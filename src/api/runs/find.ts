@@ -6,7 +6,7 @@ import type { Job } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
 import { isBlind, type Summary } from '../../report/summary.js';
-import { runToApprove } from '../../runs/approve.js';
+import { runToApprove } from '../../runs/again.js';
 import { earlierRun, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { isOpen, isRunId, type RunEntry, readRun, readRunSummary } from '../../runs/run/list.js';

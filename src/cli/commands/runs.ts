@@ -168,7 +168,7 @@ Examples:
   $ rowferry runs retry last
   $ rowferry runs retry 20261121T08 --json | jq .rows`);
   return runAction(cli, command, async (wanted, options, context) =>
-    (await import('../../runs/retry.js')).retryRun(
+    (await import('../../runs/again.js')).retryRun(
       wanted,
       { force: options.force === true, ...placeOf(cli, options, context) },
       context,
@@ -243,7 +243,7 @@ Example:
         '--by is missing: it says who approves. For example: rowferry runs approve last --by "Ann Lee"',
       );
     }
-    const { approveRun } = await import('../../runs/approve.js');
+    const { approveRun } = await import('../../runs/again.js');
     return approveRun(wanted, { by, ...placeOf(cli, options, context) }, context);
   });
 }

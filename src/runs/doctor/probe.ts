@@ -21,13 +21,6 @@ export interface Finding {
   readonly text: string;
 }
 
-export interface ProbeResult {
-  readonly behaviour: ProbedBehaviour;
-  readonly findings: readonly Finding[];
-  /** The scratch records, as a person finds them. */
-  readonly leftBehind: readonly string[];
-}
-
 /** What the user is asked to agree to, before anything is written. */
 export const PROBE_CONSENT = `The probe writes to the service:
   - one asset named "rowferry probe …", written about five times and read back each time
@@ -44,7 +37,7 @@ The service has no delete: these records stay. Their notes say what they are, an
 export async function runProbe(
   settings: Settings,
   { signal, lagMs = 30_000 }: { signal?: AbortSignal; lagMs?: number } = {},
-): Promise<ProbeResult> {
+) {
   const { company } = settings;
   // What is found out must have a place before records are made that cannot be removed.
   await tryFolder(settings.home, HOME);
@@ -111,6 +104,7 @@ class Probe {
     filters: {},
   };
   readonly findings: Finding[] = [];
+  /** The scratch records, as a person finds them. */
   readonly leftBehind: string[] = [];
   /** Part of every scratch name, so that nothing else is found by it. */
   private readonly tag = randomBytes(4).toString('hex');

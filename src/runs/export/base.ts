@@ -16,7 +16,7 @@ import { type Database, openDatabase, type SqlValue } from '../../store/sqlite.j
 import { reached } from '../../trace/milestones.js';
 import { type RunFolder, runFolder } from '../run/layout.js';
 import type { Run } from '../run/run.js';
-import type { StoredExport } from './request.js';
+import type { StoredExport } from './run.js';
 
 /**
  * What an editable export wrote, `base.db` in its run folder: by record id the texts of the columns that its import reads. An

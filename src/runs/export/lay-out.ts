@@ -13,23 +13,20 @@ import {
 import { chooseColumns } from '../../export/names.js';
 import { DATA_ROWS, tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
-import type { TableAbout, TableColumn } from '../../model/table.js';
+import type { TableAbout } from '../../model/table.js';
 import { count } from '../../report/summary.js';
 import { resourceSpec } from '../../resources/registry.js';
 import type { ReferenceTarget, ResourceName } from '../../resources/spec.js';
 import { MOST_PASSES } from '../../service/lists/whole-list.js';
 import type { Json } from '../../service/port.js';
 import { idOf } from '../../service/transport/answer.js';
-import type { ReadConnection } from '../rows/connect.js';
-import { type ExportPlan, isRefused } from './plan.js';
-import { isWhole, type Records, readCustomer } from './read.js';
-import type { ExportRun } from './run.js';
-import { jobFileBeside } from './target.js';
+import type { ReadConnection } from '../run/open-service.js';
+import { type ExportPlan, isRefused, isWhole, type Records, readCustomer } from './read.js';
+import { type ExportRun, jobFileBeside } from './run.js';
 
 /** The table before its first row. */
 export interface Layout {
-  readonly columns: readonly TableColumn[];
-  readonly cells: readonly ((record: ExportRecord) => string)[];
+  readonly columns: readonly ExportColumn[];
   readonly selection: Selection;
   readonly about: TableAbout;
   /** Text of the job file beside the file; `sheet`: of a workbook, the sheet with the data. */
@@ -56,7 +53,7 @@ export async function layOut(
   const selection = await selectRecords(run, connection, plan, list);
   const about = aboutFile(run, connection, plan, list, selection.rows);
   if (editable && isWritable(resource)) return editableLayout(run, connection, resource, columns, selection, about);
-  return { columns, cells: columns.map((column) => (record) => column.text(record)), selection, about };
+  return { columns, selection, about };
 }
 
 /** A changed row is matched by its id. */
@@ -88,10 +85,8 @@ async function editableLayout(
   const { templates, forms } = connection.lexicon;
   const catalogue = { templates, forms };
   const references = await referenceTextsOf(run, connection, selection.names);
-  const shown = editableColumns(resource, columns, catalogue, references);
   return {
-    columns: shown,
-    cells: shown.map((column) => (record) => column.text(record)),
+    columns: editableColumns(resource, columns, catalogue, references),
     selection,
     about,
     imported: importedFields(resource, columns, catalogue),

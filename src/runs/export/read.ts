@@ -1,4 +1,10 @@
-import { KNOWN_FROM } from '../../export/columns.js';
+import { type ExportColumn, isWritable, recordHabits } from '../../export/column.js';
+import { exportColumns, KNOWN_FROM } from '../../export/columns.js';
+import { extraColumns } from '../../export/extra-columns.js';
+import { exportFilter } from '../../export/filter.js';
+import { chooseColumns, type Naming } from '../../export/names.js';
+import { exportOrder } from '../../export/order.js';
+import { RunError } from '../../model/error.js';
 import { decodeFields } from '../../pipeline/codec.js';
 import type { ReadAll } from '../../pipeline/match/match.js';
 import { isObject } from '../../resources/path.js';
@@ -6,9 +12,61 @@ import type { ReadRecord } from '../../resources/read.js';
 import { recordId } from '../../resources/read-value.js';
 import { MOST_PASSES, readWholeList, type WholeList } from '../../service/lists/whole-list.js';
 import type { Json, KnownIds, Readable, Service } from '../../service/port.js';
-import { learnNames, type ReadConnection } from '../rows/connect.js';
-import type { ExportPlan } from './plan.js';
+import { learnNames, type ReadConnection } from '../run/open-service.js';
 import type { ExportRun } from './run.js';
+
+/** What is known before the first record is read. */
+export type ExportPlan = Awaited<ReturnType<typeof planExport>>;
+
+/** Columns, filter and order; what cannot be done is refused before the list is read. */
+export async function planExport(run: ExportRun, { lexicon, readAll }: ReadConnection) {
+  const { resource, columns: wanted } = run.request;
+  if (isWritable(resource)) {
+    await unlessRefused('custom field templates', lexicon.loadTemplates(), run);
+    await unlessRefused('custom forms', lexicon.loadForms(), run);
+  }
+  const { templates, forms } = lexicon;
+  const context = { lexicon, templates, forms };
+  const known = exportColumns(resource, context);
+  const extras = extraColumns(resource, known, context);
+  const named = (columns: readonly ExportColumn[]) => {
+    const naming: Naming = { ...context, resource, columns };
+    if (wanted) chooseColumns(wanted, naming);
+    return { filter: exportFilter(run.request.filter, naming), order: exportOrder(run.request.order, naming) };
+  };
+  let asked: ReturnType<typeof named>;
+  try {
+    asked = named(known);
+  } catch (error) {
+    if (resource === 'customer') throw error;
+    // What nobody described must stand in some record of page 1: a slip is not to cost the reading of the whole list.
+    for (const record of (await readAll.first(resource)).results) extras.see(record);
+    asked = named([...known, ...extras.columns()]);
+  }
+  const naming: Naming = { ...context, resource, columns: known };
+  // Extras and habits see every record as it is read.
+  return { naming, ...asked, extras, habits: recordHabits(resource) };
+}
+
+/** The names of custom fields are a convenience: values are shown without them, too. */
+async function unlessRefused(what: string, loading: Promise<void>, run: ExportRun): Promise<void> {
+  try {
+    await loading;
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    const editable = run.request.editable
+      ? ' Columns of theirs are for information; and an import needs the list, too, because an update sends a record whole, with its custom values.'
+      : '';
+    run.warn(
+      `The ${what} could not be read (${error.status}): custom values stand under the keys that the records show, without the names of the service's list.${editable} Ask those who run the service for the right to read the list.`,
+    );
+  }
+}
+
+/** Whether a list is there but not for this token, or is not there at all. */
+export function isRefused(error: unknown): error is RunError & { readonly status: 403 | 404 } {
+  return error instanceof RunError && (error.status === 403 || error.status === 404);
+}
 
 /**
  * Reads every record that the filter lets through, again until it is established that none is missing. `onFirstPass`: as for

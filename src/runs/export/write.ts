@@ -3,13 +3,11 @@ import { tableFormat, type WrittenTable, writeTable } from '../../files/table-wr
 import { RunInterrupted } from '../../model/error.js';
 import type { TableRows } from '../../model/table.js';
 import type { SummaryTarget } from '../../report/summary.js';
-import type { ReadConnection } from '../rows/connect.js';
+import type { ReadConnection } from '../run/open-service.js';
 import { writeBase } from './base.js';
 import { type Layout, layOut, recordMaker } from './lay-out.js';
-import type { ExportPlan } from './plan.js';
-import type { Records } from './read.js';
-import type { ExportRun } from './run.js';
-import { jobFileBeside } from './target.js';
+import type { ExportPlan, Records } from './read.js';
+import { type ExportRun, jobFileBeside } from './run.js';
 
 /** The file as it was written, and its data rows. */
 export type Written = SummaryTarget & { readonly rows: number };
@@ -47,7 +45,7 @@ async function writeFiles(
   run: ExportRun,
   connection: ReadConnection,
   list: Records,
-  { columns, cells, selection, about, job }: Layout,
+  { columns, selection, about, job }: Layout,
   { confirmed, onRow }: { readonly confirmed: Promise<void> | undefined; readonly onRow?: OnRow },
 ): Promise<Written> {
   const { file } = run.request;
@@ -57,7 +55,7 @@ async function writeFiles(
       const made: string[][] = [];
       for (const json of batch) {
         const record = toRecord(json);
-        const row = cells.map((cell) => cell(record));
+        const row = columns.map((column) => column.text(record));
         if (onRow && record.read) onRow(record.read.id, row);
         made.push(row);
       }

@@ -7,21 +7,20 @@ import type { FieldSpec } from '../../resources/spec.js';
 import { readScope, scopeNaming } from '../reconcile/scope.js';
 import { checkCron, checkTimeZone } from '../schedule/slots.js';
 import { checkExport } from './export.js';
-import { checkDates, checkFields, checkGiven } from './fields.js';
+import { checkDates, checkFields, checkGiven, type NamedField, type NamedFields, NO_LEXICON } from './fields.js';
+import { didYouMean, JOB_KINDS, type JobKind, jobShape, SCHEMAS, shapeProblems, shown } from './shape.js';
 import {
   asPlain,
   isScalarValue,
-  type NamedField,
-  type NamedFields,
-  NO_LEXICON,
+  type JobProblem,
+  type JobYaml,
   type Place,
   type Plain,
   type Report,
+  readJobYaml,
   valueAt,
   writtenProblem,
-} from './names.js';
-import { didYouMean, JOB_KINDS, type JobKind, jobShape, SCHEMAS, shapeProblems, shown } from './shape.js';
-import { type JobProblem, type JobYaml, readJobYaml } from './yaml.js';
+} from './yaml.js';
 
 /** What came of a job file's text. `kind`: what it says it is, or seems to be; absent where that cannot be told. */
 export interface CheckedText {

@@ -11,10 +11,19 @@ import { IMPORTABLE, withArticle } from '../../model/resource-names.js';
 import { didYouMean } from '../../pipeline/map/headings.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { type FieldSpec, READ_ONLY, type ReadOnlyName, type ResourceName, WRITABLE } from '../../resources/spec.js';
-import type { ExportRequest } from '../export/request.js';
-import { asPlain, NO_LEXICON, type Place, type Plain, type Report, valueAt, writtenProblem } from './names.js';
+import type { ExportRequest } from '../export/run.js';
+import { NO_LEXICON } from './fields.js';
 import { type LoadedExportJob, shown } from './shape.js';
-import type { JobYaml, KeyPath } from './yaml.js';
+import {
+  asPlain,
+  type JobYaml,
+  type KeyPath,
+  type Place,
+  type Plain,
+  type Report,
+  valueAt,
+  writtenProblem,
+} from './yaml.js';
 
 /**
  * What an export job says beyond its shape. Works on the plain data, so that its faults are found beside those of the
@@ -29,9 +38,11 @@ export function checkExport(value: unknown, yaml: JobYaml, report: Report): void
   }
   const resource = [...WRITABLE, ...READ_ONLY].find((known) => known === job['resource']);
   if (!resource) return;
-  checkEditable(job, report);
+  if (job['editable'] === true && !IMPORTABLE.some((name) => name === resource))
+    report(['editable'], `\`editable\` is for ${IMPORTABLE.join(', ')}: a ${resource} can only be read`);
   const names = exportNames(resource, report);
-  checkColumns(job['columns'], names);
+  for (const [i, column] of (Array.isArray(job['columns']) ? job['columns'] : []).entries())
+    if (typeof column === 'string' && column !== '') names.column(column, ['columns', i]);
   checkFilter(asPlain(job['filter']), names, yaml, report);
   const order = job['order'];
   if (typeof order === 'string' && order !== '') names.order(order, ['order']);
@@ -67,20 +78,6 @@ function formatProblems(file: string): string[] {
   }
 }
 
-function checkEditable(job: Plain, report: Report): void {
-  if (job['editable'] !== true) return;
-  if (!IMPORTABLE.some((name) => name === job['resource'])) {
-    report(['editable'], `\`editable\` is for ${IMPORTABLE.join(', ')}: a ${job['resource']} can only be read`);
-  }
-}
-
-function checkColumns(columns: unknown, names: ExportNames): void {
-  if (!Array.isArray(columns)) return;
-  for (const [i, column] of columns.entries()) {
-    if (typeof column === 'string' && column !== '') names.column(column, ['columns', i]);
-  }
-}
-
 function checkFilter(filter: Plain, names: ExportNames, yaml: JobYaml, report: Report): void {
   for (const [name, given] of Object.entries(filter)) {
     const path = ['filter', name];
@@ -102,7 +99,7 @@ function checkFilter(filter: Plain, names: ExportNames, yaml: JobYaml, report: R
 
 type ExportNames = ReturnType<typeof exportNames>;
 
-export interface Placed {
+interface Placed {
   readonly value: unknown;
   readonly at: KeyPath;
 }
@@ -201,14 +198,10 @@ export function exportRequest(
   return {
     resource: job.resource,
     target: overrides.target ?? resolve(cwd, withDate(stated, dateOf(now, job.schedule?.timezone))),
-    ...(columns !== undefined && { columns }),
+    ...{ columns, order, company, concurrency, run },
     filter: overrides.filter ?? filterTexts(job.filter),
-    ...(order !== undefined && { order }),
     editable: overrides.editable ?? job.editable,
-    ...(company !== undefined && { company }),
-    ...(concurrency !== undefined && { concurrency }),
     job: { name, path, sha256 },
-    ...(run !== undefined && { run }),
     notes: [...(overrides.notes ?? []), ...warnings],
   };
 }

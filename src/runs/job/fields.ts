@@ -1,25 +1,26 @@
-import { customFieldName, NO_KEY } from '../../model/job.js';
+import { customFieldName, NO_KEY, type RowsJob } from '../../model/job.js';
 import { CREATABLE, withArticle } from '../../model/resource-names.js';
 import { foldText } from '../../model/value.js';
+import { jobValue } from '../../pipeline/map/columns.js';
 import { compileDateFormat } from '../../pipeline/map/dates.js';
 import { isOwnHeading } from '../../pipeline/map/headings.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { checkRecord } from '../../resources/rules.js';
-import { type FieldSpec, type ResourceSpec, WRITABLE } from '../../resources/spec.js';
+import { type FieldSpec, type Lexicon, type ResourceSpec, WRITABLE } from '../../resources/spec.js';
 import { enumValue } from '../../resources/value-check.js';
+import { didYouMean, shown } from './shape.js';
 import {
   asPlain,
-  constantProblem,
-  type FieldNames,
-  fieldNames,
   isScalarValue,
-  type NamedFields,
+  type JobYaml,
+  type KeyPath,
+  type Place,
   type Plain,
   type Report,
   valueAt,
-} from './names.js';
-import { shown } from './shape.js';
-import type { JobYaml, KeyPath } from './yaml.js';
+  type Written,
+  writtenProblem,
+} from './yaml.js';
 
 /**
  * What a job file says about fields, held against the resource's description. Works on the plain data, so that its
@@ -108,13 +109,13 @@ function dateFormats(job: Plain): string[] {
 }
 
 /** Where a field gets its values from. */
-export interface Source {
+interface Source {
   readonly kind: 'column' | 'constant';
   readonly path: KeyPath;
 }
 
 /** The columns of a job: headings that can be told apart, fields that exist and are set once. Fills `sources`. */
-export function checkColumns(
+function checkColumns(
   columns: Plain,
   yaml: JobYaml,
   fields: FieldNames,
@@ -145,7 +146,7 @@ export function checkColumns(
       const field = fields.writable(name, valueAt(fieldPath));
       checkDates(options['dates'], [...at, 'dates'], report);
       if (!field) continue;
-      claim({ name, key: field.key, at: fieldPath, path }, sources, report);
+      claim(name, field.key, fieldPath, sources, report);
       checkColumnOptions(options, at, field.spec, yaml, dates, report);
     }
   }
@@ -156,7 +157,7 @@ function checkComputed(computed: Plain, fields: FieldNames, sources: Map<string,
   for (const [name, text] of Object.entries(computed)) {
     const path = ['computed', name];
     const field = fields.writable(name, path);
-    if (field) claim({ name, key: field.key, at: path, path }, sources, report);
+    if (field) claim(name, field.key, path, sources, report);
     if (typeof text === 'string' && text !== '' && !/\{[^{}]+\}/.test(text))
       report(
         valueAt(path),
@@ -166,18 +167,9 @@ function checkComputed(computed: Plain, fields: FieldNames, sources: Map<string,
 }
 
 /** Each field has one source. */
-function claim(
-  {
-    name,
-    key,
-    at,
-    path,
-  }: { readonly name: string; readonly key: string; readonly at: KeyPath; readonly path: KeyPath },
-  sources: Map<string, Source>,
-  report: Report,
-): void {
+function claim(name: string, key: string, at: KeyPath, sources: Map<string, Source>, report: Report): void {
   const before = sources.get(key);
-  if (!before) sources.set(key, { kind: 'column', path });
+  if (!before) sources.set(key, { kind: 'column', path: at });
   else report(valueAt(at), `\`${name}\` is mapped twice: the column \`${before.path[1]}\` sets it already`);
 }
 
@@ -219,7 +211,7 @@ export function checkDates(dates: unknown, path: KeyPath, report: Report): void 
 }
 
 /** The fields of `match.key` under the names the resource gives them. */
-export function matchKeys(job: Plain, spec: ResourceSpec): string[] {
+function matchKeys(job: Plain, spec: ResourceSpec): string[] {
   const key = asPlain(job['match'])['key'];
   const names = Array.isArray(key) ? key : key === NO_KEY ? [] : [key];
   return names.filter((one) => typeof one === 'string').map((one) => findField(spec, one)?.name ?? one.trim());
@@ -347,3 +339,120 @@ function updateProblem(field: FieldSpec | undefined, text: string): string | und
   if (value === undefined || field.type.update.includes(value)) return undefined;
   return `is ${shown(text)}; an update accepts only: ${field.type.update.join(', ')}`;
 }
+
+/** A field that a job names. `key` tells fields apart; `spec` is absent for `id` and for custom fields, whose names only the service knows. */
+export interface NamedField {
+  readonly key: string;
+  readonly spec: FieldSpec | undefined;
+}
+
+/** Looks up fields by the names people write; what is wrong with a name is reported, and the answer is then undefined. */
+interface FieldNames {
+  /** A field that exists. */
+  known(text: string, place: Place): NamedField | undefined;
+  /** A field that exists and that this job can set. */
+  writable(text: string, place: Place): NamedField | undefined;
+}
+
+/** What is known of a job's fields once they were looked at. */
+export interface NamedFields {
+  readonly spec: ResourceSpec;
+  /** Of `match.key`, canonical. */
+  readonly keys: readonly string[];
+  readonly fields: FieldNames;
+  /** Keys of all fields that columns, constants and defaults set. */
+  readonly set: ReadonlySet<string>;
+  /** `source.dates`, as far as they are texts. */
+  readonly dates: readonly string[];
+}
+
+function fieldNames(spec: ResourceSpec, keys: readonly string[], match: Plain, report: Report): FieldNames {
+  const resource = spec.name;
+  const one = withArticle(resource);
+  const known: FieldNames['known'] = (text, place) => {
+    const say = (message: string) => {
+      report(place, message);
+      return undefined;
+    };
+    const custom = customFieldName(text);
+    if (custom) {
+      if (custom.kind === 'form' && !spec.form) return say(`\`${text}\`: ${one} has no custom forms`);
+      const occurrence = custom.kind === 'form' ? /#\s*(\d+)$/.exec(custom.cuts[0]?.owner ?? '')?.[1] : undefined;
+      if (occurrence !== undefined && !/^[1-9]\d{0,2}$/.test(occurrence)) {
+        return say(
+          `\`${text}\`: #${occurrence} is no row of a form; rows count from #1 to #999, and without # the first is meant`,
+        );
+      }
+      if (custom.cuts.length > 0) return { key: foldText(text), spec: undefined };
+      const parts = custom.kind === 'form' ? '<form>.<column>' : '<template>.<field>';
+      return say(`\`${text}\` is incomplete; write ${custom.kind}.${parts}`);
+    }
+    if (text.trim().toLowerCase() === 'id') {
+      if (keys.includes('id')) return { key: 'id', spec: undefined };
+      return say('`id` can be mapped only where it is the key (match: { key: id }); the service gives ids itself');
+    }
+    const field = findField(spec, text.trim());
+    if (field) return { key: field.name, spec: field };
+    return say(`${one} has no field \`${text}\`${didYouMean(text, spellings(spec))}`);
+  };
+  return {
+    known,
+    writable: (text, place) => {
+      const found = known(text, place);
+      if (!found?.spec) return found;
+      const { create, update, derived } = found.spec;
+      if (derived || (create === undefined && update === undefined)) {
+        report(place, `\`${text}\` can only be read: the service sets it itself; remove it or map the column to ~`);
+        return undefined;
+      }
+      // A key field serves to find the record, whatever else may be done with it.
+      if (keys.includes(found.key)) return found;
+      const { existing, missing } = match as Partial<RowsJob['match']>;
+      const only =
+        update === undefined && (missing === 'skip' || missing === 'fail')
+          ? `when ${one} is created, and this job creates none`
+          : create === undefined && (existing === 'skip' || existing === 'fail')
+            ? `on an existing ${resource}, and this job updates none`
+            : undefined;
+      if (only) report(place, `\`${text}\` can be set only ${only}`, 'warning');
+      return found;
+    },
+  };
+}
+
+function spellings(spec: ResourceSpec): string[] {
+  return spec.fields.flatMap((field) => [field.name, ...(field.aliases ?? [])]);
+}
+
+/**
+ * Why a value written in a job file (constant, default, meaning of a cell text) cannot be a field's value; undefined
+ * where it can. `field` is absent for custom fields: their types are known only when the service is asked.
+ * `written` are its characters in the file, where YAML may have read something else than was meant. `dates` are the
+ * date formats of the file, which a date may have here too.
+ */
+function constantProblem(
+  field: FieldSpec | undefined,
+  value: unknown,
+  written: Written | undefined,
+  dates: readonly string[],
+): string | undefined {
+  if (!isScalarValue(value)) return undefined;
+  if (value === '?')
+    return 'is still the "?" that stood for what only a person knows; write it there, or take the line out';
+  const changed = writtenProblem(field, value, written);
+  if (changed !== undefined || !field) return changed;
+  const problems: string[] = [];
+  jobValue({ field: field.name, name: field.name, spec: field }, value, { job: { source: { dates } } }, problems);
+  const [wrong] = problems;
+  // There is no cell.
+  return wrong && `cannot be used: ${wrong.replace(/ Correct the cell.*$/, '')}`;
+}
+
+/** Nothing is known of the service: what names mean that are its own is found out when a run begins. */
+export const NO_LEXICON: Lexicon = {
+  countryCode: () => undefined,
+  template: () => undefined,
+  form: () => undefined,
+  idOf: () => undefined,
+  nameOf: () => undefined,
+};

@@ -1,21 +1,17 @@
 import type { z } from 'zod';
+import { RunError } from '../../model/error.js';
 import {
-  brakes,
-  columnTarget,
   type ExportJob,
   exportJob,
   importJob,
   type Job,
-  notify,
-  orphanRules,
   type ReconcileJob,
   type RowsJob,
-  reconcileBrakes,
   reconcileJob,
-  sourceOptions,
 } from '../../model/job.js';
 import { withArticle } from '../../model/resource-names.js';
 import { nearestNames } from '../../pipeline/map/headings.js';
+import { READ_ONLY, type ResourceName, WRITABLE } from '../../resources/spec.js';
 import type { KeyPath } from './yaml.js';
 
 /** What zod reports about the shape of a job file, in words for the person who wrote it. */
@@ -35,27 +31,29 @@ export type JobKind = (typeof JOB_KINDS)[number];
 export const SCHEMAS = { import: importJob, export: exportJob, reconcile: reconcileJob };
 
 /** The keys that may stand at a path. */
-export function knownKeys(path: KeyPath, kind: JobKind = 'import'): string[] {
-  const [first, second] = path;
-  if (path.length === 0) return Object.keys(SCHEMAS[kind].shape);
-  if (first === 'notify') return Object.keys(notify.shape);
-  if (kind === 'export') return first === 'schedule' ? Object.keys(exportJob.shape.schedule.unwrap().shape) : [];
-  if (first === 'columns' && second !== undefined) return Object.keys(columnTarget.shape);
-  if (first === 'orphans' && second === 'action') return ['set'];
-  const parts: Readonly<Record<string, object>> = {
-    source: sourceOptions.shape,
-    brakes: (kind === 'reconcile' ? reconcileBrakes : brakes).shape,
-    match: importJob.shape.match.shape,
-    references: importJob.shape.references.unwrap().shape,
-    write: importJob.shape.write.unwrap().shape,
-    schedule: importJob.shape.schedule.unwrap().shape,
-    ...(kind === 'reconcile' && {
-      compare: reconcileJob.shape.compare.unwrap().shape,
-      orphans: orphanRules.in.shape,
-      read: reconcileJob.shape.read.unwrap().shape,
-    }),
-  };
-  return Object.keys(parts[String(first)] ?? {});
+const knownKeys = (path: KeyPath, kind: JobKind): string[] => keysAt(SCHEMAS[kind], path);
+
+function keysAt(schema: z.core.$ZodType, path: KeyPath): string[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  const [step, ...inner] = path;
+  switch (def.type) {
+    case 'object':
+      if (step === undefined) return Object.keys(def.shape);
+      return Object.hasOwn(def.shape, step) ? keysAt(def.shape[step] as z.core.$ZodType, inner) : [];
+    case 'record':
+      return keysAt(def.valueType, inner);
+    case 'array':
+      return keysAt(def.element, inner);
+    case 'union':
+      return def.options.flatMap((one) => keysAt(one, path));
+    case 'pipe':
+      return keysAt(def.in, path);
+    case 'optional':
+    case 'default':
+      return keysAt(def.innerType, path);
+    default:
+      return [];
+  }
 }
 
 /** What may stand where, in words. */
@@ -106,9 +104,8 @@ function explain(issue: ZodIssue, path: KeyPath, whole: Whole): ShapeProblem[] {
       }));
     case 'invalid_union': {
       if (found === undefined) return [missing(path, HINTS[name] ?? '')];
-      if (name === 'orphans.action') return orphanAction(issue, found, path, whole);
       // The branch that takes this kind of value says more than "none of them".
-      const fitting = issue.errors.find((branch) => !branch.some((one) => isWrongKind(one)));
+      const fitting = issue.errors.find((branch) => !branch.some((one) => isWrongKind(one, found)));
       if (fitting) return fitting.flatMap((one) => explain(one, [...path, ...(one.path as KeyPath)], whole));
       return say(`\`${name}\` must be ${kinds(wantedKinds(issue))}, not ${shown(found)}`);
     }
@@ -133,25 +130,6 @@ function explain(issue: ZodIssue, path: KeyPath, whole: Whole): ShapeProblem[] {
   }
 }
 
-/** One of three words, or what is to be set: each branch alone would say half of it. */
-function orphanAction(
-  { errors }: Extract<ZodIssue, { code: 'invalid_union' }>,
-  found: unknown,
-  path: KeyPath,
-  whole: Whole,
-): ShapeProblem[] {
-  const isMapping = typeof found === 'object' && found !== null && !Array.isArray(found);
-  const inMapping = errors.find((branch) =>
-    branch.some((one) => one.path.length > 0 || one.code === 'unrecognized_keys'),
-  );
-  if (isMapping && inMapping) {
-    return inMapping.flatMap((one) => explain(one, [...path, ...(one.path as KeyPath)], whole));
-  }
-  const near = typeof found === 'string' ? didYouMean(found, ['report', 'archive', 'set']) : '';
-  const message = `\`orphans.action\` is ${shown(found)}; it must be report, archive or set: { field: value }${near}`;
-  return [{ path, part: 'value', message }];
-}
-
 /** `put, patch`; signs in quotes, because a comma among commas cannot be seen. */
 function choices(values: readonly unknown[]): string {
   return values.map((value) => (/^\w/.test(String(value)) ? String(value) : `"${value}"`)).join(', ');
@@ -168,15 +146,17 @@ function missing(path: KeyPath, what: string): ShapeProblem {
   return { path, part: 'key', message: `\`${path.join('.')}\` is missing${what}` };
 }
 
-function isWrongKind(issue: ZodIssue): boolean {
+function isWrongKind(issue: ZodIssue, found: unknown): boolean {
   if (issue.path.length > 0) return false;
-  if (issue.code === 'invalid_union') return issue.errors.every((branch) => branch.some(isWrongKind));
-  return issue.code === 'invalid_type';
+  if (issue.code === 'invalid_union')
+    return issue.errors.every((branch) => branch.some((one) => isWrongKind(one, found)));
+  return issue.code === 'invalid_type' || (issue.code === 'invalid_value' && typeof found !== 'string');
 }
 
-/** The kinds of value that the branches of a union take. */
+/** The kinds of value that the branches of a union take, and the words. */
 function wantedKinds(issue: ZodIssue): string[] {
   if (issue.code === 'invalid_union') return issue.errors.flat().flatMap(wantedKinds);
+  if (issue.code === 'invalid_value') return issue.values.map(String);
   return issue.code === 'invalid_type' ? [issue.expected] : [];
 }
 
@@ -238,4 +218,15 @@ export { nearestNames };
 export function didYouMean(text: string, names: Iterable<string>): string {
   const [near] = nearestNames(text, names);
   return near === undefined ? '' : `, did you mean \`${near}\`?`;
+}
+
+/** The resource that is meant, also in the plural. `may`: what is asked for it, which a resource that is only read has no use for. */
+export function writableResource(given: string, may: string): ResourceName {
+  const wanted = given.trim().toLowerCase();
+  const found = WRITABLE.find((name) => name === wanted || `${name}s` === wanted);
+  if (found) return found;
+  const why = READ_ONLY.some((name) => name === wanted)
+    ? `${wanted} records can only be read.`
+    : `There is no resource \`${given}\`${didYouMean(wanted, WRITABLE) || '.'}`;
+  throw new RunError('usage', `${why} Name one for which ${may}: ${WRITABLE.join(', ')}.`);
 }

@@ -10,7 +10,9 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
+import { Decimal } from '../../model/decimal.js';
 import { grouped } from '../../model/grouped.js';
+import type { FieldSpec } from '../../resources/spec.js';
 
 /** One thing that is wrong with a job file, and where. Lines and columns count from 1. */
 export interface JobProblem {
@@ -33,7 +35,7 @@ export interface JobYaml {
   /** Where a key (or the value under it) stands; for a path that is not there, its nearest parent. */
   locate(path: KeyPath, part?: 'key' | 'value'): { readonly line: number; readonly column: number };
   /** The value's characters as they stand in the file, without quotes; undefined for anything but a scalar. */
-  written(path: KeyPath): { readonly text: string; readonly quoted: boolean } | undefined;
+  written(path: KeyPath): Written | undefined;
 }
 
 /** Aliases let a few bytes stand for gigabytes; a job file needs a handful at most. */
@@ -182,4 +184,48 @@ function yamlMessage(code: string, message: string): string {
   if (/call stack/i.test(message)) return TOO_DEEP;
   if (/alias count/i.test(message)) return `more than ${MAX_ALIASES} YAML aliases; write the values out`;
   return `not valid YAML: ${message.replace(/^\w*Error: /, '')}`;
+}
+
+/** Where a problem is: at a key, or at the value under it. */
+export type Place = KeyPath | { readonly valueAt: KeyPath };
+
+export const valueAt = (path: KeyPath): Place => ({ valueAt: path });
+
+/** Adds a problem; an error unless told otherwise. */
+export type Report = (place: Place, message: string, severity?: 'warning') => void;
+
+/** A part of a job file as YAML gave it, nothing checked. */
+export type Plain = Readonly<Record<string, unknown>>;
+
+export function asPlain(value: unknown): Plain {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Plain) : {};
+}
+
+export function isScalarValue(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+/** The characters of a value in the file. */
+export type Written = { readonly text: string; readonly quoted: boolean };
+
+/** YAML has made another value of the characters in the file than they mean. */
+export function writtenProblem(
+  field: FieldSpec | undefined,
+  value: unknown,
+  written: Written | undefined,
+): string | undefined {
+  if (!written || written.quoted || typeof value !== 'number' || !changedByYaml(written.text, value, field))
+    return undefined;
+  return `is written ${written.text}, which YAML reads as ${value}; put it in quotes: "${written.text}"`;
+}
+
+/** `00123` and `1.10` lose characters as numbers: harmless in an amount, not in a code; long amounts lose digits. */
+function changedByYaml(text: string, value: number, field: FieldSpec | undefined): boolean {
+  if (field && (field.type.kind === 'decimal' || field.type.kind === 'integer')) {
+    const meant = Decimal.parse(text);
+    return meant === undefined || !meant.equals(Decimal.of(value));
+  }
+  if (field) return text !== String(value);
+  // A custom field may be text or an amount; leading zeros and lost digits are wrong in both.
+  return /^[+-]?0\d/.test(text) || Decimal.parse(text)?.equals(Decimal.of(value)) !== true;
 }

@@ -20,12 +20,12 @@ import type { ResourceSpec } from '../../resources/spec.js';
 import { serviceDir } from '../../service/address.js';
 import { openMirror } from '../../service/lists/mirror.js';
 import type { Json, Mirror, Readable, Snapshot } from '../../service/port.js';
-import { learnNames } from '../rows/connect.js';
 import { beginMatching, type Matched } from '../rows/match.js';
 import type { Planned } from '../rows/planned.js';
 import type { Resolved, Staged } from '../rows/stage.js';
 import { HOME } from '../run/layout.js';
 import { LockHeld, takeLock } from '../run/lock.js';
+import { learnNames } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
 import type { Scope } from './scope.js';
 

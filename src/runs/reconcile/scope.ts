@@ -7,18 +7,12 @@ import type { ReconcileJob } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
 import { type Lexicon, type ResourceName, readPaths } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
-import { customFieldsIn, loadCustomFields, type RunLexicon } from '../rows/lexicon.js';
+import { customFieldsIn, loadCustomFields, type RunLexicon } from '../run/open-service.js';
 
-/** Which records of the service a job's file is about; the others are none of its orphans. Contract, section 4. */
-export interface Scope {
-  /** Of a record as the list shows it. */
-  keeps(record: Json): boolean;
-  /** `category.name = Laptop and country = Germany`. */
-  readonly described: string;
-}
+export type Scope = NonNullable<Awaited<ReturnType<typeof openScope>>>;
 
 /**
- * Reads a job's scope by the rules of the filters of exports: names are fields, aliases and headings (`category.name`,
+ * Which records of the service a job's file is about; the others are none of its orphans. Contract, section 4. Reads a job's scope by the rules of the filters of exports: names are fields, aliases and headings (`category.name`,
  * `template.Finance.Cost Centre`), values compare in the type of the field (choices without case, amounts and dates by value,
  * references by id or name). Fetches the custom field templates and forms where a name asks for them. Undefined: all records.
  * @throws RunError `usage` with every name and value that cannot be used.
@@ -26,7 +20,7 @@ export interface Scope {
 export async function openScope(
   scope: ReconcileJob['scope'],
   { resource, lexicon }: { readonly resource: ResourceName; readonly lexicon: RunLexicon },
-): Promise<Scope | undefined> {
+) {
   const names = Object.keys(scope);
   if (names.length === 0) return undefined;
   await loadCustomFields(customFieldsIn(names), lexicon);
@@ -36,10 +30,12 @@ export async function openScope(
   }
   const { conditions } = read;
   return {
-    keeps(record) {
+    /** Of a record as the list shows it. */
+    keeps(record: Json): boolean {
       const shown = exportRecord(resource, record, { lexicon });
       return conditions.every((condition) => condition.keeps(shown));
     },
+    /** `category.name = Laptop and country = Germany`. */
     described: conditions.map((condition) => condition.described).join(' and '),
   };
 }

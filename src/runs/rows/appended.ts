@@ -11,26 +11,17 @@ import { isOpen, readRun } from '../run/list.js';
 import type { Run } from '../run/run.js';
 import { HANDED_BACK_BY } from '../run/table.js';
 
-/** Files whose rows were appended: nothing in the service tells that they were, so it is remembered here. Contract, section 4. */
-export interface Appended {
-  /** @throws RunError `usage` where another run has appended the rows of the same content for the same job, or still may. */
-  assertNew(): Promise<void>;
-  /** Keeps that this run appends the rows of its file; to be called before the first of them is sent, by one writer at a time. */
-  note(): Promise<void>;
-  /** At the end: a run that sent nothing, and of which nothing can be retried, has not taken its file. */
-  settle(): Promise<void>;
-}
-
-const NOT_ASKED: Appended = { assertNew: async () => {}, note: async () => {}, settle: async () => {} };
-
 /** What a run may have done, or a retry of it will do. */
 const TAKEN = `kind in ('created', 'failed') or (op is not null and coalesce(kind, 'unknown') = 'unknown')`;
 
-/** Nothing is asked where rows have a key, where the job takes files again, and of the rows of a retry. */
-export async function openAppended(run: Run): Promise<Appended> {
+/**
+ * Files whose rows were appended: nothing in the service tells that they were, so it is remembered here. Contract, section 4.
+ * Undefined where rows have a key, where the job takes files again, and of the rows of a retry.
+ */
+export async function openAppended(run: Run) {
   const { job, request, settings, folder } = run;
   const repeats = job.kind === 'import' && job.repeat;
-  if (job.match.key.length > 0 || repeats || request.lineage?.retries !== undefined) return NOT_ASKED;
+  if (job.match.key.length > 0 || repeats || request.lineage?.retries !== undefined) return undefined;
   const content = await contentHash(run);
   const place = [jobKey(request.job, settings.home), request.company, request.service, content] as const;
   // Workers of other data folders keep their job files elsewhere: by name it is the same job.
@@ -45,6 +36,7 @@ export async function openAppended(run: Run): Promise<Appended> {
       .get(...place)
       ?.['run']?.toString();
 
+  /** @throws RunError `usage` where another run has appended the rows of the same content for the same job, or still may. */
   async function assertNew(): Promise<void> {
     const earlier = inHome(settings.home, takenBy) ?? ((await shared?.read(mark)) || undefined);
     if (earlier !== undefined && earlier !== folder.run) throw await refusal(settings.home, earlier);
@@ -57,6 +49,7 @@ export async function openAppended(run: Run): Promise<Appended> {
 
   return {
     assertNew,
+    /** Keeps that this run appends the rows of its file; to be called before the first of them is sent, by one writer at a time. */
     async note() {
       await assertNew();
       inHome(settings.home, (home) =>
@@ -66,6 +59,7 @@ export async function openAppended(run: Run): Promise<Appended> {
       );
       await shared?.update(mark, () => folder.run);
     },
+    /** At the end: a run that sent nothing, and of which nothing can be retried, has not taken its file. */
     async settle() {
       if (request.dryRun) return;
       await run.store.flush();

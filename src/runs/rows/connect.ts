@@ -1,30 +1,22 @@
 import { join } from 'node:path';
+import { makeFolder } from '../../files/make-folder.js';
 import { RunError } from '../../model/error.js';
-import type { ExportableName } from '../../model/resource-names.js';
-import type { ReadAll } from '../../pipeline/match/match.js';
-import { recordId } from '../../resources/read-value.js';
+import { guardsEveryRow } from '../../pipeline/apply/request.js';
 import { resourceSpec } from '../../resources/registry.js';
 import type { ResourceSpec } from '../../resources/spec.js';
-import { serviceName } from '../../service/address.js';
-import { loadBehaviour, openKnownIds } from '../../service/known.js';
-import type { Json, KnownIds, ProbedBehaviour, RequestCounts, Service } from '../../service/port.js';
-import { openService, type ServiceOptions } from '../../service/service.js';
-import type { WorkerContext } from '../run/context.js';
-import { nameCompany, serviceOptions, tellAway } from '../run/open-service.js';
+import { serviceDir, serviceName } from '../../service/address.js';
+import { wait } from '../../service/clock.js';
+import { loadBehaviour } from '../../service/known.js';
+import type { ProbedBehaviour } from '../../service/port.js';
+import { HOME } from '../run/layout.js';
+import { isHeld, LockHeld, takeLock } from '../run/lock.js';
+import { countsWith, openConnection, type ReadConnection } from '../run/open-service.js';
 import type { RowsKind, Run } from '../run/run.js';
-import type { Shell, StoredRun } from '../run/shell.js';
-import { openLists, type RunLexicon, runLexicon } from './lexicon.js';
 
-/** The service of a run, and what is known of it. */
-export interface Connection {
-  readonly service: Service;
+/** The service of a run of rows, and what is known of it. */
+export interface Connection extends ReadConnection {
   readonly spec: ResourceSpec;
-  readonly known: KnownIds;
-  readonly lexicon: RunLexicon;
-  readonly readAll: ReadAll;
   readonly behaviour: ProbedBehaviour | undefined;
-  /** Where the token may read it. */
-  readonly companyName?: string;
 }
 
 const VERBS: Readonly<Record<RowsKind, readonly [rehearsal: string, real: string]>> = {
@@ -32,51 +24,6 @@ const VERBS: Readonly<Record<RowsKind, readonly [rehearsal: string, real: string
   reconcile: ['Comparing with', 'Reconciling with'],
   undo: ['Rehearsing for', 'Putting back in'],
 };
-
-/** The service of a run that reads it, and what is known of it. */
-export type ReadConnection = Omit<Connection, 'spec' | 'behaviour'>;
-
-/**
- * Opens the service and says whose data is read or about to change; names are learned from whatever is read. Throws a
- * `RunError` where the company is not there, or archived and may not be.
- */
-export async function openConnection(
-  run: Shell<StoredRun> & Partial<Pick<Run, 'now'>>,
-  about: { readonly verb: string; readonly mayBeArchived: boolean },
-  {
-    mayWrite = () => false,
-    observe,
-    named,
-  }: Pick<ServiceOptions, 'mayWrite' | 'observe'> & { named?: Parameters<typeof runLexicon>[2] } = {},
-): Promise<ReadConnection> {
-  const { settings, request, folder } = run;
-  const service = openService({
-    ...serviceOptions(settings, request.company),
-    maxInFlight: request.concurrency,
-    signal: run.signal,
-    mayWrite,
-    onAway: tellAway(run.info, run.clock),
-    ...sharedParts(run.worker),
-    ...(observe ? { observe } : {}),
-    log: (level, event, fields) => run.log[level](fields, event),
-  });
-  run.closers.push(() => service.close());
-  run.counts = service.counts;
-  const known = openKnownIds(settings.home, serviceName(settings.apiUrl, request.company));
-  run.closers.push(() => known.close());
-  const readAll = openLists(
-    service,
-    (resource) => join(folder.dir, 'work', `list-${resource}.ndjson`),
-    (resource, records) => {
-      for (const record of records) learnNames(resource, record, known);
-    },
-    run.now,
-  );
-  const { company, service: address } = request;
-  const companyName = await nameCompany(service, { ...about, company, address }, run);
-  const lexicon = runLexicon(known, readAll, named);
-  return { service, known, readAll, lexicon, ...(companyName === undefined ? {} : { companyName }) };
-}
 
 /** The same for a run of rows; its requests may be carried by other workers. */
 export async function connect(run: Run): Promise<Connection> {
@@ -118,13 +65,6 @@ export async function connect(run: Run): Promise<Connection> {
   return { ...connection, spec: resourceSpec(run.job.resource), behaviour };
 }
 
-/** What a run shares with others of its process. */
-export function sharedParts(
-  worker: Pick<WorkerContext, 'channel' | 'observe'> | undefined,
-): Pick<ServiceOptions, 'channel' | 'observe'> {
-  return { ...(worker?.channel && { channel: worker.channel }), ...(worker?.observe && { observe: worker.observe }) };
-}
-
 /** A process that was paused may learn that its right is over only here; the run then stops before anything else is tried. */
 function mayWrite(run: Run): boolean {
   if (run.rights.every(({ valid }) => valid)) return true;
@@ -132,38 +72,104 @@ function mayWrite(run: Run): boolean {
   return false;
 }
 
-/** Requests that are counted in two places; both go on counting. */
-export function countsWith(
-  own: Readonly<RequestCounts> | undefined,
-  more: () => Partial<RequestCounts>,
-): Readonly<RequestCounts> {
-  const sum = (kind: keyof RequestCounts) => (own?.[kind] ?? 0) + (more()[kind] ?? 0);
-  return {
-    get total() {
-      return sum('total');
-    },
-    get reads() {
-      return sum('reads');
-    },
-    get writes() {
-      return sum('writes');
-    },
-    get retries() {
-      return sum('retries');
-    },
-  };
+/** How often a run looks whether the one before it has ended, in milliseconds. */
+const LOOK_EVERY = 200;
+
+/**
+ * One run at a time looks up and writes records of a kind for a service and company: two that look up the same key at the
+ * same time would both find nothing and both create it. The second waits. Rehearsals write nothing and do not wait.
+ */
+export async function oneWriter(run: Run, connection: Connection): Promise<void> {
+  if (run.request.dryRun) return;
+  const stopWaiting = run.clock.after(LOOK_EVERY, () => run.progress('waiting for its turn', run.rows));
+  try {
+    await inTurn(run, connection);
+  } finally {
+    stopWaiting();
+  }
+  run.progress('looking up', 0);
 }
 
-/** Contracts and assets show the customers and business units they belong to, which cannot be listed. */
-export function learnNames(resource: ExportableName, record: Json, known: Pick<KnownIds, 'learn'>): void {
-  if (resource !== 'contract' && resource !== 'asset') return;
-  for (const [key, kind] of [
-    ['customer', 'customer'],
-    ['business_unit', 'business-unit'],
-  ] as const) {
-    const value = record[key];
-    if (typeof value !== 'object' || value === null || !('id' in value) || !('name' in value)) continue;
-    const id = recordId(value.id);
-    if (id !== undefined && typeof value.name === 'string' && value.name !== '') known.learn(kind, id, value.name);
+async function inTurn(run: Run, connection: Connection): Promise<void> {
+  const { spec } = connection;
+  await overAllMachines(run, spec.name);
+  const dir = serviceDir(run.settings.home, run.request.service, run.request.company);
+  await makeFolder(dir, HOME);
+  const lock = join(dir, `writing-${spec.name}.lock`);
+  let told = false;
+  let leftAt: number | undefined;
+  let leftBy: string | undefined;
+  while (!run.signal.aborted) {
+    try {
+      const what = `Writing ${spec.name} records of company ${run.request.company}`;
+      const found = (at: number, owner: string | undefined) => {
+        [leftAt, leftBy] = [at, owner];
+      };
+      const release = await takeLock(lock, what, found, run.folder.run);
+      // Who is interrupted while it waits leaves the waiting to the next.
+      let over = false;
+      run.closers.push(() => release(run.open.left || !over ? 'abandon' : undefined));
+      // Its own open requests are given their time where they are looked for.
+      over = (run.past.begun && leftBy === run.folder.run) || (await untilOver(leftAt, run, connection));
+      return;
+    } catch (error) {
+      if (!(error instanceof LockHeld)) throw error;
+      if (!told)
+        run.info(
+          `Another run writes ${spec.name} records of this company (process ${error.pid}). This one goes on when it has ended.`,
+        );
+      told = true;
+      do await wait(run.clock, LOOK_EVERY, run.signal);
+      while (!run.signal.aborted && isHeld(lock));
+    }
   }
+}
+
+/**
+ * A run that was killed, or left requests open, may have sent what takes effect only now: another one waits before it looks
+ * up, as the resumption of that run itself does. False where this run is stopped before.
+ */
+async function untilOver(leftAt: number | undefined, run: Run, connection: Connection): Promise<boolean> {
+  if (leftAt === undefined) return true;
+  const rest = restOfWindow(run, connection, leftAt);
+  if (rest <= 0) return true;
+  run.info(
+    `The run that wrote these records before ended without a word: what it sent may still take effect. This one goes on in ${Math.ceil(rest / 1000)} s.`,
+  );
+  return wait(run.clock, rest, run.signal);
+}
+
+/** The lock file holds on one machine; workers on several machines agree through their queue. */
+async function overAllMachines(run: Run, resource: string): Promise<void> {
+  const service = serviceDir('', run.request.service, run.request.company);
+  const right = await run.worker?.exclusive(`writing.${service}.${resource}`, run.signal);
+  if (!right) return;
+  // Where its release cannot be told, it ends by itself.
+  run.closers.push(() =>
+    right.release(run.open.left).catch((error: unknown) => run.log.warn({ err: error }, 'right.not_released')),
+  );
+  run.rights.push(right);
+  right.lost.addEventListener('abort', () => run.halt('the right to write was lost to another worker'), { once: true });
+  if (right.lost.aborted) run.halt('the right to write was lost to another worker');
+}
+
+/** A holder of a lock may have lived so long after it last touched it, in milliseconds. */
+const TOUCHED_MS = 5_000;
+
+/**
+ * Milliseconds within which requests of a process that was killed may still take effect: the settle window after its end.
+ * Where the service guards every row, its last but one look is enough: what comes later than that is refused there. `leftAt`:
+ * when the process last showed that it lived; undefined: up to now, for all that is known.
+ */
+export function restOfWindow(
+  { settings, clock, job }: Pick<Run, 'settings' | 'clock' | 'job'>,
+  { spec, behaviour }: Pick<Connection, 'spec' | 'behaviour'>,
+  leftAt: number | undefined,
+): number {
+  const { settleWindowMs } = settings;
+  const enough =
+    (guardsEveryRow(job.match, spec, behaviour) ? settleWindowMs.at(-2) : undefined) ?? settleWindowMs.at(-1) ?? 0;
+  if (leftAt === undefined) return enough;
+  // Never more than the whole: a time ahead of now says that the clock was put back, not how long ago it was.
+  return Math.min(enough, leftAt + TOUCHED_MS + enough - clock.wall());
 }

@@ -1,13 +1,12 @@
 import { RunError } from '../../model/error.js';
 import { eachLimit } from '../../pipeline/apply/apply.js';
 import { isFreshAt, type ReadAnswer, type ReadRequest } from '../../pipeline/apply/request.js';
-import { Halted, type Pace, type WriterOptions } from '../../pipeline/apply/write.js';
+import { Halted, type WriterOptions } from '../../pipeline/apply/write.js';
 import type { ResourceName } from '../../resources/spec.js';
 import type { Readable, RequestCounts, Service, WriteAnswer, WriteRequest } from '../../service/port.js';
 import { openService } from '../../service/service.js';
 import type { Carried, CarriedAnswer, Carrier, RunContext, WorkerContext } from '../run/context.js';
-import { serviceOptions } from '../run/open-service.js';
-import { sharedParts } from './connect.js';
+import { serviceOptions, sharedParts } from '../run/open-service.js';
 
 /** Requests in one part: the unit of distribution. */
 export const PART_SIZE = 500;
@@ -168,17 +167,7 @@ function isOurs(answer: WriteAnswer, signal: AbortSignal): boolean {
   return answer.kind === 'unsent' && (answer.withheld !== undefined || signal.aborted);
 }
 
-/** How many rows of a run are at work at once, and in parts of which size. */
-export interface PartSizes extends Pace {
-  /** Parts that are under way at once; most of them wait for what became of a few of their rows. */
-  readonly parts: number;
-  /** Parts whose records are read again, or whose intents are made durable, at once. */
-  readonly beginning: number;
-  /** Rows of the next part, with so many rows left. */
-  next(rowsLeft: number): number;
-  /** A row that was sent has its outcome. */
-  ended(): void;
-}
+export type PartSizes = ReturnType<typeof partSizes>;
 
 const PARTS = 16;
 /** Of them not wholly at work yet: while the rest of one is sent, the next is made durable. With others, each may read one again. */
@@ -191,12 +180,8 @@ const SMALLEST_PART = 100;
 const SENT_WITHIN_MS = 5_000;
 const MEASURED_MS = 1_000;
 
-/** `now` in milliseconds. */
-export function partSizes(
-  carrier: Pick<Carrier, 'parts'> | undefined,
-  concurrency: number,
-  now: () => number,
-): PartSizes {
+/** How many rows of a run are at work at once, and in parts of which size. `now` in milliseconds. */
+export function partSizes(carrier: Pick<Carrier, 'parts'> | undefined, concurrency: number, now: () => number) {
   const carried = () => carrier?.parts ?? 0;
   let since = now();
   let ended = 0;
@@ -211,13 +196,16 @@ export function partSizes(
     get shared() {
       return carried() > 0;
     },
+    /** Parts that are under way at once; most of them wait for what became of a few of their rows. */
     get parts() {
       return PARTS + carried();
     },
+    /** Parts whose records are read again, or whose intents are made durable, at once. */
     get beginning() {
       return Math.max(PARTS_BEGINNING, Math.ceil(carried() / 2));
     },
-    next(rowsLeft) {
+    /** Rows of the next part, with so many rows left. */
+    next(rowsLeft: number): number {
       if (carried() === 0) return PART_SIZE;
       // The last parts are smaller: nobody is to stand idle while another one has a whole part left.
       return size(Math.min(rowsLeft, sendable));
@@ -231,6 +219,7 @@ export function partSizes(
     get aside() {
       return ASIDE * concurrency * Math.max(1, carried());
     },
+    /** A row that was sent has its outcome. */
     ended() {
       ended++;
       const ms = now() - since;

@@ -10,7 +10,7 @@ import { diskFault } from './row-files.js';
  * `["key",row,content,"spelling"]`, without the spelling where it is the key; in memory are some 20 bytes a key. Whether a
  * key is there is told by its line, never by its hash alone.
  */
-export interface KeyBook extends Keys, FirstRows {
+interface KeyBook extends Keys, FirstRows {
   /** Makes room; whoever asks the book from now on meets an error. Once more does nothing. */
   close(): void;
 }

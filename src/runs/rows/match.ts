@@ -9,10 +9,9 @@ import { wait } from '../../service/clock.js';
 import { beginSnapshot } from '../../service/lists/snapshot.js';
 import type { Readable, Snapshot } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
+import { learnNames, loadCustomFields } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
-import { learnNames } from './connect.js';
-import { loadCustomFields } from './lexicon.js';
-import { restOfWindow } from './one-writer.js';
+import { restOfWindow } from './connect.js';
 import type { Resolved } from './stage.js';
 
 export interface Matched extends Resolved {
@@ -32,15 +31,10 @@ export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> 
   return matching.conclude();
 }
 
-/** A look-up under way: whatever is found goes through `match` into the snapshot. */
-export interface Matching {
-  readonly match: MatchOptions;
-  readonly snapshot: Snapshot;
-  /** Once all is found. */
-  conclude(): Promise<Matched>;
-}
+export type Matching = Awaited<ReturnType<typeof beginMatching>>;
 
-export async function beginMatching(run: Run, resolved: Resolved): Promise<Matching> {
+/** A look-up under way: whatever is found goes through `match` into the snapshot. */
+export async function beginMatching(run: Run, resolved: Resolved) {
   const { service, spec, known, lexicon, readAll, mapping } = resolved;
   await waitForOpenRequests(run, resolved);
   // All is looked up anew: what an earlier process of the run has read may have another key by now.
@@ -74,6 +68,7 @@ export async function beginMatching(run: Run, resolved: Resolved): Promise<Match
     now: run.now,
   };
   run.progress('looking up', run.rows);
+  /** Once all is found. */
   const conclude = async (): Promise<Matched> => {
     // Records that hold custom fields can be written whole only where the ids of these fields are known.
     await loadCustomFields({ templates, forms }, lexicon);

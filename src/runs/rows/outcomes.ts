@@ -94,17 +94,10 @@ export async function* withValues(
 }
 
 function outcomeOf(change: Change): OutcomeKind {
-  switch (change.kind) {
-    case 'create':
-      return 'created';
-    case 'update':
-      return 'updated';
-    case 'unchanged':
-      return 'unchanged';
-    case 'settled':
-      return change.outcome;
-  }
+  return change.kind === 'settled' ? change.outcome : OUTCOMES[change.kind];
 }
+
+const OUTCOMES = { create: 'created', update: 'updated', unchanged: 'unchanged' } as const;
 
 /** The brake on refusals, looked at after each outcome. Overridden, it is a warning: once, when it would have stopped the run. */
 export function checkRejections(run: Run): RunError | undefined {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { access, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import type { Change, FieldDiff } from '../../model/change.js';
 import { fault } from '../../model/issue.js';
 import { type Fields, isRef, type Value, valueText } from '../../model/value.js';
@@ -61,14 +61,8 @@ function writeOf(
   if (change.kind === 'create') {
     const { [PARENT]: _, ...others } = withoutParent ? change.fields : {};
     const fields: Fields = withoutParent ? others : change.fields;
-    const byName: Record<string, Value> = {};
-    for (const field of Object.keys(fields)) {
-      const value = fields[field] ?? null;
-      const shown = named(field, value);
-      if (shown !== value) byName[field] = shown;
-    }
-    const content = mark(born.length > 0 ? { ...fields, ...byName } : fields);
-    return { op: 'create', mark: content, ...about() };
+    const byName = Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, named(field, value)]));
+    return { op: 'create', mark: mark(byName), ...about() };
   }
   const changes: (readonly string[])[] = [];
   for (const { field, old, new: value } of changesOf(change.diff)) {
@@ -84,29 +78,19 @@ function mark(content: unknown): string {
 
 /** Writes a plan's file as the rows are planned; it appears complete or not at all. */
 export function planWriter(path: string, snapshot: Pick<Snapshot, 'holds'>) {
-  const unfinished = `${path}.tmp`;
-  const out = lineWriter(unfinished, { durable: true });
+  const out = lineWriter(path, { durable: true });
   return {
     add(change: Change): void {
       const write = plannedWrite(change, snapshot);
       if (write) out.write(`${JSON.stringify(write)}\n`);
     },
-    /** `whole`: every row was planned. */
-    async close(whole: boolean): Promise<void> {
-      out.close();
-      if (whole) await rename(unfinished, path);
-      else await rm(unfinished, { force: true });
-    },
+    close: out.close,
   };
 }
 
 /** Undefined where the run was not planned to its end. */
 export async function readPlan(path: string): Promise<Planned | undefined> {
-  const there = await access(path).then(
-    () => true,
-    () => false,
-  );
-  if (!there) return undefined;
+  if (!existsSync(path)) return undefined;
   const planned = new Map<number, PlannedWrite>();
   for await (const line of lines(path)) {
     const one = JSON.parse(line) as PlannedWrite;

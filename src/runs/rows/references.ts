@@ -22,9 +22,8 @@ import { reached } from '../../trace/milestones.js';
 import type { RunContext } from '../run/context.js';
 import { readRequest } from '../run/earlier-run.js';
 import { partOfRun, runFolder } from '../run/layout.js';
-
+import { countsWith } from '../run/open-service.js';
 import { openRun, type Run, reopenRun } from '../run/run.js';
-import { countsWith } from './connect.js';
 import type { Staged } from './stage.js';
 
 /** A name that rows of the plan refer to and that no record bears. */

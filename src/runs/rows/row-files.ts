@@ -6,33 +6,36 @@ import { MAX_RECORD_BYTES } from '../../model/row.js';
 import { decodeHead, type RowCodec, type RowHead, rowCodec, type StoredRow } from '../../pipeline/codec.js';
 import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
 
-/** Writes the rows between two stages. They can be made again, so nothing is flushed unless it is asked for. */
-interface LineWriter {
-  write(line: string): void;
-  /** Once the last line is written, or where it is not to be: `isWhole` false. */
-  close(isWhole?: boolean): void;
-}
+type LineWriter = ReturnType<typeof lineWriter>;
 
-/** `durable`: on the disk once it is closed, for what the journal will take for granted. */
-export function lineWriter(path: string, { durable = false } = {}): LineWriter {
-  const file = openScratchFile(path, (error) => diskFault(path, error));
+/**
+ * Writes the rows between two stages. They can be made again, so nothing is flushed unless it is `durable`: on the disk once it is
+ * closed, for what the journal will take for granted. Once it is whole it takes its place.
+ */
+export function lineWriter(path: string, { durable = false } = {}) {
+  const unfinished = `${path}.tmp`;
+  const file = openScratchFile(unfinished, (error) => diskFault(path, error));
   return {
-    write: (line) => void file.append(line),
-    close() {
+    write: (line: string) => void file.append(line),
+    /** Once the last line is written, or where it is not to be: `isWhole` false. */
+    close(isWhole = true): void {
       try {
         if (durable) file.sync();
         else file.flush();
       } finally {
         file.close();
       }
+      if (isWhole) renameSync(unfinished, path);
+      else rmSync(unfinished, { force: true });
     },
   };
 }
 
-/** Fills a file and closes it, also where that fails. */
-export async function filling(out: Pick<LineWriter, 'close'>, fill: () => Promise<void>): Promise<void> {
+/** Fills a file and closes it, also where that fails. It is not whole where `fill` says so. */
+export async function filling(out: Pick<LineWriter, 'close'>, fill: () => Promise<boolean | undefined>): Promise<void> {
+  let isWhole: boolean | undefined;
   try {
-    await fill();
+    isWhole = await fill();
   } catch (error) {
     try {
       out.close(false);
@@ -41,7 +44,7 @@ export async function filling(out: Pick<LineWriter, 'close'>, fill: () => Promis
     }
     throw error;
   }
-  out.close();
+  out.close(isWhole);
 }
 
 export async function* lines(path: string): AsyncGenerator<string> {
@@ -50,7 +53,7 @@ export async function* lines(path: string): AsyncGenerator<string> {
   }
 }
 
-/** Writes a file of rows; its first line names the fields, none where each row may set others. Once it is whole it takes its place. */
+/** Writes a file of rows; its first line names the fields, none where each row may set others. */
 export interface RowWriter extends Pick<LineWriter, 'close'> {
   /** The values of a row as one text; made once for a row that is written next. */
   readonly textOf: RowCodec['textOf'];
@@ -59,8 +62,7 @@ export interface RowWriter extends Pick<LineWriter, 'close'> {
 
 export function rowWriter(path: string, fields: readonly string[] = []): RowWriter {
   const codec = rowCodec(fields);
-  const unfinished = `${path}.tmp`;
-  const out = lineWriter(unfinished);
+  const out = lineWriter(path);
   out.write(`${JSON.stringify(fields)}\n`);
   return {
     textOf: codec.textOf,
@@ -70,11 +72,7 @@ export function rowWriter(path: string, fields: readonly string[] = []): RowWrit
       if (line.length > MAX_RECORD_BYTES / 3 && Buffer.byteLength(line) > MAX_RECORD_BYTES) throw tooLarge(row);
       out.write(line);
     },
-    close(isWhole = true) {
-      out.close();
-      if (isWhole) renameSync(unfinished, path);
-      else rmSync(unfinished, { force: true });
-    },
+    close: out.close,
   };
 }
 

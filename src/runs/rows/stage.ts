@@ -7,7 +7,7 @@ import type { OpenSource } from '../../model/source.js';
 import { type Fields, normaliseKey } from '../../model/value.js';
 import { headingsNeeded, jobValue } from '../../pipeline/map/columns.js';
 import { quoted } from '../../pipeline/map/headings.js';
-import { compileMapping, type Mapping, type MappingInput, usesCustomFields } from '../../pipeline/map/map.js';
+import { compileMapping, type Mapping, usesCustomFields } from '../../pipeline/map/map.js';
 import { findTarget } from '../../pipeline/map/targets.js';
 import type { Keys } from '../../pipeline/match/key.js';
 import { compileCompare } from '../../pipeline/plan/authority.js';
@@ -27,19 +27,23 @@ import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { reached } from '../../trace/milestones.js';
 import { type EditedRows, openEditedRows } from '../export/base.js';
 import { checkJobFile, jobFiles, jobNameOf } from '../job-file.js';
+import { customFieldsIn, loadCustomFields } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
 import type { Connection } from './connect.js';
 import { openKeyBook } from './key-book.js';
-import { customFieldsIn, loadCustomFields } from './lexicon.js';
 import { filling, type RowWriter, rowWriter, storedRows } from './row-files.js';
 
-export interface Staged extends Connection {
-  readonly mapping: Mapping;
-  readonly names: NameCollector;
+/** What the rows of a file are, whatever they refer to. */
+interface Rows extends Connection {
+  readonly mapping: Pick<Mapping, 'columnOf' | 'columns' | 'fields' | 'key' | 'specOf'>;
   /** Reconciliations: whose value stands where a row and its record differ. */
   readonly stands?: Stands;
   /** Files that an export wrote. */
   readonly edited?: EditedRows;
+}
+
+export interface Staged extends Rows {
+  readonly names: NameCollector;
   /** Contracts: row by number, for contracts that name a parent of the same file. */
   readonly rowOfNumber: ReadonlyMap<string, number>;
   /** Set where no field is looked up: the rows are resolved as they are. */
@@ -47,7 +51,7 @@ export interface Staged extends Connection {
 }
 
 /** What is known of the rows once all of them are resolved. */
-export interface Facts {
+interface Facts {
   /** Keys of all rows. */
   readonly keys: Keys;
   /** Lets go of the keys: nobody asks for them any more. Not there where they were never a burden. */
@@ -63,7 +67,7 @@ export interface Facts {
   readonly fingerprints: Pick<NumberSet, 'has'>;
 }
 
-export interface Resolved extends Staged, Facts {
+export interface Resolved extends Rows, Facts {
   /** Names of the records that the file refers to. */
   readonly directory: Directory;
   /** Records that are created because rows refer to them. */
@@ -84,10 +88,10 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const { job, source, shows } = run;
   const { jsonRows = false } = run.request;
   if (!jsonRows) await assertRightFile(run);
-  const input = { ...(await mappingInput(job, shows, connection)), jsonRows };
+  const catalogue = await loadCustomFields(usesCustomFields(job), connection.lexicon);
+  const input = { job, meta: shows.meta, spec: connection.spec, catalogue, sample: await sample(shows), jsonRows };
   const mapping = compileMapping(input);
-  const compared =
-    job.kind === 'reconcile' ? compileCompare(job, connection.spec, input.catalogue, mapping) : undefined;
+  const compared = job.kind === 'reconcile' ? compileCompare(job, connection.spec, catalogue, mapping) : undefined;
   if (compared && compared.problems.length > 0) {
     throw new RunError('usage', 'What the job says about comparing does not fit. Nothing was sent.', compared.problems);
   }
@@ -97,7 +101,9 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const rowOfNumber = new Map<string, number>();
   const atOnce = !looksUp(mapping);
   const out = rowWriter(atOnce ? run.folder.resolved : run.folder.staged, mapping.fields);
-  const take = atOnce ? resolving(run, out, mapping, await directoryOf(names, connection), connection.spec) : undefined;
+  const take = atOnce
+    ? resolving(run, out, mapping, await loadDirectory(names.names, connection), connection.spec)
+    : undefined;
   run.rows = 0;
   const skipped: number[] = [];
   let noRecords = 0;
@@ -166,13 +172,9 @@ async function assertRightFile({ job, request, source, settings }: Run): Promise
   );
 }
 
-function directoryOf({ names }: NameCollector, { service, known, readAll }: Connection): Promise<Directory> {
-  return loadDirectory(names, { service, known, readAll });
-}
-
 /** references resolved: names become ids, duplicates and the order of rows that refer to one another are known. */
 export async function resolveRows(run: Run, staged: Staged, newRecords?: NewRecords): Promise<Resolved> {
-  const directory = await directoryOf(staged.names, staged);
+  const directory = await loadDirectory(staged.names.names, staged);
   staged.lexicon.useDirectory(directory);
   const facts = staged.facts ?? (await lookUpNames(run, staged, directory, newRecords));
   reached('resolved');
@@ -203,7 +205,7 @@ async function lookUpNames(
 function resolving(
   run: Run,
   out: RowWriter,
-  mapping: Mapping,
+  mapping: Rows['mapping'],
   directory: Directory,
   spec: ResourceSpec,
   rowOfNumber?: ReadonlyMap<string, number>,
@@ -213,18 +215,13 @@ function resolving(
   const { textOf } = out;
   const keys = openKeyBook(run.folder.keys);
   run.closers.push(async () => keys.close());
-  const parents = { ...(rowOfNumber ? { rowOfNumber } : {}), ...(newRecords ? { newRecords } : {}) };
-  const repeats = { append: key.length === 0, skipRepeated: run.job.match.duplicates === 'first' };
   // Also of faulty rows: which rules they break depends on whether their record exists.
   const resolve = makeResolver({
-    directory,
-    key,
-    columnOf,
-    specOf,
-    textOf,
-    firstRows: keys,
-    ...repeats,
-    ...parents,
+    ...{ directory, key, columnOf, specOf, textOf, firstRows: keys },
+    append: key.length === 0,
+    skipRepeated: run.job.match.duplicates === 'first',
+    ...(rowOfNumber && { rowOfNumber }),
+    ...(newRecords && { newRecords }),
   });
   const print = fingerprints(spec, mapping.fields);
   const after = new Map<number, number>();
@@ -253,17 +250,30 @@ function resolving(
   };
 }
 
+/** Rows that no file has: they meet their records by id, and set the same fields. */
+export function metById(
+  { service, spec, known, lexicon, readAll, behaviour }: Connection,
+  directory: Directory,
+  ids: Iterable<number>,
+  { fields, specOf }: JobValues = { fields: {}, specOf: () => undefined },
+): Resolved {
+  const keys = new Map([...ids].map((id) => [String(id), []]));
+  return {
+    ...{ service, spec, known, lexicon, readAll, behaviour, directory, keys },
+    mapping: { key: ['id'], columnOf: () => undefined, columns: [], fields: Object.keys(fields), specOf },
+    keyless: 0,
+    fingerprints: numberSet(),
+    depth: new Map(),
+    waves: 1,
+    counts: { rows: keys.size, invalid: 0, creates: 0, updates: keys.size, cleared: 0 },
+  };
+}
+
 /** Whether what becomes of a row depends on nothing but what it and its record hold. */
 function decidedByValues(row: ResolvedRow): boolean {
   const { key, issues, duplicateOf, after } = row;
   if (key === '' || duplicateOf !== undefined || after || isRepeated(row)) return false;
   return !issues.some(({ severity }) => severity === 'error');
-}
-
-/** What a job is fitted to: its file, and the custom fields that it names. */
-async function mappingInput(job: RowsJob, source: OpenSource, { spec, lexicon }: Connection): Promise<MappingInput> {
-  const catalogue = await loadCustomFields(usesCustomFields(job), lexicon);
-  return { job, meta: source.meta, spec, catalogue, sample: await sample(source) };
 }
 
 async function sample(source: OpenSource): Promise<readonly SheetRow[]> {
@@ -317,8 +327,9 @@ export async function resolveJobValues(
   given: Readonly<Record<string, string | number | boolean>>,
   where: string,
   job: RowsJob,
-  { spec, lexicon, service, known, readAll }: Connection,
+  connection: Connection,
 ): Promise<JobValues> {
+  const { spec, lexicon } = connection;
   const catalogue = await loadCustomFields(customFieldsIn(Object.keys(given)), lexicon);
   const problems: string[] = [];
   const set: Record<string, StagedValue> = {};
@@ -336,7 +347,7 @@ export async function resolveJobValues(
   const names = new NameCollector();
   const row = { ref: { row: 1 }, set, issues: [] };
   names.add(row);
-  const directory = await loadDirectory(names.names, { service, known, readAll });
+  const directory = await loadDirectory(names.names, connection);
   const resolved = makeResolver({ directory, key: [], columnOf: () => undefined, specOf: (field) => specs.get(field) })(
     row,
   );

@@ -21,16 +21,14 @@ import type { Json } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import type { Carrier } from '../run/context.js';
 import type { Run } from '../run/run.js';
-import { decide, decidedOrRows } from './decide.js';
 import { dispatcher, PART_SIZE, type PartSizes, partSizes } from './dispatch.js';
 import type { Matched } from './match.js';
 import { checkRejections, note, noteSettled } from './outcomes.js';
+import { decide, decidedOrRows, FRESH_MS } from './plan.js';
 import { storedRows, storedRowsOr } from './row-files.js';
 
 /** Records with learned ids that are held against their rows; each is kept until then, about 3 kB. */
 const MOST_COMPARED = 5_000;
-/** A record read longer ago is read again before its PUT. Contract, section 7. */
-export const FRESH_MS = 60_000;
 /** The same where the job says `reread: always`: a request that waits longer reads once more. */
 const FRESH_ALWAYS_MS = 5_000;
 

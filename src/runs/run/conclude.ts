@@ -13,11 +13,12 @@ import { fixedChoices } from '../../resources/describe.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import type { RequestCounts } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
-import { countsWith } from '../rows/connect.js';
 import { withValues } from '../rows/outcomes.js';
+import { toldReferences } from '../rows/references.js';
 import { STOPPED } from './context.js';
 import { HOME, jobKey, makeFolder, runFolder } from './layout.js';
 import { readSummary, rememberRun } from './list.js';
+import { countsWith } from './open-service.js';
 import type { Lineage, Run } from './run.js';
 import { closeAll, type Shell } from './shell.js';
 
@@ -28,8 +29,6 @@ interface Addition {
   readonly reconcile?: ReconcileInput;
   /** What a field is called in the file. */
   readonly columnOf?: ReportInput['columnOf'];
-  /** Records that were created because rows refer to them. */
-  readonly references?: (run: Run) => NonNullable<ReportInput['references']>;
   /** Something beside the rows needs a person. */
   readonly needsPerson?: boolean;
   /** Of an undo: records that were created for the rows, and stay. */
@@ -54,14 +53,7 @@ export function isFinished(run: Run): boolean {
 export async function conclude(
   run: Run,
   stopped: Error | undefined,
-  {
-    reconcile,
-    references = () => [],
-    columnOf = reconcile?.columnOf,
-    needsPerson = false,
-    stay = 0,
-    remember,
-  }: Addition = {},
+  { reconcile, columnOf = reconcile?.columnOf, needsPerson = false, stay = 0, remember }: Addition = {},
 ): Promise<RunResult> {
   let finished = false;
   try {
@@ -85,6 +77,7 @@ export async function conclude(
     // Likewise: it goes on once there is space.
     if (status === 'failed' && run.worker && isDiskFull(stopped)) throw stopped;
     const { source, request } = run;
+    const { format, encoding, delimiter, sheet, header_row } = source.meta;
     run.progress('reporting', run.rows);
     const reason = stopped && !run.signal.aborted ? reasonOf(stopped) : undefined;
     const estimate = run.outlook.summary(request.dryRun, status === undefined ? run.counts : undefined);
@@ -99,7 +92,7 @@ export async function conclude(
         ? { corrected: join(run.folder.dir, 'work', request.source) }
         : {}),
       ...(reconcile ? { reconcile } : {}),
-      references: references(run),
+      references: toldReferences(run),
       ...(columnOf ? { columnOf } : {}),
       ended: () => ended(run),
       summary: {
@@ -107,7 +100,16 @@ export async function conclude(
         job: request.job.name,
         resource: run.job.resource,
         dry_run: request.dryRun,
-        source: { path: request.file, sha256: request.sha256, rows: run.rows, ...sourceFacts(run) },
+        source: {
+          path: request.file,
+          sha256: request.sha256,
+          rows: run.rows,
+          format,
+          encoding,
+          delimiter,
+          sheet,
+          header_row,
+        },
         ...(estimate ? { estimate } : {}),
         detected: run.evidence,
         ...(request.kind === 'import' && run.job.match.key.length === 0 && { append: true as const }),
@@ -129,7 +131,10 @@ export async function conclude(
     } catch {
       // The disk failed: that was said.
     }
-    await letGo(run, stopped);
+    // A fault of closing must not hide why the run stopped.
+    await closeAll(run).catch((error: unknown) => {
+      if (!stopped) throw error;
+    });
     // What can be made again from the private copy; of a run that stopped it stays, to be looked at. The rows of a rehearsal stay,
     // and what records were created from: an undo asks for it.
     const { staged, resolved, keys, snapshot } = run.folder;
@@ -155,13 +160,6 @@ function interruption({ signal }: Run): string {
   return `The run was ${how}; \`rowferry runs resume\` continues it.`;
 }
 
-/** A fault of closing must not hide why the run stopped. */
-async function letGo(run: Run, stopped: Error | undefined): Promise<void> {
-  await closeAll(run).catch((error: unknown) => {
-    if (!stopped) throw error;
-  });
-}
-
 /** The rows to correct come back as the job reads its file, and offer what a field takes. */
 function rejectedForm({ job, source: { meta } }: Run): NonNullable<ReportInput['rejected']> {
   const { sheet, header_row } = job.source;
@@ -185,11 +183,6 @@ function rejectedForm({ job, source: { meta } }: Run): NonNullable<ReportInput['
     choicesOf: (at) => columns.find((one) => one.at === at)?.choices() ?? [],
     keyColumns: job.match.key.flatMap((key) => columnsOf(findField(spec, key)?.name ?? key)),
   };
-}
-
-function sourceFacts(run: Run) {
-  const { format, encoding, delimiter, sheet, header_row } = run.source.meta;
-  return { format, encoding, delimiter, sheet, header_row };
 }
 
 /** How a run ended that did not finish. */
@@ -287,11 +280,7 @@ export async function failUnbegun(home: string, run: string, reason: string): Pr
 }
 
 /** The next run of the job is compared with this one. */
-export function rememberAsLast(
-  { settings: { home }, folder: { run }, request: { company } }: Shell,
-  job: Parameters<typeof jobKey>[0],
-  rows: number,
-): void {
-  rememberRun(home, { run, job: jobKey(job, home), company, rows });
+export function rememberAsLast({ settings, folder, request }: Shell, job: Parameters<typeof jobKey>[0], rows: number) {
+  rememberRun(settings.home, folder.run, jobKey(job, settings.home), request.company, rows);
   reached('run-remembered');
 }

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyPrivately } from '../../files/safe-write.js';
 import { RunError } from '../../model/error.js';
-import type { Summary } from '../../report/summary.js';
 import { requireService, type Settings } from '../settings.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { findRun, type RunEntry, readRun, readRunSummary, readStored } from './list.js';
@@ -20,29 +19,17 @@ export interface AgainOptions {
 }
 
 /** A run that another run is to be about. */
-export interface EarlierRun {
-  readonly folder: RunFolder;
-  readonly request: StoredRequest;
-  readonly status: RunEntry['status'];
-  /** Of its reports, which lie where it was asked to put them; undefined where a later run has put its own. */
-  readonly summary: Summary | undefined;
-  /** That it cannot be done, and what to do instead. */
-  refuse(why: string): RunError;
-}
+export type EarlierRun = Awaited<ReturnType<typeof runAtRest>>;
 
 /**
  * Finds a run at which no process works, begun against the service of the settings: `wanted` is its id, the beginning of it, or
  * `last`; `done`: what is to be done with it, after "cannot be". Throws a `RunError` of kind `usage` where there is none.
  */
-export async function runAtRest(
-  wanted: string,
-  done: string,
-  settings: Settings,
-  fits?: (run: RunEntry) => boolean,
-): Promise<EarlierRun> {
+export async function runAtRest(wanted: string, done: string, settings: Settings, fits?: (run: RunEntry) => boolean) {
   const { home } = settings;
   const run = await findRun(home, wanted, fits);
   const folder = runFolder(home, run);
+  /** That it cannot be done, and what to do instead. */
   const refuse = (why: string) => new RunError('usage', `The run ${run} cannot be ${done}: ${why}`);
   const request = readRequest(folder);
   if (!request) throw refuse('it ended before its file was taken over, and nothing was sent.');
@@ -50,7 +37,9 @@ export async function runAtRest(
   if (why !== undefined) throw refuse(why);
   const { status } = await readRun(home, run);
   if (status === 'running') throw refuse('a process is at work on it. Wait for it to end, or end it first.');
-  return { folder, request, status, summary: await readRunSummary(home, run), refuse };
+  // Of its reports, which lie where it was asked to put them; undefined where a later run has put its own.
+  const summary = await readRunSummary(home, run);
+  return { folder, request, status, summary, refuse };
 }
 
 /** Whether rows of a run failed or were left unknown, and no later one has taken them up. Asked of the latest run first. */

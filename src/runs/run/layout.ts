@@ -90,16 +90,14 @@ export function runFolder(home: string, run: string): RunFolder {
  * a clock that was a day ahead is not followed, or every run would bear the date of that day.
  */
 export function nextRunId(now: Date, newest: string | undefined): string {
-  const last = newest === undefined ? Number.NaN : timeOf(newest);
+  const last = Date.parse(startOf(newest ?? ''));
   const ahead = last - now.getTime();
   return newRunId(ahead >= 0 && ahead < 86_400_000 ? new Date(last + 1) : now);
 }
 
-function timeOf(run: string): number {
-  const [, date, hour, minute, second, ms] = /^(\d{8})T(\d\d)(\d\d)(\d\d)(\d{3})Z-/.exec(run) ?? [];
-  if (date === undefined) return Number.NaN;
-  const day = `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}`;
-  return Date.parse(`${day}T${hour}:${minute}:${second}.${ms}Z`);
+/** `20261121T081502123Z-3f9a` → `2026-11-21T08:15:02.123Z` */
+export function startOf(run: string): string {
+  return run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-.*$/, '$1-$2-$3T$4:$5:$6.$7Z');
 }
 
 /** Run ids sort by time: `20261121T081502123Z-3f9a`. */

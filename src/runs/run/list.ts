@@ -10,7 +10,7 @@ import { needingPerson } from '../../report/results.js';
 import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../../report/summary.js';
 import { inHome } from '../../store/home.js';
 import { RunStore } from '../../store/run-store.js';
-import { nameOfKey, nextRunId, outerRun, partOfRun, type RunFolder, runFolder } from './layout.js';
+import { nameOfKey, nextRunId, outerRun, partOfRun, type RunFolder, runFolder, startOf } from './layout.js';
 import { isHeld } from './lock.js';
 
 /** One run of the home folder, as `runs list` shows it. Names are those of summaries. */
@@ -226,11 +226,6 @@ export function firstFaults(home: string, run: string, limit: number): RowFault[
   return faults;
 }
 
-/** `20261121T081502123Z-3f9a` → `2026-11-21T08:15:02.123Z` */
-function startOf(run: string): string {
-  return run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-.*$/, '$1-$2-$3T$4:$5:$6.$7Z');
-}
-
 /** At once: of thousands of small files most of the time would go by in turns of the event loop. */
 function readJson(path: string): unknown {
   try {
@@ -244,15 +239,7 @@ function readJson(path: string): unknown {
 }
 
 /** Notes how many rows a finished run of a job (`jobKey`) had. What a later run noted stays: an older one may be taken up after it. */
-export function rememberRun(
-  home: string,
-  {
-    run,
-    job,
-    company,
-    rows,
-  }: { readonly run: string; readonly job: string; readonly company: number; readonly rows: number },
-): void {
+export function rememberRun(home: string, run: string, job: string, company: number, rows: number): void {
   inHome(home, (db) =>
     db
       .prepare(

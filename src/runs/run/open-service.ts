@@ -1,13 +1,32 @@
+import { join } from 'node:path';
+import { formNames, templateNames } from '../../export/custom-columns.js';
 import { RunError } from '../../model/error.js';
+import { customFieldName } from '../../model/job.js';
+import { parseJson, stringifyBody } from '../../model/json.js';
 import type { SharedPace } from '../../model/pace.js';
+import type { ExportableName } from '../../model/resource-names.js';
+import type { Catalogue } from '../../pipeline/map/targets.js';
 import { PAGE_SIZE } from '../../pipeline/match/filter.js';
-import { type Clock, systemClock } from '../../service/clock.js';
+import type { ReadAll } from '../../pipeline/match/match.js';
+import type { Directory } from '../../pipeline/resolve/directory.js';
+import { findCountry } from '../../resources/countries.js';
+import { parseTemplate } from '../../resources/custom.js';
+import type { Habits } from '../../resources/read-habits.js';
+import { recordId } from '../../resources/read-value.js';
+import type { CustomTemplate, Lexicon, ReferenceTarget } from '../../resources/spec.js';
+import { serviceName } from '../../service/address.js';
+import { type Clock, readingClock, systemClock } from '../../service/clock.js';
+import { openKnownIds } from '../../service/known.js';
+import { readAll as walk } from '../../service/lists/pages.js';
 import type { OnAway } from '../../service/pace/breaker.js';
-import type { Json, Service } from '../../service/port.js';
+import type { Json, KnownIds, Page, Readable, RequestCounts, Service } from '../../service/port.js';
 import { openService, type ServiceOptions } from '../../service/service.js';
 import { idOf } from '../../service/transport/answer.js';
 import { type Channel, openChannel } from '../../service/transport/channel.js';
+import { lines, lineWriter } from '../rows/row-files.js';
 import { requireService, type Settings } from '../settings.js';
+import type { WorkerContext } from './context.js';
+import type { Shell, StoredRun } from './shell.js';
 
 /** How the service is opened, as the settings say. Throws `RunError('usage')` where address or token lack. */
 export function serviceOptions(settings: Settings, company: number): ServiceOptions {
@@ -67,7 +86,7 @@ export function runChannel(settings: Settings, shared: SharedPace, signal: Abort
 const EVERY_MS = 60_000;
 
 /** Says that the service does not answer, now and then while that lasts, and once that it is back. */
-export function tellAway(info: (text: string) => void, clock: Clock = systemClock): OnAway {
+function tellAway(info: (text: string) => void, clock: Clock = systemClock): OnAway {
   let toldAt: number | undefined;
   return (news) => {
     if (!news) {
@@ -164,4 +183,238 @@ async function inList(service: Service, company: number): Promise<Json | undefin
     if (error instanceof RunError && (error.status === 403 || error.status === 404)) return undefined;
     throw error;
   }
+}
+
+/** The service of a run, and what is known of it. */
+export interface ReadConnection {
+  readonly service: Service;
+  readonly known: KnownIds;
+  readonly lexicon: RunLexicon;
+  readonly readAll: ReadAll;
+  /** Where the token may read it. */
+  readonly companyName?: string;
+}
+
+/**
+ * Opens the service and says whose data is read or about to change; names are learned from whatever is read. Throws a
+ * `RunError` where the company is not there, or archived and may not be.
+ */
+export async function openConnection(
+  run: Shell<StoredRun> & { readonly now?: () => number },
+  about: { readonly verb: string; readonly mayBeArchived: boolean },
+  {
+    mayWrite = () => false,
+    observe,
+    named,
+  }: Pick<ServiceOptions, 'mayWrite' | 'observe'> & { named?: Parameters<typeof runLexicon>[2] } = {},
+): Promise<ReadConnection> {
+  const { settings, request, folder } = run;
+  const service = openService({
+    ...serviceOptions(settings, request.company),
+    maxInFlight: request.concurrency,
+    signal: run.signal,
+    mayWrite,
+    onAway: tellAway(run.info, run.clock),
+    ...sharedParts(run.worker),
+    ...(observe ? { observe } : {}),
+    log: (level, event, fields) => run.log[level](fields, event),
+  });
+  run.closers.push(() => service.close());
+  run.counts = service.counts;
+  const known = openKnownIds(settings.home, serviceName(settings.apiUrl, request.company));
+  run.closers.push(() => known.close());
+  const readAll = openLists(
+    service,
+    (resource) => join(folder.dir, 'work', `list-${resource}.ndjson`),
+    (resource, records) => {
+      for (const record of records) learnNames(resource, record, known);
+    },
+    run.now,
+  );
+  const { company, service: address } = request;
+  const companyName = await nameCompany(service, { ...about, company, address }, run);
+  const lexicon = runLexicon(known, readAll, named);
+  return { service, known, readAll, lexicon, ...(companyName === undefined ? {} : { companyName }) };
+}
+
+/** What a run shares with others of its process. */
+export function sharedParts(
+  worker: Pick<WorkerContext, 'channel' | 'observe'> | undefined,
+): Pick<ServiceOptions, 'channel' | 'observe'> {
+  return { ...(worker?.channel && { channel: worker.channel }), ...(worker?.observe && { observe: worker.observe }) };
+}
+
+/** Requests that are counted in two places; both go on counting. */
+export function countsWith(
+  own: Readonly<RequestCounts> | undefined,
+  more: () => Partial<RequestCounts>,
+): Readonly<RequestCounts> {
+  const sum = (kind: keyof RequestCounts) => (own?.[kind] ?? 0) + (more()[kind] ?? 0);
+  return {
+    get total() {
+      return sum('total');
+    },
+    get reads() {
+      return sum('reads');
+    },
+    get writes() {
+      return sum('writes');
+    },
+    get retries() {
+      return sum('retries');
+    },
+  };
+}
+
+/** Contracts and assets show the customers and business units they belong to, which cannot be listed. */
+export function learnNames(resource: ExportableName, record: Json, known: Pick<KnownIds, 'learn'>): void {
+  if (resource !== 'contract' && resource !== 'asset') return;
+  for (const [key, kind] of [
+    ['customer', 'customer'],
+    ['business_unit', 'business-unit'],
+  ] as const) {
+    const value = record[key];
+    if (typeof value !== 'object' || value === null || !('id' in value) || !('name' in value)) continue;
+    const id = recordId(value.id);
+    if (id !== undefined && typeof value.name === 'string' && value.name !== '') known.learn(kind, id, value.name);
+  }
+}
+
+export type RunLexicon = ReturnType<typeof runLexicon>;
+
+/** What a run knows of names and custom fields; grows while it goes on. */
+/** `named`: told how job files name the custom fields, once they are known. */
+export function runLexicon(
+  known: KnownIds,
+  readAll: ReadAll,
+  named: (names: Readonly<Record<string, string>>) => void = () => undefined,
+) {
+  const templates: CustomTemplate[] = [];
+  const forms: CustomTemplate[] = [];
+  let directory: Directory | undefined;
+  let habits: Habits = {};
+  let templatesLoaded: Promise<void> | undefined;
+  let formsLoaded: Promise<void> | undefined;
+  const load = async (resource: 'custom-field-template' | 'custom-form-template') => {
+    const form = resource === 'custom-form-template';
+    await readAll(resource, (records) => {
+      for (const record of records) {
+        const template = parseTemplate(record);
+        if (template) (form ? forms : templates).push(template);
+      }
+    });
+    named(form ? formNames(forms) : templateNames(templates));
+  };
+  const lexicon: Lexicon = {
+    get dateOrder() {
+      return habits.dateOrder;
+    },
+    get decimalSign() {
+      return habits.decimalSign;
+    },
+    countryCode: (spelling) => findCountry(spelling)?.id ?? known.ids('country', spelling)[0],
+    template: (id) => templates.find((one) => one.id === id),
+    form: (id) => forms.find((one) => one.id === id),
+    idOf: (target, name) => learnedId(target, name, known),
+    nameOf: (target, id) => directory?.nameOf(target, id),
+  };
+  return Object.assign(lexicon, {
+    templates: templates as readonly CustomTemplate[],
+    forms: forms as readonly CustomTemplate[],
+    /** Fetch the custom field templates and forms, once. */
+    loadTemplates: () => (templatesLoaded ??= load('custom-field-template')),
+    loadForms: () => (formsLoaded ??= load('custom-form-template')),
+    /** Names that were looked up for the file. */
+    useDirectory(one: Directory) {
+      directory = one;
+    },
+    /** How the service shows dates and amounts, as its records told. */
+    useHabits(learned: Habits) {
+      habits = learned;
+    },
+  });
+}
+
+/** The custom field templates and forms of the service, as far as they are wanted. */
+export async function loadCustomFields(
+  wanted: { readonly templates: boolean; readonly forms: boolean },
+  lexicon: RunLexicon,
+): Promise<Catalogue> {
+  await Promise.all([wanted.templates && lexicon.loadTemplates(), wanted.forms && lexicon.loadForms()]);
+  return { templates: lexicon.templates, forms: lexicon.forms };
+}
+
+/** Which of them names of fields mean. */
+export function customFieldsIn(names: Iterable<string>): { readonly templates: boolean; readonly forms: boolean } {
+  const kinds = new Set([...names].map((name) => customFieldName(name)?.kind));
+  return { templates: kinds.has('template'), forms: kinds.has('form') };
+}
+
+function learnedId(target: ReferenceTarget, name: string, known: KnownIds): number | undefined {
+  if (target !== 'hardware-model' && target !== 'business-unit' && target !== 'customer') return undefined;
+  const [only, other] = known.ids(target, name);
+  return other === undefined ? only : undefined;
+}
+
+/** Milliseconds for which page 1 stands for the list's beginning: long enough to decide how to read the rest. */
+const FIRST_PAGE_HOLDS = 10_000;
+
+interface Kept {
+  readonly file: string;
+  readonly first: Page;
+}
+
+/**
+ * Reads lists for one run, each at most once: page 1 is asked for once by whoever decides how to read a list, and a list
+ * that is kept stands in a file until the run ends. `onRecords` sees every record that comes from the service.
+ */
+export function openLists(
+  service: Service,
+  fileOf: (resource: Readable) => string,
+  onRecords: (resource: Readable, records: readonly Json[]) => void,
+  now: () => number = readingClock(systemClock),
+): ReadAll {
+  const kept = new Map<Readable, Kept>();
+  const firsts = new Map<Readable, { readonly at: number; readonly page: Promise<Page> }>();
+
+  function first(resource: Readable): Promise<Page> {
+    const known = kept.get(resource);
+    if (known) return Promise.resolve(known.first);
+    const recent = firsts.get(resource);
+    if (recent && now() - recent.at < FIRST_PAGE_HOLDS) return recent.page;
+    const page = service.page(resource, 1);
+    firsts.set(resource, { at: now(), page });
+    return page;
+  }
+
+  const all: (...given: Parameters<ReadAll>) => ReturnType<ReadAll> = async (
+    resource,
+    visit,
+    { keep = false, backward = false } = {},
+  ) => {
+    const known = kept.get(resource);
+    if (known) {
+      for await (const line of lines(known.file)) {
+        const [at, records] = parseJson(line) as [number, Json[]];
+        visit(records, at);
+      }
+      return { certified: true, confirm: async () => false };
+    }
+    const beginning = await first(resource);
+    firsts.delete(resource);
+    const pages = walk(service, resource, { first: beginning, direction: backward ? 'backward' : 'forward' });
+    const file = fileOf(resource);
+    const out = keep ? lineWriter(file) : undefined;
+    for await (const { records } of pages) {
+      const at = now();
+      onRecords(resource, records);
+      out?.write(`${stringifyBody([at, records])}\n`);
+      visit(records, at);
+    }
+    out?.close();
+    if (keep && pages.certified) kept.set(resource, { file, first: beginning });
+    return { certified: pages.certified, confirm: () => pages.confirm() };
+  };
+
+  return Object.assign(all, { first, has: (resource: Readable) => kept.has(resource) });
 }

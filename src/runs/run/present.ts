@@ -82,37 +82,21 @@ export function brakesOf(
   { kind, brakes }: RowsJob,
   { rows, updates, creates, cleared, reconcile }: Found,
 ): { readonly name: keyof Brakes; readonly limit: string; readonly found: string }[] {
-  const limits = { ...(kind === 'reconcile' ? RECONCILE_LIMITS : {}), ...given(brakes) };
+  const defaults: Partial<Brakes> = kind === 'reconcile' ? RECONCILE_LIMITS : {};
   const total = rows?.total ?? 0;
   const of = (count: number) => (total === 0 ? grouped(count) : `${grouped(count)} of ${counted(total, 'row')}`);
-  const found: Readonly<Record<string, string>> = {
+  const found = {
     max_invalid: of((rows?.invalid ?? 0) + (rows?.duplicate ?? 0) + (rows?.ambiguous ?? 0)),
     max_rejected: of(rows?.rejected ?? 0),
     max_updates: of(updates),
     max_creates: of(creates),
     max_cleared: of(cleared),
     max_orphans: reconcile ? `${grouped(reconcile.orphans.fresh)} newly missing` : '',
+    max_change: '',
     min_rows: counted(total, 'row'),
   };
-  return NAMES.flatMap((name) => {
-    const limit = limits[name];
-    return limit === undefined ? [] : [{ name, limit: String(limit), found: found[name] ?? '' }];
+  return (Object.keys(found) as (keyof typeof found)[]).flatMap((name) => {
+    const limit = brakes[name] ?? defaults[name];
+    return limit === undefined ? [] : [{ name, limit: String(limit), found: found[name] }];
   });
-}
-
-/** Brakes that stop a run by what it would write. */
-const NAMES = [
-  'max_invalid',
-  'max_rejected',
-  'max_updates',
-  'max_creates',
-  'max_cleared',
-  'max_orphans',
-  'max_change',
-  'min_rows',
-] as const;
-
-/** What a job leaves open does not take the place of a default. */
-function given(brakes: Partial<Brakes>): Partial<Brakes> {
-  return Object.fromEntries(Object.entries(brakes).filter(([, limit]) => limit !== undefined));
 }

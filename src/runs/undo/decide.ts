@@ -15,8 +15,7 @@ import { noteSettled } from '../rows/outcomes.js';
 import { filling, rowWriter } from '../rows/row-files.js';
 import { runFolder } from '../run/layout.js';
 import type { Run } from '../run/run.js';
-import type { CreatedRecord } from './created.js';
-import { type Survey, undoRows, type WrittenRecord } from './rows.js';
+import { type CreatedRecord, fieldsOf, type Survey, undoRows, type WrittenRecord } from './written.js';
 
 /** What records that the run created are to be given, and what its file gave them. */
 export interface Retirement {
@@ -243,7 +242,7 @@ function nameRecords({ snapshot, spec }: Matched): { keyOf: Context['keyOf']; sn
 }
 
 /** A record at one moment: as the service shows it, and what our own last write left there that reads do not show. */
-export interface State {
+interface State {
   /** Undefined of a customer, which cannot be read. */
   readonly record: Json | undefined;
   readonly ours: Json | undefined;
@@ -275,12 +274,14 @@ interface PutBack {
  *
  * Parts of one object, such as a category and its subcategory, are put back together or not at all. Contract, section 3.
  */
-export function putBack(written: WrittenRecord, now: State, options: PutBackOptions): PutBack {
-  const then: State = stateBefore(written, options);
+function putBack(written: WrittenRecord, now: State, options: PutBackOptions): PutBack {
+  const { record, ours } = written.before ?? {};
+  const then: State = { record: options.spec.readable ? ((record ?? undefined) as Json | undefined) : undefined, ours };
   const [old, current] = [heldBy(then.record, then.ours, options), heldBy(now.record, now.ours, options)];
   const set: Record<string, Value> = {};
   const left = new Map<string, Issue>();
-  for (const field of fieldsOf(written)) {
+  for (const field of new Set(fieldsOf(written))) {
+    if (field === 'id') continue;
     const issue = judge(field);
     if (issue === 'put') set[field] = old.base[field] ?? null;
     else if (issue !== 'same') left.set(field, issue);
@@ -331,19 +332,6 @@ export function putBack(written: WrittenRecord, now: State, options: PutBackOpti
   }
 }
 
-/** The record as the run found it. */
-function stateBefore({ before }: WrittenRecord, { spec }: MergeOptions): State {
-  return {
-    record: spec.readable ? ((before?.record ?? undefined) as Json | undefined) : undefined,
-    ours: before?.ours,
-  };
-}
-
-function fieldsOf({ diff, before }: WrittenRecord): string[] {
-  const fields = diff.length > 0 ? diff.map(({ field }) => field) : Object.keys(before?.set ?? {});
-  return [...new Set(fields)].filter((field) => field !== 'id');
-}
-
 /** The text of a value that has no canonical form. */
 function lossOf(field: string, { read }: Held): string | undefined {
   return read.losses.find((loss) => loss.field === field)?.text;
@@ -362,7 +350,7 @@ function isKnown(field: string, { record, ours }: State, { read }: Held, options
 }
 
 /** Whether a record holds what was written, in the form in which the service keeps it. */
-export function holds(
+function holds(
   wrote: Value | undefined,
   now: Value | undefined,
   field: string,

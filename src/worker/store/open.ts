@@ -1,4 +1,4 @@
-import { parseAddress } from '../../runs/queue-address.js';
+import { parseAddress } from '../../runs/settings-address.js';
 import type { Store, StoreOptions } from './port.js';
 
 /**

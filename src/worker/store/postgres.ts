@@ -8,7 +8,7 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import { RunError } from '../../model/error.js';
-import type { PostgresAddress } from '../../runs/queue-address.js';
+import type { PostgresAddress } from '../../runs/settings-address.js';
 import { within } from '../rights.js';
 import { assemble } from './assembled.js';
 import { Away, faultOf, openReports, type Reports, whenThere } from './faults.js';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { RunError } from '../../model/error.js';
-import type { RedisAddress } from '../../runs/queue-address.js';
+import type { RedisAddress } from '../../runs/settings-address.js';
 import { within } from '../rights.js';
 import { assemble } from './assembled.js';
 import { isCut, openReports, whenThere } from './faults.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LONGER_NAME } from '../../../src/files/table-write.js';
-import { checkTarget } from '../../../src/runs/export/target.js';
+import { checkTarget } from '../../../src/runs/export/run.js';
 import { type Desk, openDesk } from '../../support/desk.js';
 
 let dir: string;

@@ -165,14 +165,18 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   [
     'an action that is none',
     `${GOOD}orphans: { action: delete }\n`,
-    '10:20 `orphans.action` is "delete"; it must be report, archive or set: { field: value }',
+    '10:20 `orphans.action` is "delete"; it must be one of: report, archive, set',
   ],
   [
     'a misspelt action',
     `${GOOD}orphans: { action: archiv }\n`,
-    '10:20 `orphans.action` is "archiv"; it must be report, archive or set: { field: value }, did you mean `archive`?',
+    '10:20 `orphans.action` is "archiv"; it must be one of: report, archive, set, did you mean `archive`?',
   ],
-  ['a list as action', `${GOOD}orphans: { action: [set] }\n`, '10:20 `orphans.action` is a list; it must be report'],
+  [
+    'a list as action',
+    `${GOOD}orphans: { action: [set] }\n`,
+    '10:20 `orphans.action` must be report, archive, set or a mapping',
+  ],
   [
     'a misspelt set',
     `${GOOD}orphans: { action: { sett: { floor: "1" } } }\n`,

@@ -7,7 +7,7 @@ import type { ReconcileJob } from '../../../src/model/job.js';
 import { valueAt } from '../../../src/resources/path.js';
 import type { ResourceName } from '../../../src/resources/spec.js';
 import { openScope } from '../../../src/runs/reconcile/scope.js';
-import { openLists, type RunLexicon, runLexicon } from '../../../src/runs/rows/lexicon.js';
+import { openLists, type RunLexicon, runLexicon } from '../../../src/runs/run/open-service.js';
 import { openKnownIds } from '../../../src/service/known.js';
 import type { Json } from '../../../src/service/port.js';
 import { type Bench, openBench } from '../../export/bench.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resourceSpec } from '../../../src/resources/registry.js';
-import { restOfWindow } from '../../../src/runs/rows/one-writer.js';
+import { restOfWindow } from '../../../src/runs/rows/connect.js';
 
 /** 2026-01-01, in milliseconds; only differences matter. */
 const NOW = 1_767_225_600_000;

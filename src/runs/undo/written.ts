@@ -1,12 +1,24 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { writeSafely } from '../../files/safe-write.js';
 import type { DiffText } from '../../model/change.js';
+import { RunError } from '../../model/error.js';
 import { parseJson, stringifyBody } from '../../model/json.js';
+import type { Fields } from '../../model/value.js';
+import { usesCustomFields } from '../../pipeline/map/map.js';
+import { findTarget } from '../../pipeline/map/targets.js';
+import { type MatchOptions, matchKeys } from '../../pipeline/match/match.js';
 import { resultOf } from '../../report/results.js';
 import type { ResourceSpec } from '../../resources/spec.js';
+import { beginSnapshot } from '../../service/lists/snapshot.js';
 import { RunStore } from '../../store/run-store.js';
-import { lines } from '../rows/row-files.js';
-import type { RunFolder } from '../run/layout.js';
+import type { Connection } from '../rows/connect.js';
+import { lines, storedRows } from '../rows/row-files.js';
+import { readRequest } from '../run/earlier-run.js';
+import { type RunFolder, runFolder } from '../run/layout.js';
+import { loadCustomFields } from '../run/open-service.js';
+import type { Run } from '../run/run.js';
 
 /**
  * Writes the rows of an undo: its source, one JSON object a line, on the very line whose number the row had in the file of
@@ -40,10 +52,14 @@ export async function writeUndoRows(
 }
 
 /** What an undo's `rejected.ndjson` shows of a record. */
-function shownRow({ row, key, outcome, id, diff, before }: WrittenRecord) {
-  const fields = diff.length > 0 ? diff.map(({ field }) => field) : Object.keys(before?.set ?? {});
-  return { row, id: id ?? null, key, run_outcome: outcome, fields: fields.join('; ') };
+function shownRow(record: WrittenRecord) {
+  const { row, key, outcome, id } = record;
+  return { row, id: id ?? null, key, run_outcome: outcome, fields: fieldsOf(record).join('; ') };
 }
+
+/** What the run wrote in a record, or was about to. */
+export const fieldsOf = ({ diff, before }: WrittenRecord): string[] =>
+  diff.length > 0 ? diff.map(({ field }) => field) : Object.keys(before?.set ?? {});
 
 /** Records that are read, and decided about, at once. */
 const AT_ONCE = 64;
@@ -84,7 +100,7 @@ export interface WrittenRecord {
   /** Fields that were set, cleared or destroyed, as texts; none where the run ended before it noted them. */
   readonly diff: readonly DiffText[];
   /** Of updates. */
-  readonly before?: Omit<BeforeEntry, 'row' | 'id'>;
+  readonly before?: BeforeEntry;
   /** Fields in which the service was seen to store another form of what the run sent. */
   readonly normalised: readonly string[];
 }
@@ -110,7 +126,7 @@ export function* whatWasWritten(path: string): Generator<readonly WrittenRecord[
             outcome: kind as WrittenRecord['outcome'],
             ...(id === undefined ? {} : { id }),
             diff: diff.filter((change) => CHANGED.has(change.kind)),
-            ...(line && kind !== 'created' ? { before: withoutRow(line) } : {}),
+            ...(line && kind !== 'created' ? { before: line } : {}),
             normalised: issues.flatMap(({ code, field }) => (code === 'value_normalised' && field ? [field] : [])),
           };
         });
@@ -125,29 +141,18 @@ export function* whatWasWritten(path: string): Generator<readonly WrittenRecord[
 const WRITTEN = `kind in ('created', 'updated') or (op is not null and coalesce(kind, 'unknown') = 'unknown')`;
 const CHANGED: ReadonlySet<string> = new Set<DiffText['kind']>(['set', 'clear', 'at_risk']);
 
-function withoutRow({ record, set, ours }: BeforeEntry): Omit<BeforeEntry, 'row' | 'id'> {
-  return { record, ...(set ? { set } : {}), ...(ours ? { ours } : {}) };
-}
+export type Survey = Awaited<ReturnType<typeof survey>>;
 
 /** What an undo has to deal with, found in one look over its rows. */
-export interface Survey {
-  readonly rows: number;
-  /** Ids of the records, for those that have one. */
-  readonly ids: ReadonlySet<number>;
-  /** Rows whose records were created; true where the id is known. */
-  readonly created: ReadonlyMap<number, boolean>;
-  /** Fields in which the service was seen to tidy values up. */
-  readonly tidied: ReadonlySet<string>;
-  /** Whether the records held custom fields, or were given some. */
-  readonly templates: boolean;
-  readonly forms: boolean;
-}
-
-export async function survey(folder: RunFolder, spec: ResourceSpec): Promise<Survey> {
+export async function survey(folder: RunFolder, spec: ResourceSpec) {
   let rows = 0;
+  /** Ids of the records, for those that have one. */
   const ids = new Set<number>();
+  /** Rows whose records were created; true where the id is known. */
   const created = new Map<number, boolean>();
+  /** Fields in which the service was seen to tidy values up. */
   const tidied = new Set<string>();
+  /** Whether the records held custom fields, or were given some. */
   const uses = { templates: false, forms: false };
   for await (const batch of undoRows(folder)) {
     for (const record of batch) {
@@ -167,4 +172,84 @@ function holdsCustom({ diff, before }: WrittenRecord, prefix: string, read: stri
   const isThere = shown !== undefined && shown !== null && !(Array.isArray(shown) && shown.length === 0);
   const fields = [...diff.map(({ field }) => field), ...Object.keys(before?.set ?? {})];
   return isThere || fields.some((field) => field.startsWith(prefix));
+}
+
+/** A record that the run created, as its file made it. */
+export interface CreatedRecord {
+  /** What the file gave in the fields that retire a record. */
+  readonly given: Fields;
+  /** Ids of the records that have its key; of those alone whose id the service had not told. */
+  readonly ids?: readonly number[];
+}
+
+/**
+ * What the run that is undone gave to the records that it created: whether somebody changed a field since can be told by that
+ * alone. Its rows lie in its folder as they were resolved. Records without a known id are looked up by their key. Memory: some
+ * 100 bytes for each created record. Throws a `RunError` where that folder is gone.
+ *
+ * @param created rows whose records were created; `true` where the id is known
+ * @param fields the fields of interest, canonical
+ */
+export async function readCreated(
+  run: Run,
+  connection: Connection,
+  created: ReadonlyMap<number, boolean>,
+  fields: readonly string[],
+): Promise<ReadonlyMap<number, CreatedRecord>> {
+  const folder = runFolder(run.settings.home, run.request.lineage?.undoes ?? '');
+  const found = new Map<number, CreatedRecord>();
+  const distinct = new Map<string, Fields>();
+  const nameless = new Map<string, number>();
+  if (!existsSync(folder.request)) {
+    throw new RunError(
+      'failed',
+      `The folder of the run ${folder.run} is gone: what its file gave to the records it created cannot be told any more. Bring ${folder.dir} back, or look at these records in the service.`,
+    );
+  }
+  try {
+    for await (const rows of storedRows(folder.resolved)) {
+      for (const { ref, key, set } of rows) {
+        const isKnown = created.get(ref.row);
+        if (isKnown === undefined) continue;
+        const given = Object.fromEntries(
+          fields.flatMap((field) => (field in set ? [[field, set[field] ?? null]] : [])),
+        );
+        const text = JSON.stringify(given);
+        const shared = distinct.get(text) ?? given;
+        distinct.set(text, shared);
+        found.set(ref.row, { given: shared });
+        if (!isKnown && key !== '') nameless.set(key, ref.row);
+      }
+    }
+  } catch {
+    // A power cut has torn the file, or an earlier version did not keep it: what was read of it holds.
+  }
+  if (nameless.size > 0) {
+    for (const [row, ids] of await lookUp(nameless, run, connection, folder))
+      found.set(row, { given: found.get(row)?.given ?? {}, ids });
+  }
+  return found;
+}
+
+async function lookUp(
+  nameless: ReadonlyMap<string, number>,
+  run: Run,
+  { spec, service, lexicon, readAll }: Connection,
+  folder: RunFolder,
+): Promise<(readonly [row: number, ids: readonly number[]])[]> {
+  const job = readRequest(folder)?.job.job ?? run.job;
+  const catalogue = await loadCustomFields(usesCustomFields(job), lexicon);
+  const key = job.match.key.map((name) => {
+    const target = findTarget(name, job, spec, catalogue);
+    return 'field' in target ? target.field : name;
+  });
+  // An earlier process of this run may have found other records.
+  const snapshot = await beginSnapshot(join(run.folder.dir, 'work', 'created.ndjson'));
+  try {
+    const options: MatchOptions = { spec, key, service, lexicon, snapshot, readAll, now: run.now };
+    await matchKeys(new Map([...nameless.keys()].map((one) => [one, []])), options);
+    return [...nameless].map(([one, row]) => [row, snapshot.ids(one)] as const);
+  } finally {
+    await snapshot.close();
+  }
 }

@@ -1,0 +1,228 @@
+import { existsSync } from 'node:fs';
+import { copyFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeSafely } from '../files/safe-write.js';
+import { codesOf, RunError } from '../model/error.js';
+import { counted } from '../model/grouped.js';
+import { brakes, type RowsJob } from '../model/job.js';
+import { brakeStop } from '../report/summary.js';
+import { RunStore, type WholeRow } from '../store/run-store.js';
+import { resumeExport } from './export.js';
+import { carryOutImport, importFile } from './import.js';
+import type { LoadedJob } from './job-file.js';
+import { carryOutReconcile, reconcileFile } from './reconcile.js';
+import type { RunResult } from './run/conclude.js';
+import type { RunContext } from './run/context.js';
+import {
+  type AgainOptions,
+  assertNotPruned,
+  type EarlierRun,
+  earlierRun,
+  readRequest,
+  runAtRest,
+  withFileOf,
+} from './run/earlier-run.js';
+import { type RunFolder, runFolder } from './run/layout.js';
+import { findRun, freshRunId, isOpen, readRun, rowsTakenUp } from './run/list.js';
+import { type ImportRequest, reopenRun } from './run/run.js';
+import type { Settings } from './settings.js';
+import { carryOutUndo } from './undo.js';
+
+/**
+ * Continues a run that was interrupted or killed, whatever its kind: `wanted` is its id, the beginning of it, or `last`: the latest that
+ * is not at its end.
+ * Throws `RunError` where there is no such run, or it was begun against another service.
+ */
+export async function resumeRun(wanted: string, context: RunContext): Promise<RunResult> {
+  const id = await findRun(context.settings.home, wanted, isOpen);
+  const folder = runFolder(context.settings.home, id);
+  // Of one that was killed before it noted its request whoever takes it up says so.
+  const kind: string | undefined = readRequest(folder)?.kind;
+  if (kind !== 'export') assertNotPruned(folder);
+  if (kind === 'export') return resumeExport(id, context);
+  const run = await reopenRun(id, context);
+  if (kind === 'reconcile') return carryOutReconcile(run);
+  return kind === 'undo' ? carryOutUndo(run) : carryOutImport(run);
+}
+
+/**
+ * Takes up the rows of a run that failed or were left unknown: a new run on the same private copy of the file, with the same
+ * job and these rows alone. What became of an unknown row is looked up before anything is sent; one that cannot be looked up (a
+ * customer, a row without a key) stays unknown and is not sent again. The job's brakes are for whole files and do not count. `wanted`: the run's id, the beginning of it, or
+ * `last`. Contract, sections 3 and 7.
+ *
+ * Throws a `RunError` of kind `usage` for a run that cannot be retried or has no such rows.
+ */
+export async function retryRun(wanted: string, options: AgainOptions, context: RunContext): Promise<RunResult> {
+  const earlier = await earlierRun(wanted, 'retry', context.settings);
+  const { request, folder } = earlier;
+  if (request.kind === 'undo') {
+    throw new RunError(
+      'usage',
+      `The run ${folder.run} is an undo. What it left is undone by \`rowferry runs undo ${request.lineage?.undoes}\`, once more.`,
+    );
+  }
+  const open = openRows(folder);
+  const notReached = earlier.summary?.rows.not_attempted ?? 0;
+  if (open.length === 0) throw nothingToRetry(earlier, notReached);
+  const { key } = request.job.job.match;
+  // Without a key nothing in the service tells that an earlier retry has sent them.
+  const isTaken = key.length === 0 ? await rowsTakenUp(context.settings.home, folder.run) : undefined;
+  const rows = open.filter(({ row }) => !isTaken?.(row));
+  if (rows.length === 0)
+    throw earlier.refuse(
+      'an earlier retry of it has taken up its rows, which have no key by which they would be found in the service. `rowferry runs` lists that one: retry or resume it.',
+    );
+  if ((key.length === 0 || request.job.job.resource === 'customer') && rows.every(({ kind }) => kind !== 'failed'))
+    throw earlier.refuse(
+      `${counted(rows.length, 'row')} of it ${rows.length === 1 ? 'is' : 'are'} unknown and cannot be looked up ${key.length === 0 ? 'without a key' : 'by programs'}, so that nothing would be sent. Look in the service. Delete from the rejected file in ${request.reportDir} what is there; of what is not, empty the cell in _outcome, and import that file.`,
+    );
+  const sameFile = withFileOf(earlier, options);
+  const again: ImportRequest = {
+    ...sameFile,
+    lineage: { retries: folder.run },
+    job: withoutBrakes(request.job),
+    force: options.force ?? false,
+    notes: [
+      `A retry of the rows of the run ${folder.run} that failed or were left unknown (${rows.length}), and of no others.`,
+      ...(notReached === 0 ? [] : [stillToDo(earlier, notReached)]),
+    ],
+    async makeSource(path, own) {
+      // A retry of this retry goes by the same plan; a run without brakes on its plan keeps none.
+      await copyFile(folder.plan, own.plan).catch((error: unknown) => {
+        if (codesOf(error)[0] !== 'ENOENT') throw error;
+      });
+      takeUp(rows, own);
+      return sameFile.makeSource(path, own);
+    },
+  };
+  return request.kind === 'reconcile' ? reconcileFile(again, context) : importFile(again, context);
+}
+
+/** A share of a few rows says nothing about the file, whose plan has passed the brakes. */
+function withoutBrakes(loaded: LoadedJob): LoadedJob {
+  const none = brakes.parse({ min_rows: 0 });
+  const job: RowsJob =
+    loaded.job.kind === 'import'
+      ? { ...loaded.job, brakes: none }
+      : { ...loaded.job, brakes: { ...none, same_file: 'warn', unknown_keys: 'warn' } };
+  return { ...loaded, job };
+}
+
+function nothingToRetry(earlier: EarlierRun, notReached: number): RunError {
+  const { folder, request, summary } = earlier;
+  const others =
+    summary?.status === 'succeeded'
+      ? 'Every row ended well.'
+      : `What needs a person is in the reports in ${request.reportDir}: correct the rows of the rejected file there and import it.`;
+  const next = notReached > 0 ? stillToDo(earlier, notReached) : others;
+  return new RunError(
+    'usage',
+    `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry. ${next}`,
+  );
+}
+
+function stillToDo({ folder: { run }, summary }: EarlierRun, rows: number): string {
+  const next =
+    summary?.status === 'braked'
+      ? 'A brake stopped it: its report says what to do about them.'
+      : `\`rowferry runs resume ${run}\` goes on with them.`;
+  return `Rows that the run did not reach: ${rows}. ${next}`;
+}
+
+/** Rows that ended `failed` or `unknown`, and those that were sent and have no outcome. Memory: what the store has of each. */
+function openRows(folder: RunFolder): readonly WholeRow[] {
+  return RunStore.ask(folder.store, ({ rows }) => [...rows.whole(OPEN)].flat()) ?? [];
+}
+
+const OPEN = `kind in ('failed', 'unknown') or (kind is null and op is not null)`;
+
+/**
+ * Puts the rows into the store of the retry. What the run may have done is open there as it was here: the request that it was
+ * about to send, with the record as it was before, which is also what the row can be put back to.
+ */
+function takeUp(rows: readonly WholeRow[], own: RunFolder): void {
+  const store = new RunStore(own.store);
+  store.rows.see(rows.map(({ row }) => row));
+  for (const { row, kind, op, key, record, at = 0, before } of rows) {
+    if (kind === 'failed' || op === undefined) continue;
+    const intent = { row, op, key, at, ...(record === undefined ? {} : { id: record }) };
+    store.rows.intend([intent], before === undefined ? [] : [{ row, line: before }]);
+  }
+  store.close();
+}
+
+interface ApproveOptions extends Omit<AgainOptions, 'force'> {
+  /** Who approves, for the reports. */
+  readonly by: string;
+}
+
+/**
+ * Carries out exactly the plan of a run that a brake stopped, or that was a rehearsal, or nothing: a new run on the same
+ * private copy of the file, which plans anew and ends `braked` where any row would now be written otherwise. Contract,
+ * sections 3 and 8. Throws a `RunError` of kind `usage` for runs that have no such plan.
+ */
+export async function approveRun(wanted: string, options: ApproveOptions, context: RunContext): Promise<RunResult> {
+  const { home } = context.settings;
+  const earlier = await runToApprove(wanted, context.settings);
+  const { folder, request } = earlier;
+  const approved = folder.run;
+  const run = options.run ?? (await freshRunId(home));
+  const at = new Date().toISOString();
+  await writeSafely(markerOf(folder), (write) => write(`${JSON.stringify({ run, by: options.by, at })}\n`));
+  const carryOut = request.kind === 'reconcile' ? reconcileFile : importFile;
+  return carryOut(
+    {
+      // Not forced: the person looked at the brakes on the plan; what trips while it is written was not looked at.
+      ...withFileOf(earlier, { concurrency: request.concurrency, ...options, run }),
+      lineage: { approves: { run: approved, by: options.by, at } },
+      notes: [...(request.notes ?? []), `The plan of the run ${approved} was approved by ${options.by}.`],
+    },
+    context,
+  );
+}
+
+/** The run with the plan that is to be carried out. Throws a `RunError` of kind `usage` where that cannot be. */
+export async function runToApprove(wanted: string, settings: Settings): Promise<EarlierRun> {
+  const found = await runAtRest(wanted, 'approved', settings);
+  const { folder, request, status, summary, refuse } = found;
+  if (request.kind !== 'import' && request.kind !== 'reconcile') {
+    throw refuse('only imports and reconciliations have a plan.');
+  }
+  const planned = status === 'braked' || (request.dryRun && (status === 'succeeded' || status === 'partial'));
+  if (!planned)
+    throw refuse(
+      `it ended as ${status}. A run can be approved that a brake stopped, or that was a dry run or only reported, to its end.`,
+    );
+  if (request.lineage?.approves) {
+    throw refuse(
+      'it was itself to carry out an approved plan, and the records had changed. Run the file again and look at the new plan.',
+    );
+  }
+  assertNotPruned(folder);
+  if (summary && status === 'braked' && brakeStop(summary) === 'refusals') {
+    throw refuse('what the service refused stopped it while it was writing. Put that right, and run the file again.');
+  }
+  // It has its name only once it is whole.
+  if (!existsSync(folder.plan)) {
+    throw refuse('it stopped before all its rows were planned. Run the file again.');
+  }
+  await assertNotYet(folder, settings.home, refuse);
+  return found;
+}
+
+const markerOf = (folder: RunFolder) => join(folder.dir, 'approved.json');
+
+/** A plan is carried out once; an approval that came to nothing may be given again. */
+async function assertNotYet(folder: RunFolder, home: string, refuse: (why: string) => RunError): Promise<void> {
+  const text = await readFile(markerOf(folder), 'utf8').catch(() => undefined);
+  if (text === undefined) return;
+  const { run, by } = JSON.parse(text) as { run: string; by: string };
+  const begun = readRequest(runFolder(home, run));
+  if (!begun) return;
+  const entry = await readRun(home, run);
+  const { status } = entry;
+  if (status === 'braked') return;
+  const next = isOpen(entry) ? ` Go on with: rowferry runs resume ${run}` : '';
+  throw refuse(`${by} approved it already; the run ${run} carried it out and is ${status}.${next}`);
+}
