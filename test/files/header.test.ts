@@ -1,6 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bestCandidate, filledCells, findHeading, type SampleRow } from '../../src/files/table/header.js';
+import { findHeading, type SampleRow } from '../../src/files/table/header.js';
 import type { Cell } from '../../src/model/row.js';
 
 /** Rows of text, cells parted by `|`; an empty line is a blank row, which keeps its number and is no sample row. */
@@ -125,26 +124,4 @@ describe('the headings a job maps', () => {
   test('tell a title from a heading in a table of one column', () => {
     expect(findHeading(table('Asset names\nName\nDock\nScreen'), ['Name'])?.row).toBe(2);
   });
-});
-
-test('a row that is passed over without a close look would not have been the heading', () => {
-  const cell = fc.constantFrom<Cell>('', 'Name', 'kg', 'SN-1', 'SN-22', '2021', '17', '2024-01-31', 'open', 'a b');
-  const rows = fc.array(fc.tuple(fc.boolean(), fc.array(cell, { minLength: 1, maxLength: 6 })), {
-    minLength: 1,
-    maxLength: 60,
-  });
-  fc.assert(
-    fc.property(rows, fc.nat(20), (made, same) => {
-      const sample = made.map(([blank], at): SampleRow => {
-        // Rows that are alike make a table; those above them are titles and headings of any form.
-        const cells = made[at < same ? at : same % made.length]![1];
-        return { row: 2 * at + (blank ? 2 : 1), cells };
-      });
-      const fills = sample.map(({ cells }) => filledCells(cells));
-      const [quick, close] = [false, true].map((all) => bestCandidate(sample, fills, all));
-      expect([quick!.at, quick!.score, quick!.contrast]).toEqual([close!.at, close!.score, close!.contrast]);
-      expect(quick!.habits.map(({ typed }) => typed)).toEqual(close!.habits.map(({ typed }) => typed));
-    }),
-    { numRuns: 1_000 },
-  );
 });

@@ -74,20 +74,14 @@ function columnsOf(fills: readonly number[]): number {
   return counts[Math.min(1, counts.length - 1)] ?? 0;
 }
 
-/**
- * The candidate of the highest score, the first of equals. `fills`: filled cells of each row. `all`: every candidate is
- * looked at closely, which is what the quicker look is compared with.
- */
-export function bestCandidate(sample: readonly SampleRow[], fills: readonly number[], all = false): Candidate {
+/** The candidate of the highest score, the first of equals. `fills`: filled cells of each row. */
+function bestCandidate(sample: readonly SampleRow[], fills: readonly number[]): Candidate {
   const width = columnsOf(fills);
   let best: Candidate | undefined;
   for (let at = 0; at < Math.min(sample.length, CANDIDATES); at++) {
     const share = fills[at]! / Math.max(1, width);
     const last = at === sample.length - 1;
     if (at > 0 && (last || share <= 0.5 || share > 2)) continue;
-    // What differs from the rows below it in every cell could not do better: the look below is spared.
-    const most = scoreOf(sample, fills, at, width, { unlike: fills[at]!, alike: 0 });
-    if (!all && best && most <= best.score) continue;
     if (at > 0 && !looksLikeHeading(sample[at]!)) continue;
     const below = sample.slice(at + 1, at + 1 + BELOW);
     const habits = Array.from({ length: Math.min(sample[at]!.cells.length, 300) }, (_, i) => columnHabit(below, i));
@@ -347,7 +341,7 @@ const looks = remembered((text): CellLook => {
   return NUMBER_OR_DATE.test(text) || SPOKEN_DATE.test(text) || TRUTH.test(text) ? 'value' : 'text';
 }, REMEMBERED);
 
-export function filledCells(cells: readonly Cell[]): number {
+function filledCells(cells: readonly Cell[]): number {
   let count = 0;
   for (const cell of cells) if (!isBlank(cell)) count++;
   return count;
