@@ -1,5 +1,5 @@
-import type { EnqueueOptions, QueuedRun } from '../../library/handle.js';
 import { given } from '../../library/open.js';
+import type { EnqueueOptions, QueuedRun } from '../../library/queue.js';
 import { enqueue } from '../../library/runs.js';
 import { EXIT, RunError } from '../../model/error.js';
 import { parseJson } from '../../model/json.js';
