@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../runs/schedule/slots.js';
-import { LATE_MS, slotJobId } from './jobs/ids.js';
+import { LATE_MS, slotJobId } from './jobs/job.js';
 import { within } from './rights.js';
 import type { Lease, Store } from './store/port.js';
 import { parsed } from './store/shared.js';

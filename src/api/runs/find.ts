@@ -12,7 +12,7 @@ import { runFolder } from '../../runs/run/layout.js';
 import { isOpen, isRunId, type RunEntry, readRun, readRunSummary } from '../../runs/run/list.js';
 import type { StoredRequest } from '../../runs/run/run.js';
 import { againOf, stoppedTicket, ticketJob } from '../../worker/jobs/home.js';
-import { againJobId } from '../../worker/jobs/ids.js';
+import { againJobId } from '../../worker/jobs/job.js';
 import type { ApiParts } from '../app.js';
 import { etagOf, Fault, may, type Told, type Who } from '../operation.js';
 import { type Role, type RunDetail, type RunProgress, type RunState, VERBS, type Verb } from '../schema.js';

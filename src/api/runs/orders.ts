@@ -10,8 +10,7 @@ import { reached } from '../../trace/milestones.js';
 import { isHere } from '../../worker/jobs/claims.js';
 import { type JobKind, RUNS_QUEUE } from '../../worker/jobs/data.js';
 import { beginTicket, homeId, toldRoots } from '../../worker/jobs/home.js';
-import { runJobId } from '../../worker/jobs/ids.js';
-import { stateOf } from '../../worker/jobs/state.js';
+import { runJobId, stateOf } from '../../worker/jobs/job.js';
 import type { Store } from '../../worker/store/port.js';
 import { jobOfRun, jobProgress, queueView, type RunView } from './queued.js';
 

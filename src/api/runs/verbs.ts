@@ -17,8 +17,7 @@ import {
   stopTicket,
   takenUpBy,
 } from '../../worker/jobs/home.js';
-import { againJobId, runJobId } from '../../worker/jobs/ids.js';
-import { freshState } from '../../worker/jobs/state.js';
+import { againJobId, freshState, runJobId } from '../../worker/jobs/job.js';
 import type { ApiParts } from '../app.js';
 import { Fault, may, type Who } from '../operation.js';
 import { type FoundRun, isAtWork, type RunFinder } from './find.js';

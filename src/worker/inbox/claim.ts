@@ -85,7 +85,7 @@ export function markComplete({ dir, name }: Claim): Promise<boolean> {
 }
 
 /** A folder in `processing/`, whatever is in it. */
-export interface ClaimFolder {
+interface ClaimFolder {
   readonly dir: string;
   /** Absent where its file is not there: it is just being moved in, or somebody removed it. */
   readonly claim?: Claim;

@@ -69,7 +69,7 @@ async function makeOne(path: string): Promise<void> {
 }
 
 /** Makes a small text with the rights of its folder; rejects with EEXIST where something has that name. */
-export async function writeShared(path: string, text: string, flush = false): Promise<void> {
+async function writeShared(path: string, text: string, flush = false): Promise<void> {
   await writeFile(path, text, { flag: 'wx', flush });
   await shareLikeFolder(path);
 }

@@ -112,7 +112,7 @@ export interface RowsData extends RunData {
 }
 
 /** Checked data of an export. `file` is what it writes, and wins over the job. */
-export interface ExportData extends RunData {
+interface ExportData extends RunData {
   readonly options?: Pick<RowsOptions, 'company'>;
 }
 

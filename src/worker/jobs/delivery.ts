@@ -29,9 +29,17 @@ import {
   withoutCells,
 } from './failure.js';
 import { type Again, againOf, beginTicket, endTicket, readTicket, wasBegunBy } from './home.js';
-import { type Origin, originOf } from './ids.js';
+import {
+  type EndedRun,
+  freshState,
+  type JobState,
+  type Origin,
+  originOf,
+  settledRows,
+  stateOf,
+  stateWriter,
+} from './job.js';
 import { leftToOthers, type PrepareDeps, type Prepared, prepare, removeUpload } from './prepare.js';
-import { type EndedRun, freshState, type JobState, settledRows, stateOf, stateWriter } from './state.js';
 import type { Stops } from './stops.js';
 
 /** What the processor of queue `rowferry` is given. */
@@ -51,7 +59,7 @@ export interface RunDeps extends PrepareDeps {
   onBegun?(about: RunAbout & { readonly resumed: boolean }): ((progress: Progress) => void) | undefined;
 }
 
-export interface RunAbout {
+interface RunAbout {
   /** Name of the job file, or `inline`. */
   readonly job: string;
   readonly run: string;

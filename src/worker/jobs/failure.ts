@@ -3,7 +3,7 @@ import { type RowsJob, targetsOf } from '../../model/job.js';
 import { redactor } from '../../model/secret-forms.js';
 import { foldText } from '../../model/value.js';
 import { LockHeld } from '../../runs/run/lock.js';
-import type { JobState } from './state.js';
+import type { JobState } from './job.js';
 
 /**
  * What a fault means for the job of the queue:

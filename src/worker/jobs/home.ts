@@ -11,8 +11,7 @@ import { inHome, isHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
 import type { Store } from '../store/port.js';
 import { parsed } from '../store/shared.js';
-import { againJobId } from './ids.js';
-import { freshState } from './state.js';
+import { againJobId, freshState } from './job.js';
 
 /**
  * What the workers on a queue know of each other's data folders, oldest first, in one text of the store. A worker lives on
@@ -210,7 +209,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
   return restored;
 }
 
-/** An id may be given twice over time, except those that are ours (`ids.ts`). */
+/** An id may be given twice over time, except those that are ours (`job.ts`). */
 function keyOf({ id = '', timestamp }: Pick<Job, 'id' | 'timestamp'>): string {
   const text = /^(night|again|drop|run)\./.test(id) ? id : `${id}\0${timestamp}`;
   return createHash('sha256').update(text).digest('hex');

@@ -28,9 +28,9 @@ import type { DropFolder, FirstRun } from '../inbox/drop-folder.js';
 import type { Store } from '../store/port.js';
 import { type FitData, type JobKind, type RowsData, type RowsOptions, RUNS_QUEUE, type RunData } from './data.js';
 import { PutBack } from './failure.js';
-import { type Lateness, lateNote, lateness, type Origin } from './ids.js';
+import type { JobState } from './job.js';
+import { type Lateness, lateNote, lateness, type Origin } from './job.js';
 import { allowedPlaces, FileAway, fileBelowRoots, makeTarget, OutsideRoots, uploadsDir } from './roots.js';
-import type { JobState } from './state.js';
 
 export interface PrepareDeps {
   readonly settings: Settings;
@@ -59,7 +59,7 @@ export interface Prepared {
 }
 
 /** A dropped file whose content was run before: no run is needed. */
-export interface Repeated {
+interface Repeated {
   readonly claim: Claim;
   readonly first: FirstRun;
 }

@@ -4,7 +4,7 @@ import { isAway } from '../store/faults.js';
 import type { Processor } from '../store/port.js';
 import { checkJobData } from './data.js';
 import { Delivery, type RunDeps, refusal, SOON_MS } from './delivery.js';
-import { freshState } from './state.js';
+import { freshState } from './job.js';
 
 /**
  * The processor of queue `rowferry`: contract, section 10. Wrong data fail at once, with every fault; else the delivery

@@ -2,9 +2,9 @@ import type { Queue } from 'bullmq';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
 import type { WorkerContext } from '../../runs/run/context.js';
-import type { EndedRun, Trigger } from '../jobs/state.js';
+import type { EndedRun, Trigger } from '../jobs/job.js';
 import { within } from '../rights.js';
-import type { Channel } from './deliver.js';
+import type { Channel } from './notifier.js';
 
 type RequestDone = Parameters<NonNullable<WorkerContext['observe']>>[0];
 

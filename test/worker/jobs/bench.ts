@@ -9,8 +9,8 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sa
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import type { RunDeps } from '../../../src/worker/jobs/delivery.js';
 import { homeId, tellHome } from '../../../src/worker/jobs/home.js';
+import type { EndedRun } from '../../../src/worker/jobs/job.js';
 import { runProcessor } from '../../../src/worker/jobs/process.js';
-import type { EndedRun } from '../../../src/worker/jobs/state.js';
 import { openStops } from '../../../src/worker/jobs/stops.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Lease, Store } from '../../../src/worker/store/port.js';

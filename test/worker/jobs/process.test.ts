@@ -7,7 +7,7 @@ import { afterEach, describe, expect } from 'vitest';
 import { newRunId, runFolder } from '../../../src/runs/run/layout.js';
 import { endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { homeId } from '../../../src/worker/jobs/home.js';
-import { stateOf } from '../../../src/worker/jobs/state.js';
+import { stateOf } from '../../../src/worker/jobs/job.js';
 import { openStops } from '../../../src/worker/jobs/stops.js';
 import { itWith } from '../../support/servers.js';
 import { type Bench, type Bound, insertAssets, JOB, jsonOf, openBench, runsOf, sheet } from './bench.js';
