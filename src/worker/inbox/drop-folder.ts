@@ -8,7 +8,7 @@ import type { LoadedJob } from '../../runs/job-file.js';
 import { bytesOf, changedAt, type Pruned, type PruneOptions, pruneBefore, pruneRuns } from '../../runs/prune.js';
 import { isRunId, readSummary } from '../../runs/run/list.js';
 import { reached } from '../../trace/milestones.js';
-import { ordered } from '../jobs/home.js';
+import { tickets } from '../jobs/home.js';
 import { parsed } from '../store/shared.js';
 import { type Claim, COMPLETE, claimFolder, endedPrefix, isDataName, PLACES, RESULT, segment, shown } from './claim.js';
 import { isFolder, makeFolders, makeWith, moveFolder, openPlain, placeText, textOf } from './disk.js';
@@ -284,7 +284,8 @@ interface PrunedFolder {
 
 /** Removes what lies of runs that ended long ago, in the data folder and in the drop folder. Contract, section 14. */
 export async function prune(inbox: string, options: PruneOptions): Promise<Pruned & { folders: PrunedFolder[] }> {
-  const runs = await pruneRuns({ ...options, ordered: ordered(options.home) });
+  const ordered = new Map(tickets(options.home).flatMap(({ run, again }) => (again ? [[again.of, run]] : [])));
+  const runs = await pruneRuns({ ...options, ordered });
   const folders = await pruneInbox(inbox, new Set(runs.left.map(({ run }) => run)), options);
   if (!options.dryRun) await new DropFolder(inbox).ledger.prune();
   return { ...runs, folders };

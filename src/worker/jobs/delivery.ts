@@ -32,7 +32,7 @@ import {
   type WithoutCells,
   withoutCells,
 } from './failure.js';
-import { type Again, againOf, beginTicket, endTicket, readTicket, wasBegunBy } from './home.js';
+import { type Again, beginTicket, endTicket, readTicket, ticketOf, wasBegunBy } from './home.js';
 import {
   type EndedRun,
   freshState,
@@ -243,7 +243,7 @@ class Delivery {
     if (!resumed) await this.assertBegunNowhere();
     const { handedBack: _, notBefore: __, waited: ___, ...state } = this.state;
     this.state = state;
-    this.again = againOf(settings.home, state.run);
+    this.again = ticketOf(settings.home, state.run)?.again;
     beginTicket(settings.home, job, state.run);
 
     const stop = stops.watch(state.run, stopping, ...ends);

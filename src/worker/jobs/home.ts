@@ -76,7 +76,12 @@ export function homeId(home: string): string {
  *   begun --run ended, job not acknowledged yet--> ended: the run is known, the data are gone
  *         --taken off the queue before it began--> stopped: not put back by itself, but on request
  */
-interface Ticket {
+export interface Ticket {
+  readonly run: string;
+  /** Of its job: `keyOf`. */
+  readonly key: string;
+  /** Taken off the queue before it began. */
+  readonly stopped: boolean;
   readonly id: string;
   readonly name: string;
   readonly data: unknown;
@@ -93,6 +98,8 @@ export type Again = { readonly of: string } & (
 
 type Ticketed = Pick<Job, 'id' | 'name' | 'timestamp' | 'data' | 'opts'>;
 
+/** What `ended` says of a ticket; 0 while its job waits, or is at work. */
+const [ENDED, STOPPED] = [1, 2];
 /** Ended tickets are needed for as long as a queue may deliver the job again. */
 const KEEP_MS = 7 * 24 * 3_600_000;
 
@@ -102,36 +109,20 @@ export function readTicket(home: string, job: Ticketed): string | undefined {
   return row && String(row['run']);
 }
 
-function ticketOf(home: string, run: string, ended: number): Ticket | undefined {
-  const row = inHome(home, (db) =>
-    db.prepare('select content from ticket where run = ? and ended = ?').get(run, ended),
-  );
-  return row && (JSON.parse(String(row['content'])) as Ticket);
+/** Those of runs that have not ended as far as this folder knows. */
+export function tickets(home: string, where = 'true', ...values: readonly string[]): Ticket[] {
+  if (!isHome(home)) return [];
+  const sql = `select run, job, ended, content from ticket where ended <> ${ENDED} and ${where}`;
+  return inHome(home, (db) => db.prepare(sql).all(...values)).map(({ run, job, ended, content }) => ({
+    ...(JSON.parse(String(content)) as Ticket),
+    run: String(run),
+    key: String(job),
+    stopped: ended === STOPPED,
+  }));
 }
 
 /** Of a run that has not ended. */
-const openTicket = (home: string, run: string): Ticket | undefined => ticketOf(home, run, 0);
-
-/** The id on the queue of the job that began a run which has not ended. */
-export const ticketJob = (home: string, run: string): string | undefined => openTicket(home, run)?.id;
-
-/** Of a run that takes up another one, and has not ended. */
-export const againOf = (home: string, run: string): Again | undefined => openTicket(home, run)?.again;
-
-/** Runs that take up another one, and have not ended as far as this folder knows. */
-export function takenUpBy(home: string, of: string): string[] {
-  const sql = `select run from ticket where ended = 0 and content ->> '$.again.of' = ?`;
-  return inHome(home, (db) => db.prepare(sql).all(of)).map(({ run }) => String(run));
-}
-
-/** Runs that orders are to take up which have not come to their end, or were stopped before they began; each with the run of its order. */
-export function ordered(home: string): ReadonlyMap<string, string> {
-  const sql = `select run, content ->> '$.again.of' as earlier from ticket where ended in (0, ?) and earlier is not null`;
-  if (!isHome(home)) return new Map();
-  return new Map(
-    inHome(home, (db) => db.prepare(sql).all(STOPPED)).map((row) => [String(row['earlier']), String(row['run'])]),
-  );
-}
+export const ticketOf = (home: string, run: string): Ticket | undefined => tickets(home, 'run = ?', run)[0];
 
 /** Whether a run of this data folder was begun by the job, or by one that it stands for after the queue had lost it. */
 export function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run: string): boolean {
@@ -139,39 +130,25 @@ export function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run
   return row !== undefined && (row['job'] === keyOf(job) || job.id === againJobId(run));
 }
 
-export function beginTicket(home: string, job: Ticketed, run: string, again = againOf(home, run)): void {
+export function beginTicket(home: string, job: Ticketed, run: string, again = ticketOf(home, run)?.again): void {
   const { id = '', name, data } = job;
   const { attempts, backoff } = job.opts;
   const opts = { ...(attempts && { attempts }), ...(backoff && { backoff }) };
-  const ticket: Ticket = { id, name, data, opts, again };
   inHome(home, (db) =>
     db
       .prepare('insert or replace into ticket (run, job, ended, content) values (?, ?, 0, ?)')
-      .run(run, keyOf(job), JSON.stringify(ticket)),
+      .run(run, keyOf(job), JSON.stringify({ id, name, data, opts, again })),
   );
 }
 
 export function endTicket(home: string, run: string): void {
-  inHome(home, (db) => db.prepare(`update ticket set ended = 1, content = '' where run = ?`).run(run));
+  inHome(home, (db) => db.prepare(`update ticket set ended = ?, content = '' where run = ?`).run(ENDED, run));
   reached('ticket-ended');
 }
-
-const STOPPED = 2;
 
 /** The job was taken off the queue, and somebody may want it back. */
 export function stopTicket(home: string, run: string): void {
   inHome(home, (db) => db.prepare('update ticket set ended = ? where run = ? and ended = 0').run(STOPPED, run));
-}
-
-/** Of a run that was stopped before it began: the job to be put back. */
-export const stoppedTicket = (home: string, run: string): Ticket | undefined => ticketOf(home, run, STOPPED);
-
-/** Files that runs read which were stopped before they began, as their jobs name them. */
-export function stoppedFiles(home: string): string[] {
-  const sql = `select content ->> '$.data.file' as file from ticket where ended = ?`;
-  return inHome(home, (db) => db.prepare(sql).all(STOPPED)).flatMap(({ file }) =>
-    file === null ? [] : [String(file)],
-  );
 }
 
 /** Within so many milliseconds a job that was put on the queue says whose it is. */
@@ -184,20 +161,17 @@ const TOLD_MS = 1_000;
  */
 export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'add'>): Promise<string[]> {
   const restored: string[] = [];
-  const open = inHome(home, (db) => {
+  inHome(home, (db) => {
     for (const { run } of db.prepare('select run from ticket where ended > 0').all())
       if (ageOf(String(run)) > KEEP_MS) db.prepare('delete from ticket where run = ?').run(String(run));
-    return db.prepare('select run, job, content from ticket where ended = 0').all();
   });
-  for (const row of open) {
-    const run = String(row['run']);
-    const { id, name, data, opts, again } = JSON.parse(String(row['content'])) as Ticket;
+  for (const { run, key, id, name, data, opts, again } of tickets(home, 'ended = 0')) {
     if (id.startsWith('drop.')) continue;
     // A process is at work on it, with a job or on request.
     if (await isHeld(runFolder(home, run).lock)) continue;
     const known = await queue.getJob(id);
     // Numbers begin anew in a queue that lost everything: the same id may be another job.
-    if (known && keyOf(known) === row['job']) continue;
+    if (known && keyOf(known) === key) continue;
     const jobId = /^(night|run)\./.test(id) ? id : againJobId(run);
     if (jobId !== id && (await queue.getJob(jobId))) continue;
     // Workers with another data folder leave it to those of this one, and nobody has it before it says so.
