@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { diskWords, RunError } from '../../model/error.js';
+import { codesOf, diskWords, RunError } from '../../model/error.js';
 import { type JobFile, type JobFiles, type TakingKind, takesFiles } from '../job-files.js';
 import { PLACES, shown } from './claim.js';
 import { codeOf, isFolder, lookAtEntry, makeFolders, writeOnce } from './disk.js';
@@ -59,7 +59,7 @@ export async function assertInbox(dir: string): Promise<void> {
   try {
     await makeInbox(dir);
   } catch (error) {
-    if (PASSING.has(codeOf(error))) return;
+    if (codesOf(error).some((code) => PASSING.has(code))) return;
     throw new RunError(
       'usage',
       `The drop folder ${dir} cannot be used: ${diskWords(error)}. Name another folder with --inbox or ROWFERRY_INBOX; a worker for the queue alone (--queue-only) needs none.`,
