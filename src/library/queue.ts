@@ -242,6 +242,13 @@ interface JobData {
   readonly options?: object;
 }
 
+/** What any kind may be asked; what has no meaning for it is refused with its data. */
+type Asked = Pick<EnqueueOptions, 'kind' | 'company'> & {
+  readonly dryRun?: boolean;
+  readonly apply?: boolean;
+  readonly force?: boolean;
+};
+
 const LOADERS = { import: loadJob, reconcile: loadReconcileJob, export: loadExportJob };
 
 /**
@@ -249,21 +256,12 @@ const LOADERS = { import: loadJob, reconcile: loadReconcileJob, export: loadExpo
  * @throws RunError `usage` with every fault.
  */
 async function dataOf(options: EnqueueOptions, { settings, cwd }: Opened): Promise<JobData> {
-  const { kind, company } = options;
+  const { kind, company, dryRun, apply, force }: Asked = options;
   const job = needed(options.job, 'job', 'it names the job');
   if (!JOB_KINDS.includes(kind)) {
     throw new RunError('usage', `\`kind\` is ${JSON.stringify(kind)}; it must be import, export or reconcile.`);
   }
-  const told = given(
-    options.kind === 'export'
-      ? { company }
-      : {
-          dry_run: options.dryRun,
-          apply: options.kind === 'reconcile' ? options.apply : undefined,
-          force: options.force,
-          company,
-        },
-  );
+  const told = given({ dry_run: dryRun, apply, force, company });
   const data = {
     job: await jobData(job, { jobsDir: settings.jobsDir, cwd }, LOADERS[kind]),
     ...(options.kind === 'export'
@@ -277,13 +275,7 @@ async function dataOf(options: EnqueueOptions, { settings, cwd }: Opened): Promi
 }
 
 async function rowsOf({ file, rows }: Exclude<EnqueueOptions, { kind: 'export' }>, cwd: string) {
-  if ((file === undefined) === (rows === undefined)) {
-    throw new RunError(
-      'usage',
-      'Give either `file` or `rows`: the one names the spreadsheet, the other is in its place.',
-    );
-  }
-  return rows === undefined ? { file: await inputFile(file ?? '', cwd) } : { rows };
+  return given({ file: file === undefined ? undefined : await inputFile(file, cwd), rows });
 }
 
 /** The same with the file where workers may read it: in its place, or as a copy in the data folder. */
