@@ -367,7 +367,7 @@ class Delivery {
 
   private async removeUpload(): Promise<void> {
     const { kind, ok: data } = this.checked;
-    if (kind !== 'export') await removeUpload(this.deps.settings.home, data, this.state.run);
+    if (kind !== 'export') await removeUpload(this.deps.settings.home, data);
   }
 
   private async conclude(result: RunResult, clean: WithoutCells): Promise<Summary> {
