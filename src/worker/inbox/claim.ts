@@ -64,7 +64,7 @@ export function claimedName(raw: Buffer): string {
   const name = Buffer.from(text, 'utf8').equals(raw) ? text : text.replaceAll('\ufffd', '_');
   return OURS.test(name) ? `${ASIDE}${name}` : name;
 }
-export function droppedName(claimed: string): string {
+function droppedName(claimed: string): string {
   const rest = claimed.startsWith(ASIDE) ? claimed.slice(ASIDE.length) : '';
   return OURS.test(rest) ? rest : claimed;
 }

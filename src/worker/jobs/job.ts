@@ -5,7 +5,7 @@ import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../../model/outcome.js
 import { type Progress, pause } from '../../runs/run/context.js';
 import { isRunId } from '../../runs/run/list.js';
 import { checkTimeZone, type Schedule, slotOf } from '../../runs/schedule/slots.js';
-import { type Claim, droppedName } from '../inbox/claim.js';
+import { type Claim, claimFolder, claimOf } from '../inbox/claim.js';
 import type { RunData } from './data.js';
 
 /**
@@ -49,10 +49,9 @@ export function originOf({ id = '', name }: Pick<Job, 'id' | 'name'>, data: RunD
   const named = (found: string | undefined) => found === job || found === safeName(job);
   const [, dropped, run] = DROP.exec(id) ?? [];
   if (name !== 'export' && run !== undefined && named(dropped) && file !== undefined) {
-    const dir = path.join(inbox, 'processing', job, run);
+    const dir = claimFolder(inbox, { job, run });
     const at = path.resolve(dir, file);
-    const claim = { job, run, dir, file: at, name: droppedName(path.basename(at)) };
-    if (path.dirname(at) === dir) return { trigger: 'drop', run, claim };
+    if (path.dirname(at) === dir) return { trigger: 'drop', run, claim: claimOf(inbox, job, run, path.basename(at)) };
     if (file.endsWith(path.join('processing', job, run, path.basename(file)))) {
       return { trigger: 'drop', run, elsewhere: true };
     }
