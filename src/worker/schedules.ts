@@ -199,18 +199,13 @@ export function openSchedules(options: SchedulesOptions) {
    * file is missing for an instant while it is saved.
    */
   async function noteGone(present: ReadonlySet<string>): Promise<void> {
-    const left: Memory[] = [];
-    let changed = false;
-    for (const memory of known.values()) {
-      const { gone, ...there } = memory;
-      const isThere = present.has(memory.job);
-      changed ||= isThere === (gone === true);
-      if (isThere) left.push(there);
-      else if (gone) changed = true;
-      else left.push({ ...memory, gone: true });
-    }
+    const before = [...known.values()];
+    const left = before.flatMap(({ gone, ...memory }): Memory[] => {
+      if (present.has(memory.job)) return [memory];
+      return gone ? [] : [{ ...memory, gone: true }];
+    });
     known = new Map(left.map((memory) => [memory.job, memory]));
-    if (changed) await remember();
+    if (JSON.stringify(left) !== JSON.stringify(before)) await remember();
   }
 
   function look(): Promise<void> {

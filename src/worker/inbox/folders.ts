@@ -27,12 +27,11 @@ const MOST_TROUBLES = 1000;
 
 /** What the operator is told once, until it is over. */
 export function openTroubles(notice: (level: 'info' | 'warn', text: string) => void) {
-  const told = new Map<string, { text: string; lasting: boolean }>();
+  const told = new Map<string, string>();
   return {
-    /** `lasting`: the inbox cannot do its work while it lasts, which health reports. */
-    tell(key: string, text: string, lasting = false): void {
+    tell(key: string, text: string): void {
       const known = told.has(key);
-      told.set(key, { text, lasting });
+      told.set(key, text);
       if (known) return;
       const [oldest] = told.keys();
       if (told.size > MOST_TROUBLES && oldest !== undefined) told.delete(oldest);
@@ -42,8 +41,9 @@ export function openTroubles(notice: (level: 'info' | 'warn', text: string) => v
     over(key: string, text?: string): void {
       if (told.delete(key) && text !== undefined) notice('info', text);
     },
+    /** The inbox cannot do its work while it lasts, which health reports. */
     get problem(): string | undefined {
-      return [...told.values()].find(({ lasting }) => lasting)?.text;
+      return told.get('dir');
     },
   };
 }
@@ -102,7 +102,7 @@ export function openFolders(
       return true;
     } catch (error) {
       const again = 'Nothing is taken; it is looked at again every few seconds.';
-      troubles.tell('dir', `The drop folder ${dir} cannot be used: ${diskWords(error)}. ${again}`, true);
+      troubles.tell('dir', `The drop folder ${dir} cannot be used: ${diskWords(error)}. ${again}`);
       return false;
     }
   }
