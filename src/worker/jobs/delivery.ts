@@ -17,7 +17,7 @@ import type { Summary } from '../../runs/run/present.js';
 import { undoRun } from '../../runs/undo.js';
 import { isAway, isJobLost } from '../store/faults.js';
 import type { Processor, Store } from '../store/port.js';
-import { alreadyEnded, endAfterRun, endRefused, endRepeated, isHere, type RepeatedSummary } from './claims.js';
+import { alreadyEnded, endAfterRun, endRefused, endRepeated, type RepeatedSummary } from './archive.js';
 import { checkJobData, type FitData } from './data.js';
 import {
   deathText,
@@ -32,7 +32,7 @@ import {
   type WithoutCells,
   withoutCells,
 } from './failure.js';
-import { type Again, beginTicket, endTicket, readTicket, ticketOf, wasBegunBy } from './home.js';
+import { type Again, beginTicket, endTicket, isHere, readTicket, ticketOf, wasBegunBy } from './home.js';
 import {
   type EndedRun,
   freshState,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Job, Queue } from 'bullmq';
 import { z } from 'zod';
@@ -67,6 +67,14 @@ export function homeId(home: string): string {
     );
     return String(db.prepare('select id from identity').get()?.['id']);
   });
+}
+
+/** Whether a run was begun in this data folder, so that it can be continued here. */
+export async function isHere(home: string, run: string): Promise<boolean> {
+  return stat(runFolder(home, run).request).then(
+    (info) => info.isFile(),
+    () => false,
+  );
 }
 
 /**
@@ -175,7 +183,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
     const jobId = /^(night|run)\./.test(id) ? id : againJobId(run);
     if (jobId !== id && (await queue.getJob(jobId))) continue;
     // Workers with another data folder leave it to those of this one, and nobody has it before it says so.
-    const isOurs = again !== undefined || existsSync(runFolder(home, run).request);
+    const isOurs = again !== undefined || (await isHere(home, run));
     const put = await queue.add(name, data, { ...opts, jobId, ...(isOurs && { delay: TOLD_MS }) });
     if (isOurs) await put.updateProgress({ ...freshState(run), home: homeId(home), host: hostname() });
     restored.push(run);

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runFolder } from '../../runs/run/layout.js';
 import { readRun, readSummary, undoneBy } from '../../runs/run/list.js';
@@ -133,14 +133,6 @@ function resultOf({ status, kind, rows }: Summary): string {
   const open = rowsForPerson(rows);
   if (kind === 'reconcile') return open > 0 || status === 'partial' ? `${open || 'something'} to look at` : 'compared';
   return open > 0 ? `${open} to correct` : 'imported';
-}
-
-/** Whether a run was begun in this data folder, so that it can be continued here. */
-export async function isHere(home: string, run: string): Promise<boolean> {
-  return stat(runFolder(home, run).request).then(
-    (info) => info.isFile(),
-    () => false,
-  );
 }
 
 function stoppedText({ name, job }: Claim, summary: Summary): string {
