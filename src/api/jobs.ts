@@ -9,7 +9,7 @@ import { HOME, makeFolder } from '../runs/run/layout.js';
 import { nextDue } from '../runs/schedule/slots.js';
 import { PLACES } from '../worker/inbox/claim.js';
 import { isIgnored } from '../worker/inbox/folders.js';
-import { type JobFile as ReadJob, takesFiles } from '../worker/job-files.js';
+import { jobFileOf, type JobFile as ReadJob, takesFiles } from '../worker/job-files.js';
 import { jobName } from '../worker/jobs/data.js';
 import type { ApiParts } from './app.js';
 import { isDevice } from './files/uploads.js';
@@ -45,10 +45,7 @@ export function jobOperations(parts: ApiParts): Operation[] {
     const path = await fileOf(name);
     if (path === undefined) return undefined;
     const text = await readFile(path, 'utf8');
-    const { kind, job, problems } = checkJobText(text);
-    const { resource, schedule } = job ?? {};
-    const stated = { ...(kind && { kind }), ...(resource && { resource }), ...(schedule && { schedule }) };
-    const now: ReadJob = { name, faulty: job === undefined, problems, ...stated };
+    const now = jobFileOf(name, checkJobText(text));
     return { ...(await told(now, parts, await lastRuns())), text, etag: etagOf(text) };
   }
 

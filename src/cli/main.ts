@@ -16,10 +16,9 @@ const { enableCompileCache } = nodeModule as { enableCompileCache?: (folder: str
 enableCompileCache?.(fileURLToPath(new URL('../cache', import.meta.url)));
 
 // After that, so that it is kept as well.
-const [{ EXIT }, { makePrivate }, { presentFailure }, { processIo }, { openCli, runCli }] = await Promise.all([
+const [{ EXIT }, { makePrivate }, { presentFailure, processIo }, { openCli, runCli }] = await Promise.all([
   import('../model/error.js'),
   import('../runs/run/layout.js'),
-  import('./io.js'),
   import('./io.js'),
   import('./program.js'),
 ]);

@@ -11,7 +11,8 @@ export type { Log, Notice, Progress } from '../model/progress.js';
 export type { RunResult, Summary } from '../report/summary.js';
 export type { GivenSettings as Settings } from '../runs/settings.js';
 export type { Sandbox, SandboxOptions } from '../sandbox/index.js';
-export type { CallOptions, EnqueueOptions, QueuedRun, RunHandle } from './handle.js';
+export type { CallOptions, RunHandle } from './open.js';
+export type { EnqueueOptions, QueuedRun } from './queue.js';
 export {
   type ExportOptions,
   enqueue,

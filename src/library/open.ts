@@ -2,13 +2,79 @@ import { readFileSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { asRunError, RunError, RunInterrupted } from '../model/error.js';
-import type { Log, Notice } from '../model/progress.js';
+import type { Log, Notice, Progress } from '../model/progress.js';
 import { redactor } from '../model/secret-forms.js';
 import type { RunResult } from '../report/summary.js';
 import type { RunContext } from '../runs/run/context.js';
-import type { Settings } from '../runs/settings.js';
-import type { CallOptions } from './handle.js';
-import { type RunHandle, runHandle } from './handle.js';
+import type { GivenSettings, Settings } from '../runs/settings.js';
+
+/**
+ * A run at work: a promise of its result, and its progress while it lasts. Iterating is optional, and may begin at any time. A
+ * slow reader sees the latest state and none in between; the iteration ends, without throwing, when the run has ended, whatever
+ * its end. Leaving it early leaves the run alone.
+ */
+export interface RunHandle extends Promise<RunResult>, AsyncIterable<Progress> {}
+
+/** `work` is given where to tell its progress. */
+export function runHandle(work: (tell: (progress: Progress) => void) => Promise<RunResult>): RunHandle {
+  let latest: Progress | undefined;
+  let told = 0;
+  let wake = resolvers();
+  let ended = false;
+  const ring = () => {
+    wake.resolve();
+    wake = resolvers();
+  };
+  const result = work((progress) => {
+    latest = progress;
+    told++;
+    ring();
+  }).finally(() => {
+    ended = true;
+    ring();
+  });
+  async function* progress(): AsyncGenerator<Progress, void, undefined> {
+    // Whoever iterates learns of a fault from the promise.
+    result.catch(() => undefined);
+    for (let seen = 0; ; ) {
+      if (seen < told && latest) {
+        seen = told;
+        yield latest;
+      } else if (ended) return;
+      else await wake.promise;
+    }
+  }
+  return Object.assign(result, { [Symbol.asyncIterator]: progress });
+}
+
+/** `Promise.withResolvers`, which Node 20 lacks. */
+function resolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+/** What every call may be given. */
+export interface CallOptions {
+  /** Settings of this call; they win over the environment. */
+  readonly settings?: GivenSettings;
+  /** In place of the environment of the process. `.env` is then read only where `envFile` names it: `{}` is a clean room. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** File of settings, which need not be there; false: none. Default: `.env`. */
+  readonly envFile?: string | false;
+  /** The folder in which relative paths are meant. Default: that of the process. */
+  readonly cwd?: string;
+  /** Company to act for; wins over the job. */
+  readonly company?: number;
+  /** Ends the run in order: requests in flight finish, nothing new is sent, and it can be resumed. */
+  readonly signal?: AbortSignal;
+  /** Sentences for people while the run goes on: whose data changes, what was detected, what is waited for. */
+  readonly onNotice?: (notice: Notice) => void;
+  /** Lines for programs, such as a pino logger or `console`. */
+  readonly log?: Log;
+}
 
 /** What a call works with. */
 export interface Opened {

@@ -7,6 +7,7 @@ import type { RunsOptions } from '../api/client.js';
 import type { RunsApi } from '../api/runs/orders.js';
 import type { RunView } from '../api/runs/queued.js';
 import { EXIT, RunError } from '../model/error.js';
+import type { ExportJobText, ImportJobText, ReconcileJobText } from '../model/job.js';
 import { readJobYaml } from '../runs/job/yaml.js';
 import { type JobSource, loadExportJob, loadJob, loadReconcileJob } from '../runs/job-file.js';
 import type { RunResult } from '../runs/run/conclude.js';
@@ -17,8 +18,53 @@ import type { Summary } from '../runs/run/present.js';
 import type { Settings } from '../runs/settings.js';
 import { checkJobData, JOB_KINDS, type JobKind } from '../worker/jobs/data.js';
 import { fileBelowRoots, targetBelowRoots, uploadsDir } from '../worker/jobs/roots.js';
-import { type CallOptions, type EnqueueOptions, type QueuedRun, type RunHandle, runHandle } from './handle.js';
-import { call, given, inputFile, needed, type Opened } from './open.js';
+import { type CallOptions, call, given, inputFile, needed, type Opened, type RunHandle, runHandle } from './open.js';
+
+interface OrderOptions extends CallOptions {
+  /** Whether a run that could not do its work is tried again by itself. Default: true. */
+  readonly retry?: boolean;
+}
+
+interface RowsOrder<J> extends OrderOptions {
+  /** Name of a job file in the jobs folder of the worker; the job of a path, or given as an object, is sent whole. */
+  readonly job: string | J;
+  /** Spreadsheet; one that no worker may read where it lies is copied into the data folder. */
+  readonly file?: string;
+  /** In place of a file: heading to value. */
+  readonly rows?: readonly Readonly<Record<string, string | number | boolean | null>>[];
+  /** Say what would happen; nothing is written to the service. */
+  readonly dryRun?: boolean;
+  /** Go on although a brake of the job would stop the run. */
+  readonly force?: boolean;
+}
+
+export type EnqueueOptions =
+  | ({ readonly kind: 'import' } & RowsOrder<ImportJobText>)
+  | ({
+      readonly kind: 'reconcile';
+      /** Write the differences. Where neither it nor `dryRun` is stated, the job decides. */
+      readonly apply?: boolean;
+    } & RowsOrder<ReconcileJobText>)
+  | ({
+      readonly kind: 'export';
+      readonly job: string | ExportJobText;
+      /** File to write, in place of that of the job. */
+      readonly file?: string;
+    } & OrderOptions);
+
+/** A run that is on the queue. */
+export interface QueuedRun {
+  /** Of the run; its job on the queue is `run.<id>`. */
+  readonly id: string;
+  /** The queue, in words. */
+  readonly queue: string;
+  /** Processes that worked on the queue a moment ago; of 0 the run waits until one is started. */
+  readonly workers: number;
+  /** What was put there. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Follows the run to its end. `signal` ends the waiting, not the run. Default: the signal of the call. */
+  wait(options?: { readonly signal?: AbortSignal }): RunHandle;
+}
 
 type OpenRuns = (settings: Opened['settings'], options: RunsOptions) => Promise<RunsApi>;
 
@@ -196,6 +242,13 @@ interface JobData {
   readonly options?: object;
 }
 
+/** What any kind may be asked; what has no meaning for it is refused with its data. */
+type Asked = Pick<EnqueueOptions, 'kind' | 'company'> & {
+  readonly dryRun?: boolean;
+  readonly apply?: boolean;
+  readonly force?: boolean;
+};
+
 const LOADERS = { import: loadJob, reconcile: loadReconcileJob, export: loadExportJob };
 
 /**
@@ -203,21 +256,12 @@ const LOADERS = { import: loadJob, reconcile: loadReconcileJob, export: loadExpo
  * @throws RunError `usage` with every fault.
  */
 async function dataOf(options: EnqueueOptions, { settings, cwd }: Opened): Promise<JobData> {
-  const { kind, company } = options;
+  const { kind, company, dryRun, apply, force }: Asked = options;
   const job = needed(options.job, 'job', 'it names the job');
   if (!JOB_KINDS.includes(kind)) {
     throw new RunError('usage', `\`kind\` is ${JSON.stringify(kind)}; it must be import, export or reconcile.`);
   }
-  const told = given(
-    options.kind === 'export'
-      ? { company }
-      : {
-          dry_run: options.dryRun,
-          apply: options.kind === 'reconcile' ? options.apply : undefined,
-          force: options.force,
-          company,
-        },
-  );
+  const told = given({ dry_run: dryRun, apply, force, company });
   const data = {
     job: await jobData(job, { jobsDir: settings.jobsDir, cwd }, LOADERS[kind]),
     ...(options.kind === 'export'
@@ -231,13 +275,7 @@ async function dataOf(options: EnqueueOptions, { settings, cwd }: Opened): Promi
 }
 
 async function rowsOf({ file, rows }: Exclude<EnqueueOptions, { kind: 'export' }>, cwd: string) {
-  if ((file === undefined) === (rows === undefined)) {
-    throw new RunError(
-      'usage',
-      'Give either `file` or `rows`: the one names the spreadsheet, the other is in its place.',
-    );
-  }
-  return rows === undefined ? { file: await inputFile(file ?? '', cwd) } : { rows };
+  return given({ file: file === undefined ? undefined : await inputFile(file, cwd), rows });
 }
 
 /** The same with the file where workers may read it: in its place, or as a copy in the data folder. */

@@ -6,8 +6,8 @@ import type { ExportRequest } from '../runs/export.js';
 import type { LoadedJob } from '../runs/job-file.js';
 import type { ImportRequest } from '../runs/run/run.js';
 import type { Sandbox, SandboxOptions } from '../sandbox/index.js';
-import type { CallOptions, EnqueueOptions, QueuedRun, RunHandle } from './handle.js';
-import { beginRun, given, inputFile, needed, type Opened } from './open.js';
+import { beginRun, type CallOptions, given, inputFile, needed, type Opened, type RunHandle } from './open.js';
+import type { EnqueueOptions, QueuedRun } from './queue.js';
 
 interface RowsOptions extends CallOptions {
   /** Spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz. */

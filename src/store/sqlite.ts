@@ -34,7 +34,7 @@ export interface Database {
   close(): void;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** Names the file in messages: "The journal of the run …". */
   readonly what: string;
   /** The tables, made where the file is new. */

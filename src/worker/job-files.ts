@@ -2,8 +2,16 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../model/error.js';
 import type { Notify } from '../model/job.js';
-import { checkJobFile, type JobKind, type JobProblem, jobFiles, jobNameOf } from '../runs/job-file.js';
+import {
+  type CheckedText,
+  checkJobFile,
+  type JobKind,
+  type JobProblem,
+  jobFiles,
+  jobNameOf,
+} from '../runs/job-file.js';
 import type { ScheduledJob } from './schedules.js';
+
 export interface JobFile {
   readonly name: string;
   /** What it says it is; absent where that cannot be told. */
@@ -60,18 +68,21 @@ export function openJobFiles(jobsDir: string): () => Promise<JobFiles> {
 }
 
 async function read(file: string, name: string, jobsDir: string): Promise<JobFile> {
-  const { kind, job, problems } = await checkJobFile(file, { jobsDir }).catch((error: unknown) => {
+  try {
+    return jobFileOf(name, await checkJobFile(file, { jobsDir }));
+  } catch (error) {
     const message = error instanceof RunError ? error.message : String(error);
-    return { kind: undefined, job: undefined, problems: [{ line: 1, column: 1, severity: 'error' as const, message }] };
-  });
+    return { name, faulty: true, problems: [{ line: 1, column: 1, severity: 'error', message }] };
+  }
+}
+
+/** What a job file says of itself. */
+export function jobFileOf(name: string, { kind, job, problems }: CheckedText): JobFile {
   return {
-    name,
-    faulty: job === undefined,
-    problems,
+    ...{ name, faulty: job === undefined, problems, notify: job?.notify },
     ...(job && { resource: job.resource }),
     ...(kind !== undefined && { kind }),
     ...(job?.schedule && { schedule: job.schedule }),
-    notify: job?.notify,
   };
 }
 

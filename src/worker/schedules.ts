@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../runs/schedule/slots.js';
-import { LATE_MS, slotJobId } from './jobs/ids.js';
+import { LATE_MS, slotJobId } from './jobs/job.js';
 import { within } from './rights.js';
 import type { Lease, Store } from './store/port.js';
 import { parsed } from './store/shared.js';
@@ -199,18 +199,13 @@ export function openSchedules(options: SchedulesOptions) {
    * file is missing for an instant while it is saved.
    */
   async function noteGone(present: ReadonlySet<string>): Promise<void> {
-    const left: Memory[] = [];
-    let changed = false;
-    for (const memory of known.values()) {
-      const { gone, ...there } = memory;
-      const isThere = present.has(memory.job);
-      changed ||= isThere === (gone === true);
-      if (isThere) left.push(there);
-      else if (gone) changed = true;
-      else left.push({ ...memory, gone: true });
-    }
+    const before = [...known.values()];
+    const left = before.flatMap(({ gone, ...memory }): Memory[] => {
+      if (present.has(memory.job)) return [memory];
+      return gone ? [] : [{ ...memory, gone: true }];
+    });
     known = new Map(left.map((memory) => [memory.job, memory]));
-    if (changed) await remember();
+    if (JSON.stringify(left) !== JSON.stringify(before)) await remember();
   }
 
   function look(): Promise<void> {

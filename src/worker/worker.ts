@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { Queue, Worker } from 'bullmq';
+import type { Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { openAudit } from '../api/access/audit.js';
 import { noteConsole } from '../api/access/links.js';
@@ -15,23 +15,21 @@ import { lastFinished } from '../runs/run/list.js';
 import { runChannel } from '../runs/run/open-service.js';
 import { requireService, type Settings } from '../runs/settings.js';
 import { reached } from '../trace/milestones.js';
-import { DropFolder } from './inbox/drop-folder.js';
+import { DropFolder, prune } from './inbox/drop-folder.js';
 import { assertInbox } from './inbox/folders.js';
-import { type Inbox, openInbox } from './inbox/inbox.js';
-import { prune } from './inbox/prune.js';
+import { type Inbox, openInbox, openOffers } from './inbox/inbox.js';
 import { type JobFiles, openJobFiles, scheduledJobs } from './job-files.js';
 import { RUNS_QUEUE } from './jobs/data.js';
 import type { RunDeps } from './jobs/delivery.js';
+import { runProcessor } from './jobs/delivery.js';
 import { homeId, restoreJobs, tellHome } from './jobs/home.js';
-import { runProcessor } from './jobs/process.js';
 import { allowedPlaces } from './jobs/roots.js';
 import { openStops } from './jobs/stops.js';
-import { openOffers } from './offers.js';
 import { type Health, openOperations } from './operations/http.js';
 import { openMetrics } from './operations/metrics.js';
 import { openNotifier } from './operations/notifier.js';
-import { openSigner } from './parts/letters.js';
 import { openParts } from './parts/parts.js';
+import { openSigner } from './parts/protocol.js';
 import { effectOverMs, every, given, keepLease, waitForRight, within } from './rights.js';
 import { openSchedules } from './schedules.js';
 import { openStore } from './store/open.js';
@@ -88,28 +86,30 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     const readJobs = openJobFiles(settings.jobsDir);
     const metrics = openMetrics(known, options.version);
     for (const { job, at } of lastFinished(home)) metrics.lastSuccess(job, at);
-    const queues: Queue[] = [];
     let store: Store | undefined;
     let inbox: Inbox | undefined;
     let runs: Worker | undefined;
     const audit = openAudit(home);
-    const operations = await openOperations({
-      http: settings.http,
-      queues: () => queues,
-      ready: () => readiness(store, inbox),
-      live: () => ({ ok: runs?.isRunning() !== false, details: { runs: runsText(runs) } }),
-      metrics,
-      door: {
-        access: openAccess({ home, usersFile: settings.usersFile, notice }),
-        audit,
-        pages: openPages(options.pages),
-        publicUrl: settings.publicUrl,
-        proxyHeader: settings.trustedProxy,
-      },
-      notice,
-    });
-    closing.add('http', operations.close);
-    if (operations.url !== undefined) notice('info', `Health and metrics: ${operations.url}`);
+    const operations =
+      settings.http &&
+      (await openOperations({
+        http: settings.http,
+        ready: () => readiness(store, inbox),
+        live: () => ({ ok: runs?.isRunning() !== false, details: { runs: runsText(runs) } }),
+        metrics,
+        door: {
+          access: openAccess({ home, usersFile: settings.usersFile, notice }),
+          audit,
+          pages: openPages(options.pages),
+          publicUrl: settings.publicUrl,
+          proxyHeader: settings.trustedProxy,
+        },
+        notice,
+      }));
+    if (operations) {
+      closing.add('http', operations.close);
+      notice('info', `Health and metrics: ${operations.url}`);
+    }
 
     const opened = await openStore({
       url: settings.queueUrl,
@@ -129,7 +129,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     closing.add('presence', keepLease(opened, `home.${id}`, leaseMs));
     const channel = runChannel(settings, opened.pace(apiUrl), signal);
     closing.add('channel', () => channel.close(2_000));
-    metrics.watch({ pace: () => channel.gauges });
     const notifier = openNotifier({
       url: settings.notifyUrl,
       publicUrl: settings.publicUrl,
@@ -161,7 +160,10 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     const queue = opened.queue(RUNS_QUEUE, {
       defaultJobOptions: { removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED },
     });
-    queues.push(queue, parts.queue);
+    let coordinated = 0;
+    let offers: ReturnType<typeof openOffers> | undefined;
+    const queues = [queue, parts.queue];
+    metrics.watch(() => ({ pace: channel.gauges, runs: coordinated, claims: offers?.waiting, queues }));
     const context: RunDeps['context'] = ({ run, insteadOf, log: told }) => ({
       settings,
       worker: {
@@ -198,9 +200,9 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       audit,
     });
     if (opened.kind === 'embedded') closing.add('api', await serveHome(home, api));
-    operations.serve(api);
     store = opened;
-    if (operations.url !== undefined) {
+    if (operations) {
+      operations.serve(api);
       closing.add('console', noteConsole(home, operations.url));
       if (options.onConsole) await options.onConsole(operations.url);
       else notice('info', consoleText(operations.url, await operations.areOpen()));
@@ -229,7 +231,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         notifier.ended(run);
       },
     });
-    let coordinated = 0;
     const taking = opened.worker(
       RUNS_QUEUE,
       async (...delivery) => {
@@ -248,7 +249,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       },
     );
     runs = taking;
-    metrics.watch({ holdings: () => ({ runs: coordinated }) });
     taking.on('completed', () => reached('acknowledged'));
     closing.add('runs', () => taking.close());
     // Nothing is taken any more, least of all what is just handed back.
@@ -289,26 +289,26 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         await schedules.look();
       };
       closing.add('job files', every(JOBS_EVERY_MS, noticeChange));
-      const offers = openOffers({
+      const taken = openOffers({
         queue,
         inbox: dropDir,
         kindOf: async (job) => ((await readJobs()).get(job)?.kind === 'reconcile' ? 'reconcile' : 'import'),
         warn: (text) => notice('warn', text),
       });
-      closing.add('offers', offers.close);
-      await offers.lookThrough();
+      offers = taken;
+      closing.add('offers', taken.close);
+      await taken.lookThrough();
       const watched = await openInbox({
         folder: dropFolder,
         jobsDir: settings.jobsDir,
         jobs: readJobs,
         scheduled: (jobs) => filesRead(jobs).flatMap((file) => allowedPlaces(file, settings)),
-        offer: offers.offer,
-        mayTake: () => offers.mayOffer(),
+        offer: taken.offer,
+        mayTake: () => taken.mayOffer(),
         log,
         notice,
       });
       inbox = watched;
-      metrics.watch({ holdings: () => ({ runs: coordinated, claims: offers.waiting }) });
       closing.add('drop folder', watched.close);
       notice('info', `Drop folder: ${dropDir}`);
     }

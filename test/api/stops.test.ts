@@ -27,8 +27,8 @@ it('a run is stopped by whichever worker has it, and only once', async () => {
   await until(() => watched.signal.aborted);
   expect([watched.signal.reason, left.signal.aborted]).toEqual(['stopped', false]);
   const ending = new AbortController();
-  const ends = there.watch(newRunId(), [[ending.signal, 'SIGTERM']]);
-  ending.abort();
+  const ends = there.watch(newRunId(), ending.signal);
+  ending.abort('SIGTERM');
   expect(ends.signal.reason).toBe('SIGTERM');
   ends.release();
   // Taken up again it is not stopped by what was asked before.
@@ -76,7 +76,7 @@ it('a stop holds that is asked for while the worker is ending: whoever goes on w
   const store = sharedTexts();
   const ending = new AbortController();
   const run = newRunId();
-  const here = openStops(store).watch(run, [[ending.signal, 'SIGTERM']]);
+  const here = openStops(store).watch(run, ending.signal);
   ending.abort();
   await openStops(store).ask(run);
   here.release();

@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { headline } from '../../src/report/words.js';
 import { checkJobText } from '../../src/runs/job/check.js';
 import type { WorkerContext } from '../../src/runs/run/context.js';
-import { prune } from '../../src/worker/inbox/prune.js';
+import { prune } from '../../src/worker/inbox/drop-folder.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 import { until } from '../support/until.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { pruneRuns } from '../../src/runs/prune.js';
 import { newRunId } from '../../src/runs/run/layout.js';
-import { prune } from '../../src/worker/inbox/prune.js';
+import { prune } from '../../src/worker/inbox/drop-folder.js';
 import { beginTicket, endTicket, stopTicket } from '../../src/worker/jobs/home.js';
 import { cli } from '../cli/fake-io.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';

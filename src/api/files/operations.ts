@@ -6,7 +6,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { RunError } from '../../model/error.js';
-import { stoppedFiles } from '../../worker/jobs/home.js';
+import { tickets } from '../../worker/jobs/home.js';
 import type { ApiParts } from '../app.js';
 import { API_PATH, type Env, Fault, type Operation, operation } from '../operation.js';
 import { type Uploaded, uploaded } from '../schema.js';
@@ -69,7 +69,8 @@ export async function isAwaited(
   path: string,
 ): Promise<boolean> {
   const open = await queue.getJobs(['active', 'waiting', 'delayed', 'prioritized']);
-  const files = [...open.map(({ data }) => (data as { file?: unknown } | undefined)?.file), ...stoppedFiles(home)];
+  const stopped = tickets(home).filter((ticket) => ticket.stopped);
+  const files = [...open, ...stopped].map(({ data }) => (data as { file?: unknown } | undefined)?.file);
   // Orders name it as the answer to its upload did, below the data folder.
   return files.some((file) => typeof file === 'string' && resolve(home, file) === path);
 }

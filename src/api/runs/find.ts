@@ -11,8 +11,8 @@ import { earlierRun, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { isOpen, isRunId, type RunEntry, readRun, readRunSummary } from '../../runs/run/list.js';
 import type { StoredRequest } from '../../runs/run/run.js';
-import { againOf, stoppedTicket, ticketJob } from '../../worker/jobs/home.js';
-import { againJobId } from '../../worker/jobs/ids.js';
+import { ticketOf } from '../../worker/jobs/home.js';
+import { againJobId } from '../../worker/jobs/job.js';
 import type { ApiParts } from '../app.js';
 import { etagOf, Fault, may, type Told, type Who } from '../operation.js';
 import { type Role, type RunDetail, type RunProgress, type RunState, VERBS, type Verb } from '../schema.js';
@@ -83,7 +83,7 @@ export class RunFinder {
   private async jobOf(run: string, here: boolean): Promise<Job | undefined> {
     const { queue, settings } = this.parts;
     // Those of schedules and of the drop folder have ids of their own, which are known here until the run has ended.
-    const other = here ? ticketJob(settings.home, run) : undefined;
+    const other = here ? ticketOf(settings.home, run)?.id : undefined;
     const job = (await jobOfRun(queue, run)) ?? (other === undefined ? undefined : await queue.getJob(other));
     if (job || here) return job;
     const listed = await runsOnQueue(queue, settings.queueUrl !== undefined);
@@ -111,7 +111,7 @@ export class RunFinder {
     const own = entry && (await readRunSummary(home, id));
     const told = job ? queueView(job, state) : { summary: null, reason: null };
     const ended = isAtWork(found) ? null : ((own as unknown as Record<string, unknown>) ?? told.summary);
-    const again = !entry && job?.id === againJobId(id) ? againOf(home, id) : undefined;
+    const again = !entry && job?.id === againJobId(id) ? ticketOf(home, id)?.again : undefined;
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
     const corrections = request?.corrections ?? fromData.corrections;
     const reports = own && entry?.reports_of === undefined ? own.reports : [];
@@ -169,7 +169,7 @@ export class RunFinder {
     if (!entry && job?.returnvalue) refuse(GONE);
     if (!entry) return refuse(settings.queueUrl === undefined ? UNBEGUN : ELSEWHERE);
     const wasBegun = readRequest(runFolder(settings.home, id)) !== undefined;
-    if (!wasBegun && !(verb === 'resume' && stoppedTicket(settings.home, id))) refuse(UNBEGUN);
+    if (!wasBegun && !(verb === 'resume' && ticketOf(settings.home, id)?.stopped)) refuse(UNBEGUN);
     if (verb === 'resume') return isOpen(entry) ? undefined : refuse('It came to its end.');
     if (verb === 'approve') return void (await runToApprove(id, settings));
     const { request, summary } = await earlierRun(id, verb, settings);

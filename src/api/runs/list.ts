@@ -1,5 +1,5 @@
 import { isOpen, isRunId, type RunEntry, runIds } from '../../runs/run/list.js';
-import { runJobId } from '../../worker/jobs/ids.js';
+import { runJobId } from '../../worker/jobs/job.js';
 import type { ApiParts } from '../app.js';
 import { newestFirst, placeOf } from '../cursor.js';
 import type { Told } from '../operation.js';

@@ -7,11 +7,9 @@ import { newRunId, runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
 import { inHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
-import { isHere } from '../../worker/jobs/claims.js';
 import { type JobKind, RUNS_QUEUE } from '../../worker/jobs/data.js';
-import { beginTicket, homeId, toldRoots } from '../../worker/jobs/home.js';
-import { runJobId } from '../../worker/jobs/ids.js';
-import { stateOf } from '../../worker/jobs/state.js';
+import { beginTicket, homeId, isHere, toldRoots } from '../../worker/jobs/home.js';
+import { runJobId, stateOf } from '../../worker/jobs/job.js';
 import type { Store } from '../../worker/store/port.js';
 import { jobOfRun, jobProgress, queueView, type RunView } from './queued.js';
 

@@ -4,8 +4,7 @@ import type { OutcomeCounts } from '../../model/outcome.js';
 import { fileName, rowsForPerson, type Summary } from '../../report/summary.js';
 import { isRunId } from '../../runs/run/list.js';
 import { JOB_KINDS } from '../../worker/jobs/data.js';
-import { againJobId, runJobId } from '../../worker/jobs/ids.js';
-import { type JobState, stateOf } from '../../worker/jobs/state.js';
+import { againJobId, type JobState, runJobId, stateOf } from '../../worker/jobs/job.js';
 import type { Run, RunDetail, RunProgress, RunState } from '../schema.js';
 
 /** A run as its job on the queue tells of it. What came with the job is anybody's to choose: nothing but names of it is shown. */

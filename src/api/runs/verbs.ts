@@ -6,17 +6,8 @@ import { runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
 import { reached } from '../../trace/milestones.js';
 import { JOB_KINDS, jobName } from '../../worker/jobs/data.js';
-import {
-  type Again,
-  addOwn,
-  beginTicket,
-  endTicket,
-  readTicket,
-  stoppedTicket,
-  stopTicket,
-  takenUpBy,
-} from '../../worker/jobs/home.js';
-import { againJobId, runJobId } from '../../worker/jobs/ids.js';
+import { type Again, addOwn, beginTicket, endTicket, readTicket, stopTicket, tickets } from '../../worker/jobs/home.js';
+import { againJobId, runJobId } from '../../worker/jobs/job.js';
 import type { ApiParts } from '../app.js';
 import { Fault, may, type Who } from '../operation.js';
 import { type FoundRun, isAtWork, type RunFinder } from './find.js';
@@ -50,14 +41,14 @@ export async function takeUp(
       throw error;
     });
     const run = asked.verb === 'resume' ? id : await freshRunId(home);
-    const stopped = asked.verb === 'resume' ? stoppedTicket(home, run) : undefined;
+    const stopped = tickets(home).find((one) => one.run === run && one.stopped);
     // What was stopped before it began may take up an earlier run, as another one may by now.
     for (const of of [id, ...(stopped?.again ? [stopped.again.of] : [])])
-      for (const by of takenUpBy(home, of)) {
-        const found = await finder.find(by);
+      for (const by of tickets(home).filter(({ stopped, again }) => !stopped && again?.of === of)) {
+        const found = await finder.find(by.run);
         if (found && isAtWork(found)) {
           const what = of === id ? 'this run' : `the run ${of}`;
-          throw new Fault(409, `The run ${by} is just taking up ${what}. Wait for its end.`);
+          throw new Fault(409, `The run ${by.run} is just taking up ${what}. Wait for its end.`);
         }
       }
     const jobId = againJobId(run);
@@ -77,7 +68,7 @@ export async function takeUp(
       opts: {},
     };
     const ticket = { id: jobId, name, data, timestamp: Date.now(), opts };
-    beginTicket(home, ticket, run, asked.verb === 'resume' ? stopped?.again : asked);
+    beginTicket(home, ticket, run, asked.verb === 'resume' ? undefined : asked);
     try {
       await addOwn(home, run, queue, name, data, { ...opts, jobId });
     } catch (error) {

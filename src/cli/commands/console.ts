@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { ROLES, type Role } from '../../api/access/roles.js';
 import { EXIT, RunError } from '../../model/error.js';
@@ -44,10 +43,11 @@ Ctrl-C ends the worker.`)
 async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise<number> {
   const http = port === undefined ? undefined : `127.0.0.1:${port}`;
   const settings = await readSettings(cli, { ...flags, http });
-  const [{ findConsole }, { isLoopback }, { openUsers }] = await Promise.all([
+  const [{ findConsole }, { isLoopback }, { openUsers }, { every }] = await Promise.all([
     import('../../api/access/links.js'),
     import('../../runs/settings-address.js'),
     import('../../api/access/people.js'),
+    import('../../worker/rights.js'),
   ]);
   const { usersFile } = settings;
   const tellLink = linkTeller(cli, settings, open);
@@ -71,29 +71,22 @@ async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise
   if (!at) throw new RunError('usage', 'ROWFERRY_HTTP is off, and the console needs an address. Say --port 8720.');
   await peopleKnown(at.host);
   // Another one may just open the embedded queue, and not say yet where its console is: this one would wait behind it.
-  const [opened, other] = [new AbortController(), new AbortController()];
-  const looking = (async () => {
-    while (!opened.signal.aborted) {
-      const found = await findConsole(settings.home).catch(() => undefined);
-      if (found !== undefined && !opened.signal.aborted) {
-        other.abort();
-        return found;
-      }
-      await pause(LOOK_AGAIN_MS, undefined, { signal: opened.signal }).catch(() => undefined);
-    }
-    return undefined;
-  })();
+  const other = new AbortController();
+  let isOpen = false;
+  let found: string | undefined;
+  const stopLooking = every(LOOK_AGAIN_MS, async () => {
+    const url = await findConsole(settings.home).catch(() => undefined);
+    if (url === undefined || isOpen) return;
+    found = url;
+    other.abort();
+  });
   const onConsole = async (url: string) => {
-    opened.abort();
+    isOpen = true;
+    stopLooking();
     await tellLink(url);
   };
-  let code: number;
-  try {
-    code = await runToItsEnd(cli, settings, { queueOnly: false, onConsole, needless: other.signal });
-  } finally {
-    opened.abort();
-  }
-  const found = await looking;
+  const options = { queueOnly: false, onConsole, needless: other.signal };
+  const code = await runToItsEnd(cli, settings, options).finally(stopLooking);
   return found === undefined ? code : tellOther(found);
 }
 

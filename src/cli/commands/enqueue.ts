@@ -1,5 +1,5 @@
-import type { EnqueueOptions, QueuedRun } from '../../library/handle.js';
 import { given } from '../../library/open.js';
+import type { EnqueueOptions, QueuedRun } from '../../library/queue.js';
 import { enqueue } from '../../library/runs.js';
 import { EXIT, RunError } from '../../model/error.js';
 import { parseJson } from '../../model/json.js';
@@ -102,24 +102,16 @@ function kindOf(kind: string): JobKind {
   );
 }
 
-/** What the command line asks for, but for the file; checked as far as that goes without the settings. */
-function orderOf(kind: JobKind, options: Options): object {
-  const { job, file, dryRun, apply, force } = options;
+/** What the command line asks for, but for the file; what has no meaning for its kind is refused with the data of the job. */
+function orderOf(kind: JobKind, { job, file, dryRun, apply, force }: Options): object {
   const example = `For example: rowferry enqueue ${kind} ${EXAMPLES[kind]}`;
   if (job === undefined) throw new RunError('usage', `--job is missing: it names the job. ${example}`);
-  if (kind === 'export') {
-    const stray = (dryRun && '--dry-run') || (apply && '--apply') || (force && '--force');
-    if (stray) throw new RunError('usage', `${stray} has no meaning in an export: it writes nothing to the service.`);
-    if (file === '-') throw new RunError('usage', `--file is -, but an export writes a file: name one. ${example}`);
-    return { kind, job };
+  if (kind === 'export' && file === '-') {
+    throw new RunError('usage', `--file is -, but an export writes a file: name one. ${example}`);
   }
-  if (kind === 'import' && apply) {
-    throw new RunError('usage', '--apply belongs to `enqueue reconcile`; an import writes unless --dry-run is given.');
+  if (kind !== 'export' && file === undefined) {
+    throw new RunError('usage', `--file is missing: it names the file. ${example}`);
   }
-  if (apply && dryRun) {
-    throw new RunError('usage', '--apply and --dry-run contradict each other: write the differences, or report them.');
-  }
-  if (file === undefined) throw new RunError('usage', `--file is missing: it names the file. ${example}`);
   return { kind, job, ...given({ dryRun, apply, force }) };
 }
 

@@ -6,7 +6,7 @@ import { visible } from '../../model/visible.js';
 import type { MapRequest, MapResult } from '../../runs/map-file.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { TemplateResult } from '../../runs/template.js';
-import { type Cli, interrupted, print, printJson, tell } from '../io.js';
+import { type Cli, interrupted, presentFailure, print, printJson, tell } from '../io.js';
 import { CliCommand, onInterrupt, readSettings } from '../run-command.js';
 
 export function checkCommand(cli: Cli): CliCommand {
@@ -30,7 +30,7 @@ Exit code 0 if every file can be run, 2 if one cannot.`)
 
 async function checkJobs(cli: Cli, jobs: readonly string[], options: { jobsDir?: string }): Promise<number> {
   const { jobsDir } = await readSettings(cli, options);
-  const [{ checkJobs }, { presentFailure }] = await Promise.all([import('../../runs/job-file.js'), import('../io.js')]);
+  const { checkJobs } = await import('../../runs/job-file.js');
   const results = await checkJobs(jobs, { jobsDir, cwd: cli.io.cwd });
   let bad = 0;
   for (const result of results) {

@@ -270,7 +270,7 @@ Examples:
         );
       }
       const dryRun = options.dryRun === true;
-      const { prune } = await import('../../worker/inbox/prune.js');
+      const { prune } = await import('../../worker/inbox/drop-folder.js');
       const pruned = await prune(inbox, { home, keepDays, dryRun });
       const all = [...pruned.removed, ...pruned.folders];
       const bytes = all.reduce((sum, one) => sum + one.bytes, 0);

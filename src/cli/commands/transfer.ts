@@ -1,5 +1,4 @@
-import type { RunHandle } from '../../library/handle.js';
-import { given } from '../../library/open.js';
+import { given, type RunHandle } from '../../library/open.js';
 import {
   type ExportOptions,
   exportRecords,

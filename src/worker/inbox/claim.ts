@@ -64,7 +64,7 @@ export function claimedName(raw: Buffer): string {
   const name = Buffer.from(text, 'utf8').equals(raw) ? text : text.replaceAll('\ufffd', '_');
   return OURS.test(name) ? `${ASIDE}${name}` : name;
 }
-export function droppedName(claimed: string): string {
+function droppedName(claimed: string): string {
   const rest = claimed.startsWith(ASIDE) ? claimed.slice(ASIDE.length) : '';
   return OURS.test(rest) ? rest : claimed;
 }
@@ -85,7 +85,7 @@ export function markComplete({ dir, name }: Claim): Promise<boolean> {
 }
 
 /** A folder in `processing/`, whatever is in it. */
-export interface ClaimFolder {
+interface ClaimFolder {
   readonly dir: string;
   /** Absent where its file is not there: it is just being moved in, or somebody removed it. */
   readonly claim?: Claim;

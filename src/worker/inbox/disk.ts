@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeSharedFolder, shareLikeFolder } from '../../runs/run/layout.js';
+import { makeFolder, makeSharedFolder, shareLikeFolder } from '../../runs/run/layout.js';
 
 /** The code of a fault of the file system, such as `ENOENT`; '' where it is another fault. */
 export function codeOf(error: unknown): string {
@@ -45,31 +45,14 @@ export function openPlain(path: string) {
   return open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
 }
 
-/** Makes a folder and those above it that are missing, one at a time. A link or file in its place is a fault. */
+/** Makes a folder and those above it that are missing. A link or file in its place is a fault. */
 export async function makeFolders(path: string): Promise<void> {
-  if (await isFolder(path)) return;
-  try {
-    await makeOne(path);
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
-    // A folder that cannot be made, such as below /proc, answers so for every level: the topmost one ends it.
-    if (await isFolder(dirname(path))) throw error;
-    await makeFolders(dirname(path));
-    await makeOne(path);
-  }
-}
-
-async function makeOne(path: string): Promise<void> {
-  try {
-    await makeSharedFolder(path);
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
-    if (!(await isFolder(path))) throw new Error(`${path} must be a folder of its own, no link and no file`);
-  }
+  if (!(await lookAtEntry(path))) await makeFolder(path, { what: 'folder', namedBy: '--inbox or ROWFERRY_INBOX' });
+  if (!(await isFolder(path))) throw new Error(`${path} must be a folder of its own, no link and no file`);
 }
 
 /** Makes a small text with the rights of its folder; rejects with EEXIST where something has that name. */
-export async function writeShared(path: string, text: string, flush = false): Promise<void> {
+async function writeShared(path: string, text: string, flush = false): Promise<void> {
   await writeFile(path, text, { flag: 'wx', flush });
   await shareLikeFolder(path);
 }

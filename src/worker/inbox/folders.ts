@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { diskWords, RunError } from '../../model/error.js';
+import { codesOf, diskWords, RunError } from '../../model/error.js';
 import { type JobFile, type JobFiles, type TakingKind, takesFiles } from '../job-files.js';
 import { PLACES, shown } from './claim.js';
 import { codeOf, isFolder, lookAtEntry, makeFolders, writeOnce } from './disk.js';
@@ -27,12 +27,11 @@ const MOST_TROUBLES = 1000;
 
 /** What the operator is told once, until it is over. */
 export function openTroubles(notice: (level: 'info' | 'warn', text: string) => void) {
-  const told = new Map<string, { text: string; lasting: boolean }>();
+  const told = new Map<string, string>();
   return {
-    /** `lasting`: the inbox cannot do its work while it lasts, which health reports. */
-    tell(key: string, text: string, lasting = false): void {
+    tell(key: string, text: string): void {
       const known = told.has(key);
-      told.set(key, { text, lasting });
+      told.set(key, text);
       if (known) return;
       const [oldest] = told.keys();
       if (told.size > MOST_TROUBLES && oldest !== undefined) told.delete(oldest);
@@ -42,8 +41,9 @@ export function openTroubles(notice: (level: 'info' | 'warn', text: string) => v
     over(key: string, text?: string): void {
       if (told.delete(key) && text !== undefined) notice('info', text);
     },
+    /** The inbox cannot do its work while it lasts, which health reports. */
     get problem(): string | undefined {
-      return [...told.values()].find(({ lasting }) => lasting)?.text;
+      return told.get('dir');
     },
   };
 }
@@ -59,7 +59,7 @@ export async function assertInbox(dir: string): Promise<void> {
   try {
     await makeInbox(dir);
   } catch (error) {
-    if (PASSING.has(codeOf(error))) return;
+    if (codesOf(error).some((code) => PASSING.has(code))) return;
     throw new RunError(
       'usage',
       `The drop folder ${dir} cannot be used: ${diskWords(error)}. Name another folder with --inbox or ROWFERRY_INBOX; a worker for the queue alone (--queue-only) needs none.`,
@@ -102,7 +102,7 @@ export function openFolders(
       return true;
     } catch (error) {
       const again = 'Nothing is taken; it is looked at again every few seconds.';
-      troubles.tell('dir', `The drop folder ${dir} cannot be used: ${diskWords(error)}. ${again}`, true);
+      troubles.tell('dir', `The drop folder ${dir} cannot be used: ${diskWords(error)}. ${again}`);
       return false;
     }
   }

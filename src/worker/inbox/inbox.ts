@@ -1,12 +1,15 @@
 import type { BigIntStats } from 'node:fs';
 import { rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Queue } from 'bullmq';
 import type { Logger } from 'pino';
 import { diskWords } from '../../model/error.js';
 import { makeSharedFolder, newRunId } from '../../runs/run/layout.js';
 import { reached } from '../../trace/milestones.js';
-import { type JobFiles, takesFiles } from '../job-files.js';
-import { type Claim, claimedName, claimFolders, claimOf, markComplete, segment, shown } from './claim.js';
+import { type JobFiles, type TakingKind, takesFiles } from '../job-files.js';
+import { claimJobId } from '../jobs/job.js';
+import { every } from '../rights.js';
+import { type Claim, claimedName, claimFolders, claimOf, listClaims, markComplete, segment, shown } from './claim.js';
 import { codeOf, lookAtEntry, type Mark, makeFolders, openPlain, sameMark } from './disk.js';
 import type { DropFolder } from './drop-folder.js';
 import { type Dropped, openFolders, openTroubles, takerNames } from './folders.js';
@@ -339,4 +342,72 @@ function jobFault(name: string, jobs: JobFiles): string | undefined {
       : 'There is no job that takes files. Ask whoever runs rowferry in your house.';
   if (job) return `The job "${shown(name)}" is an export, and takes no files from the drop folder.\n${there}`;
   return `The folder "${shown(name)}" belongs to no job: a folder of the drop folder has the name of a job.\n${there}`;
+}
+
+/** Files that were taken and wait for their run. */
+const MOST_WAITING = 500;
+/** How often claims are looked through for those that no job stands for, in milliseconds. */
+const LOOK_THROUGH_MS = 60_000;
+
+interface OffersOptions {
+  readonly queue: Queue;
+  readonly inbox: string;
+  /** The kind of run for a file that was dropped for a job. */
+  kindOf(job: string): Promise<TakingKind>;
+  warn(text: string): void;
+}
+
+/** Puts what was taken from the drop folder on the queue. */
+export function openOffers({ queue, inbox, kindOf, warn }: OffersOptions) {
+  let waiting = 0;
+  let looking: Promise<void> | undefined;
+
+  /** A job of this id that is there already stands for the claim; the queue drops the second one. */
+  async function put(claim: Claim): Promise<void> {
+    await queue.add(await kindOf(claim.job), { job: claim.job, file: claim.file }, { jobId: claimJobId(claim) });
+    reached('offered');
+  }
+
+  async function look(): Promise<void> {
+    try {
+      const claims = await listClaims(inbox);
+      waiting = claims.length;
+      for (const claim of claims) {
+        const job = await queue.getJob(claimJobId(claim));
+        // What ended without being put away had bad luck on its last step.
+        if (job?.finishedOn !== undefined) await job.remove();
+        if (!job || job.finishedOn !== undefined) await put(claim);
+      }
+    } catch (error) {
+      warn(`What was taken from the drop folder could not be looked through: ${(error as Error).message}`);
+    }
+  }
+
+  /** One look at a time: two would each put the same job back. */
+  function lookThrough(): Promise<void> {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  }
+
+  return {
+    /** Files that were taken and have no end yet, as far as is known here. */
+    get waiting(): number {
+      return waiting;
+    },
+    /** False while enough that was taken waits for its run; it is counted anew then. */
+    mayOffer(): boolean {
+      if (waiting < MOST_WAITING) return true;
+      void lookThrough();
+      return false;
+    },
+    async offer(claim: Claim): Promise<void> {
+      waiting++;
+      await put(claim);
+    },
+    /** Offers again what lies in `processing/`: the folder is the truth, the queue may have forgotten. */
+    lookThrough,
+    close: every(LOOK_THROUGH_MS, lookThrough),
+  };
 }

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { type Correction, correction, MOST_CORRECTIONS } from '../../model/correction.js';
 import { Decimal } from '../../model/decimal.js';
 import { RunError } from '../../model/error.js';
-import { exportJob, importJob, reconcileJob } from '../../model/job.js';
 import {
   didYouMean,
   JOB_KINDS,
@@ -23,8 +22,8 @@ import {
 } from '../../runs/job-file.js';
 
 /**
- * What the jobs of queue `rowferry` carry: contract, section 10. Published as `schemas/job-data.schema.json`; everything
- * that is put on the queue by anybody is checked against it before anything else is done.
+ * What the jobs of queue `rowferry` carry: contract, section 10. Published as `schemas/job-data.schema.json`, which
+ * `test/worker/jobs/data-schema.ts` makes of this; everything that is put on the queue by anybody is checked against it before anything else is done.
  */
 
 /** The queue that carries runs; contract, section 10. */
@@ -112,94 +111,36 @@ export interface RowsData extends RunData {
 }
 
 /** Checked data of an export. `file` is what it writes, and wins over the job. */
-export interface ExportData extends RunData {
+interface ExportData extends RunData {
   readonly options?: Pick<RowsOptions, 'company'>;
 }
 
-const INLINE = 'The job itself, with the keys of a job file but `notify`.';
-const listOf = (row: z.ZodType) => z.array(row).min(1).max(DATA_LIMITS.rows);
+/** Of a job file, or the job itself; this is checked as job files are. */
+const job = z.union([
+  jobName.describe('Name of a job file in the jobs folder of the worker.'),
+  z.record(z.string(), z.unknown()),
+]);
+/** They are checked by themselves: zod leaves a key `__proto__` out, which is a heading like any other. */
+const rows = z.array(z.unknown()).min(1).max(DATA_LIMITS.rows);
 
-/** The data of each kind of job, around what may stand for an inline job, the rows and the file that an export writes. */
-function shapes(inline: Readonly<Record<JobKind, z.ZodType>>, rows: z.ZodType, target: z.ZodType) {
-  const named = jobName.describe('Name of a job file in the jobs folder of the worker.');
-  return {
-    import: z.strictObject({
-      job: z.union([named, inline.import]),
-      file: file.optional(),
-      rows: rows.optional(),
-      corrections,
-      options: options.omit({ apply: true }).describe(FLAGS).optional(),
-    }),
-    reconcile: z.strictObject({
-      job: z.union([named, inline.reconcile]),
-      file: file.optional(),
-      rows: rows.optional(),
-      corrections,
-      options: options.optional(),
-    }),
-    export: z.strictObject({
-      job: z.union([named, inline.export]),
-      file: target.optional(),
-      options: z.strictObject({ company }).optional(),
-    }),
-  };
-}
-
-const anything = z.record(z.string(), z.unknown());
-/** Inline jobs are checked as job files are; rows by themselves: zod leaves a key `__proto__` out, which is a heading like any other. */
-export const DATA_SHAPES = shapes(
-  { import: anything, export: anything, reconcile: anything },
-  listOf(z.unknown()),
-  file,
-);
-
-const cell = z.union([z.string().max(DATA_LIMITS.cell), z.number(), z.boolean(), z.null()]);
-const published = () =>
-  shapes(
-    {
-      import: importJob.omit({ notify: true }).describe(INLINE),
-      export: exportJob.omit({ notify: true }).describe(INLINE),
-      reconcile: reconcileJob.omit({ notify: true }).describe(INLINE),
-    },
-    listOf(z.record(z.string(), cell)).describe(
-      'Rows in place of a file: heading to value. More than these belong in a file.',
-    ),
-    z
-      .string()
-      .min(1)
-      .max(4096)
-      .regex(/\.([cC][sS][vV]|[xX][lL][sS][xX]|[nN][dD][jJ][sS][oO][nN])(\.[gG][zZ])?$/)
-      .describe(
-        'File to write, below one of the folders that the worker allows; wins over the job. {date} stands for the calendar date.',
-      ),
-  );
-
-/** The JSON Schema that is published: draft 2020-12. `$defs` holds the data of each kind by itself. */
-export function jobDataSchema(): Readonly<Record<string, unknown>> {
-  const shape = published();
-  const plain = (kind: JobKind) => {
-    const { $schema: _, ...rest } = z.toJSONSchema(shape[kind], { io: 'input', target: 'draft-2020-12' });
-    return { title: `Data of a job \`${kind}\``, ...rest };
-  };
-  const fileOrRows = { oneOf: [{ required: ['file'] }, { required: ['rows'] }] };
-  const both = { properties: { dry_run: { const: true }, apply: { const: true } }, required: ['dry_run', 'apply'] };
-  return {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'rowferry: data of a job on the queue `rowferry`',
-    description:
-      'Which of these it is, the name of the job of the queue says: `import`, `reconcile` or `export`. Anything else fails at once, with every fault listed.',
-    anyOf: JOB_KINDS.map((kind) => ({ $ref: `#/$defs/${kind}` })),
-    $defs: {
-      import: { ...plain('import'), ...fileOrRows },
-      reconcile: {
-        ...plain('reconcile'),
-        ...fileOrRows,
-        not: { properties: { options: both }, required: ['options'] },
-      },
-      export: plain('export'),
-    },
-  };
-}
+/** The data of each kind of job. The published schema says more of inline jobs, rows and the file that an export writes. */
+export const DATA_SHAPES = {
+  import: z.strictObject({
+    job,
+    file: file.optional(),
+    rows: rows.optional(),
+    corrections,
+    options: options.omit({ apply: true }).describe(FLAGS).optional(),
+  }),
+  reconcile: z.strictObject({
+    job,
+    file: file.optional(),
+    rows: rows.optional(),
+    corrections,
+    options: options.optional(),
+  }),
+  export: z.strictObject({ job, file: file.optional(), options: z.strictObject({ company }).optional() }),
+};
 
 /** Data that are fit to be carried out. */
 export type FitData =

@@ -7,29 +7,41 @@ import type { RowsJob } from '../../model/job.js';
 import { redactor } from '../../model/secret-forms.js';
 import { approveRun, resumeRun, retryRun } from '../../runs/again.js';
 import { failUnbegun, type RunResult } from '../../runs/run/conclude.js';
-import { type Progress, type RunContext, STOPPED } from '../../runs/run/context.js';
+import { type Progress, pause, type RunContext, STOPPED } from '../../runs/run/context.js';
 import { readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
 import type { Summary } from '../../runs/run/present.js';
 import { undoRun } from '../../runs/undo.js';
 import { isAway, isJobLost } from '../store/faults.js';
-import type { Store } from '../store/port.js';
-import { alreadyEnded, endAfterRun, endRefused, endRepeated, isHere, type RepeatedSummary } from './claims.js';
-import type { FitData, JobKind } from './data.js';
+import type { Processor, Store } from '../store/port.js';
+import { alreadyEnded, endAfterRun, endRefused, endRepeated, type RepeatedSummary } from './archive.js';
+import { checkJobData, type FitData } from './data.js';
 import {
+  deathText,
   failureKind,
   failureText,
   faultWithoutCells,
+  handedBack,
   PutBack,
   RunFailed,
+  refusal,
+  summaryWithoutCells,
   type WithoutCells,
   withoutCells,
 } from './failure.js';
-import { type Again, againOf, beginTicket, endTicket, readTicket, wasBegunBy } from './home.js';
-import { type Origin, originOf } from './ids.js';
+import { type Again, beginTicket, endTicket, isHere, readTicket, ticketOf, wasBegunBy } from './home.js';
+import {
+  type EndedRun,
+  freshState,
+  type JobState,
+  type Origin,
+  originOf,
+  settledRows,
+  stateOf,
+  stateWriter,
+} from './job.js';
 import { leftToOthers, type PrepareDeps, type Prepared, prepare, removeUpload } from './prepare.js';
-import { type EndedRun, freshState, type JobState, settledRows, stateOf, stateWriter } from './state.js';
 import type { Stops } from './stops.js';
 
 /** What the processor of queue `rowferry` is given. */
@@ -49,7 +61,7 @@ export interface RunDeps extends PrepareDeps {
   onBegun?(about: RunAbout & { readonly resumed: boolean }): ((progress: Progress) => void) | undefined;
 }
 
-export interface RunAbout {
+interface RunAbout {
   /** Name of the job file, or `inline`. */
   readonly job: string;
   readonly run: string;
@@ -65,9 +77,51 @@ const NO_SPACE_MS = 5_000;
 /** A folder that cannot be moved is tried again. */
 const MOVE_AGAIN_MS = 10_000;
 /** A run that another delivery works on is asked for again so soon. */
-export const SOON_MS = 1_000;
+const SOON_MS = 1_000;
 /** When a job that does not come further is given up: so many workers died over it since it last did. */
 const MAX_DEATHS = 4;
+
+/**
+ * The processor of queue `rowferry`: contract, section 10. Wrong data fail at once, with every fault; else the delivery
+ * decides what becomes of the job. The worker that runs it sets `maxStalledCount` high: jobs that kill their workers are
+ * found out here.
+ */
+export function runProcessor(deps: RunDeps): Processor {
+  return async (job, token, signal) => {
+    try {
+      const checked = checkJobData(job.name, job.data);
+      if ('faults' in checked) throw await refusedData(deps, job, checked.faults);
+      return await new Delivery(deps, job, token, checked).deliver(signal);
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      deps.log.warn({ queueJob: job.id, err: error }, 'the queue was away; the job is taken up again when it is back');
+      await storeIsBack(deps);
+      await job.moveToDelayed(Date.now() + SOON_MS, token);
+      throw new DelayedError();
+    }
+  };
+}
+
+/** A store that stays away takes the job's lock with it: then the job is found by whoever looks for jobs without one. */
+async function storeIsBack({ store, stopping }: RunDeps): Promise<void> {
+  const isBack = () =>
+    store.check().then(
+      () => true,
+      () => false,
+    );
+  while (!stopping.aborted && !(await isBack())) await pause(SOON_MS, stopping);
+}
+
+/** No run, no claim, no name: what forged data say of themselves is not repeated anywhere. */
+async function refusedData(deps: RunDeps, job: Job, faults: readonly string[]): Promise<Error> {
+  const count = faults.length === 1 ? 'a fault' : 'faults';
+  const reason = `The data of this job has ${count}; nothing was sent, and it is not tried again.\n${faults.join('\n')}`;
+  deps.log.error({ queueJob: job.id }, reason);
+  const { run: _, ...blank } = freshState('');
+  await job.updateProgress({ ...blank, phase: 'done', failure: 'usage' });
+  deps.onEnded({ job: 'inline', inline: true, trigger: 'queue', status: 'refused', reason });
+  return refusal(reason);
+}
 
 /**
  * One delivery of a job of queue `rowferry`, from top to bottom: contract, section 10.
@@ -80,9 +134,10 @@ const MAX_DEATHS = 4;
  *       ── this worker is told to end ─────────────────────────> waiting: any worker continues it
  *       ── nothing will be different next time ────────────────> failed
  *
- * Whatever finds out that a job is not to be done now throws `PutBack`; `deliver` puts it there.
+ * Whatever finds out that a job is not to be done now throws `PutBack`; `deliver` puts it there. All of it in one file: each
+ * step goes by what those before it found.
  */
-export class Delivery {
+class Delivery {
   /** Name for people and metrics. A plain name, never a path: the check has seen to it. */
   private readonly name: string;
   private readonly origin: Origin;
@@ -186,10 +241,10 @@ export class Delivery {
     if (!resumed) await this.assertBegunNowhere();
     const { handedBack: _, notBefore: __, waited: ___, ...state } = this.state;
     this.state = state;
-    this.again = againOf(settings.home, state.run);
+    this.again = ticketOf(settings.home, state.run)?.again;
     beginTicket(settings.home, job, state.run);
 
-    const stop = stops.watch(state.run, [[stopping, 'SIGTERM'], ...ends.map((one) => [one, 'taken away'] as const)]);
+    const stop = stops.watch(state.run, stopping, ...ends);
     try {
       if (stopping.aborted) throw handedBack(state);
       return await this.run(resumed, stop.signal);
@@ -241,7 +296,10 @@ export class Delivery {
     const right = bySchedule ? await store.lease(`schedule.${this.name}`, settings.leaseMs) : undefined;
     if (bySchedule && !right) throw new PutBack(SOON_MS);
     try {
-      const prepared = resumed ? undefined : await (this.again ? this.takenUp(this.again) : this.prepare());
+      const { deps, job, checked, name, origin, state } = this;
+      const begun = () =>
+        this.again ? this.takenUp(this.again) : prepare({ ...deps, job, checked, name, origin, state });
+      const prepared = resumed ? undefined : await begun();
       if (prepared && 'first' in prepared) {
         const { claim, first } = prepared;
         const { dir, summary } = await endRepeated(this.deps.dropFolder, claim, settings.home, first);
@@ -260,11 +318,6 @@ export class Delivery {
     } finally {
       await right?.release().catch(() => undefined);
     }
-  }
-
-  private prepare(): ReturnType<typeof prepare> {
-    const { deps, job, checked, name, origin, state } = this;
-    return prepare({ ...deps, job, checked, name, origin, state });
   }
 
   /** Exactly what was asked to be done with an earlier run. */
@@ -312,7 +365,7 @@ export class Delivery {
 
   private async removeUpload(): Promise<void> {
     const { kind, ok: data } = this.checked;
-    if (kind !== 'export') await removeUpload(this.deps.settings.home, data, this.state.run);
+    if (kind !== 'export') await removeUpload(this.deps.settings.home, data);
   }
 
   private async conclude(result: RunResult, clean: WithoutCells): Promise<Summary> {
@@ -366,17 +419,18 @@ export class Delivery {
   /** What the queue is to be told of a run that did not come to an end. */
   private async afterFault(error: unknown, stop: AbortSignal): Promise<unknown> {
     if (error instanceof PutBack || error instanceof UnrecoverableError) return error;
-    const { secrets } = this.deps.settings;
+    const { stopping, settings } = this.deps;
     this.state = this.begunHere();
     // It had not come so far that there could be reports.
     if (stop.reason === STOPPED) return this.giveUp('The run was stopped by somebody before it had begun.');
     if (stop.aborted || error instanceof RunInterrupted) {
-      return stop.reason === 'SIGTERM' ? handedBack(this.state) : new PutBack(SOON_MS, this.state);
+      const isEnding = stopping.aborted && stop.reason === stopping.reason;
+      return isEnding ? handedBack(this.state) : new PutBack(SOON_MS, this.state);
     }
     if (isAway(error) || isJobLost(error)) return error;
     const kind = failureKind(error, !this.isLastAttempt);
     if (kind === 'later') return new PutBack(SOON_MS);
-    const text = failureText(error, secrets);
+    const text = failureText(error, settings.secrets);
     if (kind === 'full') {
       this.log.warn(`${text} The job waits and goes on by itself once there is space.`);
       return new PutBack(NO_SPACE_MS, this.state);
@@ -444,47 +498,11 @@ export class Delivery {
     });
   }
 
-  /** A summary as it leaves this machine, by the queue: what it quotes may be cells. The one on the disk is whole. */
   private async withoutQuotes(result: Partial<Summary>): Promise<object> {
-    const { run = '', reason, warnings, detected, top_faults: faults, references, kind } = result;
-    if (kind === 'export') return result;
-    const clean = withoutCells((await storedJob(this.deps.settings.home, run)) ?? { columns: {}, source: {} });
-    return {
-      ...result,
-      ...(warnings && { warnings: warnings.map(clean) }),
-      ...(detected && { detected: detected.map(clean) }),
-      ...(faults && { top_faults: faults.map(({ example: _, ...fault }) => fault) }),
-      ...(references && { references: references.map((one) => ({ ...one, first: [] })) }),
-      ...(reason !== undefined && { reason: clean(reason) }),
-    };
+    if (result.kind === 'export') return result;
+    const job = await storedJob(this.deps.settings.home, result.run ?? '');
+    return summaryWithoutCells(result, withoutCells(job ?? { columns: {}, source: {} }));
   }
-}
-
-/** At the head of the queue, for whichever worker asks next. */
-const handedBack = (state: JobState): PutBack => new PutBack('first', { ...state, handedBack: true });
-
-/** What is said to the queue of a job that is not tried again. */
-export function refusal(text: string): UnrecoverableError {
-  const error = new UnrecoverableError(text);
-  // A stack would be kept in the queue and say nothing.
-  error.stack = `UnrecoverableError: ${text}`;
-  return error;
-}
-
-function deathText(deaths: number, kind: JobKind): string {
-  const [how, what] = {
-    import: ['import the file by itself', 'What was written stays written; importing the file again repeats nothing.'],
-    reconcile: [
-      'reconcile the file by itself',
-      'What was written stays written; reconciling the file again repeats nothing.',
-    ],
-    export: ['export by itself', 'Nothing was changed in the service.'],
-  }[kind];
-  return (
-    `${deaths} workers died, one after another, while they worked on this job, and it came no further: it is not tried again. ` +
-    `Look into the logs of the workers for how they ended (out of memory, killed, a crash), and ${how}: ` +
-    `rowferry ${kind}${kind === 'export' ? '' : ' FILE'} --job JOB. ${what}`
-  );
 }
 
 /** The job of a run that takes rows, as it was begun. */

@@ -1,9 +1,12 @@
+import { UnrecoverableError } from 'bullmq';
 import { codesOf, isDiskFull, RunError } from '../../model/error.js';
 import { type RowsJob, targetsOf } from '../../model/job.js';
 import { redactor } from '../../model/secret-forms.js';
 import { foldText } from '../../model/value.js';
 import { LockHeld } from '../../runs/run/lock.js';
-import type { JobState } from './state.js';
+import type { Summary } from '../../runs/run/present.js';
+import type { JobKind } from './data.js';
+import type { JobState } from './job.js';
 
 /**
  * What a fault means for the job of the queue:
@@ -28,9 +31,37 @@ export class PutBack extends Error {
   }
 }
 
+/** At the head of the queue, for whichever worker asks next. */
+export const handedBack = (state: JobState): PutBack => new PutBack('first', { ...state, handedBack: true });
+
 /** The run came to an end as `failed`, and the job has attempts left: the next one continues it. */
 export class RunFailed extends Error {
   override readonly name = 'RunFailed';
+}
+
+/** What is said to the queue of a job that is not tried again. */
+export function refusal(text: string): UnrecoverableError {
+  const error = new UnrecoverableError(text);
+  // A stack would be kept in the queue and say nothing.
+  error.stack = `UnrecoverableError: ${text}`;
+  return error;
+}
+
+/** Why a job is given up over which worker after worker died. */
+export function deathText(deaths: number, kind: JobKind): string {
+  const [how, what] = {
+    import: ['import the file by itself', 'What was written stays written; importing the file again repeats nothing.'],
+    reconcile: [
+      'reconcile the file by itself',
+      'What was written stays written; reconciling the file again repeats nothing.',
+    ],
+    export: ['export by itself', 'Nothing was changed in the service.'],
+  }[kind];
+  return (
+    `${deaths} workers died, one after another, while they worked on this job, and it came no further: it is not tried again. ` +
+    `Look into the logs of the workers for how they ended (out of memory, killed, a crash), and ${how}: ` +
+    `rowferry ${kind}${kind === 'export' ? '' : ' FILE'} --job JOB. ${what}`
+  );
 }
 
 /** Faults of the machine that pass. */
@@ -92,4 +123,17 @@ export function faultWithoutCells(error: unknown, clean: WithoutCells): unknown 
   }
   error.message = clean(error.message);
   return error;
+}
+
+/** A summary as it leaves this machine, by the queue: what it quotes may be cells. The one on the disk is whole. */
+export function summaryWithoutCells(summary: Partial<Summary>, clean: WithoutCells): object {
+  const { reason, warnings, detected, top_faults: faults, references } = summary;
+  return {
+    ...summary,
+    ...(warnings && { warnings: warnings.map(clean) }),
+    ...(detected && { detected: detected.map(clean) }),
+    ...(faults && { top_faults: faults.map(({ example: _, ...fault }) => fault) }),
+    ...(references && { references: references.map((one) => ({ ...one, first: [] })) }),
+    ...(reason !== undefined && { reason: clean(reason) }),
+  };
 }

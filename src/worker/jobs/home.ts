@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Job, Queue } from 'bullmq';
 import { z } from 'zod';
@@ -11,8 +11,7 @@ import { inHome, isHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
 import type { Store } from '../store/port.js';
 import { parsed } from '../store/shared.js';
-import { againJobId } from './ids.js';
-import { freshState } from './state.js';
+import { againJobId, freshState } from './job.js';
 
 /**
  * What the workers on a queue know of each other's data folders, oldest first, in one text of the store. A worker lives on
@@ -70,6 +69,14 @@ export function homeId(home: string): string {
   });
 }
 
+/** Whether a run was begun in this data folder, so that it can be continued here. */
+export async function isHere(home: string, run: string): Promise<boolean> {
+  return stat(runFolder(home, run).request).then(
+    (info) => info.isFile(),
+    () => false,
+  );
+}
+
 /**
  * What this data folder knows of the jobs whose runs it began. A queue that lost its last moments (a restart without its log, a
  * failover) has forgotten which run a job led to, or the job itself; the folder has not.
@@ -77,7 +84,12 @@ export function homeId(home: string): string {
  *   begun --run ended, job not acknowledged yet--> ended: the run is known, the data are gone
  *         --taken off the queue before it began--> stopped: not put back by itself, but on request
  */
-interface Ticket {
+export interface Ticket {
+  readonly run: string;
+  /** Of its job: `keyOf`. */
+  readonly key: string;
+  /** Taken off the queue before it began. */
+  readonly stopped: boolean;
   readonly id: string;
   readonly name: string;
   readonly data: unknown;
@@ -94,6 +106,8 @@ export type Again = { readonly of: string } & (
 
 type Ticketed = Pick<Job, 'id' | 'name' | 'timestamp' | 'data' | 'opts'>;
 
+/** What `ended` says of a ticket; 0 while its job waits, or is at work. */
+const [ENDED, STOPPED] = [1, 2];
 /** Ended tickets are needed for as long as a queue may deliver the job again. */
 const KEEP_MS = 7 * 24 * 3_600_000;
 
@@ -103,36 +117,20 @@ export function readTicket(home: string, job: Ticketed): string | undefined {
   return row && String(row['run']);
 }
 
-function ticketOf(home: string, run: string, ended: number): Ticket | undefined {
-  const row = inHome(home, (db) =>
-    db.prepare('select content from ticket where run = ? and ended = ?').get(run, ended),
-  );
-  return row && (JSON.parse(String(row['content'])) as Ticket);
+/** Those of runs that have not ended as far as this folder knows. */
+export function tickets(home: string, where = 'true', ...values: readonly string[]): Ticket[] {
+  if (!isHome(home)) return [];
+  const sql = `select run, job, ended, content from ticket where ended <> ${ENDED} and ${where}`;
+  return inHome(home, (db) => db.prepare(sql).all(...values)).map(({ run, job, ended, content }) => ({
+    ...(JSON.parse(String(content)) as Ticket),
+    run: String(run),
+    key: String(job),
+    stopped: ended === STOPPED,
+  }));
 }
 
 /** Of a run that has not ended. */
-const openTicket = (home: string, run: string): Ticket | undefined => ticketOf(home, run, 0);
-
-/** The id on the queue of the job that began a run which has not ended. */
-export const ticketJob = (home: string, run: string): string | undefined => openTicket(home, run)?.id;
-
-/** Of a run that takes up another one, and has not ended. */
-export const againOf = (home: string, run: string): Again | undefined => openTicket(home, run)?.again;
-
-/** Runs that take up another one, and have not ended as far as this folder knows. */
-export function takenUpBy(home: string, of: string): string[] {
-  const sql = `select run from ticket where ended = 0 and content ->> '$.again.of' = ?`;
-  return inHome(home, (db) => db.prepare(sql).all(of)).map(({ run }) => String(run));
-}
-
-/** Runs that orders are to take up which have not come to their end, or were stopped before they began; each with the run of its order. */
-export function ordered(home: string): ReadonlyMap<string, string> {
-  const sql = `select run, content ->> '$.again.of' as earlier from ticket where ended in (0, ?) and earlier is not null`;
-  if (!isHome(home)) return new Map();
-  return new Map(
-    inHome(home, (db) => db.prepare(sql).all(STOPPED)).map((row) => [String(row['earlier']), String(row['run'])]),
-  );
-}
+export const ticketOf = (home: string, run: string): Ticket | undefined => tickets(home, 'run = ?', run)[0];
 
 /** Whether a run of this data folder was begun by the job, or by one that it stands for after the queue had lost it. */
 export function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run: string): boolean {
@@ -140,39 +138,25 @@ export function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run
   return row !== undefined && (row['job'] === keyOf(job) || job.id === againJobId(run));
 }
 
-export function beginTicket(home: string, job: Ticketed, run: string, again = againOf(home, run)): void {
+export function beginTicket(home: string, job: Ticketed, run: string, again = ticketOf(home, run)?.again): void {
   const { id = '', name, data } = job;
   const { attempts, backoff } = job.opts;
   const opts = { ...(attempts && { attempts }), ...(backoff && { backoff }) };
-  const ticket: Ticket = { id, name, data, opts, again };
   inHome(home, (db) =>
     db
       .prepare('insert or replace into ticket (run, job, ended, content) values (?, ?, 0, ?)')
-      .run(run, keyOf(job), JSON.stringify(ticket)),
+      .run(run, keyOf(job), JSON.stringify({ id, name, data, opts, again })),
   );
 }
 
 export function endTicket(home: string, run: string): void {
-  inHome(home, (db) => db.prepare(`update ticket set ended = 1, content = '' where run = ?`).run(run));
+  inHome(home, (db) => db.prepare(`update ticket set ended = ?, content = '' where run = ?`).run(ENDED, run));
   reached('ticket-ended');
 }
-
-const STOPPED = 2;
 
 /** The job was taken off the queue, and somebody may want it back. */
 export function stopTicket(home: string, run: string): void {
   inHome(home, (db) => db.prepare('update ticket set ended = ? where run = ? and ended = 0').run(STOPPED, run));
-}
-
-/** Of a run that was stopped before it began: the job to be put back. */
-export const stoppedTicket = (home: string, run: string): Ticket | undefined => ticketOf(home, run, STOPPED);
-
-/** Files that runs read which were stopped before they began, as their jobs name them. */
-export function stoppedFiles(home: string): string[] {
-  const sql = `select content ->> '$.data.file' as file from ticket where ended = ?`;
-  return inHome(home, (db) => db.prepare(sql).all(STOPPED)).flatMap(({ file }) =>
-    file === null ? [] : [String(file)],
-  );
 }
 
 /** Within so many milliseconds a job that was put on the queue says whose it is. */
@@ -198,23 +182,20 @@ export async function addOwn(
  */
 export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'add'>): Promise<string[]> {
   const restored: string[] = [];
-  const open = inHome(home, (db) => {
+  inHome(home, (db) => {
     for (const { run } of db.prepare('select run from ticket where ended > 0').all())
       if (ageOf(String(run)) > KEEP_MS) db.prepare('delete from ticket where run = ?').run(String(run));
-    return db.prepare('select run, job, content from ticket where ended = 0').all();
   });
-  for (const row of open) {
-    const run = String(row['run']);
-    const { id, name, data, opts, again } = JSON.parse(String(row['content'])) as Ticket;
+  for (const { run, key, id, name, data, opts, again } of tickets(home, 'ended = 0')) {
     if (id.startsWith('drop.')) continue;
     // A process is at work on it, with a job or on request.
     if (await isHeld(runFolder(home, run).lock)) continue;
     const known = await queue.getJob(id);
     // Numbers begin anew in a queue that lost everything: the same id may be another job.
-    if (known && keyOf(known) === row['job']) continue;
+    if (known && keyOf(known) === key) continue;
     const jobId = /^(night|run)\./.test(id) ? id : againJobId(run);
     if (jobId !== id && (await queue.getJob(jobId))) continue;
-    const isOurs = again !== undefined || existsSync(runFolder(home, run).request);
+    const isOurs = again !== undefined || (await isHere(home, run));
     if (isOurs) await addOwn(home, run, queue, name, data, { ...opts, jobId });
     else await queue.add(name, data, { ...opts, jobId });
     restored.push(run);
@@ -222,7 +203,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
   return restored;
 }
 
-/** An id may be given twice over time, except those that are ours (`ids.ts`). */
+/** An id may be given twice over time, except those that are ours (`job.ts`). */
 function keyOf({ id = '', timestamp }: Pick<Job, 'id' | 'timestamp'>): string {
   const text = /^(night|again|drop|run)\./.test(id) ? id : `${id}\0${timestamp}`;
   return createHash('sha256').update(text).digest('hex');

@@ -1,4 +1,5 @@
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Job } from 'bullmq';
 import { RunError } from '../../model/error.js';
@@ -19,6 +20,7 @@ import {
 import { reconcileFile } from '../../runs/reconcile.js';
 import type { RunResult } from '../../runs/run/conclude.js';
 import type { RunContext } from '../../runs/run/context.js';
+import { runFolder } from '../../runs/run/layout.js';
 import { linklessCopy } from '../../runs/run/run.js';
 import type { Schedule } from '../../runs/schedule/slots.js';
 import type { Settings } from '../../runs/settings.js';
@@ -28,9 +30,9 @@ import type { DropFolder, FirstRun } from '../inbox/drop-folder.js';
 import type { Store } from '../store/port.js';
 import { type FitData, type JobKind, type RowsData, type RowsOptions, RUNS_QUEUE, type RunData } from './data.js';
 import { PutBack } from './failure.js';
-import { type Lateness, lateNote, lateness, type Origin } from './ids.js';
+import type { JobState } from './job.js';
+import { type Lateness, lateNote, lateness, type Origin } from './job.js';
 import { allowedPlaces, FileAway, fileBelowRoots, makeTarget, OutsideRoots, uploadsDir } from './roots.js';
-import type { JobState } from './state.js';
 
 export interface PrepareDeps {
   readonly settings: Settings;
@@ -59,7 +61,7 @@ export interface Prepared {
 }
 
 /** A dropped file whose content was run before: no run is needed. */
-export interface Repeated {
+interface Repeated {
   readonly claim: Claim;
   readonly first: FirstRun;
 }
@@ -144,25 +146,6 @@ async function assertRested(file: string, state: JobState): Promise<void> {
   throw new PutBack(REST.ms, { ...state, resting: { mark, since } });
 }
 
-/** What the two kinds of run that take rows do each in their own way. */
-const ROWS = {
-  import: {
-    /** The job of this name in the jobs folder. */
-    load: (name: string, from: { readonly jobsDir: string }): Promise<LoadedJob> => loadJob(name, from),
-    begin: importFile,
-    /** Whether nothing is to be written to the service. */
-    dryRun: ({ dry_run: dryRun = false }: RowsOptions, _: LoadedJob) => dryRun,
-  },
-  reconcile: {
-    load: (name: string, from: { readonly jobsDir: string }): Promise<LoadedJob> => loadReconcileJob(name, from),
-    begin: reconcileFile,
-    dryRun({ apply, dry_run: dryRun }: RowsOptions, { job }: LoadedJob) {
-      const asked = apply ?? (dryRun === undefined ? undefined : !dryRun);
-      return !(asked ?? ('apply' in job && job.apply));
-    },
-  },
-};
-
 /** A run of rows: it has a file, perhaps out of the drop folder, and may write to the service. */
 async function prepareRows(
   order: Order,
@@ -170,9 +153,12 @@ async function prepareRows(
 ): Promise<Prepared | Repeated> {
   const { settings, dropFolder } = order;
   const { claim } = order.origin;
-  const { load, begin, dryRun } = ROWS[kind];
-  const loaded = inline ?? (await load(order.name, settings));
-  const file = await rowsFile(order, data);
+  const [load, begin] = kind === 'import' ? [loadJob, importFile] : [loadReconcileJob, reconcileFile];
+  const loaded: LoadedJob = inline ?? (await load(order.name, settings));
+  const { run } = order.state;
+  const { rows } = data;
+  // Of rows it is a name: they are nowhere but in the run.
+  const file = rows ? path.join(runFolder(settings.home, run).dir, `${run}.ndjson`) : await rowsFile(order, data);
   if (order.origin.trigger === 'schedule') await assertRested(file, order.state);
   const { force = false, company, ...options } = data.options ?? {};
   if (claim) {
@@ -182,20 +168,25 @@ async function prepareRows(
   }
   const { notes } = occasion(order, loaded.job.schedule);
   const request = {
-    ...{ run: order.state.run, file, job: loaded, dryRun: dryRun(options, loaded), force, notes },
+    ...{ run, file, job: loaded, dryRun: isDryRun(options, loaded), force, notes },
     ...(company !== undefined && { company }),
     ...(data.corrections && { corrections: data.corrections }),
     ...(claim && { reportDir: claim.dir }),
     // What `fileBelowRoots` found leads through no link, and must not do so later.
-    ...(data.rows ? { jsonRows: true } : { makeSource: linklessCopy(file) }),
+    ...(rows ? { jsonRows: true, makeSource: copyOf(rows) } : { makeSource: linklessCopy(file) }),
   };
   return { file, rowsJob: loaded.job, begin: (context) => begin(request, context) };
 }
 
-/** The file that the job names, or the rows that it holds as one; handed on to other machines where it is not on this one. */
-async function rowsFile(order: Order, { rows, file = '' }: RowsData): Promise<string> {
+/** Whether nothing is to be written to the service. Where it was not said, the job of a reconciliation decides. */
+function isDryRun({ apply, dry_run: dryRun }: RowsOptions, { job }: LoadedJob): boolean {
+  if (apply !== undefined) return !apply;
+  return dryRun ?? (job.kind === 'reconcile' && !('apply' in job && job.apply));
+}
+
+/** The file that the job names; handed on to other machines where it is not on this one. */
+async function rowsFile(order: Order, { file = '' }: RowsData): Promise<string> {
   const { settings } = order;
-  if (rows) return writeRows(settings.home, order.state.run, rows);
   try {
     return await fileBelowRoots(file, settings);
   } catch (error) {
@@ -208,27 +199,22 @@ async function rowsFile(order: Order, { rows, file = '' }: RowsData): Promise<st
   }
 }
 
-/** Writes the rows of a job as NDJSON, one object a line; row numbers are then positions in the list, from 1. Returns its path. */
-async function writeRows(home: string, run: string, rows: NonNullable<RowsData['rows']>): Promise<string> {
-  const lines = rows.map((row) => `${JSON.stringify(row)}\n`);
-  await mkdir(uploadsDir(home), { recursive: true });
-  const file = uploadOf(home, {}, run);
-  await placeText(file, lines.join(''));
-  return file;
+/** The rows of a job as NDJSON, one object a line; row numbers are then positions in the list, from 1. */
+function copyOf(rows: NonNullable<RowsData['rows']>) {
+  const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  return async (copy: string) => {
+    await placeText(copy, text, { flush: true });
+    return { sha256: createHash('sha256').update(text).digest('hex') };
+  };
 }
 
-/** Where the file of a job lies, or would lie if it had been put into `<home>/uploads`. */
-function uploadOf(home: string, data: Pick<RunData, 'file'>, run: string): string {
-  return data.file === undefined ? path.join(uploadsDir(home), `${run}.ndjson`) : path.resolve(home, data.file);
-}
-
-/** Names that rows and copies are given: of one job each, and removed after it. */
-const OURS = /^[0-9a-f]{16}-.|^\d{8}T\d{9}Z-[0-9a-f]+\.ndjson$/s;
+/** Names that copies are given: of one job each, and removed after it. */
+const OURS = /^[0-9a-f]{16}-./s;
 
 /** Removes what was put into `<home>/uploads` for a job that needs it no more; other files there are left alone. */
-export async function removeUpload(home: string, data: RunData, run: string): Promise<void> {
-  const file = uploadOf(home, data, run);
-  if (path.dirname(file) === uploadsDir(home) && OURS.test(path.basename(file))) await rm(file, { force: true });
+export async function removeUpload(home: string, { file = '' }: RunData): Promise<void> {
+  const copy = path.resolve(home, file);
+  if (path.dirname(copy) === uploadsDir(home) && OURS.test(path.basename(copy))) await rm(copy, { force: true });
 }
 
 /** An export: it has a file to write, and changes nothing in the service. */

@@ -1,7 +1,7 @@
 import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError } from '../../model/error.js';
-import { makeSharedFolder } from '../../runs/run/layout.js';
+import { makeFolder } from '../../runs/run/layout.js';
 import type { Settings } from '../../runs/settings.js';
 import { codeOf } from '../inbox/disk.js';
 
@@ -158,20 +158,11 @@ export async function targetBelowRoots(file: string, folders: TargetFolders): Pr
 
 /** The same, and makes the folders on the way that are missing. */
 export async function makeTarget(file: string, folders: TargetFolders): Promise<string> {
-  const place = await placeOf(file, folders);
-  let folder = place.at;
-  for (const name of place.missing.slice(0, -1)) {
-    folder = path.join(folder, name);
-    try {
-      await makeSharedFolder(folder);
-    } catch (error) {
-      if (codeOf(error) === 'EEXIST') continue;
-      throw new RunError('failed', `The folder ${folder} for the export cannot be made (${codeOf(error)}).`, [], {
-        cause: error,
-      });
-    }
-  }
-  const target = wholePath(place);
+  const target = await targetBelowRoots(file, folders);
+  await makeFolder(path.dirname(target), {
+    what: 'folder for the export',
+    namedBy: '`file` or the `output` of the job',
+  });
   // Somebody may have put a link where there was nothing a moment ago.
   const real = await realpath(path.dirname(target)).catch(() => undefined);
   if (real !== path.dirname(target)) throw unwritable(file);

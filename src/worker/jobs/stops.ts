@@ -38,24 +38,17 @@ export function openStops(store: Pick<Store, 'read' | 'update'>) {
 
   return {
     /** While a run is at work here: the signal is aborted, with `STOPPED`, once somebody wants it stopped, or by what else ends it. */
-    watch(
-      run: string,
-      ends: readonly (readonly [signal: AbortSignal, reason: string])[] = [],
-    ): { readonly signal: AbortSignal; release(): void } {
-      const [controller, over] = [new AbortController(), new AbortController()];
-      for (const [end, reason] of ends) {
-        if (end.aborted) controller.abort(reason);
-        else end.addEventListener('abort', () => controller.abort(reason), { once: true, signal: over.signal });
-      }
+    watch(run: string, ...ends: readonly AbortSignal[]): { readonly signal: AbortSignal; release(): void } {
+      const controller = new AbortController();
+      const signal = AbortSignal.any([controller.signal, ...ends]);
       here.set(run, controller);
       void look();
       return {
-        signal: controller.signal,
+        signal,
         release() {
-          over.abort();
           if (here.get(run) === controller) here.delete(run);
           // Where something else ended it here, another worker goes on with the run, and has to stop.
-          if (controller.signal.reason === STOPPED) void withdraw(run).catch(() => undefined);
+          if (signal.reason === STOPPED) void withdraw(run).catch(() => undefined);
         },
       };
     },

@@ -1,11 +1,11 @@
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import type { Queue } from 'bullmq';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { type DoorOptions, openDoor } from '../../api/access/door.js';
-import { API_PATH, type Api } from '../../api/operation.js';
+import { API_PATH } from '../../api/operation.js';
 import { codesOf, RunError } from '../../model/error.js';
+import type { Settings } from '../../runs/settings.js';
 import { isLoopback } from '../../runs/settings-address.js';
 import { within } from '../rights.js';
 import type { Metrics } from './metrics.js';
@@ -17,10 +17,7 @@ export interface Health {
 }
 
 export interface OperationsOptions {
-  /** `Settings.worker.http`; absent: nothing is answered. */
-  readonly http?: { readonly host: string; readonly port: number; readonly stated: boolean } | undefined;
-  /** `/metrics` counts their jobs; asked anew each time, as the store may be opened later. */
-  queues(): readonly Queue[];
+  readonly http: NonNullable<Settings['http']>;
   /** Whether queue and drop folder can be used now. May take its time: the answer to `/readyz` is bounded. */
   ready(): Promise<Health>;
   /** Whether this worker works. The lag of the event loop is added here. */
@@ -35,17 +32,8 @@ export interface OperationsOptions {
  * Health, readiness, metrics, the API and the console over HTTP. Throws `RunError` (usage) for a stated port that is taken.
  */
 export async function openOperations(options: OperationsOptions) {
-  const { http, queues, metrics, notice } = options;
+  const { http, metrics, notice } = options;
   const connections = openConnections();
-  metrics.watch({ queues });
-  if (http === undefined) {
-    return {
-      url: undefined,
-      areOpen: async () => false,
-      serve: (_api: Api) => undefined,
-      close: async () => undefined,
-    };
-  }
   const door = openDoor({ ...options.door, host: http.host, known: connections.known });
   const loop = watchEventLoop();
   const ready = readiness(options.ready);
@@ -61,28 +49,26 @@ export async function openOperations(options: OperationsOptions) {
     notice('warn', `${c.req.path} could not be answered: ${error.message}`);
     return c.text('This could not be answered; the log of the worker says why.\n', 500);
   });
-  try {
-    const server = await listen(pages, http, connections);
-    if (!http.stated && server.port !== http.port) {
-      notice('info', `Port ${http.port} is taken; console, health and metrics are at ${server.url}.`);
-    }
-    return {
-      /** Where it is answered, e.g. `http://127.0.0.1:8720`. */
-      url: server.url,
-      /** Whether people may come to the pages of the console: on loopback, and beyond it where there are users. */
-      areOpen: door.areOpen,
-      /** From now on the API is answered. */
-      serve: door.serve,
-      /** Ends within 2 s, whoever is connected. */
-      async close(): Promise<void> {
-        loop.close();
-        await server.close();
-      },
-    };
-  } catch (error) {
+  const server = await listen(pages, http, connections).catch((error: unknown) => {
     loop.close();
     throw error;
+  });
+  if (!http.stated && server.port !== http.port) {
+    notice('info', `Port ${http.port} is taken; console, health and metrics are at ${server.url}.`);
   }
+  return {
+    /** Where it is answered, e.g. `http://127.0.0.1:8720`. */
+    url: server.url,
+    /** Whether people may come to the pages of the console: on loopback, and beyond it where there are users. */
+    areOpen: door.areOpen,
+    /** From now on the API is answered. */
+    serve: door.serve,
+    /** Ends within 2 s, whoever is connected. */
+    async close(): Promise<void> {
+      loop.close();
+      await server.close();
+    },
+  };
 }
 
 const answer = (c: Context, health: Health) => c.json(health, health.ok ? 200 : 503);
@@ -176,11 +162,7 @@ function openConnections() {
  * Serves the pages. A default port that is taken gives way to any free one; a stated one that cannot be had throws
  * `RunError` (usage).
  */
-async function listen(
-  pages: Hono,
-  at: { readonly host: string; readonly port: number; readonly stated: boolean },
-  connections: ReturnType<typeof openConnections>,
-) {
+async function listen(pages: Hono, at: OperationsOptions['http'], connections: ReturnType<typeof openConnections>) {
   const server = createAdaptorServer({
     fetch: pages.fetch,
     hostname: at.host,

@@ -2,22 +2,25 @@ import type { Queue } from 'bullmq';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
 import type { WorkerContext } from '../../runs/run/context.js';
-import type { EndedRun, Trigger } from '../jobs/state.js';
+import type { EndedRun, Trigger } from '../jobs/job.js';
 import { within } from '../rights.js';
-import type { Channel } from './deliver.js';
+import type { Channel } from './notifier.js';
 
 type RequestDone = Parameters<NonNullable<WorkerContext['observe']>>[0];
 
 export type WatchedQueue = Pick<Queue, 'name' | 'getJobCounts'>;
 
-interface Watched {
-  pace(): Pick<
+/** The state of the worker at this moment, as far as it is open. */
+interface Moment {
+  readonly pace?: Pick<
     NonNullable<WorkerContext['channel']>['gauges'],
     'learnedRate' | 'inFlight' | 'inFlightLimit' | 'heldMs'
   >;
-  /** `claims`: files in `processing/` of the drop folder, over all workers on it. `runs`: those this worker coordinates. */
-  holdings(): { readonly claims?: number; readonly runs?: number };
-  queues(): readonly WatchedQueue[];
+  /** Files in `processing/` of the drop folder, over all workers on it. */
+  readonly claims?: number | undefined;
+  /** Runs that this worker coordinates. */
+  readonly runs?: number;
+  readonly queues?: readonly WatchedQueue[];
 }
 
 export type Metrics = ReturnType<typeof openMetrics>;
@@ -38,7 +41,7 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
   const meters = instruments(registry);
   meters.build.set({ version, node: process.version }, 1);
   const unanswered = new Set<WatchedQueue>();
-  const watched: Partial<Watched> = {};
+  let look = (): Moment => ({});
   let scrape: Promise<string> | undefined;
 
   const label = (job: string): string => (job === 'inline' || known(job) ? job : 'unknown');
@@ -61,15 +64,13 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
 
   /** Brings the gauges of the moment up to date. */
   async function refresh(): Promise<void> {
-    const now = watched.pace?.();
+    const { pace: now, claims, runs, queues = [] } = look();
     setOrRemove(meters.rate, now?.learnedRate);
     setOrRemove(meters.inFlight, now?.inFlight);
     setOrRemove(meters.inFlightLimit, now?.inFlightLimit);
     setOrRemove(meters.held, now && now.heldMs / 1000);
-    const held = watched.holdings?.();
-    setOrRemove(meters.claims, held?.claims);
-    setOrRemove(meters.active, held?.runs);
-    const queues = watched.queues?.() ?? [];
+    setOrRemove(meters.claims, claims);
+    setOrRemove(meters.active, runs);
     const counts = await Promise.all(queues.map(countsOf));
     meters.queueJobs.reset();
     meters.queueUp.reset();
@@ -125,8 +126,10 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
     slotRefused: (job: string): void => meters.scheduleRefused.inc({ job: label(job) }),
     notified: (channel: Channel, ok: boolean): void =>
       meters.notifications.inc({ channel, result: ok ? 'sent' : 'failed' }),
-    /** Where a scrape reads the state of the moment; a later call replaces what it names. */
-    watch: (more: Partial<Watched>): void => void Object.assign(watched, more),
+    /** Where a scrape reads the state of the moment. */
+    watch(moment: () => Moment): void {
+      look = moment;
+    },
     /** Answers a scrape; bounded in time also where the store is away. Scrapes at the same time share one look. */
     text(): Promise<string> {
       scrape ??= refresh()

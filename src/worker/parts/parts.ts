@@ -14,16 +14,19 @@ import type {
 import { every } from '../rights.js';
 import type { Store } from '../store/port.js';
 import { openCarrier } from './carrier.js';
-import { type Letters, type LettersOptions, openLetters, type Signer } from './letters.js';
 import {
+  type Letters,
+  type LettersOptions,
   type Message,
   MOST_STALLS,
+  openLetters,
   PARTS_AT_ONCE,
   type PartResult,
   pack,
   partsQueue,
   requestsOf,
   type Signed,
+  type Signer,
 } from './protocol.js';
 
 interface PartsOptions extends Pick<RunContext, 'settings' | 'signal'>, Pick<WorkerContext, 'channel' | 'observe'> {

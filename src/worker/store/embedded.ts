@@ -1,14 +1,15 @@
+import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PGlite } from '@electric-sql/pglite';
 import type { NodeFS } from '@electric-sql/pglite/nodefs';
-import { DEFAULT_SCHEMA } from 'bullmq';
+import { DEFAULT_SCHEMA, type PgPool, type PgPoolClient, type PgQueryResult } from 'bullmq';
+import pg from 'pg';
 import { RunError } from '../../model/error.js';
 import { isHeld, LockHeld, takeLock } from '../../runs/run/lock.js';
-import { EmbeddedPool, parsersOfPg } from './embedded-pool.js';
-import { openReports } from './faults.js';
+import { Away, openReports } from './faults.js';
 import type { Store, StoreOptions } from './port.js';
 import { postgresStore } from './postgres.js';
 
@@ -215,4 +216,218 @@ export async function initialise(folder: string): Promise<void> {
   const pg = await open(fresh);
   await pg.close();
   await rename(fresh, folder);
+}
+
+/**
+ * PGlite works on this thread, and its answers come without the event loop turning once: after so long sockets and timers
+ * get their turn. Else a flood keeps others out, and one who asks again as soon as there is an answer stops every timer.
+ */
+const BREATH_MS = 5;
+/** Tables are tidied after so many statements, or so much data. */
+const TIDY_STATEMENTS = 5_000;
+const TIDY_BYTES = 64 * 1024 * 1024;
+
+/**
+ * What BullMQ takes for a pool of PostgreSQL connections, and the store for its own statements: all of them share PGlite's
+ * one connection, one statement at a time, in the order in which they came. Nobody begins a transaction of several statements
+ * but who makes the tables, before anybody else is let in; channels are listened to by all, and BullMQ looks at the names of
+ * channel and queue itself.
+ *
+ * Where PGlite itself fails (its disk was full, its memory ran out), what was asked rejects with `Away`, clients get 'error'
+ * and listen anew, and the next statement opens the folder again.
+ */
+export class EmbeddedPool extends EventEmitter implements PgPool {
+  /** BullMQ: a lost connection shows at once, so that a worker may wait for long. */
+  readonly options = { keepAlive: true } as const;
+  readonly #open: () => Promise<PGlite>;
+  readonly #closed: () => Promise<void>;
+  readonly #clients = new Set<EmbeddedClient>();
+  #pg: PGlite | undefined;
+  /** The last statement of those that wait. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** When the first statement ran since the event loop last turned. */
+  #busySince: number | undefined;
+  readonly #untidy = { statements: 0, bytes: 0, tidying: false };
+  #ended: Promise<void> | undefined;
+
+  private constructor(open: () => Promise<PGlite>, closed: () => Promise<void>) {
+    super();
+    // Every queue, worker and listener of BullMQ listens to the pool's errors.
+    this.setMaxListeners(0);
+    this.#open = open;
+    this.#closed = closed;
+  }
+
+  /** `open` is called again after PGlite has failed; `closed` once it is closed, or could not be opened at first. */
+  static async over(open: () => Promise<PGlite>, closed: () => Promise<void>): Promise<EmbeddedPool> {
+    const pool = new EmbeddedPool(open, closed);
+    try {
+      pool.#listen(await open());
+    } catch (error) {
+      await closed();
+      throw error;
+    }
+    return pool;
+  }
+
+  query<R = unknown>(text: string, params: readonly unknown[] = []): Promise<PgQueryResult<R>> {
+    // BullMQ knows an ended pool by these words, which are pg's.
+    if (this.#ended) return Promise.reject(new Error('Cannot use a pool after calling end on the pool'));
+    const answer = this.#last.then(async () => {
+      await this.#breathe();
+      return this.#send(text, params);
+    });
+    this.#last = answer.catch(() => undefined);
+    this.#countAs(params);
+    return answer as Promise<PgQueryResult<R>>;
+  }
+
+  async connect(): Promise<PgPoolClient> {
+    const client = new EmbeddedClient(this, () => this.#clients.delete(client));
+    this.#clients.add(client);
+    return client;
+  }
+
+  /** Waits for statements that were asked, and closes PGlite: its folder is consistent then. */
+  end(): Promise<void> {
+    this.#ended ??= this.#last.then(async () => {
+      await this.#pg?.close().catch(() => undefined);
+      await this.#closed();
+      this.#clients.clear();
+      this.removeAllListeners();
+    });
+    return this.#ended;
+  }
+
+  #listen(pglite: PGlite): void {
+    this.#pg = pglite;
+    pglite.onNotification((channel, payload) => {
+      for (const client of [...this.#clients]) client.emit('notification', { channel, payload });
+    });
+  }
+
+  async #send(text: string, params: readonly unknown[]): Promise<PgQueryResult<unknown>> {
+    if (!this.#pg) await this.#open().then((again) => this.#listen(again), away);
+    const pglite = this.#pg as PGlite;
+    try {
+      // Only the simple protocol takes several statements in one text: migrations are such.
+      const result =
+        params.length === 0 ? (await pglite.exec(text)).at(-1) : await pglite.query(text, params.map(parameter));
+      return { rows: result?.rows ?? [], rowCount: result?.rowCount ?? result?.affectedRows ?? null };
+    } catch (error) {
+      if (!isBeyondRepair(error)) throw new DatabaseFault(error);
+      this.#pg = undefined;
+      const lost = new Away('the embedded queue has failed and is opened anew', { cause: new DatabaseFault(error) });
+      for (const client of [...this.#clients]) client.fail(lost);
+      throw lost;
+    }
+  }
+
+  /** Reckoned over pauses between statements too: they are none where each answer brings the next question. */
+  async #breathe(): Promise<void> {
+    if (this.#busySince === undefined) {
+      this.#busySince = performance.now();
+      setImmediate(() => {
+        this.#busySince = undefined;
+      });
+    } else if (performance.now() - this.#busySince > BREATH_MS) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #countAs(params: readonly unknown[]): void {
+    const untidy = this.#untidy;
+    untidy.statements++;
+    for (const param of params) if (typeof param === 'string') untidy.bytes += param.length;
+    if (untidy.tidying || (untidy.statements < TIDY_STATEMENTS && untidy.bytes < TIDY_BYTES)) return;
+    Object.assign(untidy, { statements: 0, bytes: 0, tidying: true });
+    // Where the pool is ending, or has failed, whoever opens it next counts anew.
+    void this.#tidy()
+      .catch(() => undefined)
+      .finally(() => {
+        untidy.tidying = false;
+      });
+  }
+
+  /**
+   * What a PostgreSQL server does by processes of its own, which PGlite does not have: it vacuums tables, else every update
+   * of a job makes them longer and slower, and it makes checkpoints, else the write-ahead log grows without end and is
+   * replayed whole after a kill. Each step takes its turn like any statement.
+   */
+  async #tidy(): Promise<void> {
+    const { rows } = await this.query<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, relname) AS name FROM pg_stat_user_tables
+       WHERE schemaname NOT LIKE 'pg_%' AND relname <> 'migration'`,
+    );
+    for (const { name } of rows) await this.query(`VACUUM (ANALYZE, TRUNCATE FALSE) ${name}`);
+    await this.query('CHECKPOINT');
+  }
+}
+
+/** What BullMQ checks out of the pool to listen. */
+class EmbeddedClient extends EventEmitter implements PgPoolClient {
+  readonly #pool: EmbeddedPool;
+  readonly #released: () => void;
+
+  constructor(pool: EmbeddedPool, released: () => void) {
+    super();
+    this.setMaxListeners(0);
+    this.#pool = pool;
+    this.#released = released;
+  }
+
+  query<R = unknown>(text: string, params?: readonly unknown[]): Promise<PgQueryResult<R>> {
+    return this.#pool.query<R>(text, params);
+  }
+
+  release(): void {
+    this.#released();
+  }
+
+  fail(error: Error): void {
+    this.#released();
+    // An 'error' event that nobody hears would end the process.
+    if (this.listenerCount('error') > 0) this.emit('error', error);
+  }
+}
+
+/** BullMQ pauses before it asks again where a connection is refused, and asks without end after other errors. */
+function away(error: unknown): never {
+  throw new Away(error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** PGlite itself has failed, not the statement: its memory is in an unknown state, and it has to be opened anew. */
+function isBeyondRepair(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'RuntimeError' || error.name === 'ExitStatus') return true;
+  const severity = 'severity' in error ? error.severity : undefined;
+  return severity === 'FATAL' || severity === 'PANIC' || /^PGlite (?:is closed|failed to)/.test(error.message);
+}
+
+/** An error of PostgreSQL with pg's names. PGlite's own also carries the statement and its values, which are nobody's business. */
+class DatabaseFault extends Error {
+  override readonly name = 'error';
+  constructor(error: unknown) {
+    super(error instanceof Error ? error.message : String(error));
+    for (const field of ['severity', 'code', 'detail', 'hint', 'constraint', 'routine']) {
+      const value: unknown = error instanceof Error ? Reflect.get(error, field) : undefined;
+      if (typeof value === 'string') Object.assign(this, { [field]: value });
+    }
+  }
+}
+
+/** The types whose values PGlite would give otherwise than pg does: BullMQ expects pg's. Arrays of them follow. */
+const AS_PG = [17, 20, 21, 23, 26, 114, 700, 701, 1082, 1114, 1184, 1700, 3802];
+
+/** Readers of results, for PGlite's option `parsers`: 64-bit integers and decimals stay text, as in pg. */
+function parsersOfPg(): Record<number, (text: string) => unknown> {
+  return Object.fromEntries(AS_PG.map((oid) => [oid, pg.types.getTypeParser(oid, 'text')]));
+}
+
+/** A parameter as PGlite takes it, for what pg would have turned into text by itself. */
+function parameter(value: unknown): unknown {
+  if (value === undefined) return null;
+  if (typeof value !== 'object' || value === null || value instanceof Date || ArrayBuffer.isView(value)) return value;
+  if (Array.isArray(value)) return value.map(parameter);
+  return JSON.stringify(value);
 }

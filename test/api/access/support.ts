@@ -64,7 +64,6 @@ export async function openConsole({ host = '127.0.0.1', env = {}, users = {}, no
   const done: string[] = [];
   const operations = await openOperations({
     http: { host, port: await freePort(), stated: true },
-    queues: () => [],
     ready: async () => ({ ok: true, details: {} }),
     live: () => ({ ok: true, details: {} }),
     metrics: openMetrics(),

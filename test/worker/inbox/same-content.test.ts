@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inlineJob, inlineReconcileJob } from '../../../src/runs/job-file.js';
 import { type Claim, endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
-import { endRepeated } from '../../../src/worker/jobs/claims.js';
+import { endRepeated } from '../../../src/worker/jobs/archive.js';
 import { makePlace, names, only, type Place, until } from './dropping.js';
 
 const JOB = {

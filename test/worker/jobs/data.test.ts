@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { checkJobData, DATA_LIMITS, jobDataSchema } from '../../../src/worker/jobs/data.js';
+import { checkJobData, DATA_LIMITS } from '../../../src/worker/jobs/data.js';
+import { jobDataSchema } from './data-schema.js';
 
 const JOB = {
   kind: 'import',

@@ -7,7 +7,7 @@ import { afterEach, describe, expect } from 'vitest';
 import { newRunId, runFolder } from '../../../src/runs/run/layout.js';
 import { endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { homeId } from '../../../src/worker/jobs/home.js';
-import { stateOf } from '../../../src/worker/jobs/state.js';
+import { stateOf } from '../../../src/worker/jobs/job.js';
 import { openStops } from '../../../src/worker/jobs/stops.js';
 import { itWith } from '../../support/servers.js';
 import { type Bench, type Bound, insertAssets, JOB, jsonOf, openBench, runsOf, sheet } from './bench.js';
@@ -88,7 +88,7 @@ describe('a job of the queue', () => {
     expect(bench.sandbox.commits).toHaveLength(0);
     const real = await bench.settled(await bench.add({ job: JOB, rows }));
     expect(real.returnvalue).toMatchObject({ rows: { total: 3, created: 2, invalid: 1 } });
-    expect(await readdir(path.join(settings.home, 'uploads'))).toEqual([]);
+    expect(await readdir(settings.home)).not.toContain('uploads');
   });
 
   it('with wrong data fails at once, with every fault, and the worker goes on', async () => {

@@ -79,7 +79,7 @@ describe('a reconciliation of the queue', () => {
     const rows = Array.from({ length: 30 }, (_, i) => ({ Name: i === 3 ? 'other' : `n${i}`, Serial: `S-${i}` }));
     const job = await run({ job: { ...RECONCILE, apply: true }, rows });
     expect(job.returnvalue).toMatchObject({ job: 'inline', rows: { updated: 1, unchanged: 29, total: 30 } });
-    expect(await readdir(path.join(settings.home, 'uploads'))).toEqual([]);
+    expect(await readdir(settings.home)).not.toContain('uploads');
     expect(ended).toMatchObject([{ kind: 'reconcile', inline: true }]);
   });
 

@@ -8,9 +8,8 @@ import { newRunId } from '../../../src/runs/run/layout.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { checkJobData } from '../../../src/worker/jobs/data.js';
 import { PutBack } from '../../../src/worker/jobs/failure.js';
-import { originOf } from '../../../src/worker/jobs/ids.js';
+import { freshState, type JobState, originOf } from '../../../src/worker/jobs/job.js';
 import { type Prepared, prepare } from '../../../src/worker/jobs/prepare.js';
-import { freshState, type JobState } from '../../../src/worker/jobs/state.js';
 import { type Desk, openDesk } from '../../support/desk.js';
 
 const JOB = {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { Notification } from '../../../src/worker/operations/deliver.js';
+import type { Notification } from '../../../src/worker/operations/notifier.js';
 
 export interface Hook {
   readonly url: string;

@@ -5,9 +5,10 @@ import { runInNewContext } from 'node:vm';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Notify } from '../../../src/model/job.js';
-import type { EndedRun } from '../../../src/worker/jobs/state.js';
-import { bodyFor, type Notification } from '../../../src/worker/operations/deliver.js';
+import type { EndedRun } from '../../../src/worker/jobs/job.js';
 import {
+  bodyFor,
+  type Notification,
   type Notifier,
   type NotifierOptions,
   type NotifierState,
@@ -413,7 +414,7 @@ describe('notifications', () => {
   });
 
   it('has every field in the docs, and the reverse', async () => {
-    const source = await readFile('src/worker/operations/deliver.ts', 'utf8');
+    const source = await readFile('src/worker/operations/notifier.ts', 'utf8');
     const body = /export interface Notification \{([^}]+)\}/.exec(source)?.[1] ?? '';
     const fields = [...body.matchAll(/readonly (\w+)\??:/g)].map(([, name]) => name);
     const docs = await readFile('docs/operate/worker.md', 'utf8');

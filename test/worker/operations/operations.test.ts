@@ -26,7 +26,6 @@ async function open(options: Partial<OperationsOptions> = {}) {
   const notices: string[] = [];
   const operations = await openOperations({
     http: { host: '127.0.0.1', port: await freePort(), stated: true },
-    queues: () => [],
     ready: async () => FINE,
     live: () => FINE,
     metrics: openMetrics(),
@@ -123,19 +122,6 @@ describe('the address', () => {
       message: `127.0.0.1:${port} is taken by another process. Name another one: with --port of \`rowferry console\`, --http of \`rowferry worker\`, or ROWFERRY_HTTP.`,
     });
     holder.close();
-  });
-
-  it('answers nowhere where it is off', async () => {
-    const operations = await openOperations({
-      queues: () => [],
-      ready: async () => FINE,
-      live: () => FINE,
-      metrics: openMetrics(),
-      door,
-      notice: () => undefined,
-    });
-    expect(operations.url).toBeUndefined();
-    await operations.close();
   });
 
   it('answers to its own names only on loopback', async () => {

@@ -10,10 +10,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Decimal } from '../../../src/model/decimal.js';
 import type { Carried, CarriedAnswer, WriteRequest } from '../../../src/runs/run/context.js';
 import { resolveSettings } from '../../../src/runs/settings.js';
-import type { PartListener } from '../../../src/worker/parts/letters.js';
-import { openSigner } from '../../../src/worker/parts/letters.js';
 import { partExecutor } from '../../../src/worker/parts/parts.js';
-import { answersOf, type PartData, pack } from '../../../src/worker/parts/protocol.js';
+import type { PartListener } from '../../../src/worker/parts/protocol.js';
+import { answersOf, openSigner, type PartData, pack } from '../../../src/worker/parts/protocol.js';
 import { privateRedis } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { creates, LEASE_MS, lettersWith, openPartsTeam, type PartsTeam } from './team.js';

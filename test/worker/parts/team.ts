@@ -6,12 +6,15 @@ import type { CarriedAnswer, Carrier, WriteAnswer, WriteRequest } from '../../..
 import { openCarrier } from '../../../src/worker/parts/carrier.js';
 import {
   type Letters,
+  type Message,
+  MOST_STALLS,
   openLetters,
   openSigner,
   type PartListener,
+  type PartResult,
+  pack,
   type Signer,
-} from '../../../src/worker/parts/letters.js';
-import { type Message, MOST_STALLS, type PartResult, pack } from '../../../src/worker/parts/protocol.js';
+} from '../../../src/worker/parts/protocol.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Store } from '../../../src/worker/store/port.js';
 

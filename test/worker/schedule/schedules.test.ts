@@ -1,7 +1,7 @@
 // Long, because all of it runs on every kind of store: the servers start once.
 import type { Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { lateness } from '../../../src/worker/jobs/ids.js';
+import { lateness } from '../../../src/worker/jobs/job.js';
 import type { ScheduleClock, ScheduledJob } from '../../../src/worker/schedules.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Store } from '../../../src/worker/store/port.js';

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runFolder } from '../../runs/run/layout.js';
 import { readRun, readSummary, undoneBy } from '../../runs/run/list.js';
@@ -7,6 +7,7 @@ import { reached } from '../../trace/milestones.js';
 import { type Claim, shown } from '../inbox/claim.js';
 import { isFolder, placeText } from '../inbox/disk.js';
 import { type ClaimEnd, contentOf, type DropFolder, type FirstRun } from '../inbox/drop-folder.js';
+import type { TakingKind } from '../job-files.js';
 
 /** The summary of the first run, for a file that was not run again. */
 export type RepeatedSummary = Partial<Summary> &
@@ -64,7 +65,7 @@ export function endRefused(
   folder: DropFolder,
   claim: Claim,
   home: string,
-  { kind, reason, begun }: { readonly kind: RowsWord; readonly reason: string; readonly begun: boolean },
+  { kind, reason, begun }: { readonly kind: TakingKind; readonly reason: string; readonly begun: boolean },
 ): Promise<PutAway> {
   const what = begun
     ? `The ${WORDS[kind].noun} of ${claim.name} (run ${claim.run}) could not be brought to its end; some rows may be written.`
@@ -134,14 +135,6 @@ function resultOf({ status, kind, rows }: Summary): string {
   return open > 0 ? `${open} to correct` : 'imported';
 }
 
-/** Whether a run was begun in this data folder, so that it can be continued here. */
-export async function isHere(home: string, run: string): Promise<boolean> {
-  return stat(runFolder(home, run).request).then(
-    (info) => info.isFile(),
-    () => false,
-  );
-}
-
 function stoppedText({ name, job }: Claim, summary: Summary): string {
   const { status, reason, run, rows, requests, dry_run: dryRun } = summary;
   const written = dryRun ? 0 : rows.created + rows.updated;
@@ -172,9 +165,7 @@ function stoppedText({ name, job }: Claim, summary: Summary): string {
   return `${how} the ${WORDS[kind].noun} of ${name}. ${what}\n\n${reason === undefined ? '' : `${reason}\n\n`}${next}\nThe reports of run ${run} lie beside this note. Where somebody went on with it since, they say how that ended.\n`;
 }
 
-type RowsWord = 'import' | 'reconcile';
-
-const WORDS: Readonly<Record<RowsWord, { readonly noun: string; readonly done: string }>> = {
+const WORDS: Readonly<Record<TakingKind, { readonly noun: string; readonly done: string }>> = {
   import: { noun: 'import', done: 'imported' },
   reconcile: { noun: 'reconciliation', done: 'reconciled' },
 };
