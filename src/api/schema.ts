@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { correction } from '../model/correction.js';
 import { FOUR, OUTCOMES } from '../model/outcome.js';
 import { IMPORTABLE } from '../model/resource-names.js';
+import { correction } from '../runs/run/corrections.js';
 import { ROLES, type Role } from './access/roles.js';
 
 export { ROLES, type Role };
@@ -171,7 +171,7 @@ export const counts = z.object({ ...Object.fromEntries(OUTCOMES.map((kind) => [k
 >);
 export type Counts = z.output<typeof counts>;
 
-export { type Correction, correction } from '../model/correction.js';
+export { type Correction, correction } from '../runs/run/corrections.js';
 
 const RUN_STATES = [
   'waiting',

@@ -156,7 +156,7 @@ export type ImportJob = z.output<typeof importJob>;
 export type ImportJobText = z.input<typeof importJob>;
 
 /** Whose value stands where the file and the service differ; `fill`: the file's, where the service has none. */
-export const AUTHORITIES = ['file', 'service', 'fill'] as const;
+const AUTHORITIES = ['file', 'service', 'fill'] as const;
 export type Authority = (typeof AUTHORITIES)[number];
 
 /** Brakes that look at what a file was on the nights before. `stop`: the run is braked; `warn`: it says so and goes on. */
@@ -168,7 +168,6 @@ export const reconcileBrakes = brakes.extend({
   /** Hardly any key of the file is known: the file of another company or resource. */
   unknown_keys: nightBrake,
 });
-export type ReconcileBrakes = z.output<typeof reconcileBrakes>;
 
 const orphanSet = z.strictObject({ set: values });
 
@@ -185,7 +184,6 @@ export const orphanRules = z
     const named = typeof action === 'object' ? 'set' : (action ?? (set === undefined ? 'report' : 'set'));
     return { action: named, after, ...(given === undefined ? {} : { set: given }) };
   });
-export type OrphanRules = z.output<typeof orphanRules>;
 
 /** A job that compares a file with the service, and makes them agree where it is applied. Contract, section 4. */
 export const reconcileJob = z.strictObject({

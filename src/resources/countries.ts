@@ -174,7 +174,7 @@ function folded(name: string): string {
 /** What people call countries beside the names of ISO 3166-1; keys are compared as country names are. */
 
 /** Alpha-2 → names that the library lacks, parted by semicolons. Only names that can mean one country. */
-export const COUNTRY_ALIASES: Readonly<Record<string, string>> = {
+const COUNTRY_ALIASES: Readonly<Record<string, string>> = {
   US: 'U S A; U S; États-Unis; EEUU; EE UU',
   GB: 'U K; United Kingdom of Great Britain and Northern Ireland',
   BO: 'Bolivia, Plurinational State of; Bolivia (Plurinational State of)',
@@ -210,7 +210,7 @@ export const COUNTRY_ALIASES: Readonly<Record<string, string>> = {
 };
 
 /** Alpha-2 → the English short name, where the names of the library start with a longer one. */
-export const SHORT_NAMES: Readonly<Record<string, string>> = {
+const SHORT_NAMES: Readonly<Record<string, string>> = {
   CG: 'Congo',
   CN: 'China',
   GM: 'Gambia',
@@ -225,7 +225,7 @@ export const SHORT_NAMES: Readonly<Record<string, string>> = {
  * other way round.
  * None of these names is ever found, whatever a language's list says.
  */
-export const SUGGESTED_FOR: ReadonlyMap<string, readonly string[]> = new Map(
+const SUGGESTED_FOR: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     GB: 'england; angleterre; inglaterra; inghilterra; scotland; schottland; wales; northern ireland; nordirland; britain',
     'GB IE': 'british isles',

@@ -2,7 +2,6 @@ import { Decimal } from '../model/decimal.js';
 import { normaliseName, type Value } from '../model/value.js';
 import { isObject } from './path.js';
 import { type Loss, type Reading, readValue, recordId, shown } from './read-value.js';
-import { remembered } from './remembered.js';
 import {
   type CustomField,
   type CustomTemplate,
@@ -12,6 +11,7 @@ import {
   MONEY_MAX,
   MONEY_MIN,
   type ResourceSpec,
+  remembered,
 } from './spec.js';
 
 /** Custom field templates and custom forms: interface sections 2.1 (value rules) and 2.7 (their descriptions). */
@@ -184,7 +184,7 @@ export function parseCustomName(name: string): CustomName | undefined {
 }
 
 /** What is read is put into these. */
-export interface Sink {
+interface Sink {
   readonly fields: Record<string, Value>;
   readonly losses: Loss[];
 }

@@ -3,10 +3,8 @@ import { withArticle } from '../model/resource-names.js';
 import { type Fields, isEmpty, type Value } from '../model/value.js';
 import { readForms, readTemplate } from './custom.js';
 import { isObject, stepsOf, valueAt } from './path.js';
-import type { Loss } from './read-value.js';
-import { readValue, recordId, shown } from './read-value.js';
-import { remembered } from './remembered.js';
-import { type FieldSpec, type Lexicon, type ResourceSpec, readPaths } from './spec.js';
+import { type Loss, readValue, recordId, shown } from './read-value.js';
+import { type FieldSpec, type Lexicon, type ResourceSpec, readPaths, remembered } from './spec.js';
 
 export type { Loss } from './read-value.js';
 

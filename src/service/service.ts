@@ -5,9 +5,8 @@ import { anyOf } from './clock.js';
 import { serialProbe } from './lists/serials.js';
 import { type OnAway, outageTeller } from './pace/breaker.js';
 import type { Json, Page, PageOptions, Readable, RequestCounts, Service, WriteAnswer, WriteRequest } from './port.js';
-import { readPage, readRecord, readWritten } from './transport/answer.js';
+import { readPage, readRecord, readWritten, refusesRequest } from './transport/answer.js';
 import { type Channel, type ChannelOptions, openChannel } from './transport/channel.js';
-import { refusesRequest } from './transport/classify.js';
 import type { Log } from './transport/messages.js';
 import { type Call, type Observe, openSender, type Settled } from './transport/send.js';
 

@@ -6,7 +6,7 @@ import { editableColumns, editableJob, withMemory } from '../../src/export/edita
 import { extraColumns } from '../../src/export/extra-columns.js';
 import { loadReferenceTexts, ReferenceCollector } from '../../src/export/reference-text.js';
 import { writeTable } from '../../src/files/table-write.js';
-import { decodeFields } from '../../src/pipeline/codec.js';
+import { decodeFields } from '../../src/pipeline/rows.js';
 import { readRecord } from '../../src/resources/read.js';
 import { HabitSurvey } from '../../src/resources/read-habits.js';
 import { resourceSpec } from '../../src/resources/registry.js';

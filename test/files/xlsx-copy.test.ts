@@ -6,9 +6,8 @@ import exceljs from 'exceljs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSource } from '../../src/files/open.js';
 import { copyWorkbook, NotCopied } from '../../src/files/xlsx/copy.js';
-import type { Correction } from '../../src/model/correction.js';
 import { shownText } from '../../src/model/row.js';
-import { withCorrections } from '../../src/runs/run/corrections.js';
+import { type Correction, withCorrections } from '../../src/runs/run/corrections.js';
 
 let dir: string;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { fault, type IssueCode } from '../../src/model/issue.js';
 import { type Fields, type Value, valueText } from '../../src/model/value.js';
 import { makeConverter } from '../../src/pipeline/map/convert.js';
 import { repeatsName, withoutRepeats } from '../../src/pipeline/plan/repeats.js';
-import type { ResolvedRow } from '../../src/pipeline/resolve/resolve.js';
+import type { ResolvedRow } from '../../src/pipeline/rows.js';
 import type { Loss } from '../../src/resources/read-value.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import { mappingOf, row as sheetRow } from './mapping.js';

@@ -1,7 +1,7 @@
 import type { Job, JobType, Queue } from 'bullmq';
-import type { Correction } from '../../model/correction.js';
 import type { OutcomeCounts } from '../../model/outcome.js';
 import { fileName, rowsForPerson, type Summary } from '../../report/summary.js';
+import type { Correction } from '../../runs/run/corrections.js';
 import { isRunId } from '../../runs/run/list.js';
 import { JOB_KINDS } from '../../worker/jobs/data.js';
 import { againJobId, runJobId } from '../../worker/jobs/ids.js';

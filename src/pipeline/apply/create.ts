@@ -2,9 +2,8 @@ import { RunError } from '../../model/error.js';
 import { fault, type Issue } from '../../model/issue.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, Readable, WriteAnswer } from '../../service/port.js';
-import { isGuarded } from './request.js';
 import { heldOfCreate } from './stored.js';
-import { type Create, type Ended, RowWrite } from './write.js';
+import { type Create, type Ended, isGuarded, RowWrite } from './write.js';
 
 /**
  * After an answer of its own that tells of a failure, the service has nothing under way: where it guards the key itself,

@@ -4,8 +4,8 @@ import { sameValue, valueText } from '../../model/value.js';
 import { readRecord } from '../../resources/read.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, Readable, WriteAnswer } from '../../service/port.js';
-import { decodeFields, encodeFields } from '../codec.js';
 import { changesOf, type Merge, mergeRow, updateRequest, withProbe } from '../plan/merge.js';
+import { decodeFields, encodeFields } from '../rows.js';
 import type { EndTurn, ReadBack, Verified } from './read-back.js';
 import { effectOf } from './stored.js';
 import {

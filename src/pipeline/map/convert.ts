@@ -14,7 +14,7 @@ import { didYouMean } from './headings.js';
 /** Turns one cell into a value of the field's type, or says why not. Blank and error cells never get here; text is trimmed. */
 export type Convert = (cell: Cell) => StagedValue | Refusal;
 
-export interface ConvertOptions {
+interface ConvertOptions {
   readonly decimal: DecimalRule;
   /** Formats of text dates; absent: only dates that cannot be misread. */
   readonly dates?: readonly DateFormat[];

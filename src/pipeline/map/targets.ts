@@ -11,9 +11,7 @@ export interface Catalogue {
   readonly forms: readonly CustomTemplate[];
 }
 
-export type CustomTarget =
-  | { readonly spec: FieldSpec; readonly template?: CustomTemplate }
-  | { readonly problem: string };
+type CustomTarget = { readonly spec: FieldSpec; readonly template?: CustomTemplate } | { readonly problem: string };
 
 interface Hit {
   readonly owner: CustomTemplate;

@@ -1,8 +1,8 @@
 import type { RowsJob } from '../../model/job.js';
 import { type Fields, isEmpty, sameValue, type Value } from '../../model/value.js';
 import type { Json, KnownIds } from '../../service/port.js';
-import { decodeFields, encodeFields } from '../codec.js';
 import { keyOf } from '../match/key.js';
+import { decodeFields, encodeFields } from '../rows.js';
 import { isUnseen, type MergeOptions } from './merge.js';
 
 interface MemoryOptions extends Pick<MergeOptions, 'spec' | 'specOf'> {

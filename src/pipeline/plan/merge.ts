@@ -9,7 +9,7 @@ import { isRequired } from '../../resources/rules.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from '../../resources/spec.js';
 import { updateBody } from '../../resources/write.js';
 import type { Json } from '../../service/port.js';
-import { decodeFields } from '../codec.js';
+import { decodeFields } from '../rows.js';
 
 /** What putting a row onto a record comes to. */
 export interface Merge {

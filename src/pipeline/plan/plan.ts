@@ -6,12 +6,10 @@ import { type Fields, isEmpty, isRef, normaliseName, valueText, withHidden } fro
 import { checkRecord, PARTNERS } from '../../resources/rules.js';
 import { lostOnCreate } from '../../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../../service/port.js';
-import type { RowHead } from '../codec.js';
-import { editConflicts } from '../map/edited.js';
 import { keyText, lookOf } from '../match/key.js';
 import type { Twins } from '../match/match.js';
-import { nearMatch, type ResolvedRow } from '../resolve/resolve.js';
-import { isNoRecord, isRepeated } from '../rows.js';
+import { nearMatch } from '../resolve/resolve.js';
+import { isNoRecord, isRepeated, type ResolvedRow, type RowHead } from '../rows.js';
 import type { Memory } from './memory.js';
 import {
   changesOf,
@@ -23,7 +21,7 @@ import {
   severalTemplates,
   withProbe,
 } from './merge.js';
-import { isOfCell, repeatsName, withoutRepeats } from './repeats.js';
+import { editConflicts, isOfCell, repeatsName, withoutRepeats } from './repeats.js';
 
 export interface PlanOptions extends MergeOptions {
   readonly job: RowsJob;

@@ -1,23 +1,13 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { After, Change } from '../../model/change.js';
+import type { Change } from '../../model/change.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import { isRef, normaliseKey, normaliseName, type Ref, type Value, valueText, withHidden } from '../../model/value.js';
 import type { FieldSpec, ReferenceTarget } from '../../resources/spec.js';
 import type { Mapping } from '../map/map.js';
 import { keyOf, keySpelling, keyText } from '../match/key.js';
-import { isId, isNamed, isNoRecord, type Named, referenceCycle, type StagedRow } from '../rows.js';
+import { isId, isNamed, isNoRecord, type Named, type ResolvedRow, referenceCycle, type StagedRow } from '../rows.js';
 import type { Directory, Lookup } from './directory.js';
-
-/** A row whose names have become ids; it knows its key and whether an earlier row has the same. */
-export interface ResolvedRow extends Omit<StagedRow, 'set'> {
-  readonly key: string;
-  readonly set: Readonly<Record<string, Value>>;
-  /** An earlier row of the file with the same key. */
-  readonly duplicateOf?: number;
-  /** A row of this file that must be written first, because this one refers to it. */
-  readonly after?: After;
-}
 
 const WHAT: Record<ReferenceTarget, string> = {
   'asset-owner': 'asset owner',

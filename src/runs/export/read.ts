@@ -1,6 +1,6 @@
 import { KNOWN_FROM } from '../../export/columns.js';
-import { decodeFields } from '../../pipeline/codec.js';
 import type { ReadAll } from '../../pipeline/match/match.js';
+import { decodeFields } from '../../pipeline/rows.js';
 import { isObject } from '../../resources/path.js';
 import type { ReadRecord } from '../../resources/read.js';
 import { recordId } from '../../resources/read-value.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { makeFolder } from '../../files/make-folder.js';
-import { guardsEveryRow } from '../../pipeline/apply/request.js';
+import { guardsEveryRow } from '../../pipeline/apply/write.js';
 import { serviceDir } from '../../service/address.js';
 import { wait } from '../../service/clock.js';
 import { HOME } from '../run/layout.js';

@@ -4,7 +4,7 @@ import type { Outcome, OutcomeKind } from '../../model/outcome.js';
 import { isEmpty, valueText } from '../../model/value.js';
 import { changedFields } from '../../pipeline/apply/write.js';
 import { brakeIn, trippedByRejections } from '../../pipeline/plan/brakes.js';
-import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
+import type { ResolvedRow } from '../../pipeline/rows.js';
 import { isNew } from '../../report/results.js';
 import { BRAKE, type RowResult } from '../../store/run-store.js';
 import type { Run } from '../run/run.js';

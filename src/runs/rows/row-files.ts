@@ -4,8 +4,14 @@ import { blockReader, type LineAt, lineBlocks } from '../../compact/block-reader
 import { openScratchFile, tried } from '../../compact/scratch-file.js';
 import { codesOf, diskWords, RunError } from '../../model/error.js';
 import { MAX_RECORD_BYTES } from '../../model/row.js';
-import { decodeHead, type RowCodec, type RowHead, rowCodec, type StoredRow } from '../../pipeline/codec.js';
-import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
+import {
+  decodeHead,
+  type ResolvedRow,
+  type RowCodec,
+  type RowHead,
+  rowCodec,
+  type StoredRow,
+} from '../../pipeline/rows.js';
 
 /** Writes the rows between two stages. They can be made again, so nothing is flushed unless it is asked for. */
 interface LineWriter {

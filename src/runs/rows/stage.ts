@@ -15,14 +15,8 @@ import type { PlanCounts } from '../../pipeline/plan/brakes.js';
 import { fingerprints } from '../../pipeline/plan/fingerprint.js';
 import type { Stands } from '../../pipeline/plan/merge.js';
 import { type Directory, loadDirectory } from '../../pipeline/resolve/directory.js';
-import {
-  looksUp,
-  makeResolver,
-  NameCollector,
-  type NewRecords,
-  type ResolvedRow,
-} from '../../pipeline/resolve/resolve.js';
-import { isNoRecord, type StagedRow, type StagedValue } from '../../pipeline/rows.js';
+import { looksUp, makeResolver, NameCollector, type NewRecords } from '../../pipeline/resolve/resolve.js';
+import { isNoRecord, type ResolvedRow, type StagedRow, type StagedValue } from '../../pipeline/rows.js';
 import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { reached } from '../../trace/milestones.js';
 import { type EditedRows, openEditedRows } from '../export/base.js';

@@ -1,9 +1,23 @@
+import { z } from 'zod';
 import { jsonMembers } from '../../files/json-line.js';
-import type { Correction } from '../../model/correction.js';
 import { RunError } from '../../model/error.js';
 import { isBlank, type SheetRow, shownText } from '../../model/row.js';
 import type { OpenSource, SourceMeta } from '../../model/source.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
+
+/** A cell of a file that is read as if something else had been typed there; the file stays as it is. */
+export const correction = z
+  .strictObject({
+    column: z.string().max(32_767).describe('The heading, as job files name it.'),
+    value: z.string().max(32_767).describe('What stands there instead, as if it had been typed.'),
+    row: z.int().min(1).optional(),
+    from: z.string().max(32_767).optional().describe('In place of `row`: every cell of the column that shows this.'),
+  })
+  .meta({ id: 'Correction' });
+export type Correction = Readonly<z.output<typeof correction>>;
+
+/** Of one run; more are made in the file itself. */
+export const MOST_CORRECTIONS = 10_000;
 
 /** The corrections of a table, by the place of their column. */
 export interface Overlay {

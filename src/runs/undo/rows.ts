@@ -62,7 +62,7 @@ export async function* undoRows(folder: RunFolder): AsyncGenerator<readonly Writ
 /**
  * A line of before.ndjson: the record as the service had it before the row's write. `row` is null where no row of the file
  * speaks of the record. `set`: the fields that the write sets; `ours`: what an earlier run of ours had left there that reads do
- * not show; both as `pipeline/codec.ts` writes values. Further members are kept.
+ * not show; both as `pipeline/rows.ts` writes values. Further members are kept.
  */
 interface BeforeEntry {
   readonly row: number | null;

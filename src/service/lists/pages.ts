@@ -1,11 +1,9 @@
 import { RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
 import type { Json, Page, Readable, Service } from '../port.js';
-import { idOf } from '../transport/answer.js';
-import { refusesRequest } from '../transport/classify.js';
-import { IdSet } from './id-set.js';
-import { Pass, type PassResult, type Shown } from './pass.js';
-import { backward, forward, openWindow } from './walk.js';
+import { idOf, refusesRequest } from '../transport/answer.js';
+import { IdSet } from './seen.js';
+import { backward, forward, openWindow, Pass, type PassResult, type Shown } from './walk.js';
 
 /** Whether a request was refused for what it asks for; its status. */
 export function refusalOf(error: unknown): number | undefined {
@@ -14,7 +12,7 @@ export function refusalOf(error: unknown): number | undefined {
 }
 
 /** Records of one page that this walk has not shown before, with the page's number and the count it stated. */
-export interface WalkedPage {
+interface WalkedPage {
   readonly records: readonly Json[];
   readonly page: number;
   readonly count: number;

@@ -1,6 +1,8 @@
 import { parseJson } from '../../model/json.js';
 import { recordId } from '../../resources/read-value.js';
+import type { Clock } from '../clock.js';
 import type { Json, Page } from '../port.js';
+import type { Exchange } from './http.js';
 
 /** What the bodies of clear answers hold. Shapes that make no sense are a `string` that says why. */
 
@@ -90,4 +92,148 @@ export function idOf(record: Json): number | undefined {
 function short(value: unknown): string {
   const text = JSON.stringify(value) ?? 'absent';
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}
+
+/**
+ * The one place that decides what an exchange came to, and so whether a request may go out again.
+ *
+ *   read:   answered → ok | missing (404); anything that may pass → again; 401 → refresh; else stop
+ *   write:  2xx → done, or open where the answer makes no sense; 4xx → refused; 429 and never sent → again;
+ *           401 → refresh; 403, 407, proxies and redirects → stop; everything else → open: it is never sent again here
+ */
+export type Verdict =
+  | { readonly kind: 'ok'; readonly json: unknown }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'refused'; readonly status: number }
+  | { readonly kind: 'refresh' }
+  | {
+      readonly kind: 'again';
+      readonly reason: string;
+      /** `down`: nobody there or overloaded; `throttled`: 429; `garbled`: an answer that is not JSON. */
+      readonly why: 'down' | 'throttled' | 'garbled';
+    }
+  | { readonly kind: 'open'; readonly answered: boolean; readonly pending?: boolean; readonly reason: string }
+  | { readonly kind: 'stop'; readonly why: 'forbidden' | 'proxy' | 'redirect' | 'refused' | 'too_large' };
+
+export function classify(request: 'read' | 'write', exchange: Exchange): Verdict {
+  if (exchange.kind === 'fault') {
+    if (exchange.cause === 'proxy') return { kind: 'stop', why: 'proxy' };
+    if (!exchange.sent) return { kind: 'again', why: 'down', reason: exchange.reason };
+    if (request === 'write') {
+      const pending = exchange.cause === 'timeout' && exchange.status === undefined;
+      return { kind: 'open', answered: false, reason: exchange.reason, ...(pending ? { pending } : {}) };
+    }
+    if (exchange.cause === 'too_large') return { kind: 'stop', why: 'too_large' };
+    return { kind: 'again', why: exchange.cause === 'not_text' ? 'garbled' : 'down', reason: exchange.reason };
+  }
+  const { status } = exchange;
+  if (status >= 200 && status < 300) return request === 'read' ? readBody(exchange) : writtenBody(exchange);
+  if (status === 401) return { kind: 'refresh' };
+  if (status === 429) return { kind: 'again', why: 'throttled', reason: 'the service asks for a slower pace (429)' };
+  if (status === 407) return { kind: 'stop', why: 'proxy' };
+  if (status === 403) return { kind: 'stop', why: 'forbidden' };
+  if (status >= 300 && status < 400) return { kind: 'stop', why: 'redirect' };
+  if (request === 'write') {
+    // Said by a gateway that had passed the request on: after 408 and 504 it may still be under way behind it.
+    if (status === 408 || status === 502 || status === 504) {
+      const reason = `the service answered with status ${status}`;
+      return { kind: 'open', answered: false, reason, ...(status === 502 ? {} : { pending: true }) };
+    }
+    if (status === 425 || status >= 500 || status < 200) {
+      return { kind: 'open', answered: true, reason: `the service answered with status ${status}` };
+    }
+    return { kind: 'refused', status };
+  }
+  if (status === 404) return { kind: 'missing' };
+  // Not implemented will not be implemented by waiting.
+  if (status === 501) return { kind: 'stop', why: 'refused' };
+  if (status === 408 || status === 425 || status >= 500 || status < 200) {
+    return { kind: 'again', why: 'down', reason: `the service answered with status ${status}` };
+  }
+  return { kind: 'stop', why: 'refused' };
+}
+
+/** Refusals that say nothing about what was asked for: they are about the token, the pace, or may pass. */
+const NOT_ABOUT_THE_REQUEST: readonly number[] = [401, 403, 407, 408, 425, 429];
+
+/** Whether a status refuses this very request: that page, that order, that record. */
+export function refusesRequest(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500 && !NOT_ABOUT_THE_REQUEST.includes(status);
+}
+
+/** Whether the answer means "too much at once": what pacing slows down for. */
+export function overload(exchange: Exchange): 'throttled' | 'overloaded' | 'fine' | 'unclear' {
+  if (exchange.kind === 'fault') {
+    return exchange.cause === 'timeout' ? 'overloaded' : 'unclear';
+  }
+  if (exchange.status === 429) return 'throttled';
+  if (exchange.status === 503 || exchange.status === 504 || exchange.status === 408) return 'overloaded';
+  return exchange.status < 500 ? 'fine' : 'unclear';
+}
+
+/** What says that the service may be away: nobody there, no answer, or a status of a service that does not work. */
+export function outage(exchange: Exchange): string | undefined {
+  if (exchange.kind === 'fault') {
+    return exchange.cause === 'too_large' || exchange.cause === 'not_text' ? undefined : exchange.reason;
+  }
+  const { status } = exchange;
+  // Not implemented, or another version of HTTP: that is an answer.
+  if (status < 500 || status === 501 || status === 505) return undefined;
+  return `the service answered with status ${status}`;
+}
+
+const SHORTEST_HOLD_MS = 1_000;
+const LONGEST_HOLD_MS = 15 * 60_000;
+
+/**
+ * `Retry-After` in milliseconds, in seconds or as an HTTP date, clamped to 1 s – 15 min; undefined where there is none or
+ * it cannot be read. A date is measured against the service's own `Date` where it sent one.
+ */
+export function retryAfter(value: string | undefined, date: string | undefined, clock: Clock): number | undefined {
+  if (value === undefined) return undefined;
+  const text = value.trim();
+  let ms: number;
+  if (/^[+-]?\d+(\.\d+)?$/.test(text)) ms = Number(text) * 1000;
+  else {
+    const then = Date.parse(text);
+    if (Number.isNaN(then)) return undefined;
+    const serviceNow = date === undefined ? Number.NaN : Date.parse(date);
+    ms = then - (Number.isNaN(serviceNow) ? clock.wall() : serviceNow);
+  }
+  return Math.min(LONGEST_HOLD_MS, Math.max(SHORTEST_HOLD_MS, ms));
+}
+
+type Answer = Exchange & { kind: 'answer' };
+
+function readBody(answer: Answer): Verdict {
+  const json = jsonIn(answer.text);
+  if (json !== undefined) return { kind: 'ok', json };
+  return { kind: 'again', why: 'garbled', reason: notJson(answer) };
+}
+
+function writtenBody(answer: Answer): Verdict {
+  if (answer.text.trim() === '') return { kind: 'ok', json: undefined };
+  const json = jsonIn(answer.text);
+  if (json === undefined) return { kind: 'open', answered: false, reason: notJson(answer) };
+  if (answer.status === 207 || carriesFault(json)) {
+    const reason = `the service answered with status ${answer.status}, but the answer speaks of an error`;
+    return { kind: 'open', answered: true, reason };
+  }
+  return { kind: 'ok', json };
+}
+
+/** A 2xx whose body is an error envelope is no clear success: a gateway or the service hid a fault in it. */
+function carriesFault(json: unknown): boolean {
+  if (typeof json !== 'object' || json === null || Array.isArray(json) || 'id' in json) return false;
+  const { error, errors, success } = json as Record<string, unknown>;
+  const some = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
+  return some(error) || some(errors) || success === false;
+}
+
+function notJson(answer: Answer): string {
+  if (answer.contentType.includes('html') || /^\s*<(!doctype|html)/i.test(answer.text)) {
+    return `the answer (status ${answer.status}) is a web page, not JSON; a login page or a proxy may stand in between`;
+  }
+  return `the answer (status ${answer.status}) is not complete JSON`;
 }

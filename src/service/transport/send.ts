@@ -5,8 +5,8 @@ import { type Address, readPath } from '../address.js';
 import { unlessStopped, wait } from '../clock.js';
 import type { Lane, Pass } from '../pace/gate.js';
 import type { RequestCounts, ServiceMessage, WriteAnswer } from '../port.js';
+import { classify, outage, overload, retryAfter, type Verdict } from './answer.js';
 import type { ChannelParts } from './channel.js';
-import { classify, outage, overload, retryAfter, type Verdict } from './classify.js';
 import type { Exchange, Http } from './http.js';
 import { type Log, messageLine, readMessages, scrub } from './messages.js';
 import type { TokenKeeper } from './token.js';
@@ -43,7 +43,7 @@ export type Observe = (event: {
 }) => void;
 
 /** `signal`: ends every wait of this run. */
-export interface SenderParts extends Omit<ChannelParts, 'http'> {
+interface SenderParts extends Omit<ChannelParts, 'http'> {
   readonly http: Pick<Http, 'exchange'>;
   readonly address: Address;
   /** This run's way through the gate. */

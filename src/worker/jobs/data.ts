@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { type Correction, correction, MOST_CORRECTIONS } from '../../model/correction.js';
 import { Decimal } from '../../model/decimal.js';
 import { RunError } from '../../model/error.js';
 import { exportJob, importJob, reconcileJob } from '../../model/job.js';
@@ -21,6 +20,7 @@ import {
   type LoadedReconcileJob,
   targetProblems,
 } from '../../runs/job-file.js';
+import { type Correction, correction, MOST_CORRECTIONS } from '../../runs/run/corrections.js';
 
 /**
  * What the jobs of queue `rowferry` carry: contract, section 10. Published as `schemas/job-data.schema.json`; everything
