@@ -205,3 +205,6 @@ export interface Mirror {
   /** Keeps what was read for the next run, if it was certain. */
   close(): Promise<void>;
 }
+
+/** Takes log lines for programs; no field holds a secret. */
+export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>) => void;

@@ -1,5 +1,6 @@
+import { scrub } from '../../model/secret-forms.js';
 import type { Clock } from '../clock.js';
-import { type Log, scrub } from '../transport/messages.js';
+import type { Log } from '../port.js';
 
 /** A service that does not answer. Times are the clock's monotonic milliseconds. */
 export interface Away {

@@ -1,98 +1,11 @@
 import { parseJson } from '../../model/json.js';
+import { scrub } from '../../model/secret-forms.js';
 import { recordId } from '../../resources/read-value.js';
 import type { Clock } from '../clock.js';
-import type { Json, Page } from '../port.js';
+import type { Json, Page, ServiceMessage } from '../port.js';
 import type { Exchange } from './http.js';
 
-/** What the bodies of clear answers hold. Shapes that make no sense are a `string` that says why. */
-
-/** Undefined where the text is no JSON. */
-export function jsonIn(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('isLosslessNumber' in value);
-}
-
-/** `{count, results}` (interface, section 8), or a bare list, which is then all there is. */
-export function readPage(json: unknown, page: number): Page | string {
-  if (Array.isArray(json)) {
-    if (!json.every(isRecord)) return 'the list holds something that is not a record';
-    return { count: json.length, results: page === 1 ? json.map(numbered) : [] };
-  }
-  if (!isRecord(json)) return 'the answer is not a list';
-  const { results } = json;
-  const count = countOf(json['count']);
-  if (count === undefined) return `"count" is ${short(json['count'])}, not a number of records`;
-  if (!Array.isArray(results)) return '"results" is not a list';
-  if (!results.every(isRecord)) return '"results" holds something that is not a record';
-  return { count, results: results.map(numbered) };
-}
-
-/** The record with its id as a number, also where it was sent as a text. */
-function numbered(record: Json): Json {
-  if (typeof record['id'] !== 'string') return record;
-  const id = recordId(record['id']);
-  return id === undefined ? record : { ...record, id };
-}
-
-/** A number of records, also as a text of digits. */
-export function countOf(value: unknown): number | undefined {
-  const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
-  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
-}
-
-/** The record asked for; undefined where an enveloped answer does not hold it. */
-export function readRecord(json: unknown, id: number): Json | undefined | string {
-  const list = Array.isArray(json)
-    ? json
-    : isRecord(json) && Array.isArray(json['results'])
-      ? json['results']
-      : undefined;
-  if (list) {
-    const item = list.find((one): one is Json => isRecord(one) && idOf(one) === id);
-    return item && numbered(item);
-  }
-  if (!isRecord(json)) return 'the answer is not a record';
-  const record = idOf(json) === undefined && isRecord(json['data']) ? json['data'] : json;
-  const found = idOf(record);
-  if (found !== undefined && found !== id) return `the answer is the record with id ${found}`;
-  return numbered(record);
-}
-
-/** Id and record from the answer to a write; their place is not documented, so every usual one is looked at. */
-export function readWritten(json: unknown, resource: string): { readonly id?: number; readonly record?: Json } {
-  const bare = recordId(json);
-  if (bare !== undefined) return { id: bare };
-  const outer = Array.isArray(json) && json.length === 1 ? json[0] : json;
-  if (!isRecord(outer)) return {};
-  const own = idOf(outer);
-  if (own !== undefined) return { id: own, record: outer };
-  const nested = [outer[resource], outer['data'], outer['result'], outer['record'], outer['results']]
-    .flat()
-    .find(isRecord);
-  const inner = nested && idOf(nested);
-  if (nested && inner !== undefined) return { id: inner, record: nested };
-  const elsewhere = [outer[`${resource}_id`], outer['pk'], outer['data'], outer[resource]];
-  const named = elsewhere.map(recordId).find((id) => id !== undefined);
-  const record = nested ?? outer;
-  return { ...(named === undefined ? {} : { id: named }), ...(Object.keys(record).length > 0 ? { record } : {}) };
-}
-
-/** A record's own id; licenses call it `license_id` (interface, section 2.6). */
-export function idOf(record: Json): number | undefined {
-  return recordId(record['id']) ?? recordId(record['license_id']);
-}
-
-function short(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'absent';
-  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
-}
+/** An answer of the service: what it came to, what its body holds, and the service's own words about a refusal. */
 
 /**
  * The one place that decides what an exchange came to, and so whether a request may go out again.
@@ -236,4 +149,236 @@ function notJson(answer: Answer): string {
     return `the answer (status ${answer.status}) is a web page, not JSON; a login page or a proxy may stand in between`;
   }
   return `the answer (status ${answer.status}) is not complete JSON`;
+}
+
+/** What the bodies of clear answers hold: shapes that make no sense are a `string` that says why. */
+
+/** Undefined where the text is no JSON. */
+export function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('isLosslessNumber' in value);
+}
+
+/** `{count, results}` (interface, section 8), or a bare list, which is then all there is. */
+export function readPage(json: unknown, page: number): Page | string {
+  if (Array.isArray(json)) {
+    if (!json.every(isRecord)) return 'the list holds something that is not a record';
+    return { count: json.length, results: page === 1 ? json.map(numbered) : [] };
+  }
+  if (!isRecord(json)) return 'the answer is not a list';
+  const { results } = json;
+  const count = countOf(json['count']);
+  if (count === undefined) return `"count" is ${short(json['count'])}, not a number of records`;
+  if (!Array.isArray(results)) return '"results" is not a list';
+  if (!results.every(isRecord)) return '"results" holds something that is not a record';
+  return { count, results: results.map(numbered) };
+}
+
+/** The record with its id as a number, also where it was sent as a text. */
+function numbered(record: Json): Json {
+  if (typeof record['id'] !== 'string') return record;
+  const id = recordId(record['id']);
+  return id === undefined ? record : { ...record, id };
+}
+
+/** A number of records, also as a text of digits. */
+export function countOf(value: unknown): number | undefined {
+  const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+}
+
+/** The record asked for; undefined where an enveloped answer does not hold it. */
+export function readRecord(json: unknown, id: number): Json | undefined | string {
+  const list = Array.isArray(json)
+    ? json
+    : isRecord(json) && Array.isArray(json['results'])
+      ? json['results']
+      : undefined;
+  if (list) {
+    const item = list.find((one): one is Json => isRecord(one) && idOf(one) === id);
+    return item && numbered(item);
+  }
+  if (!isRecord(json)) return 'the answer is not a record';
+  const record = idOf(json) === undefined && isRecord(json['data']) ? json['data'] : json;
+  const found = idOf(record);
+  if (found !== undefined && found !== id) return `the answer is the record with id ${found}`;
+  return numbered(record);
+}
+
+/** Id and record from the answer to a write; their place is not documented, so every usual one is looked at. */
+export function readWritten(json: unknown, resource: string): { readonly id?: number; readonly record?: Json } {
+  const bare = recordId(json);
+  if (bare !== undefined) return { id: bare };
+  const outer = Array.isArray(json) && json.length === 1 ? json[0] : json;
+  if (!isRecord(outer)) return {};
+  const own = idOf(outer);
+  if (own !== undefined) return { id: own, record: outer };
+  const nested = [outer[resource], outer['data'], outer['result'], outer['record'], outer['results']]
+    .flat()
+    .find(isRecord);
+  const inner = nested && idOf(nested);
+  if (nested && inner !== undefined) return { id: inner, record: nested };
+  const elsewhere = [outer[`${resource}_id`], outer['pk'], outer['data'], outer[resource]];
+  const named = elsewhere.map(recordId).find((id) => id !== undefined);
+  const record = nested ?? outer;
+  return { ...(named === undefined ? {} : { id: named }), ...(Object.keys(record).length > 0 ? { record } : {}) };
+}
+
+/** A record's own id; licenses call it `license_id` (interface, section 2.6). */
+export function idOf(record: Json): number | undefined {
+  return recordId(record['id']) ?? recordId(record['license_id']);
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'absent';
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}
+
+/**
+ * The service's own words about a refusal. The format of errors is not documented (interface, section 7): understood are
+ * `{field: [texts]}`, `{detail}`, `{message}`, `{error}`, `{errors: […]}`, `{errors: {…}}`, lists of `{field, message}`,
+ * objects nested in these, plain text, and web pages (title and text).
+ */
+
+const MAX_CHARACTERS = 2_000;
+const MAX_MESSAGES = 50;
+const MAX_DEPTH = 8;
+
+/** Envelopes: their name says nothing about a field. */
+const WRAPPERS = new Set([
+  'detail',
+  'details',
+  'error',
+  'errors',
+  'message',
+  'messages',
+  'msg',
+  'title',
+  'error_description',
+  'error_message',
+  'non_field_errors',
+  'nonFieldErrors',
+  '__all__',
+  'faults',
+]);
+/** Technical fields beside the words: left out as long as there are words; a list of texts is about a field of this name. */
+const NOISE = new Set([
+  'status',
+  'status_code',
+  'statusCode',
+  'code',
+  'type',
+  'instance',
+  'timestamp',
+  'request_id',
+  'requestId',
+  'trace_id',
+  'traceId',
+  'jsonapi',
+  'links',
+  'meta',
+  'pointer',
+  'success',
+  'ok',
+]);
+const FIELD_KEYS = ['field', 'field_name', 'fieldName', 'param', 'parameter', 'property', 'attribute', 'path', 'loc'];
+const TEXT_KEYS = ['message', 'messages', 'detail', 'error', 'errors', 'msg', 'text', 'reason', 'title', 'description'];
+
+/** At least one message; at most 2,000 characters in all; without secrets and control characters. */
+export function readMessages(status: number, text: string, secrets: readonly string[] = []): readonly ServiceMessage[] {
+  const found: ServiceMessage[] = [];
+  const body = text.slice(0, 200_000);
+  const json = jsonIn(body);
+  if (json === undefined) {
+    const words = /^\s*</.test(body) ? pageText(body) : body;
+    if (words.trim()) found.push({ text: words });
+  } else {
+    collect(json, undefined, found, 0);
+  }
+  const clean = bounded(found, secrets);
+  return clean.length > 0 ? clean : [{ text: `The service gave no reason (status ${status}).` }];
+}
+
+/** The messages in one line, for errors of the whole run. */
+export function messageLine(messages: readonly ServiceMessage[]): string {
+  return messages.map(({ field, text }) => (field ? `${field}: ${text}` : text)).join('; ');
+}
+
+function collect(value: unknown, field: string | undefined, found: ServiceMessage[], depth: number): void {
+  if (found.length >= MAX_MESSAGES || depth > MAX_DEPTH || value === null || value === undefined) return;
+  if (Array.isArray(value)) {
+    for (const item of value) collect(item, field, found, depth + 1);
+    return;
+  }
+  if (typeof value !== 'object') {
+    found.push({ ...(field ? { field } : {}), text: String(value) });
+    return;
+  }
+  const record = value as Record<string, unknown>;
+  const named = FIELD_KEYS.find((key) => typeof record[key] === 'string' || Array.isArray(record[key]));
+  const texts = TEXT_KEYS.find((key) => typeof record[key] === 'string' || Array.isArray(record[key]));
+  if (named && texts && named !== texts && depth > 0 && isFieldName(record[named])) {
+    collect(record[texts], join(field, [record[named]].flat().join('.')), found, depth + 1);
+    return;
+  }
+  // Of one fault in several words the most exact is enough.
+  const keys = Object.keys(record).filter((key) => key !== 'title' || typeof record['detail'] !== 'string');
+  const worded = keys.filter((key) => !NOISE.has(key) || Array.isArray(record[key]));
+  for (const key of worded.length > 0 ? worded : keys) {
+    collect(record[key], WRAPPERS.has(key) ? field : join(field, key), found, depth + 1);
+  }
+}
+
+/** `path` and `loc` may hold anything; only what looks like a name is taken for one. */
+function isFieldName(value: unknown): boolean {
+  return [value].flat().every((part) => typeof part === 'number' || /^[\w.[\]/-]{1,100}$/.test(String(part)));
+}
+
+function join(field: string | undefined, key: string): string {
+  return field ? `${field}.${key}` : key;
+}
+
+function pageText(html: string): string {
+  const title = /<title[^>]{0,200}>([^<]{0,500})/i.exec(html)?.[1] ?? '';
+  const text = html.replace(/<(script|style|head)\b[\s\S]*?(<\/\1\s*>|$)/gi, ' ').replace(/<[^>]*>?/g, ' ');
+  const words = text.replace(/\s+/g, ' ').trim();
+  const both = title.trim() && !words.startsWith(title.trim()) ? `${title.trim()}: ${words}` : words || title;
+  return both
+    .replace(/&nbsp;/g, ' ')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#0?39;/g, "'")
+    .replace(/&amp;/g, '&');
+}
+
+function bounded(found: readonly ServiceMessage[], secrets: readonly string[]): ServiceMessage[] {
+  const out: ServiceMessage[] = [];
+  let left = MAX_CHARACTERS;
+  for (const message of found) {
+    const field = message.field === undefined ? undefined : plain(message.field, secrets).slice(0, 200);
+    const text = plain(message.text, secrets);
+    const room = left - (field?.length ?? 0);
+    if (room <= 1 || text === '') continue;
+    const kept = text.length > room ? `${text.slice(0, room - 1)}…` : text;
+    left -= kept.length + (field?.length ?? 0);
+    out.push({ ...(field ? { field } : {}), text: kept });
+  }
+  return out;
+}
+
+/** Escape sequences and control characters would act on the terminal that shows them. */
+function plain(text: string, secrets: readonly string[]): string {
+  return scrub(text, secrets)
+    .replace(/\p{Cc}\[[\d;]*[A-Za-z]/gu, '')
+    .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim();
 }
