@@ -246,8 +246,8 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'resources/write.js',
-        find: 'const body = { company };',
-        replace: 'const body = { company: company + 1 };',
+        find: 'this.body = { company };',
+        replace: 'this.body = { company: company + 1 };',
       },
     ],
   },
