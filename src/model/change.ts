@@ -33,7 +33,7 @@ export interface After {
   readonly field: string;
   readonly row: number;
   /** Heading of the cell that names it. */
-  readonly column?: string;
+  readonly column?: string | undefined;
 }
 
 /** What the plan decided for one row. Only `create` and `update` lead to a request. */

@@ -10,7 +10,7 @@ export interface Named {
   readonly named: ReferenceTarget;
   readonly name: string;
   /** The heading, for the fault when the name is not found. */
-  readonly column?: string;
+  readonly column?: string | undefined;
 }
 
 export type StagedValue = Value | Named;
@@ -82,7 +82,7 @@ export function parentNotWritten(after: After): Issue {
   return fault(
     'parent_not_written',
     `Row ${after.row} of this file, which this row refers to, was not written, or its id could not be found out. Put that row right and import both again.`,
-    place(after),
+    { field: after.field, column: after.column },
   );
 }
 
@@ -92,11 +92,7 @@ export function referenceCycle(row: number, after: After): Issue {
     after.row === row
       ? 'This row refers to itself.'
       : `This row refers to row ${after.row}, which leads back to it: neither can be written first.`;
-  return fault('reference_cycle', `${how} Correct the cell.`, place(after));
-}
-
-function place({ field, column }: After): Partial<Issue> {
-  return column === undefined ? { field } : { field, column };
+  return fault('reference_cycle', `${how} Correct the cell.`, { field: after.field, column: after.column });
 }
 
 /** Makes what rows set, by field, of values in the order of the fields; undefined where a row does not set one. */

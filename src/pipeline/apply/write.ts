@@ -283,11 +283,11 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
         [name, create, update, ...(aliases ?? [])].includes(spelling),
       );
       const field = own?.name ?? spelling;
-      const [column, value] = [columnOf(field), sent[field]];
+      const value = sent[field];
       return fault('service_rejected', why, {
         origin: 'service',
         field,
-        ...(column === undefined ? {} : { column }),
+        column: columnOf(field),
         ...(isEmpty(value) ? {} : { value: valueText(value) }),
       });
     });

@@ -22,7 +22,7 @@ interface ConvertOptions {
   readonly orders?: DateOrders;
   readonly format: SourceFormat;
   /** The heading; kept with names that are looked up later. */
-  readonly column?: string;
+  readonly column?: string | undefined;
 }
 
 /** The converter of a field, made once a column. */
@@ -164,5 +164,5 @@ function reference(cell: Cell, to: ReferenceTarget, exact: boolean, column: stri
   // Contracts are named by their number as the cell shows it.
   const name = to !== 'contract' && isId(plain) ? plain : cellText(cell, exact);
   if (isRefusal(name)) return name;
-  return column === undefined ? { named: to, name } : { named: to, name, column };
+  return { named: to, name, column };
 }

@@ -311,9 +311,9 @@ function reportFaults(
     certain &&= !open;
     issues.push(
       fault(code, message, {
-        ...(heading === undefined ? {} : { column: heading }),
-        ...(name === undefined ? {} : { field: name }),
-        ...(index === undefined ? {} : { value: shownText(row.cells[index]) }),
+        column: heading,
+        field: name,
+        value: index === undefined ? undefined : shownText(row.cells[index]),
       }),
     );
   }
