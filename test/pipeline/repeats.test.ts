@@ -18,7 +18,8 @@ const specOf = (field: string) => resourceSpec('supplier').fields.find(({ name }
 function meet(row: Partial<ResolvedRow>, fields: Fields, losses: readonly Loss[] = []) {
   const read = { id: 1, fields, losses, unknown: [] };
   const whole: ResolvedRow = { ref: { row: 2 }, key: '1', set: {}, issues: [], ...row };
-  const { row: own, carried } = withoutRepeats(whole, { read, ours: {}, base: fields }, { columnOf, specOf });
+  const held = { record: undefined, read, ours: undefined, base: fields };
+  const { row: own, carried } = withoutRepeats(whole, held, { columnOf, specOf });
   return { set: own.set, codes: own.issues.map(({ code }) => code), carried: carried.map(({ code }) => code) };
 }
 

@@ -4,7 +4,7 @@ import { sameValue, valueText } from '../../model/value.js';
 import { readRecord } from '../../resources/read.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, Readable, WriteAnswer } from '../../service/port.js';
-import { changesOf, type Merge, mergeRow, updateRequest, withProbe } from '../plan/merge.js';
+import { changesOf, heldBy, type Merge, mergeRow, updateRequest, withProbe } from '../plan/merge.js';
 import { decodeFields, encodeFields } from '../rows.js';
 import type { EndTurn, ReadBack, Verified } from './read-back.js';
 import { effectOf } from './stored.js';
@@ -166,7 +166,8 @@ export class UpdateRow extends RowWrite<Update> {
   }
 
   private merge(): Merge {
-    return mergeRow(this.change.set, this.known(), this.ours(), this.run.options.plan);
+    const { plan } = this.run.options;
+    return mergeRow(this.change.set, heldBy(this.known(), this.ours(), plan), plan);
   }
 
   /**

@@ -125,7 +125,7 @@ export function planByFingerprint(head: RowHead, options: PlanOptions): Change |
 /** A customer that an earlier run created by a request whose answer told no id: it exists, and cannot be updated. */
 function planNameless(row: ResolvedRow, remembered: Json, options: PlanOptions, settle: Settle): Change {
   if (options.job.match.existing === 'skip') return settle('skipped', row.issues);
-  const merge = mergeRow(row.set, undefined, remembered, options);
+  const merge = mergeRow(row.set, heldBy(undefined, remembered, options), options);
   if (changesOf(merge.diff).length === 0) return settle('unchanged', row.issues);
   return settle(
     'at_risk',
@@ -222,7 +222,7 @@ async function planUpdate(
   const held = heldBy(base?.record, remembered, options);
   const { row, carried } = withoutRepeats(given, held, options);
   if (row.issues.some((issue) => issue.severity === 'error')) return settle('invalid', row.issues);
-  const merge = mergeRow(row.set, base?.record, remembered, options, held);
+  const merge = mergeRow(row.set, held, options);
   const issues = [...row.issues, ...merge.issues];
   const failed = issues.some((issue) => issue.severity === 'error');
   const changes = changesOf(merge.diff);

@@ -104,7 +104,7 @@ async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matche
   if (id === undefined || before === undefined || !current) return undefined;
   const ours = options.memory.lastWritten(id, row.set, before);
   const held = heldBy(before, ours, options);
-  const merge = mergeRow(withoutRepeats(row, held, options).row.set, before, ours, options, held);
+  const merge = mergeRow(withoutRepeats(row, held, options).row.set, held, options);
   const effect = effectOf(merge, before, current, options);
   if (effect.kind === 'none') return undefined;
   if (effect.kind === 'taken') {
