@@ -182,7 +182,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     why: 'What could not be read is left out, and the rest is written.',
     patches: [
       { file: 'pipeline/plan/plan.js', find: 'if (errors.length > 0 && !mayRepeat)', replace: 'if (false)' },
-      { file: 'pipeline/plan/plan.js', find: "return settle('invalid', issues);", replace: ';' },
+      { file: 'pipeline/plan/plan.js', find: "return this.settle('invalid', issues);", replace: ';' },
     ],
   },
   {
