@@ -73,9 +73,11 @@ export const brakes = z.strictObject({
 });
 export type Brakes = z.output<typeof brakes>;
 
-const scheduled = z
-  .strictObject({ cron: z.string().min(1), timezone: z.string().min(1).default('UTC'), file: z.string().min(1) })
-  .optional();
+const schedule = z.strictObject({
+  cron: z.string().min(1),
+  timezone: z.string().min(1).default('UTC'),
+  file: z.string().min(1),
+});
 
 export const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
@@ -94,6 +96,11 @@ export const NO_KEY = 'none';
 
 /** What a field is given, by field. */
 const values = z.record(z.string(), scalar);
+
+/** A value that a record must have; `~` or '' means none. */
+const filterValue = z.union([scalar, z.null()]);
+/** Field to value; of several values any one, of several fields all. */
+const filter = z.record(z.string(), z.union([filterValue, z.array(filterValue).min(1)])).default({});
 
 /** Keys of every job that takes the rows of a file into the service. */
 const rowsShape = {
@@ -136,7 +143,7 @@ const rowsShape = {
   brakes: brakes.default(() => brakes.parse({})),
   /** What `runs undo` sets in records that a run of this job created: the service has no delete. */
   retire: values.optional(),
-  schedule: scheduled,
+  schedule: schedule.optional(),
   notify: notify.optional(),
 };
 
@@ -199,8 +206,8 @@ export const reconcileJob = z.strictObject({
     })
     .default(() => ({ authority: {} })),
   orphans: orphanRules.default(() => orphanRules.parse({})),
-  /** Field to value: which records of the service the file is about; of several values any one, of several fields all. */
-  scope: z.record(z.string(), z.union([scalar, z.null(), z.array(z.union([scalar, z.null()])).min(1)])).default({}),
+  /** Which records of the service the file is about. */
+  scope: filter,
   /** Whether runs by schedule, drop folder and queue write. On the command line `--apply` says so. */
   apply: z.boolean().default(false),
   read: z
@@ -216,9 +223,6 @@ export type ReconcileJobText = z.input<typeof reconcileJob>;
 /** A job that takes the rows of a file into the service. */
 export type RowsJob = ImportJob | ReconcileJob;
 
-/** A value that a record must have; `~` or '' means none. */
-const filterValue = z.union([scalar, z.null()]);
-
 /**
  * A job that writes the records of a resource to a file. `{date}` in `output` and `schedule.file` stands for the calendar
  * date: of the slot where a schedule set the run off, else of its beginning in the schedule's time zone.
@@ -231,20 +235,13 @@ export const exportJob = z.strictObject({
   output: z.string().min(1).optional(),
   /** Fields or headings, in this order; all where absent. */
   columns: z.array(z.string().min(1)).min(1).optional(),
-  /** Field to value; of several values any one, of several fields all. */
-  filter: z.record(z.string(), z.union([filterValue, z.array(filterValue).min(1)])).default({}),
+  filter,
   /** A field, with `-` before it for descending. */
   order: z.string().min(1).optional(),
   /** Made to be changed and imported again: a job file that does so is written beside it. */
   editable: z.boolean().default(false),
   /** `file`: as `output`, and wins over it. */
-  schedule: z
-    .strictObject({
-      cron: z.string().min(1),
-      timezone: z.string().min(1).default('UTC'),
-      file: z.string().min(1).optional(),
-    })
-    .optional(),
+  schedule: schedule.partial({ file: true }).optional(),
   notify: notify.optional(),
 });
 export type ExportJob = z.output<typeof exportJob>;

@@ -166,18 +166,19 @@ export function rowCodec(fields: readonly string[]) {
     return lastText;
   }
 
-  function moreOf(row: StoredRow): More | undefined {
+  function moreOf(row: StoredRow) {
     const { issues, cells, escaped, edited, duplicateOf, after } = row;
     if (width > 0 && issues.length === 0 && !cells && !escaped && !edited && duplicateOf === undefined && !after)
       return undefined;
+    // What is undefined is left out of the line.
     return {
-      ...(issues.length > 0 ? { issues } : {}),
-      ...(cells ? { cells } : {}),
-      ...(escaped ? { escaped } : {}),
-      ...(edited ? { edited: mapped(edited, (one) => encodeFields({ ...one })) } : {}),
-      ...(duplicateOf === undefined ? {} : { duplicateOf }),
-      ...(after ? { after } : {}),
-      ...(width > 0 ? {} : { set: encodeFields(row.set) }),
+      issues: issues.length > 0 ? issues : undefined,
+      cells,
+      escaped,
+      edited: edited && mapped(edited, (one) => encodeFields({ ...one })),
+      duplicateOf,
+      after,
+      set: width > 0 ? undefined : encodeFields(row.set),
     };
   }
 
