@@ -31,6 +31,9 @@ interface Heard {
   readonly newest: number | undefined;
 }
 
+/** Before the first answer. */
+export const NOTHING_HEARD: Heard = { size: DOCUMENTED_SIZE, sizeCertain: false, newest: undefined };
+
 export interface PassResult extends Heard {
   readonly number: number;
   readonly shown: number;
@@ -43,17 +46,8 @@ export interface PassResult extends Heard {
   readonly problems: readonly string[];
 }
 
-interface PassOptions {
-  /** One page after the other, and a step back wherever the list moved. */
-  readonly alone: boolean;
-  /** The count is believed where as much was shown: no page behind the last is asked for, and none is looked at again. */
-  readonly believes?: boolean;
-}
-
 /** The bookkeeping of one pass over the list, whichever way it goes. */
 export class Pass {
-  readonly alone: boolean;
-  readonly believes: boolean;
   /** Records in the list, as stated first in this pass and last. */
   count: number | undefined;
   newest: number;
@@ -69,10 +63,11 @@ export class Pass {
   constructor(
     readonly number: number,
     { size, sizeCertain, newest = 0 }: Heard,
-    { alone, believes = false }: PassOptions,
+    /** One page after the other, and a step back wherever the list moved. */
+    readonly alone: boolean,
+    /** The count is believed where as much was shown: no page behind the last is asked for, and none is looked at again. */
+    readonly believes = false,
   ) {
-    this.alone = alone;
-    this.believes = believes;
     this.newest = newest;
     this.#size = size;
     this.#sizeCertain = sizeCertain;

@@ -5,7 +5,7 @@ import { idOf, readPage } from '../transport/answer.js';
 import { type LoggedPage, openPageLog, type PageLog } from './page-log.js';
 import { barrenPages, refusalOf } from './pages.js';
 import { Slots } from './seen.js';
-import { backward, forward, openWindow, Pass, type PassResult, type Shown, type Walk } from './walk.js';
+import { backward, forward, NOTHING_HEARD, openWindow, Pass, type PassResult, type Shown, type Walk } from './walk.js';
 
 export interface WholeListOptions {
   /** Log of what was read; made where it is missing. One that is there is gone on with (a killed process left it). */
@@ -252,8 +252,7 @@ export async function readPasses(
   let moved = false;
 
   for (let number = 1; ; number++) {
-    const heard = before ?? { size: 25, sizeCertain: false, newest: undefined };
-    const pass: Pass = new Pass(number, heard, { alone });
+    const pass: Pass = new Pass(number, before ?? NOTHING_HEARD, alone);
     const walk = rules.walk(number)(pass);
     const explained = barrenPages();
     let shared = 0;
