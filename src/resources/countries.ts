@@ -27,14 +27,11 @@ export function findCountry(text: string): Country | undefined {
   return name === '' || SUGGESTED_FOR.has(name) ? undefined : (byName.get(name) ?? undefined);
 }
 
-let allNames: readonly string[] | undefined;
-
 /** English names in alphabetical order, each read back as its own country. */
 export function countryNames(): readonly string[] {
-  allNames ??= Array.from({ length: 999 }, (_, code) => countryByCode(code + 1))
+  return Array.from({ length: 999 }, (_, code) => countryByCode(code + 1))
     .flatMap((country) => (country && findCountry(country.name) === country ? [country.name] : []))
     .sort((a, b) => a.localeCompare(b, 'en'));
-  return allNames;
 }
 
 /**

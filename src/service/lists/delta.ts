@@ -1,3 +1,4 @@
+import { calendarDate } from '../../resources/calendar.js';
 import type { Json, Page } from '../port.js';
 import { idOf } from '../transport/answer.js';
 import { formOf, type Held, type Moment } from './list-file.js';
@@ -291,7 +292,6 @@ export async function spotCheck(
 
 const SHAPE =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
-const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * Reads ISO 8601; undefined for anything else. The form of dates in responses is not documented (interface, section 2.1),
@@ -300,12 +300,14 @@ const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 export function readMoment(value: unknown): Moment | undefined {
   const match = typeof value === 'string' ? SHAPE.exec(value) : null;
   if (!match) return undefined;
-  const [year, month, day, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map((part) => Number(part ?? 0));
-  if (!month || month > 12 || !day || day > (DAYS[month - 1] as number)) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  if (calendarDate(year, month, day) === undefined) return undefined;
   // A leap second is written :60.
   if (hour > 23 || minute > 59 || second > 60) return undefined;
   const fraction = Number((match[7] ?? '').padEnd(6, '0').slice(0, 6));
-  const written = Date.UTC(year as number, month - 1, day, hour, minute, second) * 1000 + fraction;
+  const written = Date.UTC(year, month - 1, day, hour, minute, second) * 1000 + fraction;
   if (match[4] === undefined) return { form: 'date', micros: written };
   const zone = match[8];
   return zone === undefined
