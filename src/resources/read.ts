@@ -6,8 +6,6 @@ import { isObject, stepsOf, valueAt } from './path.js';
 import { type Loss, readValue, recordId, shown } from './read-value.js';
 import { type FieldSpec, type Lexicon, type ResourceSpec, readPaths, remembered } from './spec.js';
 
-export type { Loss } from './read-value.js';
-
 /** A record of the service in canonical form (model/value.ts). */
 export interface ReadRecord {
   readonly id: number;

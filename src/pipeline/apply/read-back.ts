@@ -3,7 +3,7 @@ import { RunError } from '../../model/error.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import { isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
 import { fieldReaders, readRecord } from '../../resources/read.js';
-import type { Json, Readable } from '../../service/port.js';
+import type { Json } from '../../service/port.js';
 import { changesOf, isUnseen, type Merge, templateOf } from '../plan/merge.js';
 import { AGAIN, isCut, isStoredForm, storedAs } from './stored.js';
 import { Halted, type Update, type WriteRun } from './write.js';
@@ -141,14 +141,13 @@ export class ReadBack {
 
   /** Reads the record back; `inAnswer`: what the answer to the update seemed to hold. */
   private async look(id: number, merge: Merge, inAnswer: Differences, wait: Wait): Promise<Verified> {
-    const { plan, service, settleWindow, elapsed } = this.run.options;
-    const resource = plan.spec.name as Readable;
+    const { plan, settleWindow, elapsed } = this.run.options;
     let seen = inAnswer;
     const sent = elapsed();
     for (const [look, at] of [0, ...settleWindow].entries()) {
       const rest = sent + at - elapsed();
       if (rest > 0) await wait(rest);
-      const record = await service.get(resource, id);
+      const record = await this.run.read(id);
       if (!record) return { issues: isKept(seen) ? seen.issues : [] };
       seen = this.compare(record, merge);
       // An old value that is also a form of what was sent may be an update not to be seen yet: a second look is enough.
@@ -162,7 +161,7 @@ export class ReadBack {
     this.run.stop(
       new RunError(
         'failed',
-        `The update of ${resource} ${id} was read back, and the service did not keep ${lost.map((field) => keptOf(field, seen)).join(', ')}. The run stops here: nothing more is sent, and the rows that were not reached are as they were.`,
+        `The update of ${plan.spec.name} ${id} was read back, and the service did not keep ${lost.map((field) => keptOf(field, seen)).join(', ')}. The run stops here: nothing more is sent, and the rows that were not reached are as they were.`,
         [
           'before.ndjson among the reports holds the record as it was. `rowferry doctor --probe` finds out what the service keeps.',
         ],

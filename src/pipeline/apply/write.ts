@@ -5,7 +5,7 @@ import type { RowsJob } from '../../model/job.js';
 import type { Outcome, OutcomeKind } from '../../model/outcome.js';
 import { type Fields, isEmpty, valueText } from '../../model/value.js';
 import type { ResourceName, ResourceSpec } from '../../resources/spec.js';
-import type { Json, ProbedBehaviour, Service, WriteAnswer, WriteRequest } from '../../service/port.js';
+import type { Json, ProbedBehaviour, Readable, Service, WriteAnswer, WriteRequest } from '../../service/port.js';
 import type { PlanOptions } from '../plan/plan.js';
 
 export type Create = Extract<Change, { kind: 'create' }>;
@@ -133,6 +133,11 @@ export class WriteRun {
 
   get halted(): boolean {
     return this.stopped !== undefined || this.options.signal.aborted;
+  }
+
+  /** A record as it is now; undefined where there is none. */
+  read(id: number): Promise<Json | undefined> {
+    return this.options.service.get(this.options.plan.spec.name as Readable, id);
   }
 
   stop(error: Error): void {
