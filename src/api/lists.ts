@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { foldText } from '../model/value.js';
-import { fixedChoices } from '../resources/describe.js';
 import { type ReadOnlyField, readOnlySpec, resourceSpec } from '../resources/registry.js';
 import { type FieldSpec, type FieldType, READ_ONLY, WRITABLE } from '../resources/spec.js';
+import { fixedChoices } from '../resources/value-check.js';
 import { findNames, type NamesFound, type NamesWanted } from '../runs/service-names.js';
 import type { ApiParts } from './app.js';
 import { type Operation, operation } from './operation.js';

@@ -1,6 +1,6 @@
 import { normaliseKey, normaliseName } from '../model/value.js';
-import { fixedChoices } from '../resources/describe.js';
 import type { FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
+import { fixedChoices } from '../resources/value-check.js';
 
 /** The columns of a blank workbook: which there are, in which order, under which headings, and what their lists offer. */
 

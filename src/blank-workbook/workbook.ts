@@ -5,8 +5,8 @@ import { type Check, openBook, textCell } from '../files/workbook/book.js';
 import { type Look, MONEY } from '../files/workbook/styles.js';
 import { grouped } from '../model/grouped.js';
 import { commentText, key as keyText, scalar, shellWord } from '../model/yaml-text.js';
-import { ruleText, typeName } from '../resources/describe.js';
 import type { ResourceSpec } from '../resources/spec.js';
+import { ruleText, typeName } from '../resources/value-check.js';
 import { type BlankColumn, type DropDown, KEY, SHEET } from './columns.js';
 
 /** A blank workbook, decided in full before anything is written. */

@@ -2,7 +2,6 @@ import type { TableKind } from '../model/table.js';
 import { isEmpty, isRef, type Value } from '../model/value.js';
 import { readDate } from '../resources/calendar.js';
 import { countryByCode } from '../resources/countries.js';
-import { ruleText, typeName } from '../resources/describe.js';
 import { stepsOf, valueAt } from '../resources/path.js';
 import { type ReadOnlyField, type ReadOnlySpec, readOnlySpec, resourceSpec } from '../resources/registry.js';
 import {
@@ -14,6 +13,7 @@ import {
   type ResourceSpec,
   readPaths,
 } from '../resources/spec.js';
+import { ruleText, typeName } from '../resources/value-check.js';
 import {
   type Exportable,
   type ExportColumn,

@@ -15,11 +15,9 @@ export interface FieldDiff {
 }
 
 /** A field's change as text, old → new, as reports show it. */
-export interface DiffText {
-  readonly field: string;
+export interface DiffText extends Omit<FieldDiff, 'old' | 'new'> {
   readonly old: string;
   readonly new: string;
-  readonly kind: FieldDiff['kind'];
 }
 
 /** How warnings say that a column's texts were shortened, as its job says. */
@@ -33,7 +31,7 @@ export interface After {
   readonly field: string;
   readonly row: number;
   /** Heading of the cell that names it. */
-  readonly column?: string;
+  readonly column?: string | undefined;
 }
 
 /** What the plan decided for one row. Only `create` and `update` lead to a request. */

@@ -72,11 +72,11 @@ export interface Issue {
   /** What is wrong, which rule says so, and what to do next. One sentence or two, no markup. */
   readonly message: string;
   /** The heading as it stands in the file. */
-  readonly column?: string;
+  readonly column?: string | undefined;
   /** The field as job files name it. */
-  readonly field?: string;
+  readonly field?: string | undefined;
   /** The cell as the person sees it. */
-  readonly value?: string;
+  readonly value?: string | undefined;
   /** `local`: found here, nothing was sent. `service`: the service's own words. */
   readonly origin: 'local' | 'service';
 }

@@ -73,9 +73,11 @@ export const brakes = z.strictObject({
 });
 export type Brakes = z.output<typeof brakes>;
 
-const scheduled = z
-  .strictObject({ cron: z.string().min(1), timezone: z.string().min(1).default('UTC'), file: z.string().min(1) })
-  .optional();
+const schedule = z.strictObject({
+  cron: z.string().min(1),
+  timezone: z.string().min(1).default('UTC'),
+  file: z.string().min(1),
+});
 
 export const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
@@ -94,6 +96,11 @@ export const NO_KEY = 'none';
 
 /** What a field is given, by field. */
 const values = z.record(z.string(), scalar);
+
+/** A value that a record must have; `~` or '' means none. */
+const filterValue = z.union([scalar, z.null()]);
+/** Field to value; of several values any one, of several fields all. */
+const filter = z.record(z.string(), z.union([filterValue, z.array(filterValue).min(1)])).default({});
 
 /** Keys of every job that takes the rows of a file into the service. */
 const rowsShape = {
@@ -136,7 +143,7 @@ const rowsShape = {
   brakes: brakes.default(() => brakes.parse({})),
   /** What `runs undo` sets in records that a run of this job created: the service has no delete. */
   retire: values.optional(),
-  schedule: scheduled,
+  schedule: schedule.optional(),
   notify: notify.optional(),
 };
 
@@ -156,7 +163,7 @@ export type ImportJob = z.output<typeof importJob>;
 export type ImportJobText = z.input<typeof importJob>;
 
 /** Whose value stands where the file and the service differ; `fill`: the file's, where the service has none. */
-export const AUTHORITIES = ['file', 'service', 'fill'] as const;
+const AUTHORITIES = ['file', 'service', 'fill'] as const;
 export type Authority = (typeof AUTHORITIES)[number];
 
 /** Brakes that look at what a file was on the nights before. `stop`: the run is braked; `warn`: it says so and goes on. */
@@ -168,7 +175,6 @@ export const reconcileBrakes = brakes.extend({
   /** Hardly any key of the file is known: the file of another company or resource. */
   unknown_keys: nightBrake,
 });
-export type ReconcileBrakes = z.output<typeof reconcileBrakes>;
 
 const orphanSet = z.strictObject({ set: values });
 
@@ -185,7 +191,6 @@ export const orphanRules = z
     const named = typeof action === 'object' ? 'set' : (action ?? (set === undefined ? 'report' : 'set'));
     return { action: named, after, ...(given === undefined ? {} : { set: given }) };
   });
-export type OrphanRules = z.output<typeof orphanRules>;
 
 /** A job that compares a file with the service, and makes them agree where it is applied. Contract, section 4. */
 export const reconcileJob = z.strictObject({
@@ -201,8 +206,8 @@ export const reconcileJob = z.strictObject({
     })
     .default(() => ({ authority: {} })),
   orphans: orphanRules.default(() => orphanRules.parse({})),
-  /** Field to value: which records of the service the file is about; of several values any one, of several fields all. */
-  scope: z.record(z.string(), z.union([scalar, z.null(), z.array(z.union([scalar, z.null()])).min(1)])).default({}),
+  /** Which records of the service the file is about. */
+  scope: filter,
   /** Whether runs by schedule, drop folder and queue write. On the command line `--apply` says so. */
   apply: z.boolean().default(false),
   read: z
@@ -218,9 +223,6 @@ export type ReconcileJobText = z.input<typeof reconcileJob>;
 /** A job that takes the rows of a file into the service. */
 export type RowsJob = ImportJob | ReconcileJob;
 
-/** A value that a record must have; `~` or '' means none. */
-const filterValue = z.union([scalar, z.null()]);
-
 /**
  * A job that writes the records of a resource to a file. `{date}` in `output` and `schedule.file` stands for the calendar
  * date: of the slot where a schedule set the run off, else of its beginning in the schedule's time zone.
@@ -233,20 +235,13 @@ export const exportJob = z.strictObject({
   output: z.string().min(1).optional(),
   /** Fields or headings, in this order; all where absent. */
   columns: z.array(z.string().min(1)).min(1).optional(),
-  /** Field to value; of several values any one, of several fields all. */
-  filter: z.record(z.string(), z.union([filterValue, z.array(filterValue).min(1)])).default({}),
+  filter,
   /** A field, with `-` before it for descending. */
   order: z.string().min(1).optional(),
   /** Made to be changed and imported again: a job file that does so is written beside it. */
   editable: z.boolean().default(false),
   /** `file`: as `output`, and wins over it. */
-  schedule: z
-    .strictObject({
-      cron: z.string().min(1),
-      timezone: z.string().min(1).default('UTC'),
-      file: z.string().min(1).optional(),
-    })
-    .optional(),
+  schedule: schedule.partial({ file: true }).optional(),
   notify: notify.optional(),
 });
 export type ExportJob = z.output<typeof exportJob>;

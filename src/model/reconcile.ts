@@ -1,3 +1,4 @@
+import type { DiffText } from './change.js';
 import type { OutcomeKind } from './outcome.js';
 
 /** What is known of a reconciliation beyond the outcomes of its rows; shapes that runs keep and reports show. */
@@ -28,8 +29,7 @@ export interface OrphanOutcome {
   readonly outcome: OutcomeKind;
   readonly codes: readonly string[];
   readonly message: string;
-  /** Old → new, as texts. */
-  readonly changes: readonly { readonly field: string; readonly old: string; readonly new: string }[];
+  readonly changes: readonly Omit<DiffText, 'kind'>[];
 }
 
 export type OrphanLine = Orphan & Partial<OrphanOutcome>;

@@ -1,5 +1,5 @@
 /** A secret as it looks in plain text, in JSON, in an address and in a header (base64, alone or behind a colon). */
-export function secretForms(secret: string): ReadonlySet<string> {
+function secretForms(secret: string): ReadonlySet<string> {
   const address = encodeURIComponent(secret);
   const packed = [secret, `:${secret}`].map((text) => Buffer.from(text).toString('base64').replace(/=+$/, ''));
   return new Set([
@@ -25,4 +25,14 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
   // Longest first, so that a secret that contains another one leaves no remains.
   const ordered = [...forms].sort((a, b) => b.length - a.length);
   return (text) => ordered.reduce((clean, form) => clean.replaceAll(form, '[secret]'), text);
+}
+
+/** Replaces every known secret, and anything that stands where a bearer token stands. */
+export function scrub(text: string, secrets: readonly string[]): string {
+  let out = text.replace(/\b(bearer|basic)\s+[\w.~+/=-]{4,}/gi, '$1 ***');
+  for (const secret of secrets) {
+    if (secret.length < 4) continue;
+    for (const form of secretForms(secret)) out = out.replaceAll(form, '***');
+  }
+  return out;
 }

@@ -146,7 +146,7 @@ class Told {
   example: string | undefined;
   readonly #fields = new Map<string, number>();
 
-  note(found: readonly { readonly field?: string; readonly message?: string }[], row: number): void {
+  note(found: readonly { readonly field?: string | undefined; readonly message?: string }[], row: number): void {
     const [first] = found;
     if (!first) return;
     this.rows++;

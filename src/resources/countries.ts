@@ -27,14 +27,11 @@ export function findCountry(text: string): Country | undefined {
   return name === '' || SUGGESTED_FOR.has(name) ? undefined : (byName.get(name) ?? undefined);
 }
 
-let allNames: readonly string[] | undefined;
-
 /** English names in alphabetical order, each read back as its own country. */
 export function countryNames(): readonly string[] {
-  allNames ??= Array.from({ length: 999 }, (_, code) => countryByCode(code + 1))
+  return Array.from({ length: 999 }, (_, code) => countryByCode(code + 1))
     .flatMap((country) => (country && findCountry(country.name) === country ? [country.name] : []))
     .sort((a, b) => a.localeCompare(b, 'en'));
-  return allNames;
 }
 
 /**
@@ -174,7 +171,7 @@ function folded(name: string): string {
 /** What people call countries beside the names of ISO 3166-1; keys are compared as country names are. */
 
 /** Alpha-2 → names that the library lacks, parted by semicolons. Only names that can mean one country. */
-export const COUNTRY_ALIASES: Readonly<Record<string, string>> = {
+const COUNTRY_ALIASES: Readonly<Record<string, string>> = {
   US: 'U S A; U S; États-Unis; EEUU; EE UU',
   GB: 'U K; United Kingdom of Great Britain and Northern Ireland',
   BO: 'Bolivia, Plurinational State of; Bolivia (Plurinational State of)',
@@ -210,7 +207,7 @@ export const COUNTRY_ALIASES: Readonly<Record<string, string>> = {
 };
 
 /** Alpha-2 → the English short name, where the names of the library start with a longer one. */
-export const SHORT_NAMES: Readonly<Record<string, string>> = {
+const SHORT_NAMES: Readonly<Record<string, string>> = {
   CG: 'Congo',
   CN: 'China',
   GM: 'Gambia',
@@ -225,7 +222,7 @@ export const SHORT_NAMES: Readonly<Record<string, string>> = {
  * other way round.
  * None of these names is ever found, whatever a language's list says.
  */
-export const SUGGESTED_FOR: ReadonlyMap<string, readonly string[]> = new Map(
+const SUGGESTED_FOR: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     GB: 'england; angleterre; inglaterra; inghilterra; scotland; schottland; wales; northern ireland; nordirland; britain',
     'GB IE': 'british isles',

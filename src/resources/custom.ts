@@ -2,7 +2,6 @@ import { Decimal } from '../model/decimal.js';
 import { normaliseName, type Value } from '../model/value.js';
 import { isObject } from './path.js';
 import { type Loss, type Reading, readValue, recordId, shown } from './read-value.js';
-import { remembered } from './remembered.js';
 import {
   type CustomField,
   type CustomTemplate,
@@ -12,6 +11,7 @@ import {
   MONEY_MAX,
   MONEY_MIN,
   type ResourceSpec,
+  remembered,
 } from './spec.js';
 
 /** Custom field templates and custom forms: interface sections 2.1 (value rules) and 2.7 (their descriptions). */
@@ -183,11 +183,37 @@ export function parseCustomName(name: string): CustomName | undefined {
   return { kind: 'form', form: Number(form[1]), occurrence: Number(form[2] ?? 1), column: form[3] ?? '' };
 }
 
-/** What is read is put into these. */
+/** A record that is being read. */
 export interface Sink {
+  readonly lexicon: Lexicon;
   readonly fields: Record<string, Value>;
   readonly losses: Loss[];
 }
+
+/** Takes in what a value came to. */
+export function take(sink: Sink, field: string, raw: unknown, reading: Reading): void {
+  if ('why' in reading) sink.losses.push({ field, text: shown(raw), why: reading.why });
+  else sink.fields[field] = reading.value;
+}
+
+/** The objects that have an id, of one or a list of them. */
+export function itemsOf(
+  raw: unknown,
+): readonly { readonly id: number; readonly item: Readonly<Record<string, unknown>> }[] {
+  return [raw].flat().flatMap((item) => {
+    const id = isObject(item) ? recordId(item['id']) : undefined;
+    return isObject(item) && id !== undefined ? { id, item } : [];
+  });
+}
+
+/** An object's own entries; also of a list `[{id | name, value}]`. */
+export function entriesOf(raw: unknown): readonly (readonly [string, unknown])[] {
+  if (isObject(raw)) return Object.entries(raw);
+  if (!Array.isArray(raw)) return [];
+  return raw.filter(isObject).map((item) => [shown(item['id'] ?? item['name']), item['value']] as const);
+}
+
+const isSomething = ([, raw]: readonly [string, unknown]): boolean => !isNothing(raw);
 
 /**
  * What an assignment without values stands under where no field is described: no template has a field with this id, and
@@ -201,116 +227,59 @@ const NO_COLUMN = '-';
  * in one of several ways. A template without any value leaves null under its first field, or `template.<id>.0` where none
  * is known, so that an update keeps it assigned.
  */
-export function readTemplate(raw: unknown, lexicon: Lexicon, sink: Sink): void {
-  for (const item of Array.isArray(raw) ? raw : [raw]) {
-    if (!isObject(item)) continue;
-    const id = recordId(item['id']);
-    if (id === undefined) continue;
-    readTemplateItem(id, entriesOf(item['fields']), lexicon.template(id), lexicon, sink);
-  }
-}
-
-/** An object's own entries; also of a list `[{id | name, value}]`. */
-export function entriesOf(raw: unknown): readonly (readonly [string, unknown])[] {
-  if (isObject(raw)) return Object.entries(raw);
-  if (!Array.isArray(raw)) return [];
-  return raw.filter(isObject).map((item) => [shown(item['id'] ?? item['name']), item['value']] as const);
-}
-
-function readTemplateItem(
-  id: number,
-  entries: readonly (readonly [string, unknown])[],
-  template: CustomTemplate | undefined,
-  lexicon: Lexicon,
-  sink: Sink,
-): void {
-  let held = false;
-  const named =
-    template &&
-    fieldsByKey(
-      template,
-      entries.map(([key]) => key),
-    );
-  for (const [key, raw] of entries) {
-    if (isNothing(raw)) continue;
-    held = true;
-    const field = named?.get(key);
-    if (!template || !field) {
-      const why = template
-        ? `the custom field template "${template.name}" had no field of this name when it was read; if it was renamed since, import the row again`
-        : `the custom field template ${id} is not known`;
-      sink.losses.push({ field: `template.${id}.${key}`, text: shown(raw), why });
-      continue;
+export function readTemplate(raw: unknown, sink: Sink): void {
+  for (const { id, item } of itemsOf(raw)) {
+    const template = sink.lexicon.template(id);
+    const entries = entriesOf(item['fields']);
+    const keys = entries.map(([key]) => key);
+    const named = template && fieldsByKey(template, keys);
+    const held = entries.filter(isSomething);
+    for (const [key, value] of held) {
+      const field = named?.get(key);
+      if (field) take(sink, templateFieldName(id, field.id), value, readCustomValue(field, value, sink.lexicon));
+      else {
+        const why = template
+          ? `the custom field template "${template.name}" had no field of this name when it was read; if it was renamed since, import the row again`
+          : `the custom field template ${id} is not known`;
+        take(sink, `template.${id}.${key}`, value, { why });
+      }
     }
-    const name = templateFieldName(id, field.id);
-    const reading = readCustomValue(field, raw, lexicon);
-    if ('why' in reading) sink.losses.push({ field: name, text: shown(raw), why: reading.why });
-    else sink.fields[name] = reading.value;
+    if (held.length === 0) sink.fields[templateFieldName(id, template?.fields[0]?.id ?? NO_FIELD)] = null;
   }
-  if (!held) sink.fields[templateFieldName(id, template?.fields[0]?.id ?? NO_FIELD)] = null;
 }
+
+const BELOW_ANOTHER = 'it belongs to a form row below another row, which no request can carry';
 
 /**
  * Custom form rows of a record: a list of `{id, custom_form_data: {column: value}}`, interface section 2.5.
  * A form's rows are counted in their order; one without values leaves null under one column, so that an update keeps it.
  * A row that hangs below another (`parent_row_id`) has no write form: its values are losses, and it is one if it has none.
  */
-export function readForms(raw: unknown, lexicon: Lexicon, sink: Sink): void {
+export function readForms(raw: unknown, sink: Sink): void {
   const seen = new Map<number, number>();
-  for (const item of Array.isArray(raw) ? raw : [raw]) {
-    if (!isObject(item)) continue;
-    const id = recordId(item['id']);
-    if (id === undefined) continue;
-    const data = isObject(item['custom_form_data']) ? item['custom_form_data'] : {};
+  for (const { id, item } of itemsOf(raw)) {
     const occurrence = (seen.get(id) ?? 0) + 1;
     seen.set(id, occurrence);
+    const columns = sink.lexicon.form(id)?.fields ?? [];
     const parent = item['parent_row_id'];
-    if (isNothing(parent) || parent === 0) readFormRow(id, occurrence, data, lexicon, sink);
-    else loseChildRow(id, occurrence, data, lexicon, sink);
+    const isBelow = !isNothing(parent) && parent !== 0;
+    const data = item['custom_form_data'];
+    const held = isObject(data) ? Object.entries(data).filter(isSomething) : [];
+    for (const [column, value] of held) {
+      const field = formFieldName(id, occurrence, column);
+      const described = columns.find(({ name }) => name === column);
+      const reading = readCustomValue(described, value, sink.lexicon);
+      if (isBelow) sink.losses.push({ ...reading, field, text: shown(value), why: BELOW_ANOTHER });
+      else take(sink, field, value, reading);
+    }
+    if (held.length > 0) continue;
+    const first = columns.find(({ dataType, name }) => dataType !== 'attachment' && name !== '');
+    if (!isBelow) sink.fields[formFieldName(id, occurrence, first?.name ?? NO_COLUMN)] = null;
+    else {
+      const field = formFieldName(id, occurrence, '').slice(0, -1);
+      sink.losses.push({ field, text: 'a row without values', why: BELOW_ANOTHER });
+    }
   }
-}
-
-function loseChildRow(
-  id: number,
-  occurrence: number,
-  data: Readonly<Record<string, unknown>>,
-  lexicon: Lexicon,
-  sink: Sink,
-): void {
-  const row: Sink = { fields: {}, losses: [] };
-  readFormRow(id, occurrence, data, lexicon, row);
-  const why = 'it belongs to a form row below another row, which no request can carry';
-  for (const [column, raw] of Object.entries(data)) {
-    if (isNothing(raw)) continue;
-    const field = formFieldName(id, occurrence, column);
-    const value = row.fields[field];
-    sink.losses.push({ field, text: shown(raw), why, ...(value === undefined ? {} : { value }) });
-  }
-  if (Object.values(data).every(isNothing)) {
-    sink.losses.push({ field: formFieldName(id, occurrence, '').slice(0, -1), text: 'a row without values', why });
-  }
-}
-
-function readFormRow(
-  id: number,
-  occurrence: number,
-  data: Readonly<Record<string, unknown>>,
-  lexicon: Lexicon,
-  sink: Sink,
-): void {
-  const form = lexicon.form(id);
-  let held = false;
-  for (const [column, raw] of Object.entries(data)) {
-    if (isNothing(raw)) continue;
-    held = true;
-    const name = formFieldName(id, occurrence, column);
-    const described = form?.fields.find((field) => field.name === column);
-    const reading = readCustomValue(described, raw, lexicon);
-    if ('why' in reading) sink.losses.push({ field: name, text: shown(raw), why: reading.why });
-    else sink.fields[name] = reading.value;
-  }
-  const first = form?.fields.find((field) => field.dataType !== 'attachment' && field.name !== '');
-  if (!held) sink.fields[formFieldName(id, occurrence, first?.name ?? NO_COLUMN)] = null;
 }
 
 /** By the field's data type; a column that no form describes keeps the form it was sent in. */

@@ -1,7 +1,7 @@
 import { dateOrderOf } from './calendar.js';
-import { customType, entriesOf, fieldsByKey } from './custom.js';
-import { isObject, valueAt } from './path.js';
-import { decimalSignOf, recordId } from './read-value.js';
+import { customType, entriesOf, fieldsByKey, itemsOf } from './custom.js';
+import { valueAt } from './path.js';
+import { decimalSignOf } from './read-value.js';
 import type { ReadOnlySpec } from './registry.js';
 import {
   type DateOrder,
@@ -67,9 +67,7 @@ export class HabitSurvey {
   }
 
   #seeColumns(at: Column['at'], raw: unknown, values: string): void {
-    for (const item of Array.isArray(raw) ? raw : [raw]) {
-      const id = isObject(item) ? recordId(item['id']) : undefined;
-      if (!isObject(item) || id === undefined) continue;
+    for (const { id, item } of itemsOf(raw)) {
       for (const [key, value] of entriesOf(item[values])) {
         if (typeof value !== 'string' || !/^[-\d]/.test(value.trim())) continue;
         const place = `${at} ${id} ${key}`;

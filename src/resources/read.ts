@@ -1,14 +1,10 @@
 import { RunError } from '../model/error.js';
 import { withArticle } from '../model/resource-names.js';
-import { type Fields, isEmpty, type Value } from '../model/value.js';
-import { readForms, readTemplate } from './custom.js';
+import { type Fields, isEmpty } from '../model/value.js';
+import { readForms, readTemplate, type Sink, take } from './custom.js';
 import { isObject, stepsOf, valueAt } from './path.js';
-import type { Loss } from './read-value.js';
-import { readValue, recordId, shown } from './read-value.js';
-import { remembered } from './remembered.js';
-import { type FieldSpec, type Lexicon, type ResourceSpec, readPaths } from './spec.js';
-
-export type { Loss } from './read-value.js';
+import { type Loss, readValue, recordId, shown } from './read-value.js';
+import { type FieldSpec, type Lexicon, type ResourceSpec, readPaths, remembered } from './spec.js';
 
 /** A record of the service in canonical form (model/value.ts). */
 export interface ReadRecord {
@@ -29,11 +25,10 @@ export interface ReadRecord {
  */
 export function readRecord(spec: ResourceSpec, json: Readonly<Record<string, unknown>>, lexicon: Lexicon): ReadRecord {
   const id = certainId(spec, json);
-  const fields: Record<string, Value> = {};
-  const losses: Loss[] = [];
-  for (const reader of fieldReaders(spec).values()) readField(reader, json, lexicon, fields, losses);
-  readCustom(spec, json, lexicon, { fields, losses });
-  return { id, fields, losses, unknown: unknownKeys(spec, json) };
+  const sink: Sink = { lexicon, fields: {}, losses: [] };
+  for (const reader of fieldReaders(spec).values()) readField(reader, json, sink);
+  readCustom(spec, json, sink);
+  return { id, fields: sink.fields, losses: sink.losses, unknown: unknownKeys(spec, json) };
 }
 
 /** Some fields of a record, and maybe others, as `readRecord` reads them. */
@@ -44,27 +39,21 @@ export function readFields(
   lexicon: Lexicon,
 ): Pick<ReadRecord, 'fields' | 'losses'> {
   const readers = fieldReaders(spec);
-  const fields: Record<string, Value> = {};
-  const losses: Loss[] = [];
+  const sink: Sink = { lexicon, fields: {}, losses: [] };
   let custom = false;
   for (const name of names) {
     const reader = readers.get(name);
-    if (reader) readField(reader, json, lexicon, fields, losses);
+    if (reader) readField(reader, json, sink);
     else custom ||= name !== 'id';
   }
   // They stand together in a place of their own.
-  if (custom) readCustom(spec, json, lexicon, { fields, losses });
-  return { fields, losses };
+  if (custom) readCustom(spec, json, sink);
+  return sink;
 }
 
-function readCustom(
-  spec: ResourceSpec,
-  json: Readonly<Record<string, unknown>>,
-  lexicon: Lexicon,
-  to: { readonly fields: Record<string, Value>; readonly losses: Loss[] },
-): void {
-  readTemplate(json[spec.template.read], lexicon, to);
-  if (spec.form?.read) readForms(json[spec.form.read], lexicon, to);
+function readCustom(spec: ResourceSpec, json: Readonly<Record<string, unknown>>, sink: Sink): void {
+  readTemplate(json[spec.template.read], sink);
+  if (spec.form?.read) readForms(json[spec.form.read], sink);
 }
 
 /** Throws a `RunError` where the record has none that can be used. */
@@ -89,23 +78,14 @@ export const fieldReaders = remembered((spec: ResourceSpec): ReadonlyMap<string,
   return new Map(spec.fields.map((field) => [field.name, { field, paths: readPaths(field).map(stepsOf) }]));
 });
 
-function readField(
-  { field, paths }: FieldReader,
-  json: Readonly<Record<string, unknown>>,
-  lexicon: Lexicon,
-  fields: Record<string, Value>,
-  losses: Loss[],
-): void {
+function readField({ field, paths }: FieldReader, json: Readonly<Record<string, unknown>>, sink: Sink): void {
   for (const steps of paths) {
     const raw = valueAt(json, steps);
     if (raw === undefined || raw === null) continue;
-    const reading = readValue(field.type, raw, lexicon);
-    if ('why' in reading) {
-      if (!field.derived) losses.push({ field: field.name, text: shown(raw), why: reading.why });
-      return;
-    }
-    if (isEmpty(reading.value)) continue;
-    fields[field.name] = reading.value;
+    const reading = readValue(field.type, raw, sink.lexicon);
+    const isLost = 'why' in reading;
+    if (!isLost && isEmpty(reading.value)) continue;
+    if (!isLost || !field.derived) take(sink, field.name, raw, reading);
     return;
   }
 }

@@ -1,8 +1,7 @@
 import { asset } from './asset.js';
 import { contract } from './contract.js';
 import { customer, supplier } from './counterparty.js';
-import { remembered } from './remembered.js';
-import type { FieldSpec, ReadOnlyName, ResourceName, ResourceSpec } from './spec.js';
+import { type FieldSpec, type ReadOnlyName, type ResourceName, type ResourceSpec, remembered } from './spec.js';
 
 const SPECS: Readonly<Record<ResourceName, ResourceSpec>> = { asset, contract, supplier, customer };
 
@@ -43,7 +42,7 @@ export function fieldNames(spec: ResourceSpec): string[] {
  */
 
 /** What a read-only field holds; `object` and `objects` are nested JSON. */
-export type ReadOnlyKind = 'integer' | 'text' | 'boolean' | 'date text' | 'texts' | 'integers' | 'object' | 'objects';
+type ReadOnlyKind = 'integer' | 'text' | 'boolean' | 'date text' | 'texts' | 'integers' | 'object' | 'objects';
 
 export interface ReadOnlyField {
   /** As reads show it. */

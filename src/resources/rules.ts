@@ -1,8 +1,7 @@
 import { fault, type Issue } from '../model/issue.js';
 import { type Fields, isEmpty, valueText } from '../model/value.js';
 import { contractRules } from './contract.js';
-import { remembered } from './remembered.js';
-import type { FieldSpec, ResourceSpec } from './spec.js';
+import { type FieldSpec, type ResourceSpec, remembered } from './spec.js';
 
 /** Whether this operation must carry a value of the field. */
 export function isRequired(field: FieldSpec, operation: 'create' | 'update'): boolean {

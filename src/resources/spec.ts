@@ -189,3 +189,16 @@ export const id: FieldType = { kind: 'integer', min: 1 };
 export const MONEY_MIN = '0';
 export const MONEY_MAX = '999999999999999';
 export const money: FieldType = { kind: 'decimal', min: MONEY_MIN, max: MONEY_MAX };
+
+/** A function that works out once for each object what follows from it: descriptions never change. */
+export function remembered<K extends object, V>(workOut: (of: K) => V): (of: K) => V {
+  const known = new WeakMap<K, V>();
+  return (of) => {
+    let found = known.get(of);
+    if (found === undefined) {
+      found = workOut(of);
+      known.set(of, found);
+    }
+    return found;
+  };
+}

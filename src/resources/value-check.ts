@@ -2,8 +2,8 @@ import { Decimal } from '../model/decimal.js';
 import { fault, type Issue, type IssueCode } from '../model/issue.js';
 import { isEmpty, isRef, type Value, valueText } from '../model/value.js';
 import { isCalendarDate } from './calendar.js';
-import { remembered } from './remembered.js';
-import type { FieldSpec, FieldType } from './spec.js';
+import { countryNames } from './countries.js';
+import { type FieldSpec, type FieldType, type ReferenceTarget, remembered } from './spec.js';
 
 /**
  * Whether a canonical value keeps the rules of its field: interface sections 2.1 to 2.5, 4.3 and 4.4. Empty values pass;
@@ -11,45 +11,48 @@ import type { FieldSpec, FieldType } from './spec.js';
  * Without `operation` the wider limit counts.
  */
 export function checkValue(field: FieldSpec, value: Value, operation?: 'create' | 'update'): Issue | undefined {
-  if (isEmpty(value)) return undefined;
-  const report = (code: IssueCode, message: string) =>
-    fault(code, message, { field: field.name, value: valueText(value) });
-  const type = field.type;
+  const flaw = isEmpty(value) ? undefined : flawOf(field.type, value, operation);
+  if (!flaw) return undefined;
+  const [code, says] = flaw;
+  return fault(code, `${field.label} ${says}`, { field: field.name, value: valueText(value) });
+}
+
+/** What is wrong with a value: the code, and what to say of its field. */
+type Flaw = readonly [code: IssueCode, says: string] | undefined;
+
+function flawOf(type: FieldType, value: Value, operation: 'create' | 'update' | undefined): Flaw {
   switch (type.kind) {
     case 'text':
-      return typeof value === 'string'
-        ? checkText(field, type, value, operation, report)
-        : report('not_in_list', `${field.label} must be text.`);
+      return typeof value === 'string' ? textFlaw(type, value, operation) : ['not_in_list', 'must be text.'];
     case 'email':
-      return checkEmail(field, type.max, String(value), report);
+      return emailFlaw(type.max, String(value));
     case 'texts':
       for (const text of Array.isArray(value) ? value : [String(value)]) {
-        const issue = checkCharacters(field, text, report);
-        if (issue) return issue;
+        const flaw = characterFlaw(text);
+        if (flaw) return flaw;
       }
       return undefined;
     case 'integer':
-      return checkInteger(field, type, value, report);
-    case 'decimal':
-      return checkDecimal(field, type, value, report);
+      if (typeof value !== 'number' || !Number.isSafeInteger(value))
+        return ['not_an_integer', `${is(value)}. Write a whole number.`];
+      return rangeFlaw(type, Decimal.of(value));
+    case 'decimal': {
+      const decimal = value instanceof Decimal || typeof value !== 'number' ? value : Decimal.parse(String(value));
+      if (!(decimal instanceof Decimal)) return ['not_a_number', `${is(value)}. Write a number such as 1200.50.`];
+      return rangeFlaw(type, decimal);
+    }
     case 'date':
       return typeof value === 'string' && isCalendarDate(value)
         ? undefined
-        : report(
-            'not_a_date',
-            `${field.label} is "${valueText(value)}", which is no date of the calendar. Write it as yyyy-MM-dd.`,
-          );
+        : ['not_a_date', `${is(value)}, which is no date of the calendar. Write it as yyyy-MM-dd.`];
     case 'boolean':
       return typeof value === 'boolean'
         ? undefined
-        : report('not_a_boolean', `${field.label} is "${valueText(value)}". Write yes or no, true or false.`);
+        : ['not_a_boolean', `${is(value)}. Write yes or no, true or false.`];
     case 'enum':
       return typeof value === 'string' && type.values.includes(value)
         ? undefined
-        : report(
-            'not_in_list',
-            `${field.label} is "${valueText(value)}". It must be one of: ${type.values.join(', ')}.`,
-          );
+        : ['not_in_list', `${is(value)}. It must be one of: ${type.values.join(', ')}.`];
     case 'reference':
     case 'country': {
       if (isRef(value) && Number.isSafeInteger(value.id) && value.id > 0) return undefined;
@@ -57,42 +60,32 @@ export function checkValue(field: FieldSpec, value: Value, operation?: 'create' 
         type.kind === 'country'
           ? 'no country of ISO 3166-1. Use its name or code'
           : 'no id of a record. Use the name or the id';
-      return report('reference_not_found', `${field.label} is "${valueText(value)}", which is ${what}.`);
+      return ['reference_not_found', `${is(value)}, which is ${what}.`];
     }
   }
 }
 
-type Report = (code: IssueCode, message: string) => Issue;
+const is = (value: Value): string => `is "${valueText(value)}"`;
 
-function checkText(
-  field: FieldSpec,
+function textFlaw(
   type: Extract<FieldType, { kind: 'text' }>,
   text: string,
   operation: 'create' | 'update' | undefined,
-  report: Report,
-): Issue | undefined {
-  const max = operation === 'update' ? (type.updateMax ?? type.max) : type.max;
+): Flaw {
   if (type.exact !== undefined) {
     const length = characters(text);
-    if (length !== type.exact) {
-      return report(
-        'wrong_length',
-        `${field.label} has ${length} characters; the service accepts exactly ${type.exact}.`,
-      );
-    }
+    if (length !== type.exact)
+      return ['wrong_length', `has ${length} characters; the service accepts exactly ${type.exact}.`];
   }
-  return tooLong(field, text, max, report) ?? checkCharacters(field, text, report);
+  return lengthFlaw(text, operation === 'update' ? (type.updateMax ?? type.max) : type.max) ?? characterFlaw(text);
 }
 
-function tooLong(field: FieldSpec, text: string, max: number | undefined, report: Report): Issue | undefined {
+function lengthFlaw(text: string, max: number | undefined): Flaw {
   // A text has at most as many characters as UTF-16 units: the exact count is needed for long texts only.
   if (max === undefined || text.length <= max) return undefined;
   const length = characters(text);
   if (length <= max) return undefined;
-  return report(
-    'too_long',
-    `${field.label} has ${length} characters; the service accepts at most ${max}. Shorten it by ${length - max}.`,
-  );
+  return ['too_long', `has ${length} characters; the service accepts at most ${max}. Shorten it by ${length - max}.`];
 }
 
 /** Characters as people count them without combining marks apart: code points. */
@@ -110,75 +103,43 @@ const BROKEN = /[\p{Surrogate}\ufffd]/u;
 /** Nearly every text: nothing of the above, in one look. */
 const ORDINARY = /^[\t\n\r -~\u00a0-\ud7ff]*$/;
 
-function checkCharacters(field: FieldSpec, text: string, report: Report): Issue | undefined {
+function characterFlaw(text: string): Flaw {
   if (ORDINARY.test(text)) return undefined;
-  if (text.includes('\0')) {
-    return report('nul_character', `${field.label} holds a NUL character. Export the file again as plain text.`);
-  }
+  if (text.includes('\0')) return ['nul_character', 'holds a NUL character. Export the file again as plain text.'];
   const control = CONTROL.exec(text)?.[0];
   if (control !== undefined) {
     const code = control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-    return report(
-      'control_character',
-      `${field.label} holds the control character U+${code}. Delete it, or type the text again.`,
-    );
+    return ['control_character', `holds the control character U+${code}. Delete it, or type the text again.`];
   }
-  return BROKEN.test(text)
-    ? report(
-        'invalid_encoding',
-        `${field.label} holds characters that were damaged when the file was decoded. State its encoding in the job.`,
-      )
-    : undefined;
+  const damaged = 'holds characters that were damaged when the file was decoded. State its encoding in the job.';
+  return BROKEN.test(text) ? ['invalid_encoding', damaged] : undefined;
 }
 
 /** One address with something on both sides of one @; what exactly is allowed, the service decides. */
 const EMAIL = /^[^\s@<>(),;]+@[^\s@<>(),;.]+(?:\.[^\s@<>(),;.]+)*$/u;
 
-function checkEmail(field: FieldSpec, max: number, text: string, report: Report): Issue | undefined {
-  const issue = tooLong(field, text, max, report) ?? checkCharacters(field, text, report);
-  if (issue) return issue;
-  return EMAIL.test(text)
-    ? undefined
-    : report(
-        'not_an_email',
-        `${field.label} is "${text}", which is no e-mail address. Write one address such as name@example.com.`,
-      );
+function emailFlaw(max: number, text: string): Flaw {
+  const flaw = lengthFlaw(text, max) ?? characterFlaw(text);
+  if (flaw || EMAIL.test(text)) return flaw;
+  return ['not_an_email', `is "${text}", which is no e-mail address. Write one address such as name@example.com.`];
 }
 
-function checkInteger(
-  field: FieldSpec,
-  type: Extract<FieldType, { kind: 'integer' }>,
-  value: Value,
-  report: Report,
-): Issue | undefined {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
-    return report('not_an_integer', `${field.label} is "${valueText(value)}". Write a whole number.`);
-  }
-  const { min, max } = type;
-  if ((min === undefined || value >= min) && (max === undefined || value <= max)) return undefined;
-  return report('out_of_range', `${field.label} is ${value}; ${range(min, max)}.`);
+interface Range {
+  readonly min?: number | string;
+  readonly max?: number | string;
 }
 
-function checkDecimal(
-  field: FieldSpec,
-  type: Extract<FieldType, { kind: 'decimal' }>,
-  value: Value,
-  report: Report,
-): Issue | undefined {
-  const decimal =
-    value instanceof Decimal ? value : typeof value === 'number' ? Decimal.parse(String(value)) : undefined;
-  if (!decimal)
-    return report('not_a_number', `${field.label} is "${valueText(value)}". Write a number such as 1200.50.`);
-  const low = type.min === '0' ? decimal.negative : type.min !== undefined && decimal.compare(Decimal.of(type.min)) < 0;
-  const high = type.max !== undefined && decimal.compare(Decimal.of(type.max)) > 0;
-  return low || high
-    ? report('out_of_range', `${field.label} is ${decimal}; ${range(type.min, type.max)}.`)
-    : undefined;
+function rangeFlaw(range: Range, value: Decimal): Flaw {
+  const { min, max } = range;
+  const low = Number(min) === 0 ? value.negative : min !== undefined && value.compare(Decimal.of(min)) < 0;
+  if (!low && (max === undefined || value.compare(Decimal.of(max)) <= 0)) return undefined;
+  return ['out_of_range', `is ${value}; the service accepts ${rangeText(range)}.`];
 }
 
-function range(min: number | string | undefined, max: number | string | undefined): string {
-  if (min === undefined) return `the service accepts at most ${max}`;
-  return max === undefined ? `the service accepts ${min} or more` : `the service accepts ${min} to ${max}`;
+/** '' where there is none. */
+function rangeText({ min, max }: Range): string {
+  if (min === undefined) return max === undefined ? '' : `at most ${max}`;
+  return max === undefined ? `${min} or more` : `${min} to ${max}`;
 }
 
 type EnumType = Extract<FieldType, { kind: 'enum' }>;
@@ -236,3 +197,68 @@ export function booleanValue(text: string): boolean | undefined {
   const word = folded(text);
   return YES.has(word) ? true : NO.has(word) ? false : undefined;
 }
+
+/** What a field holds, in one or two words for people. */
+export function typeName(type: FieldType): string {
+  switch (type.kind) {
+    case 'text':
+      return 'text';
+    case 'email':
+      return 'e-mail address';
+    case 'texts':
+      return 'list of text';
+    case 'integer':
+      return 'whole number';
+    case 'decimal':
+      return 'decimal';
+    case 'date':
+      return 'date';
+    case 'boolean':
+      return 'yes or no';
+    case 'enum':
+      return 'one of a list';
+    case 'reference':
+      return type.to.replace('-', ' ');
+    case 'country':
+      return 'country';
+  }
+}
+
+/** The rule a value must keep, for people; '' where the interface states none. */
+export function ruleText(field: FieldSpec): string {
+  const type = field.type;
+  switch (type.kind) {
+    case 'text':
+      if (type.exact !== undefined) return `exactly ${type.exact} characters`;
+      return type.max === undefined ? '' : `at most ${type.max} characters`;
+    case 'email':
+      return `at most ${type.max} characters`;
+    case 'integer':
+    case 'decimal':
+      return rangeText(type);
+    case 'date':
+      return 'yyyy-MM-dd';
+    case 'enum':
+      return type.values.map((value) => `\`${value}\``).join(', ');
+    case 'reference':
+      return HOW_REFERRED[type.to] ?? 'name or id';
+    case 'country':
+      return 'name or code of ISO 3166-1';
+    default:
+      return '';
+  }
+}
+
+/** What a field takes, where that is a list that no service has to be asked for. */
+export function fixedChoices(type: FieldType): readonly string[] {
+  if (type.kind === 'enum') return type.values;
+  if (type.kind === 'boolean') return ['yes', 'no'];
+  return type.kind === 'country' ? countryNames() : [];
+}
+
+/** How a cell refers to a record, where that is not by name or id. */
+const HOW_REFERRED: Partial<Record<ReferenceTarget, string>> = {
+  'asset-owner': 'name, e-mail address or id',
+  contract: 'contract number',
+  make: 'id',
+};

@@ -16,7 +16,7 @@ type Operation = 'create' | 'update';
 
 /** The body of a create: interface sections 4.2 to 4.4. Empty values are left out. */
 export function createBody(spec: ResourceSpec, company: number, fields: Fields, lexicon: Lexicon): Written {
-  return write('create', spec, company, fields, lexicon, NONE);
+  return new Body('create', spec, company, lexicon, NONE).of(fields);
 }
 
 /**
@@ -48,44 +48,134 @@ export function updateBody(
   lexicon: Lexicon,
   accepted: ReadonlySet<string>,
 ): Written {
-  return write('update', spec, company, fields, lexicon, accepted);
-}
-
-function write(
-  operation: Operation,
-  spec: ResourceSpec,
-  company: number,
-  fields: Fields,
-  lexicon: Lexicon,
-  accepted: ReadonlySet<string>,
-): Written {
-  const body: Record<string, unknown> = { company };
-  const lost: Loss[] = [];
-  const own = fieldReaders(spec);
-  const idle = spec.idleGroups ? idleFields(spec, fields) : NONE;
-  const custom: Custom[] = [];
-  for (const name of Object.keys(fields)) {
-    const value = fields[name] ?? null;
-    const field = own.get(name)?.field;
-    if (field) {
-      if (isEmpty(value) || field.derived || idle.has(name)) continue;
-      const why = putField(operation, field, value, body, lexicon, accepted);
-      if (why) lost.push({ field: name, text: valueText(value), why });
-      continue;
-    }
-    const parts = parseCustomName(name);
-    if (parts) custom.push({ name, parts, value });
-    else if (!isEmpty(value))
-      lost.push({ field: name, text: valueText(value), why: `a ${spec.name} has no such field` });
-  }
-  if (custom.length > 0) {
-    putTemplate(operation, spec, custom, body, lost);
-    putForms(operation, spec, custom, body, lost, lexicon, accepted);
-  }
-  return { body, lost };
+  return new Body('update', spec, company, lexicon, accepted).of(fields);
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+/** A body in the making, of fields in canonical form. */
+class Body {
+  readonly body: Record<string, unknown>;
+  readonly lost: Loss[] = [];
+
+  constructor(
+    private readonly operation: Operation,
+    private readonly spec: ResourceSpec,
+    company: number,
+    private readonly lexicon: Lexicon,
+    private readonly accepted: ReadonlySet<string>,
+  ) {
+    this.body = { company };
+  }
+
+  of(fields: Fields): Written {
+    const { spec } = this;
+    const own = fieldReaders(spec);
+    const idle = spec.idleGroups ? idleFields(spec, fields) : NONE;
+    const custom: Custom[] = [];
+    for (const name of Object.keys(fields)) {
+      const value = fields[name] ?? null;
+      const field = own.get(name)?.field;
+      const parts = field ? undefined : parseCustomName(name);
+      if (parts) custom.push({ name, parts, value });
+      else if (isEmpty(value) || field?.derived || idle.has(name)) continue;
+      else if (!field) this.lose(name, value, `a ${spec.name} has no such field`);
+      else {
+        const why = this.putField(field, value);
+        if (why) this.lose(name, value, why);
+      }
+    }
+    if (custom.length > 0) {
+      this.putTemplate(custom);
+      this.putForms(custom);
+    }
+    return { body: this.body, lost: this.lost };
+  }
+
+  private lose(name: string, value: Value, why: string): void {
+    this.lost.push({ field: name, text: valueText(value), why });
+  }
+
+  /** Puts one value into the body; the answer says why it could not. */
+  private putField(field: FieldSpec, value: Value): string | undefined {
+    const { operation } = this;
+    const path = field[operation];
+    const wire = operation === 'create' ? idOf(field, value) : updateValue(field, value, this.lexicon);
+    const why =
+      path === undefined
+        ? `${operation === 'create' ? 'a create cannot set' : 'an update cannot carry'} it`
+        : this.put(path, wire);
+    if (why === undefined || operation === 'create') return why;
+    const kept = this.accepted.has(field.name) ? (field.create ?? field.read) : undefined;
+    if (kept !== undefined && this.put(kept, idOf(field, value)) === undefined) return undefined;
+    return path === undefined && field.keptByService ? undefined : why;
+  }
+
+  private put(path: string, wire: Wire): string | undefined {
+    if ('why' in wire) return wire.why;
+    putAt(this.body, path, wire.value);
+    return undefined;
+  }
+
+  private putTemplate(custom: readonly Custom[]): void {
+    const { operation, spec, body } = this;
+    const byTemplate = new Map<number, Custom[]>();
+    for (const one of custom) {
+      if (one.parts.kind !== 'template') continue;
+      const values = byTemplate.get(one.parts.template) ?? [];
+      byTemplate.set(one.parts.template, values);
+      if (!isEmpty(one.value)) values.push(one);
+    }
+    const held = [...byTemplate].filter(([, values]) => values.length > 0);
+    // The one with values counts; one without any is carried by an update only, so that it stays assigned.
+    const [chosen, ...others] = held.length > 0 || operation === 'create' ? held : byTemplate;
+    if (!chosen) return;
+    for (const { name, value } of others.flatMap(([, values]) => values))
+      this.lose(name, value, 'a record holds one custom field template');
+    const values = chosen[1].flatMap(({ parts, value }) =>
+      parts.kind === 'template' ? { id: parts.field, value } : [],
+    );
+    const item = { id: chosen[0], fields: values };
+    putAt(body, spec.template[operation], operation === 'create' && spec.template.createAsList ? [item] : item);
+  }
+
+  private putForms(custom: readonly Custom[]): void {
+    const { operation, spec, lexicon } = this;
+    const path = spec.form?.[operation] ?? (this.accepted.has('form') ? spec.form?.create : undefined);
+    const rows = new Map<string, { readonly form: number; readonly data: [string, Value][] }>();
+    for (const { name, parts, value } of custom) {
+      if (parts.kind !== 'form') continue;
+      const column = lexicon.form(parts.form)?.fields.find((field) => field.name === parts.column);
+      const why =
+        path === undefined
+          ? spec.form
+            ? 'an update cannot carry custom forms'
+            : `a ${spec.name} has no custom forms`
+          : column?.dataType === 'attachment'
+            ? 'no request can carry an attachment'
+            : undefined;
+      if (why !== undefined) {
+        if (!isEmpty(value)) this.lose(name, value, why);
+        continue;
+      }
+      const key = `${parts.form}#${parts.occurrence}`;
+      const row = rows.get(key) ?? { form: parts.form, data: [] };
+      rows.set(key, row);
+      if (!isEmpty(value)) row.data.push([parts.column, value]);
+    }
+    const sent = [...rows.values()].filter(({ data }) => data.length > 0 || operation === 'update');
+    if (path === undefined || sent.length === 0) return;
+    // Own properties by definition, so that a column called __proto__ is one.
+    const items = sent.map(({ form, data }) => ({ id: form, custom_form_data: Object.fromEntries(data) }));
+    putAt(this.body, path, items);
+  }
+}
+
+interface Custom {
+  readonly name: string;
+  readonly parts: CustomName;
+  readonly value: Value;
+}
 
 /** Read-only groups that are switched off hold nothing worth keeping. */
 function idleFields(spec: ResourceSpec, fields: Fields): ReadonlySet<string> {
@@ -95,34 +185,6 @@ function idleFields(spec: ResourceSpec, fields: Fields): ReadonlySet<string> {
     for (const field of spec.fields) if (field.name.startsWith(prefix)) idle.add(field.name);
   }
   return idle;
-}
-
-/** Puts one value into the body; the answer says why it could not. */
-function putField(
-  operation: Operation,
-  field: FieldSpec,
-  value: Value,
-  body: Record<string, unknown>,
-  lexicon: Lexicon,
-  accepted: ReadonlySet<string>,
-): string | undefined {
-  let why = operation === 'create' ? 'a create cannot set it' : 'an update cannot carry it';
-  const path = operation === 'create' ? field.create : field.update;
-  if (path !== undefined) {
-    const wire = operation === 'create' ? idOf(field, value) : updateValue(field, value, lexicon);
-    if (!('why' in wire)) {
-      putAt(body, path, wire.value);
-      return undefined;
-    }
-    why = wire.why;
-  }
-  const kept = operation === 'update' && accepted.has(field.name) ? (field.create ?? field.read) : undefined;
-  const wire = kept === undefined ? undefined : idOf(field, value);
-  if (kept !== undefined && wire && !('why' in wire)) {
-    putAt(body, kept, wire.value);
-    return undefined;
-  }
-  return operation === 'update' && path === undefined && field.keptByService ? undefined : why;
 }
 
 type Wire = { readonly value: unknown } | { readonly why: string };
@@ -155,84 +217,4 @@ function updateWord(field: FieldSpec, words: readonly string[], value: Value, le
   if (name === undefined) return { why: 'its name is not known, and an update carries the name' };
   const word = matchingWord(words, name);
   return word === undefined ? { why: `an update accepts only ${words.join(', ')}` } : { value: word };
-}
-
-interface Custom {
-  readonly name: string;
-  readonly parts: CustomName;
-  readonly value: Value;
-}
-
-function putTemplate(
-  operation: Operation,
-  spec: ResourceSpec,
-  custom: readonly Custom[],
-  body: Record<string, unknown>,
-  lost: Loss[],
-): void {
-  const byTemplate = new Map<number, { id: number; value: Value }[]>();
-  const named = new Map<number, Custom[]>();
-  for (const one of custom) {
-    if (one.parts.kind !== 'template') continue;
-    const { template, field } = one.parts;
-    const values = byTemplate.get(template) ?? [];
-    byTemplate.set(template, values);
-    if (isEmpty(one.value)) continue;
-    values.push({ id: field, value: one.value });
-    named.set(template, [...(named.get(template) ?? []), one]);
-  }
-  // The one with values counts; one without any is carried by an update only, so that it stays assigned.
-  const [chosen] = named.size > 0 ? named.keys() : operation === 'update' ? byTemplate.keys() : [];
-  if (chosen === undefined) return;
-  for (const [template, values] of named) {
-    if (template === chosen) continue;
-    for (const { name, value } of values) {
-      lost.push({ field: name, text: valueText(value), why: 'a record holds one custom field template' });
-    }
-  }
-  const item = { id: chosen, fields: byTemplate.get(chosen) ?? [] };
-  if (operation === 'update') putAt(body, spec.template.update, item);
-  else putAt(body, spec.template.create, spec.template.createAsList ? [item] : item);
-}
-
-function putForms(
-  operation: Operation,
-  spec: ResourceSpec,
-  custom: readonly Custom[],
-  body: Record<string, unknown>,
-  lost: Loss[],
-  lexicon: Lexicon,
-  accepted: ReadonlySet<string>,
-): void {
-  const documented = operation === 'create' ? spec.form?.create : spec.form?.update;
-  const path = documented ?? (operation === 'update' && accepted.has('form') ? spec.form?.create : undefined);
-  const rows = new Map<string, { form: number; occurrence: number; held: boolean; data: [string, Value][] }>();
-  for (const { name, parts, value } of custom) {
-    if (parts.kind !== 'form') continue;
-    const empty = isEmpty(value);
-    if (path === undefined) {
-      const why = spec.form ? 'an update cannot carry custom forms' : `a ${spec.name} has no custom forms`;
-      if (!empty) lost.push({ field: name, text: valueText(value), why });
-      continue;
-    }
-    const column = lexicon.form(parts.form)?.fields.find((field) => field.name === parts.column);
-    if (column?.dataType === 'attachment') {
-      if (!empty) lost.push({ field: name, text: valueText(value), why: 'no request can carry an attachment' });
-      continue;
-    }
-    const key = `${parts.form}#${parts.occurrence}`;
-    const row = rows.get(key) ?? { form: parts.form, occurrence: parts.occurrence, held: false, data: [] };
-    rows.set(key, row);
-    if (empty) continue;
-    row.held = true;
-    row.data.push([parts.column, value]);
-  }
-  const sent = [...rows.values()].filter((row) => row.held || operation === 'update');
-  if (path === undefined || sent.length === 0) return;
-  putAt(
-    body,
-    path,
-    // Own properties by definition, so that a column called __proto__ is one.
-    sent.map((row) => ({ id: row.form, custom_form_data: Object.fromEntries(row.data) })),
-  );
 }

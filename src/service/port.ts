@@ -44,7 +44,7 @@ export type WriteAnswer =
  * Why a request was kept back here at the last moment. `stale`: what its body was made from has to be read again.
  * `no_right`: this process may not write any more, somebody else may do so by now.
  */
-export type Withheld = 'stale' | 'no_right';
+type Withheld = 'stale' | 'no_right';
 
 /** A writing request, complete. Interface, section 4. */
 export type WriteRequest = {
@@ -174,7 +174,7 @@ export interface MirrorRecord {
   readonly text: string;
 }
 
-export interface Recheck {
+interface Recheck {
   readonly records: readonly MirrorRecord[];
   /** Whether all others are surely as they were read; else they are as likely as their age says. */
   readonly certain: boolean;
@@ -205,3 +205,6 @@ export interface Mirror {
   /** Keeps what was read for the next run, if it was certain. */
   close(): Promise<void>;
 }
+
+/** Takes log lines for programs; no field holds a secret. */
+export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>) => void;

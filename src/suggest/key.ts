@@ -1,7 +1,6 @@
-import { ruleText } from '../resources/describe.js';
 import { isRequired } from '../resources/rules.js';
 import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
-import { checkValue } from '../resources/value-check.js';
+import { checkValue, ruleText } from '../resources/value-check.js';
 import { type Assigned, PERSON, personParts } from './assign.js';
 import type { Column } from './profile.js';
 

@@ -11,7 +11,7 @@ import {
 } from '../../src/export/editable.js';
 import { extraColumns } from '../../src/export/extra-columns.js';
 import { writeTable } from '../../src/files/table-write.js';
-import { decodeFields } from '../../src/pipeline/codec.js';
+import { decodeFields } from '../../src/pipeline/rows.js';
 import { readRecord } from '../../src/resources/read.js';
 import { HabitSurvey } from '../../src/resources/read-habits.js';
 import { resourceSpec } from '../../src/resources/registry.js';

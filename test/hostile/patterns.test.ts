@@ -6,6 +6,7 @@ import { escapeFormula, unescapeFormula } from '../../src/files/formula.js';
 import { numberText } from '../../src/files/number/cell-value.js';
 import { Decimal } from '../../src/model/decimal.js';
 import { RunError } from '../../src/model/error.js';
+import { scrub } from '../../src/model/secret-forms.js';
 import { foldText } from '../../src/model/value.js';
 import { amountDigits, signShown, stripAmount } from '../../src/pipeline/map/amounts.js';
 import { trimText } from '../../src/pipeline/map/cell-text.js';
@@ -13,7 +14,7 @@ import { dateByItself } from '../../src/pipeline/map/dates.js';
 import { readDate } from '../../src/resources/calendar.js';
 import { booleanValue } from '../../src/resources/value-check.js';
 import { queueRemarks, queueSecrets } from '../../src/runs/settings-address.js';
-import { readMessages, scrub } from '../../src/service/transport/messages.js';
+import { readMessages } from '../../src/service/transport/answer.js';
 import { failureText } from '../../src/worker/jobs/failure.js';
 
 /** Patterns that are not whole in the source: a date format's words are escaped, a mark of numbers is one of ours. */

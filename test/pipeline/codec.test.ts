@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import { fault } from '../../src/model/issue.js';
-import { decodeFields, encodeFields, rowCodec, type StoredRow } from '../../src/pipeline/codec.js';
-import type { StagedValue } from '../../src/pipeline/rows.js';
+import { decodeFields, encodeFields, rowCodec, type StagedValue, type StoredRow } from '../../src/pipeline/rows.js';
 
 const FIELDS = ['name', 'cost', 'template.4.2', 'supplier', 'tags', 'form.1.__proto__'];
 

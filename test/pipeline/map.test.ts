@@ -3,7 +3,7 @@ import { Decimal } from '../../src/model/decimal.js';
 import { importJob } from '../../src/model/job.js';
 import type { Cell } from '../../src/model/row.js';
 import { makeConverter } from '../../src/pipeline/map/convert.js';
-import { usesCustomFields } from '../../src/pipeline/map/map.js';
+import { usesCustomFields } from '../../src/pipeline/map/targets.js';
 import { findField, resourceSpec } from '../../src/resources/registry.js';
 import { convertCell, issuesOf, mappingOf, row } from './mapping.js';
 

@@ -4,7 +4,7 @@ import { fault, type IssueCode } from '../../src/model/issue.js';
 import { type Fields, type Value, valueText } from '../../src/model/value.js';
 import { makeConverter } from '../../src/pipeline/map/convert.js';
 import { repeatsName, withoutRepeats } from '../../src/pipeline/plan/repeats.js';
-import type { ResolvedRow } from '../../src/pipeline/resolve/resolve.js';
+import type { ResolvedRow } from '../../src/pipeline/rows.js';
 import type { Loss } from '../../src/resources/read-value.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import { mappingOf, row as sheetRow } from './mapping.js';
@@ -18,7 +18,8 @@ const specOf = (field: string) => resourceSpec('supplier').fields.find(({ name }
 function meet(row: Partial<ResolvedRow>, fields: Fields, losses: readonly Loss[] = []) {
   const read = { id: 1, fields, losses, unknown: [] };
   const whole: ResolvedRow = { ref: { row: 2 }, key: '1', set: {}, issues: [], ...row };
-  const { row: own, carried } = withoutRepeats(whole, { read, ours: {}, base: fields }, { columnOf, specOf });
+  const held = { record: undefined, read, ours: undefined, base: fields };
+  const { row: own, carried } = withoutRepeats(whole, held, { columnOf, specOf });
   return { set: own.set, codes: own.issues.map(({ code }) => code), carried: carried.map(({ code }) => code) };
 }
 

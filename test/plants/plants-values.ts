@@ -75,13 +75,8 @@ export const VALUE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'resources/write.js',
-        find: 'if (path !== undefined) {',
-        replace: "if (path !== undefined && field.name !== 'asset_tag') {",
-      },
-      {
-        file: 'resources/write.js',
-        find: "return operation === 'update' && path === undefined && field.keptByService ? undefined : why;",
-        replace: "return field.name === 'asset_tag' ? undefined : why;",
+        find: 'const path = field[operation];',
+        replace: "if (field.name === 'asset_tag') return undefined; const path = field[operation];",
       },
     ],
   },
@@ -124,8 +119,8 @@ export const VALUE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'resources/write.js',
-        find: 'const item = { id: chosen, fields: byTemplate.get(chosen) ?? [] };',
-        replace: 'const item = { id: chosen, fields: [] };',
+        find: 'const item = { id: chosen[0], fields: values };',
+        replace: 'const item = { id: chosen[0], fields: [] };',
       },
     ],
   },
@@ -136,7 +131,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'resources/write.js',
-        find: 'putForms(operation, spec, custom, body, lost, lexicon, accepted);',
+        find: 'this.putForms(custom);',
         replace: ';',
       },
     ],
@@ -187,7 +182,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     why: 'What could not be read is left out, and the rest is written.',
     patches: [
       { file: 'pipeline/plan/plan.js', find: 'if (errors.length > 0 && !mayRepeat)', replace: 'if (false)' },
-      { file: 'pipeline/plan/plan.js', find: "return settle('invalid', issues);", replace: ';' },
+      { file: 'pipeline/plan/plan.js', find: "return this.settle('invalid', issues);", replace: ';' },
     ],
   },
   {

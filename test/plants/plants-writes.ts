@@ -47,7 +47,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'The first request may have taken effect.',
     patches: [
       {
-        file: 'service/transport/classify.js',
+        file: 'service/transport/answer.js',
         find: "return { kind: 'open', answered: true, reason: `the service answered with status",
         replace: "return { kind: 'again', why: 'down', reason: `the service answered with status",
       },
@@ -57,7 +57,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'create repeated after a cut connection',
     scenario: 'lag',
     why: 'The first request may have taken effect.',
-    patches: [{ file: 'service/transport/classify.js', find: 'if (!exchange.sent)', replace: 'if (true)' }],
+    patches: [{ file: 'service/transport/answer.js', find: 'if (!exchange.sent)', replace: 'if (true)' }],
   },
   {
     name: 'one look-up only',
@@ -101,7 +101,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'A login page answers everything with 200.',
     patches: [
       {
-        file: 'service/transport/classify.js',
+        file: 'service/transport/answer.js',
         find: "return { kind: 'open', answered: false, reason: notJson(answer) };",
         replace: "return { kind: 'ok', json: undefined };",
       },
@@ -113,7 +113,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'The body never arrived.',
     patches: [
       {
-        file: 'service/transport/classify.js',
+        file: 'service/transport/answer.js',
         find: "return { kind: 'stop', why: 'redirect' };",
         replace: "return { kind: 'ok', json: undefined };",
       },
@@ -137,7 +137,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     why: 'What the service refused is sent until it takes it.',
     patches: [
       {
-        file: 'service/transport/classify.js',
+        file: 'service/transport/answer.js',
         find: "return { kind: 'refused', status };",
         replace: "return { kind: 'again', why: 'down', reason: 'refused' };",
       },
@@ -246,8 +246,8 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'resources/write.js',
-        find: 'const body = { company };',
-        replace: 'const body = { company: company + 1 };',
+        find: 'this.body = { company };',
+        replace: 'this.body = { company: company + 1 };',
       },
     ],
   },

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { messageLine, readMessages, scrub } from '../../src/service/transport/messages.js';
+import { scrub } from '../../src/model/secret-forms.js';
+import { messageLine, readMessages } from '../../src/service/transport/answer.js';
 
 const read = (body: unknown): string =>
   messageLine(readMessages(400, typeof body === 'string' ? body : JSON.stringify(body)));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readMoment } from '../../src/service/lists/moment.js';
+import { readMoment } from '../../src/service/lists/delta.js';
 
 const noon = Date.UTC(2026, 1, 3, 12, 0, 0) * 1000;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { wait } from '../../src/service/clock.js';
 import { openPacer } from '../../src/service/pace/gate.js';
-import { retryAfter } from '../../src/service/transport/classify.js';
+import { retryAfter } from '../../src/service/transport/answer.js';
 import { seeded, simClock } from './sim-clock.js';
 import { most, traffic, usage } from './traffic.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { IdSet } from '../../src/service/lists/id-set.js';
 import { type ListWalk, readAll } from '../../src/service/lists/pages.js';
+import { IdSet } from '../../src/service/lists/seen.js';
 import type { Json, Page, Service } from '../../src/service/port.js';
 import { client, json, refusal, serve } from './server.js';
 

@@ -3,10 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPageLog } from '../../src/service/lists/page-log.js';
-import { type ReadPage, type Rules, readPasses } from '../../src/service/lists/passes.js';
-import { Slots } from '../../src/service/lists/slots.js';
+import { Slots } from '../../src/service/lists/seen.js';
 import { backward, forward } from '../../src/service/lists/walk.js';
-import { listOf, RULES, readWholeList, type WholeList } from '../../src/service/lists/whole-list.js';
+import {
+  listOf,
+  type ReadPage,
+  RULES,
+  type Rules,
+  readPasses,
+  readWholeList,
+  type WholeList,
+} from '../../src/service/lists/whole-list.js';
 import { type LivingList, livingList, random } from './whole-list-fake.js';
 
 let dir: string;

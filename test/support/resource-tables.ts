@@ -1,6 +1,6 @@
-import { ruleText, typeName } from '../../src/resources/describe.js';
 import { isRequired } from '../../src/resources/rules.js';
 import type { CustomField, FieldSpec, ResourceSpec } from '../../src/resources/spec.js';
+import { ruleText, typeName } from '../../src/resources/value-check.js';
 
 /**
  * What becomes of each field of a record in an update that is about another field: interface sections 2 and 4.1 (a PUT

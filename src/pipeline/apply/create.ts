@@ -1,10 +1,9 @@
 import { RunError } from '../../model/error.js';
 import { fault, type Issue } from '../../model/issue.js';
 import { createBody } from '../../resources/write.js';
-import type { Json, Readable, WriteAnswer } from '../../service/port.js';
-import { isGuarded } from './request.js';
+import type { Json, WriteAnswer } from '../../service/port.js';
 import { heldOfCreate } from './stored.js';
-import { type Create, type Ended, RowWrite } from './write.js';
+import { type Create, type Ended, isGuarded, RowWrite } from './write.js';
 
 /**
  * After an answer of its own that tells of a failure, the service has nothing under way: where it guards the key itself,
@@ -221,8 +220,8 @@ export class CreateRow extends RowWrite<Create> {
 
   /** Undefined where the record cannot be read now: it is created, whatever keeps us from looking at it. */
   private async doesAnswerTell(id: number, lacking: readonly string[]): Promise<boolean | undefined> {
-    const { service, plan } = this.run.options;
-    const record = await service.get(plan.spec.name as Readable, id).catch(() => undefined);
+    const { plan } = this.run.options;
+    const record = await this.run.read(id).catch(() => undefined);
     if (!record) return undefined;
     const { differing } = heldOfCreate(this.change.fields, record, plan);
     return lacking.every((field) => differing.includes(field));

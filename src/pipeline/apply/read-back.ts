@@ -2,9 +2,8 @@ import type { FieldDiff } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import { isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
-import { isObject } from '../../resources/path.js';
-import { readRecord } from '../../resources/read.js';
-import type { Json, Readable } from '../../service/port.js';
+import { fieldReaders, readRecord } from '../../resources/read.js';
+import type { Json } from '../../service/port.js';
 import { changesOf, isUnseen, type Merge, templateOf } from '../plan/merge.js';
 import { AGAIN, isCut, isStoredForm, storedAs } from './stored.js';
 import { Halted, type Update, type WriteRun } from './write.js';
@@ -21,6 +20,9 @@ import { Halted, type Update, type WriteRun } from './write.js';
 
 /** Each costs a request and the time of one update. */
 export const MOST_TURNS = 4;
+
+/** What is emptied is no value that reads show, whatever its field. */
+const CLEARED = '(cleared)';
 
 /** What reading a record back after its update came to. */
 export interface Verified {
@@ -64,15 +66,8 @@ export class ReadBack {
   private readonly doubts = new Set<Promise<void>>();
   /** The service answers a write with something else than the record as it is then. */
   private answersAreIdle = false;
-  /** Places in the read form that an update can carry, and place by field. */
-  private readonly places: ReadonlySet<string>;
-  private readonly placeOf: ReadonlyMap<string, string>;
 
-  constructor(private readonly run: WriteRun) {
-    const fields = run.options.plan.spec.fields.filter((field) => field.read !== undefined && !field.derived);
-    this.places = new Set(fields.flatMap((field) => [field.read ?? '', ...(field.readElse ?? [])]));
-    this.placeOf = new Map(fields.map((field) => [field.name, field.read ?? '']));
-  }
+  constructor(private readonly run: WriteRun) {}
 
   /** Resolves when the update may go: with the means to end its turn, where it is to be read back. */
   async turn(change: Update): Promise<EndTurn | undefined> {
@@ -103,32 +98,19 @@ export class ReadBack {
     };
   }
 
-  /** What the update carries, sets or clears and none has shown yet; as places in the read form. */
+  /** What the update carries, sets or clears, reads show, and none has shown yet: fields, those of all rows of a form as one. */
   private atStake({ base, set }: Update): string[] {
-    const { spec } = this.run.options.plan;
-    const parts: string[] = [];
-    const note = (part: string) => {
-      if (!this.shown.has(part)) parts.push(part);
-    };
-    const record = base.record as Readonly<Record<string, unknown>> | undefined;
-    if (record) {
-      for (const [key, value] of Object.entries(record)) {
-        if (isNothing(value)) continue;
-        if (this.places.has(key)) note(key);
-        else if (isObject(value))
-          for (const part of Object.keys(value))
-            if (this.places.has(`${key}.${part}`) && !isNothing(value[part])) note(`${key}.${part}`);
-      }
-      noteCustom(record[spec.template.read], 'fields', note);
-      if (spec.form?.read) noteCustom(record[spec.form.read], 'custom_form_data', note);
-    }
-    for (const field of Object.keys(set)) {
-      const place = this.placeOf.get(field);
-      if (isEmpty(set[field])) note('(cleared)');
-      else if (place !== undefined) note(place);
-      else if (field.startsWith('template.') || field.startsWith('form.')) note(`(set) ${field.replace(/#\d+/, '')}`);
-    }
-    return parts;
+    const { plan } = this.run.options;
+    const carried = base.record ? readRecord(plan.spec, base.record as Json, plan.lexicon).fields : {};
+    const own = fieldReaders(plan.spec);
+    const fields = [...Object.keys(carried), ...Object.keys(set)].filter((name) => {
+      const reader = own.get(name);
+      return reader ? reader.paths.length > 0 && !reader.field.derived : name !== 'id';
+    });
+    const parts = fields.map((name) =>
+      name in set && isEmpty(set[name]) ? CLEARED : name.replace(/^(form\.\d+)#\d+/, '$1'),
+    );
+    return parts.filter((part) => !this.shown.has(part));
   }
 
   /**
@@ -159,14 +141,13 @@ export class ReadBack {
 
   /** Reads the record back; `inAnswer`: what the answer to the update seemed to hold. */
   private async look(id: number, merge: Merge, inAnswer: Differences, wait: Wait): Promise<Verified> {
-    const { plan, service, settleWindow, elapsed } = this.run.options;
-    const resource = plan.spec.name as Readable;
+    const { plan, settleWindow, elapsed } = this.run.options;
     let seen = inAnswer;
     const sent = elapsed();
     for (const [look, at] of [0, ...settleWindow].entries()) {
       const rest = sent + at - elapsed();
       if (rest > 0) await wait(rest);
-      const record = await service.get(resource, id);
+      const record = await this.run.read(id);
       if (!record) return { issues: isKept(seen) ? seen.issues : [] };
       seen = this.compare(record, merge);
       // An old value that is also a form of what was sent may be an update not to be seen yet: a second look is enough.
@@ -180,7 +161,7 @@ export class ReadBack {
     this.run.stop(
       new RunError(
         'failed',
-        `The update of ${resource} ${id} was read back, and the service did not keep ${lost.map((field) => keptOf(field, seen)).join(', ')}. The run stops here: nothing more is sent, and the rows that were not reached are as they were.`,
+        `The update of ${plan.spec.name} ${id} was read back, and the service did not keep ${lost.map((field) => keptOf(field, seen)).join(', ')}. The run stops here: nothing more is sent, and the rows that were not reached are as they were.`,
         [
           'before.ndjson among the reports holds the record as it was. `rowferry doctor --probe` finds out what the service keeps.',
         ],
@@ -244,19 +225,6 @@ export class ReadBack {
   }
 }
 
-/** Values of templates and forms, each field by itself; rows of one form are alike. */
-function noteCustom(raw: unknown, values: string, note: (part: string) => void): void {
-  for (const item of Array.isArray(raw) ? raw : [raw]) {
-    if (!isObject(item)) continue;
-    note(`${values} ${String(item['id'])}`);
-    const held = item[values];
-    if (!isObject(held)) continue;
-    for (const key of Object.keys(held)) {
-      if (held[key] !== null && held[key] !== '') note(`${values} ${String(item['id'])} ${key}`);
-    }
-  }
-}
-
 function isKept(seen: Differences): boolean {
   return seen.dropped.length === 0 && !isWithoutEffect(seen);
 }
@@ -303,8 +271,6 @@ function refused(field: string, wanted: Value | undefined, got: Value | undefine
   const text = `The service kept "${valueText(got)}" in ${field} where ${sent} was sent.${AGAIN}`;
   return warning('value_normalised', text, { field, value: valueText(wanted) });
 }
-
-const isNothing = (value: unknown): boolean => value === null || value === '' || value === undefined;
 
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => undefined;

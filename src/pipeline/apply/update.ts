@@ -3,9 +3,9 @@ import { fault, type Issue } from '../../model/issue.js';
 import { sameValue, valueText } from '../../model/value.js';
 import { readRecord } from '../../resources/read.js';
 import { createBody } from '../../resources/write.js';
-import type { Json, Readable, WriteAnswer } from '../../service/port.js';
-import { decodeFields, encodeFields } from '../codec.js';
-import { changesOf, type Merge, mergeRow, updateRequest, withProbe } from '../plan/merge.js';
+import type { Json, WriteAnswer } from '../../service/port.js';
+import { changesOf, heldBy, type Merge, mergeRow, updateRequest, withProbe } from '../plan/merge.js';
+import { decodeFields, encodeFields } from '../rows.js';
 import type { EndTurn, ReadBack, Verified } from './read-back.js';
 import { effectOf } from './stored.js';
 import {
@@ -166,7 +166,8 @@ export class UpdateRow extends RowWrite<Update> {
   }
 
   private merge(): Merge {
-    return mergeRow(this.change.set, this.known(), this.ours(), this.run.options.plan);
+    const { plan } = this.run.options;
+    return mergeRow(this.change.set, heldBy(this.known(), this.ours(), plan), plan);
   }
 
   /**
@@ -217,7 +218,7 @@ export class UpdateRow extends RowWrite<Update> {
 
   /** Reads a record again that was read more than `oldest` milliseconds ago. What somebody else changed of what the row sets, in words. */
   private async reread(oldest: number, through?: WriterOptions['readAgain']): Promise<string | undefined> {
-    const { plan, service, now: clock } = this.run.options;
+    const { plan, now: clock } = this.run.options;
     const { spec, lexicon } = plan;
     const { id, set } = this.change;
     if (!spec.readable || !this.base.record) return undefined;
@@ -225,7 +226,7 @@ export class UpdateRow extends RowWrite<Update> {
     // Less than none: the clock was put back, and does not tell.
     if (age >= 0 && age <= oldest) return undefined;
     const carried = await through?.(id);
-    const record = carried ? carried.record : await service.get(spec.name as Readable, id);
+    const record = carried ? carried.record : await this.run.read(id);
     if (!record) return `the record ${id} no longer exists`;
     const before = readRecord(spec, this.base.record as Json, lexicon).fields;
     const now = readRecord(spec, record, lexicon).fields;
@@ -261,13 +262,13 @@ export class UpdateRow extends RowWrite<Update> {
 
   /** After a request whose effect is open. */
   private async goOn(merge: Merge, reason: string): Promise<Ended> {
-    const { plan, service, now } = this.run.options;
+    const { plan, now } = this.run.options;
     const { id } = this.change;
     const updated = (...tidied: readonly Issue[]): Ended => ({ ...this.ended('updated', ...tidied), diff: merge.diff });
     if (!plan.spec.readable) return this.unknown(merge, `${reason}; the record cannot be read`);
     const before = (this.base.record ?? undefined) as Json | undefined;
     const settled = await this.settle(
-      () => service.get(plan.spec.name as Readable, id),
+      () => this.run.read(id),
       (record) => {
         if (!record) return this.overtaken(`the record ${id} no longer exists`);
         // What the row does not set may have changed since: it is carried over as it was seen last.
@@ -317,12 +318,12 @@ export class UpdateRow extends RowWrite<Update> {
    * PATCH holds a part of the record only, and a PUT would clear the rest (interface, section 4.1).
    */
   private async refused(answer: Refused, { target }: Merge): Promise<Issue[]> {
-    const { plan, service } = this.run.options;
+    const { plan } = this.run.options;
     const { spec, job } = plan;
     const { id } = this.change;
     const { status, messages } = answer;
     const isMissing = status === 404 || status === 410;
-    const record = isMissing && spec.readable && (await service.get(spec.name as Readable, id).catch(() => 'unknown'));
+    const record = isMissing && spec.readable && (await this.run.read(id).catch(() => 'unknown'));
     if (isMissing && !record) {
       const words = messages.map((one) => one.text).join(' ');
       const text = `The ${spec.name} ${id} no longer exists: somebody deleted it. The service said: ${words} Nothing was written; import the row again to plan it anew.`;

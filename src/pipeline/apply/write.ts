@@ -1,9 +1,11 @@
 import type { Change, FieldDiff } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import { fault, type Issue } from '../../model/issue.js';
+import type { RowsJob } from '../../model/job.js';
 import type { Outcome, OutcomeKind } from '../../model/outcome.js';
 import { type Fields, isEmpty, valueText } from '../../model/value.js';
-import type { Json, Service, WriteAnswer, WriteRequest } from '../../service/port.js';
+import type { ResourceName, ResourceSpec } from '../../resources/spec.js';
+import type { Json, ProbedBehaviour, Readable, Service, WriteAnswer, WriteRequest } from '../../service/port.js';
 import type { PlanOptions } from '../plan/plan.js';
 
 export type Create = Extract<Change, { kind: 'create' }>;
@@ -131,6 +133,11 @@ export class WriteRun {
 
   get halted(): boolean {
     return this.stopped !== undefined || this.options.signal.aborted;
+  }
+
+  /** A record as it is now; undefined where there is none. */
+  read(id: number): Promise<Json | undefined> {
+    return this.options.service.get(this.options.plan.spec.name as Readable, id);
   }
 
   stop(error: Error): void {
@@ -281,11 +288,11 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
         [name, create, update, ...(aliases ?? [])].includes(spelling),
       );
       const field = own?.name ?? spelling;
-      const [column, value] = [columnOf(field), sent[field]];
+      const value = sent[field];
       return fault('service_rejected', why, {
         origin: 'service',
         field,
-        ...(column === undefined ? {} : { column }),
+        column: columnOf(field),
         ...(isEmpty(value) ? {} : { value: valueText(value) }),
       });
     });
@@ -302,4 +309,45 @@ function unreachable(reason: string): RunError {
     'failed',
     `The service cannot be reached: ${reason}. \`rowferry runs resume\` continues the run when it can.`,
   );
+}
+
+/** A record to be read again before its update. */
+export interface ReadRequest {
+  readonly op: 'read';
+  readonly resource: ResourceName;
+  readonly id: number;
+}
+
+/** What it came to; null: there is no such record any more. */
+export interface ReadAnswer {
+  readonly kind: 'read';
+  readonly record: Json | null;
+}
+
+/** Whether the record behind a request need not be read again, by the coordinator's clock. */
+export function isFreshAt(now: number, request: WriteRequest): boolean {
+  return request.op === 'create' || request.freshUntil === undefined || now <= request.freshUntil;
+}
+
+type Match = Pick<RowsJob['match'], 'key' | 'unique_field'>;
+
+/**
+ * The fields whose values the service itself keeps unique, so that a create that comes late is refused there: those of
+ * the resource, and the `unique_field` of the job unless a probe found that the service takes no notice of it.
+ */
+export function guardingFields(match: Match, spec: ResourceSpec, probed: ProbedBehaviour | undefined): string[] {
+  const asked = probed?.uniqueField === 'ignored' ? undefined : match.unique_field;
+  return asked === undefined ? [...spec.guarded] : [...spec.guarded, asked];
+}
+
+/** Whether the service refuses a second record with these values. */
+export function isGuarded(fields: Fields, guarding: readonly string[]): boolean {
+  return guarding.some((field) => !isEmpty(fields[field]));
+}
+
+/** Whether it does so for every row: no row is created without its key and the fields the resource requires. */
+export function guardsEveryRow(match: Match, spec: ResourceSpec, probed: ProbedBehaviour | undefined): boolean {
+  const filled = (field: string) =>
+    match.key.includes(field) || spec.fields.some(({ name, required }) => name === field && required === true);
+  return guardingFields(match, spec, probed).some(filled);
 }

@@ -45,42 +45,31 @@ export function stripAmount(text: string): Amount | undefined {
   let negative = false;
   let signs = 0;
   let currencies = 0;
-  for (let more = true; more; ) {
-    more = false;
-    const bracketed = /^\((.*)\)$/su.exec(rest);
-    if (bracketed) {
+  for (;;) {
+    const [, bracketed] = /^\((.*)\)$/su.exec(rest) ?? [];
+    const currency = [LEADING, TRAILING]
+      .map((place) => place.exec(rest))
+      .find((found) => found && isCurrency(found[1]!));
+    if (bracketed !== undefined) {
       negative = true;
-      rest = bracketed[1]!.trim();
+      rest = bracketed.trim();
       signs++;
-      more = true;
-      continue;
-    }
-    const lead = LEADING.exec(rest);
-    const trail = lead && isCurrency(lead[1]!) ? null : TRAILING.exec(rest);
-    if (lead && isCurrency(lead[1]!)) {
-      rest = rest.slice(lead[0].length);
+    } else if (currency) {
+      rest = rest.slice(0, currency.index) + rest.slice(currency.index + currency[0].length);
       currencies++;
-      more = true;
-    } else if (trail && isCurrency(trail[1]!)) {
-      rest = rest.slice(0, -trail[0].length);
-      currencies++;
-      more = true;
     } else if (/^[+-]/.test(rest)) {
       negative ||= rest.startsWith('-');
       rest = rest.slice(1).trimStart();
       signs++;
-      more = true;
-    } else if (/[.,]-{1,2}$/.test(rest)) {
-      // `5,-` and `5.--` are whole amounts.
-      rest = rest.replace(/-{1,2}$/, '00');
     } else if (/\d\s*-$/.test(rest)) {
       negative = true;
       rest = rest.slice(0, -1).trimEnd();
       signs++;
-      more = true;
-    }
+    } else break;
     if (signs > 1 || currencies > 2) return undefined;
   }
+  // `5,-` and `5.--` are whole amounts.
+  rest = rest.replace(/(?<=[.,])-{1,2}$/, '00');
   const body = rest.replace(/\s/g, ' ');
   return /^[\d.,][\d.,' ]*$/.test(body) && /\d/.test(body) && /[\d.,]$/.test(body) ? { negative, body } : undefined;
 }

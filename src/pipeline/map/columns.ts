@@ -186,7 +186,7 @@ export function jobValue(
   const options = {
     decimal: { sign: '.', why: 'job files write it so' },
     format: 'ndjson',
-    ...(at.column === undefined ? {} : { column: at.column }),
+    column: at.column,
   } as const;
   let value = makeConverter(target.spec, options)(cell);
   const dates = (at.job.source.dates ?? []).map(compileDateFormat).filter((format) => typeof format !== 'string');

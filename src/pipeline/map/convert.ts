@@ -14,7 +14,7 @@ import { didYouMean } from './headings.js';
 /** Turns one cell into a value of the field's type, or says why not. Blank and error cells never get here; text is trimmed. */
 export type Convert = (cell: Cell) => StagedValue | Refusal;
 
-export interface ConvertOptions {
+interface ConvertOptions {
   readonly decimal: DecimalRule;
   /** Formats of text dates; absent: only dates that cannot be misread. */
   readonly dates?: readonly DateFormat[];
@@ -22,7 +22,7 @@ export interface ConvertOptions {
   readonly orders?: DateOrders;
   readonly format: SourceFormat;
   /** The heading; kept with names that are looked up later. */
-  readonly column?: string;
+  readonly column?: string | undefined;
 }
 
 /** The converter of a field, made once a column. */
@@ -164,5 +164,5 @@ function reference(cell: Cell, to: ReferenceTarget, exact: boolean, column: stri
   // Contracts are named by their number as the cell shows it.
   const name = to !== 'contract' && isId(plain) ? plain : cellText(cell, exact);
   if (isRefusal(name)) return name;
-  return column === undefined ? { named: to, name } : { named: to, name, column };
+  return { named: to, name, column };
 }

@@ -149,7 +149,7 @@ interface DateOrder {
 export type DateOrders = ReadonlyMap<string, DateOrder>;
 
 /** `d/M/yyyy` and `M/d/yyyy` → `//yyyy`: the way of writing, whatever the order. */
-export function writingOf(format: string): string {
+function writingOf(format: string): string {
   const [mark = ''] = /[^dMy]/.exec(format) ?? [];
   return `${mark}${mark}${/yyyy|yy/.exec(format)?.[0] ?? ''}`;
 }
@@ -218,7 +218,7 @@ const PROOF = 5;
 const PROOF_SHARE = 0.1;
 
 /** Dates of one way of writing, e.g. `//yyyy`. */
-export interface DateGroup {
+interface DateGroup {
   count: number;
   /** Cells that can be read in several ways. */
   open: number;

@@ -10,9 +10,6 @@ import { type Column, compileColumns, type Look, type MappingInput } from './col
 import { excerpt, holdsCorrections } from './headings.js';
 import { synonymsTaken, takenFor } from './remarks.js';
 
-export type { MappingInput } from './columns.js';
-export { usesCustomFields } from './targets.js';
-
 /** Where the headings were looked for, unless the job says where: the table may stand on another sheet, behind a cover. */
 function sheetRead({ job, meta }: MappingInput): string {
   if (meta.sheet === null || job.source?.sheet !== undefined) return '';
@@ -319,9 +316,9 @@ function reportFaults(
     certain &&= !open;
     issues.push(
       fault(code, message, {
-        ...(heading === undefined ? {} : { column: heading }),
-        ...(name === undefined ? {} : { field: name }),
-        ...(index === undefined ? {} : { value: shownText(row.cells[index]) }),
+        column: heading,
+        field: name,
+        value: index === undefined ? undefined : shownText(row.cells[index]),
       }),
     );
   }

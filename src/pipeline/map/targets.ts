@@ -11,9 +11,7 @@ export interface Catalogue {
   readonly forms: readonly CustomTemplate[];
 }
 
-export type CustomTarget =
-  | { readonly spec: FieldSpec; readonly template?: CustomTemplate }
-  | { readonly problem: string };
+type CustomTarget = { readonly spec: FieldSpec; readonly template?: CustomTemplate } | { readonly problem: string };
 
 interface Hit {
   readonly owner: CustomTemplate;
@@ -36,7 +34,7 @@ export function findCustom(name: CustomFieldName, spec: ResourceSpec, catalogue:
   const hits: Hit[] = [];
   for (const { owner, part } of name.cuts) {
     const { text, occurrence } = withOccurrence(owner, name.kind, all);
-    const named = matching(all, text, ({ name }) => name);
+    const named = matching(all, text);
     const fitting = named.filter(({ resource }) => fits(resource, spec));
     const active = fitting.filter((one) => one.active);
     const [found, ...others] = active;
@@ -78,20 +76,20 @@ function fits(resource: string, spec: ResourceSpec): boolean {
 
 function withOccurrence(owner: string, kind: 'template' | 'form', all: readonly CustomTemplate[]) {
   const numbered = kind === 'form' ? /^(.*\S)\s*#([1-9]\d{0,2})$/su.exec(owner) : null;
-  if (!numbered || matching(all, owner, ({ name }) => name).length > 0) return { text: owner, occurrence: 1 };
+  if (!numbered || matching(all, owner).length > 0) return { text: owner, occurrence: 1 };
   return { text: numbered[1]!, occurrence: Number(numbered[2]) };
 }
 
-function matching<T extends { readonly id: number }>(all: readonly T[], text: string, nameOf: (one: T) => string): T[] {
+function matching<T extends { readonly id: number; readonly name: string }>(all: readonly T[], text: string): T[] {
   const byId = /^\d+$/.test(text) ? all.filter(({ id }) => id === Number(text)) : [];
   if (byId.length > 0) return byId;
-  const exact = all.filter((one) => normaliseName(nameOf(one)) === normaliseName(text));
-  return exact.length > 0 ? exact : all.filter((one) => foldText(nameOf(one)) === foldText(text));
+  const exact = all.filter(({ name }) => normaliseName(name) === normaliseName(text));
+  return exact.length > 0 ? exact : all.filter(({ name }) => foldText(name) === foldText(text));
 }
 
 function findPart(owner: CustomTemplate, part: string, kind: 'template' | 'form'): CustomField | string {
   const what = kind === 'template' ? 'field' : 'column';
-  const named = matching(owner.fields, part, ({ name }) => name);
+  const named = matching(owner.fields, part);
   const active = named.filter((field) => field.active);
   const [found, ...others] = active;
   if (named.length === 0) {

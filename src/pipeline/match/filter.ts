@@ -1,6 +1,6 @@
 import { normaliseKey } from '../../model/value.js';
 import type { Json, Page, Readable, Service } from '../../service/port.js';
-import { type Keys, placesOf } from './key.js';
+import { type Keys, placesOf, textsOf } from './key.js';
 
 /**
  * What looking up keys costs in requests, and which way is the cheapest. Nothing here asks the service.
@@ -16,7 +16,7 @@ import { type Keys, placesOf } from './key.js';
 /** Records a page; fixed by the service (interface, section 8). */
 export const PAGE_SIZE = 25;
 /** Serial numbers asked for in one probe. */
-export const PROBE_SIZE = 500;
+const PROBE_SIZE = 500;
 
 /** Requests that may be spent on samples where the list may turn out to be cheaper: these, or a share of the list. */
 const MOST_TRIED = 2;
@@ -47,7 +47,7 @@ function probeRequests(texts: number, hits: number, whole = false): number {
 }
 
 /** What the probe has told so far, in texts. */
-export interface Probed {
+interface Probed {
   readonly asked: number;
   readonly hits: number;
   readonly requests: number;
@@ -277,7 +277,7 @@ export async function inWaves<T>(items: readonly T[], work: (item: T) => Promise
 }
 
 /** Goes through `length` places so that every beginning is spread evenly over all of them, in no rhythm that a file may have. */
-export function fairOrder(length: number): (at: number) => number {
+function fairOrder(length: number): (at: number) => number {
   let step = Math.max(1, Math.round(length * GOLDEN));
   while (commonDivisor(step, length) !== 1) step++;
   // From the middle: the first rows of a file are often not like the others.
@@ -295,4 +295,76 @@ function controlValue(record: Json, filter: Filter): string {
   const value = record[filter.field];
   // A serial number that is literally `list` is another request altogether (interface, section 4.4).
   return typeof value === 'string' && value !== 'list' ? value.trim() : '';
+}
+
+/** Requests that tell of so many serial numbers whether they exist, where few do. */
+export function probes(values: number): number {
+  return Math.ceil(values / PROBE_SIZE);
+}
+
+/** What was asked for, in texts, and what of it exists. */
+interface ProbeResult extends Probed {
+  readonly existing: Keys;
+  /** The rest was not asked for: the list is cheaper than going on. */
+  readonly dear: boolean;
+}
+
+/**
+ * Which serial numbers exist, up to 500 in one request, each asked for also in the forms that may be stored. Undefined where the
+ * service's answer cannot be believed. `first`: page 1 of the list. Interface, section 4.4.
+ */
+export async function probeValues(values: Keys, first: Page, service: Service): Promise<Keys | undefined> {
+  return (await probe(values, first, service, (texts, { asked }) => Math.min(PROBE_SIZE, texts - asked)))?.existing;
+}
+
+/**
+ * The same, as long as it is likely to be cheaper than the list (`nextProbe`). Small answers are asked for first, and every
+ * answer is a fair sample of the file, wherever in it the new rows stand.
+ */
+export function probeWhileCheap(values: Keys, first: Page, service: Service): Promise<ProbeResult | undefined> {
+  return probe(values, first, service, (texts, probed) => nextProbe(first.count, texts, probed));
+}
+
+async function probe(
+  values: Keys,
+  first: Page,
+  service: Service,
+  next: (texts: number, probed: Probed) => number | 'list',
+): Promise<ProbeResult | undefined> {
+  const valueAt = placesOf(values);
+  const texts = textsOf(values);
+  const fair = fairOrder(values.size);
+  const existing = new Map<string, readonly string[]>();
+  let at = 0;
+  let probed = NOTHING_PROBED;
+  while (at < values.size) {
+    const size = next(texts, probed);
+    if (size === 'list') return { ...probed, existing, dear: true };
+    const batch: string[] = [];
+    // The spellings of a value stay together.
+    do {
+      const [value, spellings] = valueAt(fair(at++));
+      batch.push(value, ...spellings);
+    } while (at < values.size && batch.length < size);
+    const before = service.counts.reads;
+    const forms = new Set(batch.flatMap((text) => [text, ...storedForms(text)]));
+    const answer = await service.probeSerials([...forms], first);
+    if (answer === 'ignored') return undefined;
+    let hits = 0;
+    const found = new Set([...answer].map(normaliseKey));
+    for (const value of found) {
+      const spellings = values.get(value);
+      if (!spellings || existing.has(value)) continue;
+      existing.set(value, spellings);
+      hits += 1 + spellings.length;
+    }
+    const requests = service.counts.reads - before;
+    probed = {
+      asked: probed.asked + batch.length,
+      hits: probed.hits + hits,
+      requests: probed.requests + requests,
+      whole: probed.whole || (requests === 1 && found.size >= PAGE_SIZE),
+    };
+  }
+  return { ...probed, existing, dear: false };
 }

@@ -1,9 +1,8 @@
 import { certainId } from '../../resources/read.js';
 import type { Json, Readable } from '../../service/port.js';
-import { askFilter, type Filter, inWaves, PAGE_SIZE } from './filter.js';
+import { askFilter, type Filter, inWaves, PAGE_SIZE, probeValues } from './filter.js';
 import { type Keys, keyText } from './key.js';
 import { filterFor, isProbed, type MatchOptions, recordKey, valuesOf } from './match.js';
-import { probeValues } from './probe.js';
 
 /** A record that has a key, exactly. */
 interface Found {

@@ -2,9 +2,19 @@ import { counted, grouped } from '../../model/grouped.js';
 import { certainId, readFields } from '../../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../../resources/spec.js';
 import type { Json, MirrorRecord, Page, ProbedBehaviour, Readable, Service, Snapshot } from '../../service/port.js';
-import { askValues, type Filter, filterRequests, inWaves, listRequests, PAGE_SIZE, trustFilter } from './filter.js';
+import {
+  askValues,
+  type Filter,
+  filterRequests,
+  inWaves,
+  listRequests,
+  PAGE_SIZE,
+  probes,
+  probeValues,
+  probeWhileCheap,
+  trustFilter,
+} from './filter.js';
 import { type Keys, keyOf, keyParts, lookOf, textsOf } from './key.js';
-import { probes, probeValues, probeWhileCheap } from './probe.js';
 
 /** Sees records as they are read; `readAt` in milliseconds since 1970. */
 type Visit = (records: readonly Json[], readAt: number) => void;

@@ -1,8 +1,8 @@
 import type { RowsJob } from '../../model/job.js';
 import { type Fields, isEmpty, sameValue, type Value } from '../../model/value.js';
 import type { Json, KnownIds } from '../../service/port.js';
-import { decodeFields, encodeFields } from '../codec.js';
 import { keyOf } from '../match/key.js';
+import { decodeFields, encodeFields } from '../rows.js';
 import { isUnseen, type MergeOptions } from './merge.js';
 
 interface MemoryOptions extends Pick<MergeOptions, 'spec' | 'specOf'> {
@@ -20,7 +20,6 @@ export class Memory {
   /** Updates that this run is sending, which to itself are not done yet; with what an earlier one without a known outcome left. */
   private readonly sending = new Map<string, Json | undefined>();
   private flushed: Promise<void> | undefined;
-  private readonly unseen = new Map<string, boolean>();
 
   constructor(private readonly options: MemoryOptions) {}
 
@@ -66,7 +65,7 @@ export class Memory {
   /** What an update is about to leave in a record and reads do not show; on disk when this resolves. */
   async rememberSent(id: number, changed: Fields): Promise<void> {
     const { spec, known } = this.options;
-    const sent = Object.entries(changed).filter(([field]) => !spec.readable || this.isUnseen(field));
+    const sent = Object.entries(changed).filter(([field]) => !spec.readable || isUnseen(field, this.options));
     if (sent.length === 0) return;
     const key = this.sentKey(id);
     if (!this.sending.has(key)) this.sending.set(key, known.lastWrittenAs(spec.name, key));
@@ -135,17 +134,8 @@ export class Memory {
     if (this.options.spec.name === 'customer') return { ...fields };
     const kept: Record<string, Value> = {};
     for (const field of Object.keys(fields)) {
-      if (this.isUnseen(field) && !isEmpty(fields[field])) kept[field] = fields[field]!;
+      if (isUnseen(field, this.options) && !isEmpty(fields[field])) kept[field] = fields[field]!;
     }
     return kept;
-  }
-
-  /** The same for every row of a run. */
-  private isUnseen(field: string): boolean {
-    const known = this.unseen.get(field);
-    if (known !== undefined) return known;
-    const unseen = isUnseen(field, this.options);
-    this.unseen.set(field, unseen);
-    return unseen;
   }
 }

@@ -3,13 +3,13 @@ import { fault, type Issue, warning } from '../../model/issue.js';
 import type { RowsJob } from '../../model/job.js';
 import { type Fields, isEmpty, normaliseKey, sameValue, type Value, valueText } from '../../model/value.js';
 import { isObject, putAt } from '../../resources/path.js';
-import { type Loss, type ReadRecord, readRecord } from '../../resources/read.js';
-import { recordId } from '../../resources/read-value.js';
+import { type ReadRecord, readRecord } from '../../resources/read.js';
+import { type Loss, recordId } from '../../resources/read-value.js';
 import { isRequired } from '../../resources/rules.js';
 import type { FieldSpec, Lexicon, ResourceSpec } from '../../resources/spec.js';
 import { updateBody } from '../../resources/write.js';
 import type { Json } from '../../service/port.js';
-import { decodeFields } from '../codec.js';
+import { decodeFields } from '../rows.js';
 
 /** What putting a row onto a record comes to. */
 export interface Merge {
@@ -49,9 +49,11 @@ export type Stands = (field: string, set: Fields, held: Fields) => 'file' | 'ser
 
 /** What is known of a record before a row is put onto it. */
 export interface Held {
+  /** Undefined where it cannot be read. */
+  readonly record: Json | undefined;
   readonly read: ReadRecord;
-  /** What our last write left there that reads do not show. */
-  readonly ours: Fields;
+  /** What our last write left there that reads do not show; undefined where none is known. */
+  readonly ours: Fields | undefined;
   /** Both together: the record as far as it is known. */
   readonly base: Fields;
 }
@@ -61,26 +63,21 @@ export function heldBy(record: Json | undefined, remembered: Json | undefined, o
   const read: ReadRecord = record
     ? readRecord(options.spec, record, options.lexicon)
     : { id: 0, fields: {}, losses: [], unknown: [] };
-  const ours = remembered ? decodeFields(remembered) : {};
+  const ours = remembered && decodeFields(remembered);
   const base: Record<string, Value> = { ...read.fields };
   // A customer is known from our own last write alone; of other records only what reads do not show.
-  for (const field of Object.keys(ours)) {
-    if (record === undefined || !isReadable(field, base[field], options)) base[field] = ours[field] ?? null;
+  for (const [field, value] of Object.entries(ours ?? {})) {
+    if (record === undefined || !isReadable(field, base[field], options)) base[field] = value;
   }
-  return { read, ours, base };
+  return { record, read, ours, base };
 }
 
 /**
  * Puts the values of a row onto a record as it was read: mapped fields get the new value, everything else is carried
  * over, and what cannot be carried over is named. Contract, section 7; interface, sections 2 and 4.
  */
-export function mergeRow(
-  set: Fields,
-  record: Json | undefined,
-  remembered: Json | undefined,
-  options: MergeOptions,
-  { read, ours, base }: Held = heldBy(record, remembered, options),
-): Merge {
+export function mergeRow(set: Fields, held: Held, options: MergeOptions): Merge {
+  const { record, read, ours, base } = held;
   const issues: Issue[] = [];
   const risks: Issue[] = [];
   const diff: FieldDiff[] = [];
@@ -94,9 +91,10 @@ export function mergeRow(
     // A cleared yes-or-no takes its default, which is no (interface, section 4.1).
     if (isEmpty(value) && base[field] === false) continue;
     if (lost !== undefined && repeats(value, lost)) continue;
-    const stands = options.stands?.(field, set, lost ? { ...base, [field]: lost.text } : base) ?? 'file';
+    const old = lost?.text ?? base[field] ?? null;
+    const stands = options.stands?.(field, set, lost ? { ...base, [field]: old } : base) ?? 'file';
     if (stands !== 'file') {
-      if (stands === 'service') diff.push({ field, old: lost?.text ?? base[field] ?? null, new: value, kind: 'kept' });
+      if (stands === 'service') diff.push({ field, old, new: value, kind: 'kept' });
       continue;
     }
     const refusal =
@@ -108,12 +106,7 @@ export function mergeRow(
       continue;
     }
     target[field] = value;
-    diff.push({
-      field,
-      old: lost ? lost.text : (base[field] ?? null),
-      new: value,
-      kind: isEmpty(value) ? 'clear' : 'set',
-    });
+    diff.push({ field, old, new: value, kind: isEmpty(value) ? 'clear' : 'set' });
   }
   const conflict = severalTemplates(
     diff.flatMap((one) => (one.kind === 'set' ? [one.field] : [])),
@@ -122,13 +115,19 @@ export function mergeRow(
   if (conflict) issues.push(conflict);
   templateConflict(base, target, options, risks, diff);
   const { lost } = updateBody(options.spec, options.company, target, options.lexicon, options.accepted);
-  const unwritten = unwritable(lost, diff);
-  // That a template of several is left out is said once.
-  issues.push(...(conflict ? unwritten.filter((one) => templateOf(one.field ?? '') === undefined) : unwritten));
-  const losses = [...read.losses.map((loss) => ({ ...loss, next: wayOut(loss, options) })), ...lost];
-  collectRisks(options.omittedIsKept ? losses.filter(({ field }) => mustStand(field, options)) : losses, risks, diff);
+  const changed = new Set(diff.flatMap(({ field, kind }) => (kind === 'kept' ? [] : field)));
+  for (const loss of lost) {
+    // A status is judged by the rules, which name the values it may take; that a template of several is left out is said once.
+    const isTold = loss.field === 'status' || (conflict && templateOf(loss.field) !== undefined);
+    if (changed.has(loss.field) && !isTold) issues.push(unwritable(loss));
+  }
+  for (const loss of [...read.losses.map((one) => ({ ...one, next: wayOut(one, options) })), ...lost]) {
+    if (changed.has(loss.field) || (options.omittedIsKept && !mustStand(loss.field, options))) continue;
+    risks.push(riskOf(loss));
+    diff.push({ field: loss.field, old: loss.text, new: null, kind: 'at_risk' });
+  }
   if (!options.omittedIsKept) {
-    for (const field of Object.keys(ours)) {
+    for (const field of Object.keys(ours ?? {})) {
       if (
         record !== undefined &&
         !isEmpty(target[field]) &&
@@ -139,7 +138,7 @@ export function mergeRow(
       }
     }
   }
-  const unseen = options.omittedIsKept ? [] : [...unseenFields(set, remembered, record, options.spec), ...read.unknown];
+  const unseen = options.omittedIsKept ? [] : [...unseenFields(set, held, options.spec), ...read.unknown];
   return { target, diff, issues, risks, unseen };
 }
 
@@ -279,21 +278,10 @@ function templateConflict(
   );
 }
 
-/** Values of the row itself that an update cannot carry; a status is judged by the rules, which name the values it may take. */
-function unwritable(lost: readonly Loss[], diff: readonly FieldDiff[]): Issue[] {
-  const set = new Set(diff.flatMap((one) => (one.kind === 'kept' ? [] : [one.field])));
-  return lost
-    .filter((loss) => set.has(loss.field) && loss.field !== 'status')
-    .map((loss) =>
-      fault(
-        'field_not_updatable',
-        `"${loss.text}" cannot be written to ${loss.field} of an existing record: ${loss.why}.`,
-        {
-          field: loss.field,
-          value: loss.text,
-        },
-      ),
-    );
+/** A value of the row itself that an update cannot carry. */
+function unwritable({ field, text, why }: Loss): Issue {
+  const message = `"${text}" cannot be written to ${field} of an existing record: ${why}.`;
+  return fault('field_not_updatable', message, { field, value: text });
 }
 
 /** What to do about a value that was read and cannot be written; undefined where only the service can tell. */
@@ -318,42 +306,28 @@ export function withProbe(issues: readonly Issue[]): readonly Issue[] {
   );
 }
 
-function collectRisks(
-  losses: readonly (Loss & { readonly next?: string | undefined })[],
-  risks: Issue[],
-  diff: FieldDiff[],
-): void {
-  const changed = new Set(diff.flatMap((one) => (one.kind === 'kept' ? [] : [one.field])));
-  for (const { field, text, why, next } of losses) {
-    if (changed.has(field)) continue;
-    risks.push(
-      field === 'status'
-        ? fault(
-            'status_not_writable',
-            `The contract is ${text}, and an update accepts only active and archived: writing this row would change its status. Map the status column to say what it should become.`,
-            { field, value: text },
-          )
-        : fault(
-            'would_lose_value',
-            `The record holds ${field} = "${text}", which an update would destroy: ${why}. ${next ?? '`rowferry doctor --probe` finds out whether the service keeps it.'}`,
-            { field, value: text },
-          ),
-    );
-    diff.push({ field, old: text, new: null, kind: 'at_risk' });
-  }
+/** A value of the record that an update would destroy. */
+function riskOf({ field, text, why, next }: Loss & { readonly next?: string | undefined }): Issue {
+  const at = { field, value: text };
+  return field === 'status'
+    ? fault(
+        'status_not_writable',
+        `The contract is ${text}, and an update accepts only active and archived: writing this row would change its status. Map the status column to say what it should become.`,
+        at,
+      )
+    : fault(
+        'would_lose_value',
+        `The record holds ${field} = "${text}", which an update would destroy: ${why}. ${next ?? '`rowferry doctor --probe` finds out whether the service keeps it.'}`,
+        at,
+      );
 }
 
 /** A create takes a list of templates, and reads and updates have room for one (interface, sections 2.2 and 4.3). */
 const FURTHER_TEMPLATES = 'further custom field templates';
 
 /** What the record may hold although nobody can see it; nothing where our own last write is known. */
-function unseenFields(
-  set: Fields,
-  remembered: Json | undefined,
-  record: Json | undefined,
-  spec: ResourceSpec,
-): string[] {
-  if (record === undefined || remembered !== undefined) return [];
+function unseenFields(set: Fields, { record, ours }: Held, spec: ResourceSpec): string[] {
+  if (record === undefined || ours !== undefined) return [];
   // A record that shows no template has none; a service that shows a list shows all.
   const template = record[spec.template.read];
   const one = isObject(template) && recordId(template['id']) !== undefined;

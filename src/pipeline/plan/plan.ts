@@ -1,21 +1,26 @@
+import { textHash } from '../../compact/hash-index.js';
 import { type Change, LOST_UNSEEN } from '../../model/change.js';
+import { Decimal } from '../../model/decimal.js';
 import { fault, type Issue, type IssueCode, warning } from '../../model/issue.js';
 import type { RowsJob } from '../../model/job.js';
 import type { OutcomeKind } from '../../model/outcome.js';
-import { type Fields, isEmpty, isRef, normaliseName, valueText, withHidden } from '../../model/value.js';
+import { type Fields, isEmpty, isRef, normaliseName, type Value, valueText, withHidden } from '../../model/value.js';
+import { isObject, valueAt } from '../../resources/path.js';
+import { type FieldReader, fieldReaders } from '../../resources/read.js';
+import { decimalSignOf, readValue, recordId } from '../../resources/read-value.js';
 import { checkRecord, PARTNERS } from '../../resources/rules.js';
+import type { FieldType, Lexicon, ResourceSpec } from '../../resources/spec.js';
 import { lostOnCreate } from '../../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../../service/port.js';
-import type { RowHead } from '../codec.js';
-import { editConflicts } from '../map/edited.js';
 import { keyText, lookOf } from '../match/key.js';
 import type { Twins } from '../match/match.js';
-import { nearMatch, type ResolvedRow } from '../resolve/resolve.js';
-import { isNoRecord, isRepeated } from '../rows.js';
+import { nearMatch } from '../resolve/resolve.js';
+import { isNoRecord, isRepeated, type ResolvedRow, type RowHead } from '../rows.js';
 import type { Memory } from './memory.js';
 import {
   changesOf,
   heldBy,
+  isNarrowEnum,
   type Merge,
   type MergeOptions,
   mergeRow,
@@ -23,7 +28,7 @@ import {
   severalTemplates,
   withProbe,
 } from './merge.js';
-import { isOfCell, repeatsName, withoutRepeats } from './repeats.js';
+import { editConflicts, isOfCell, repeatsName, withoutRepeats } from './repeats.js';
 
 export interface PlanOptions extends MergeOptions {
   readonly job: RowsJob;
@@ -51,132 +56,214 @@ export interface PlanOptions extends MergeOptions {
  * A promise only where a record is to be read.
  */
 export function planRow(row: ResolvedRow, options: PlanOptions): Change | Promise<Change> {
-  const key = keyText(row.key);
-  const settle: Settle = (outcome, issues, more = {}) => ({
-    ref: row.ref,
-    key,
-    kind: 'settled',
-    outcome,
-    issues: (outcome === 'at_risk' ? withProbe(issues) : issues).map((issue) => withColumn(issue, options.columnOf)),
-    ...more,
-  });
-  const refuse = (outcome: OutcomeKind, code: IssueCode, text: string, more?: object) =>
-    settle(outcome, [...row.issues, fault(code, text, keyCell(key, options))], more);
-  if (isNoRecord(row) || isRepeated(row)) return settle('skipped', row.issues);
-  if (row.issues.some(({ code }) => code === 'outcome_unknown')) return settle('unknown', row.issues);
-  const ids = candidates(row, options);
-  // A record that has exactly this key is the one that is meant, whatever looks like it.
-  if (ids.length > 0 && row.issues.some(isNear))
-    return planRow({ ...row, issues: row.issues.filter((issue) => !isNear(issue)) }, options);
-  const errors = row.issues.filter((issue) => issue.severity === 'error' && !isNear(issue));
-  if (
-    row.duplicateOf !== undefined &&
-    errors.every((issue) => issue.code === 'duplicate_key' || issue.code === 'duplicate_row')
+  return new RowPlan(row, options).decide();
+}
+
+class RowPlan {
+  private readonly key: string;
+
+  constructor(
+    private readonly row: ResolvedRow,
+    private readonly options: PlanOptions,
   ) {
-    return settle('duplicate', row.issues);
+    this.key = keyText(row.key);
   }
-  // A cell at fault may say what the record says already; only where the row meets one record is there something to compare.
-  const mayRepeat = ids.length === 1 && options.job.match.existing === 'update' && errors.every(isOfCell);
-  if (errors.length > 0 && !mayRepeat) return settle('invalid', row.issues.concat(ruleIssues(row, options)));
-  if (ids.length > 1) {
-    const text = `${ids.length} records have the key "${key}": ids ${ids.join(', ')}. Match by id, or make the key unique in the service.`;
-    return refuse('ambiguous', 'ambiguous_match', text);
-  }
-  const id = ids[0];
-  const nameless =
-    id === undefined && !options.spec.readable ? options.memory.lastWritten(undefined, row.set, undefined) : undefined;
-  if (nameless) return planNameless(row, nameless, options, settle);
-  if (id === undefined) {
-    const twins = nearRecords(row, key, options);
-    if (twins.length > 0 || row.issues.some(isNear)) return settle('ambiguous', [...row.issues, ...twins]);
-    if (options.job.match.missing === 'skip') return settle('skipped', row.issues);
-    if (options.job.match.missing === 'fail' || options.job.match.key.includes('id')) {
-      const text = `There is no ${options.spec.name} with the key "${key}", and the job does not create records.`;
-      return refuse('invalid', 'record_not_found', text);
+
+  decide(): Change | Promise<Change> {
+    const { row, key, options } = this;
+    const { spec, job } = options;
+    if (isNoRecord(row) || isRepeated(row)) return this.settle('skipped');
+    if (row.issues.some(({ code }) => code === 'outcome_unknown')) return this.settle('unknown');
+    const ids = this.candidates();
+    // A record that has exactly this key is the one that is meant, whatever looks like it.
+    if (ids.length > 0 && row.issues.some(isNear))
+      return planRow({ ...row, issues: row.issues.filter((issue) => !isNear(issue)) }, options);
+    const errors = row.issues.filter((issue) => issue.severity === 'error' && !isNear(issue));
+    const isRepetition = errors.every(({ code }) => code === 'duplicate_key' || code === 'duplicate_row');
+    if (row.duplicateOf !== undefined && isRepetition) return this.settle('duplicate');
+    // A cell at fault may say what the record says already; only where the row meets one record is there something to compare.
+    const mayRepeat = ids.length === 1 && job.match.existing === 'update' && errors.every(isOfCell);
+    if (errors.length > 0 && !mayRepeat) return this.settle('invalid', row.issues.concat(this.brokenRules(ids)));
+    if (ids.length > 1) {
+      const text = `${ids.length} records have the key "${key}": ids ${ids.join(', ')}. Match by id, or make the key unique in the service.`;
+      return this.refuse('ambiguous', 'ambiguous_match', text);
     }
-    return planCreate(row, key, options, settle);
+    const [id] = ids;
+    if (id === undefined) return this.withoutRecord();
+    if (job.match.existing === 'skip') return this.settle('skipped', row.issues, { id });
+    if (job.match.existing === 'fail') {
+      const text = `The ${spec.name} ${id} has the key "${key}", and the job does not update records.`;
+      return this.refuse('invalid', 'record_exists', text, { id });
+    }
+    return this.update(id);
   }
-  if (options.job.match.existing === 'skip') return settle('skipped', row.issues, { id });
-  if (options.job.match.existing === 'fail') {
-    const text = `The ${options.spec.name} ${id} has the key "${key}", and the job does not update records.`;
-    return refuse('invalid', 'record_exists', text, { id });
+
+  /** Ends the row without a request. */
+  private settle(outcome: OutcomeKind, issues: readonly Issue[] = this.row.issues, more: object = {}): Change {
+    const told = this.told(outcome === 'at_risk' ? withProbe(issues) : issues);
+    return { ref: this.row.ref, key: this.key, kind: 'settled', outcome, issues: told, ...more };
   }
-  return planUpdate(row, key, id, options, settle);
-}
 
-/**
- * The same for most rows of a file that was imported before, without a look at their values: undefined unless the row meets
- * one record, and both have the same fingerprint. Then `planRow` would come to just this.
- */
-export function planByFingerprint(head: RowHead, options: PlanOptions): Change | undefined {
-  const { snapshot, job, columnOf } = options;
-  if (head.fingerprint === undefined || job.match.existing !== 'update') return undefined;
-  const id = snapshot.like(head.key, head.fingerprint);
-  if (id === undefined) return undefined;
-  const issues = head.issues.map((issue) => withColumn(issue, columnOf));
-  return { ref: head.ref, key: keyText(head.key), kind: 'unchanged', id, issues };
-}
+  /** The same for a reason that lies in its key, or in the record that has it. */
+  private refuse(outcome: OutcomeKind, code: IssueCode, text: string, more?: object): Change {
+    return this.settle(outcome, [...this.row.issues, fault(code, text, this.keyCell())], more);
+  }
 
-/** A customer that an earlier run created by a request whose answer told no id: it exists, and cannot be updated. */
-function planNameless(row: ResolvedRow, remembered: Json, options: PlanOptions, settle: Settle): Change {
-  if (options.job.match.existing === 'skip') return settle('skipped', row.issues);
-  const merge = mergeRow(row.set, undefined, remembered, options);
-  if (changesOf(merge.diff).length === 0) return settle('unchanged', row.issues);
-  return settle(
-    'at_risk',
-    [
-      ...row.issues,
-      fault(
-        'would_lose_value',
-        `The ${options.spec.name} was created by an earlier run, and the service did not tell its id: it cannot be updated from here. Match it by \`id\`, with the id the service shows.`,
-        keyCell(keyText(row.key), options),
-      ),
-    ],
-    { diff: merge.diff },
-  );
-}
+  private keyCell(): Pick<Issue, 'field' | 'value'> {
+    return { field: this.options.job.match.key[0] ?? '', value: this.key };
+  }
 
-/** Ends a row that leads to no request. */
-type Settle = (outcome: OutcomeKind, issues: readonly Issue[], more?: object) => Change;
+  private told(issues: readonly Issue[]): readonly Issue[] {
+    return issues.map((issue) => withColumn(issue, this.options.columnOf));
+  }
 
-function candidates(row: ResolvedRow, options: PlanOptions): readonly number[] {
-  if (row.key === '') return [];
-  if (options.spec.name !== 'customer') return options.snapshot.ids(row.key);
-  return options.job.match.key[0] === 'id' ? [Number(row.key)] : options.known.ids('customer', row.key);
+  /** Ids of the records that have its key. */
+  private candidates(): readonly number[] {
+    const { key } = this.row;
+    const { spec, snapshot, known, job } = this.options;
+    if (key === '') return [];
+    if (spec.name !== 'customer') return snapshot.ids(key);
+    return job.match.key[0] === 'id' ? [Number(key)] : known.ids('customer', key);
+  }
+
+  private withoutRecord(): Change {
+    const { row, key } = this;
+    const { spec, job, memory } = this.options;
+    const nameless = spec.readable ? undefined : memory.lastWritten(undefined, row.set, undefined);
+    if (nameless) return this.nameless(nameless);
+    const twins = this.nearRecords();
+    if (twins.length > 0 || row.issues.some(isNear)) return this.settle('ambiguous', [...row.issues, ...twins]);
+    if (job.match.missing === 'skip') return this.settle('skipped');
+    if (job.match.missing === 'fail' || job.match.key.includes('id')) {
+      const text = `There is no ${spec.name} with the key "${key}", and the job does not create records.`;
+      return this.refuse('invalid', 'record_not_found', text);
+    }
+    return this.create();
+  }
+
+  /** A customer that an earlier run created by a request whose answer told no id: it exists, and cannot be updated. */
+  private nameless(remembered: Json): Change {
+    const { row, options } = this;
+    if (options.job.match.existing === 'skip') return this.settle('skipped');
+    const { diff } = mergeRow(row.set, heldBy(undefined, remembered, options), options);
+    if (changesOf(diff).length === 0) return this.settle('unchanged');
+    const text = `The ${options.spec.name} was created by an earlier run, and the service did not tell its id: it cannot be updated from here. Match it by \`id\`, with the id the service shows.`;
+    return this.refuse('at_risk', 'would_lose_value', text, { diff });
+  }
+
+  /** The fault of a row whose key no record has, and of which some have one that looks the same. */
+  private nearRecords(): Issue[] {
+    const { key } = this.row;
+    const { twins } = this.options;
+    const found = key === '' || !twins?.size ? undefined : twins.get(lookOf(key));
+    if (!found) return [];
+    const shown = [...found].map(([id, other]) => `${id} ("${withHidden(keyText(other))}")`).join(', ');
+    return [nearMatch(key, `the record${found.size === 1 ? '' : 's'} ${shown}`, this.keyCell())];
+  }
+
+  private create(): Change {
+    const { row, key } = this;
+    const { spec, company, lexicon } = this.options;
+    const fields = createFields(row);
+    const conflict = severalTemplates(Object.keys(fields), lexicon);
+    const issues = [...row.issues, ...this.check(fields, 'create'), ...(conflict ? [conflict] : [])];
+    for (const { field, text, why } of lostOnCreate(spec, company, fields, lexicon)) {
+      const message = `The field ${field} cannot be set when a record is created: ${why}. It is left out.`;
+      issues.push(warning('field_not_updatable', message, { field, value: text }));
+    }
+    if (issues.some((issue) => issue.severity === 'error')) return this.settle('invalid', issues);
+    const after = row.after ? { after: row.after } : {};
+    return { ref: row.ref, key, kind: 'create', fields, issues: this.told(issues), ...after };
+  }
+
+  private async update(id: number): Promise<Change> {
+    const { options, key } = this;
+    const { snapshot, memory, job } = options;
+    const base = await snapshot.get(id);
+    const remembered = memory.lastWritten(id, this.row.set, base?.record);
+    if (!base && !remembered) return this.unseen(id);
+    const held = heldBy(base?.record, remembered, options);
+    const { row, carried } = withoutRepeats(this.row, held, options);
+    if (row.issues.some((issue) => issue.severity === 'error')) return this.settle('invalid', row.issues);
+    const merge = mergeRow(row.set, held, options);
+    const issues = [...row.issues, ...merge.issues];
+    const failed = issues.some((issue) => issue.severity === 'error');
+    const changes = changesOf(merge.diff);
+    if (!failed && changes.length === 0 && !row.after) {
+      const kept = merge.diff.filter((one) => one.kind === 'kept');
+      const diff = kept.length > 0 ? { diff: kept } : {};
+      return { ref: row.ref, key, kind: 'unchanged', id, ...diff, issues: this.told(issues) };
+    }
+    if (job.write.method === 'put') issues.push(...carried);
+    const policy = job.write.at_risk;
+    const endangered = new Set(merge.risks.map((risk) => risk.field));
+    const checked = this.check(merge.target, 'update').filter((issue) => {
+      // What the record holds and the row does not set is a matter of risk, not of the row; but no update goes out that
+      // lacks what every update must have.
+      if (endangered.has(issue.field)) return policy === 'warn';
+      // What only updates ask for, and the record has never had, is the service's own business.
+      if (issue.code === 'required' && options.specOf(issue.field ?? '')?.requiredOnUpdate)
+        return changes.some((one) => one.field === issue.field);
+      return issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status');
+    });
+    const conflicts = editConflicts(row.edited, changes, held, options);
+    issues.push(...checked, ...categoryIssues(merge, options), ...partnerIssues(merge, row, held.base));
+    const outcome = issues.some((issue) => issue.severity === 'error') ? 'invalid' : 'conflict';
+    if (outcome === 'invalid' || conflicts.length > 0)
+      return this.settle(outcome, [...issues, ...conflicts], { id, diff: merge.diff });
+    const { unseen } = merge;
+    if (unseen.length > 0) {
+      warnUnseen(unseen, options);
+      if (policy === 'strict') {
+        const text = `Reads do not show ${unseen.join(', ')}, and no run kept in this home folder wrote them: an update may destroy them. \`rowferry doctor --probe\` asks the service.`;
+        const field = unseen.find((one) => !one.includes(' ')) ?? 'template';
+        issues.push(fault('would_lose_value', text, { field }));
+        return this.settle('at_risk', [...issues, ...merge.risks], { id, diff: merge.diff });
+      }
+    }
+    if (merge.risks.length > 0 && policy !== 'warn')
+      return this.settle('at_risk', [...issues, ...merge.risks], { id, diff: merge.diff });
+    const lost = merge.risks.map((issue) => ({ ...issue, severity: 'warning' as const }));
+    return {
+      ref: row.ref,
+      key,
+      kind: 'update',
+      id,
+      set: row.set,
+      diff: merge.diff,
+      base: { record: base?.record ?? null, readAt: base?.readAt ?? 0 },
+      issues: this.told([...issues, ...lost]),
+      ...(row.after ? { after: row.after } : {}),
+    };
+  }
+
+  /** A record that cannot be read and that no run of ours is known to have written. */
+  private unseen(id: number): Change {
+    const { row } = this;
+    const { spec, known } = this.options;
+    // There is nothing that its cells could repeat.
+    if (row.issues.some((issue) => issue.severity === 'error')) return this.settle('invalid');
+    if (repeatsName(row.set, spec.name === 'customer' ? known.nameOf('customer', id) : undefined))
+      return this.settle('unchanged', row.issues, { id });
+    const text = `The ${spec.name} ${id} exists, but the service does not let it be read, and no run kept in this home folder wrote it: an update would replace the whole record by this row.`;
+    return this.refuse('at_risk', 'would_lose_value', text, { id });
+  }
+
+  /** A faulty row is also told which rules it breaks, as far as its values allow. */
+  private brokenRules(ids: readonly number[]): Issue[] {
+    const { row } = this;
+    if (ids.length > 0 || this.options.job.match.missing !== 'create') return [];
+    const faulty = new Set(row.issues.map((issue) => issue.field));
+    return this.check(row.set, 'create').filter((issue) => !faulty.has(issue.field));
+  }
+
+  private check(fields: Fields, operation: 'create' | 'update'): Issue[] {
+    const found = checkRecord(this.options.spec, fields, operation);
+    return found.length === 0 ? found : found.filter((issue) => issue.field !== this.row.after?.field);
+  }
 }
 
 const isNear = ({ code }: Issue): boolean => code === 'near_match';
-
-/** The fault of a row whose key no record has, and of which some have one that looks the same. */
-function nearRecords(row: ResolvedRow, key: string, options: PlanOptions): Issue[] {
-  const { twins } = options;
-  const found = row.key === '' || !twins?.size ? undefined : twins.get(lookOf(row.key));
-  if (!found) return [];
-  const shown = [...found].map(([id, other]) => `${id} ("${withHidden(keyText(other))}")`).join(', ');
-  const records = found.size === 1 ? `the record ${shown}` : `the records ${shown}`;
-  return [nearMatch(row.key, records, keyCell(key, options))];
-}
-
-function planCreate(row: ResolvedRow, key: string, options: PlanOptions, settle: Settle): Change {
-  const fields = createFields(row);
-  const conflict = severalTemplates(Object.keys(fields), options.lexicon);
-  const issues = [...row.issues, ...check(fields, row, 'create', options), ...(conflict ? [conflict] : [])];
-  for (const loss of lostOnCreate(options.spec, options.company, fields, options.lexicon)) {
-    issues.push(
-      warning(
-        'field_not_updatable',
-        `The field ${loss.field} cannot be set when a record is created: ${loss.why}. It is left out.`,
-        {
-          field: loss.field,
-          value: loss.text,
-        },
-      ),
-    );
-  }
-  if (issues.some((issue) => issue.severity === 'error')) return settle('invalid', issues);
-  const columns = issues.map((issue) => withColumn(issue, options.columnOf));
-  return { ref: row.ref, key, kind: 'create', fields, issues: columns, ...(row.after ? { after: row.after } : {}) };
-}
 
 /** The values of a row that make up a new record: most rows are filled, and need no copy. */
 export function createFields({ set }: Pick<ResolvedRow, 'set'>): Fields {
@@ -185,104 +272,6 @@ export function createFields({ set }: Pick<ResolvedRow, 'set'>): Fields {
   const fields: Record<string, Fields[string]> = {};
   for (const field of names) if (!isEmpty(set[field])) fields[field] = set[field] ?? null;
   return fields;
-}
-
-async function planUpdate(
-  given: ResolvedRow,
-  key: string,
-  id: number,
-  options: PlanOptions,
-  settle: Settle,
-): Promise<Change> {
-  const base = await options.snapshot.get(id);
-  const remembered = options.memory.lastWritten(id, given.set, base?.record);
-  if (!base && !remembered) {
-    // There is nothing that its cells could repeat.
-    if (given.issues.some((issue) => issue.severity === 'error')) return settle('invalid', given.issues);
-    if (repeatsName(given.set, options.spec.name === 'customer' ? options.known.nameOf('customer', id) : undefined))
-      return settle('unchanged', given.issues, { id });
-    return settle(
-      'at_risk',
-      [
-        ...given.issues,
-        fault(
-          'would_lose_value',
-          `The ${options.spec.name} ${id} exists, but the service does not let it be read, and no run kept in this home folder wrote it: an update would replace the whole record by this row.`,
-          keyCell(key, options),
-        ),
-      ],
-      { id },
-    );
-  }
-  const held = heldBy(base?.record, remembered, options);
-  const { row, carried } = withoutRepeats(given, held, options);
-  if (row.issues.some((issue) => issue.severity === 'error')) return settle('invalid', row.issues);
-  const merge = mergeRow(row.set, base?.record, remembered, options, held);
-  const issues = [...row.issues, ...merge.issues];
-  const failed = issues.some((issue) => issue.severity === 'error');
-  const changes = changesOf(merge.diff);
-  if (!failed && changes.length === 0 && !row.after) {
-    const kept = merge.diff.filter((one) => one.kind === 'kept');
-    return {
-      ref: row.ref,
-      key,
-      kind: 'unchanged',
-      id,
-      ...(kept.length > 0 ? { diff: kept } : {}),
-      issues: issues.map((issue) => withColumn(issue, options.columnOf)),
-    };
-  }
-  if (options.job.write.method === 'put') issues.push(...carried);
-  const policy = options.job.write.at_risk;
-  const endangered = new Set(merge.risks.map((risk) => risk.field));
-  const checked = check(merge.target, row, 'update', options).filter((issue) => {
-    // What the record holds and the row does not set is a matter of risk, not of the row; but no update goes out that
-    // lacks what every update must have.
-    if (endangered.has(issue.field)) return policy === 'warn';
-    // What only updates ask for, and the record has never had, is the service's own business.
-    if (issue.code === 'required' && options.specOf(issue.field ?? '')?.requiredOnUpdate)
-      return changes.some((one) => one.field === issue.field);
-    return issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status');
-  });
-  const conflicts = editConflicts(row.edited, changes, held, options);
-  issues.push(...checked, ...pairIssues(merge, row, held.base, options));
-  const outcome = issues.some((issue) => issue.severity === 'error') ? 'invalid' : 'conflict';
-  if (outcome === 'invalid' || conflicts.length > 0)
-    return settle(outcome, [...issues, ...conflicts], { id, diff: merge.diff });
-  if (merge.unseen.length > 0) {
-    warnUnseen(merge.unseen, options);
-    if (policy === 'strict') {
-      issues.push(
-        fault(
-          'would_lose_value',
-          `Reads do not show ${merge.unseen.join(', ')}, and no run kept in this home folder wrote them: an update may destroy them. \`rowferry doctor --probe\` asks the service.`,
-          {
-            field: merge.unseen.find((field) => !field.includes(' ')) ?? 'template',
-          },
-        ),
-      );
-      return settle('at_risk', [...issues, ...merge.risks], { id, diff: merge.diff });
-    }
-  }
-  if (merge.risks.length > 0 && policy !== 'warn')
-    return settle('at_risk', [...issues, ...merge.risks], { id, diff: merge.diff });
-  const lost = merge.risks.map((issue) => ({ ...issue, severity: 'warning' as const }));
-  return {
-    ref: row.ref,
-    key,
-    kind: 'update',
-    id,
-    set: row.set,
-    diff: merge.diff,
-    base: { record: base?.record ?? null, readAt: base?.readAt ?? 0 },
-    issues: [...issues, ...lost].map((issue) => withColumn(issue, options.columnOf)),
-    ...(row.after ? { after: row.after } : {}),
-  };
-}
-
-/** Values that belong together, of which the row changes one alone. */
-function pairIssues(merge: Merge, row: ResolvedRow, base: Fields, options: PlanOptions): Issue[] {
-  return [...categoryIssues(merge, options), ...partnerIssues(merge, row, base)];
 }
 
 /** A new contact beside the e-mail of the former one may be nobody's contact: it is written as the row says, and told. */
@@ -333,22 +322,103 @@ function warnUnseen(unseen: readonly string[], options: PlanOptions): void {
     );
 }
 
-/** A faulty row is also told which rules it breaks, as far as its values allow. */
-function ruleIssues(row: ResolvedRow, options: PlanOptions): Issue[] {
-  const faulty = new Set(row.issues.map((issue) => issue.field));
-  if (candidates(row, options).length > 0 || options.job.match.missing !== 'create') return [];
-  return check(row.set, row, 'create', options).filter((issue) => !faulty.has(issue.field));
-}
-
-function check(fields: Fields, row: ResolvedRow, operation: 'create' | 'update', options: PlanOptions): Issue[] {
-  const found = checkRecord(options.spec, fields, operation);
-  return found.length === 0 ? found : found.filter((issue) => issue.field !== row.after?.field);
-}
-
-const keyCell = (key: string, { job }: PlanOptions) => ({ field: job.match.key[0] ?? '', value: key });
-
 function withColumn(issue: Issue, columnOf: (field: string) => string | undefined): Issue {
   if (issue.column !== undefined || issue.field === undefined) return issue;
   const column = columnOf(issue.field);
   return column === undefined ? issue : { ...issue, column };
+}
+
+/**
+ * The same for most rows of a file that was imported before, without a look at their values: undefined unless the row meets
+ * one record, and both have the same fingerprint. Then `planRow` would come to just this.
+ */
+export function planByFingerprint(head: RowHead, options: PlanOptions): Change | undefined {
+  const { snapshot, job, columnOf } = options;
+  if (head.fingerprint === undefined || job.match.existing !== 'update') return undefined;
+  const id = snapshot.like(head.key, head.fingerprint);
+  if (id === undefined) return undefined;
+  const issues = head.issues.map((issue) => withColumn(issue, columnOf));
+  return { ref: head.ref, key: keyText(head.key), kind: 'unchanged', id, issues };
+}
+
+/**
+ * What the rows of a file set and what records hold in the same fields, each as one number: where both are equal, putting
+ * the row onto the record changes nothing. So most rows of a nightly file are decided without a look at their values.
+ *
+ * Equal numbers of a row and a record that differ have a chance of 1 in 9 × 10^15. Of a row that leaves a field alone which
+ * its record holds, or of a value that is spelt another way, the numbers differ although nothing changes: that is found out
+ * by looking.
+ *
+ * `fields`: all that a row may set. Undefined where reads do not show each of them in a place of its own.
+ */
+export function fingerprints(spec: ResourceSpec, fields: readonly string[]) {
+  const readers = fieldReaders(spec);
+  const shown = fields.map((field) => readers.get(field));
+  if (!shown.every((reader): reader is FieldReader => reader?.field.read !== undefined)) return undefined;
+  const columns = shown.map((reader) => ({ ...reader, narrow: isNarrowEnum(reader.field) }));
+  return {
+    ofRow(set: Readonly<Record<string, Value>>): number {
+      let text = '';
+      for (let at = 0; at < fields.length; at++) {
+        const value = set[fields[at]!];
+        if (value !== undefined && !isEmpty(value)) text += entryOf(at, value);
+      }
+      return textHash(text);
+    },
+    /**
+     * NaN where the record shows a value that means something only with what the run knows besides (the order of day and month,
+     * names of records, what was written before), or nothing at all.
+     */
+    ofRecord(record: Json): number {
+      let text = '';
+      for (let at = 0; at < columns.length; at++) {
+        const column = columns[at]!;
+        const value = certainValue(column, record);
+        // Such a value may stand for another one, which this program has written and reads do not show.
+        if (column.narrow && (isEmpty(value) || value === 'none')) return Number.NaN;
+        if (value === undefined) return Number.NaN;
+        if (!isEmpty(value)) text += entryOf(at, value);
+      }
+      return textHash(text);
+    },
+  };
+}
+
+/** A run that knows nothing yet. */
+const NOTHING_KNOWN: Lexicon = {
+  countryCode: () => undefined,
+  template: () => undefined,
+  form: () => undefined,
+  idOf: () => undefined,
+  nameOf: () => undefined,
+};
+
+/** The value that a record holds, null for none; undefined where it means something only with what the run knows. */
+function certainValue({ field: { type }, paths }: FieldReader, record: Json): Value | undefined {
+  for (const steps of paths) {
+    const raw = valueAt(record, steps);
+    if (raw === undefined || raw === null || raw === '') continue;
+    if (type.kind === 'reference') {
+      const id = isObject(raw) ? recordId(raw['id']) : undefined;
+      return id === undefined ? undefined : { id };
+    }
+    if (typeof raw === 'string' && isAmount(type) && decimalSignOf(raw) === 'either') return undefined;
+    const reading = readValue(type, raw, NOTHING_KNOWN);
+    if ('why' in reading) return undefined;
+    if (!isEmpty(reading.value)) return reading.value;
+  }
+  return null;
+}
+
+const isAmount = ({ kind }: FieldType): boolean => kind === 'decimal' || kind === 'integer';
+
+/**
+ * What a value adds to the text that stands for all of them: the number of its field, its kind, and what it holds. The length
+ * of a text stands before it, so that no text looks like the end of one value and the beginning of another.
+ */
+function entryOf(field: number, value: Value): string {
+  if (typeof value === 'string') return `${field}t${value.length}:${value}`;
+  if (value instanceof Decimal) return `${field}d${value.text};`;
+  if (isRef(value)) return `${field}r${value.id};`;
+  return `${field}${JSON.stringify(value)};`;
 }

@@ -1,9 +1,17 @@
-import type { Issue, IssueCode } from '../../model/issue.js';
-import { type Fields, isRef, sameValue, type Value, valueText } from '../../model/value.js';
+import type { Change, FieldDiff } from '../../model/change.js';
+import { fault, type Issue, type IssueCode } from '../../model/issue.js';
+import { type RowsJob, targetsOf } from '../../model/job.js';
+import type { Cell, SheetRow } from '../../model/row.js';
+import { type Fields, isEmpty, isRef, normaliseKey, sameValue, type Value, valueText } from '../../model/value.js';
+import { PARTNERS } from '../../resources/rules.js';
 import { checkValue } from '../../resources/value-check.js';
+import { isCut as isCutByService, isStored, isStoredForm } from '../apply/stored.js';
 import { trimText } from '../map/cell-text.js';
-import type { ResolvedRow } from '../resolve/resolve.js';
-import type { Held, MergeOptions } from './merge.js';
+import type { MappingInput } from '../map/columns.js';
+import { compileMapping, type Mapping } from '../map/map.js';
+import { findTarget } from '../map/targets.js';
+import { type Exported, isNamed, type ResolvedRow, type StagedRow, type StagedValue } from '../rows.js';
+import { changesOf, type Held, isReadable, type MergeOptions } from './merge.js';
 
 /**
  * What a row repeats of the record it meets is no change, whatever the rules say about writing it: a record may hold
@@ -119,7 +127,7 @@ function differsInLineEnds(value: Value | undefined, held: Value | undefined): b
 }
 
 /** Spreadsheet programs keep line feeds only. */
-export const withLineFeeds = (text: string) => text.replace(/\r\n?/g, '\n');
+const withLineFeeds = (text: string) => text.replace(/\r\n?/g, '\n');
 
 /** A subcategory is the same only under the same category. */
 function mayRepeat(field: string, set: Fields, base: Fields): boolean {
@@ -149,4 +157,221 @@ export function sameText(a: string, b: string): boolean {
 
 function readable(text: string): string {
   return trimText(text).replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+/** What is known of a record that an export wrote. */
+export interface ExportedRecord {
+  /** What stood in the file, in the order of its fields. */
+  readonly texts: readonly string[];
+  /** What the record held when an import last set a field or told of its conflict. */
+  readonly held: Fields;
+  /** What an import last sent. */
+  readonly sent: Fields;
+}
+
+/** Leaves of a staged row what a person changed, with what the export wrote there. */
+type KeepEdits = (row: SheetRow, staged: StagedRow, record: ExportedRecord) => StagedRow;
+
+/** A text is cut where a cell of a workbook ends; a pair of surrogates is not parted. */
+const CUT = 32_766;
+
+/** A mapped column that the export wrote. */
+interface Written {
+  readonly field: string;
+  readonly heading: string;
+  /** Position in the file. */
+  readonly index: number;
+  /** Position in the texts. */
+  readonly at: number;
+  readonly isText: boolean;
+}
+
+/**
+ * Compares the cells of a file with what an export wrote into them. A cell that means the same is no change: its field is
+ * not set, so that what somebody else has written meanwhile stays. Keys, constants, and values that the job gives to blank
+ * cells stay as they are, and a cell that an import has set counts from then on. `fields`: what the export wrote, as its job
+ * file names it.
+ */
+export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonly string[]): KeepEdits {
+  const { job, meta, spec, catalogue } = input;
+  const places = new Map<string, number>();
+  for (const [at, name] of fields.entries()) {
+    const found = findTarget(name, job, spec, catalogue);
+    if (!('problem' in found)) places.set(found.field, at);
+  }
+  const columns = mapping.columns.flatMap(({ field, heading, spec: { type } }): Written[] => {
+    const at = places.get(field);
+    if (at === undefined || mapping.key.includes(field)) return [];
+    const isText = type.kind === 'text' || type.kind === 'email';
+    return [{ field, heading, index: meta.headings.indexOf(heading), at, isText }];
+  });
+  const exporting = compileMapping({ ...input, job: asExported(job), sample: [] });
+  const width = meta.headings.length;
+
+  function exportedRow(row: number, texts: readonly string[]): StagedRow {
+    const cells: Cell[] = new Array<Cell>(width).fill('');
+    for (const { index, at } of columns) cells[index] = texts[at] ?? '';
+    return exporting.mapRow({ row, cells });
+  }
+
+  return (row, staged, { texts, held, sent }) => {
+    const same = new Map<string, Written>();
+    let exported: StagedRow | undefined;
+    for (const column of columns) {
+      const cell = row.cells[column.index] ?? '';
+      const text = texts[column.at] ?? '';
+      if (column.field in sent) continue;
+      if (typeof cell === 'string' && trimText(cell) === '') {
+        // What a blank cell sets is the job's own word, but for "no value", which the export wrote, too.
+        if (staged.set[column.field] === null && trimText(text) === '') same.set(column.field, column);
+        continue;
+      }
+      if (trimText(text) === '') continue;
+      if (cell !== text && !isCut(cell, text)) {
+        exported ??= exportedRow(row.row, texts);
+        if (!isSame(column, staged, exported)) continue;
+      }
+      same.set(column.field, column);
+    }
+    keepPairs(staged, same);
+    const edited: Record<string, Exported> = {};
+    for (const { field, index, at } of columns) {
+      const text = texts[at];
+      if (staged.set[field] === undefined || same.has(field) || text === undefined) continue;
+      // What the job gives to a cell that was always blank is nobody's edit.
+      if (!(field in sent) && trimText(text) === '' && trimText(String(row.cells[index] ?? '')) === '') continue;
+      exported ??= exportedRow(row.row, texts);
+      const value = exported.cells?.[field] ?? exported.set[field];
+      edited[field] = {
+        text,
+        ...(value === undefined ? {} : { value }),
+        ...(field in held ? { held: held[field] } : {}),
+        ...(field in sent ? { sent: sent[field] } : {}),
+      };
+    }
+    const kept = same.size === 0 ? staged : without(staged, same);
+    return Object.keys(edited).length === 0 ? kept : { ...kept, edited };
+  };
+}
+
+/**
+ * Fields of which a person changed the cell and somebody else the record since the export, each to another value: which of
+ * them stands, only people can say. What reads do not show cannot be compared. Contract, section 5 (`conflict`).
+ */
+export function editConflicts(
+  edited: ResolvedRow['edited'],
+  changes: readonly FieldDiff[],
+  held: Held,
+  options: MergeOptions,
+): Issue[] {
+  if (!edited) return [];
+  return changes.flatMap((change) => {
+    const { field } = change;
+    const exported = edited[field];
+    if (!exported || !isReadable(field, held.read.fields[field], options) || stillHolds(field, exported, held))
+      return [];
+    const before =
+      exported.sent === undefined
+        ? `since the file was exported: it was "${exported.text}" then`
+        : `since the file was imported: it was exported as "${exported.text}" and sent as "${valueText(exported.sent)}"`;
+    return fault(
+      'changed_meanwhile',
+      `Somebody else changed ${field} ${before}, the record now has "${valueText(change.old)}", and the row sets "${valueText(change.new)}". Nothing was sent. Write the value of the record into the cell to leave it, or import the row once more to replace it.`,
+      { field, value: valueText(change.new) },
+    );
+  });
+}
+
+/** What an import is to remember of a row that it sends, or tells to be in conflict. */
+export function editsOf({ edited = {}, set }: ResolvedRow, change: Change): Pick<ExportedRecord, 'held' | 'sent'> {
+  const diff = 'diff' in change ? change.diff : undefined;
+  const changes = new Map(changesOf(diff ?? []).map((one) => [one.field, one]));
+  const held: Record<string, Value> = {};
+  const sent: Record<string, Value> = {};
+  for (const field of Object.keys(edited)) {
+    const value = set[field];
+    if (value === undefined) continue;
+    held[field] = (changes.get(field) ?? { old: value }).old;
+    if (change.kind === 'update') sent[field] = value;
+  }
+  return { held, sent };
+}
+
+function stillHolds(field: string, { text, value, ...later }: Exported, held: Held): boolean {
+  const now = valuesOf(field, held);
+  if (later.held !== undefined) {
+    const values: (Value | undefined)[] = [...(now.length === 0 ? [null] : now), ...textsOf(field, held)];
+    // A service may tidy up what was sent; a text that was cut may be somebody's own.
+    const isAsLeft = (left: Value | undefined) =>
+      left !== undefined &&
+      values.some((one) => isStored(left, one) || (isStoredForm(left, one, undefined) && !isCutByService(left, one)));
+    return isAsLeft(later.held) || isAsLeft(later.sent);
+  }
+  // A record that never had a yes-or-no has none.
+  if (value === undefined ? trimText(text) === '' : !isNamed(value) && (isEmpty(value) || value === false))
+    return now.every((one) => isEmpty(one) || one === false);
+  if (textsOf(field, held).some((one) => sameText(one, text))) return true;
+  return value !== undefined && now.some((one) => means(relined(one), relined(value)));
+}
+
+/** The job for the texts of the export: they are written in one form, however the file was saved since. */
+function asExported(job: RowsJob): RowsJob {
+  const columns = Object.entries(job.columns).map(([heading, target]): [string, typeof target] => {
+    const plain = targetsOf(target).map(({ dates: _dates, decimal: _decimal, required: _required, ...rest }) => rest);
+    return [heading, target === null ? null : plain];
+  });
+  const source = { ...job.source, dates: ['yyyy-MM-dd'], decimal: '.' as const };
+  return { ...job, source, columns: Object.fromEntries(columns) } as RowsJob;
+}
+
+function isCut(cell: Cell, text: string): boolean {
+  return typeof cell === 'string' && cell.length >= CUT && text.startsWith(cell);
+}
+
+function isSame({ field, heading, isText }: Written, staged: StagedRow, exported: StagedRow): boolean {
+  const now = staged.set[field];
+  const then = exported.set[field];
+  if (now === undefined || then === undefined) {
+    const fault = now === then ? faultOf(staged, heading) : undefined;
+    const before = fault && faultOf(exported, heading);
+    return before !== undefined && before.code === fault?.code && before.value === fault.value;
+  }
+  if (!isText) return means(now, then);
+  // Outer blanks are part of a text that a record holds.
+  return relined(staged.cells?.[field] ?? now) === relined(exported.cells?.[field] ?? then);
+}
+
+function faultOf(row: StagedRow, heading: string) {
+  return row.issues.find((issue) => isOfCell(issue) && issue.column === heading);
+}
+
+function means(a: StagedValue, b: StagedValue): boolean {
+  if (isNamed(a) || isNamed(b)) return isNamed(a) && isNamed(b) && normaliseKey(a.name) === normaliseKey(b.name);
+  return sameValue(a, b);
+}
+
+const relined = <V extends StagedValue>(value: V): V | string =>
+  typeof value === 'string' ? withLineFeeds(value) : value;
+
+const PAIRS = [['category.name', 'category.subcategory'], ...PARTNERS] as const;
+
+/** A subcategory means something under its category alone: where one of a pair is changed, both are set. */
+function keepPairs({ set }: StagedRow, same: Map<string, Written>): void {
+  for (const pair of PAIRS) {
+    if (pair.every((field) => set[field] === undefined || same.has(field))) continue;
+    for (const field of pair) same.delete(field);
+  }
+}
+
+function without(staged: StagedRow, same: ReadonlyMap<string, Written>): StagedRow {
+  const { cells, ...row } = staged;
+  const headings = new Set([...same.values()].map(({ heading }) => heading));
+  const isKept = ([field]: [string, unknown]) => !same.has(field);
+  const kept = Object.entries(cells ?? {}).filter(isKept);
+  return {
+    ...row,
+    set: Object.fromEntries(Object.entries(staged.set).filter(isKept)),
+    issues: staged.issues.filter((issue) => !isOfCell(issue) || !headings.has(issue.column ?? '')),
+    ...(kept.length > 0 ? { cells: Object.fromEntries(kept) } : {}),
+  };
 }

@@ -44,8 +44,8 @@ const SOURCES: Partial<
 };
 
 /** Targets that the service cannot list; their names are learned from other records. */
-const LEARNED: ReadonlySet<ReferenceTarget> = new Set(['customer', 'business-unit', 'hardware-model']);
-type Learned = 'customer' | 'business-unit' | 'hardware-model';
+const LEARNED = ['customer', 'business-unit', 'hardware-model'] as const satisfies readonly ReferenceTarget[];
+type Learned = (typeof LEARNED)[number];
 
 /** How names of other records are swept when a customer or business unit is not known yet. */
 export interface DirectoryOptions {
@@ -76,7 +76,7 @@ export async function loadDirectory(
 }
 
 function isLearned(target: ReferenceTarget): target is Learned {
-  return LEARNED.has(target);
+  return LEARNED.some((one) => one === target);
 }
 
 /** Whether a name is not known yet. A number is an id: no list is read to see whether a record bears it as its name. */
@@ -219,6 +219,8 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: Directory
       return decide(entries.length > 1 && fitting.length > 0 ? fitting : entries, 'category', name);
     },
     subcategories,
+    /** Whether the service lists these records. */
+    isListed: (target: ReferenceTarget) => SOURCES[target] !== undefined,
     /** Of a name that is missing: whether it is certain that no record bears it, nor one that differs in case or invisible characters alone. */
     mayCreate: (target: ReferenceTarget, name: string) =>
       !tables.get(target)?.isUncertain && !foldedNames(target).has(foldText(name)),

@@ -1,35 +1,17 @@
 import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
-import type { After, Change } from '../../model/change.js';
+import { textHash } from '../../compact/hash-index.js';
+import type { Change } from '../../model/change.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import { isRef, normaliseKey, normaliseName, type Ref, type Value, valueText, withHidden } from '../../model/value.js';
 import type { FieldSpec, ReferenceTarget } from '../../resources/spec.js';
 import type { Mapping } from '../map/map.js';
 import { keyOf, keySpelling, keyText } from '../match/key.js';
-import { isId, isNamed, isNoRecord, type Named, referenceCycle, type StagedRow } from '../rows.js';
+import { isId, isNamed, isNoRecord, type Named, type ResolvedRow, referenceCycle, type StagedRow } from '../rows.js';
 import type { Directory, Lookup } from './directory.js';
 
-/** A row whose names have become ids; it knows its key and whether an earlier row has the same. */
-export interface ResolvedRow extends Omit<StagedRow, 'set'> {
-  readonly key: string;
-  readonly set: Readonly<Record<string, Value>>;
-  /** An earlier row of the file with the same key. */
-  readonly duplicateOf?: number;
-  /** A row of this file that must be written first, because this one refers to it. */
-  readonly after?: After;
-}
-
-const WHAT: Record<ReferenceTarget, string> = {
-  'asset-owner': 'asset owner',
-  'business-unit': 'business unit',
-  category: 'category',
-  contract: 'contract number',
-  customer: 'customer',
-  'hardware-model': 'hardware model',
-  make: 'make',
-  supplier: 'supplier',
-  'usage-status': 'usage status',
-};
+/** What a cell that refers to a record holds: contracts are named by their number. */
+const whatNames = (target: ReferenceTarget): string =>
+  target === 'contract' ? 'contract number' : target.replace('-', ' ');
 
 const SUBCATEGORY = 'category.subcategory';
 
@@ -127,7 +109,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
     if (key === '') return options.append && !isNoRecord(row) ? appended({ ...row, key }, firstRows) : { ...row, key };
     // What could not be read of a row is not in what it sets: it equals no other row.
     const own = isFaulty(row) ? `\n${row.ref.row}` : '';
-    const content = options.skipRepeated ? exactDigest(textOf(row.set) + own) : digest(textOf(row.set));
+    const content = options.skipRepeated ? exactDigest(textOf(row.set) + own) : textHash(textOf(row.set));
     const first = firstRows.note({ key, spelling: keySpelling(row.set, options.key), row: row.ref.row, content });
     if (first === undefined) {
       const twin = firstRows.twinOf({ key, row: row.ref.row });
@@ -169,12 +151,12 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
       if (value === undefined) continue;
       if (!isNamed(value)) {
         const absent = isRef(value) ? absentId(value, field, options) : undefined;
-        if (absent) issues.push(lookupFault(absent, field, { kind: 'missing', nearest: [] }));
+        if (absent) issues.push(lookupFault(absent, field, { kind: 'missing', nearest: [] }, options.directory));
         else set[field] = value;
         continue;
       }
       if (field === 'parent_contract' && isOwnNumber(value, row)) {
-        issues.push(referenceCycle(row.ref.row, { field, row: row.ref.row, ...at(value) }));
+        issues.push(referenceCycle(row.ref.row, { field, row: row.ref.row, column: value.column }));
         continue;
       }
       let found = look(value, row, options.directory);
@@ -192,8 +174,8 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
         set[field] = found.ref;
         continue;
       }
-      if (parent !== undefined && found.kind === 'missing') after = { field, row: parent, ...at(value) };
-      else issues.push(lookupFault(value, field, found));
+      if (parent !== undefined && found.kind === 'missing') after = { field, row: parent, column: value.column };
+      else issues.push(lookupFault(value, field, found, options.directory));
     }
     const subcategory = checkSubcategory(set, options, issues);
     const cells = subcategory === undefined ? row.cells : { [SUBCATEGORY]: subcategory, ...row.cells };
@@ -220,13 +202,17 @@ function look(value: Named, row: StagedRow, directory: Directory): Lookup {
 function absentId({ id }: Ref, field: string, { directory, columnOf, specOf }: ResolveOptions): Named | undefined {
   const type = specOf?.(field)?.type;
   if (type?.kind !== 'reference' || !directory.lacks(type.to, id)) return undefined;
-  const column = columnOf(field);
-  return { named: type.to, name: `id:${id}`, ...(column === undefined ? {} : { column }) };
+  return { named: type.to, name: `id:${id}`, column: columnOf(field) };
 }
 
-function lookupFault(value: Named, field: string, found: Exclude<Lookup, { kind: 'found' }>): Issue {
-  const what = WHAT[value.named];
-  const where = { field, value: value.name, ...at(value) };
+function lookupFault(
+  value: Named,
+  field: string,
+  found: Exclude<Lookup, { kind: 'found' }>,
+  directory: Directory,
+): Issue {
+  const what = whatNames(value.named);
+  const where = { field, value: value.name, column: value.column };
   if (found.kind === 'ambiguous') {
     const several = isId(value.name)
       ? `"${value.name}" is the id of one record and the ${what} of another`
@@ -238,20 +224,11 @@ function lookupFault(value: Named, field: string, found: Exclude<Lookup, { kind:
     );
   }
   const hint = found.nearest.length ? ` Did you mean ${found.nearest.map((name) => `"${name}"`).join(' or ')}?` : '';
-  const unlisted =
-    value.named === 'customer' ||
-    value.named === 'business-unit' ||
-    value.named === 'hardware-model' ||
-    value.named === 'make';
-  const next = unlisted
-    ? ` The service has no list of these: the name is known once a record that was read or written uses it. Write the id instead, e.g. \`id:17\`.`
-    : ` Correct the cell, or create the ${what} in the service first.`;
+  const next = directory.isListed(value.named)
+    ? ` Correct the cell, or create the ${what} in the service first.`
+    : ` The service has no list of these: the name is known once a record that was read or written uses it. Write the id instead, e.g. \`id:17\`.`;
   const id = isId(value.name) ? ', nor a record with this id' : '';
   return fault('reference_not_found', `There is no ${what} "${value.name}"${id}.${hint}${next}`, where);
-}
-
-function at({ column }: Named): { readonly column?: string } {
-  return column === undefined ? {} : { column };
 }
 
 /** Puts the category's own spelling in; the answer is the row's where that is another. */
@@ -267,13 +244,12 @@ function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, i
     set[SUBCATEGORY] = exact;
     return exact === subcategory ? undefined : subcategory;
   }
-  const column = options.columnOf(SUBCATEGORY);
   const list = known.length ? `It has ${known.map((name) => `"${name}"`).join(', ')}.` : 'It has none.';
   issues.push(
     fault(
       'reference_not_found',
       `The category ${category.name ? `"${category.name}"` : category.id} has no subcategory "${subcategory}". ${list}`,
-      { field: SUBCATEGORY, value: subcategory, ...(column === undefined ? {} : { column }) },
+      { field: SUBCATEGORY, value: subcategory, column: options.columnOf(SUBCATEGORY) },
     ),
   );
   return undefined;
@@ -292,8 +268,7 @@ interface Earlier {
 function keyAddress({ set, cells }: Pick<ResolvedRow, 'set' | 'cells'>, { key, columnOf }: ResolveOptions) {
   const field = key[0];
   if (field === undefined) return {};
-  const column = columnOf(field);
-  return { field, value: cells?.[field] ?? valueText(set[field]), ...(column === undefined ? {} : { column }) };
+  return { field, value: cells?.[field] ?? valueText(set[field]), column: columnOf(field) };
 }
 
 /** The fault of a row whose key only looks like `others`. */
@@ -313,12 +288,7 @@ function duplicateFault(earlier: Earlier, row: Pick<ResolvedRow, 'set' | 'cells'
   );
 }
 
-/** Checksum and length: enough to word a message, a fraction of the memory of the row. */
-function digest(text: string): number {
-  return crc32(text) + (text.length % 2 ** 20) * 2 ** 32;
-}
-
-/** Where a row is left out for being the same: no two that differ ever are by chance. */
+/** Where a row is left out for being the same: no two that differ ever are, by chance or by design. */
 function exactDigest(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, 6);
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { makeFolder } from '../../files/make-folder.js';
 import { RunError } from '../../model/error.js';
-import { guardsEveryRow } from '../../pipeline/apply/request.js';
+import { guardsEveryRow } from '../../pipeline/apply/write.js';
 import { resourceSpec } from '../../resources/registry.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import { serviceDir, serviceName } from '../../service/address.js';

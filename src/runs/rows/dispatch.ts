@@ -1,7 +1,12 @@
 import { RunError } from '../../model/error.js';
 import { eachLimit } from '../../pipeline/apply/apply.js';
-import { isFreshAt, type ReadAnswer, type ReadRequest } from '../../pipeline/apply/request.js';
-import { Halted, type WriterOptions } from '../../pipeline/apply/write.js';
+import {
+  Halted,
+  isFreshAt,
+  type ReadAnswer,
+  type ReadRequest,
+  type WriterOptions,
+} from '../../pipeline/apply/write.js';
 import type { ResourceName } from '../../resources/spec.js';
 import type { Readable, RequestCounts, Service, WriteAnswer, WriteRequest } from '../../service/port.js';
 import { openService } from '../../service/service.js';

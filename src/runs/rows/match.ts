@@ -1,9 +1,8 @@
 import type { RowsJob } from '../../model/job.js';
 import { isEmpty, normaliseKey } from '../../model/value.js';
 import { isTwin, type MatchOptions, matchKeys, noteTwin, type Twins } from '../../pipeline/match/match.js';
-import { fingerprints } from '../../pipeline/plan/fingerprint.js';
 import { Memory } from '../../pipeline/plan/memory.js';
-import type { PlanOptions } from '../../pipeline/plan/plan.js';
+import { fingerprints, type PlanOptions } from '../../pipeline/plan/plan.js';
 import { HabitSurvey, type Habits } from '../../resources/read-habits.js';
 import { wait } from '../../service/clock.js';
 import { beginSnapshot } from '../../service/lists/snapshot.js';

@@ -5,7 +5,7 @@ import { isEmpty, valueText } from '../../model/value.js';
 import { changedFields } from '../../pipeline/apply/write.js';
 import type { Mapping } from '../../pipeline/map/map.js';
 import { brakeIn, trippedByRejections } from '../../pipeline/plan/brakes.js';
-import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
+import type { ResolvedRow } from '../../pipeline/rows.js';
 import { fieldName, isNew } from '../../report/results.js';
 import { BRAKE, type RowResult, type RunStore } from '../../store/run-store.js';
 import type { Run } from '../run/run.js';

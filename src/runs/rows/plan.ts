@@ -9,8 +9,7 @@ import type { PlanCounts } from '../../pipeline/plan/brakes.js';
 import { changesOf, heldBy, mergeRow } from '../../pipeline/plan/merge.js';
 import { createFields, planByFingerprint, planRow } from '../../pipeline/plan/plan.js';
 import { withoutRepeats } from '../../pipeline/plan/repeats.js';
-import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
-import { isNoRecord, parentNotWritten, referenceCycle } from '../../pipeline/rows.js';
+import { isNoRecord, parentNotWritten, type ResolvedRow, referenceCycle } from '../../pipeline/rows.js';
 import type { Json, Readable } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { runFolder } from '../run/layout.js';
@@ -311,7 +310,7 @@ async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matche
   if (id === undefined || before === undefined || !current) return undefined;
   const ours = options.memory.lastWritten(id, row.set, before);
   const held = heldBy(before, ours, options);
-  const merge = mergeRow(withoutRepeats(row, held, options).row.set, before, ours, options, held);
+  const merge = mergeRow(withoutRepeats(row, held, options).row.set, held, options);
   const effect = effectOf(merge, before, current, options);
   if (effect.kind === 'none') return undefined;
   if (effect.kind === 'taken') {

@@ -3,8 +3,14 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { blockReader, type LineAt, lineBlocks, openScratchFile, tried } from '../../compact/scratch-file.js';
 import { codesOf, diskWords, RunError } from '../../model/error.js';
 import { MAX_RECORD_BYTES } from '../../model/row.js';
-import { decodeHead, type RowCodec, type RowHead, rowCodec, type StoredRow } from '../../pipeline/codec.js';
-import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
+import {
+  decodeHead,
+  type ResolvedRow,
+  type RowCodec,
+  type RowHead,
+  rowCodec,
+  type StoredRow,
+} from '../../pipeline/rows.js';
 
 type LineWriter = ReturnType<typeof lineWriter>;
 

@@ -7,22 +7,16 @@ import type { OpenSource } from '../../model/source.js';
 import { type Fields, normaliseKey } from '../../model/value.js';
 import { headingsNeeded, jobValue } from '../../pipeline/map/columns.js';
 import { quoted } from '../../pipeline/map/headings.js';
-import { compileMapping, type Mapping, usesCustomFields } from '../../pipeline/map/map.js';
-import { findTarget } from '../../pipeline/map/targets.js';
+import { compileMapping, type Mapping } from '../../pipeline/map/map.js';
+import { findTarget, usesCustomFields } from '../../pipeline/map/targets.js';
 import type { Keys } from '../../pipeline/match/key.js';
 import { compileCompare } from '../../pipeline/plan/authority.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
-import { fingerprints } from '../../pipeline/plan/fingerprint.js';
 import type { Stands } from '../../pipeline/plan/merge.js';
+import { fingerprints } from '../../pipeline/plan/plan.js';
 import { type Directory, loadDirectory } from '../../pipeline/resolve/directory.js';
-import {
-  looksUp,
-  makeResolver,
-  NameCollector,
-  type NewRecords,
-  type ResolvedRow,
-} from '../../pipeline/resolve/resolve.js';
-import { isNoRecord, isRepeated, type StagedRow, type StagedValue } from '../../pipeline/rows.js';
+import { looksUp, makeResolver, NameCollector, type NewRecords } from '../../pipeline/resolve/resolve.js';
+import { isNoRecord, isRepeated, type ResolvedRow, type StagedRow, type StagedValue } from '../../pipeline/rows.js';
 import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { reached } from '../../trace/milestones.js';
 import { type EditedRows, openEditedRows } from '../export/base.js';

@@ -6,16 +6,20 @@ import { stringifyBody } from '../../model/json.js';
 import { OUTCOMES } from '../../model/outcome.js';
 import { isRef } from '../../model/value.js';
 import { Writer } from '../../pipeline/apply/apply.js';
-import { guardingFields } from '../../pipeline/apply/request.js';
 import { heldOfCreate } from '../../pipeline/apply/stored.js';
-import type { Create, Update, WriteRun, WrittenIds } from '../../pipeline/apply/write.js';
-import type { RowHead } from '../../pipeline/codec.js';
+import {
+  type Create,
+  guardingFields,
+  type Update,
+  type WriteRun,
+  type WrittenIds,
+} from '../../pipeline/apply/write.js';
 import { keyOf, keySpelling } from '../../pipeline/match/key.js';
 import { gatherLookUps, learnIds } from '../../pipeline/match/look-up.js';
 import { refusalsLeft } from '../../pipeline/plan/brakes.js';
 import { isUnseen } from '../../pipeline/plan/merge.js';
 import { createFields } from '../../pipeline/plan/plan.js';
-import type { ResolvedRow } from '../../pipeline/resolve/resolve.js';
+import type { ResolvedRow, RowHead } from '../../pipeline/rows.js';
 import { wait } from '../../service/clock.js';
 import type { Json } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';

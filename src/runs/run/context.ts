@@ -1,5 +1,5 @@
 import type { Log, RunListener } from '../../model/progress.js';
-import type { ReadAnswer, ReadRequest } from '../../pipeline/apply/request.js';
+import type { ReadAnswer, ReadRequest } from '../../pipeline/apply/write.js';
 import type { Clock } from '../../service/clock.js';
 import type { WriteAnswer, WriteRequest } from '../../service/port.js';
 import type { ServiceOptions } from '../../service/service.js';

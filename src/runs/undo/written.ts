@@ -6,8 +6,7 @@ import type { DiffText } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import { parseJson, stringifyBody } from '../../model/json.js';
 import type { Fields } from '../../model/value.js';
-import { usesCustomFields } from '../../pipeline/map/map.js';
-import { findTarget } from '../../pipeline/map/targets.js';
+import { findTarget, usesCustomFields } from '../../pipeline/map/targets.js';
 import { type MatchOptions, matchKeys } from '../../pipeline/match/match.js';
 import { resultOf } from '../../report/results.js';
 import type { ResourceSpec } from '../../resources/spec.js';
@@ -78,7 +77,7 @@ export async function* undoRows(folder: RunFolder): AsyncGenerator<readonly Writ
 /**
  * A line of before.ndjson: the record as the service had it before the row's write. `row` is null where no row of the file
  * speaks of the record. `set`: the fields that the write sets; `ours`: what an earlier run of ours had left there that reads do
- * not show; both as `pipeline/codec.ts` writes values. Further members are kept.
+ * not show; both as `pipeline/rows.ts` writes values. Further members are kept.
  */
 interface BeforeEntry {
   readonly row: number | null;

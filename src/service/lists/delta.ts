@@ -1,8 +1,8 @@
+import { calendarDate } from '../../resources/calendar.js';
 import type { Json, Page } from '../port.js';
 import { idOf } from '../transport/answer.js';
-import { IdSet } from './id-set.js';
-import { formOf, type Held } from './list-file.js';
-import { type Moment, readMoment } from './moment.js';
+import { formOf, type Held, type Moment } from './list-file.js';
+import { IdSet } from './seen.js';
 
 /** What makes a delta reading certain. Tests take one away and see that it is missed. */
 export interface Rules {
@@ -24,7 +24,7 @@ export interface Mark {
   readonly front: readonly number[];
 }
 
-export interface DeltaOptions {
+interface DeltaOptions {
   readonly read: (page: number) => Promise<Page>;
   readonly held: Held;
   /** As it was before what is held was read. */
@@ -288,4 +288,35 @@ export async function spotCheck(
     if (!fits) return `page ${number} of the list does not hold what is known of it`;
   }
   return undefined;
+}
+
+const SHAPE =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+
+/**
+ * Reads ISO 8601; undefined for anything else. The form of dates in responses is not documented (interface, section 2.1),
+ * so nothing is guessed.
+ */
+export function readMoment(value: unknown): Moment | undefined {
+  const match = typeof value === 'string' ? SHAPE.exec(value) : null;
+  if (!match) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  if (calendarDate(year, month, day) === undefined) return undefined;
+  // A leap second is written :60.
+  if (hour > 23 || minute > 59 || second > 60) return undefined;
+  const fraction = Number((match[7] ?? '').padEnd(6, '0').slice(0, 6));
+  const written = Date.UTC(year, month - 1, day, hour, minute, second) * 1000 + fraction;
+  if (match[4] === undefined) return { form: 'date', micros: written };
+  const zone = match[8];
+  return zone === undefined
+    ? { form: 'local', micros: written }
+    : { form: 'zoned', micros: written - offsetMinutes(zone) * 60_000_000 };
+}
+
+function offsetMinutes(zone: string): number {
+  if (/^z$/i.test(zone)) return 0;
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', '') || 0);
+  return zone.startsWith('-') ? -minutes : minutes;
 }

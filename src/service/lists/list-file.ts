@@ -5,7 +5,16 @@ import { parseJson, stringifyBody } from '../../model/json.js';
 import { type Database, openDatabase, type SqlValue } from '../../store/sqlite.js';
 import { reached } from '../../trace/milestones.js';
 import type { Json, MirrorRecord, Readable } from '../port.js';
-import type { Moment } from './moment.js';
+
+/**
+ * What a `modified_date` says: `date` a day, `local` a time without a zone, `zoned` a time with one. Only moments of one
+ * form can be compared.
+ */
+export interface Moment {
+  readonly form: 'date' | 'local' | 'zoned';
+  /** Microseconds since 1970, of what is written (`zoned`: of the instant). What is finer is cut off, so order is kept. */
+  readonly micros: number;
+}
 
 /** What is known of the last certain reading. */
 export interface ListState {

@@ -1,11 +1,9 @@
 import { RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
 import type { Json, Page, Readable, Service } from '../port.js';
-import { idOf } from '../transport/answer.js';
-import { refusesRequest } from '../transport/classify.js';
-import { IdSet } from './id-set.js';
-import { Pass, type PassResult, type Shown } from './pass.js';
-import { backward, forward, openWindow } from './walk.js';
+import { idOf, refusesRequest } from '../transport/answer.js';
+import { IdSet } from './seen.js';
+import { backward, forward, NOTHING_HEARD, openWindow, Pass, type PassResult, type Shown } from './walk.js';
 
 /** Whether a request was refused for what it asks for; its status. */
 export function refusalOf(error: unknown): number | undefined {
@@ -14,7 +12,7 @@ export function refusalOf(error: unknown): number | undefined {
 }
 
 /** Records of one page that this walk has not shown before, with the page's number and the count it stated. */
-export interface WalkedPage {
+interface WalkedPage {
   readonly records: readonly Json[];
   readonly page: number;
   readonly count: number;
@@ -47,9 +45,6 @@ export function barrenPages(): (fresh: number, count: number) => void {
   };
 }
 
-/** Before the first answer. */
-const NOTHING_HEARD = { size: 25, sizeCertain: false, newest: undefined };
-
 /**
  * All records of a list, in one pass that believes the count (`walk.ts`): forward, pages are asked for ahead, and where the list
  * moved those before are read again until one holds something known. No record is shown twice.
@@ -58,7 +53,7 @@ const NOTHING_HEARD = { size: 25, sizeCertain: false, newest: undefined };
  */
 export function readAll(service: Service, resource: Readable, options: WalkOptions = {}) {
   const isForward = options.direction !== 'backward';
-  const pass = new Pass(1, NOTHING_HEARD, { alone: !isForward, believes: true });
+  const pass = new Pass(1, NOTHING_HEARD, !isForward, true);
   const read = (page: number): Promise<Page> => service.page(resource, page);
   const window = openWindow(read, () => service.inFlightLimit, 1);
   const seen = new IdSet();

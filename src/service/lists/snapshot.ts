@@ -8,7 +8,7 @@ import type { Json, Snapshot } from '../port.js';
 const TAB = 9;
 
 /** Reads a record that was noted alone. */
-export type ReadNoted = (id: number) => ReturnType<Snapshot['get']>;
+type ReadNoted = (id: number) => ReturnType<Snapshot['get']>;
 
 /**
  * An empty snapshot in the place of what an earlier process left there: records in an append-only file, one a line,

@@ -1,5 +1,6 @@
+import { scrub } from '../../model/secret-forms.js';
 import type { Clock } from '../clock.js';
-import { type Log, scrub } from '../transport/messages.js';
+import type { Log } from '../port.js';
 
 /** A service that does not answer. Times are the clock's monotonic milliseconds. */
 export interface Away {
@@ -25,7 +26,7 @@ const LONGEST_INTERVAL_MS = 30_000;
  *   on trial → (another answer) → through · (2 failures in a row) → away, the interval doubled
  *
  * A failure is a connection that was not made or was cut, a time-out, or a status that says that the service does not work
- * (`transport/classify.ts`, `outage`). Any answer to a request that was sent before counts, too.
+ * (`outage` in `transport/answer.ts`). Any answer to a request that was sent before counts, too.
  */
 export class Breaker {
   away: Away | undefined;

@@ -4,12 +4,12 @@ import type { Clock } from '../clock.js';
 type Sums = Pick<PaceState, 'successes' | 'throttled' | 'overloaded'>;
 
 /** What the requests of the other processes came to since this one last heard of them. */
-export interface News extends Sums {
+interface News extends Sums {
   /** When it was last heard of them; what is told happened since. */
   readonly since: number;
 }
 
-export interface SharingOptions {
+interface SharingOptions {
   readonly shared: SharedPace;
   readonly clock: Clock;
   /** Requests in flight or waiting: while there are none, nothing is told and nothing is asked. */

@@ -20,7 +20,7 @@ export interface HttpRequest {
   readonly mayStart?: () => boolean;
 }
 
-/** What came of it. Never thrown: an exchange that fails is a value, and `classify.ts` says what it means. */
+/** What came of it. Never thrown: an exchange that fails is a value, and `answer.ts` says what it means. */
 export type Exchange =
   | {
       readonly kind: 'answer';
@@ -44,7 +44,7 @@ export type Exchange =
       readonly reason: string;
     };
 
-export interface HttpOptions {
+interface HttpOptions {
   readonly origin: string;
   readonly connections: number;
   readonly connectMs: number;

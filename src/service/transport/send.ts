@@ -1,14 +1,14 @@
 // Above 400 lines: from a call to what it came to; nothing of it is of use without the rest.
 import { RunError } from '../../model/error.js';
+import { scrub } from '../../model/secret-forms.js';
 import { reached } from '../../trace/milestones.js';
 import { type Address, readPath } from '../address.js';
 import { unlessStopped, wait } from '../clock.js';
 import type { Lane, Pass } from '../pace/gate.js';
-import type { RequestCounts, ServiceMessage, WriteAnswer } from '../port.js';
+import type { Log, RequestCounts, ServiceMessage, WriteAnswer } from '../port.js';
+import { classify, messageLine, outage, overload, readMessages, retryAfter, type Verdict } from './answer.js';
 import type { ChannelParts } from './channel.js';
-import { classify, outage, overload, retryAfter, type Verdict } from './classify.js';
 import type { Exchange, Http } from './http.js';
-import { type Log, messageLine, readMessages, scrub } from './messages.js';
 import type { TokenKeeper } from './token.js';
 
 export interface Call {
@@ -43,7 +43,7 @@ export type Observe = (event: {
 }) => void;
 
 /** `signal`: ends every wait of this run. */
-export interface SenderParts extends Omit<ChannelParts, 'http'> {
+interface SenderParts extends Omit<ChannelParts, 'http'> {
   readonly http: Pick<Http, 'exchange'>;
   readonly address: Address;
   /** This run's way through the gate. */

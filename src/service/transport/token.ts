@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { RunError } from '../../model/error.js';
 import { type Clock, wait } from '../clock.js';
-import { jsonIn } from './answer.js';
+import { jsonIn, messageLine, readMessages } from './answer.js';
 import { type Exchange, openHttp } from './http.js';
-import { messageLine, readMessages } from './messages.js';
 
 /** Where the bearer token comes from. Contract, section 2; interface, section 5. */
 export type TokenSource =
