@@ -163,5 +163,6 @@ describe('corrected rows are read as the file was that they are of', () => {
     await desk.import(await desk.file('a.csv', [HEADING, ...CLEAR, ''].join('\n')), JOB);
     const { summary } = await desk.import(await desk.file('alone.csv', file), JOB);
     expect(summary.detected?.join(' ') ?? '').not.toContain('handed these rows back');
+    expect(summary.warnings.join()).toContain('no one run of this data folder handed them back');
   });
 });

@@ -83,12 +83,15 @@ export async function asHandedBack(home: string, run: Asking, own: OpenSource, s
     typeof kept === 'string'
       ? { by: kept, table: await joined(home, run, own, await ifThere(tableOf(home, kept))) }
       : await findEarlier(home, run, own);
-  if (!found) return { source: own };
+  if (!found) return { source: { ...own, meta: { ...own.meta, warnings: [...own.meta.warnings, NOT_FOUND] } } };
   store.keep(HANDED_BACK_BY, found.by);
   const { encoding } = found.table.source.meta;
   if (encoding !== own.meta.encoding) store.keep(READ_IN, encoding);
   return found.table;
 }
+
+const NOT_FOUND =
+  'The file has the columns of rejected rows, and no one run of this data folder handed them back: what their dates, amounts and letters mean is read from them alone. Look at a dry run before they are written.';
 
 /** How the file of a run is opened, so that it shows what the run read. */
 export function openedAs(job: RowsJob, store: RunStore | undefined): SourceOptions {
