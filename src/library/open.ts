@@ -105,7 +105,7 @@ export async function call<T>(
   takes: readonly string[],
   work: (opened: Opened) => Promise<T>,
 ): Promise<T> {
-  const { signal = new AbortController().signal, cwd = process.cwd() } = options;
+  const { signal = new AbortController().signal, cwd = process.cwd() } = options ?? {};
   let secrets: readonly string[] = [];
   try {
     if (signal.aborted) throw new RunInterrupted();
@@ -126,6 +126,11 @@ const SWITCHES = ['dryRun', 'apply', 'force', 'editable', 'retry'];
 
 /** Not every program is checked by a compiler, and a misspelt `dryRun` would be a run that writes. */
 async function assertOptions(options: CallOptions, takes: readonly string[]): Promise<void> {
+  if (typeof options !== 'object' || options === null)
+    throw new RunError(
+      'usage',
+      `The call takes one object with options, such as \`{ ${takes.slice(0, 2).join(', ')} }\`.`,
+    );
   const names = [...OF_EVERY_CALL, ...takes];
   const { didYouMean } = await import('../runs/job/shape.js');
   const faults = Object.entries(options).flatMap(([name, value]: [string, unknown]) => {

@@ -209,6 +209,8 @@ describe('options', () => {
       ],
     });
     expect(desk.sandbox.commits).toHaveLength(0);
+    const none = await refusal(importFile(undefined as unknown as ImportOptions));
+    expect(none).toMatchObject({ code: 'usage', message: expect.stringContaining('one object with options') });
   });
 });
 

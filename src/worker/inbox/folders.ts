@@ -178,8 +178,12 @@ export function openFolders(
     const at = await real(dir);
     const [loose] = top.files.filter(({ name }) => !jobs.has(name) && !scheduled.has(join(at, name)));
     if (loose) {
-      const where = takerNames(jobs).slice(0, 20).join(', ');
-      const text = `"${shown(loose.name)}" lies directly in the drop folder ${dir}, where nothing happens: put files into the folder of a job: ${where}.`;
+      const jobsHere = takerNames(jobs).slice(0, 20).join(', ');
+      const where =
+        jobsHere === ''
+          ? 'make a job file, and put it into the folder of that job'
+          : `put files into the folder of a job: ${jobsHere}`;
+      const text = `"${shown(loose.name)}" lies directly in the drop folder ${dir}, where nothing happens: ${where}.`;
       troubles.tell('loose', text);
     } else troubles.over('loose');
     const dropped: Dropped[] = [];
