@@ -87,6 +87,23 @@ describe('`key: none`: every row is a new record', () => {
     expect(names()).toEqual(['Desk', 'Chair', 'Desk']);
   });
 
+  it('a rejected file that is corrected and imported a second time brings in no row twice', async () => {
+    const { reportDir } = await desk.import(
+      await file(['Desk', 'Bern', 'Laptop', 'x'], ['Chair', 'Bern', 'Laptop', 'y']),
+      JOB,
+    );
+    const rejected = await readFile(join(reportDir, 'rejected.csv'), 'utf8');
+    const again = async (text: string) => desk.import(await desk.file('rejected.csv', text), JOB);
+    await again(rejected.replace(',x,', ',1,'));
+    await expect(again(rejected.replace(',x,', ',1,').replace(',y,', ',2,'))).rejects.toThrow(
+      /^1 row of this file was appended by the run .* already, and would be there twice: 2\. .*Delete it/,
+    );
+    expect(names()).toEqual(['Desk']);
+    const lines = rejected.replace(',y,', ',2,').split('\r\n');
+    await again([lines[0], ...lines.slice(2)].join('\r\n'));
+    expect(names()).toEqual(['Desk', 'Chair']);
+  });
+
   it('a run that wrote nothing does not count as having taken the file', async () => {
     const rows = Array.from({ length: 20 }, (_, i) => ['Desk', 'Bern', 'Laptop', i < 15 ? 'x' : String(i)]);
     const braked = await desk.import(await file(...rows), { ...JOB, brakes: { max_invalid: '10%' } });

@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import { fileBytes, headBytes, isGzip } from '../../files/bytes.js';
 import { DEFAULT_LIMITS } from '../../files/limits.js';
 import { RunError } from '../../model/error.js';
+import { counted } from '../../model/grouped.js';
+import { shownText } from '../../model/row.js';
+import type { OpenSource } from '../../model/source.js';
+import { foldText } from '../../model/value.js';
 import { inHome } from '../../store/home.js';
 import type { Database } from '../../store/sqlite.js';
 import { jobKey, runFolder } from '../run/layout.js';
-import { isOpen, readRun } from '../run/list.js';
+import { askedOf, isOpen, readRun, runIds } from '../run/list.js';
 import type { Run } from '../run/run.js';
-import { HANDED_BACK_BY } from '../run/table.js';
+import { HANDED_BACK_BY, look, tableOf } from '../run/table.js';
 
 /** What a run may have done, or a retry of it will do. */
 const TAKEN = `kind in ('created', 'failed') or (op is not null and coalesce(kind, 'unknown') = 'unknown')`;
@@ -45,6 +49,11 @@ export async function openAppended(run: Run) {
     if (typeof by !== 'string') return;
     const one = await readRun(settings.home, by);
     if (one.status === 'running' || isOpen(one)) throw await refusal(settings.home, by);
+    const before = await broughtIn(settings.home, by, folder.run);
+    if (before.size === 0) return;
+    const again: number[] = [];
+    for await (const [row, of] of numbersOf(run.source)) if (before.has(of)) again.push(row);
+    if (again.length > 0) throw twice(again, [...new Set(before.values())]);
   }
 
   return {
@@ -82,6 +91,38 @@ async function contentHash({ folder, request }: Run): Promise<string> {
     return request.sha256;
   }
   return hash.digest('hex');
+}
+
+/** The rows of a run that corrected files of it have appended, each with the run that did. */
+async function broughtIn(home: string, by: string, own: string): Promise<ReadonlyMap<number, string>> {
+  const found = new Map<number, string>();
+  for (const id of await runIds(home)) {
+    const folder = runFolder(home, id);
+    if (id <= by || id === own || askedOf(folder).dryRun) continue;
+    const taken = look(folder, (store) => {
+      if (store.kept(HANDED_BACK_BY) !== by) return undefined;
+      return new Set([...store.rows.rows(TAKEN)].flatMap((batch) => batch.map(({ row }) => row)));
+    });
+    const table = taken?.size ? await tableOf(home, id).catch(() => undefined) : undefined;
+    if (!taken || !table) continue;
+    for await (const [row, of] of numbersOf(table.source)) if (taken.has(row)) found.set(of, id);
+  }
+  return found;
+}
+
+/** Each row of corrected rows with its number in the file that they are of. */
+async function* numbersOf(source: OpenSource): AsyncGenerator<readonly [row: number, of: number]> {
+  const at = source.meta.headings.map(foldText).lastIndexOf('_row');
+  for await (const batch of source.rows())
+    for (const { row, cells } of batch) yield [row, Number(shownText(cells[at]))];
+}
+
+function twice(rows: readonly number[], runs: readonly string[]): RunError {
+  const shown = rows.slice(0, 20).join(', ') + (rows.length > 20 ? ', …' : '');
+  return new RunError(
+    'usage',
+    `${counted(rows.length, 'row')} of this file ${rows.length === 1 ? 'was' : 'were'} appended by the run ${runs.join(', ')} already, and would be there twice: ${shown}. Nothing was sent. Delete ${rows.length === 1 ? 'it' : 'them'} from the file and import it again.`,
+  );
 }
 
 async function refusal(home: string, run: string): Promise<RunError> {

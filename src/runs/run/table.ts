@@ -132,7 +132,7 @@ async function joined(
 const isCodePage = (encoding: string | null): encoding is string => encoding !== null && !encoding.startsWith('utf-');
 
 /** The table of a run that has ended, as it was read then. Rejects where it cannot be read any more. */
-async function tableOf(home: string, run: string, times = MOST_TIMES): Promise<Earlier> {
+export async function tableOf(home: string, run: string, times = MOST_TIMES): Promise<Earlier> {
   const folder = runFolder(home, run);
   const { source = '', job } = askedOf(folder);
   if (!job || !('match' in job.job)) throw new RunError('failed', `The run ${run} had no file.`);
@@ -146,7 +146,7 @@ async function tableOf(home: string, run: string, times = MOST_TIMES): Promise<E
 const ifThere = (table: Promise<Earlier>): Promise<Earlier | undefined> => table.catch(() => undefined);
 
 /** Asks the store of a run something that may be at work; undefined where there is none that can be read. */
-function look<T>({ store }: RunFolder, question: (store: RunStore) => T): T | undefined {
+export function look<T>({ store }: RunFolder, question: (store: RunStore) => T): T | undefined {
   try {
     return RunStore.ask(store, question, RunStore.reading);
   } catch {
