@@ -26,7 +26,7 @@ export function Retire({ resource, value: { field, value }, onChange }: RetirePr
       <Choose
         label="Records that it created get"
         value={field}
-        options={[['', 'what its job says'], ...choices.map(({ name, label }) => [name, label] as const)]}
+        options={[['', 'what its job says, else nothing'], ...choices.map(({ name, label }) => [name, label] as const)]}
         onChoose={(name) => onChange({ field: name, value: '' })}
       />
       {chosen && (
