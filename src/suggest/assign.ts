@@ -72,7 +72,7 @@ export function assign(spec: ResourceSpec, file: FileProfile, asked?: Asked): As
     .flatMap((list, at) => list.filter(isMappable).map((guess) => ({ at, guess })))
     // Beside a person's first and last name, and where nothing else is the name of the company, `Contact Name` is that.
     .filter(({ guess }) => !inParts || guess.field.name !== PERSON || (isNamed && guess.final >= HIGH))
-    .sort((a, b) => b.guess.final - a.guess.final || a.at - b.at);
+    .sort((a, b) => b.guess.final - a.guess.final || columns[b.at]!.filled - columns[a.at]!.filled || a.at - b.at);
   const owner = new Map<FieldSpec, number>();
   const mapped = new Map<number, Guess>();
   const give = (at: number, guess: Guess) => {

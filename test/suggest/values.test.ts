@@ -432,6 +432,12 @@ describe('values speak against', () => {
   });
 });
 
+it('of two columns of one meaning the fuller one is taken', async () => {
+  const rows = [0, 1, 2, 3].map((at) => [`Thing ${at}`, at % 2 ? `${at}.50` : '', `${at}00.50`]);
+  const { fields } = await suggested('contract', [['Title', 'total_amount_usd', 'total_amount_ngn'], ...rows]);
+  expect(fields).toMatchObject({ total_amount_ngn: 'total_contract_spend_value', total_amount_usd: '~' });
+});
+
 describe('words that add nothing', () => {
   it('are currencies and the like; several tags are no asset tag, a date of signature is one', async () => {
     const { fields } = await suggested('contract', [
