@@ -300,9 +300,9 @@ const LEANING: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-/** Of the word alone: less than of `Company name` or `Hostname`. */
-const NAME = 0.92;
-const BARE_NAME = /^(?:name|nom|nome|nombre|bezeichnung|designation)$/i;
+/** Of the word alone: less than of `Company name`, `Hostname` or `Contract no`. */
+const BARE = 0.92;
+const BARE_WORD = /^(?:name|nom|nome|nombre|bezeichnung|designation|number)$/i;
 /** By its mark in the vocabulary. */
 const WEIGHTS: Readonly<Record<string, number>> = { '?': 0.78, '-': 0.6 };
 
@@ -482,7 +482,7 @@ function writeBook(spec: ResourceSpec): PhraseBook {
     if (field.derived || (field.create === undefined && field.update === undefined)) continue;
     // `Name` beside `Device` or `Company` is the name of somebody.
     const phrase = (text: string, weight: number, is: string): Phrase => {
-      return { ...wordsOf(text), field, weight: BARE_NAME.test(text) ? Math.min(weight, NAME) : weight, text, is };
+      return { ...wordsOf(text), field, weight: BARE_WORD.test(text) ? Math.min(weight, BARE) : weight, text, is };
     };
     all.push(phrase(field.name, 1, "the field's name"));
     for (const alias of field.aliases ?? []) all.push(phrase(alias, 0.98, 'another name of the field'));

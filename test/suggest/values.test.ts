@@ -498,6 +498,14 @@ describe('a heading that means two things', () => {
     const { fields } = await suggested('contract', [['No.', 'Contract ID', 'Title'], ...rows]);
     expect(fields).toEqual({ 'No.': '~', 'Contract ID': 'number', Title: 'name' });
   });
+
+  it('nor is the number of a house, and a heading that says of what goes before', async () => {
+    const rows = range(6, (at) => [`Rent ${at}`, `K-${70 - at}`, 'Rua A', at * 7 + 3, `Sala ${at}`]);
+    const block = await suggested('contract', [['objeto', 'contrato', 'logradouro', 'numero', 'complemento'], ...rows]);
+    expect(block.fields).toMatchObject({ contrato: 'number', numero: '~' });
+    const { fields } = await suggested('contract', [['Title', 'Contract no', 'Site', 'Number', 'Kind'], ...rows]);
+    expect(fields).toMatchObject({ 'Contract no': 'number', Number: '~' });
+  });
 });
 
 describe('the words of other languages', () => {
