@@ -425,11 +425,13 @@ function candidatesOf(
   return [...found.values()].sort((a, b) => b.score - a.score);
 }
 
-/** What speaks for the field of a phrase; a heading in other words than the phrase is told which it means. */
-function whyOf({ text, is, spelt }: Phrase, heading: Words): string {
+/** What speaks for the field of a phrase; a heading in other words than the phrase is told which it means, unless that is of another language. */
+function whyOf({ text, is, spelt, ordered }: Phrase, heading: Words): string {
   const isSpelt =
     heading.spelt.join() === spelt.join() ||
     heading.spelt.every((word) => heading.words.includes(word) || spelt.includes(word));
+  const isEnglish = !/^(?:a usual|which)/.test(is) || ordered.every((word) => spelt.includes(word));
+  if (!isSpelt && !isEnglish) return `in other words ${is.replace('which', 'what')}`;
   if (!isSpelt) return `it means "${text.replaceAll(/[._]/g, ' ')}", ${is}`;
   return is.startsWith('which')
     ? `"${text}" ${is.slice(6)}`
