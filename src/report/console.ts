@@ -34,7 +34,7 @@ export function summaryText(summary: Summary, folder?: string): string {
   if (faults.length) lines.push('', 'Most common faults:');
   for (const { code, count: times, column, field, example } of faults) {
     const where =
-      column !== undefined ? ` in ${quoted(column)}` : field !== undefined ? ` (field ${quoted(field)})` : '';
+      column !== undefined ? ` in ${quoted(column.trim())}` : field !== undefined ? ` (field ${quoted(field)})` : '';
     lines.push(`  ${count(times)} × ${code}${where}${example === undefined ? '' : `, such as "${quoted(example)}"`}`);
   }
   if (all.length > faults.length) lines.push('  and others; all are in faults.csv');

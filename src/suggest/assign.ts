@@ -72,7 +72,7 @@ export function assign(spec: ResourceSpec, file: FileProfile, asked?: Asked): As
     .flatMap((list, at) => list.filter(isMappable).map((guess) => ({ at, guess })))
     // Beside a person's first and last name, and where nothing else is the name of the company, `Contact Name` is that.
     .filter(({ guess }) => !inParts || guess.field.name !== PERSON || (isNamed && guess.final >= HIGH))
-    .sort((a, b) => b.guess.final - a.guess.final || a.at - b.at);
+    .sort((a, b) => b.guess.final - a.guess.final || columns[b.at]!.filled - columns[a.at]!.filled || a.at - b.at);
   const owner = new Map<FieldSpec, number>();
   const mapped = new Map<number, Guess>();
   const give = (at: number, guess: Guess) => {
@@ -300,9 +300,9 @@ const LEANING: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-/** Of the word alone: less than of `Company name` or `Hostname`. */
-const NAME = 0.92;
-const BARE_NAME = /^(?:name|nom|nome|nombre|bezeichnung|designation)$/i;
+/** Of the word alone: less than of `Company name`, `Hostname` or `Contract no`. */
+const BARE = 0.92;
+const BARE_WORD = /^(?:name|nom|nome|nombre|bezeichnung|designation|number)$/i;
 /** By its mark in the vocabulary. */
 const WEIGHTS: Readonly<Record<string, number>> = { '?': 0.78, '-': 0.6 };
 
@@ -425,11 +425,13 @@ function candidatesOf(
   return [...found.values()].sort((a, b) => b.score - a.score);
 }
 
-/** What speaks for the field of a phrase; a heading in other words than the phrase is told which it means. */
-function whyOf({ text, is, spelt }: Phrase, heading: Words): string {
+/** What speaks for the field of a phrase; a heading in other words than the phrase is told which it means, unless that is of another language. */
+function whyOf({ text, is, spelt, ordered }: Phrase, heading: Words): string {
   const isSpelt =
     heading.spelt.join() === spelt.join() ||
     heading.spelt.every((word) => heading.words.includes(word) || spelt.includes(word));
+  const isEnglish = !/^(?:a usual|which)/.test(is) || ordered.every((word) => spelt.includes(word));
+  if (!isSpelt && !isEnglish) return `in other words ${is.replace('which', 'what')}`;
   if (!isSpelt) return `it means "${text.replaceAll(/[._]/g, ' ')}", ${is}`;
   return is.startsWith('which')
     ? `"${text}" ${is.slice(6)}`
@@ -482,7 +484,7 @@ function writeBook(spec: ResourceSpec): PhraseBook {
     if (field.derived || (field.create === undefined && field.update === undefined)) continue;
     // `Name` beside `Device` or `Company` is the name of somebody.
     const phrase = (text: string, weight: number, is: string): Phrase => {
-      return { ...wordsOf(text), field, weight: BARE_NAME.test(text) ? Math.min(weight, NAME) : weight, text, is };
+      return { ...wordsOf(text), field, weight: BARE_WORD.test(text) ? Math.min(weight, BARE) : weight, text, is };
     };
     all.push(phrase(field.name, 1, "the field's name"));
     for (const alias of field.aliases ?? []) all.push(phrase(alias, 0.98, 'another name of the field'));

@@ -59,7 +59,7 @@ export function fitOf(column: Column, field: FieldSpec, file: FileProfile, known
   const { type } = field;
   // What the service knows as a name is one.
   const isKnown = type.kind === 'reference' && column.cells.some(({ text }) => known?.(type.to, text));
-  const other = isKnown ? undefined : otherThan(column, field, ofParty);
+  const other = isKnown ? undefined : otherThan(column, field, ofParty, file.columns);
   if (other !== undefined) return against(`the values are ${other}`);
   if (isOfOtherUnit(column, field)) return against('the heading says that its numbers are in another unit');
   switch (field.type.kind) {
@@ -114,13 +114,18 @@ const CODE = /^\p{L}{0,5}[-_. ]?\d{2,}$/u;
 /** Amounts and the like; whole numbers may be ids. */
 const UNNAMED = /^(?!\d+$)[^\p{L}]*$/u;
 
+/** What stands before the number of a house, or behind it. */
+const STREET = /^(?:street|address|complement)|\|complement/;
+
 /** Of a column whose values are nearly all something else than the field holds: what they are. */
-function otherThan(column: Column, { name, type }: FieldSpec, ofParty: boolean): string | undefined {
-  const { cells, words, repeats, counted: among } = column;
+function otherThan(column: Column, { name, type }: FieldSpec, ofParty: boolean, all: readonly Column[]) {
+  const { cells, words, repeats, counted: among, index } = column;
   if (type.kind === 'boolean' || type.kind === 'enum') return undefined;
   if (OWN.test(name) && repeats > among / 2) return 'the same in many rows';
-  if (name === 'number' && words.joined === 'number' && cells.every(({ text }, at) => Number(text) === at + 1))
-    return 'the numbers of the rows';
+  const isBare = name === 'number' && words.joined === 'number';
+  if (isBare && STREET.test(`${all[index - 1]?.words.joined}|${all[index + 1]?.words.joined}`))
+    return 'the numbers of houses';
+  if (isBare && cells.every(({ text }, at) => Number(text) === at + 1)) return 'the numbers of the rows';
   const nearlyAll = (test: (text: string) => boolean) =>
     cells.filter(({ text }) => test(text)).length > cells.length * 0.8;
   if (

@@ -120,9 +120,9 @@ function partyOf({ name }: ResourceSpec, given: ReadonlySet<string>): MissingFie
   return [{ field: 'supplier', rule, constant: TO_FILL, columns: [], parts: [] }];
 }
 
-/** Whether most of its texts fit the field: long ones put nothing together. */
-function fits({ cells }: Column, field: FieldSpec): boolean {
-  return cells.filter(({ text }) => checkValue(field, text) === undefined).length * 2 > cells.length;
+/** Whether most rows have a text, and most texts fit the field: long ones put nothing together. */
+function fits({ cells, filled, blank }: Column, field: FieldSpec): boolean {
+  return filled >= blank && cells.filter(({ text }) => checkValue(field, text) === undefined).length * 2 > cells.length;
 }
 
 function constantFor(field: FieldSpec, given: ReadonlySet<string>): string | undefined {

@@ -23,7 +23,8 @@ export const PLAIN_QUALIFIERS = `
   responsible aktuell aktueller aktuelle actual actuel actuelle display official primary main full legal current
   standard text field info information detail data master default basic corporate registered internal billing remit
   remittance mailing hq headquarter netto brutto ht ttc usd eur euro gbp sterling fulfillment fulfilment postal
-  principal 1 fiscal comercial pound dollar chf aed cad aud inr jpy pln sek nok dkk zar work requesting public
+  principal 1 fiscal comercial pound dollar chf aed cad aud inr jpy pln sek nok dkk zar ngn kes ghs brl
+  mxn clp huf ron czk thb idr myr sgd hkd nzd ils krw cny uah egp work requesting public
   merceologico merceologica detailed brief tvac htva commercial texte texto testo tekst`;
 
 /** Words that make another thing of whatever stands beside them. */

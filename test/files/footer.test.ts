@@ -116,6 +116,12 @@ describe('no records (101)', () => {
     expect((await trimmed(german)).marked).toEqual({ 4: 'a total' });
   });
 
+  test('numbered and dated subtotals, and a number of records', async () => {
+    const below = ['Sous-total 2|||17.50||', 'Total au 31/12/2024|||35.00||', 'Total|10||35.00||'];
+    const { marked } = await trimmed([HEADINGS, ...data(5), 'Sous-total 1|||17.50||', ...data(5), ...below]);
+    expect(marked).toEqual({ 7: 'a total', 13: 'a total', 14: 'a total', 15: 'a total' });
+  });
+
   test('the heading repeated, and subtotals between the rows', async () => {
     const lines = [
       HEADINGS,
@@ -254,6 +260,9 @@ describe('a record may be named like a total', () => {
   test.each([
     ['with the year of the one record above', ['Elf|2024|500', 'Total|2024|700', 'Shell|2023|900']],
     ['the third of a numbered list', ['Elf|1|500', 'Shell|2|700', 'Total|3|701', 'Union|4|5']],
+    ['called by more than the word', ['Elf||500', 'TOTAL CANADA INC.||500', 'Total 24 GmbH||1000', 'SUMMUM 3||2000']],
+    ['with a number and another amount', ['Elf||500', 'Shell||700', 'Total 24||800', 'Sum 41 Ltd||2000']],
+    ['with the number of those above, and no sum', ['Elf||500', 'Shell||700', 'Total|2|800', 'Union||4']],
     ['named like the one above', ['Norton|2024|50', 'Norton Total|2024|80', 'Sophos|2024|3']],
   ])('%s', async (_, lines) => {
     expect((await trimmed(['Name|Year|Amount', ...lines])).marked).toEqual({});

@@ -17,6 +17,9 @@ SN-004|Screen|300.00|2024-04-30`;
 
 const HEADINGS = 'Serial|Name|Cost|Bought';
 
+const FORM =
+  'Label|Site|Room|Maker|Owner|Cost\nA|Rome|x|Elf|Ann|5.50\nB|Oslo|y|Shell|Bob|7\nC|Bonn|z|Total|Cid|9\nD|Linz|w|Union|Dan|1';
+
 describe('where the heading stands', () => {
   test.each<[string, string, number]>([
     ['in the first row', `${HEADINGS}\n${DATA}`, 1],
@@ -31,6 +34,10 @@ describe('where the heading stands', () => {
     ],
     ['below notes that spread over the columns', `at|the||of\nor|merging||\n${HEADINGS}\n${DATA}`, 3],
     ['below merged group headings', `Item||Money|\n${HEADINGS}\n${DATA}`, 2],
+    ['below the numbers of the columns', `1|2|3|4|5|6\n${FORM}`, 2],
+    ['below a title and the numbers of the columns', `Assets\n1|2|3|4|5|6\n${FORM}`, 3],
+    ['in numbers, above texts', '1|2|3\nAnn|Rome|x\nBob|Oslo|y\nCid|Bonn|z', 1],
+    ['above the numbers of the columns', `${HEADINGS}\n1|2|3|4\n${DATA}`, 1],
     ['above a row of units', `${HEADINGS}\n||EUR|yyyy-mm-dd\n${DATA}`, 1],
     ['above a row of instructions', `${HEADINGS}\nthe label|in words|two decimals|day of purchase\n${DATA}`, 1],
     [

@@ -118,6 +118,15 @@ describe('amounts with a comma as the decimal sign', () => {
     expect(code(text, COMMA)).toBe(expected);
   });
 
+  test.each([
+    [POINT, '1234.50'],
+    [COMMA, '1234,50'],
+  ])('what is no amount is answered in the sign of the column', (rule, such) => {
+    expect(amountText('about 9', rule)).toMatchObject({
+      why: expect.stringContaining(`Write digits such as ${such}.`),
+    });
+  });
+
   test('a cell that contradicts the sign is refused, names the sign and says how to state the other', () => {
     const read = amountText('1,200.50', COMMA);
     expect(read).toMatchObject({ refused: 'not_a_number' });

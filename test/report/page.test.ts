@@ -196,7 +196,7 @@ describe('console summary', () => {
     const text = summaryText(
       summary(
         { created: 1204, invalid: 15 },
-        { top_faults: [{ code: 'too_long', count: 15, column: 'Name', example: 'x' }], warnings: ['w'] },
+        { top_faults: [{ code: 'too_long', count: 15, column: ' Name ', example: 'x' }], warnings: ['w'] },
       ),
       'out',
     );

@@ -297,6 +297,16 @@ describe('headings', () => {
     expect(best(resource, heading)?.score ?? 0).toBeLessThan(LIKELY);
   });
 
+  it.each([
+    ['contract', 'Objeto', 'in other words a usual heading for it'],
+    ['asset', 'Codice inventario', 'in other words a usual heading for it'],
+    ['contract', 'Importo del contratto', 'in other words a usual heading for it'],
+    ['contract', 'Beginn', 'it means "start", a usual heading for it'],
+    ['contract', 'Lieferant', 'it means "supplier", the field\'s name'],
+  ] as const)('%s: "%s" is explained in no other foreign language', (resource, heading, why) => {
+    expect(best(resource, heading)?.why).toBe(why);
+  });
+
   it('know what a file calls its rows by the headings that begin with it', async () => {
     const tool = await suggested(
       'asset',

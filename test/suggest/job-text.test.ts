@@ -239,6 +239,13 @@ describe('what a new record needs', () => {
     expect(job).not.toContain('# computed:');
   });
 
+  it('is not put together of cells that are mostly blank', async () => {
+    const table = [['SN', 'Cost'], ...Array.from({ length: 5 }, (_, at) => [at === 2 ? 'S2' : '', `${at}.50`])];
+    const { job } = await suggested('asset', table);
+    expect(job).toMatch(/SN: +serial_number/);
+    expect(job).not.toContain('# computed:');
+  });
+
   it('is also the other party of a contract, where no column gives one', async () => {
     const { job } = await suggested('contract', [
       ['Contract No', 'Title', 'Start Date', 'End Date', 'Amount'],

@@ -432,6 +432,12 @@ describe('values speak against', () => {
   });
 });
 
+it('of two columns of one meaning the fuller one is taken', async () => {
+  const rows = [0, 1, 2, 3].map((at) => [`Thing ${at}`, at % 2 ? `${at}.50` : '', `${at}00.50`]);
+  const { fields } = await suggested('contract', [['Title', 'total_amount_usd', 'total_amount_ngn'], ...rows]);
+  expect(fields).toMatchObject({ total_amount_ngn: 'total_contract_spend_value', total_amount_usd: '~' });
+});
+
 describe('words that add nothing', () => {
   it('are currencies and the like; several tags are no asset tag, a date of signature is one', async () => {
     const { fields } = await suggested('contract', [
@@ -491,6 +497,14 @@ describe('a heading that means two things', () => {
     const rows = range(6, (at) => [at + 1, `K-${70 - at}`, `Rent ${at}`]);
     const { fields } = await suggested('contract', [['No.', 'Contract ID', 'Title'], ...rows]);
     expect(fields).toEqual({ 'No.': '~', 'Contract ID': 'number', Title: 'name' });
+  });
+
+  it('nor is the number of a house, and a heading that says of what goes before', async () => {
+    const rows = range(6, (at) => [`Rent ${at}`, `K-${70 - at}`, 'Rua A', at * 7 + 3, `Sala ${at}`]);
+    const block = await suggested('contract', [['objeto', 'contrato', 'logradouro', 'numero', 'complemento'], ...rows]);
+    expect(block.fields).toMatchObject({ contrato: 'number', numero: '~' });
+    const { fields } = await suggested('contract', [['Title', 'Contract no', 'Site', 'Number', 'Kind'], ...rows]);
+    expect(fields).toMatchObject({ 'Contract no': 'number', Number: '~' });
   });
 });
 

@@ -4,6 +4,8 @@ import type { OpenSource, SourceOptions } from '../../model/source.js';
 /** How people mark totals and notes, in the languages whose spreadsheets are most common. */
 const TOTAL =
   /^[=*#-]*\s*(?:totals?|grand ?totals?|overall totals?|sub-? ?totals?|net total|gross total|sums?|total (?:amount|costs?|value|price|spend|sum|result)|summen?|gesamt|gesamt(?:ergebnis|summe|betrag|kosten|wert)|zwischensumme|endsumme|insgesamt|total netto|total brutto|total g[eé]n[eé]ral|sous-? ?total|somme|montant total|total ht|total ttc|suma|suma total|importe total|soma|total geral|subtotal geral|totale|totale generale|totale complessivo|subtotale|somma|totaal|totaal generaal|eindtotaal|subtotaal|som|totalt|summa|delsumma|i alt|yhteens[aä]|razem|suma końcowa|og[oó]łem|celkem|sp[oó]łem|итого|всего|сума|toplam|genel toplam|合计|总计|小计|合計|総計|小計|합계|총계)\s*(?:\([^()]{1,20}\)|in \p{L}{3}|\p{Sc}|(?:19|20)\d\d)?\s*[:=.*-]*$/iu;
+/** Which one it is, where the amounts are sums: `Sous-total 1`, `Total au 31/12/2024`. */
+const WHICH = /\s(?:#?\d{1,3}|(?:(?:as )?\p{L}{2,3} )?\d{1,4}[./-]\d{1,2}[./-]\d{1,4})\s*:?$/u;
 const GROUP_TOTAL =
   /^(?:(?:total|totale|totaal|suma|soma|somme) (.+)|(.+) (?:totals?|subtotal|summe|gesamt|ergebnis|result|sum|totaal))$/i;
 const NOTE_WORDS = `notes?|notas?|remarks?|comments?|sources?|legend|footnotes?|disclaimer|confidential|(?:prepared|approved|checked|signed) by|erstellt von|geprüft von|freigegeben von|signed|signature|date of issue|anmerkung(?:en)?|hinweise?|bemerkung(?:en)?|quelle|legende|stand|unterschrift|remarques?|légende|fuente|firma|observaciones|fonte|bron|opmerking(?:en)?|handtekening|källa|prepared on|run date|report date|print date|number of (?:rows|records|items|assets|contracts)|(?:row|record|item) ?count|total (?:rows|records|items|number)|anzahl(?: \\p{L}+)?`;
@@ -23,7 +25,7 @@ const LONGEST = 20;
 /**
  * The same table; rows that are the heading again, totals or notes are marked (`SheetRow.noRecord`), none is left out.
  *
- * - A total has a word of totals, or `Rome Total` below `Rome`, beside it nothing but amounts, and each of them is the sum of
+ * - A total has a word of totals, or `Rome Total` below `Rome`, beside it nothing but amounts, and each of them is the sum or number of
  *   those above. At the end, below a blank row or a total, any amounts do; else, or without a word, it is doubtful.
  * - A note has nothing beside it, at the end, below a blank row, a total or a note. Elsewhere at the end it is doubtful, and
  *   so is what only has the form of one, or does not begin in the first column, or stands below a doubtful note.
@@ -64,6 +66,8 @@ class Above {
   readonly #labels: Cell[] = [];
   readonly #all: (number | undefined)[] = [];
   #group: (number | undefined)[] = [];
+  /** Records since the last total, and all. */
+  #counts: readonly number[] = [0, 0];
 
   /** `sample`: the first rows, which tell the columns that are summed. */
   constructor(sample: readonly (readonly Cell[])[]) {
@@ -85,15 +89,20 @@ class Above {
       const isNear = (sum = 0) => amount !== 0 && Math.abs(sum - amount) < 0.00501;
       return isNear(this.#group[column]) || isNear(this.#all[column]);
     };
+    const isCount = (amount = 0) => amount > 1 && this.#counts.includes(amount);
     // One sum among other amounts may be a record's: the year of the one above, the third of a numbered list.
-    const areSums = () => cells.some(isSum) && cells.every((cell, column) => !amountOf(cell) || isSum(cell, column));
-    if ((name === above || TOTAL.test(label)) && isTotal(cells) && areSums()) {
+    const areSums = () =>
+      cells.some(isSum) &&
+      cells.every((cell, column) => !amountOf(cell) || isSum(cell, column) || isCount(amountOf(cell)));
+    if ((name === above || TOTAL.test(label.replace(WHICH, ''))) && isTotal(cells) && areSums()) {
       this.#group = [];
+      this.#counts = [0, this.#counts[1]!];
       return { like: 'a total', doubtful: false };
     }
     if (at > 0 && cells.every((cell, column) => isBlank(cell) || isSum(cell, column)))
       return { like: 'a total', doubtful: true };
     this.#before = cells;
+    this.#counts = this.#counts.map((count) => count + 1);
     this.#labels[at] = cells[at]!;
     for (const [column, sum] of this.#all.entries()) {
       const amount = sum === undefined ? undefined : amountOf(cells[column]);

@@ -40,7 +40,7 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
   const sample = rows.slice(0, HEADING_SAMPLE);
   const first = sample[0];
   if (!first) return undefined;
-  const fills = sample.map(({ cells }) => filledCells(cells));
+  const fills = sample.map(({ cells }) => (isNumbering(cells) ? 0 : filledCells(cells)));
   const guessed = bestCandidate(sample, fills);
   const expected = byExpected(sample, guessed.at, expect);
   const at = expected?.at ?? guessed.at;
@@ -68,13 +68,19 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
   return { ...heading, evidence, warnings };
 }
 
+/** `1, 2, 3, …`, as forms number their columns above or below the heading. */
+function isNumbering(cells: readonly Cell[]): boolean {
+  const numbers = cells.filter((cell) => !isBlank(cell)).map((cell) => Number(shownText(cell)));
+  return numbers.length > 2 && numbers.every((number, at) => number === at + 1);
+}
+
 /** Columns of the table: the largest number of filled cells that at least two rows reach. */
 function columnsOf(fills: readonly number[]): number {
   const counts = [...fills].sort((a, b) => b - a);
   return counts[Math.min(1, counts.length - 1)] ?? 0;
 }
 
-/** The candidate of the highest score, the first of equals. `fills`: filled cells of each row. */
+/** The candidate of the highest score, the first of equals. `fills`: filled cells of each row; 0 where they number the columns. */
 function bestCandidate(sample: readonly SampleRow[], fills: readonly number[]): Candidate {
   const width = columnsOf(fills);
   let best: Candidate | undefined;
@@ -87,7 +93,7 @@ function bestCandidate(sample: readonly SampleRow[], fills: readonly number[]): 
     const habits = Array.from({ length: Math.min(sample[at]!.cells.length, 300) }, (_, i) => columnHabit(below, i));
     const contrast = contrastOf(sample[at]!.cells, habits);
     // Without a title above, a later row is a data row like others unless it differs from those below it.
-    const titled = fills.slice(0, at).some((filled) => filled * 2 <= width);
+    const titled = fills.slice(0, at).some((filled) => filled > 0 && filled * 2 <= width);
     if (at > 0 && !titled && contrast.unlike - 2 * contrast.alike < 1) continue;
     const score = scoreOf(sample, fills, at, width, contrast);
     if (!best || score > best.score) best = { at, habits, contrast, score };

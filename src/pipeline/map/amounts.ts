@@ -119,7 +119,7 @@ export function amountText(text: string, rule: DecimalRule): string | Refusal {
   if (rule.sign !== ',' && /^-?\d{1,30}(?:\.\d{1,2})?$/.test(text)) return text;
   const amount = stripAmount(text);
   const shown = amount && signShown(amount.body);
-  if (!amount || shown === undefined) return unreadable(text);
+  if (!amount || shown === undefined) return unreadable(text, rule);
   if (rule.sign === 'each' && shown === 'open') {
     return refuse('not_a_number', `has two readings, because ${rule.why}. State ${AS_STATED}`);
   }
@@ -131,15 +131,20 @@ export function amountText(text: string, rule: DecimalRule): string | Refusal {
     );
   }
   const digits = amountDigits(amount.body, sign);
-  return digits === undefined ? unreadable(text) : amount.negative ? `-${digits}` : digits;
+  return digits === undefined ? unreadable(text, rule) : amount.negative ? `-${digits}` : digits;
 }
 
 /** How a job says which sign is meant; also part of warnings. */
 const AS_STATED = 'it in the job: `source: { decimal: "," }` or `decimal: ","` on the column (or ".").';
 const HOW_TO_STATE = `state ${AS_STATED}`;
 
-function unreadable(text: string): Refusal {
-  if (text.length > LONGEST) return refuse('not_a_number', 'cannot be read as a number. Write digits such as 1234.50.');
+/** In the sign that the column has. */
+export function notDigits({ sign }: DecimalRule): Refusal {
+  return refuse('not_a_number', `cannot be read as a number. Write digits such as 1234${sign === ',' ? ',' : '.'}50.`);
+}
+
+function unreadable(text: string, rule: DecimalRule): Refusal {
+  if (text.length > LONGEST) return notDigits(rule);
   if (/[%‰]/.test(text)) return refuse('not_a_number', 'is a percentage; write the number without the sign.');
   if (/^\W*[-−–—]\W*$/u.test(text)) {
     return refuse(
@@ -153,7 +158,7 @@ function unreadable(text: string): Refusal {
       'is shortened to scientific notation, so digits may be lost. Write the number in full.',
     );
   }
-  return refuse('not_a_number', 'cannot be read as a number. Write digits such as 1234.50.');
+  return notDigits(rule);
 }
 
 function count(text: string, sign: string): number {

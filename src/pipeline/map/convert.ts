@@ -6,7 +6,7 @@ import { countryWords, findCountry, suggestCountry } from '../../resources/count
 import type { FieldSpec, FieldType, ReferenceTarget } from '../../resources/spec.js';
 import { booleanValue, enumValue } from '../../resources/value-check.js';
 import { isId, type StagedValue } from '../rows.js';
-import { amountText, type DecimalRule } from './amounts.js';
+import { amountText, type DecimalRule, notDigits } from './amounts.js';
 import { cellText, isRefusal, type Refusal, refuse } from './cell-text.js';
 import { type DateFormat, type DateOrders, dateByItself, dateInFormats } from './dates.js';
 import { didYouMean } from './headings.js';
@@ -82,7 +82,7 @@ function isTime({ shown, format }: Extract<Cell, { t: 'n' }>): boolean {
 function decimal(cell: Cell, rule: DecimalRule): Decimal | Refusal {
   const text = numberText(cell, rule);
   if (isRefusal(text)) return text;
-  return Decimal.parse(text) ?? refuse('not_a_number', 'cannot be read as a number. Write digits such as 1234.50.');
+  return Decimal.parse(text) ?? notDigits(rule);
 }
 
 function integer(cell: Cell, rule: DecimalRule): number | Refusal {
