@@ -67,7 +67,7 @@ class Above {
   readonly #all: (number | undefined)[] = [];
   #group: (number | undefined)[] = [];
   /** Records since the last total, and all. */
-  #counts: readonly number[] = [0, 0];
+  readonly #counts: [sinceTotal: number, all: number] = [0, 0];
 
   /** `sample`: the first rows, which tell the columns that are summed. */
   constructor(sample: readonly (readonly Cell[])[]) {
@@ -96,13 +96,14 @@ class Above {
       cells.every((cell, column) => !amountOf(cell) || isSum(cell, column) || isCount(amountOf(cell)));
     if ((name === above || TOTAL.test(label.replace(WHICH, ''))) && isTotal(cells) && areSums()) {
       this.#group = [];
-      this.#counts = [0, this.#counts[1]!];
+      this.#counts[0] = 0;
       return { like: 'a total', doubtful: false };
     }
     if (at > 0 && cells.every((cell, column) => isBlank(cell) || isSum(cell, column)))
       return { like: 'a total', doubtful: true };
     this.#before = cells;
-    this.#counts = this.#counts.map((count) => count + 1);
+    this.#counts[0]++;
+    this.#counts[1]++;
     this.#labels[at] = cells[at]!;
     for (const [column, sum] of this.#all.entries()) {
       const amount = sum === undefined ? undefined : amountOf(cells[column]);
