@@ -265,7 +265,7 @@ async function dataOf(options: EnqueueOptions, { settings, cwd }: Opened): Promi
   const data = {
     job: await jobData(job, { jobsDir: settings.jobsDir, cwd }, LOADERS[kind]),
     ...(options.kind === 'export'
-      ? given({ file: options.file === undefined ? undefined : resolve(cwd, options.file) })
+      ? given({ file: typeof options.file === 'string' ? resolve(cwd, options.file) : options.file })
       : await rowsOf(options, cwd)),
     ...(Object.keys(told).length > 0 && { options: told }),
   };
@@ -275,7 +275,7 @@ async function dataOf(options: EnqueueOptions, { settings, cwd }: Opened): Promi
 }
 
 async function rowsOf({ file, rows }: Exclude<EnqueueOptions, { kind: 'export' }>, cwd: string) {
-  return given({ file: file === undefined ? undefined : await inputFile(file, cwd), rows });
+  return given({ file: typeof file === 'string' ? await inputFile(file, cwd) : file, rows });
 }
 
 /** The same with the file where workers may read it: in its place, or as a copy in the data folder. */

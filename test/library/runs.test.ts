@@ -2,6 +2,8 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  type EnqueueOptions,
+  enqueue,
   exportRecords,
   type ImportJob,
   type ImportOptions,
@@ -211,6 +213,14 @@ describe('options', () => {
     expect(desk.sandbox.commits).toHaveLength(0);
     const none = await refusal(importFile(undefined as unknown as ImportOptions));
     expect(none).toMatchObject({ code: 'usage', message: expect.stringContaining('one object with options') });
+  });
+
+  it('of an order whose file is no path are refused as its data', async () => {
+    for (const file of [null, 5]) {
+      const order = { kind: 'import', job: JOB, file, ...room() };
+      const error = await refusal(enqueue(order as unknown as EnqueueOptions));
+      expect(error).toMatchObject({ code: 'usage', details: [expect.stringMatching(/^`file` must be text/)] });
+    }
   });
 });
 
