@@ -19,7 +19,7 @@ export function resultOf(row: EndedRow, stopped: string): RowResult {
 
 /** A field by the name that people read. */
 export const fieldName = (field: string, names: RunStore['names']): string =>
-  names[field] ?? field.replace(/^form\.\d+/, (form) => names[form] ?? form);
+  names[field] ?? (field.startsWith('form.') ? field.replace(/^form\.\d+/, (form) => names[form] ?? form) : field);
 
 /** The same with fields by the names that people read. */
 export function named({ outcome, diff }: RowResult, names: RunStore['names']): RowResult {
