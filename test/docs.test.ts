@@ -304,7 +304,7 @@ describe('reports', () => {
       const keys = named.filter(
         (name) =>
           /^[a-z_]+$/.test(name) &&
-          !['reason', 'losses', 'references', 'append', 'existing', 'repeated', 'no_record'].includes(name),
+          !['reason', 'verdict', 'losses', 'references', 'append', 'existing', 'repeated', 'no_record'].includes(name),
       );
       expect(keys.sort()).toEqual(Object.keys(summary).sort());
       const before = JSON.parse((await readFile(join(reportDir, 'before.ndjson'), 'utf8')).split('\n')[0]!) as object;
