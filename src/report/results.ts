@@ -6,8 +6,8 @@ import type { EndedRow, RowResult, RowStore, RunStore } from '../store/run-store
 
 /** The results of the rows in the order of the file. `stopped` says why a row without an outcome was not reached. */
 export function* results(rows: RowStore, stopped: string, where?: string): Generator<readonly RowResult[]> {
-  const { names } = rows.store;
-  for (const batch of rows.ended(where)) yield batch.map((row) => named(resultOf(row, stopped), names));
+  const name = namer(rows.store.names);
+  for (const batch of rows.ended(where)) yield batch.map((row) => name(resultOf(row, stopped)));
 }
 
 /** How a row ended as reports tell it; one that was sent without an answer on record is `unknown`, any other `not_attempted`. */
@@ -21,14 +21,16 @@ export function resultOf(row: EndedRow, stopped: string): RowResult {
 export const fieldName = (field: string, names: RunStore['names']): string =>
   names[field] ?? (field.startsWith('form.') ? field.replace(/^form\.\d+/, (form) => names[form] ?? form) : field);
 
-/** The same with fields by the names that people read. */
-export function named({ outcome, diff }: RowResult, names: RunStore['names']): RowResult {
-  if (Object.keys(names).length === 0) return { outcome, diff };
+/** Gives the fields of results the names that people read. */
+export function namer(names: RunStore['names']): (result: RowResult) => RowResult {
+  if (Object.keys(names).length === 0) return (result) => result;
   const nameOf = (field: string) => fieldName(field, names);
-  const issues = outcome.issues.map((issue) => (issue.field ? { ...issue, field: nameOf(issue.field) } : issue));
-  return {
-    outcome: { ...outcome, issues, changed: outcome.changed.map(nameOf) },
-    diff: diff.map((one) => ({ ...one, field: nameOf(one.field) })),
+  return ({ outcome, diff }) => {
+    const issues = outcome.issues.map((issue) => (issue.field ? { ...issue, field: nameOf(issue.field) } : issue));
+    return {
+      outcome: { ...outcome, issues, changed: outcome.changed.map(nameOf) },
+      diff: diff.map((one) => ({ ...one, field: nameOf(one.field) })),
+    };
   };
 }
 

@@ -5,13 +5,12 @@ import type { DiffText } from '../../model/change.js';
 import { ISSUE_CODES, type IssueCode } from '../../model/issue.js';
 import { FOUR_OF, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import { faultsOf } from '../../report/report-lines.js';
-import { isNew, named, resultOf } from '../../report/results.js';
+import { isNew, namer, resultOf } from '../../report/results.js';
 import { valuesOf } from '../../runs/rows/outcomes.js';
 import { storedRow } from '../../runs/rows/row-files.js';
 import { readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
-import type { Summary } from '../../runs/run/present.js';
-import { brakesOf } from '../../runs/run/present.js';
+import { brakesOf, type Summary } from '../../runs/run/present.js';
 import type { StoredRequest } from '../../runs/run/run.js';
 import { openedAs, overlayOf } from '../../runs/run/table.js';
 import { BRAKE, type EndedRow, type RowResult, RunStore } from '../../store/run-store.js';
@@ -411,8 +410,8 @@ async function eachRow(store: RunStore, where: string, see: (row: EndedRow) => v
 
 /** How its rows ended, with fields by the names that people read. */
 function teller(store: RunStore): (row: EndedRow) => RowResult {
-  const { names } = store;
-  return (row) => named(resultOf(row, ''), names);
+  const name = namer(store.names);
+  return (row) => name(resultOf(row, ''));
 }
 
 function rowOf(
