@@ -49,7 +49,7 @@ export async function openAppended(run: Run) {
     if (typeof by !== 'string') return;
     const one = await readRun(settings.home, by);
     if (one.status === 'running' || isOpen(one)) throw await refusal(settings.home, by);
-    const before = await broughtIn(settings.home, by, folder.run);
+    const before = await broughtIn(run, by);
     if (before.size === 0) return;
     const again: number[] = [];
     for await (const [row, of] of numbersOf(run.source)) if (before.has(of)) again.push(row);
@@ -94,11 +94,14 @@ async function contentHash({ folder, request }: Run): Promise<string> {
 }
 
 /** The rows of a run that corrected files of it have appended, each with the run that did. */
-async function broughtIn(home: string, by: string, own: string): Promise<ReadonlyMap<number, string>> {
+async function broughtIn(run: Run, by: string): Promise<ReadonlyMap<number, string>> {
+  const { home } = run.settings;
   const found = new Map<number, string>();
   for (const id of await runIds(home)) {
     const folder = runFolder(home, id);
-    if (id <= by || id === own || askedOf(folder).dryRun) continue;
+    const { job, dryRun } = id > by && id !== run.folder.run ? askedOf(folder) : {};
+    // Rows come back to their own job.
+    if (job?.name !== run.request.job.name || dryRun) continue;
     const taken = look(folder, (store) => {
       if (store.kept(HANDED_BACK_BY) !== by) return undefined;
       return new Set([...store.rows.rows(TAKEN)].flatMap((batch) => batch.map(({ row }) => row)));
