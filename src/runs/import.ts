@@ -28,13 +28,12 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
   if (isFinished(run)) return conclude(run, undefined);
   let stopped: Error | undefined;
   let appended: Awaited<ReturnType<typeof openAppended>>;
-  let columnOf: ((field: string) => string | undefined) | undefined;
+  let headings: ReturnType<typeof headingsOf> = {};
   try {
     appended = await openAppended(run);
     await appended?.assertNew();
     const staged = await stageRows(run, await connect(run));
-    const headings = headingsOf(run, staged.mapping);
-    columnOf = (name) => headings[name];
+    headings = headingsOf(run, staged.mapping);
     await oneWriter(run, staged);
     const references = openReferences(run, staged);
     const look = async () => matchRows(run, await resolveRows(run, staged, references));
@@ -75,5 +74,5 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
   }
   // Where it cannot be settled, the file counts as taken.
   await appended?.settle().catch(() => undefined);
-  return conclude(run, stopped, columnOf ? { columnOf } : {});
+  return conclude(run, stopped, { columnOf: (name) => headings[name] });
 }

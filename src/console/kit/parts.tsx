@@ -148,8 +148,12 @@ export const STATES: Readonly<
 };
 
 export function StateBadge({ run: { status, verdict } }: { run: Pick<Run, 'status' | 'verdict'> }) {
-  const { tone, icon, word } = STATES[status];
-  return verdict ? <Badge {...STATES.partial}>{verdict}</Badge> : <Badge {...{ tone, icon }}>{word}</Badge>;
+  const { tone, icon } = STATES[verdict ? 'partial' : status];
+  return (
+    <Badge tone={tone} icon={icon}>
+      {verdict ?? STATES[status].word}
+    </Badge>
+  );
 }
 
 export function sumOf(counts: Readonly<Partial<OutcomeCounts>>, four: Four): number {
