@@ -264,7 +264,6 @@ function isImportable(owner: CustomTemplate, field: CustomField): boolean {
   return owner.active && field.active && field.dataType !== 'attachment';
 }
 
-/** The name where it is the only one of its kind and is not read as an id, else the id. */
 /** How job files name the fields of custom field templates, by their canonical names. */
 export function templateNames(all: readonly CustomTemplate[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -277,6 +276,7 @@ export function formNames(all: readonly CustomTemplate[]): Readonly<Record<strin
   return Object.fromEntries(all.map((owner) => [`form.${owner.id}`, `form.${ownerName(owner, all)}`]));
 }
 
+/** The name where it is the only one of its kind and is not read as an id, else the id. */
 function ownerName(owner: CustomTemplate, all: readonly CustomTemplate[]): string {
   return isClear(owner.name, all) ? owner.name.trim() : String(owner.id);
 }

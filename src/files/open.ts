@@ -3,8 +3,7 @@ import { stat } from 'node:fs/promises';
 import { RunError } from '../model/error.js';
 import type { OpenSource, SourceFormat, SourceOptions } from '../model/source.js';
 import { assertFile, headBytes, isGzip, readFault } from './bytes.js';
-import type { TextFile } from './encoding/open-text.js';
-import { encodingOfHead, unicodeText } from './encoding/open-text.js';
+import { encodingOfHead, type TextFile, unicodeText } from './encoding/open-text.js';
 import { DEFAULT_LIMITS, type SourceLimits } from './limits.js';
 import { markNoRecords } from './table/footer.js';
 

@@ -282,8 +282,7 @@ export function learnNames(resource: ExportableName, record: Json, known: Pick<K
 
 export type RunLexicon = ReturnType<typeof runLexicon>;
 
-/** What a run knows of names and custom fields; grows while it goes on. */
-/** `named`: told how job files name the custom fields, once they are known. */
+/** What a run knows of names and custom fields; grows while it goes on. `named`: told how job files name the fields, once known. */
 export function runLexicon(
   known: KnownIds,
   readAll: ReadAll,

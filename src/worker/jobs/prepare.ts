@@ -30,8 +30,7 @@ import type { DropFolder, FirstRun } from '../inbox/drop-folder.js';
 import type { Store } from '../store/port.js';
 import { type FitData, type JobKind, type RowsData, type RowsOptions, RUNS_QUEUE, type RunData } from './data.js';
 import { PutBack } from './failure.js';
-import type { JobState } from './job.js';
-import { type Lateness, lateNote, lateness, type Origin } from './job.js';
+import { type JobState, type Lateness, lateNote, lateness, type Origin } from './job.js';
 import { allowedPlaces, FileAway, fileBelowRoots, makeTarget, OutsideRoots, uploadsDir } from './roots.js';
 
 export interface PrepareDeps {
