@@ -45,11 +45,11 @@ export type ColumnOf = (field: string) => string | undefined;
 /** The first records that are new, with what they would hold where that was planned and not carried out. */
 export function firstCreates(summary: Summary, { created, creates }: Changes, columnOf: ColumnOf): Markup | false {
   if (created.length === 0) return false;
-  const { dry_run: dry, rows, kind } = summary;
+  const { dry_run: dry, rows } = summary;
   const known = created.some(({ outcome: { id } }) => id !== undefined);
   const planned = created.some(({ diff }) => diff.length > 0);
   const told = planned || created.some(({ outcome: { issues } }) => remarks(issues) !== '');
-  const rest = kind === 'reconcile' ? 'reconcile.xlsx' : planned ? 'plan.csv' : 'results.csv';
+  const rest = planned ? 'plan.csv' : 'results.csv';
   const stopped = rows.created === 0 && !dry;
   return section(
     dry || rows.created === 0 ? 'To be created' : 'Created',

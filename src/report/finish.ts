@@ -9,7 +9,7 @@ import type { RowResult, RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
 import { Changes, type ColumnOf } from './changes.js';
 import { reportPage, verdictOf } from './html.js';
-import { Comparison, Found, type ReconcileInput } from './reconcile/compare.js';
+import { Comparison, type ReconcileInput } from './reconcile/compare.js';
 import { type RejectedOptions, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
 import {
   csvLine,
@@ -63,7 +63,7 @@ export interface ReportInput {
   readonly corrected?: string;
   /** Fields go by their names without. */
   readonly columnOf?: ColumnOf;
-  /** Reconciliations: what adds differences.csv, orphans.csv and reconcile.xlsx to the reports. */
+  /** Reconciliations: what adds differences.csv and orphans.csv to the reports. */
   readonly reconcile?: ReconcileInput;
   /** What adds references.csv: records that were created because rows name them. */
   readonly references?: readonly ReferencesFound[];
@@ -98,7 +98,6 @@ const ALL_REPORTS = [
   'orphans.csv',
   'references.csv',
   'before.ndjson',
-  'reconcile.xlsx',
   'report.html',
   'summary.json',
 ];
@@ -160,7 +159,6 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     reports.push('differences.csv', 'orphans.csv');
   }
   if (await writeBefore(join(dir, 'before.ndjson'), store)) reports.push('before.ndjson');
-  if (reconcile) reports.push('reconcile.xlsx');
   reports.push('report.html', 'summary.json');
 
   const forPerson = rowsForPerson(tally.counts) + (comparison?.compared.orphans_for_person ?? 0);
@@ -182,10 +180,6 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   };
   const [tone, verdict] = verdictOf(ended, changes.cleared);
   const summary = ended.status === 'succeeded' && tone === 'warn' ? { ...ended, verdict } : ended;
-  if (reconcile) {
-    const { writeBook } = await import('./reconcile/workbook.js');
-    await writeBook(join(dir, 'reconcile.xlsx'), summary, new Found(store.rows, input.stopped ?? '', reconcile));
-  }
   const columnOf = input.columnOf ?? (() => undefined);
   const page = reportPage(summary, tally.samples, { changes, columnOf }, comparison);
   await writeSafely(join(dir, 'report.html'), (write) => write(page));

@@ -10,7 +10,6 @@ import {
   rowsWithLosses,
   type Summary,
 } from './summary.js';
-import { SHEETS } from './words.js';
 
 /** What the reader does now, in the order of doing it, as the page has it. `tone`: how the page judges the run. */
 export function nextSteps(summary: Summary, tone: 'good' | 'warn' | 'bad'): Markup | false {
@@ -145,46 +144,30 @@ function toCorrect({ rows, reports, append }: Summary): string[] {
   return steps;
 }
 
-const BOOK = 'reconcile.xlsx';
-
 /** A nightly file is not corrected and imported: the next one comes by itself. */
 function ofNight(summary: Summary): string[] {
-  const { rows, status, dry_run: dry, run, reconcile, reports } = summary;
+  const { rows, status, dry_run: dry, run, reconcile } = summary;
   const braked = status === 'braked' ? brakeStop(summary) : undefined;
   const person = rowsToLookAt(rows);
   const orphans = reconcile?.compared?.orphans_for_person ?? 0;
   const held = reconcile?.orphans.held ?? 0;
-  const sheets = sheetsOf(summary);
-  const where = sheets !== '' && reports.includes(BOOK) ? `${sheets} of ${BOOK}` : 'report.html';
   const planned = rows.created + rows.updated + (reconcile?.orphans.acted ?? 0);
   const steps: (string | false)[] = [
     ...lossSteps(summary),
-    braked === 'plan' && `Look at what the brake names, here and in ${BOOK}: is the file the right one, and complete?`,
+    braked === 'plan' && 'Look at what the brake names: is the file the right one, and complete?',
     braked === 'plan' &&
       `If its numbers are meant, \`rowferry runs approve ${run} --by NAME\` carries out exactly this plan, or refuses if somebody changed the records since. If not, do nothing: nothing was written.`,
     braked === undefined &&
       person + orphans > 0 &&
-      `Look at ${where}, and put what it names right where it comes from. The next run takes it up.`,
+      'Look at report.html, and put what it names right where it comes from. The next run takes it up.',
     braked === 'refusals' &&
-      `Put right what the service refused (${BOOK}: ${sheets}), then run the file again: what is right already is left alone, and what was not reached is done.`,
+      'Put right what the service refused, then run the file again: what is right already is left alone, and what was not reached is done.',
     rows.failed + rows.unknown > 0 &&
       `\`rowferry runs retry ${run}\` takes up the rows that failed or are unknown at once.`,
     held > 0 && 'Look at the orphans that were held back: why stands beside each of them.',
     dry && status !== 'braked' && planned > 0 && 'When this is what you want, run the same command with `--apply`.',
   ];
   return steps.filter((step) => step !== false);
-}
-
-/** `the sheets Ambiguous and Orphans`: those that hold something that needs a person. */
-function sheetsOf({ rows, reconcile }: Summary): string {
-  const sheets = [
-    ...(rows.ambiguous > 0 ? [SHEETS.ambiguous] : []),
-    ...(rowsForPerson(rows) > rows.ambiguous ? [SHEETS.invalid] : []),
-    ...((reconcile?.compared?.orphans_for_person ?? 0) > 0 ? [SHEETS.orphans] : []),
-  ];
-  const last = sheets.pop();
-  if (last === undefined) return '';
-  return sheets.length === 0 ? `the sheet ${last}` : `the sheets ${sheets.join(', ')} and ${last}`;
 }
 
 function ofUndo(summary: Summary): string[] {

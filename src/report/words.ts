@@ -253,16 +253,6 @@ export function advice(code: IssueCode): string {
 
 type Facts = NonNullable<Summary['reconcile']>;
 
-/** The sheets of reconcile.xlsx. */
-export const SHEETS = {
-  summary: 'Summary',
-  create: 'To create',
-  differences: 'Differences',
-  orphans: 'Orphans',
-  ambiguous: 'Ambiguous',
-  invalid: 'Invalid',
-} as const;
-
 /** What became of a difference. */
 export function resultOf({ action, outcome }: Difference, dry: boolean): string {
   if (action === 'kept') return 'Left to the service';

@@ -37,7 +37,7 @@ function night(
   const found = facts({ orphans: { action: 'set', after: 2, ...orphans } });
   return summary(counts, {
     kind: 'reconcile',
-    reports: ['results.csv', 'rejected.csv', 'reconcile.xlsx', 'report.html', 'summary.json'],
+    reports: ['results.csv', 'rejected.csv', 'report.html', 'summary.json'],
     reconcile: { ...found, compared: compared(done) },
     ...more,
   });
@@ -98,7 +98,7 @@ describe('refusals that stopped a run while it was writing', () => {
   test('of a reconciliation: put right, and run the file again; an approval would be refused', () => {
     const braked = night({ updated: 20, rejected: 3, not_attempted: 37 }, { status: 'braked', reason });
     expect(next(braked)).toBe(
-      'Next: Put right what the service refused (reconcile.xlsx: the sheet Invalid), then run the file again: what is right already is left alone, and what was not reached is done.',
+      'Next: Put right what the service refused, then run the file again: what is right already is left alone, and what was not reached is done.',
     );
     expect(steps(braked)).toContain('run the file again');
     expect(`${next(braked)} ${steps(braked)}`).not.toMatch(/runs approve|nothing was written/);
@@ -107,7 +107,7 @@ describe('refusals that stopped a run while it was writing', () => {
   test('of its orphans: what was done to some of them is not denied', () => {
     const done = { orphans_acted: 4, orphans_for_person: 3 };
     const braked = night({ unchanged: 20 }, { status: 'braked', reason }, 60, done);
-    expect(next(braked)).toContain('(reconcile.xlsx: the sheet Orphans)');
+    expect(next(braked)).toContain('Put right what the service refused');
     expect(headline(braked)).toBe(
       'Stopped by a brake: no row was put right; 60 orphans (4 acted on, 3 need a person, 53 not acted on).',
     );
@@ -145,19 +145,12 @@ function page() {
   return { differences: [], orphans: [] };
 }
 
-describe('the sheets that are named hold something', () => {
+describe('a night', () => {
   test.each([
-    [{ ambiguous: 1 }, {}, 'Next: Look at the sheet Ambiguous of reconcile.xlsx'],
-    [{ conflict: 2 }, {}, 'Next: Look at the sheet Invalid of reconcile.xlsx'],
-    [{ ambiguous: 1, invalid: 2 }, {}, 'Next: Look at the sheets Ambiguous and Invalid of reconcile.xlsx'],
-    [{ unchanged: 3 }, { orphans_for_person: 1 }, 'Next: Look at the sheet Orphans of reconcile.xlsx'],
-    [
-      { ambiguous: 1, invalid: 2 },
-      { orphans_for_person: 1 },
-      'Next: Look at the sheets Ambiguous, Invalid and Orphans of reconcile.xlsx',
-    ],
+    [{ conflict: 2 }, {}, 'Next: Look at report.html'],
+    [{ unchanged: 3 }, { orphans_for_person: 1 }, 'Next: Look at report.html'],
     [{ unchanged: 3 }, {}, ''],
-  ] as const)('%j %j', (counts, done, expected) => {
+  ] as const)('leads to its page where something needs a person: %j %j', (counts, done, expected) => {
     const told = next(night({ ...counts }, {}, 2, done));
     expect(told.startsWith(expected)).toBe(true);
     expect(told === '').toBe(expected === '');

@@ -309,7 +309,8 @@ const WHAT: Readonly<Record<string, string>> = {
   'corrected.csv': 'the file as corrected here',
   'corrected.xlsx': 'the file as corrected here',
   'references.csv': 'what rows name was created',
-  'reconcile.xlsx': 'the night as a workbook',
+  'differences.csv': 'every field that differs',
+  'orphans.csv': 'what the file does not hold',
   'summary.json': 'for programs',
 };
 

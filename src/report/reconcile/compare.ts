@@ -1,13 +1,13 @@
-import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../../model/outcome.js';
+import { GOOD_OUTCOMES, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import type { Night, OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
-import type { RowResult, RowStore } from '../../store/run-store.js';
-import { isNew, results } from '../results.js';
+import type { RowResult } from '../../store/run-store.js';
+import { isNew } from '../results.js';
 import type { Compared, Summary } from '../summary.js';
 
 /** What the caller knows of a reconciliation beyond the outcomes of its rows. */
 export interface ReconcileInput {
   readonly facts: ReconcileFacts;
-  /** Ascending by id, in batches; called several times. */
+  /** Ascending by id, in batches. */
   readonly orphans: () => AsyncIterable<readonly OrphanLine[]>;
   /** What a field is called in the file: its heading. Undefined for fields that no column sets. */
   readonly columnOf: (field: string) => string | undefined;
@@ -129,38 +129,6 @@ export class Comparison {
 
 /** What the page shows of it. */
 export type ReconcileSamples = Pick<Comparison, 'differences' | 'orphans'>;
-
-/** What a reconciliation found out, to be read as often as there are reports of it. Nothing of it is held in memory. */
-export class Found {
-  constructor(
-    private readonly rows: RowStore,
-    private readonly stopped: string,
-    private readonly input: ReconcileInput,
-  ) {}
-
-  async *differences(): AsyncGenerator<readonly Difference[]> {
-    for (const batch of results(this.rows, this.stopped, `result not like '%"diff":[]}'`))
-      yield batch.flatMap((result) => differencesOf(result, this.input.columnOf));
-  }
-
-  /** Rows without a record of theirs, which were created or would be. */
-  async *created(): AsyncGenerator<readonly Outcome[]> {
-    for await (const batch of this.outcomes(['created', 'not_attempted'])) yield batch.filter(isNew);
-  }
-
-  /** Rows that ended in one of the outcomes, in input order. */
-  async *outcomes(kinds: readonly OutcomeKind[]): AsyncGenerator<readonly Outcome[]> {
-    // What stands without an outcome is told as one of a run that stopped.
-    const where = `kind is null or kind in (${kinds.map((kind) => `'${kind}'`).join(', ')})`;
-    for (const batch of results(this.rows, this.stopped, where)) {
-      yield batch.map(({ outcome }) => outcome).filter(({ kind }) => kinds.includes(kind));
-    }
-  }
-
-  orphans(): AsyncIterable<readonly OrphanLine[]> {
-    return this.input.orphans();
-  }
-}
 
 /** A run as the job's history has it. `differences`: rows that differ. `facts`: undefined where the run did not come so far. */
 export function nightOf(summary: Summary, facts: ReconcileFacts | undefined): Night {

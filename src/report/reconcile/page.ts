@@ -69,7 +69,7 @@ export function firstDifferences(
   const rest = Math.max(facts.differences.fields - shown.length, 0);
   return section(
     'Differences, old → new',
-    html`${rest > 0 ? `The first ${shown.length}; all of them are in` : 'Also in'} <a href="reconcile.xlsx">reconcile.xlsx</a> and <a href="differences.csv">differences.csv</a>.`,
+    html`${rest > 0 ? `The first ${shown.length}; all of them are in` : 'Also in'} <a href="differences.csv">differences.csv</a>.`,
     wideTable(
       {
         Row: 'w-row',

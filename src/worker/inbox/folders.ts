@@ -280,7 +280,7 @@ WHERE YOUR FILE IS AFTERWARDS, seen from the folder above this one
 
 WHAT YOU FIND THERE
   report.html     the run on one page; open it first
-${compares ? '  reconcile.xlsx  the same as a workbook: what differs, what is missing, what needs you\n' : ''}\
+${compares ? '  differences.csv what differs; orphans.csv what is missing from the file\n' : ''}\
   rejected.xlsx   (or rejected.csv) only the rows that need you, with what is wrong in each.
 ${compares ? NOT_WHOLE : CORRECTED}\
   results.csv     every row of your file and what became of it

@@ -31,7 +31,7 @@ describe('folders', () => {
     const readme = await readFile(join(place.dir, 'erp', 'README.txt'), 'utf8');
     expect(readme).toMatch(/Compared: +done\/erp\n/);
     expect(readme).not.toContain(place.root);
-    expect(readme).toMatch(/reconcile\.xlsx.*Do not put this one here/s);
+    expect(readme).toMatch(/differences\.csv.*Do not put this one here/s);
     expect(readme).not.toContain('NOTE.txt');
     await place.drop('erp/a.csv');
     await until('a.csv is taken', () => place.claims.length === 1);
