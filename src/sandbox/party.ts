@@ -1,6 +1,6 @@
 import { contactPerson, country, date, exactly, flag, oneOf, reference, template, text } from './kinds.js';
 import * as show from './render.js';
-import { field, fields, type Resource } from './resource.js';
+import { field, fields, type Resource, readMembers } from './resource.js';
 
 /** Suppliers and customers: interface, sections 2.3, 2.4 and 4.2. */
 
@@ -23,59 +23,31 @@ const common = [
   field('template', template('supplier')),
 ];
 
-const head = [
-  show.identity,
-  ...show.members('name'),
-  show.entry('category', 'category', 'name=category'),
-  ...show.members('contact_person', 'address_line_1', 'address_line_2', 'city', 'state_province', 'zip_postal_code'),
-  ...show.countries('country'),
-  ...show.members('phone', 'mobile', 'fax', 'website', 'general_description'),
-];
+const shown = [show.entry('category', 'category', 'name=category'), show.template];
 
-const tail = [
-  ...show.members('nda_signed'),
-  ...show.dates('nda_signed_date'),
-  ...show.members('msa_signed'),
-  ...show.dates('msa_signed_date'),
-  ...show.members('supplementary_description', 'additional_description'),
-  show.template,
+const ofSupplier = [
+  ...common,
+  field('type', oneOf('us', 'foreign')),
+  ...fields(
+    text(50),
+    'business_name',
+    'business_address_line_1',
+    'business_address_line_2',
+    'business_city',
+    'business_state_province',
+  ),
+  field('business_zip_postal_code', text(20)),
+  field('business_country', country),
+  field('ein', exactly(9)),
+  field('financial_description', text(1000)),
 ];
 
 export const supplier: Resource = {
   name: 'supplier',
   indexed: ['name'],
   unique: 'name',
-  fields: [
-    ...common,
-    field('type', oneOf('us', 'foreign')),
-    ...fields(
-      text(50),
-      'business_name',
-      'business_address_line_1',
-      'business_address_line_2',
-      'business_city',
-      'business_state_province',
-    ),
-    field('business_zip_postal_code', text(20)),
-    field('business_country', country),
-    field('ein', exactly(9)),
-    field('financial_description', text(1000)),
-  ],
-  read: [
-    ...head,
-    ...show.members(
-      'type',
-      'business_name',
-      'business_address_line_1',
-      'business_address_line_2',
-      'business_city',
-      'business_state_province',
-      'business_zip_postal_code',
-    ),
-    ...show.countries('business_country'),
-    ...show.members('ein', 'financial_description'),
-    ...tail,
-  ],
+  fields: ofSupplier,
+  read: readMembers(ofSupplier, [], shown),
 };
 
 export const customer: Resource = {
@@ -83,5 +55,5 @@ export const customer: Resource = {
   indexed: ['name'],
   unique: 'name',
   fields: common,
-  read: [...head, ...tail],
+  read: readMembers(common, [], shown),
 };

@@ -65,19 +65,16 @@ function companyOf(world: World, { resource, query }: ReadRequest): number | Ans
   return world.lookups.get('company', company, 0) ? company : refuse(404, 'Company not found.', format);
 }
 
-function single(world: World, { resource, id, query }: ReadRequest, company: number): Answer {
-  const text = singleText(world, resource, id!, company, query);
+function single(world: World, { resource, id }: ReadRequest, company: number): Answer {
+  const text = singleText(world, resource, id!, company);
   if (text === undefined) return refuse(404, 'Not found.', world.switches.errorFormat);
   return json(200, world.switches.wraps ? `{"count":1,"next":null,"previous":null,"results":[${text}]}` : text);
 }
 
-function singleText(world: World, resource: ReadName, id: number, company: number, query: URLSearchParams) {
+function singleText(world: World, resource: ReadName, id: number, company: number) {
   if (resource === 'asset' || resource === 'contract' || resource === 'supplier') {
     const record = world.table(resource).get(id);
-    if (!record || record.company !== company) return undefined;
-    const view = query.get('req');
-    const form = resource === 'asset' && (view === 'warranty' || view === 'support') ? view : resource;
-    return world.show(form, record);
+    return record?.company === company ? world.show(resource, record) : undefined;
   }
   if (resource === 'license') return undefined;
   const item = world.lookups.get(resource, id, company);
@@ -113,15 +110,11 @@ function assets(world: World, request: ReadRequest, company: number, memory: Sor
   const { query } = request;
   const format = world.switches.errorFormat;
   if (query.get('serial_number') === 'list' && world.switches.probe !== 'plain') return probe(world, request, company);
-  const view = query.get('req');
-  if (view !== null && view !== 'warranty' && view !== 'support') {
-    return refuseFields(oneFault('req', `"${view}" is not a valid choice. Choose one of: warranty, support.`), format);
-  }
   let ids: readonly number[] | undefined = filtered(world, 'asset', company, query);
   const ordering = query.get('ordering');
   if (ordering) ids = ordered(world, ids, ordering, memory);
   if (!ids) return refuseFields(oneFault('ordering', `"${ordering}" is not a valid ordering.`), format);
-  return records(world, request, ids, (id) => world.show(view ?? 'asset', world.listed('asset').get(id)!));
+  return records(world, request, ids, (id) => world.show('asset', world.listed('asset').get(id)!));
 }
 
 /** `serial_number=list`: serial numbers only, of the assets named in the body. All hits come in one page. */

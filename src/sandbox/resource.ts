@@ -1,5 +1,5 @@
-import type { Check, Kind, WritableName } from './kinds.js';
-import type { ReadForm } from './render.js';
+import { type Check, country, date, type Kind, money, type WritableName } from './kinds.js';
+import * as show from './render.js';
 import type { Value } from './stored.js';
 
 /** One spelling of a field in write bodies, and the bodies that may hold it. */
@@ -63,8 +63,22 @@ export interface Resource {
   readonly unique?: string;
   /** Rules across fields; faults go to `check.fail`. */
   rules?(value: (field: string) => Value, check: Check): void;
-  /** The read form: members in the interface's order. */
-  readonly read: ReadForm;
+  readonly read: show.ReadForm;
+}
+
+/** Kinds that reads do not show as they are stored. */
+const SHOWN = new Map<Kind, typeof show.members>([
+  [date, show.dates],
+  [money, show.amounts],
+  [country, show.countries],
+]);
+
+/** A read form: each field under its name, but those that are `unseen` and those that a member of `own` shows. */
+export function readMembers(written: readonly Field[], unseen: readonly string[], own: show.ReadForm): show.ReadForm {
+  const apart = new Set([...unseen, ...own.flatMap((member) => ('from' in member ? [member.from] : []))]);
+  const plain = written.filter(({ name }) => !apart.has(name));
+  const shown = plain.flatMap(({ name, spellings }) => (SHOWN.get(spellings[0]!.kind) ?? show.members)(name));
+  return [show.identity, ...shown, ...own];
 }
 
 /** A resource made ready: where each field is stored, and what each body may hold. */

@@ -1,4 +1,4 @@
-import { ASSET_VIEWS, asset } from './asset.js';
+import { asset } from './asset.js';
 import { contract } from './contract.js';
 import type { WritableName } from './kinds.js';
 import { customer, supplier } from './party.js';
@@ -51,17 +51,7 @@ export function createWorld(initial: Switches, now: () => number) {
     partyName: (resource, id) => tables[resource].get(id)?.values[nameAt[resource]] as string | undefined,
     contractNumber: (id) => tables.contract.get(id)?.values[numberAt] as string | undefined,
   };
-  const assetView = (members: RegExp) =>
-    readForm(
-      COMPILED.asset.resource.read.filter(({ name }) => members.test(name)),
-      COMPILED.asset.positions,
-    );
-  const forms = {
-    ...each((name) => readForm(COMPILED[name].resource.read, COMPILED[name].positions)),
-    // What `req=warranty` and `req=support` keep of an asset.
-    warranty: assetView(ASSET_VIEWS.warranty),
-    support: assetView(ASSET_VIEWS.support),
-  };
+  const forms = each((name) => readForm(COMPILED[name].resource.read, COMPILED[name].positions));
 
   const change = (resource: WritableName, apply: (table: Table) => void): void => {
     apply(tables[resource]);
@@ -96,7 +86,7 @@ export function createWorld(initial: Switches, now: () => number) {
     },
     remove: (resource: WritableName, id: number): void => change(resource, (table) => table.remove(id)),
     /** The read form as JSON text. Made anew each time (8 µs): kept texts cost more in memory and collection than they save. */
-    show: (form: keyof typeof forms, record: Stored): string => forms[form](record, around),
+    show: (resource: WritableName, record: Stored): string => forms[resource](record, around),
     setSwitches(changes: Partial<Switches>): void {
       Object.assign(switches, changes);
       if (switches.lag > 0) lagging ??= each((name) => tables[name].clone());

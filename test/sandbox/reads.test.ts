@@ -197,17 +197,6 @@ describe('filters', () => {
     await call(sandbox, 'PATCH', '/asset/17', { company: 1, room: 'R1' });
     expect(await first()).toBe(17);
   });
-
-  it('give warranty or support information', async () => {
-    const sandbox = await sandboxWith({ seed: 'demo' });
-    const warranty = (await call(sandbox, 'GET', '/asset/?company=1&req=warranty')).json.results[0]!;
-    expect(Object.keys(warranty)).toContain('warranty_end_date');
-    expect(Object.keys(warranty)).not.toContain('support_type');
-    const support = (await call(sandbox, 'GET', '/asset/165/?company=1&req=support')).json;
-    expect(support).toMatchObject({ id: 165, support_type: 'oem', support_provider: { id: 3 } });
-    expect(support).not.toHaveProperty('warranty_type');
-    expect((await call(sandbox, 'GET', '/asset/?company=1&req=price')).status).toBe(400);
-  });
 });
 
 describe('the serial number probe', () => {
