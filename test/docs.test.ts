@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { DEFAULT_LIMITS } from '../src/files/limits.js';
 import { ERROR_CODES, EXIT } from '../src/model/error.js';
 import { sizeText } from '../src/model/grouped.js';
-import { ISSUE_CODES, type IssueCode } from '../src/model/issue.js';
+import { ISSUE_CODES } from '../src/model/issue.js';
 import { exportJob, importJob, reconcileBrakes, reconcileJob } from '../src/model/job.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../src/model/outcome.js';
 import { EXPORTABLE } from '../src/model/resource-names.js';
@@ -26,7 +26,7 @@ import {
   REJECTED_COLUMNS,
   RESULT_COLUMNS,
 } from '../src/report/report-lines.js';
-import { advice, outcomeWords } from '../src/report/words.js';
+import { outcomeWords } from '../src/report/words.js';
 import { fieldNames, resourceSpec } from '../src/resources/registry.js';
 import { WRITABLE } from '../src/resources/spec.js';
 import { checkJobText } from '../src/runs/job-file.js';
@@ -661,10 +661,6 @@ function generated(): Record<string, string> {
     'error codes': table(
       ['`code`', 'What it means'],
       Object.entries(ERROR_CODES).map(([code, meaning]) => [`\`${code}\``, meaning]),
-    ),
-    codes: table(
-      ['Code', 'What it means', 'What you do'],
-      Object.entries(ISSUE_CODES).map(([code, meaning]) => [`\`${code}\``, meaning, advice(code as IssueCode)]),
     ),
     'fault codes': Object.keys(ISSUE_CODES)
       .map((code) => `\`${code}\``)

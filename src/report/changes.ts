@@ -45,29 +45,16 @@ export type ColumnOf = (field: string) => string | undefined;
 /** The first records that are new, with what they would hold where that was planned and not carried out. */
 export function firstCreates(summary: Summary, { created, creates }: Changes, columnOf: ColumnOf): Markup | false {
   if (created.length === 0) return false;
-  const { dry_run: dry, rows } = summary;
-  const known = created.some(({ outcome: { id } }) => id !== undefined);
   const planned = created.some(({ diff }) => diff.length > 0);
-  const told = planned || created.some(({ outcome: { issues } }) => remarks(issues) !== '');
   const rest = planned ? 'plan.csv' : 'results.csv';
-  const stopped = rows.created === 0 && !dry;
   return section(
-    dry || rows.created === 0 ? 'To be created' : 'Created',
-    html`${counted(creates, 'new record')}${
-      stopped
-        ? `; the run stopped before ${creates === 1 ? 'it' : 'them'}`
-        : dry && planned && ', with the values that would be sent'
-    }.${creates > created.length && html` The first ${created.length}; all of them are in <a href="${rest}">${rest}</a>.`}`,
+    summary.dry_run || summary.rows.created === 0 ? 'To be created' : 'Created',
+    html`${counted(creates, 'new record')}${planned && ', with the values that would be sent'}.${creates > created.length && html` The first ${created.length}; all of them are in <a href="${rest}">${rest}</a>.`}`,
     wideTable(
-      {
-        Row: 'w-row',
-        Key: 'w-key',
-        ...(known ? { Id: 'w-key' } : {}),
-        [told ? (planned ? 'Values' : 'To know') : '']: '',
-      },
+      { Row: 'w-row', Key: 'w-key', Id: 'w-key', Values: '' },
       created.map(
         ({ outcome: { ref, key, id, issues }, diff }) =>
-          html`<tr><th scope="row">${ref.row}</th><td>${short(key)}</td>${known && html`<td>${id ?? html`<span class="soft">not told</span>`}</td>`}<td>${values(diff, columnOf)}${
+          html`<tr><th scope="row">${ref.row}</th><td>${short(key)}</td><td>${id}</td><td>${values(diff, columnOf)}${
             remarks(issues) !== '' && html`<div class="soft">${message(remarks(issues))}</div>`
           }</td></tr>`,
       ),
@@ -94,11 +81,7 @@ export function firstUpdates(summary: Summary, { updated, updates }: Changes, co
   const planned = isRehearsal(summary) && summary.rows.updated === 0;
   return section(
     `${summary.dry_run || planned ? 'To be updated' : 'Updated'}, old → new`,
-    html`${counted(updates, 'record')}; ${
-      planned && !summary.dry_run
-        ? `the run stopped before ${updates === 1 ? 'it' : 'them'}`
-        : 'what is not named stays as it is'
-    }. ${updates > updated.length ? html`The first ${updated.length}; all of them are in` : 'Also in'} <a href="plan.csv">plan.csv</a>.`,
+    html`${counted(updates, 'record')}; what is not named stays as it is. ${updates > updated.length ? html`The first ${updated.length}; all of them are in` : 'Also in'} <a href="plan.csv">plan.csv</a>.`,
     wideTable(
       { Row: 'w-row', Key: 'w-key', Field: 'w-col', 'Old → new': '' },
       updated.map((result) => updateRows(result, columnOf)),

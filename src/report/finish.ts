@@ -174,7 +174,6 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
       ? { references: references.map(({ all, ...one }) => ({ ...one, first: all.slice(0, SHOWN) })) }
       : {}),
     warnings,
-    ...(tally.counts.skipped > 0 && { skipped: tally.skipped }),
     top_faults: tally.topFaults,
     reports,
   };

@@ -33,7 +33,7 @@ import {
   when,
 } from './summary.js';
 import type { Reason, Samples } from './tally.js';
-import { advice, headline, outcomeWords, wordsOf } from './words.js';
+import { headline, outcomeWords, wordsOf } from './words.js';
 
 /** What becomes of records. */
 interface ShownChanges {
@@ -119,17 +119,12 @@ function rehearsal(summary: Summary): Markup | false {
 }
 
 function stopped(summary: Summary): Markup | false {
+  // What is to be done about a brake stands below.
+  const [why = ''] = (summary.reason ?? '').split(' Nothing was written: look at the report first.');
   return (
     summary.reason !== undefined &&
-    html`<div class="banner bad"><strong>${stopWord(summary)}</strong>${sentencesOf(summary).map((one) => html`<p>${prose(one)}</p>`)}</div>`
+    html`<div class="banner bad"><strong>${stopWord(summary)}</strong><p>${prose(why)}</p></div>`
   );
-}
-
-/** A brake a line. What is to be done about them stands below. */
-function sentencesOf({ reason = '', status }: Summary): readonly string[] {
-  if (status !== 'braked') return [reason];
-  const [brakes = ''] = reason.split(' Nothing was written: look at the report first.');
-  return brakes.split(/(?<=\.) (?=(?:max|min)_\w+: )/);
 }
 
 function stopWord({ status, dry_run: dry }: Summary): string {
@@ -232,21 +227,20 @@ function faults(summary: Summary): Markup | false {
   const most = shown[0]?.count ?? 0;
   if (most === 0) return false;
   const about = html`A ${summary.kind === 'undo' ? 'record' : 'row'} can have several. All of them are in <a href="faults.csv">faults.csv</a>.`;
-  const rows = wideTable(
-    { Fault: 'w-what', Column: 'w-col', Times: 'w-count', 'For example': 'w-ex', 'What to do': '' },
-    shown.map(
-      (fault) =>
-        html`<tr><td>${ISSUE_CODES[fault.code] ?? ''} <code>${fault.code}</code></td><td>${
-          place(fault) || html`<span class="soft">whole row</span>`
-        }</td><td>${count(fault.count)}<span class="bar" style="width:${Math.max(3, Math.round((fault.count / most) * 100))}%"></span></td><td>${value(fault.example)}</td><td>${advice(fault.code)}</td></tr>`,
+  return section(
+    'Most common faults',
+    about,
+    wideTable(
+      { Fault: '', Column: 'w-col', Times: 'w-count', 'For example': 'w-ex' },
+      shown.map(
+        (fault) =>
+          html`<tr><td>${ISSUE_CODES[fault.code] ?? ''} <code>${fault.code}</code></td><td>${
+            place(fault) || html`<span class="soft">whole row</span>`
+          }</td><td>${count(fault.count)}<span class="bar" style="width:${Math.max(3, Math.round((fault.count / most) * 100))}%"></span></td><td>${value(fault.example)}</td></tr>`,
+      ),
+      'stack',
     ),
-    'stack',
   );
-  // Where each occurs once, the rows above have told them all.
-  return most === 1
-    ? html`<section><details><summary>Faults by kind <span class="soft">(each occurs once)</span></summary><p class="soft">${about}</p>
-${rows}</details></section>`
-    : section('Most common faults', about, rows);
 }
 
 function people(summary: Summary, samples: Samples): Markup | false {

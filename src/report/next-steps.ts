@@ -2,7 +2,6 @@ import { foreign, html, type Markup } from './html-parts.js';
 import {
   brakeStop,
   count,
-  counted,
   isBlind,
   rowsForPerson,
   rowsToCorrect,
@@ -20,7 +19,7 @@ export function nextSteps(summary: Summary, tone: 'good' | 'warn' | 'bad'): Mark
   }
   return (
     summary.rows.total > 0 &&
-    html`<section class="next${tone === 'good' && ' good'}"><h2>What to do next</h2><p>Nothing. ${told(allWell(summary))}</p></section>`
+    html`<section class="next${tone === 'good' && ' good'}"><h2>What to do next</h2><p>Nothing. ${told('Every row ended well; results.csv has the id of each record.')}</p></section>`
   );
 }
 
@@ -50,15 +49,6 @@ function stepsOf(summary: Summary): readonly string[] {
     return ['Run the file again and look at the new plan. Nothing was written.'];
   if (kind === 'reconcile') return ofNight(summary);
   return kind === 'undo' ? ofUndo(summary) : ofImport(summary);
-}
-
-function allWell({ kind, losses, dry_run: dry }: Summary): string {
-  if (kind === 'reconcile') return 'No row needs anybody, and the next run compares everything anew.';
-  if (kind === 'undo')
-    return 'Records that the run changed have their earlier values, those that it created are retired; results.csv names them.';
-  if (losses?.other_form && !dry)
-    return `Every row is in; the service stored values of ${counted(losses.other_form, 'row')} in another form than was sent, and results.csv has both.`;
-  return 'Every row ended well; results.csv has the id of each record.';
 }
 
 /** `the row`, `the 3 rows` */
@@ -102,19 +92,10 @@ const rejectedIn = (reports: Summary['reports']) => reports.find((name) => name.
 /** Values that are gone, though their rows ended well. */
 function lossSteps(summary: Summary): string[] {
   if (rowsWithLosses(summary) === 0) return [];
-  const { destroyed = 0, missing = 0 } = summary.losses ?? {};
-  const steps: string[] = [];
-  if (destroyed > 0 && summary.dry_run)
-    steps.push(`Look at what ${counted(destroyed, 'update')} would destroy: plan.csv has each value (\`at_risk\`).`);
-  else if (destroyed > 0)
-    steps.push(
-      `Look at what ${counted(destroyed, 'update')} destroyed: plan.csv has each value (\`at_risk\`), and what the records held before is in before.ndjson. Enter again in the service what is needed.`,
-    );
-  if (missing > 0)
-    steps.push(
-      `Look at ${these(missing, 'record')} created without all values: results.csv names ${them(missing)} (\`would_lose_value\`).`,
-    );
-  return steps;
+  const what = summary.dry_run ? 'would be lost' : 'was lost';
+  return [
+    `Look at what ${what}: plan.csv has each value that updates destroy (\`at_risk\`), before.ndjson the records as they were, results.csv what new records lack (\`would_lose_value\`).`,
+  ];
 }
 
 /** The rows whose cells somebody has to put right. */

@@ -97,16 +97,6 @@ export interface LostRows {
   readonly other_form: number;
 }
 
-/** Rows that were skipped, by the reason; the others by `existing` or `missing` of the job. */
-interface SkippedRows {
-  /** They have a record, which was left as it is. */
-  readonly existing: number;
-  /** They repeat an earlier row in every mapped column. */
-  readonly repeated: number;
-  /** Totals, notes, the heading again. */
-  readonly no_record: number;
-}
-
 /** Records of a resource that a run created because its rows refer to them; `references: { missing: create }`. */
 export interface ReferencesTold extends Partial<OutcomeCounts> {
   readonly resource: Creatable;
@@ -173,8 +163,6 @@ export interface Summary {
   readonly estimate?: SummaryEstimate;
   /** Rows that ended well, and whose values are not all as they were sent or were before; absent where there are none. */
   readonly losses?: LostRows;
-  /** Why rows were skipped; absent where none was. */
-  readonly skipped?: SkippedRows;
   /** The rows have no key: each was to become a record (`match: { key: none }`). */
   readonly append?: true;
   /** Why a run that succeeded is not all well, in some words: `Texts were cut`. */

@@ -29,7 +29,6 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 /** What the summary and the page show of millions of rows, gathered as they pass. Counts are never capped, details are. */
 export class Tally {
   readonly counts: OutcomeCounts = noOutcomes();
-  readonly skipped = { existing: 0, repeated: 0, no_record: 0 };
   readonly #faults = new Map<string, Writable<TopFault>>();
   readonly #reasons = new Map<OutcomeKind, Map<string, { rows: number; first: Outcome[] }>>();
 
@@ -45,12 +44,6 @@ export class Tally {
 
   add(outcome: Outcome): void {
     this.counts[outcome.kind]++;
-    if (outcome.kind === 'skipped') {
-      const has = (wanted: IssueCode) => outcome.issues.some(({ code }) => code === wanted);
-      if (has('not_a_record')) this.skipped.no_record++;
-      else if (has('duplicate_row')) this.skipped.repeated++;
-      else if (outcome.id !== undefined) this.skipped.existing++;
-    }
     for (const issue of faultsOf(outcome)) this.#addFault(issue);
     if (GOOD_OUTCOMES.has(outcome.kind)) return;
     const of = this.#reasons.get(outcome.kind) ?? new Map<string, { rows: number; first: Outcome[] }>();

@@ -1,4 +1,3 @@
-import type { IssueCode } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type OutcomeKind } from '../model/outcome.js';
 import type { OrphanLine, ReconcileFacts } from '../model/reconcile.js';
 import type { Difference } from './reconcile/compare.js';
@@ -112,24 +111,14 @@ const UNDO: Readonly<Partial<Record<OutcomeKind, Partial<Words>>>> = {
   invalid: {
     label: 'Cannot be undone',
     meaning: 'It cannot be put back; the message says why. Nothing was sent.',
-    next: 'Do what the message says, or put the record right in the service.',
   },
   conflict: {
     label: 'Changed since',
     meaning: 'Somebody changed the record after the run; what they entered was left alone.',
-    next: 'Look at the record in the service and decide which value stands.',
-  },
-  at_risk: { next: 'Read which fields are named, and put the record right in the service.' },
-  rejected: { next: 'Read what the service names, and put the record right there.' },
-  failed: { next: 'Nothing is wrong with the record: undo the run again when the service is well.' },
-  unknown: { next: 'Look the record up in the service, then undo the run again: what is back already is left alone.' },
-  not_attempted: {
-    meaning: 'The run stopped before this record.',
-    next: 'Resume the run where it was interrupted, else undo again: what is back already is left alone.',
   },
 };
 
-/** What is said otherwise of the rows of a nightly file: nobody corrects and imports it, the next one comes by itself. */
+/** What is said otherwise of the rows of a nightly file. */
 const RECONCILE: Readonly<Partial<Record<OutcomeKind, Partial<Words>>>> = {
   updated: {
     label: 'Put right',
@@ -140,16 +129,12 @@ const RECONCILE: Readonly<Partial<Record<OutcomeKind, Partial<Words>>>> = {
     meaning: 'Nothing of the record was to be put right; nothing was sent.',
     rehearsed: { meaning: 'Nothing of the record is to be put right; nothing would be sent.' },
   },
-  invalid: { next: 'Correct it in the system that writes the file; the next run takes it up.' },
-  duplicate: { next: 'Give each its own key in the system that writes the file.' },
-  ambiguous: { next: 'Remove the double in the service, or give one of the records another key.' },
-  conflict: { next: 'Look at the record in the service and decide which value stands; the next run compares it anew.' },
-  rejected: { next: 'Correct what the service names; the next run takes it up.' },
-  failed: { next: 'Nothing is wrong with the row: the next run takes it up, or `rowferry runs retry` does now.' },
-  unknown: { next: 'The next run finds out; `rowferry runs retry` does now.' },
-  not_attempted: {
-    next: 'Resume or approve the run, or wait for the next one: what is right already is left alone.',
-  },
+};
+
+/** Nobody corrects and imports the rows of an undo or of a nightly file: the next run takes them up. */
+const NEXT: Readonly<Partial<Record<WordsOf, string>>> = {
+  undo: 'Look at the record in the service and put it right there, or undo the run again: what is back already is left alone.',
+  reconcile: 'Put it right in the system that writes the file, or in the service; the next run compares it anew.',
 };
 
 /** What is said otherwise of rows that have no key. */
@@ -180,73 +165,7 @@ export function outcomeWords(
   const { label, meaning, rehearsed, next }: Words = { ...WORDS[kind], ...OTHERWISE[run]?.[kind] };
   const chosen =
     dryRun && rehearsed ? { label: rehearsed.label ?? label, meaning: rehearsed.meaning } : { label, meaning };
-  return next === undefined ? chosen : { ...chosen, next };
-}
-
-// Faults
-
-/** What a reader of a report does about a fault, in one sentence. A test holds the list against the codes. */
-const ADVICE: Readonly<Partial<Record<IssueCode, string>>> = {
-  required: 'Fill in the cell, or give the column a default in the job.',
-  too_long: 'Shorten the text to the length the message names.',
-  wrong_length: 'Give exactly the number of characters the message names.',
-  not_a_number: 'Write plain digits, such as 1200.50; if the file uses decimal commas, say so in the job.',
-  not_an_integer: 'Write a whole number without decimals.',
-  out_of_range: 'Check the amount; the message names the smallest and largest value.',
-  not_a_date: 'Write the date as 2026-03-31, or state the file’s date format in the job.',
-  ambiguous_date: 'State the date format in the job (source, dates): it is never guessed.',
-  not_in_list: 'Use one of the values the message lists, or translate yours in the job (values).',
-  not_an_email: 'Correct the e-mail address.',
-  not_a_boolean: 'Write yes or no.',
-  reference_not_found:
-    'Correct the spelling, or create the record first; of suppliers and customers the job can do that (references).',
-  reference_created: 'Nothing, if the name is spelt right: look at the list of what is created.',
-  reference_ambiguous: 'Write the id instead of the name, or rename one of the records.',
-  pair_incomplete: 'Fill in both values, or leave both blank.',
-  rule_customer_required: 'Name the customer of the contract.',
-  rule_supplier_required: 'Name the supplier of the contract.',
-  rule_start_before_end: 'Correct the start or the end date.',
-  rule_notice_period: 'Shorten the notice period or correct the dates.',
-  rule_service_start: 'Move the service start into the contract’s time.',
-  rule_nrc_total: 'Correct the non-recurring cost or the total.',
-  rule_blended_sum: 'Make capex and opex add up to the total.',
-  contract_type_change: 'Create a new contract instead: the type of an existing one is fixed.',
-  status_not_writable: 'Use active or archived, or translate the status in the job.',
-  field_not_updatable: 'Leave the column out of updates, or change the value in the service itself.',
-  excel_error: 'Repair the formula, or replace it by its value.',
-  number_precision_lost: 'Format the column as text and enter the number again from its source.',
-  duplicate_key: 'Keep one of the rows, or correct the key.',
-  duplicate_row: 'Delete one of the two rows.',
-  not_a_record: 'Nothing, unless the row is a record: then state source.footer: keep in the job.',
-  near_match: 'Write the key as the record or row that is named has it, or make both look different.',
-  ambiguous_match: 'Remove the double in the service, or match by id.',
-  would_lose_value: 'Map the named fields, or allow the loss in the job; "rowferry doctor --probe" can lift the doubt.',
-  changed_meanwhile: 'Decide which value stands and import the row again.',
-  service_rejected: 'Correct what the service names in its message.',
-  service_unreachable: 'Import the row again when the service is well; the row itself is fine.',
-  outcome_unknown: 'Look the record up in the service before sending the row again.',
-  ragged_row: 'Look for a delimiter inside a value: put such a value in quotes, and give the row one cell per heading.',
-  stray_quote: 'Double the quotation mark inside the value, or remove it.',
-  nul_character: 'Remove the NUL character; the file may have been cut or mixed up on its way.',
-  misread_text: 'State the right source.encoding, or type the text anew. If it is right, nothing.',
-  control_character: 'Remove the invisible character, for instance by typing the value again.',
-  invalid_encoding: 'Save the file as UTF-8, or state its encoding in the job.',
-  cell_too_long: 'Shorten the text; it may be several rows run together by a missing quotation mark.',
-  template_conflict: 'Give the row values of the template the record holds.',
-  parent_not_written: 'Put the row it refers to right first; then import both.',
-  reference_cycle: 'Break the circle: leave one of the references blank.',
-  record_not_found: 'Correct the key, or let the job create records (match, missing: create).',
-  record_exists: 'Leave the row out, or let the job update records (match, existing: update).',
-  id_unknown: 'Look the record up in the service if you need its id.',
-  value_normalised: 'Nothing to do, unless the stored form is not what you meant.',
-  no_retire_values:
-    'Undo the run again and say what its records are to be given, for instance --retire lifecycle_stage=Retired.',
-  old_value_unknown: 'Look at the field in the service, and set it there.',
-  run_stopped: 'Resume the run where it was interrupted, else import the file again.',
-};
-
-export function advice(code: IssueCode): string {
-  return ADVICE[code] ?? 'Read the message of each row.';
+  return next === undefined ? chosen : { ...chosen, next: NEXT[run] ?? next };
 }
 
 // Reconciliations. `dry`: a report-only run, in which things would be.
@@ -424,19 +343,18 @@ export function readingFacts({ read, scope, previous, approved }: Facts): (reado
 
 /** The run in one sentence, for the top of every report. */
 export function headline(summary: Summary): string {
-  const { rows, status } = summary;
-  if (rows.total === 0) return nothingRead(summary);
-  const parts = summary.reconcile
-    ? compared(summary, summary.reconcile)
-    : summary.kind === 'undo'
-      ? putBack(summary)
-      : takenUp(summary, rowsIn(summary));
+  const { rows, status, kind, reconcile } = summary;
+  const parts =
+    rows.total === 0
+      ? [kind === 'undo' ? 'the run wrote nothing that could be put back' : 'the file holds no data rows']
+      : reconcile
+        ? compared(summary, reconcile)
+        : kind === 'undo'
+          ? putBack(summary)
+          : rowsIn(summary);
   const sentence = `${[...parts, ...lost(summary)].join('; ')}.`;
   const lead = summary.dry_run && status === 'braked' ? 'A brake would stop this run' : LEAD[status];
-  if (!lead) return capital(sentence);
-  // The run stopped behind its last row: that it failed is not to be read as its rows not being in.
-  const after = !summary.reconcile && summary.kind !== 'undo' && rowsInPlace(rows) === rows.total;
-  return after ? `${lead}, after its last row: ${small(sentence)}` : `${lead}: ${sentence}`;
+  return lead ? `${lead}: ${sentence}` : capital(sentence);
 }
 
 const LEAD: Readonly<Partial<Record<RunStatus, string>>> = {
@@ -445,16 +363,7 @@ const LEAD: Readonly<Partial<Record<RunStatus, string>>> = {
   interrupted: 'The run was interrupted',
 };
 
-function nothingRead({ status, kind, reconcile }: Summary): string {
-  if (status === 'failed') return 'The run failed before any row was read.';
-  if (status === 'braked') return 'Stopped by a brake: the file holds no data rows; nothing was written.';
-  if (kind === 'undo') return 'The run wrote nothing that could be put back.';
-  const orphans = reconcile?.orphans.total ?? 0;
-  return orphans > 0 ? `The file holds no data rows; ${orphaned(orphans)}.` : 'The file holds no data rows.';
-}
-
-function rowsIn(summary: Summary): string[] {
-  const { rows, dry_run: dry, status, skipped } = summary;
+function rowsIn({ rows, dry_run: dry, status }: Summary): string[] {
   const inPlace = rowsInPlace(rows);
   const total = rows.total;
   const parts: string[] = [];
@@ -465,35 +374,10 @@ function rowsIn(summary: Summary): string[] {
   } else if (inPlace === total) {
     parts.push(`${all(total)} ${dry ? 'would go' : are(total)} in`);
   } else {
-    const went = skipped?.existing ? 'went' : are(inPlace);
-    parts.push(`${count(inPlace)} of ${count(total)} rows ${dry ? 'would go' : went} in`);
+    parts.push(`${count(inPlace)} of ${count(total)} rows ${dry ? 'would go' : are(inPlace)} in`);
   }
-  return [...parts, ...skips(summary), ...left(rows, '')];
-}
-
-/** Why rows were skipped, one part for each reason. */
-function skips({ rows, skipped = { existing: 0, repeated: 0, no_record: 0 } }: Summary): string[] {
-  const { existing, repeated, no_record: none } = skipped;
-  const rest = rows.skipped - existing - repeated - none;
-  return [
-    ...(existing > 0
-      ? [
-          existing === 1
-            ? '1 has a record, which stays as it is'
-            : `${count(existing)} have records, which stay as they are`,
-        ]
-      : []),
-    ...(repeated > 0 ? [`${count(repeated)} ${repeated === 1 ? 'repeats' : 'repeat'} an earlier row`] : []),
-    ...(none > 0 ? [`${count(none)} ${none === 1 ? 'is no record' : 'are no records'}`] : []),
-    ...(rest > 0 ? [`${count(rest)} ${was(rest)} skipped by the job’s own rule`] : []),
-  ];
-}
-
-/** A retry of a reconciliation compares nothing, and its total is not that of the file. */
-function takenUp({ kind, of_run: of, rows, status }: Summary, parts: string[]): string[] {
-  if (kind !== 'reconcile' || of === undefined || LEAD[status]) return parts;
-  const these = rows.total === 1 ? 'one row' : `${count(rows.total)} rows`;
-  return [`${these} of the run ${of} ${was(rows.total)} taken up again`, ...parts.map(small)];
+  if (rows.skipped > 0) parts.push(`${count(rows.skipped)} ${was(rows.skipped)} skipped`);
+  return [...parts, ...left(rows, '')];
 }
 
 /** A reconciliation: what was put right, and what is left. */
@@ -509,7 +393,7 @@ function compared({ rows, dry_run: dry, status }: Summary, facts: NonNullable<Su
     const agreed = facts.compared?.agree ?? rows.unchanged;
     if (LEAD[status] && orphans.acted > 0) parts.push('no row was put right');
     else if (LEAD[status]) parts.push(dry ? 'nothing would be written' : 'nothing was written');
-    else if (agreed === rows.total) parts.push(`the file and the service agree in ${all(rows.total).toLowerCase()}`);
+    else if (agreed === rows.total) parts.push(`the file and the service agree in ${all(rows.total)}`);
     else parts.push(dry ? 'nothing would be put right' : 'nothing was to be put right');
   }
   if (total > 0) parts.push(orphaned(total, [...(fresh > 0 ? [`${count(fresh)} new`] : []), ...actedParts(orphans)]));
@@ -557,11 +441,7 @@ function orphaned(total: number, parts: readonly string[] = []): string {
   return `${counted(total, 'orphan')}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
 }
 
-function small(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
-}
-
-export function capital(text: string): string {
+function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -570,7 +450,7 @@ function are(n: number): string {
 }
 
 function all(total: number): string {
-  return total === 1 ? 'The only row' : `All ${count(total)} rows`;
+  return total === 1 ? 'the only row' : `all ${count(total)} rows`;
 }
 
 function was(n: number): string {

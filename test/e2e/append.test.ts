@@ -63,7 +63,7 @@ describe('`key: none`: every row is a new record', () => {
     const first = await desk.import(again, { ...JOB, match: { ...JOB.match, duplicates: 'first' } });
     expect(codes(first)).toEqual(['2 created', '3 skipped duplicate_row']);
     expect([first.exitCode, first.summary.rows.total]).toEqual([0, 2]);
-    expect(headline(first.summary)).toBe('1 of 2 rows is in; 1 repeats an earlier row.');
+    expect(headline(first.summary)).toBe('1 of 2 rows is in; 1 was skipped.');
   });
 
   it('the same file again is refused unless the job repeats it; corrected rows are another file', async () => {

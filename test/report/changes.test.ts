@@ -83,9 +83,8 @@ describe('the page of a dry run', () => {
       ]),
     );
     expect(text).toContain(
-      'To be created 1 new record; the run stopped before it. Row Key Values 2 K-2 Item Name Pump',
+      'To be created 1 new record, with the values that would be sent. Row Key Id Values 2 K-2 Item Name Pump',
     );
-    expect(text).toContain('1 record; the run stopped before it.');
     expect(text).toContain('3 K-3 Item Name a → b');
     expect(text.match(/max_creates: 2 rows/g)).toHaveLength(2);
   });
@@ -217,11 +216,11 @@ describe('rows with the same reason', () => {
 describe('the page of a stopped night', () => {
   const brakes = ['min_rows: the file has 39 rows.', 'max_orphans: 64 of 122 records (52.46%) are missing.'];
 
-  test('names each brake on a line of its own, and what to do once, with the id of the run', () => {
+  test('names each brake, and what to do once, with the id of the run', () => {
     const reason = `${brakes.join(' ')} ${AFTER_BRAKE}`;
     const stopped = summary({ not_attempted: 1 }, { kind: 'reconcile', dry_run: false, status: 'braked', reason });
     const page = pageOf(stopped, []);
-    for (const one of brakes) expect(page).toContain(`<p><bdi>${one}</bdi></p>`);
+    expect(page).toContain(`<p><bdi>${brakes.join(' ')}</bdi></p>`);
     expect(page.match(/runs approve/g)).toHaveLength(1);
     expect(page).toContain(`rowferry runs approve ${stopped.run} --by NAME`);
   });

@@ -180,15 +180,6 @@ describe('a rehearsed undo', () => {
 describe('a retry of a reconciliation', () => {
   const more = { kind: 'reconcile', of_run: EARLIER } as const;
 
-  test('says of which run its rows are', () => {
-    expect(headline(summary({ updated: 2 }, more))).toBe(
-      `2 rows of the run ${EARLIER} were taken up again; all 2 rows are in.`,
-    );
-    expect(headline(summary({ conflict: 1 }, more))).toBe(
-      `One row of the run ${EARLIER} was taken up again; 0 of 1 rows are in; 1 needs a person.`,
-    );
-  });
-
   test('leads to the reports that it has', () => {
     expect(next(summary({ updated: 1, conflict: 1 }, more))).toContain('report.html');
   });
