@@ -112,7 +112,6 @@ export const suggestion = named('Suggestion', {
       heading: z.string().describe('As the job names the column.'),
       column: z.int().describe('From 1.'),
       field: z.string().nullable(),
-      also: z.string().nullable().describe('A second field that takes the whole text.'),
       confidence: z.enum(['high', 'medium', 'none']),
       evidence: z.array(z.string()),
       remarks: z.array(z.string()),

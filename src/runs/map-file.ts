@@ -250,13 +250,11 @@ function summaryOf(
     file,
     source: { format, encoding, delimiter, sheet, header_row },
     rows,
-    columns: columns.map(({ heading, index, field, confidence, evidence, remarks, why, alternatives, options }) => ({
+    columns: columns.map(({ heading, index, field, confidence, evidence, remarks, why, alternatives }) => ({
       heading,
       /** From 1. */
       column: index + 1,
       field: field ?? null,
-      /** A second field, which takes the whole text where the first takes its beginning. */
-      also: options.also ?? null,
       confidence,
       evidence,
       remarks,

@@ -12,7 +12,7 @@ import {
 import { type Fit, fitOf, type KnownNames } from './fit.js';
 import type { Column, FileProfile } from './profile.js';
 import { NO_FIELD, OTHER_THINGS, PLAIN_QUALIFIERS, phrases, RESOURCE_WORDS, VOCABULARY } from './vocabulary.js';
-import { firstWord, isConcept, perTime, type Words, wordsOf } from './words.js';
+import { isConcept, perTime, type Words, wordsOf } from './words.js';
 
 /** A guess at or above this is certain enough to need no second look. */
 export const HIGH = 0.88;
@@ -44,8 +44,6 @@ export interface Assigned {
   /** All guesses, the best first. */
   readonly guesses: readonly Guess[];
   readonly mapped: Guess | undefined;
-  /** The field that takes the whole text, where the name takes its beginning. */
-  readonly also: FieldSpec | undefined;
   /** A custom field that the heading names in full, as an export writes it. */
   readonly custom: string | undefined;
   /** The heading that has the field this column means most. */
@@ -61,7 +59,7 @@ export interface Assigned {
 export function assign(spec: ResourceSpec, file: FileProfile, asked?: Asked): Assigned[] {
   const { columns } = file;
   const custom = customColumns(spec, columns);
-  const book = withSubject(phraseBook(spec), columns);
+  const book = phraseBook(spec);
   const own = customCandidates(columns, custom.some((name) => name !== undefined) ? [] : (asked?.customs ?? []));
   const guesses = columns.map((column, at) =>
     column.name === undefined || custom[at] !== undefined ? [] : guessesFor(book, column, own[at]!, file, asked?.known),
@@ -108,22 +106,11 @@ export function assign(spec: ResourceSpec, file: FileProfile, asked?: Asked): As
       column,
       guesses: guesses[at]!,
       mapped: mapped.get(at),
-      also: mapped.get(at) && beside(spec, mapped.get(at)!, owner),
       custom: custom[at],
       lostTo: by === undefined ? undefined : columns[by]!.heading,
       lacks: alone.get(at),
     };
   });
-}
-
-/** Where a long text may stand whole. */
-const LONG_TEXT = /^(?:description|asset_notes)$/;
-
-/** The free field for the whole of texts that are too long for the name, where something else tells the records apart. */
-function beside({ fields, naturalKeys }: ResourceSpec, { field, fit }: Guess, owner: ReadonlyMap<FieldSpec, number>) {
-  const isKeyed = fields.some((one) => one.name !== 'name' && naturalKeys.includes(one.name) && owner.has(one));
-  if (field.name !== 'name' || fit.ifCut === undefined || !isKeyed) return undefined;
-  return fields.find((one) => LONG_TEXT.test(one.name) && !owner.has(one));
 }
 
 /** Another free field that a column means as much. */
@@ -251,7 +238,7 @@ interface Phrase extends Words {
   readonly weight: number;
   /** As people read it. */
   readonly text: string;
-  /** What it is for the field: `a usual heading for it`. */
+  /** What a heading of these words is for the field: `a usual heading for it`. */
   readonly is: string;
 }
 
@@ -365,7 +352,12 @@ function candidatesOf(
       const order = phrase.joined === joined || phrase.words.length !== words.length ? 1 : OTHER_ORDER;
       const score = share === 1 ? phrase.weight * order : lowered(phrase.weight * order, share);
       if (isFor(phrase) && (found.get(phrase.field)?.score ?? 0) < score)
-        found.set(phrase.field, { field: phrase.field, score, why: whyOf(phrase, said), isWhole: share === 1 });
+        found.set(phrase.field, {
+          field: phrase.field,
+          score,
+          why: `it means "${phrase.text.replaceAll(/[._]/g, ' ')}", ${phrase.is}`,
+          isWhole: share === 1,
+        });
     }
   };
   /** Unless something is found already. */
@@ -425,39 +417,6 @@ function candidatesOf(
   return [...found.values()].sort((a, b) => b.score - a.score);
 }
 
-/** What speaks for the field of a phrase; a heading in other words than the phrase is told which it means, unless that is of another language. */
-function whyOf({ text, is, spelt, ordered }: Phrase, heading: Words): string {
-  const isSpelt =
-    heading.spelt.join() === spelt.join() ||
-    heading.spelt.every((word) => heading.words.includes(word) || spelt.includes(word));
-  const isEnglish = !/^(?:a usual|which)/.test(is) || ordered.every((word) => spelt.includes(word));
-  if (!isSpelt && !isEnglish) return `in other words ${is.replace('which', 'what')}`;
-  if (!isSpelt) return `it means "${text.replaceAll(/[._]/g, ' ')}", ${is}`;
-  return is.startsWith('which')
-    ? `"${text}" ${is.slice(6)}`
-    : is.startsWith('a usual')
-      ? `"${text}" is ${is}`
-      : `the heading is ${is}`;
-}
-
-/** So many headings begin with what a file calls its rows; one of them says what it is called. */
-const SUBJECT = 3;
-const CALLED: ReadonlySet<string> = new Set('name id number code'.split(' '));
-
-/** `Tool ID`, `Tool Name`, `Tool Condition`: a word that begins several headings, and that no field knows, is the file's word for an asset. */
-function withSubject(book: PhraseBook, columns: readonly Column[]): PhraseBook {
-  if (book.resource !== 'asset') return book;
-  const begun = new Map<string, Words[]>();
-  for (const { heading, words } of columns) {
-    const first = firstWord(heading);
-    if (!book.known.has(first)) begun.set(first, [...(begun.get(first) ?? []), words]);
-  }
-  const subjects = [...begun]
-    .filter(([, all]) => all.length >= SUBJECT && all.some(({ words }) => words.some((word) => CALLED.has(word))))
-    .map(([word]) => word);
-  return subjects.length === 0 ? book : { ...book, context: new Set([...book.context, ...subjects]) };
-}
-
 const books = new WeakMap<ResourceSpec, PhraseBook>();
 
 /** What headings may say for the fields of a resource. */
@@ -496,11 +455,7 @@ function writeBook(spec: ResourceSpec): PhraseBook {
       if (marked.startsWith('*')) ends.push(phrase(text, LEAST, ''));
       else
         all.push(
-          phrase(
-            text,
-            weight,
-            weight > HIGH ? 'a usual heading for it' : `which ${weight < LIKELY ? 'may mean' : 'often means'} it`,
-          ),
+          phrase(text, weight, `a ${weight > HIGH ? 'usual' : weight < LIKELY ? 'possible' : 'likely'} heading for it`),
         );
     }
   }

@@ -1,5 +1,4 @@
 import { grouped } from '../model/grouped.js';
-import { type Cell, type SheetRow, shownText } from '../model/row.js';
 import { foldText } from '../model/value.js';
 import { type DecimalSurvey, surveyDecimals } from '../pipeline/map/amounts.js';
 import { isRefusal } from '../pipeline/map/cell-text.js';
@@ -9,7 +8,7 @@ import { findCountry, suggestCountry } from '../resources/countries.js';
 import type { FieldSpec, ReferenceTarget } from '../resources/spec.js';
 import { booleanValue, checkValue, enumValue } from '../resources/value-check.js';
 import { type DateFinding, isDate, surveyFormats } from './dates.js';
-import { type Column, type FileProfile, KEPT, type SampledCell } from './profile.js';
+import type { Column, FileProfile, SampledCell } from './profile.js';
 import { DIRECTIONS, NO_PLACES, phrases, VALUE_WORDS } from './vocabulary.js';
 import { wordsOf } from './words.js';
 
@@ -37,8 +36,6 @@ export interface Fit {
   readonly unknown?: number;
   /** So many texts are too long that they are to be cut. */
   readonly cut?: true;
-  /** What is said in place of the remarks, where texts that a record needs are cut and stand whole elsewhere. */
-  readonly ifCut?: string;
 }
 
 /** What the texts of a column mean in a list of the service. */
@@ -259,51 +256,8 @@ function fitNumbers(column: Column, field: FieldSpec, file: FileProfile): Fit {
     if (isRefusal(value) || (typeof value === 'object' && value !== null && 'named' in value)) return false;
     return checkValue(field, value) === undefined;
   };
-  const parts = field.type.kind === 'decimal' ? partsOf(column, file) : undefined;
-  if (parts !== undefined) return against(`each value is the sum of "${excerpt(parts)}" over the rows that bear it`);
   const what = field.type.kind === 'integer' ? 'are whole numbers' : 'are amounts';
   return judged(column, fits, what, { decimal });
-}
-
-/**
- * The heading of another column whose amounts add up to the values of this one, over the rows that have the same value: such a
- * column repeats the total of a group in each of its rows.
- */
-function partsOf(column: Column, { columns, rows, sample, whole }: FileProfile): string | undefined {
-  if (!whole || column.choices === undefined || column.filled < rows / 2) return undefined;
-  const groups = new Map<number | undefined, SheetRow[]>();
-  for (const row of sample) {
-    const total = amount(row.cells[column.index]);
-    const members = groups.get(total);
-    if (members) members.push(row);
-    else groups.set(total, [row]);
-  }
-  const repeated = [...groups].filter(([total, { length }]) => total !== undefined && total !== 0 && length > 1);
-  // Of one group alone the sum may be a coincidence: two laptops at half of their price.
-  if (repeated.length < 2) return undefined;
-  return columns.find(
-    (other) =>
-      other !== column &&
-      repeated.filter(([total, members]) =>
-        isSum(
-          total!,
-          members.map(({ cells }) => amount(cells[other.index])),
-        ),
-      ).length >
-        repeated.length * 0.9,
-  )?.heading;
-}
-
-function isSum(total: number, parts: readonly (number | undefined)[]): boolean {
-  const sum = parts.reduce<number>((all, part) => all + (part ?? Number.NaN), 0);
-  return Math.abs(sum - total) <= Math.abs(total) * 1e-9;
-}
-
-/** Roughly: good enough to see whether amounts add up, and for nothing else. */
-function amount(cell: Cell | undefined): number | undefined {
-  const text = shownText(cell ?? '').replace(/[^\d.,-]/gu, '');
-  const plain = /,\d{1,2}$/.test(text) ? text.replaceAll('.', '').replace(',', '.') : text.replaceAll(',', '');
-  return /\d/.test(plain) && Number.isFinite(Number(plain)) ? Number(plain) : undefined;
 }
 
 const isError = (cell: SampledCell['cell']) => typeof cell === 'object' && (cell.t === 'e' || cell.t === 'f');
@@ -385,18 +339,14 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
   const lost = cells.filter(({ cell }) => isError(cell) || isRefusal(convert(cell)));
   const evidence = [`${grouped(cells.length - long - lost.length)} of ${grouped(cells.length)} values fit`];
   const remarks: string[] = [];
-  let ifCut: string | undefined;
   if (long > 0) {
     const said = `${grouped(long)} of ${grouped(cells.length)} values are longer than the ${max} characters of ${name}`;
     const cut = `${said}: \`overflow: cut\` keeps the beginning of those, with a warning that counts them; without it the rows are invalid`;
-    if (long / cells.length > TOO_MANY_LONG) {
-      if (field.required === true) ifCut = cut;
-      else if (UNCUT.test(name)) return against(said);
-      else return { factor: 0.85, share: 1 - lost.length / cells.length, evidence, remarks: [cut], cut: true };
+    if (long / cells.length > TOO_MANY_LONG && field.required !== true) {
+      if (UNCUT.test(name)) return against(said);
+      return { factor: 0.85, share: 1 - lost.length / cells.length, evidence, remarks: [cut], cut: true };
     }
-    const longest = grouped(Math.max(...cells.map(({ text }) => characters(text))));
-    const more = cells.some(({ text }) => text.length >= KEPT) ? ' or more' : '';
-    remarks.push(`${said} (the longest has ${longest}${more}): those rows will be invalid`);
+    remarks.push(cut);
   }
   if (lost.length > 0) {
     const such = `"${excerpt(lost[0]!.text)}" (row ${lost[0]!.row})`;
@@ -405,7 +355,7 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
   }
   const factor = remarks.length === 0 ? 1 : lost.length / cells.length > 0.2 ? 0.85 : 0.97;
   const share = 1 - (long + lost.length) / cells.length;
-  return { factor, share, evidence, remarks, ...(ifCut === undefined ? {} : { ifCut }) };
+  return { factor, share, evidence, remarks };
 }
 
 const characters = (text: string) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);

@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import { counted, grouped } from '../model/grouped.js';
 import type { SourceMeta } from '../model/source.js';
 import { commentText, key, scalar, shellWord } from '../model/yaml-text.js';
-import type { ResourceName } from '../resources/spec.js';
 import { isPutTogether, type MissingField, type SuggestedKey, TO_FILL } from './key.js';
 import type { ColumnOptions, SuggestedColumn, Suggestion } from './suggest.js';
 
@@ -118,35 +117,26 @@ function matchLines({ rows, resource }: Suggestion, key: SuggestedKey): string[]
   ];
 }
 
-/** What may tell records of one name apart. */
-const BESIDE_NAME: Readonly<Record<ResourceName, string>> = {
-  asset: 'room',
-  contract: 'contract_start_date',
-  supplier: 'city',
-  customer: 'city',
-};
-
 /** What tells records apart, where no column does: a person must choose. */
-function matchChoices({ rows, alike, resource, keys, missing }: Suggestion): string[] {
-  const measured = keys.map((key) => `${keyFacts(key, rows)} (${key.field})`);
-  const facts = measured.length > 0 ? ` ${measured.join('; ')}.` : ' No column means a field that identifies one.';
+function matchChoices({ rows, resource, keys, missing }: Suggestion): string[] {
+  const facts =
+    keys.length === 0
+      ? ' No column means a field that identifies one.'
+      : ` ${keys.map((key) => `${keyFacts(key, rows)} (${key.field})`).join('; ')}.`;
   const choice = (text: string, why: string) => behind(`# match: { ${text} }`, why, 52);
   const byKey = keys
     .filter(({ usable, blank }) => usable > 0 && blank <= rows / 2)
     .map(({ field, usable }) =>
       choice(
         `key: ${field}, duplicates: first`,
-        `${counted(usable, 'record')} of ${counted(rows, 'row')}: a row that repeats an earlier ${field} is skipped where it is alike in every mapped column, else left out as a duplicate; a blank one is invalid`,
+        `${counted(usable, 'record')} of ${counted(rows, 'row')}: a row that repeats an earlier ${field} is left out, a blank one is invalid`,
       ),
     );
   const append = [
-    choice(
-      'key: none',
-      'append: every row is a new record, none is ever updated; the same file again is refused; rows that are alike need a person',
-    ),
+    choice('key: none', 'append: every row is a new record, none is ever updated; the same file again is refused'),
     choice(
       'key: none, duplicates: first',
-      `the same; of rows that are alike in every mapped column the first is taken${alike > 0 ? `; ${counted(alike, 'row')} here repeat${alike === 1 ? 's' : ''} an earlier one in every cell` : ''}`,
+      'the same; of rows that are alike in every mapped column the first is taken',
     ),
   ];
   const absent = missing.filter(({ constant }) => constant === undefined);
@@ -154,12 +144,9 @@ function matchChoices({ rows, alike, resource, keys, missing }: Suggestion): str
   const namesOnce = resource === 'supplier' || resource === 'customer';
   return [
     ...commentLines(`QUESTION: what tells one ${resource} from another? No column does by itself.${facts}`),
-    ...commentLines('Take the # from one of these lines:'),
+    ...commentLines('Take the # from one of these lines, or name several fields: match: { key: [a, b] }'),
     ...(namesOnce ? [...byKey, ...append] : [...append, ...byKey]),
     ...(keys.length > 0 ? [] : absent.map(({ field }) => choice(`key: ${field}`, 'once a column is mapped to it'))),
-    ...commentLines(
-      `Or name several fields that tell the rows apart together: match: { key: [name, ${BESIDE_NAME[resource]}] }`,
-    ),
   ];
 }
 
@@ -263,8 +250,7 @@ function mappedLines(column: SuggestedColumn, field: string, widest: number): st
   ];
   if (options.values || options.openValues) return [...above, ...withValues(name, target, inline, options, why)];
   const first = inline.length === 0 ? target : `{ field: ${target}, ${inline.join(', ')} }`;
-  const line = `  ${name} ${options.also === undefined ? first : `[${first}, ${options.also}]`}`;
-  return [...above, behind(line, why, widest)];
+  return [...above, behind(`  ${name} ${first}`, why, widest)];
 }
 
 /** A block with the translations that are certain, and the texts that wait for one as comments. */

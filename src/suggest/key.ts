@@ -37,8 +37,7 @@ const ENOUGH = 0.98;
 export function chooseKey(spec: ResourceSpec, assigned: readonly Assigned[], rows: number): KeyChoice {
   const keys = spec.naturalKeys.flatMap((field) => {
     const one = assigned.find(({ mapped }) => mapped?.field.name === field);
-    // Of texts of which only the beginning is kept two may become one.
-    return one && !one.also ? [measureKey(spec, field, one.column, rows)] : [];
+    return one ? [measureKey(spec, field, one.column, rows)] : [];
   });
   const tried = keys.toSorted((a, b) => b.usable - a.usable);
   const apart = (key: SuggestedKey) => key.repeats <= key.counted * (1 - ENOUGH) && key.usable >= rows / 2;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { columnName } from '../files/table/cell-range.js';
 import { type Cell, isBlank, type SheetRow, shownText } from '../model/row.js';
 import type { OpenSource, SourceFormat } from '../model/source.js';
@@ -41,8 +40,6 @@ export interface FileProfile {
   readonly rows: number;
   /** Rows whose cells cannot be told apart; they are in no count but `rows`. */
   readonly uneven: number;
-  /** Rows that repeat an earlier one in every cell, as far as rows were kept to compare with. */
-  readonly alike: number;
   readonly columns: readonly Column[];
   readonly sample: readonly SheetRow[];
   /** Whether the sample is every row. */
@@ -64,7 +61,7 @@ const LIMITS: ProfileLimits = { sampleRows: 5_000, sampleCells: 300_000, distinc
 const MAX_CHOICES = 250;
 /** Longer texts are no key and no choice, and the sample keeps a part of them. */
 const COUNTABLE = 200;
-export const KEPT = 1_100;
+const KEPT = 1_100;
 
 /**
  * One look through a file: blanks and repeats are counted over every row, and a sample that is spread evenly over the whole
@@ -80,8 +77,6 @@ export async function profileFile(source: OpenSource, limits: Partial<ProfileLim
   let step = 1;
   let rows = 0;
   let uneven = 0;
-  let alike = 0;
-  const lines = new Set<string>();
   const nulls = new Map<string, string>();
   for await (const batch of source.rows()) {
     for (const row of batch) {
@@ -93,9 +88,6 @@ export async function profileFile(source: OpenSource, limits: Partial<ProfileLim
       }
       const cells = row.cells.slice(0, headings.length).map((cell) => (isNull(cell, nulls) ? '' : cell));
       for (const [index, counter] of counters.entries()) counter.add(cells[index]);
-      const line = createHash('sha1').update(JSON.stringify(cells)).digest('base64');
-      if (lines.has(line)) alike++;
-      else if (lines.size < distinct) lines.add(line);
       if ((rows - uneven - 1) % step !== 0) continue;
       sample.push({ row: row.row, cells: cells.map(bounded) });
       if (sample.length <= room) continue;
@@ -116,7 +108,7 @@ export async function profileFile(source: OpenSource, limits: Partial<ProfileLim
       cells: cellsOf(index, sample),
     };
   });
-  return { format, delimiter, rows, uneven, alike, columns, sample, whole: step === 1, nulls: [...nulls.values()] };
+  return { format, delimiter, rows, uneven, columns, sample, whole: step === 1, nulls: [...nulls.values()] };
 }
 
 /** As a job names the columns of these headings; undefined where none can. */

@@ -16,8 +16,6 @@ export interface Suggestion {
   readonly resource: ResourceName;
   /** Data rows of the file. */
   readonly rows: number;
-  /** Rows that repeat an earlier one in every cell, at least. */
-  readonly alike: number;
   /** In the order of the file. */
   readonly columns: readonly SuggestedColumn[];
   /** Without a key the job says what a person may choose. */
@@ -74,8 +72,6 @@ export interface ColumnOptions {
   readonly accepted?: readonly string[];
   /** Longer texts are cut. */
   readonly cut?: true;
-  /** A second field, which takes the whole text. */
-  readonly also?: string;
   /** Different names that the service does not know. */
   readonly unknown?: number;
   /** Ways to read the dates, of which a person must choose one. */
@@ -116,7 +112,6 @@ export async function suggestJob(
   const found = {
     resource: spec.name,
     rows: file.rows,
-    alike: file.alike,
     columns: assigned.map((one) => suggested(one, whole)),
     key,
     keys: tried,
@@ -215,18 +210,10 @@ function nextQuestion(found: Omit<Suggestion, 'next'>): string | undefined {
   const constants = missing.flatMap(({ field, constant }) => (constant === undefined ? [] : [field]));
   if (constants.length > 0)
     return `What is the ${constants.join(', ')} of these ${resource}s? Fill in the line \`constants\` and take its # away.`;
-  const open = (test: (column: SuggestedColumn) => boolean) => mapped.find(test)?.heading;
-  const dated = open(({ options }) => options.openDates !== undefined);
-  if (dated !== undefined)
-    return `Does the day or the month come first in "${excerpt(dated)}"? Two lines above it say either.`;
-  const valued = open(({ options }) => options.openValues !== undefined);
-  if (valued !== undefined) return `What do the texts of "${excerpt(valued)}" mean that are listed below it?`;
-  const named = open(({ options }) => options.unknown !== undefined);
-  if (named !== undefined)
-    return `Shall the service have the names of "${excerpt(named)}" that it does not know? Create them there, or write ~ in its line.`;
-  const likely = open(({ confidence }) => confidence === 'medium');
-  if (likely !== undefined) return `Is "${excerpt(likely)}" what its line says? It is likely, and not certain.`;
-  return undefined;
+  const unread = mapped.find(({ options: { openDates, openValues, unknown } }) => openDates ?? openValues ?? unknown);
+  if (unread) return `What do the values of "${excerpt(unread.heading)}" mean? Its line says which are not understood.`;
+  const likely = mapped.find(({ confidence }) => confidence === 'medium');
+  return likely && `Is "${excerpt(likely.heading)}" what its line says? It is likely, and not certain.`;
 }
 
 /** What is stated for the whole file, and not for a column again. */
@@ -277,8 +264,8 @@ function suggested(one: Assigned, whole: Whole): SuggestedColumn {
     field: mapped.field.name,
     confidence,
     evidence: [mapped.why, ...mapped.fit.evidence, ...doubt],
-    remarks: one.also ? [mapped.fit.ifCut!] : remarksOf(mapped),
-    options: { ...optionsOf(mapped, column, whole), ...(one.also ? { cut: true, also: one.also.name } : {}) },
+    remarks: remarksOf(mapped),
+    options: optionsOf(mapped, column, whole),
   };
 }
 

@@ -122,12 +122,6 @@ function abbreviated(text: string): string | undefined {
   return meant.size === 1 ? ` ${[...meant][0]} ` : undefined;
 }
 
-/** The word a heading begins with, as in `Words`; '' where it has none. */
-export function firstWord(text: string): string {
-  const [first = ''] = pieces(cut(text.slice(0, LONGEST).normalize('NFKC')));
-  return first === '' ? '' : expand(first)[0]!;
-}
-
 /** Cuts at underscores and in camelCase. */
 const cut = (text: string) =>
   text

@@ -93,7 +93,6 @@ const column = (at: number, to: string | null, more: object = {}): Suggestion['c
   heading: HEADINGS[at] ?? '',
   column: at + 1,
   field: to,
-  also: null,
   confidence: to ? 'high' : 'none',
   evidence: to ? ['the heading is the field’s name'] : [],
   remarks: [],

@@ -167,7 +167,7 @@ describe('a service', () => {
       expect(vendor).toMatchObject({ field: 'attached_supplier', confidence: 'medium' });
       expect(vendor?.remarks.join()).toContain('`references: { missing: create }`');
       expect(summary.job).toContain('\n# references: { missing: create }');
-      expect(summary.next).toContain('Shall the service have the names of "Device Type"');
+      expect(summary.next).toContain('What do the values of "Device Type" mean?');
       expect(desk.sandbox.commits).toEqual([]);
     } finally {
       await desk.close();

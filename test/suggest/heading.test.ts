@@ -297,31 +297,6 @@ describe('headings', () => {
     expect(best(resource, heading)?.score ?? 0).toBeLessThan(LIKELY);
   });
 
-  it.each([
-    ['contract', 'Objeto', 'in other words a usual heading for it'],
-    ['asset', 'Codice inventario', 'in other words a usual heading for it'],
-    ['contract', 'Importo del contratto', 'in other words a usual heading for it'],
-    ['contract', 'Beginn', 'it means "start", a usual heading for it'],
-    ['contract', 'Lieferant', 'it means "supplier", the field\'s name'],
-  ] as const)('%s: "%s" is explained in no other foreign language', (resource, heading, why) => {
-    expect(best(resource, heading)?.why).toBe(why);
-  });
-
-  it('know what a file calls its rows by the headings that begin with it', async () => {
-    const tool = await suggested(
-      'asset',
-      'Tool ID,Tool Name,Tool Category,Serial\nT-1,Drill,Hand,S1\nT-2,Saw,Bench,S2\n',
-    );
-    expect(tool.fields).toMatchObject({
-      'Tool ID': 'asset_tag',
-      'Tool Name': 'name',
-      'Tool Category': 'category.name',
-    });
-    // Of a survey nothing here says what it is called.
-    const other = await suggested('asset', 'Survey Status,Survey Due,Survey Type,Serial\nok,x,y,S1\nok,z,y,S2\n');
-    expect(other.fields).toMatchObject({ 'Survey Status': '~', 'Survey Due': '~', 'Survey Type': '~' });
-  });
-
   it('a name beside a company is that of its contact', async () => {
     const { fields } = await suggested(
       'customer',
@@ -335,27 +310,6 @@ describe('headings', () => {
       `${first}ContactName,EmailAddress,FirstName,LastName\n${first && 'Acme Ltd,'}Acme,ann@a.example,Ann,Lee\n`;
     expect((await suggested('supplier', sheet(''))).fields).toMatchObject({ ContactName: 'name' });
     expect((await suggested('supplier', sheet('Company,'))).fields).toMatchObject({ Company: 'name' });
-  });
-
-  it('a text too long for the name of a contract is its description as well', async () => {
-    const object = (what: string) => `Fornecimento de ${what} para as escolas do concelho por um ano`;
-    const sheet = (head: string, rows: string) => `N.º contrato,Objeto,Fornecedor${head}\n${rows}\n`;
-    const alone = await suggested('contract', sheet('', `1/24,${object('gás')},Acme\n2/24,${object('papel')},Bolt`));
-    expect(alone.fields).toEqual({ 'N.º contrato': 'number', Objeto: 'name', Fornecedor: 'supplier' });
-    expect(alone.job).toContain('Objeto: [{ field: name, overflow: cut }, description]');
-    const rows = `1/24,${object('gás')},Acme,${object('gás')}\n2/24,${object('papel')},Bolt,${object('papel')}`;
-    const beside = await suggested('contract', sheet(',Descrição', rows));
-    expect(beside.job).not.toContain('overflow: cut }, description');
-  });
-
-  it('a name of which only the beginning is kept is no key', async () => {
-    const rows = ['gás', 'água', 'papel'].map(
-      (what) => `1/24,Fornecimento às escolas do concelho e à câmara de ${what},Acme`,
-    );
-    const { job } = await suggested('contract', `N.º contrato,Objeto,Fornecedor\n${rows.join('\n')}\n`);
-    expect(job).toContain('Objeto: [{ field: name, overflow: cut }, description]');
-    expect(job).toContain('QUESTION: what tells one contract from another?');
-    expect(job).not.toContain('key: name,');
   });
 
   it('a buyer beside the supplier of a contract is the company itself', async () => {
