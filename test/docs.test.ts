@@ -347,7 +347,7 @@ describe('the first import', () => {
       const path = join(desk.dir, 'reports/rejected.csv');
       const written = await readFile(path, 'utf8');
       expect(written).toBe(rejected);
-      await desk.file('reports/rejected.csv', written.replace(',Norwegian,', ',Norway,'));
+      await desk.file('reports/rejected.csv', written.replace(',Norwey,', ',Norway,'));
       await runIn(desk, correcting, EXIT.ok);
       expect(desk.sandbox.commits).toHaveLength(3);
       const again = await runIn(desk, importing.replace('reports', 'again'), EXIT.needsPerson);

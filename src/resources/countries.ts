@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import { distance } from 'fastest-levenshtein';
 
 /** A country of ISO 3166-1: `id` is the numeric code as a number (36 for Australia's 036). */
 export interface Country {
@@ -29,50 +28,25 @@ export function findCountry(text: string): Country | undefined {
 
 /** English names in alphabetical order, each read back as its own country. */
 export function countryNames(): readonly string[] {
-  return Array.from({ length: 999 }, (_, code) => countryByCode(code + 1))
-    .flatMap((country) => (country && findCountry(country.name) === country ? [country.name] : []))
+  names ??= [...index().byCode.values()]
+    .flatMap((country) => (findCountry(country.name) === country ? [country.name] : []))
     .sort((a, b) => a.localeCompare(b, 'en'));
+  return names;
 }
 
-/**
- * Up to three countries that the text may have meant, nearest first, each as `findCountry` takes it: the English name, or
- * alpha-2 where several countries have that name.
- */
-export function suggestCountry(text: string): string[] {
-  const names = meantBy(text);
-  return names.every((country) => findCountry(country.name) === country)
-    ? names.map(({ name }) => name)
-    : names.map(alphaOf);
+let names: readonly string[] | undefined;
+
+/** What people may mean who write the name of no country: the English names, or alpha-2 where a name is what is refused. */
+export function suggestCountry(text: string): readonly string[] {
+  const alphas = SUGGESTED_FOR.get(folded(text)) ?? [];
+  const names = alphas.map((alpha) => index().byAlpha.get(alpha)!.name);
+  return names.every(findCountry) ? names : alphas;
 }
 
 /** A suggestion as messages show it: `"Germany"`, `"CG" (Congo)`. */
 export function countryWords(suggestion: string): string {
   const name = findCountry(suggestion)?.name ?? suggestion;
   return name === suggestion ? `"${name}"` : `"${suggestion}" (${name})`;
-}
-
-function alphaOf(country: Country): string {
-  for (const [alpha, one] of index().byAlpha) if (one === country && alpha.length === 2) return alpha;
-  return String(country.id);
-}
-
-function meantBy(text: string): Country[] {
-  const wanted = folded(text);
-  if (wanted.length < 3) return [];
-  const known = SUGGESTED_FOR.get(wanted);
-  if (known) return known.flatMap((alpha) => index().byAlpha.get(alpha) ?? []);
-  const nearest = new Map<Country, number>();
-  for (const [name, country] of index().byName) {
-    if (!country) continue;
-    const far = name.startsWith(wanted) ? 1 : distance(wanted, name);
-    if (far <= Math.max(1, Math.floor(wanted.length / 4)) && far < (nearest.get(country) ?? Infinity)) {
-      nearest.set(country, far);
-    }
-  }
-  return [...nearest]
-    .sort((a, b) => a[1] - b[1] || a[0].name.localeCompare(b[0].name, 'en'))
-    .slice(0, 3)
-    .map(([country]) => country);
 }
 
 interface Index {

