@@ -18,7 +18,7 @@ export type { Fault, FaultAction, FaultMatch } from './fault.js';
 export { FAULT_ACTIONS, parseFault } from './fault.js';
 export type { SeenRequest } from './server.js';
 export type { Commit, RequestCounters } from './service.js';
-export { DEFAULT_SWITCHES, parseSwitches, SWITCH_NAMES, SWITCH_VALUES, type Switches } from './switches.js';
+export { DEFAULT_SWITCHES, SWITCH_VALUES, type Switches } from './switches.js';
 export { Exact } from './values.js';
 
 export interface SandboxOptions {

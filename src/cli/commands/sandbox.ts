@@ -1,5 +1,3 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Option } from 'commander';
 import { given } from '../../library/open.js';
 import { openSandbox } from '../../library/runs.js';
@@ -14,10 +12,7 @@ interface Options {
   seed: 'demo' | 'empty';
   latency?: number;
   fault?: string[];
-  switch?: string[];
   responses?: 'full' | 'bare';
-  maxRps?: number;
-  commitLog?: string;
 }
 
 const several = (value: string, all: string[] = []): string[] => [...all, value];
@@ -33,25 +28,17 @@ export function sandboxCommand(cli: Cli): CliCommand {
     )
     .option('--latency <ms>', 'milliseconds before each answer', wholeNumber(0, 600_000))
     .option('--fault <spec>', 'misbehave; can be given several times', several)
-    .option('--switch <name=value>', 'what the interface leaves open; can be given several times', several)
     .addOption(
       new Option(
         '--responses <form>',
         'full: writes answer the record (the default); bare: they answer nothing',
       ).choices(['full', 'bare']),
     )
-    .option(
-      '--max-rps <n>',
-      'a limit of requests per second that it does not tell; beyond it 429',
-      wholeNumber(1, 1_000_000),
-    )
-    .option('--commit-log <file>', 'writes each write that took effect as a line of JSON')
     .helpBelow(`
 Examples:
   $ rowferry sandbox --port 4010
   $ rowferry sandbox --latency 50 --responses bare
   $ rowferry sandbox --fault "POST /asset nth=3 status=503" --fault "GET * every=10 status=429 retry_after=2"
-  $ rowferry sandbox --switch filters=contains --switch lag=2000
 
 It prints two lines to paste into another terminal, and ends with Ctrl-C.`)
     .action(async (options: Options) => {
@@ -60,21 +47,18 @@ It prints two lines to paste into another terminal, and ends with Ctrl-C.`)
 }
 
 async function serve(cli: Cli, options: Options): Promise<number> {
-  const { io } = cli;
-  const { parseFault, parseSwitches } = await import('../../sandbox/index.js');
-  const faults = (options.fault ?? []).map((spec) => inFlag(`--fault "${spec}"`, () => parseFault(spec)));
-  const switches = inFlag('--switch', () => parseSwitches(options.switch ?? []));
-  if (switches.responses !== undefined && options.responses !== undefined) {
-    throw new RunError('usage', '--responses and --switch responses=… say the same; leave one of them out.');
-  }
-  const { commitLog } = options;
-  // Lines are written as they come: a reader sees each write before the client is answered.
-  const log = commitLog && inFlag(`--commit-log ${commitLog}`, () => openSync(resolve(io.cwd, commitLog), 'w'));
+  const { parseFault } = await import('../../sandbox/index.js');
+  const faults = (options.fault ?? []).map((spec) => {
+    try {
+      return parseFault(spec);
+    } catch (error) {
+      throw new RunError('usage', `--fault: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  });
   const interruption = onInterrupt(() => undefined);
   try {
     const sandbox = await openSandbox({
       faults,
-      switches,
       seed: options.seed,
       ...given({
         host: options.host,
@@ -82,9 +66,7 @@ async function serve(cli: Cli, options: Options): Promise<number> {
         token: options.token,
         latencyMs: options.latency,
         responses: options.responses,
-        maxRps: options.maxRps,
       }),
-      ...(log ? { onCommit: (commit) => writeSync(log, `${JSON.stringify(commit)}\n`) } : {}),
     }).catch((error: unknown) => {
       throw new RunError('failed', portAdvice(error, options.port), [], { cause: error });
     });
@@ -105,16 +87,6 @@ export ROWFERRY_API_TOKEN=${sandbox.token}
     return EXIT.ok;
   } finally {
     interruption.release();
-    if (log) closeSync(log);
-  }
-}
-
-/** What the sandbox says about a flag's value, with the flag. */
-function inFlag<T>(flag: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new RunError('usage', `${flag}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
