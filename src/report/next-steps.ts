@@ -17,9 +17,12 @@ export function nextSteps(summary: Summary, tone: 'good' | 'warn' | 'bad'): Mark
   if (steps.length > 0) {
     return html`<section class="next"><h2>What to do next</h2><ol>${steps.map((step) => html`<li>${told(step)}</li>`)}</ol></section>`;
   }
+  const well = summary.losses?.other_form
+    ? 'Every row is in; the notes say what the service stored in another form.'
+    : 'Every row ended well; results.csv has the id of each record.';
   return (
     summary.rows.total > 0 &&
-    html`<section class="next${tone === 'good' && ' good'}"><h2>What to do next</h2><p>Nothing. ${told('Every row ended well; results.csv has the id of each record.')}</p></section>`
+    html`<section class="next${tone === 'good' && ' good'}"><h2>What to do next</h2><p>Nothing. ${told(well)}</p></section>`
   );
 }
 

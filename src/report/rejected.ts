@@ -54,8 +54,8 @@ export function rejectedName(format: SourceFormat, name = 'rejected'): string {
  * could not be read with certainty. Bytes that are no text are spelled out behind U+FFFD, which is refused again. Of NDJSON each line keeps its members as they stand; a line that was refused
  * for its form carries `_line`, which is its text where it is no object, until somebody deletes it.
  *
- * CSV keeps delimiter (and the line that names it), line end, encoding and byte order mark. Characters of a message that the encoding lacks are
- * written in plain letters; should a cell itself not fit, the whole file is UTF-8 with a byte order mark.
+ * CSV keeps delimiter (and the line that names it), line end, encoding and byte order mark. Characters of a message that the encoding lacks
+ * come out as `?`; should a cell itself not fit, the whole file is UTF-8 with a byte order mark.
  * In a workbook the cells at fault are filled and carry the message as a note, columns with lists offer them, the key and
  * the reasons are in sight when it is opened, and what to do is said, and a formula without a stored result is an error there, because it would be
  * worked out from other rows. `rows` may be called more than once.
@@ -156,25 +156,24 @@ async function writeCsvIn(
 ): Promise<void> {
   const { meta, keepHeaderRow } = options;
   const newline = meta.newline ?? '\r\n';
-  const unicode = encoding.startsWith('utf-');
   const kept = keptColumns(options);
   const encode = csvEncoder({ encoding, delimiter: meta.delimiter, newline });
-  const bytes = (lines: readonly (readonly string[])[]): Buffer => {
-    if (!unicode && !encodable(lines.flat().join('\n'), encoding)) throw new NotEncodable();
-    return encode(lines);
+  const arranged = (batch: readonly RejectedRow[], ours: (outcome: Outcome) => readonly string[]): string[][] =>
+    batch.map((one) => arrange(one, kept, meta.headings.length, one.outcome ? ours(one.outcome) : []).map(shownText));
+  const headings = kept.map((at) => meta.headings[at] ?? '');
+  /** What the encoding lacks of a message is lost, of the rows never. */
+  const assertEncodable = (cells: readonly (readonly string[])[]): void => {
+    if (!encoding.startsWith('utf-') && !encodable(cells.flat().join('\n'), encoding)) throw new NotEncodable();
   };
   await writeSafely(path, async (write) => {
     if (bom) await write(encodeText('\ufeff', encoding));
     if (meta.hinted) await write(encodeText(`sep=${meta.delimiter}${newline}`, encoding));
     if (keepHeaderRow) await write(encodeText(newline.repeat((meta.header_row ?? 1) - 1), encoding));
-    await write(bytes([[...kept.map((at) => meta.headings[at] ?? ''), ...addedColumns(options)]]));
+    assertEncodable([headings]);
+    await write(encode([[...headings, ...addedColumns(options)]]));
     for await (const batch of rows) {
-      const lines = batch.map((rejected) => {
-        const { outcome } = rejected;
-        const ours = outcome ? rejectedLine(outcome).map((text) => (unicode ? text : plainer(text, encoding))) : [];
-        return arrange(rejected, kept, meta.headings.length, ours).map(shownText);
-      });
-      await write(bytes(lines));
+      assertEncodable(arranged(batch, () => []));
+      await write(encode(arranged(batch, rejectedLine)));
     }
   });
 }
@@ -319,18 +318,4 @@ const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart
 
 function jsonText(cell: Cell): string {
   return typeof cell === 'object' && cell.t === 'n' ? cell.value : JSON.stringify(shownText(cell));
-}
-
-/** What our messages hold and old encodings lack. */
-const PLAIN: Readonly<Record<string, string>> = {
-  ...{ '‘': "'", '’': "'", '“': '"', '”': '"' },
-  ...{ '–': '-', '−': '-', '·': '-', '…': '...', '→': '->' },
-};
-
-/** The text in characters the encoding has: accents are dropped where they must be, the rest becomes `?`. */
-export function plainer(text: string, encoding: string): string {
-  if (encodable(text, encoding)) return text;
-  const plain = (char: string) => PLAIN[char] ?? char.normalize('NFKD').replace(/\p{M}/gu, '');
-  const chars = [...text].map((char) => (encodable(char, encoding) ? char : plain(char)));
-  return chars.map((char) => (encodable(char, encoding) ? char : '?')).join('');
 }

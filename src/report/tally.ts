@@ -3,7 +3,7 @@ import type { Issue, IssueCode } from '../model/issue.js';
 import { GOOD_OUTCOMES, noOutcomes, type Outcome, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
 import { shorten } from '../model/visible.js';
 import { faultsOf } from './report-lines.js';
-import { count, counted, type LostRows, type TopFault } from './summary.js';
+import { counted, type LostRows, type TopFault } from './summary.js';
 
 /** Rows of one outcome that have the same reason. */
 export interface Reason {
@@ -84,74 +84,51 @@ function reasonOf(outcome: Outcome): string {
   return JSON.stringify(faults);
 }
 
-const FIELDS = 5;
-
 /**
  * Values that updates destroyed, or would destroy, that new records lack, and that the service stored in another form: told
  * by the head of every report, since these rows ended well.
  */
 export class Losses {
-  readonly #destroyed = new Told();
-  readonly #lacking = new Told();
-  readonly #tidied = new Told();
+  readonly #rows = { destroyed: 0, missing: 0, other_form: 0 };
+  readonly #fields = { destroyed: new Set<string>(), missing: new Set<string>() };
+  /** The first value in another form. */
+  #example: string | undefined;
 
   add({ kind, issues, ref }: Outcome, diff: readonly DiffText[]): void {
     if (kind !== 'updated' && kind !== 'created') return;
-    const of = (code: IssueCode) => issues.filter((issue) => issue.code === code);
-    this.#tidied.note(of('value_normalised'), ref.row);
-    if (kind === 'created') this.#lacking.note(of('would_lose_value'), ref.row);
-    else
-      this.#destroyed.note(
-        diff.filter((change) => change.kind === 'at_risk'),
-        ref.row,
-      );
+    const tidied = issues.find(({ code }) => code === 'value_normalised');
+    if (tidied) this.#rows.other_form++;
+    if (tidied) this.#example ??= `row ${ref.row}: ${tidied.message}`;
+    const lost =
+      kind === 'created'
+        ? issues.filter(({ code }) => code === 'would_lose_value')
+        : diff.filter((change) => change.kind === 'at_risk');
+    if (lost.length === 0) return;
+    const what = kind === 'created' ? 'missing' : 'destroyed';
+    this.#rows[what]++;
+    for (const { field = '' } of lost) this.#fields[what].add(field);
   }
 
   /** Undefined where there are none. */
   get rows(): LostRows | undefined {
-    const rows = { destroyed: this.#destroyed.rows, missing: this.#lacking.rows, other_form: this.#tidied.rows };
-    return rows.destroyed + rows.missing + rows.other_form === 0 ? undefined : rows;
+    const { destroyed, missing, other_form: form } = this.#rows;
+    return destroyed + missing + form === 0 ? undefined : this.#rows;
   }
 
   /** One sentence for each that there is. */
   told(dry: boolean): string[] {
-    const [destroyed, lacking, tidied] = [this.#destroyed, this.#lacking, this.#tidied];
-    const where = `plan.csv has each (at_risk)${dry ? '' : ', before.ndjson the records as they were'}.`;
-    const would = dry ? 'would destroy' : 'destroyed';
+    const { destroyed, missing, other_form: form } = this.#rows;
+    const named = (fields: ReadonlySet<string>) => shorten([...fields].join(', '), EXAMPLE);
     const sentences = [
-      destroyed.rows > 0 &&
-        `${counted(destroyed.rows, 'update')} ${would} values that the row does not set: ${destroyed.named()}. ${where}`,
-      lacking.rows > 0 &&
+      destroyed > 0 &&
+        `${counted(destroyed, 'update')} ${dry ? 'would destroy' : 'destroyed'} values that the row does not set: ${named(this.#fields.destroyed)}. plan.csv has each (at_risk)${dry ? '' : ', before.ndjson the records as they were'}.`,
+      missing > 0 &&
         !dry &&
-        `The service created ${counted(lacking.rows, 'record')} without values that were sent: ${lacking.named()}. results.csv has each (would_lose_value).`,
-      tidied.rows > 0 &&
+        `The service created ${counted(missing, 'record')} without values that were sent: ${named(this.#fields.missing)}. results.csv has each (would_lose_value).`,
+      form > 0 &&
         !dry &&
-        `The service stored ${counted(tidied.values, 'value')} of ${counted(tidied.rows, 'row')} in another form than was sent, such as ${tidied.example}`,
+        `The service stored values of ${counted(form, 'row')} in another form than was sent, such as ${this.#example}`,
     ];
     return sentences.filter((sentence) => sentence !== false);
-  }
-}
-
-/** Rows and values of one kind. */
-class Told {
-  rows = 0;
-  values = 0;
-  example: string | undefined;
-  readonly #fields = new Map<string, number>();
-
-  note(found: readonly { readonly field?: string | undefined; readonly message?: string }[], row: number): void {
-    const [first] = found;
-    if (!first) return;
-    this.rows++;
-    this.values += found.length;
-    this.example ??= `row ${row}: ${first.message}`;
-    for (const { field = '' } of found) this.#fields.set(field, (this.#fields.get(field) ?? 0) + 1);
-  }
-
-  /** `city in 3, name in 1` */
-  named(): string {
-    const most = [...this.#fields].sort((a, b) => b[1] - a[1]);
-    const list = most.slice(0, FIELDS).map(([field, times]) => `${field} in ${count(times)}`);
-    return `${list.join(', ')}${most.length > FIELDS ? ' and others' : ''}`;
   }
 }

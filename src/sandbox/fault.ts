@@ -249,8 +249,8 @@ function statusOf(text: string | undefined): number {
 }
 
 function redirectStatus(text: string): 301 | 302 | 303 | 307 | 308 {
-  const status = Number(text);
-  if (status === 301 || status === 302 || status === 303 || status === 307 || status === 308) return status;
+  const status = ([301, 302, 303, 307, 308] as const).find((one) => one === Number(text));
+  if (status !== undefined) return status;
   throw new FaultSyntax(`redirect needs 301, 302, 303, 307 or 308, not "${text}"`);
 }
 

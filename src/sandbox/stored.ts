@@ -124,30 +124,14 @@ export interface FormTemplate {
   readonly fields: readonly CustomField[];
 }
 
-/** Interface, section 2.6. */
+/** Interface, section 2.6; whatever else the seed gives it is shown as it is. */
 export interface License {
   readonly license_id: number;
-  readonly hashed_id: string;
-  readonly public_license_id: number;
-  readonly license_name: string;
-  readonly type: string;
-  readonly state: 'Active' | 'Inactive' | 'Expired' | 'Renewed';
-  readonly status: 'Assigned' | 'Unassigned' | 'Pending Activation' | 'Transferred';
   readonly issued_date: string | null;
   readonly activation_date: string | null;
   readonly claimed_date: string | null;
   readonly expiry_date: string | null;
-  readonly is_transferrable: boolean;
-  readonly is_key_universal: boolean;
-  readonly license_key_number: string;
-  readonly notes: string | null;
-  readonly stock_keeping_unit: string;
-  readonly term_type: 'Years' | 'Days' | 'Months';
-  readonly term_value: number;
-  readonly quota: number;
-  readonly issuer: number;
-  readonly assets: readonly number[];
-  readonly template: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly [member: string]: unknown;
 }
 
 /** Entries by the name of their look-up. */

@@ -102,17 +102,7 @@ export function createWorld(initial: Switches, now: () => number) {
 type Index<K> = Map<K, number[]>;
 
 /** Where an id stands in an ascending list, or would stand; new ids are nearly always the highest. */
-function placeOf(list: readonly number[], id: number): number {
-  let low = 0;
-  let high = list.length;
-  if (high === 0 || list[high - 1]! < id) return high;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (list[middle]! < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const placeOf = (list: readonly number[], id: number): number => list.findLastIndex((one) => one < id) + 1;
 
 function indexAdd<K>(index: Index<K>, key: K, id: number): void {
   const held = index.get(key);

@@ -68,7 +68,7 @@ describe('a record that was created with less than was sent (34)', () => {
     expect(result.results.map((row) => Number(row['id']) > 0)).toEqual(Array(n).fill(true));
     expect(result.results[0]?.['message']).toContain('created the record without city: "Bonn" was sent');
     expect(result.summary.warnings).toContainEqual(
-      expect.stringContaining(`created ${n} records without values that were sent: city in ${n}.`),
+      expect.stringContaining(`created ${n} records without values that were sent: city. `),
     );
     expect([result.exitCode, result.summary.losses]).toEqual([0, { destroyed: 0, missing: n, other_form: 0 }]);
     const page = await readFile(join(result.reportDir, 'report.html'), 'utf8');
@@ -87,7 +87,7 @@ describe('a record that was created with less than was sent (34)', () => {
     expect(result.summary.warnings).toContainEqual(
       expect.stringMatching(
         new RegExp(
-          `^The service stored ${n} values of ${n} rows in another form than was sent, such as row 2: .*"A long nam"`,
+          `^The service stored values of ${n} rows in another form than was sent, such as row 2: .*"A long nam"`,
         ),
       ),
     );

@@ -69,31 +69,19 @@ const COMPANIES: readonly Company[] = [
   { id: 2, name: 'Northwind Archive', status: 'archived' },
 ];
 
+const user = (
+  id: number,
+  first_name: string,
+  last_name: string,
+  mailbox: string,
+  role: User['role'],
+  status: User['status'],
+): User => ({ id, first_name, last_name, email: `${mailbox}@northwind.example`, role, status });
+
 const USERS: readonly User[] = [
-  {
-    id: 1,
-    first_name: 'Ada',
-    last_name: 'Park',
-    email: 'ada.park@northwind.example',
-    role: 'admin',
-    status: 'has_site_access',
-  },
-  {
-    id: 2,
-    first_name: 'Zoë',
-    last_name: 'Müller',
-    email: 'zoe.mueller@northwind.example',
-    role: 'user',
-    status: 'no_site_access',
-  },
-  {
-    id: 3,
-    first_name: '明',
-    last_name: '山田',
-    email: 'akira.yamada@northwind.example',
-    role: 'user',
-    status: 'removed',
-  },
+  user(1, 'Ada', 'Park', 'ada.park', 'admin', 'has_site_access'),
+  user(2, 'Zoë', 'Müller', 'zoe.mueller', 'user', 'no_site_access'),
+  user(3, '明', '山田', 'akira.yamada', 'user', 'removed'),
 ];
 
 const category = (id: number, name: string, subcategories: string[] | null): Category => ({
