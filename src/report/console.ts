@@ -20,13 +20,11 @@ export function summaryText(summary: Summary, folder?: string): string {
   for (const { resource, total, created = 0, first } of summary.references ?? []) {
     const names = first.slice(0, MOST_NAMES).map(({ name }) => `"${quoted(name)}"`);
     const more = total > names.length ? ` and ${count(total - names.length)} more` : '';
-    const what = `${counted(total, resource)} that rows name ${total === 1 ? 'was' : 'were'} not in the service`;
-    const done = summary.dry_run
-      ? 'would be created first'
-      : created === total
-        ? `${total === 1 ? 'was' : 'were'} created first`
-        : `${count(created)} of them ${created === 1 ? 'was' : 'were'} created`;
-    lines.push('', `${what} and ${done}: ${names.join(', ')}${more}.`);
+    const done = summary.dry_run ? 'to be created first' : `${count(created)} of them created`;
+    lines.push(
+      '',
+      `${counted(total, resource)} that rows name, not in the service, ${done}: ${names.join(', ')}${more}.`,
+    );
   }
 
   const all = shownFaults(summary);

@@ -123,13 +123,8 @@ function stopped(summary: Summary): Markup | false {
   const [why = ''] = (summary.reason ?? '').split(' Nothing was written: look at the report first.');
   return (
     summary.reason !== undefined &&
-    html`<div class="banner bad"><strong>${stopWord(summary)}</strong><p>${prose(why)}</p></div>`
+    html`<div class="banner bad"><strong>What happened:</strong><p>${prose(why)}</p></div>`
   );
-}
-
-function stopWord({ status, dry_run: dry }: Summary): string {
-  if (status === 'braked' && dry) return 'Why a brake would stop it:';
-  return status === 'braked' ? 'Why it stopped:' : 'What happened:';
 }
 
 const STATUS: Readonly<Record<Summary['status'], Verdict>> = {

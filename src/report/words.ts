@@ -219,43 +219,29 @@ export function orphanRule({ action, after }: ReconcileFacts['orphans']): string
   return `The job ${what} an orphan ${nights}.`;
 }
 
-/** What became of the orphans that a run was to act on. */
-interface ActedOrphans {
-  /** They have the job's values now. */
-  readonly acted: number;
-  /** They could not be acted on, and need a person. */
-  readonly refused: number;
-  /** Nothing was done to them. */
-  readonly left: number;
-  /** Nothing was to be written, or the run stopped before the first of them: those that are left would be acted on. */
-  readonly planned: boolean;
-}
+/** `10 acted on`, `4 held back`: of those that there are. */
+const counts = (...of: readonly (readonly [n: number, what: string])[]): string[] =>
+  of.flatMap(([n, what]) => (n > 0 ? [`${count(n)} ${what}`] : []));
 
-function actedOrphans(summary: Pick<Summary, 'dry_run' | 'status'>, { orphans, compared }: Facts): ActedOrphans {
-  const refused = compared?.orphans_for_person ?? 0;
-  const acted = compared?.orphans_acted ?? 0;
+const needPerson = (n: number) => `${n === 1 ? 'needs' : 'need'} a person`;
+
+/** What became of the orphans that a run was to act on. Where nothing was written to any, those that are left would be acted on. */
+function actedParts(summary: Pick<Summary, 'dry_run' | 'status'>, { orphans, compared }: Facts): string[] {
+  const { orphans_acted: acted = 0, orphans_for_person: refused = 0 } = compared ?? {};
   const left = Math.max(orphans.acted - acted - refused, 0);
-  return { acted, refused, left, planned: isRehearsal(summary) && acted + refused === 0 };
+  const planned = isRehearsal(summary) && acted + refused === 0;
+  return counts(
+    [acted, 'acted on'],
+    [refused, needPerson(refused)],
+    [left, planned ? 'would be acted on' : 'not acted on'],
+  );
 }
 
-/** `10 acted on`, `2 need a person` */
-function actedParts({ acted, refused, left, planned }: ActedOrphans): string[] {
-  return [
-    ...(acted > 0 ? [`${count(acted)} acted on`] : []),
-    ...(refused > 0 ? [`${count(refused)} ${refused === 1 ? 'needs' : 'need'} a person`] : []),
-    ...(left > 0 ? [`${count(left)} ${planned ? 'would be acted on' : 'not acted on'}`] : []),
-  ];
-}
-
-/** `10 acted on, 30 wait, 4 held back` */
+/** `10 acted on, 30 waiting, 4 held back` */
 export function orphanParts(summary: Summary, facts: Facts): string {
   const { waiting, settled, held } = facts.orphans;
-  return [
-    ...actedParts(actedOrphans(summary, facts)),
-    ...(waiting > 0 ? [`${count(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`] : []),
-    ...(held > 0 ? [`${count(held)} held back`] : []),
-    ...(settled > 0 ? [`${count(settled)} settled already`] : []),
-  ].join(', ');
+  const others = counts([waiting, 'waiting'], [held, 'held back'], [settled, 'settled already']);
+  return [...actedParts(summary, facts), ...others].join(', ');
 }
 
 /** A number of a comparison, and what it is made of; `bad`: it needs somebody. */
@@ -272,34 +258,22 @@ export function glance(summary: Summary, facts: Facts): GlanceLine[] {
   const { compared, differences, orphans } = facts;
   const person = rowsToLookAt(rows);
   const line = (n: number, what: string, made = '', bad = false): GlanceLine => ({ bad, n, what, made });
-  const joined = (...parts: (string | false)[]) => parts.filter((part) => part !== false && part !== '').join(', ');
-  const of = (n: number, what: string) => n > 0 && `${count(n)} ${what}`;
   const kinds = OUTCOMES.filter((kind) => !GOOD_OUTCOMES.has(kind) && kind !== 'not_attempted');
+  const made = kinds.map((kind) => [rows[kind], outcomeWords(kind, false, 'reconcile').label.toLowerCase()] as const);
+  const { put_right: right = 0, left_to_service: kept = 0, not_put_right: wrong = 0 } = compared ?? {};
+  const differ = counts(
+    [right, dry ? 'would be put right' : 'put right'],
+    [kept, 'left to the service'],
+    [wrong, 'not put right'],
+  );
+  const missing = [...counts([orphans.fresh, 'new']), orphanParts(summary, facts)].filter((part) => part !== '');
   return [
     line(compared?.agree ?? rows.unchanged, 'agree'),
-    line(
-      compared?.differ ?? differences.rows,
-      'differ',
-      compared &&
-        joined(
-          of(compared.put_right, dry ? 'would be put right' : 'put right'),
-          of(compared.left_to_service, 'left to the service'),
-          of(compared.not_put_right, 'not put right'),
-        ),
-    ),
+    line(compared?.differ ?? differences.rows, 'differ', differ.join(', ')),
     line(rows.created, dry ? 'to create' : 'created'),
-    line(rows.skipped, 'skipped', 'by the job’s own rule'),
-    line(
-      orphans.total,
-      orphans.total === 1 ? 'orphan' : 'orphans',
-      joined(of(orphans.fresh, 'new'), orphanParts(summary, facts)),
-    ),
-    line(
-      person,
-      person === 1 ? 'needs a person' : 'need a person',
-      joined(...kinds.map((kind) => of(rows[kind], outcomeWords(kind, false, 'reconcile').label.toLowerCase()))),
-      true,
-    ),
+    line(rows.skipped, 'skipped'),
+    line(orphans.total, orphans.total === 1 ? 'orphan' : 'orphans', missing.join(', ')),
+    line(person, needPerson(person), counts(...made).join(', '), true),
     line(rows.not_attempted, 'not reached', 'the run stopped before them', true),
   ].filter(({ n, what }) => n > 0 || what === 'agree' || what === 'differ');
 }
@@ -370,60 +344,58 @@ function rowsIn({ rows, dry_run: dry, status }: Summary): string[] {
   if (LEAD[status] && rows.created + rows.updated === 0) {
     parts.push(dry ? 'nothing would be written' : 'nothing was written');
   } else if (rows.unchanged === total) {
-    parts.push(`${all(total)} ${are(total)} in the service already; nothing ${dry ? 'would be' : 'was'} sent`);
+    parts.push(`${all(total, 'row')} ${are(total)} in the service already; nothing ${dry ? 'would be' : 'was'} sent`);
   } else if (inPlace === total) {
-    parts.push(`${all(total)} ${dry ? 'would go' : are(total)} in`);
+    parts.push(`${all(total, 'row')} ${dry ? 'would go' : are(total)} in`);
   } else {
     parts.push(`${count(inPlace)} of ${count(total)} rows ${dry ? 'would go' : are(inPlace)} in`);
   }
-  if (rows.skipped > 0) parts.push(`${count(rows.skipped)} ${was(rows.skipped)} skipped`);
-  return [...parts, ...left(rows, '')];
+  return [...parts, ...counts([rows.skipped, `${was(rows.skipped)} skipped`]), ...left(rows)];
 }
 
 /** A reconciliation: what was put right, and what is left. */
-function compared({ rows, dry_run: dry, status }: Summary, facts: NonNullable<Summary['reconcile']>): string[] {
+function compared(summary: Summary, facts: Facts): string[] {
+  const { rows, dry_run: dry, status } = summary;
   const { updated, created } = rows;
   const parts: string[] = [];
   const were = (n: number) => (dry ? 'would be' : was(n));
   if (updated > 0) parts.push(`${counted(updated, 'record')} ${were(updated)} put right`);
   if (created > 0) parts.push(`${updated > 0 ? count(created) : counted(created, 'record')} ${were(created)} created`);
   const { total, fresh } = facts.orphans;
-  const orphans = actedOrphans({ dry_run: dry, status }, facts);
   if (parts.length === 0) {
     const agreed = facts.compared?.agree ?? rows.unchanged;
-    if (LEAD[status] && orphans.acted > 0) parts.push('no row was put right');
+    if (LEAD[status] && facts.compared?.orphans_acted) parts.push('no row was put right');
     else if (LEAD[status]) parts.push(dry ? 'nothing would be written' : 'nothing was written');
-    else if (agreed === rows.total) parts.push(`the file and the service agree in ${all(rows.total)}`);
+    else if (agreed === rows.total) parts.push(`the file and the service agree in ${all(rows.total, 'row')}`);
     else parts.push(dry ? 'nothing would be put right' : 'nothing was to be put right');
   }
-  if (total > 0) parts.push(orphaned(total, [...(fresh > 0 ? [`${count(fresh)} new`] : []), ...actedParts(orphans)]));
-  return [...parts, ...left(rows, 'row')];
+  const missing = [...counts([fresh, 'new']), ...actedParts(summary, facts)].join(', ');
+  if (total > 0) parts.push(`${counted(total, 'orphan')}${missing === '' ? '' : ` (${missing})`}`);
+  return [...parts, ...left(rows, (n) => counted(n, 'row'))];
 }
 
 /** An undo: its rows are the records that the run had written. */
 function putBack({ rows, dry_run: dry, status, stay = 0 }: Summary): string[] {
   const { total, updated, unchanged } = rows;
-  const parts: string[] = [];
   const staying = dry ? 'would stay' : stay === 1 ? 'stays' : 'stay';
   const kept = stay > 0 ? [`${counted(stay, 'record')} created for them ${staying}`] : [];
-  const of = total === 1 ? 'the only record' : updated === total ? `all ${count(total)} records` : undefined;
-  if (updated > 0) {
-    const told = of ?? `${count(updated)} of ${count(total)} records`;
-    parts.push(dry ? `${told} would be put back` : `put back ${told}`);
-  } else if (unchanged === total) {
-    const every = total === 1 ? 'the only record' : `all ${count(total)} records`;
-    return [`${every} ${are(total)} as before already; nothing ${dry ? 'would be' : 'was'} sent`, ...kept];
-  } else parts.push(LEAD[status] || !dry ? 'nothing was put back' : 'nothing would be put back');
-  if (unchanged > 0) parts.push(`${count(unchanged)} ${are(unchanged)} as before already`);
-  return [...parts, ...kept, ...left(rows, '')];
+  if (unchanged === total)
+    return [
+      `${all(total, 'record')} ${are(total)} as before already; nothing ${dry ? 'would be' : 'was'} sent`,
+      ...kept,
+    ];
+  const told = updated === total ? all(total, 'record') : `${count(updated)} of ${count(total)} records`;
+  const done = dry ? `${told} would be put back` : `put back ${told}`;
+  const none = LEAD[status] || !dry ? 'nothing was put back' : 'nothing would be put back';
+  const same = counts([unchanged, `${are(unchanged)} as before already`]);
+  return [updated > 0 ? done : none, ...same, ...kept, ...left(rows)];
 }
 
 /** What is left of the rows. */
-function left(rows: Summary['rows'], word: '' | 'row'): string[] {
+function left(rows: Summary['rows'], named: (n: number) => string = count): string[] {
   const [person, missed] = [rowsToLookAt(rows), rows.not_attempted];
-  const named = (n: number) => (word === '' ? count(n) : counted(n, word));
   return [
-    ...(person > 0 ? [`${named(person)} ${person === 1 ? 'needs' : 'need'} a person`] : []),
+    ...(person > 0 ? [`${named(person)} ${needPerson(person)}`] : []),
     ...(missed > 0 ? [`${named(missed)} ${was(missed)} not reached`] : []),
   ];
 }
@@ -433,26 +405,15 @@ function lost({ losses, dry_run: dry }: Summary): string[] {
   const { destroyed = 0, missing = 0 } = losses ?? {};
   return [
     ...(destroyed > 0 ? [`${counted(destroyed, 'update')} ${dry ? 'would destroy' : 'destroyed'} values`] : []),
-    ...(missing > 0 ? [`${count(missing)} ${was(missing)} created without all values`] : []),
+    ...counts([missing, `${was(missing)} created without all values`]),
   ];
 }
 
-function orphaned(total: number, parts: readonly string[] = []): string {
-  return `${counted(total, 'orphan')}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
-}
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
+const are = (n: number): string => (n === 1 ? 'is' : 'are');
 
-function are(n: number): string {
-  return n === 1 ? 'is' : 'are';
-}
+const was = (n: number): string => (n === 1 ? 'was' : 'were');
 
-function all(total: number): string {
-  return total === 1 ? 'the only row' : `all ${count(total)} rows`;
-}
-
-function was(n: number): string {
-  return n === 1 ? 'was' : 'were';
-}
+const all = (total: number, what: string): string =>
+  total === 1 ? `the only ${what}` : `all ${count(total)} ${what}s`;

@@ -90,7 +90,7 @@ describe('references: { missing: create }', () => {
     expect([dry.commits, dry.summary.rows.created]).toEqual([0, 5]);
     const names = ['Acme: created, 2', 'Initech: created, 1'];
     expect(told(dry)).toEqual([{ resource: 'supplier', created: 2, total: 2, names }]);
-    const said = '2 suppliers that rows name were not in the service and would be created first: "Acme", "Initech".';
+    const said = '2 suppliers that rows name, not in the service, to be created first: "Acme", "Initech".';
     expect(summaryText(dry.summary)).toContain(said);
     const listed = await table(join(dry.reportDir, 'references.csv'));
     expect(listed.map(({ name, rows, row }) => `${name} ${rows} ${row}`)).toEqual(['Acme 2 2', 'Initech 1 5']);
