@@ -41,33 +41,20 @@ export function isoDate(year: number, month: number, day: number): string | unde
  * Italian, Dutch and Portuguese. No name means different months in two of them.
  */
 
-const MONTH_NAMES: readonly (readonly string[])[] = [
-  ['january', 'januar', 'janner', 'janvier', 'enero', 'gennaio', 'januari', 'janeiro', 'jan', 'janv', 'ene', 'gen'],
-  [
-    'february',
-    'februar',
-    'feber',
-    'fevrier',
-    'febrero',
-    'febbraio',
-    'februari',
-    'fevereiro',
-    'feb',
-    'fevr',
-    'fev',
-    'febr',
-  ],
-  ['march', 'marz', 'maerz', 'mars', 'marzo', 'maart', 'marco', 'mar', 'mrz', 'mrt'],
-  ['april', 'avril', 'abril', 'aprile', 'apr', 'avr', 'abr'],
-  ['may', 'mai', 'mayo', 'maggio', 'mei', 'maio', 'mag'],
-  ['june', 'juni', 'juin', 'junio', 'giugno', 'junho', 'jun', 'giu'],
-  ['july', 'juli', 'juillet', 'julio', 'luglio', 'julho', 'jul', 'juil', 'lug'],
-  ['august', 'aout', 'agosto', 'augustus', 'aug', 'ago'],
-  ['september', 'septembre', 'septiembre', 'setiembre', 'settembre', 'setembro', 'sep', 'sept', 'sett', 'set'],
-  ['october', 'oktober', 'octobre', 'octubre', 'ottobre', 'outubro', 'oct', 'okt', 'ott', 'out'],
-  ['november', 'novembre', 'noviembre', 'novembro', 'nov'],
-  ['december', 'dezember', 'decembre', 'diciembre', 'dicembre', 'dezembro', 'dec', 'dez', 'dic'],
-];
+const MONTH_NAMES = [
+  'january januar janner janvier enero gennaio januari janeiro jan janv ene gen',
+  'february februar feber fevrier febrero febbraio februari fevereiro feb fevr fev febr',
+  'march marz maerz mars marzo maart marco mar mrz mrt',
+  'april avril abril aprile apr avr abr',
+  'may mai mayo maggio mei maio mag',
+  'june juni juin junio giugno junho jun giu',
+  'july juli juillet julio luglio julho jul juil lug',
+  'august aout agosto augustus aug ago',
+  'september septembre septiembre setiembre settembre setembro sep sept sett set',
+  'october oktober octobre octubre ottobre outubro oct okt ott out',
+  'november novembre noviembre novembro nov',
+  'december dezember decembre diciembre dicembre dezembro dec dez dic',
+].map((names) => names.split(' '));
 
 /** In English. */
 export const MONTHS = MONTH_NAMES.map(([name = '']) => name);

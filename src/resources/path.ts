@@ -1,16 +1,7 @@
 /** Values in nested JSON by dotted path. */
 
-const split = new Map<string, readonly string[]>();
-
-/** The steps of a path; remembered, as the same few are walked for every record. */
-export function stepsOf(path: string): readonly string[] {
-  let found = split.get(path);
-  if (!found) {
-    found = path.split('.');
-    split.set(path, found);
-  }
-  return found;
-}
+/** The steps of a path. */
+export const stepsOf = (path: string): readonly string[] => path.split('.');
 
 export function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null && !Array.isArray(json);

@@ -1,4 +1,5 @@
 import { fault, type Issue } from '../model/issue.js';
+import { withArticle } from '../model/resource-names.js';
 import { type Fields, isEmpty, valueText } from '../model/value.js';
 import { contractRules } from './contract.js';
 import { type FieldSpec, type ResourceSpec, remembered } from './spec.js';
@@ -32,16 +33,8 @@ const requiredFields = remembered((spec: ResourceSpec) => ({
 }));
 
 function missing(spec: ResourceSpec, field: FieldSpec, operation: 'create' | 'update'): Issue {
-  const always = isRequired(field, 'create') || field.create === undefined;
-  const when = always ? `Every ${spec.name} needs one` : `An ${operation} of an ${spec.name} needs one`;
-  return fault(
-    'required',
-    `${field.label} has no value. ${when}: fill the cell, or give the field a default in the job.`,
-    {
-      field: field.name,
-      value: '',
-    },
-  );
+  const says = `has no value. The ${operation} of ${withArticle(spec.name)} needs one: fill the cell, or give the field a default in the job.`;
+  return fault('required', `${field.label} ${says}`, { field: field.name, value: '' });
 }
 
 /** What means something beside the other alone: a person's name and e-mail, a currency and its symbol. */

@@ -100,11 +100,7 @@ const CONTROL = /[^\P{Cc}\t\n\r\u0080-\u009f]/u;
 /** Half a character, or the mark that decoders leave for bytes they could not read. */
 const BROKEN = /[\p{Surrogate}\ufffd]/u;
 
-/** Nearly every text: nothing of the above, in one look. */
-const ORDINARY = /^[\t\n\r -~\u00a0-\ud7ff]*$/;
-
 function characterFlaw(text: string): Flaw {
-  if (ORDINARY.test(text)) return undefined;
   if (text.includes('\0')) return ['nul_character', 'holds a NUL character. Export the file again as plain text.'];
   const control = CONTROL.exec(text)?.[0];
   if (control !== undefined) {
