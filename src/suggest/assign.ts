@@ -2,13 +2,7 @@ import { customFieldName } from '../model/job.js';
 import { foldText } from '../model/value.js';
 import { resourceSpec } from '../resources/registry.js';
 import { checkRecord, isRequired } from '../resources/rules.js';
-import {
-  type FieldSpec,
-  type ReferenceTarget,
-  type ResourceName,
-  type ResourceSpec,
-  WRITABLE,
-} from '../resources/spec.js';
+import { type FieldSpec, type ReferenceTarget, type ResourceSpec, WRITABLE } from '../resources/spec.js';
 import { type Fit, fitOf, type KnownNames } from './fit.js';
 import type { Column, FileProfile } from './profile.js';
 import { NO_FIELD, OTHER_THINGS, PLAIN_QUALIFIERS, phrases, RESOURCE_WORDS, VOCABULARY } from './vocabulary.js';
@@ -296,7 +290,6 @@ const WEIGHTS: Readonly<Record<string, number>> = { '?': 0.78, '-': 0.6 };
 interface PhraseBook {
   /** Phrases by their sorted words, and by the same in one piece. */
   readonly phrases: ReadonlyMap<string, readonly Phrase[]>;
-  readonly resource: ResourceName;
   /** Words that some phrase uses. */
   readonly known: ReadonlySet<string>;
   /** Words that name the resource itself. */
@@ -315,30 +308,17 @@ interface PhraseBook {
 export function candidates(book: PhraseBook, heading: string): Candidate[] {
   const whole = candidatesOf(book, heading);
   const parts = perTime(heading).split(/\s*\/\s*/);
-  const said = (parts.length === 1 ? [whole] : parts.map((part) => candidatesOf(book, part))).filter(
-    ([best]) => best !== undefined && best.score >= LIKELY,
-  );
-  // `Maker / Company`; `City / State` is two things in one column.
-  const [only, ...others] = said;
-  const isTwo = others.some(([best]) => best!.field !== only![0]!.field);
-  if (whole.length > 0 && (!isTwo || whole[0]!.isWhole)) return whole;
-  if (isTwo) return [];
-  // `Address: City`, `Finance - Supplier`: what stands behind says what it is, unless it leans on what stands before.
-  const group = GROUPED.exec(heading)?.[1];
-  if (group !== undefined && wordsOf(group).words.some((word) => !LEANING.has(word)))
-    return candidatesOf(book, group).map((one) => ({ ...one, score: one.score * PART }));
-  return parts.length === 2 && only ? only.map((one) => ({ ...one, score: lowered(one.score, PART) })) : [];
+  if (parts.length === 1 || whole[0]?.isWhole) return whole;
+  // `City / State` is two things in one column.
+  const best = parts.flatMap((part) => candidatesOf(book, part)[0] ?? []);
+  const said = new Set(best.flatMap(({ score, field }) => (score >= LIKELY ? [field] : [])));
+  return said.size > 1 ? [] : whole;
 }
 
 /** Lowered by what else the heading says. */
 const lowered = (score: number, share: number) => (score < LIKELY ? score * share : Math.max(score * share, LEAST));
 
-const GROUPED = /^.*[^\s](?:\s+[-–>|]\s+|:\s*)(\S.*)$/u;
-
-function candidatesOf(
-  { resource, phrases: index, context, plain, ends, none }: PhraseBook,
-  heading: string,
-): Candidate[] {
+function candidatesOf({ phrases: index, context, plain, ends, none }: PhraseBook, heading: string): Candidate[] {
   const said = wordsOf(heading);
   if (none.has(said.words.join(' '))) return [];
   const found = new Map<FieldSpec, Candidate>();
@@ -378,10 +358,6 @@ function candidatesOf(
   if (found.size === 0) {
     lookWithout(isContext, 0.97);
     lookWithout(isPlain, 0.9);
-    // `Tool ID` is an asset's id.
-    const others = said.words.filter((word) => !context.has(word));
-    if (found.size === 0 && others.length < said.words.length)
-      look({ words: [...others, resource].sort(), joined: '' }, 0.97);
     const isPlaced = ({ field }: Phrase) => PLACED.test(field.name);
     lookWithout((word) => word !== 'address' && PLACE.has(word), PART, isPlaced);
     lookWithout((word) => PLACE.has(word) || plain.has(word), PART, isPlaced);
@@ -469,7 +445,6 @@ function writeBook(spec: ResourceSpec): PhraseBook {
   }
   const context = RESOURCE_WORDS[spec.name].split(' ').flatMap((word) => wordsOf(word).words);
   return {
-    resource: spec.name,
     known: new Set(all.flatMap(({ words }) => words)),
     phrases: index,
     context: new Set(context),

@@ -96,7 +96,6 @@ export function wordsOf(text: string): Words {
     return ' ';
   });
   for (const [expression, plain] of EXPRESSIONS) whole = whole.replace(expression, plain);
-  whole = whole.replace(ABBREVIATED, (all, beginning: string) => abbreviated(beginning) ?? all);
   const all = pieces(whole);
   // A heading that is nothing but an aside or a filler still has its words.
   const said = all.length > 0 ? all : aside.splice(0);
@@ -109,17 +108,6 @@ export function wordsOf(text: string): Words {
     spelt: said.map(singular),
     aside: aside.flatMap((word) => expand(word)),
   };
-}
-
-/** `Gewährl. bis`, `Scad. manut.` */
-const ABBREVIATED = /(\p{L}{3,})\.(?!\p{L})/gu;
-
-/** What a word stands for that is cut short, where all that begin so mean one thing; undefined where it means something itself. */
-function abbreviated(text: string): string | undefined {
-  const [beginning = ''] = pieces(text);
-  if (concepts(beginning)) return undefined;
-  const meant = new Set([...CONCEPTS].flatMap(([word, one]) => (word.startsWith(beginning) ? [one.join(' ')] : [])));
-  return meant.size === 1 ? ` ${[...meant][0]} ` : undefined;
 }
 
 /** Cuts at underscores and in camelCase. */
