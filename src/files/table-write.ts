@@ -19,8 +19,8 @@ export interface WrittenTable {
   readonly sha256: string;
   /** Data rows, the headings excluded. */
   readonly rows: number;
-  /** Workbooks: the names of the sheets that hold the rows. */
-  readonly sheets?: readonly string[];
+  /** Workbooks: the name of the sheet that holds the rows. */
+  readonly sheet?: string;
   /** Workbooks: texts that are longer than a cell can hold and were cut, where there are any. The caller warns. */
   readonly shortened?: Shortened;
 }
@@ -29,8 +29,6 @@ interface TableWriteOptions {
   readonly signal?: AbortSignal;
   /** Called with the number of rows written so far, after each batch. */
   readonly onRows?: (done: number) => void;
-  /** Workbooks: data rows of a sheet; as many as a sheet can hold unless stated otherwise. */
-  readonly rowsPerSheet?: number;
 }
 
 /** What an encoder tells about the rows it wrote. */
@@ -60,7 +58,7 @@ export async function writeTable(
   const watched = watch(rows, columns.length, options);
   const { bytes, sha256 } = await placeTable(path, async (file) => {
     const produce = async (sink: ByteSink) => {
-      if (format === 'xlsx') written = await writeBook(sink, columns, watched, about, options.rowsPerSheet);
+      if (format === 'xlsx') written = await writeBook(sink, columns, watched, about);
       else written = await writeLines(sink, columns, format, watched);
     };
     await (gzip ? writePacked(createGzip({ chunkSize: 64 * 1024, ...AHEAD }), file, produce) : produce(file));

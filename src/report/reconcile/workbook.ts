@@ -28,8 +28,7 @@ const ID: BookColumn = { heading: 'Id', kind: 'id' };
 const texts = (...headings: readonly string[]) => headings.map((heading): BookColumn => ({ heading, kind: 'text' }));
 
 /**
- * reconcile.xlsx: what a person wants to know in the morning, a sheet each. Tables that are longer than a sheet go on on
- * further ones. Memory does not grow with them.
+ * reconcile.xlsx: what a person wants to know in the morning, a sheet each. Memory does not grow with the tables.
  */
 export async function writeBook(path: string, summary: Summary, found: Found): Promise<void> {
   const dry = summary.dry_run;
@@ -93,9 +92,9 @@ export async function writeBook(path: string, summary: Summary, found: Found): P
   ];
   const names = [SHEETS.summary, ...tables.map(({ name }) => name)];
   await writeSafely(path, async (write) => {
-    const book = await openBook({ write }, `Reconciliation ${summary.job} ${summary.run}`, names);
+    const book = await openBook({ write }, names);
     await writePage(book, summarySheet(summary));
-    for (const table of tables) await writeTable(book, table, names);
+    for (const table of tables) await writeTable(book, table);
     await book.end();
   });
 }

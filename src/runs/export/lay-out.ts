@@ -51,6 +51,12 @@ export async function layOut(
   const all = [...plan.naming.columns, ...plan.extras.columns()];
   const columns = wanted ? withId(chooseColumns(wanted, { ...plan.naming, columns: all }), all, editable) : all;
   const selection = await selectRecords(run, connection, plan, list);
+  if (tableFormat(run.request.file).format === 'xlsx' && selection.rows > DATA_ROWS) {
+    throw new RunError(
+      'usage',
+      `There are ${selection.rows} records, more than a sheet holds (${DATA_ROWS}). Name a .csv file, or choose with --filter.`,
+    );
+  }
   const about = aboutFile(run, connection, plan, list, selection.rows);
   if (editable && isWritable(resource)) return editableLayout(run, connection, resource, columns, selection, about);
   return { columns, selection, about };
@@ -76,12 +82,6 @@ async function editableLayout(
 ): Promise<Layout> {
   const { request } = run;
   const { format } = tableFormat(request.file);
-  if (format === 'xlsx' && selection.rows > DATA_ROWS) {
-    throw new RunError(
-      'usage',
-      `There are ${selection.rows} records, more than one sheet holds (${DATA_ROWS}), and an import reads one sheet. Name a .csv file, or choose with --filter.`,
-    );
-  }
   const { templates, forms } = connection.lexicon;
   const catalogue = { templates, forms };
   const references = await referenceTextsOf(run, connection, selection.names);
