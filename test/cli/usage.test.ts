@@ -188,7 +188,7 @@ describe('wrong usage', () => {
   ])('ends where %s can never be made', async (flag, path) => {
     const { code, err } = await run(['import', 'assets-2026.csv', '--job', 'assets', flag, path], service);
     expect(code).toBe(1);
-    expect(err).toContain('/proc takes no folders');
+    expect(err).toContain('/proc/rowferry cannot be made');
     expect(err).toContain(`Name another folder with ${flag}`);
   });
 
