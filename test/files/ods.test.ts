@@ -336,9 +336,7 @@ describe('sheets and rows', () => {
     expect(named.meta.warnings).toEqual(['The sheet "Hid" is hidden in the workbook.']);
     expect(named.rows).toEqual([{ row: 2, cells: ['1'] }]);
     expect((await readSpec({ body, styles }, { sheet: 4 })).meta.sheet).toBe('More');
-    expect((await refusal(openSource(await saved({ body, styles }), { sheet: 'Dta' }))).message).toContain(
-      'mean "Data"',
-    );
+    expect((await refusal(openSource(await saved({ body, styles }), { sheet: 'Dta' }))).message).toContain('3 "Data"');
   });
 
   test('merged cells: the first has the value, what they cover is not read (73)', async () => {
