@@ -10,9 +10,9 @@ import { readOnlySpec, resourceSpec } from '../resources/registry.js';
 import type { FieldType, Lexicon, ReferenceTarget } from '../resources/spec.js';
 import { booleanValue, enumValue } from '../resources/value-check.js';
 import { type ExportColumn, type ExportRecord, isWritable } from './column.js';
-import { type CustomCell, customReader, MORE_ROWS } from './custom-columns.js';
+import { customReader } from './custom-columns.js';
 import { columnOf, fieldNamed, type Naming, partNamed, refused, unknownName } from './names.js';
-import { isMembers, isNothing, rawText } from './raw-text.js';
+import { isMembers, rawText } from './raw-text.js';
 
 /** One condition of a filter, or of the scope of a reconciliation. */
 export interface Condition {
@@ -198,31 +198,20 @@ function isOpen({ source }: ExportColumn, { resource }: Naming): boolean {
 
 /** The texts of a record in a column: its cell, the items of a list, and of a form's first row those of all its rows. */
 function textReader({ resource, lexicon }: Naming): (column: ExportColumn, record: ExportRecord) => readonly string[] {
-  const cells = isWritable(resource) ? customReader(resourceSpec(resource), lexicon) : undefined;
+  const valuesIn = isWritable(resource) ? customReader(resourceSpec(resource), lexicon) : undefined;
   return (column, record) => {
     const { source } = column;
     const custom = source.kind === 'custom' ? parseCustomName(source.name) : undefined;
-    if (cells && custom?.kind === 'form' && custom.occurrence === 1)
-      return formTexts(cells(record).values(), custom.form, custom.column);
+    if (valuesIn && custom?.kind === 'form' && custom.occurrence === 1) {
+      const cells = [...valuesIn(record).cells.values()];
+      return cells.flatMap(({ owner, form, text }) =>
+        owner === custom.form && form?.key === custom.column ? [text] : [],
+      );
+    }
     const list = source.kind === 'path' ? valueAt(record.json, source.path) : undefined;
     const items = Array.isArray(list) ? list.filter((item) => !isMembers(item) && !Array.isArray(item)) : [];
     return [column.text(record), ...items.map(rawText)];
   };
-}
-
-function formTexts(cells: Iterable<CustomCell>, form: number, column: string): readonly string[] {
-  const found: string[] = [];
-  for (const { place, text, raw } of cells) {
-    if (place.kind !== 'form' || place.owner !== form) continue;
-    if (!place.member && place.key === column) found.push(text);
-    if (!place.member || place.key !== MORE_ROWS || !Array.isArray(raw)) continue;
-    for (const row of raw) {
-      const data = isMembers(row) ? row['custom_form_data'] : undefined;
-      const value = isMembers(data) && Object.hasOwn(data, column) ? data[column] : undefined;
-      if (!isNothing(value)) found.push(rawText(value));
-    }
-  }
-  return found;
 }
 
 /** A value that a filter asks for, as cells are compared with it. */
