@@ -1,6 +1,6 @@
 import { Decimal } from '../model/decimal.js';
 import { normaliseName } from '../model/value.js';
-import { didYouMean, excerpt } from '../pipeline/map/headings.js';
+import { excerpt } from '../pipeline/map/headings.js';
 import { readDate } from '../resources/calendar.js';
 import { findCountry } from '../resources/countries.js';
 import { parseCustomName } from '../resources/custom.js';
@@ -39,24 +39,13 @@ export interface ExportFilter {
   readonly ids?: readonly number[];
 }
 
-/** Parameters of lists that are no filters, and what stands for them. */
-const NO_FILTERS: ReadonlyMap<string, string> = new Map([
-  ['page', 'is no filter: all pages are read'],
-  ['ordering', 'is no filter; use --order'],
-  ['company', 'is no filter: an export is of one company; use --company'],
-  ['req', 'is no filter: whole records are exported; choose columns with --columns'],
-  ...['custom_form_id', 'custom_form_name', 'custom_form_value'].map(
-    (name) => [name, 'is no filter; write form.<form>.<column>'] as const,
-  ),
-]);
-
 /** What was asked for, by key in lower case. */
 type Asked = Map<string, { readonly key: string; readonly values: readonly string[] }>;
 
 /**
  * What is asked for with `--filter`: fields by heading, name or alias (`manufacturer=Dell`, `supplier.name=Acme`,
- * `template.Finance.Cost Centre=4711`), columns of custom forms (`form.Data centre.Rack=A1`: in any row), and the names of
- * the service's own parameters (interface, section 4.4). `a=` means blank; a field that is named several times must have one of the values.
+ * `template.Finance.Cost Centre=4711`) and columns of custom forms (`form.Data centre.Rack=A1`: in any row). `a=` means
+ * blank; a field that is named several times must have one of the values.
  * All is compared here: how the service compares is not documented, and what its filters leave out nothing would tell.
  * Throws a RunError that lists every fault.
  */
@@ -64,11 +53,12 @@ export function exportFilter(filters: readonly string[], naming: Naming): Export
   const problems: string[] = [];
   const asked: Asked = new Map();
   for (const filter of filters) {
-    const pair = split(filter, naming);
-    if (!pair) problems.push(`"${excerpt(filter)}" is not of the form field=value`);
+    const at = filter.indexOf('=');
+    const key = filter.slice(0, Math.max(at, 0)).trim();
+    if (key === '') problems.push(`"${excerpt(filter)}" is not of the form field=value`);
     else {
-      const { key, values } = asked.get(pair.key.toLowerCase()) ?? { key: pair.key, values: [] };
-      asked.set(pair.key.toLowerCase(), { key, values: [...values, pair.value] });
+      const { values } = asked.get(key.toLowerCase()) ?? { values: [] };
+      asked.set(key.toLowerCase(), { key, values: [...values, filter.slice(at + 1)] });
     }
   }
   const conditions: Condition[] = [];
@@ -88,23 +78,10 @@ export function exportFilter(filters: readonly string[], naming: Naming): Export
   };
 }
 
-/** Names may hold `=`: the first cut whose left side names something, else the first. */
-function split(filter: string, naming: Naming): { readonly key: string; readonly value: string } | undefined {
-  const cuts = [...filter.matchAll(/=/g)].map(({ index }) => ({
-    key: filter.slice(0, index).trim(),
-    value: filter.slice(index + 1),
-  }));
-  const isName = (key: string) => NO_FILTERS.has(key.toLowerCase()) || !('problem' in conditionOn(key, [''], naming));
-  const named = cuts.find(({ key }) => isName(key)) ?? cuts[0];
-  return named && named.key !== '' ? named : undefined;
-}
-
 /** The condition of one key and its values: any of them. */
 export function conditionOn(key: string, values: readonly string[], naming: Naming): Condition | Problem {
-  const no = columnOf(key, naming) ? undefined : NO_FILTERS.get(key.toLowerCase());
-  if (no !== undefined) return { problem: `"${key}" ${no}.` };
   const { columns, whole } = columnsFor(key, naming);
-  if (columns.length === 0) return { problem: unknownFilter(key, naming) };
+  if (columns.length === 0) return { problem: unknownName(key, naming) };
   const tests: Test[] = [];
   const faults: string[] = [];
   for (const text of values.filter((value) => !isBlank(value))) {
@@ -156,8 +133,7 @@ function columnsFor(
   key: string,
   naming: Naming,
 ): { readonly columns: readonly ExportColumn[]; readonly whole: readonly ExportColumn[] } {
-  const parameter = parametersOf(naming).get(key.trim().toLowerCase());
-  const own = columnOf(parameter ?? key, naming) ?? columnOf(key, naming);
+  const own = columnOf(key, naming);
   const named = own ? undefined : fieldNamed(key, naming);
   if (named) {
     const { type } = named.field;
@@ -176,18 +152,6 @@ function referenceParts(columns: readonly ExportColumn[], to: ReferenceTarget): 
   const parts = to === 'contract' ? ['number'] : ['id', 'email', 'name'];
   const found = parts.flatMap((part) => columns.filter(({ heading }) => heading.endsWith(`.${part}`)));
   return found.length > 0 ? found : columns;
-}
-
-/** The service's own parameter names, and the fields they filter by: interface, sections 4.1 and 4.4. */
-function parametersOf({ resource }: Pick<Naming, 'resource'>): ReadonlyMap<string, string> {
-  const { filters = {} } = isWritable(resource) ? resourceSpec(resource) : readOnlySpec(resource);
-  return new Map(Object.entries(filters).map(([field, parameter]) => [parameter, field]));
-}
-
-function unknownFilter(key: string, naming: Naming): string {
-  const near = didYouMean(key, parametersOf(naming).keys());
-  const unknown = unknownName(key, naming);
-  return unknown.includes('Did you mean') ? unknown : `${unknown}${near}`;
 }
 
 /** Whether the column holds choices, and the interface does not list them all. */

@@ -11,6 +11,7 @@ import {
   withMemory,
 } from '../../export/editable.js';
 import { chooseColumns } from '../../export/names.js';
+import { sortKeys } from '../../export/order.js';
 import { DATA_ROWS, tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
 import type { TableAbout } from '../../model/table.js';
@@ -226,7 +227,8 @@ async function selectRecords(
   list: Records,
 ): Promise<Selection> {
   const { resource, editable } = run.request;
-  const keys = await order.collect?.(connection.service);
+  const { by } = order;
+  const keys = by && sortKeys(by.column.kind, by.descending);
   const references = editable && isWritable(resource) ? new ReferenceCollector(resourceSpec(resource)) : undefined;
   const names: ReferenceNames = references?.names ?? new Map();
   const filtered = filter.conditions.length > 0;
@@ -253,7 +255,7 @@ async function selectRecords(
         nameless++;
         continue;
       }
-      keys?.see(record);
+      if (by) keys?.add(id, by.column.text(record));
       ids.push(id);
     }
     done += batch.length;
@@ -269,7 +271,7 @@ async function selectRecords(
       `${nameless} records came without an id and are not in the file: they can be neither ordered nor found again. Export without --order, --filter and --editable to have them.`,
     );
   }
-  return { ids: keys ? keys.ids() : ids, rows: ids.length, names };
+  return { ids: keys ? keys.sorted() : ids, rows: ids.length, names };
 }
 
 /** They come last (service/lists/whole-list.ts), as the service sent them. */
