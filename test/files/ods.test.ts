@@ -401,7 +401,7 @@ describe('sheets and rows', () => {
     const flat =
       '<?xml version="1.0"?><office:document office:mimetype="application/vnd.oasis.opendocument.spreadsheet"/>';
     expect((await refusal(openSource(await file('a.fods', flat)))).message).toContain(
-      'a flat OpenDocument spreadsheet (.fods), which is not read. Save it as .xlsx or .csv.',
+      'an XML document, which is not read. Save it as .xlsx or .csv.',
     );
     const type = 'application/vnd.oasis.opendocument.spreadsheet-template';
     expect((await read(await file('a.ots', odsOf({ body, type })))).rows).toEqual(want);

@@ -151,19 +151,9 @@ async function surveyCsv(
   const headings = withinOurs(headingTexts(heading, rows, true).map(unescapeFormula));
   const { delimiter, hinted } = dialect;
   const shape: CsvShape = { delimiter, hinted, headerRow: heading.row, width: headings.length };
-  const { swallowed, marked, ends } = await scanToEnd(path, text(), shape, limits);
+  const { swallowed, ends } = await scanToEnd(path, text(), shape, limits);
   const lines = newlineOf(ends);
-  const warnings = [
-    ...dialect.warnings,
-    lines.warning,
-    ...heading.warnings,
-    withoutHeading(headings),
-    swallowed.size > 0 &&
-      `${swallowed.size === 1 ? 'Row' : 'Rows'} ${[...swallowed].slice(0, 10).join(', ')} ${swallowed.size === 1 ? 'holds' : 'hold'} many lines within one cell, ` +
-        'which look like rows of their own: a quotation mark was opened there and closed far below. Look at these rows.',
-    marked.length > 0 &&
-      `A byte order mark stands in front of row ${marked.join(', ')}, as where files were put one behind the other; it was left out.`,
-  ];
+  const warnings = [...dialect.warnings, lines.warning, ...heading.warnings, withoutHeading(headings)];
   return {
     meta: {
       delimiter,
@@ -172,7 +162,7 @@ async function surveyCsv(
       headings,
       newline: lines.newline,
       evidence: [...dialect.evidence, lines.evidence, heading.evidence],
-      warnings: warnings.filter((text) => text !== undefined && text !== false),
+      warnings: warnings.filter((text) => text !== undefined),
     },
     shape,
     swallowed,
@@ -209,9 +199,6 @@ async function firstRows(
   return rows;
 }
 
-/** Rows behind a byte order mark that are named. */
-const MOST_MARKED = 10;
-
 /** How many rows end in each way. */
 interface LineEnds {
   crlf: number;
@@ -241,11 +228,10 @@ async function scanToEnd(
   chunks: AsyncIterable<Buffer>,
   shape: CsvShape,
   limits: SourceLimits,
-): Promise<{ swallowed: ReadonlySet<number>; marked: readonly number[]; ends: LineEnds }> {
+): Promise<{ swallowed: ReadonlySet<number>; ends: LineEnds }> {
   const { delimiter, headerRow, width } = shape;
   const feed = createRecordFeed({ path, ...shape, limits, collect: false, whole: true, skip: 'rows' });
   const swallowed = new Set<number>();
-  const marked: number[] = [];
   const ends: LineEnds = { crlf: 0, lf: 0, cr: 0 };
   for await (const _ of fed(feed, chunks)) {
     while (feed.next()) {
@@ -253,13 +239,12 @@ async function scanToEnd(
       const last = bytes[position - 1];
       if (last === 0x0a) ends[bytes[position - 2] === 0x0d ? 'crlf' : 'lf']++;
       else if (last === 0x0d) ends.cr++;
-      if (feed.record.marked && marked.length < MOST_MARKED && row > 1) marked.push(row);
       if (row <= headerRow || position - from <= 3 * width || !feed.record.lines) continue;
       if (swallowed.size < MOST_SWALLOWED && holdsRows(bytes.subarray(from, position), delimiter, width))
         swallowed.add(row);
     }
   }
-  return { swallowed, marked, ends };
+  return { swallowed, ends };
 }
 
 /**
