@@ -27,7 +27,7 @@ export interface ExportRecord {
 }
 
 /** What of the read form a column shows. */
-export type ColumnSource =
+type ColumnSource =
   /** Dotted path. */
   | { readonly kind: 'path'; readonly path: string }
   /** A field of a custom field template or form row, by its canonical name: `template.<id>.<id>`, `form.<id>#2.<column>`. */

@@ -87,7 +87,7 @@ export function conditionOn(key: string, values: readonly string[], naming: Nami
   for (const text of values.filter((value) => !isBlank(value))) {
     const read = columns.map((column) => ({
       column,
-      value: wantedValue(text, column, naming.lexicon, isOpen(column, naming)),
+      value: wantedValue(text, column, naming.lexicon),
     }));
     const fitting = read.filter((one): one is Test => typeof one.value !== 'string');
     if (fitting.length === 0) faults.push(`"${key}": "${excerpt(text)}" ${read[0]?.value}.`);
@@ -154,12 +154,6 @@ function referenceParts(columns: readonly ExportColumn[], to: ReferenceTarget): 
   return found.length > 0 ? found : columns;
 }
 
-/** Whether the column holds choices, and the interface does not list them all. */
-function isOpen({ source }: ExportColumn, { resource }: Naming): boolean {
-  if (source.kind !== 'path' || isWritable(resource)) return false;
-  return readOnlySpec(resource).fields.some(({ name, open }) => name === source.path && open === true);
-}
-
 /** The texts of a record in a column: its cell, the items of a list, and of a form's first row those of all its rows. */
 function textReader({ resource, lexicon }: Naming): (column: ExportColumn, record: ExportRecord) => readonly string[] {
   const valuesIn = isWritable(resource) ? customReader(resourceSpec(resource), lexicon) : undefined;
@@ -188,20 +182,13 @@ interface Wanted {
 
 /**
  * How a filter compares a column: by value in the column's type, text as names are compared (NFKC, trimmed, blanks folded;
- * case counts, but not in a column of choices, also where not all of them are known: `open`). A string says why the text is
- * no value of the column.
+ * case counts, but not in a column of choices). A string says why the text is no value of the column.
  */
-function wantedValue(
-  text: string,
-  { type, choices, kind }: ExportColumn,
-  lexicon: Lexicon,
-  open: boolean,
-): Wanted | string {
+function wantedValue(text: string, { type, choices, kind }: ExportColumn, lexicon: Lexicon): Wanted | string {
   const wanted = normaliseName(text);
   if (type?.kind === 'enum') return wantedChoice(wanted, type);
   if (type === undefined && kind === 'text' && choices) return wantedChoice(wanted, { kind: 'enum', values: choices });
   if (type?.kind === 'country') return wantedCountry(wanted, lexicon);
-  if (open) return { text: wanted, is: (cell) => normaliseName(cell).toLowerCase() === wanted.toLowerCase() };
   switch (kind) {
     case 'id':
     case 'integer':

@@ -153,7 +153,7 @@ test('every fault of a filter is named, with what was meant', async () => {
   expect(await faults(bench, 'user', ['role=boss'])).toEqual([expect.stringContaining('must be one of admin, user')]);
 });
 
-test('lists below an object; choices of which not all are known', async () => {
+test('lists below an object', async () => {
   const bench = await openBench();
   const contract = await bench.naming('contract');
   const json = { id: 1, alert: { email_list: ['d@e.f', 'g@h.i, j'] } };
@@ -161,9 +161,6 @@ test('lists below an object; choices of which not all are known', async () => {
   expect(keeps('alert.email_list=d@e.f')).toBe(true);
   expect(keeps('alert.email_list=g@h.i, j')).toBe(true);
   expect(keeps('alert.email_list=g@h.i')).toBe(false);
-  const license = await bench.naming('license');
-  const state = (text: string) => exportFilter([`state=${text}`], license).keeps({ json: { state: 'InActive' } });
-  expect([state('inactive'), state('InActive'), state('Active')]).toEqual([true, true, false]);
   expect(await faults(bench, 'company', ['company=1'])).toHaveLength(1);
   for (const name of ['__proto__', 'constructor'])
     expect(await faults(bench, 'asset', [`${name}=1`])).toEqual([expect.stringContaining(`show no "${name}"`)]);
