@@ -260,7 +260,7 @@ describe('rows', () => {
       '<row r="2" hidden="1"><c><v>1</v></c></row><row r="3"><c><v>2</v></c></row><row r="4" hidden="true"><c><v>3</v></c></row></sheetData>';
     const { meta, rows } = await read(await sheet(xml));
     expect(rows.length).toBe(3);
-    expect(meta.warnings).toContain('2 hidden rows are read like the others.');
+    expect(meta.warnings).toContain('3 hidden rows are read like the others.');
     expect(meta.warnings).toContain('2 hidden columns are read like the others.');
   });
 

@@ -56,7 +56,6 @@ const STRAY_ATTEMPTS = 200;
 
 /** Chunks in, records out, each with its row number. Bytes of an unfinished record wait for the next chunk. */
 interface RecordFeed {
-  /** The chunk's memory must stay as it is until the next is pushed. */
   push(chunk: Buffer): void;
   /** No further chunk follows. */
   finish(): void;
@@ -271,17 +270,6 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
     return readEither(isMarked ? Math.min(held.length, position + 3) : position);
   }
 
-  /** Memory for an unfinished record and the chunk behind it; two, because the rest may stand in the one last used. */
-  const spaces: [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];
-  function joined(rest: Buffer, chunk: Buffer): Buffer {
-    const length = rest.length + chunk.length;
-    spaces.reverse();
-    if (spaces[0].length < length) spaces[0] = Buffer.allocUnsafeSlow(Math.ceil(length * 1.25));
-    rest.copy(spaces[0], 0);
-    chunk.copy(spaces[0], rest.length);
-    return spaces[0].subarray(0, length);
-  }
-
   /** Goes to the first line that may hold something. */
   function skipBlank(): void {
     const [blank, tab, separator] = skip === 'rows' ? [0x20, 0x09, delimiter] : [-1, -1, -1];
@@ -314,7 +302,7 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
       return held;
     },
     push(chunk) {
-      held = position < held.length ? joined(held.subarray(position), chunk) : chunk;
+      held = position < held.length ? Buffer.concat([held.subarray(position), chunk]) : chunk;
       position = 0;
     },
     finish() {

@@ -20,8 +20,7 @@ export interface BookSheet {
 
 /** What is to be said of a sheet besides its cells. */
 interface SheetFacts {
-  /** How many hidden rows stand after a row. */
-  hiddenAfter(row: number): number;
+  readonly hiddenRows: number;
   readonly hiddenColumns: number;
   /** Merged ranges, at most 1,000; `merges` counts all. */
   readonly mergedRanges: readonly CellRange[];
@@ -258,7 +257,7 @@ function surveyWarnings(
   // Whoever named the sheet knows that there are others.
   if (visible.length > 0 && !stated) warnings.push(`Further sheets are not read: ${list(visible)}.`);
   if (hidden.length > 0 && !stated) warnings.push(`Hidden sheets are not read: ${list(hidden)}.`);
-  const rows = scan.hiddenAfter(headerRow);
+  const rows = scan.hiddenRows;
   if (rows > 0) warnings.push(`${rows} hidden ${rows === 1 ? 'row is' : 'rows are'} read like the others.`);
   const columns = scan.hiddenColumns;
   if (columns > 0)
