@@ -55,7 +55,7 @@ const STRAY_REACH = 64 * 1024;
 const STRAY_ATTEMPTS = 200;
 
 /** Chunks in, records out, each with its row number. Bytes of an unfinished record wait for the next chunk. */
-interface RecordFeed {
+export interface RecordFeed {
   push(chunk: Buffer): void;
   /** No further chunk follows. */
   finish(): void;
