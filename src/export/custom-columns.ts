@@ -50,7 +50,8 @@ function valuesOf(record: ExportRecord, spec: ResourceSpec, lexicon: Lexicon): C
     }
   }
   const parts = templatesOf(template);
-  if (!parts || (isMembers(template) && Object.keys(template).length > 2)) odd.add(spec.template.read);
+  if (!parts || (isMembers(template) && Object.keys(template).some((key) => key !== 'id' && key !== 'fields')))
+    odd.add(spec.template.read);
   for (const { id, entries } of parts ?? []) {
     const described = lexicon.template(id);
     const named =

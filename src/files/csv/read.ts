@@ -47,7 +47,10 @@ async function* dataRows(
     while (feed.next()) {
       if (feed.row <= shape.headerRow || feed.record.blank) continue;
       const row = toRow(feed.row, feed.record, shape.width, limits);
-      if (row) batch.push(holdsRows(feed, shape) ? withFault(row, swallowedFault(row.cells)) : row);
+      if (row)
+        batch.push(
+          holdsRows(feed, shape) ? { ...row, faults: [swallowedFault(row.cells), ...(row.faults ?? [])] } : row,
+        );
       if (batch.length >= BATCH) {
         yield batch;
         batch = [];
@@ -55,10 +58,6 @@ async function* dataRows(
     }
   }
   if (batch.length > 0) yield batch;
-}
-
-function withFault(row: SheetRow, fault: RowFault): SheetRow {
-  return { ...row, faults: [fault, ...(row.faults ?? [])] };
 }
 
 /** The mark that DOS programs write at the end of a file. */

@@ -231,19 +231,10 @@ const startOf = ({ entry }: ZipPart) => entry.relativeOffsetOfLocalHeader;
 
 /** The limits of one part hold for all of them together, so that many bombs are not better than one. */
 function assertTogether(path: string, parts: readonly ZipPart[], limits: SourceLimits): void {
-  let packed = 0;
-  let unpacked = 0;
-  for (const { entry } of parts) {
-    packed += entry.compressedSize;
-    unpacked += entry.uncompressedSize;
-  }
-  const least = limits.ratioFromBytes * 2;
-  if (unpacked <= least || unpacked <= packed * limits.ratio) return;
-  throw new RunError(
-    'failed',
-    `${path}: its parts unpack to ${sizeText(unpacked)}, more than ${limits.ratio} times their size, as files made to ` +
-      'exhaust a computer do. It was refused. If it is genuine, save the table as .csv.',
-  );
+  const sum = (size: (entry: Entry) => number) => parts.reduce((all, { entry }) => all + size(entry), 0);
+  const [packed, unpacked] = [sum((entry) => entry.compressedSize), sum((entry) => entry.uncompressedSize)];
+  const together = { ...limits, unpackedBytes: Number.POSITIVE_INFINITY, ratioFromBytes: limits.ratioFromBytes * 2 };
+  assertUnpacked(path, packed, unpacked, together);
 }
 
 /** A workbook file that is open; `gzip` where it is packed once more as a whole. */

@@ -221,11 +221,10 @@ const sheetKey = (name: string) => name.normalize('NFKC').trim().toLowerCase();
 /** The sheet that a job states by name or by number from 1; throws `RunError('failed')` with the sheets there are. */
 function namedSheet<Sheet extends BookSheet>(book: Book<Sheet>, stated: string | number): Sheet {
   const sheets = book.sheets;
-  const exact = sheets.find((sheet) => sheet.name === stated);
-  const byName = exact ?? sheets.find((sheet) => sheetKey(sheet.name) === sheetKey(String(stated)));
-  const number = Number(stated);
+  const byName = sheets.find((sheet) => sheetKey(sheet.name) === sheetKey(String(stated)));
+  const byNumber = sheets[Number(stated) - 1];
   // A sheet named 2024 is stated without quotation marks, too.
-  const sheet = typeof stated === 'number' ? (sheets[stated - 1] ?? byName) : (byName ?? sheets[number - 1]);
+  const sheet = typeof stated === 'number' ? (byNumber ?? byName) : (byName ?? byNumber);
   const names = sheetList(sheets, ({ name }, i) => `${i + 1} "${name}"`);
   if (!sheet) {
     throw new RunError(
@@ -257,11 +256,11 @@ function surveyWarnings(
   // Whoever named the sheet knows that there are others.
   if (visible.length > 0 && !stated) warnings.push(`Further sheets are not read: ${list(visible)}.`);
   if (hidden.length > 0 && !stated) warnings.push(`Hidden sheets are not read: ${list(hidden)}.`);
-  const rows = scan.hiddenRows;
-  if (rows > 0) warnings.push(`${rows} hidden ${rows === 1 ? 'row is' : 'rows are'} read like the others.`);
-  const columns = scan.hiddenColumns;
-  if (columns > 0)
-    warnings.push(`${columns} hidden ${columns === 1 ? 'column is' : 'columns are'} read like the others.`);
+  for (const [count, what] of [
+    [scan.hiddenRows, 'row'],
+    [scan.hiddenColumns, 'column'],
+  ] as const)
+    if (count > 0) warnings.push(`${count} hidden ${what}${count === 1 ? ' is' : 's are'} read like the others.`);
   const merged = scan.mergedRanges.filter(({ top, bottom }) => top <= headerRow && headerRow <= bottom);
   if (merged.length > 0) {
     warnings.push(

@@ -22,7 +22,7 @@ import {
 } from '../words.js';
 import { changesText, type Difference, type Found } from './compare.js';
 
-const ROW: BookColumn = { heading: 'Row', kind: 'number', width: 10 };
+const ROW: BookColumn = { heading: 'Row', kind: 'integer', width: 10 };
 const KEY: BookColumn = { heading: 'Key', kind: 'text' };
 const ID: BookColumn = { heading: 'Id', kind: 'id' };
 const texts = (...headings: readonly string[]) => headings.map((heading): BookColumn => ({ heading, kind: 'text' }));
@@ -63,8 +63,8 @@ export async function writeBook(path: string, summary: Summary, found: Found): P
       columns: [
         ID,
         ...texts('Key', 'Name'),
-        { heading: 'Missing since', kind: 'day', width: 18 },
-        { heading: 'Runs without it', kind: 'number', width: 20 },
+        { heading: 'Missing since', kind: 'date', width: 18 },
+        { heading: 'Runs without it', kind: 'integer', width: 20 },
         ...texts('What becomes of it', 'Changes', 'Why'),
       ],
       rows: mapped(found.orphans(), (orphan) => [orphanRow(orphan)]),

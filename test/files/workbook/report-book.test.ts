@@ -64,10 +64,10 @@ function sheets(): (Page | BookTable)[] {
     {
       name: 'It’s "all"',
       columns: [
-        { heading: 'Row', kind: 'number', width: 9 },
+        { heading: 'Row', kind: 'integer', width: 9 },
         { heading: 'Text', kind: 'text', note: 'What "text" <means>.' },
         { heading: 'Long', kind: 'text', choices: ['with, comma', 'x'] },
-        { heading: 'Day', kind: 'day' },
+        { heading: 'Day', kind: 'date' },
         { heading: 'Short', kind: 'text', choices: ['a', 'b'], open: true },
       ],
       rows: rows(),
