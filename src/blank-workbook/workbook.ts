@@ -44,7 +44,7 @@ export async function writeBlankWorkbook(
   const name = SHEET[spec.name];
   const still = columns.filter(({ key, field }, at) => at < 2 && (key || field === 'name')).length;
   await writeSafely(target.workbook, async (write) => {
-    const book = await openBook({ write }, `Blank workbook: ${name}`, [name]);
+    const book = await openBook({ write }, [name]);
     for (const { title, values, name: range } of new Set(lists.values())) book.list(title, values, range);
     const head = {
       name,

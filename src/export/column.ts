@@ -27,13 +27,13 @@ export interface ExportRecord {
 }
 
 /** What of the read form a column shows. */
-export type ColumnSource =
+type ColumnSource =
   /** Dotted path. */
   | { readonly kind: 'path'; readonly path: string }
   /** A field of a custom field template or form row, by its canonical name: `template.<id>.<id>`, `form.<id>#2.<column>`. */
   | { readonly kind: 'custom'; readonly name: string }
-  /** Members that the interface does not name; the keys on the way to them, which may hold dots themselves. */
-  | { readonly kind: 'extra'; readonly keys: readonly string[] };
+  /** What the interface does not name. */
+  | { readonly kind: 'extra' };
 
 /** One column of an export. */
 export interface ExportColumn extends TableColumn {

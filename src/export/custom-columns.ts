@@ -5,97 +5,83 @@ import type { CustomField, CustomTemplate, Lexicon, ResourceSpec } from '../reso
 import { type ExportColumn, type ExportContext, type ExportRecord, tableKind, type Unheaded } from './column.js';
 import { isMembers, isNothing, kindOf, rawText, type Shape, shapeOf, valueCell } from './raw-text.js';
 
-/** One value of a record's custom fields. */
-export interface CustomCell {
+/** One value of a record's custom fields, and whose it is. */
+interface CustomCell {
   readonly text: string;
-  readonly raw: unknown;
-  /** `field`: what a job file can name. `member`: what stands beside the fields, or a key that names none. */
-  readonly place: CustomPlace;
+  readonly owner: number;
+  /** Of a form: its row, and the name of the column. */
+  readonly form?: { readonly row: number; readonly key: string };
 }
 
-type CustomPlace =
-  | { readonly kind: 'template'; readonly owner: number; readonly field?: number; readonly key: string }
-  | {
-      readonly kind: 'form';
-      readonly owner: number;
-      readonly row: number;
-      readonly key: string;
-      readonly member: boolean;
-    };
+/** The custom values of a record. */
+interface CustomValues {
+  /** By canonical name: what a job file can name. */
+  readonly cells: ReadonlyMap<string, CustomCell>;
+  /** Members of the record that hold more than that, such as keys that name no field. */
+  readonly odd: readonly string[];
+}
 
-/** Cells by canonical name; members under a name that no canonical name can be. */
-type CustomCells = ReadonlyMap<string, CustomCell>;
-
-/** Rows of one form beyond this number stand together in one cell, so that a sheet does not grow by thousands of columns. */
+/** Rows of one form beyond this number have no columns, so that a sheet does not grow by thousands of them. */
 const MOST_ROWS = 50;
 
-/** The rows of a form beyond the last that has columns of its own, as JSON. */
-export const MORE_ROWS = `rows after ${MOST_ROWS}`;
-
-/** Between an owner and a key that is no field; no name can hold it. */
-const MEMBER = '\u0000';
-
 /** Finds the custom values of a record: interface, sections 2.1 and 2.5. The last record's are remembered: a row asks often. */
-export function customReader(spec: ResourceSpec, lexicon: Lexicon): (record: ExportRecord) => CustomCells {
-  let last: { readonly of: ExportRecord; readonly cells: CustomCells } | undefined;
+export function customReader(spec: ResourceSpec, lexicon: Lexicon): (record: ExportRecord) => CustomValues {
+  let last: { readonly of: ExportRecord; readonly values: CustomValues } | undefined;
   return (record) => {
-    if (last?.of !== record) last = { of: record, cells: cellsOf(record, spec, lexicon) };
-    return last.cells;
+    if (last?.of !== record) last = { of: record, values: valuesOf(record, spec, lexicon) };
+    return last.values;
   };
 }
 
-function cellsOf(record: ExportRecord, spec: ResourceSpec, lexicon: Lexicon): CustomCells {
+function valuesOf(record: ExportRecord, spec: ResourceSpec, lexicon: Lexicon): CustomValues {
   const cells = new Map<string, CustomCell>();
-  const put = (name: string, raw: unknown, place: CustomPlace): void => {
+  const odd = new Set<string>();
+  const put = (name: string, raw: unknown, of: Omit<CustomCell, 'text'>): void => {
     if (isNothing(raw)) return;
     const value = record.read?.fields[name];
-    cells.set(name, { text: value !== undefined && !isEmpty(value) ? valueCell(value) : rawText(raw), raw, place });
+    cells.set(name, { ...of, text: value !== undefined && !isEmpty(value) ? valueCell(value) : rawText(raw) });
   };
   const template = record.json[spec.template.read];
-  if (template === undefined) knownValues(record, put);
-  for (const { id, entries } of templatesOf(template) ?? []) {
+  if (template === undefined) {
+    // A record that was not read but is known (customers): its canonical fields are all there is.
+    for (const name of Object.keys(record.read?.fields ?? {})) {
+      const owner = /^template\.(\d+)\.\d+$/.exec(name)?.[1];
+      if (owner !== undefined) put(name, record.read?.fields[name], { owner: Number(owner) });
+    }
+  }
+  const parts = templatesOf(template);
+  if (!parts || (isMembers(template) && Object.keys(template).some((key) => key !== 'id' && key !== 'fields')))
+    odd.add(spec.template.read);
+  for (const { id, entries } of parts ?? []) {
     const described = lexicon.template(id);
-    const keys = entries.map(([key]) => key);
-    const named = described && fieldsByKey(described, keys);
+    const named =
+      described &&
+      isOf(spec, described.resource) &&
+      fieldsByKey(
+        described,
+        entries.map(([key]) => key),
+      );
     for (const [key, raw] of entries) {
-      const field = named?.get(key)?.id;
-      const name = field === undefined ? `template.${id}${MEMBER}${key}` : templateFieldName(id, field);
-      put(name, raw, { kind: 'template', owner: id, key, ...(field === undefined ? {} : { field }) });
+      const field = named ? named.get(key)?.id : undefined;
+      if (field !== undefined) put(templateFieldName(id, field), raw, { owner: id });
+      else if (!isNothing(raw)) odd.add(spec.template.read);
     }
   }
-  if (spec.form?.read) putForms(record.json[spec.form.read], put);
-  return cells;
-}
-
-type Put = (name: string, raw: unknown, place: CustomPlace) => void;
-
-/** A record that was not read but is known (customers): its canonical fields are all there is. */
-function knownValues({ read }: ExportRecord, put: Put): void {
-  for (const name of Object.keys(read?.fields ?? {})) {
-    const [, owner, field] = /^template\.(\d+)\.(\d+)$/.exec(name) ?? [];
-    if (owner === undefined || field === undefined) continue;
-    put(name, read?.fields[name], { kind: 'template', owner: Number(owner), field: Number(field), key: field });
-  }
-}
-
-function putForms(raw: unknown, put: Put): void {
-  const more = new Map<number, unknown[]>();
-  for (const { id, row, data, members, item } of formRowsOf(raw) ?? []) {
-    if (row > MOST_ROWS) {
-      more.set(id, [...(more.get(id) ?? []), item]);
-      continue;
-    }
-    for (const [key, value] of Object.entries(data)) {
-      put(formFieldName(id, row, key), value, { kind: 'form', owner: id, row, key, member: false });
-    }
-    for (const [key, value] of members) {
-      put(`${formFieldName(id, row, '')}${MEMBER}${key}`, value, { kind: 'form', owner: id, row, key, member: true });
+  const form = spec.form?.read;
+  if (form !== undefined) {
+    const rows = formRowsOf(record.json[form]);
+    if (!rows) odd.add(form);
+    for (const { id, row, data, more } of rows ?? []) {
+      const described = lexicon.form(id);
+      const names = described && isOf(spec, described.resource) ? described.fields.map(({ name }) => name) : [];
+      for (const [key, raw] of Object.entries(data)) {
+        put(formFieldName(id, row, key), raw, { owner: id, form: { row, key } });
+        if (!names.includes(key) && !isNothing(raw)) odd.add(form);
+      }
+      if (more || row > MOST_ROWS) odd.add(form);
     }
   }
-  for (const [id, items] of more) {
-    const place = { kind: 'form', owner: id, row: MOST_ROWS + 1, key: MORE_ROWS, member: true } as const;
-    put(`${formFieldName(id, MOST_ROWS + 1, '')}${MEMBER}`, items, place);
-  }
+  return { cells, odd: [...odd] };
 }
 
 interface TemplatePart {
@@ -103,14 +89,13 @@ interface TemplatePart {
   readonly entries: readonly (readonly [key: string, value: unknown])[];
 }
 
-/** The templates of a record; undefined where they do not have the documented form, so that they are shown as they are. */
-export function templatesOf(raw: unknown): readonly TemplatePart[] | undefined {
+/** The templates of a record; undefined where they do not have the documented form. */
+function templatesOf(raw: unknown): readonly TemplatePart[] | undefined {
   if (isNothing(raw)) return [];
   const parts: TemplatePart[] = [];
   for (const item of Array.isArray(raw) ? raw : [raw]) {
     const id = isMembers(item) ? recordId(item['id']) : undefined;
     if (!isMembers(item) || id === undefined || parts.some((part) => part.id === id)) return undefined;
-    // Members beside the fields are shown under their own names, where there is one template.
     if (Array.isArray(raw) && Object.keys(item).some((key) => key !== 'id' && key !== 'fields')) return undefined;
     const fields = item['fields'];
     if (!isNothing(fields) && !isMembers(fields) && !isPairs(fields)) return undefined;
@@ -131,12 +116,12 @@ interface FormRow {
   /** Among the rows of its form, from 1. */
   readonly row: number;
   readonly data: Readonly<Record<string, unknown>>;
-  readonly members: readonly (readonly [string, unknown])[];
-  readonly item: unknown;
+  /** Something stands beside the values. */
+  readonly more: boolean;
 }
 
 /** The form rows of a record; undefined where they do not have the documented form. */
-export function formRowsOf(raw: unknown): readonly FormRow[] | undefined {
+function formRowsOf(raw: unknown): readonly FormRow[] | undefined {
   if (isNothing(raw)) return [];
   const counts = new Map<number, number>();
   const rows: FormRow[] = [];
@@ -147,8 +132,7 @@ export function formRowsOf(raw: unknown): readonly FormRow[] | undefined {
     if (!isMembers(data)) return undefined;
     const row = (counts.get(id) ?? 0) + 1;
     counts.set(id, row);
-    const members = Object.entries(item).filter(([key]) => key !== 'id' && key !== 'custom_form_data');
-    rows.push({ id, row, data, members, item });
+    rows.push({ id, row, data, more: Object.keys(item).some((key) => key !== 'id' && key !== 'custom_form_data') });
   }
   return rows;
 }
@@ -158,7 +142,7 @@ export function formRowsOf(raw: unknown): readonly FormRow[] | undefined {
  * A form's second row is known from the data alone. Interface, section 2.7.
  */
 export function customColumns(spec: ResourceSpec, context: ExportContext): readonly ExportColumn[] {
-  const cells = customReader(spec, context.lexicon);
+  const valuesIn = customReader(spec, context.lexicon);
   const drafts = [
     ...owned(spec, context.templates).flatMap((one) => templateDrafts(one, context.templates)),
     ...(spec.form?.read ? owned(spec, context.forms).flatMap((one) => formDrafts(one, context.forms)) : []),
@@ -168,9 +152,9 @@ export function customColumns(spec: ResourceSpec, context: ExportContext): reado
   const columns = drafts.map(({ byId, ...draft }) => ({
     ...draft,
     heading: names.get(foldText(draft.heading)) === 1 ? draft.heading : byId,
-    text: (record: ExportRecord) => cells(record).get(draft.source.name)?.text ?? '',
+    text: (record: ExportRecord) => valuesIn(record).cells.get(draft.source.name)?.text ?? '',
   }));
-  return [...assigned(spec, cells), ...columns];
+  return [...assigned(spec, valuesIn), ...columns];
 }
 
 /** Of those the service lists, what belongs to the resource. The interface has no template type for customers. */
@@ -183,7 +167,7 @@ function isOf(spec: ResourceSpec, resource: string): boolean {
 }
 
 /** Which templates and forms a record has: it may have one without any value. */
-function assigned(spec: ResourceSpec, cells: (record: ExportRecord) => CustomCells): readonly ExportColumn[] {
+function assigned(spec: ResourceSpec, valuesIn: (record: ExportRecord) => CustomValues): readonly ExportColumn[] {
   const template = spec.template.read;
   const form = spec.form?.read;
   return [
@@ -194,7 +178,7 @@ function assigned(spec: ResourceSpec, cells: (record: ExportRecord) => CustomCel
       note: 'Id of the custom field template that the record has. For information.',
       text(record) {
         const raw = record.json[template];
-        const parts = raw === undefined ? [...cells(record).values()].map(({ place }) => place.owner) : [];
+        const parts = raw === undefined ? [...valuesIn(record).cells.values()].map(({ owner }) => owner) : [];
         const ids = raw === undefined ? parts : (templatesOf(raw) ?? []).map(({ id }) => id);
         return [...new Set(ids)].join(', ');
       },
@@ -298,105 +282,52 @@ function isClear(name: string, all: readonly { readonly name: string }[]): boole
   return folded !== '' && !/^\d+$/.test(folded) && all.filter((one) => foldText(one.name) === folded).length === 1;
 }
 
-/** A custom value that no known column shows. */
-interface Found {
-  readonly name: string;
-  readonly place: CustomPlace;
-  readonly shapes: Set<Shape>;
-}
-
 /**
- * Columns for custom values that the descriptions do not announce: a form's second row, keys that name no field, templates
- * that are not listed or belong to another kind of record.
+ * Columns for custom values that the descriptions do not announce: a form's second row and those after it, and, as the
+ * service sends them, templates or forms that hold what no other column shows.
  */
 export function customExtras(spec: ResourceSpec, known: readonly ExportColumn[], context: ExportContext) {
-  const cells = customReader(spec, context.lexicon);
+  const valuesIn = customReader(spec, context.lexicon);
   const names = new Set(known.flatMap(({ source }) => (source.kind === 'custom' ? [source.name] : [])));
-  const found = new Map<string, Found>();
-  const column = (one: Found): Unheaded => ({
-    ...described(one, spec, context),
-    source: { kind: 'custom', name: one.name },
-    text: (record) => cells(record).get(one.name)?.text ?? '',
-  });
+  const rows = new Map<string, { readonly place: readonly number[]; readonly column: Unheaded }>();
+  const odd = new Map<string, Set<Shape>>();
+  const seeCell = (name: string, { owner, form }: CustomCell): void => {
+    if (!form || form.row > MOST_ROWS || names.has(name) || rows.has(name)) return;
+    const [at, template] = [
+      context.forms.findIndex(({ id }) => id === owner),
+      context.forms.find(({ id }) => id === owner),
+    ];
+    const field = template && isOf(spec, template.resource) && template.fields.find((one) => one.name === form.key);
+    if (!template || !field) return;
+    const { heading, byId, ...draft } = formDraft(template, field, form.row, context.forms);
+    const text = (record: ExportRecord) => valuesIn(record).cells.get(name)?.text ?? '';
+    rows.set(name, {
+      place: [at, form.row, template.fields.indexOf(field)],
+      column: { ...draft, headings: [heading, byId], text },
+    });
+  };
   return {
     see(record: ExportRecord): void {
-      for (const [name, cell] of cells(record)) if (!names.has(name)) see(found, name, cell);
+      const values = valuesIn(record);
+      for (const [name, cell] of values.cells) seeCell(name, cell);
+      for (const root of values.odd) odd.set(root, (odd.get(root) ?? new Set()).add(shapeOf(record.json[root])));
     },
-    columns: (): readonly Unheaded[] => [...found.values()].sort(inOrder(context)).map(column),
+    columns: (): readonly Unheaded[] => [
+      ...[...rows.values()].sort((a, b) => byPlace(a.place, b.place)).map(({ column }) => column),
+      ...[...odd].map(
+        ([root, shapes]): Unheaded => ({
+          headings: [root],
+          kind: kindOf(shapes, root),
+          source: { kind: 'extra' },
+          note: 'As the service sends it, where it holds more than the other columns show. For information.',
+          text: (record) => (valuesIn(record).odd.includes(root) ? rawText(record.json[root]) : ''),
+        }),
+      ),
+    ],
   };
 }
 
-function see(found: Map<string, Found>, name: string, { place, raw }: CustomCell): void {
-  const one = found.get(name) ?? { name, place, shapes: new Set() };
-  found.set(name, one);
-  one.shapes.add(shapeOf(raw));
-}
-
-type Described = Pick<Unheaded, 'headings' | 'kind' | 'type' | 'field' | 'note'>;
-
-function described({ place, shapes }: Found, spec: ResourceSpec, context: ExportContext): Described {
-  const all = place.kind === 'template' ? context.templates : context.forms;
-  const owner = all.find(({ id }) => id === place.owner);
-  const own = owner !== undefined && isOf(spec, owner.resource);
-  const name = owner
-    ? ownerName(
-        owner,
-        all.filter(({ resource }) => isOf(spec, resource) === own),
-      )
-    : `${place.owner}`;
-  const field = owner && fieldOf(owner, place);
-  const row = place.kind === 'form' ? rowMark(place.row) : '';
-  const headings = [
-    `${place.kind}.${name}${row}.${place.key}`,
-    `${place.kind}.${place.owner}${row}.${place.key}`,
-  ] as const;
-  if (owner && field && place.kind === 'form') {
-    const { heading, byId, field: importable, ...rest } = formDraft(owner, field, place.row, context.forms);
-    return {
-      headings: own ? [heading, byId] : [byId],
-      ...pick(rest),
-      ...(own && importable !== undefined ? { field: importable } : {}),
-    };
-  }
-  if (owner && field)
-    return { headings: [`template.${owner.id}.${field.name}`, ...headings], ...valueColumn(owner, field) };
-  return {
-    headings: [...headings],
-    kind: kindOf(shapes, place.key),
-    note: 'The service does not say what this is. For information.',
-  };
-}
-
-const pick = ({ kind, type, note }: ReturnType<typeof valueColumn>): ReturnType<typeof valueColumn> => ({
-  kind,
-  ...(type === undefined ? {} : { type }),
-  ...(note === undefined ? {} : { note }),
-});
-
-function fieldOf(owner: CustomTemplate, place: CustomPlace) {
-  if (place.kind === 'template') return owner.fields.find(({ id }) => id === place.field);
-  return place.member ? undefined : owner.fields.find(({ name }) => name === place.key);
-}
-
-/** Templates before forms; as the service lists them, what it does not list by id; row by row, field by field. */
-function inOrder({ templates, forms }: ExportContext): (a: Found, b: Found) => number {
-  const rank = ({ place }: Found): readonly (number | string)[] => {
-    const all = place.kind === 'template' ? templates : forms;
-    const at = all.findIndex(({ id }) => id === place.owner);
-    const owner = all[at];
-    const field = owner && fieldOf(owner, place);
-    return [
-      place.kind === 'template' ? 0 : 1,
-      at < 0 ? all.length : at,
-      place.owner,
-      place.kind === 'form' ? place.row : 0,
-      owner && field ? owner.fields.indexOf(field) : Number.MAX_SAFE_INTEGER,
-      place.key,
-    ];
-  };
-  return (one, other) => {
-    const [a, b] = [rank(one), rank(other)];
-    const at = a.findIndex((part, index) => part !== b[index]);
-    return at < 0 ? 0 : a[at]! < b[at]! ? -1 : 1;
-  };
+function byPlace(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((part, index) => part !== b[index]);
+  return at < 0 ? 0 : a[at]! - b[at]!;
 }

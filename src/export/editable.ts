@@ -9,12 +9,11 @@ import { type Catalogue, findTarget } from '../pipeline/map/targets.js';
 import { isNarrowEnum } from '../pipeline/plan/merge.js';
 import { type DirectoryOptions, loadDirectory } from '../pipeline/resolve/directory.js';
 import { decodeFields, isId, isNamed } from '../pipeline/rows.js';
-import { parseCustomName } from '../resources/custom.js';
 import type { ReadRecord } from '../resources/read.js';
 import { findField, resourceSpec } from '../resources/registry.js';
 import type { FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import type { Json } from '../service/port.js';
-import type { ColumnSource, ExportColumn, ExportRecord } from './column.js';
+import type { ExportColumn, ExportRecord } from './column.js';
 
 /** What an editable file needs to know of its job. */
 interface EditableOptions {
@@ -107,7 +106,7 @@ function jobColumns(resource: ResourceName, columns: readonly Importable[], cata
     const { heading } = column;
     // rowferry's own columns are never read, and need no word in the job.
     if (isOwnHeading(heading)) return [];
-    const found = isIdColumn(column) ? { field: 'id' } : importField(resource, column, columns, catalogue);
+    const found = isIdColumn(column) ? { field: 'id' } : importField(resource, column, catalogue);
     if ('why' in found) return [{ heading, index, why: found.why }];
     const before = taken.get(found.field);
     if (before !== undefined) return [{ heading, index, why: `for information: ${before} sets the same field` }];
@@ -146,7 +145,7 @@ export function editableColumns(
   return columns.map((column) => {
     if (isIdColumn(column))
       return { ...column, readOnly: true, note: 'Says which record the row changes. Leave it as it is.' };
-    const found = importField(resource, column, columns, catalogue);
+    const found = importField(resource, column, catalogue);
     if ('field' in found && !isOwnHeading(column.heading))
       return { ...column, text: editableText(resource, column, references) };
     const why = 'why' in found ? found.why : 'for information';
@@ -178,7 +177,6 @@ export interface Importable {
   readonly heading: string;
   /** The field of a job file that the column shows; absent: for information. */
   readonly field?: string;
-  readonly source?: ColumnSource;
 }
 
 /** The field as a job file writes it, or why the column cannot be imported. */
@@ -187,12 +185,7 @@ type ImportField = { readonly field: string } | { readonly why: string };
 /**
  * What an import of the changed file does with a column. The code that reads job files decides.
  */
-function importField(
-  resource: ResourceName,
-  column: Importable,
-  all: readonly Importable[],
-  catalogue: Catalogue,
-): ImportField {
+function importField(resource: ResourceName, column: Importable, catalogue: Catalogue): ImportField {
   const spec = resourceSpec(resource);
   const own = findField(spec, column.field ?? column.heading);
   if (own && (column.field !== undefined || own.name === column.heading)) {
@@ -200,8 +193,7 @@ function importField(
     if (why !== undefined) return { why };
   }
   const { field } = column;
-  if (field === undefined)
-    return { why: idle(column, spec, catalogue) ?? `for information${instead(column, spec, all)}` };
+  if (field === undefined) return { why: 'for information' };
   const found = findTarget(field, jobOf(spec), spec, catalogue);
   if ('problem' in found) return { why: found.problem };
   return found.spec.update === undefined ? { why: ON_CREATE } : { field };
@@ -226,22 +218,6 @@ function whyNot({ derived, create, update, read, readElse }: FieldSpec): string 
   return read === undefined && readElse === undefined
     ? 'the service never shows it: a blank cell would say nothing'
     : undefined;
-}
-
-/** Why a custom field cannot be named in a job, e.g. because it is inactive. */
-function idle({ source }: Importable, spec: ResourceSpec, catalogue: Catalogue): string | undefined {
-  // What stands beside the fields has a name that no field can have.
-  if (source?.kind !== 'custom' || /\p{Cc}/u.test(source.name) || !parseCustomName(source.name)) return undefined;
-  const found = findTarget(source.name, jobOf(spec), spec, catalogue);
-  return 'problem' in found ? found.problem : undefined;
-}
-
-/** Where a column shows part of a reference, or the same field in another form, and a second column can be changed. */
-function instead({ heading }: Importable, spec: ResourceSpec, all: readonly Importable[]): string {
-  const [root = '', part] = heading.split('.');
-  const name = findField(spec, part === undefined ? heading : `${root}.name`)?.name ?? findField(spec, root)?.name;
-  const other = name === undefined ? undefined : all.find((one) => one.field === name && one.heading !== heading);
-  return other ? `; change ${other.heading} instead` : '';
 }
 
 /**

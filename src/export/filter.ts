@@ -1,6 +1,6 @@
 import { Decimal } from '../model/decimal.js';
 import { normaliseName } from '../model/value.js';
-import { didYouMean, excerpt } from '../pipeline/map/headings.js';
+import { excerpt } from '../pipeline/map/headings.js';
 import { readDate } from '../resources/calendar.js';
 import { findCountry } from '../resources/countries.js';
 import { parseCustomName } from '../resources/custom.js';
@@ -10,9 +10,9 @@ import { readOnlySpec, resourceSpec } from '../resources/registry.js';
 import type { FieldType, Lexicon, ReferenceTarget } from '../resources/spec.js';
 import { booleanValue, enumValue } from '../resources/value-check.js';
 import { type ExportColumn, type ExportRecord, isWritable } from './column.js';
-import { type CustomCell, customReader, MORE_ROWS } from './custom-columns.js';
+import { customReader } from './custom-columns.js';
 import { columnOf, fieldNamed, type Naming, partNamed, refused, unknownName } from './names.js';
-import { isMembers, isNothing, rawText } from './raw-text.js';
+import { isMembers, rawText } from './raw-text.js';
 
 /** One condition of a filter, or of the scope of a reconciliation. */
 export interface Condition {
@@ -39,24 +39,13 @@ export interface ExportFilter {
   readonly ids?: readonly number[];
 }
 
-/** Parameters of lists that are no filters, and what stands for them. */
-const NO_FILTERS: ReadonlyMap<string, string> = new Map([
-  ['page', 'is no filter: all pages are read'],
-  ['ordering', 'is no filter; use --order'],
-  ['company', 'is no filter: an export is of one company; use --company'],
-  ['req', 'is no filter: whole records are exported; choose columns with --columns'],
-  ...['custom_form_id', 'custom_form_name', 'custom_form_value'].map(
-    (name) => [name, 'is no filter; write form.<form>.<column>'] as const,
-  ),
-]);
-
 /** What was asked for, by key in lower case. */
 type Asked = Map<string, { readonly key: string; readonly values: readonly string[] }>;
 
 /**
  * What is asked for with `--filter`: fields by heading, name or alias (`manufacturer=Dell`, `supplier.name=Acme`,
- * `template.Finance.Cost Centre=4711`), columns of custom forms (`form.Data centre.Rack=A1`: in any row), and the names of
- * the service's own parameters (interface, section 4.4). `a=` means blank; a field that is named several times must have one of the values.
+ * `template.Finance.Cost Centre=4711`) and columns of custom forms (`form.Data centre.Rack=A1`: in any row). `a=` means
+ * blank; a field that is named several times must have one of the values.
  * All is compared here: how the service compares is not documented, and what its filters leave out nothing would tell.
  * Throws a RunError that lists every fault.
  */
@@ -64,11 +53,12 @@ export function exportFilter(filters: readonly string[], naming: Naming): Export
   const problems: string[] = [];
   const asked: Asked = new Map();
   for (const filter of filters) {
-    const pair = split(filter, naming);
-    if (!pair) problems.push(`"${excerpt(filter)}" is not of the form field=value`);
+    const at = filter.indexOf('=');
+    const key = filter.slice(0, Math.max(at, 0)).trim();
+    if (key === '') problems.push(`"${excerpt(filter)}" is not of the form field=value`);
     else {
-      const { key, values } = asked.get(pair.key.toLowerCase()) ?? { key: pair.key, values: [] };
-      asked.set(pair.key.toLowerCase(), { key, values: [...values, pair.value] });
+      const { values } = asked.get(key.toLowerCase()) ?? { values: [] };
+      asked.set(key.toLowerCase(), { key, values: [...values, filter.slice(at + 1)] });
     }
   }
   const conditions: Condition[] = [];
@@ -88,29 +78,16 @@ export function exportFilter(filters: readonly string[], naming: Naming): Export
   };
 }
 
-/** Names may hold `=`: the first cut whose left side names something, else the first. */
-function split(filter: string, naming: Naming): { readonly key: string; readonly value: string } | undefined {
-  const cuts = [...filter.matchAll(/=/g)].map(({ index }) => ({
-    key: filter.slice(0, index).trim(),
-    value: filter.slice(index + 1),
-  }));
-  const isName = (key: string) => NO_FILTERS.has(key.toLowerCase()) || !('problem' in conditionOn(key, [''], naming));
-  const named = cuts.find(({ key }) => isName(key)) ?? cuts[0];
-  return named && named.key !== '' ? named : undefined;
-}
-
 /** The condition of one key and its values: any of them. */
 export function conditionOn(key: string, values: readonly string[], naming: Naming): Condition | Problem {
-  const no = columnOf(key, naming) ? undefined : NO_FILTERS.get(key.toLowerCase());
-  if (no !== undefined) return { problem: `"${key}" ${no}.` };
   const { columns, whole } = columnsFor(key, naming);
-  if (columns.length === 0) return { problem: unknownFilter(key, naming) };
+  if (columns.length === 0) return { problem: unknownName(key, naming) };
   const tests: Test[] = [];
   const faults: string[] = [];
   for (const text of values.filter((value) => !isBlank(value))) {
     const read = columns.map((column) => ({
       column,
-      value: wantedValue(text, column, naming.lexicon, isOpen(column, naming)),
+      value: wantedValue(text, column, naming.lexicon),
     }));
     const fitting = read.filter((one): one is Test => typeof one.value !== 'string');
     if (fitting.length === 0) faults.push(`"${key}": "${excerpt(text)}" ${read[0]?.value}.`);
@@ -156,8 +133,7 @@ function columnsFor(
   key: string,
   naming: Naming,
 ): { readonly columns: readonly ExportColumn[]; readonly whole: readonly ExportColumn[] } {
-  const parameter = parametersOf(naming).get(key.trim().toLowerCase());
-  const own = columnOf(parameter ?? key, naming) ?? columnOf(key, naming);
+  const own = columnOf(key, naming);
   const named = own ? undefined : fieldNamed(key, naming);
   if (named) {
     const { type } = named.field;
@@ -178,51 +154,22 @@ function referenceParts(columns: readonly ExportColumn[], to: ReferenceTarget): 
   return found.length > 0 ? found : columns;
 }
 
-/** The service's own parameter names, and the fields they filter by: interface, sections 4.1 and 4.4. */
-function parametersOf({ resource }: Pick<Naming, 'resource'>): ReadonlyMap<string, string> {
-  const { filters = {} } = isWritable(resource) ? resourceSpec(resource) : readOnlySpec(resource);
-  return new Map(Object.entries(filters).map(([field, parameter]) => [parameter, field]));
-}
-
-function unknownFilter(key: string, naming: Naming): string {
-  const near = didYouMean(key, parametersOf(naming).keys());
-  const unknown = unknownName(key, naming);
-  return unknown.includes('Did you mean') ? unknown : `${unknown}${near}`;
-}
-
-/** Whether the column holds choices, and the interface does not list them all. */
-function isOpen({ source }: ExportColumn, { resource }: Naming): boolean {
-  if (source.kind !== 'path' || isWritable(resource)) return false;
-  return readOnlySpec(resource).fields.some(({ name, open }) => name === source.path && open === true);
-}
-
 /** The texts of a record in a column: its cell, the items of a list, and of a form's first row those of all its rows. */
 function textReader({ resource, lexicon }: Naming): (column: ExportColumn, record: ExportRecord) => readonly string[] {
-  const cells = isWritable(resource) ? customReader(resourceSpec(resource), lexicon) : undefined;
+  const valuesIn = isWritable(resource) ? customReader(resourceSpec(resource), lexicon) : undefined;
   return (column, record) => {
     const { source } = column;
     const custom = source.kind === 'custom' ? parseCustomName(source.name) : undefined;
-    if (cells && custom?.kind === 'form' && custom.occurrence === 1)
-      return formTexts(cells(record).values(), custom.form, custom.column);
+    if (valuesIn && custom?.kind === 'form' && custom.occurrence === 1) {
+      const cells = [...valuesIn(record).cells.values()];
+      return cells.flatMap(({ owner, form, text }) =>
+        owner === custom.form && form?.key === custom.column ? [text] : [],
+      );
+    }
     const list = source.kind === 'path' ? valueAt(record.json, source.path) : undefined;
     const items = Array.isArray(list) ? list.filter((item) => !isMembers(item) && !Array.isArray(item)) : [];
     return [column.text(record), ...items.map(rawText)];
   };
-}
-
-function formTexts(cells: Iterable<CustomCell>, form: number, column: string): readonly string[] {
-  const found: string[] = [];
-  for (const { place, text, raw } of cells) {
-    if (place.kind !== 'form' || place.owner !== form) continue;
-    if (!place.member && place.key === column) found.push(text);
-    if (!place.member || place.key !== MORE_ROWS || !Array.isArray(raw)) continue;
-    for (const row of raw) {
-      const data = isMembers(row) ? row['custom_form_data'] : undefined;
-      const value = isMembers(data) && Object.hasOwn(data, column) ? data[column] : undefined;
-      if (!isNothing(value)) found.push(rawText(value));
-    }
-  }
-  return found;
 }
 
 /** A value that a filter asks for, as cells are compared with it. */
@@ -235,20 +182,13 @@ interface Wanted {
 
 /**
  * How a filter compares a column: by value in the column's type, text as names are compared (NFKC, trimmed, blanks folded;
- * case counts, but not in a column of choices, also where not all of them are known: `open`). A string says why the text is
- * no value of the column.
+ * case counts, but not in a column of choices). A string says why the text is no value of the column.
  */
-function wantedValue(
-  text: string,
-  { type, choices, kind }: ExportColumn,
-  lexicon: Lexicon,
-  open: boolean,
-): Wanted | string {
+function wantedValue(text: string, { type, choices, kind }: ExportColumn, lexicon: Lexicon): Wanted | string {
   const wanted = normaliseName(text);
   if (type?.kind === 'enum') return wantedChoice(wanted, type);
   if (type === undefined && kind === 'text' && choices) return wantedChoice(wanted, { kind: 'enum', values: choices });
   if (type?.kind === 'country') return wantedCountry(wanted, lexicon);
-  if (open) return { text: wanted, is: (cell) => normaliseName(cell).toLowerCase() === wanted.toLowerCase() };
   switch (kind) {
     case 'id':
     case 'integer':

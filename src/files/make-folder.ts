@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants, mkdirSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { chmod, mkdir, open, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { codesOf, diskWords, RunError } from '../model/error.js';
@@ -26,10 +26,10 @@ export function makePrivate(): void {
   umask = process.umask(0o077);
 }
 
-/** Gives a file that was just made the rights of its folder, as far as the user's umask and `most` let them through. Never through a link. */
-export async function shareLikeFolder(path: string, most = 0o666): Promise<void> {
+/** Gives a file that was just made the rights of its folder, as far as the user's umask lets them through. Never through a link. */
+export async function shareLikeFolder(path: string): Promise<void> {
   if (umask === undefined || process.platform === 'win32') return;
-  const rights = (await stat(dirname(path))).mode & most & ~umask;
+  const rights = (await stat(dirname(path))).mode & 0o666 & ~umask;
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     // Some shares know no rights.
@@ -39,33 +39,13 @@ export async function shareLikeFolder(path: string, most = 0o666): Promise<void>
   }
 }
 
-const SETGID = 0o2000;
-
-/**
- * Makes a folder with the rights of the one it lies in, as far as the user's umask lets them through. Where what is made in it
- * belongs to a group that is not this user's (setgid), a change of its rights would take that away: such a folder is made under
- * the umask itself, which for that moment holds for all threads of this process.
- */
+/** Makes a folder with the rights of the one it lies in, as far as the user's umask lets them through, setgid among them. */
 export async function makeSharedFolder(path: string): Promise<void> {
   if (umask === undefined || process.platform === 'win32') return mkdir(path);
-  const { mode, gid } = await stat(dirname(path));
-  const rights = mode & 0o777 & ~umask;
-  if ((mode & SETGID) === 0 || isOwnGroup(gid)) {
-    await mkdir(path, 0o700);
-    // Some shares know no rights.
-    if (rights & 0o077) await chmod(path, (mode & SETGID) | rights | 0o700).catch(() => undefined);
-    return;
-  }
-  const own = process.umask(umask);
-  try {
-    mkdirSync(path, mode & 0o777);
-  } finally {
-    process.umask(own);
-  }
-}
-
-function isOwnGroup(gid: number): boolean {
-  return process.geteuid?.() === 0 || process.getegid?.() === gid || process.getgroups?.().includes(gid) === true;
+  const rights = (await stat(dirname(path))).mode & 0o2777 & ~umask;
+  await mkdir(path, 0o700);
+  // Some shares know no rights.
+  if (rights & 0o077) await chmod(path, rights | 0o700).catch(() => undefined);
 }
 
 /**
@@ -74,19 +54,20 @@ function isOwnGroup(gid: number): boolean {
  * @throws RunError `failed` naming the folder, what is in the way and how to name another.
  */
 export async function makeFolder(path: string, purpose: FolderPurpose): Promise<string | undefined> {
-  const missing: string[] = [];
-  let at = resolve(path);
+  const at = resolve(path);
   try {
-    while (!(await isFolder(at))) {
-      missing.push(at);
-      if (dirname(at) === at) break;
-      at = dirname(at);
+    if (await isFolder(at)) return undefined;
+    const above = await makeFolder(dirname(at), purpose);
+    try {
+      await (purpose.isPrivate ? mkdir(at, 0o700) : makeSharedFolder(at));
+    } catch (error) {
+      // Another process was faster, or a link leads nowhere.
+      if (codesOf(error)[0] !== 'EEXIST' || !(await isFolder(at))) throw error;
     }
-    for (at of missing.toReversed()) await makeOne(at, purpose);
+    return above ?? at;
   } catch (error) {
-    throw folderFault(`${path} cannot be made`, purpose, error, at);
+    throw error instanceof RunError ? error : folderFault(`${at} cannot be made`, purpose, error);
   }
-  return missing.at(-1);
 }
 
 /**
@@ -99,21 +80,12 @@ export async function tryFolder(path: string, purpose: FolderPurpose): Promise<v
   try {
     await writeFile(probe, '');
   } catch (error) {
-    throw folderFault(`${path} cannot be written`, purpose, error, probe);
+    throw folderFault(`${path} cannot be written`, purpose, error);
   } finally {
     await rm(probe, { force: true });
-    if (made !== undefined) await removeEmpty(resolve(path), made);
-  }
-}
-
-/** Removes a folder and those above it up to `top`; one that somebody else uses by now stays. */
-async function removeEmpty(path: string, top: string): Promise<void> {
-  for (let at = path; at.length >= top.length; at = dirname(at)) {
-    const removed = await rmdir(at).then(
-      () => true,
-      () => false,
-    );
-    if (!removed) return;
+    // One that somebody else uses by now stays.
+    for (let at = resolve(path); made !== undefined && at.length >= made.length; at = dirname(at))
+      await rmdir(at).catch(() => undefined);
   }
 }
 
@@ -129,38 +101,7 @@ async function isFolder(path: string): Promise<boolean> {
   throw Object.assign(new Error(`${path} is no folder`), { code: 'ENOTDIR' });
 }
 
-async function makeOne(path: string, { isPrivate }: FolderPurpose): Promise<void> {
-  try {
-    await (isPrivate ? mkdir(path, 0o700) : makeSharedFolder(path));
-  } catch (error) {
-    // Another process was faster, or a link leads nowhere.
-    if (codesOf(error)[0] !== 'EEXIST' || !(await isFolder(path))) throw error;
-  }
-}
-
-/** `at`: the folder or file that could not be made. */
-function folderFault(what: string, purpose: FolderPurpose, error: unknown, at: string): RunError {
-  const text = `The ${purpose.what} ${what}: ${reasonOf(error, at)}. Name another folder with ${purpose.namedBy}.`;
+function folderFault(what: string, purpose: FolderPurpose, error: unknown): RunError {
+  const text = `The ${purpose.what} ${what}: ${diskWords(error)}. Name another folder with ${purpose.namedBy}.`;
   return new RunError('failed', text, [], { cause: error });
-}
-
-function reasonOf(error: unknown, at: string): string {
-  switch (codesOf(error)[0]) {
-    case 'ENOTDIR':
-      return `${at} is a file`;
-    case 'EEXIST':
-      return `${at} is a link that leads nowhere`;
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return `this user may not write to ${dirname(at)}`;
-    case 'ENOENT':
-      return `${dirname(at)} takes no folders`;
-    case 'ENAMETOOLONG':
-      return `the name of ${at} is too long`;
-    case 'ELOOP':
-      return `links lead round in a circle at ${at}`;
-    default:
-      return diskWords(error);
-  }
 }

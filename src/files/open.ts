@@ -1,7 +1,6 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { RunError } from '../model/error.js';
-import type { OpenSource, SourceFormat, SourceOptions } from '../model/source.js';
+import type { OpenSource, SourceOptions } from '../model/source.js';
 import { assertFile, headBytes, isGzip, readFault } from './bytes.js';
 import { encodingOfHead, type TextFile, unicodeText } from './encoding/open-text.js';
 import { DEFAULT_LIMITS, type SourceLimits } from './limits.js';
@@ -37,24 +36,10 @@ export async function openSource(
     const file = { path, gzip, head, whole: head.length < HEAD };
     const table = await openAs(settle(path, found, options.format), file, options, bounds);
     const { meta, rows } = markNoRecords(table, options.footer);
-    const evidence = [...withoutMeaning(options, meta.format), ...meta.evidence];
-    return { meta: { ...meta, evidence }, rows: () => inTurns(rows()) };
+    return { meta, rows: () => inTurns(rows()) };
   } catch (error) {
     throw readFault(path, error);
   }
-}
-
-/** What a job states about files of other formats: one job may serve for several, so it is said and left at that. */
-function withoutMeaning(options: SourceOptions, format: SourceFormat): string[] {
-  const [what, names]: [string, (keyof SourceOptions)[]] =
-    format === 'csv'
-      ? ['a CSV file', ['sheet']]
-      : format === 'ndjson'
-        ? ['an NDJSON file', ['sheet', 'header_row', 'delimiter']]
-        : ['a workbook', ['encoding', 'delimiter']];
-  return names
-    .filter((name) => options[name] !== undefined && options[name] !== 'auto')
-    .map((name) => `source.${name} is stated; ${what} has none, so it has no meaning here.`);
 }
 
 async function* inTurns<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
@@ -103,26 +88,14 @@ function settle(path: string, found: FileForm, stated: SourceOptions['format']):
 
 const OLE2 = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
 
-/** Files known by their first bytes that hold no table this program reads, and what to do instead. */
-const FOREIGN: readonly (readonly [string, readonly string[]])[] = [
-  ['a PDF document', ['%PDF-']],
-  ['a rich text document', ['{\\rtf']],
-  ['a 7-Zip archive', ['7z\xbc\xaf']],
-  ['a RAR archive', ['Rar!\x1a']],
-  ['a bzip2 archive', ['BZh1', 'BZh6', 'BZh9']],
-  ['an xz archive', ['\xfd7zXZ']],
-  ['a Zstandard archive', ['\x28\xb5\x2f\xfd']],
-  ['a Parquet file', ['PAR1']],
-  ['an SQLite database', ['SQLite format 3']],
-  ['a PNG image', ['\x89PNG']],
-  ['a JPEG image', ['\xff\xd8\xff']],
-  ['a GIF image', ['GIF87a', 'GIF89a']],
-  ['a program', ['\x7fELF', 'MZ\x90']],
-  ['a text in UTF-32', ['\xff\xfe\0\0', '\0\0\xfe\xff']],
-  [
-    'a workbook of an early Excel (before 1997)',
-    ['\x09\x00\x04\x00', '\x09\x02\x06\x00', '\x09\x04\x06\x00', '\x09\x08'],
-  ],
+/** Files known by their first bytes that hold no table this program reads. */
+const FOREIGN: readonly (readonly [name: string, beginning: string])[] = [
+  ['a PDF document', '%PDF-'],
+  ['a RAR archive', 'Rar!\x1a'],
+  ['an SQLite database', 'SQLite format 3'],
+  ['a PNG image', '\x89PNG'],
+  ['a text in UTF-32', '\xff\xfe\0\0'],
+  ['a text in UTF-32', '\0\0\xfe\xff'],
 ];
 
 const SAVE_AGAIN = 'Open it in the spreadsheet program and save it as .xlsx or .csv.';
@@ -134,16 +107,9 @@ const OTHER_TEXT: readonly (readonly [RegExp, string])[] = [
     /^(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body|table|thead|tbody|tr|center|font|meta|style|div)\b/i,
     `an HTML page, whatever its name says. Web applications often export one under the name .xls. ${SAVE_AGAIN}`,
   ],
-  [/^MIME-Version:\s*1\.0\r?\n/i, `a web archive (MHTML), whatever its name says. ${SAVE_AGAIN}`],
-  [/^ID;P\w*(?:;\w+)*\r?\n(?:[PFBCO];|NN;)/, `a SYLK file (.slk), which is not read. ${SAVE_AGAIN}`],
-  [/^TABLE\s*\r?\n0,1\r?\n"/, `a DIF file (.dif), which is not read. ${SAVE_AGAIN}`],
   [
     new RegExp(`^${XML}[^]*(?:urn:schemas-microsoft-com:office:spreadsheet|progid="Excel)`, 'i'),
     'an XML spreadsheet of Excel 2003, which is not read. Save it as .xlsx or .csv.',
-  ],
-  [
-    new RegExp(`^(?=${XML})[^]*<(?:\\w+:)?document\\s[^>]*opendocument\\.spreadsheet`, 'i'),
-    'a flat OpenDocument spreadsheet (.fods), which is not read. Save it as .xlsx or .csv.',
   ],
   [new RegExp(`^${XML}`, 'i'), 'an XML document, which is not read. Save it as .xlsx or .csv.'],
   [
@@ -160,11 +126,9 @@ async function sniffFormat(path: string, head: Buffer): Promise<FileForm> {
   if (head.subarray(0, 8).equals(OLE2)) throw await oleFault(path);
   if (head[0] === 0x50 && head[1] === 0x4b && (head[2] === 3 || head[2] === 5 || head[2] === 7)) return 'zip';
   const start = head.subarray(0, 16).toString('latin1');
-  for (const [name, beginnings] of FOREIGN) {
-    if (beginnings.some((beginning) => start.startsWith(beginning))) {
-      throw new RunError('failed', `${path}: this is ${name}, not a table. Save the table as .xlsx or .csv.`);
-    }
-  }
+  const foreign = FOREIGN.find(([, beginning]) => start.startsWith(beginning))?.[0];
+  if (foreign)
+    throw new RunError('failed', `${path}: this is ${foreign}, not a table. Save the table as .xlsx or .csv.`);
   const mark = encodingOfHead(head);
   const text = (mark?.encoding.startsWith('utf-16') ? unicodeText(head, mark.encoding) : head.toString('utf8'))
     .replace(/^[\ufeff\s]+/, '')
@@ -174,21 +138,16 @@ async function sniffFormat(path: string, head: Buffer): Promise<FileForm> {
   return /^\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\})/.test(text) ? 'ndjson' : 'csv';
 }
 
+const OLE2_BYTES = 64 * 1024 * 1024;
+
 /** OLE2 holds either an encrypted .xlsx (a stream named EncryptedPackage) or an old binary format. */
 async function oleFault(path: string): Promise<RunError> {
-  const encrypted = Buffer.from('EncryptedPackage', 'utf16le');
-  const overlap = encrypted.length;
-  let tail = Buffer.alloc(0);
-  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024, end: 64 * 1024 * 1024 })) {
-    const bytes = Buffer.concat([tail, chunk as Buffer]);
-    if (bytes.includes(encrypted)) {
-      return new RunError(
-        'failed',
-        `${path}: the workbook is protected by a password, so it cannot be read. ` +
-          'Remove the password in the spreadsheet program (File, Info, Protect Workbook) and save it again.',
-      );
-    }
-    tail = bytes.subarray(Math.max(0, bytes.length - overlap));
+  if ((await headBytes(path, OLE2_BYTES)).includes(Buffer.from('EncryptedPackage', 'utf16le'))) {
+    return new RunError(
+      'failed',
+      `${path}: the workbook is protected by a password, so it cannot be read. ` +
+        'Remove the password in the spreadsheet program (File, Info, Protect Workbook) and save it again.',
+    );
   }
   return new RunError(
     'failed',

@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, readlink, rename, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, readdir, readlink, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codesOf, diskWords, RunError } from '../model/error.js';
 import { sizeText } from '../model/grouped.js';
@@ -12,50 +12,26 @@ import { fillFile } from './table-sink.js';
 const COPY_LIMIT = 8 * 1024 * 1024 * 1024;
 const CHUNK = 1024 * 1024;
 
+/** Faults of the place where a file is written; others are those of whoever makes it. */
+const DISK = /^(?:ENOSPC|EDQUOT|EFBIG|EIO|EROFS|EACCES|EPERM|ENOENT|ENOTDIR|EISDIR|ENAMETOOLONG)$/;
+
 function writeFault(path: string, error: unknown): unknown {
-  if (error instanceof RunError) return error;
-  const folder = dirname(path);
-  const fault = (text: string) => new RunError('failed', `${path}: ${text}`, [], { cause: error });
-  const [code = ''] = codesOf(error);
-  const todo = {
-    ENOSPC: `Free space in ${folder}`,
-    EDQUOT: `Free space in ${folder}`,
-    EFBIG: 'Raise the limit, or name another folder,',
-    EIO: `Check the disk of ${folder}`,
-  }[code];
-  if (todo !== undefined) {
-    const why = diskWords(error);
-    return fault(`could not be written because ${why}. Nothing unfinished is left behind. ${todo} and run again.`);
-  }
-  switch (code) {
-    case 'EROFS':
-    case 'EACCES':
-    case 'EPERM':
-      return fault(`this user may not write to ${folder}. Name another folder.`);
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return fault(`the folder ${folder} does not exist. Create it first.`);
-    case 'EISDIR':
-      return fault('this is a folder. Name a file.');
-  }
-  return error;
+  if (!DISK.test(codesOf(error)[0] ?? '')) return error;
+  const text = `${path}: could not be written because ${diskWords(error)}. Nothing unfinished is left behind. Put that right, or name another folder, and run again.`;
+  return new RunError('failed', text, [], { cause: error });
 }
 
 /**
  * Makes a file appear complete or not at all: `make` fills a temporary file in the same folder, which is flushed to
  * disk, renamed over `path`, and the folder flushed. On any fault the temporary file is removed and the old one stays.
- * `name`: of the temporary file, which nobody else may use. `ownRights`: those that `make` gave it stay. Returns what `make`
- * returned.
+ * `ownRights`: those that `make` gave it stay. Returns what `make` returned.
  */
 export async function placeSafely<Made>(
   path: string,
   make: (temporary: string) => Promise<Made>,
-  {
-    name = `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`,
-    ownRights = false,
-  }: { readonly name?: string; readonly ownRights?: boolean } = {},
+  { ownRights = false }: { readonly ownRights?: boolean } = {},
 ): Promise<Made> {
-  const temporary = join(dirname(path), name);
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     const made = await make(temporary);
     if (!ownRights) await shareLikeFolder(temporary);
@@ -140,13 +116,7 @@ export async function copyPrivately(
           0o600,
         );
         const after = await source.stat({ bigint: true });
-        const written =
-          copied.bytes !== Number(before.size) || after.size !== before.size || after.mtimeNs !== before.mtimeNs;
-        // Its time can be put back. Renamed, replaced or given another right, it is still what was read.
-        if (
-          written ||
-          (after.ctimeNs !== before.ctimeNs && (await hashOf(source, from, before.size)) !== copied.sha256)
-        ) {
+        if (copied.bytes !== Number(before.size) || after.size !== before.size || after.mtimeNs !== before.mtimeNs) {
           throw new RunError(
             'failed',
             `${from}: the file changed while it was read; it is still being written. Nothing was sent. ` +
@@ -169,12 +139,6 @@ async function opened(path: string, flags = 0): Promise<FileHandle> {
   });
 }
 
-async function hashOf(source: FileHandle, from: string, size: bigint): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of bytesOf(source, from, size)) hash.update(chunk);
-  return hash.digest('hex');
-}
-
 /** From the beginning; of a file that has grown beyond `size` at least a byte more than that. */
 async function* bytesOf(source: FileHandle, from: string, size: bigint): AsyncGenerator<Buffer> {
   for (let at = 0; at <= size; ) {
@@ -191,49 +155,30 @@ async function* bytesOf(source: FileHandle, from: string, size: bigint): AsyncGe
 /** Windows has none. */
 const NO_LINK = constants.O_NOFOLLOW ?? 0;
 
-/** A file may be replaced by another one at that very moment, which is no fault. */
-const TRIES = 3;
-
 /**
  * Opens a file whose path was found to lead through no link and to lie where it may: absolute, every link resolved. What
  * is opened lies at that very path: where a link has taken the place of the file or of a folder on the way since,
  * `RunError('failed')`; so for a file of several names, which may be one from a place that is not to be read.
  */
 async function openLinkless(path: string): Promise<FileHandle> {
-  for (let left = TRIES; left > 0; left--) {
-    const file = await opened(path, NO_LINK);
+  const file = await opened(path, NO_LINK);
+  try {
     const info = await file.stat();
     // A folder has several by nature; whoever reads refuses it.
-    const names = info.isFile() ? info.nlink : 1;
-    if (names <= 1 && (await liesAt(path, file))) return file;
-    await file.close();
-    if (names > 1) {
+    if (info.isFile() && info.nlink > 1) {
       throw new RunError(
         'failed',
-        `${path}: the file has ${names} names (hard links), so it lies in another place as well and may be changed there ` +
+        `${path}: the file has ${info.nlink} names (hard links), so it lies in another place as well and may be changed there ` +
           'while it is read. Nothing was sent. Put a copy there instead of a link.',
       );
     }
+    // Linux says where an opened file lies. Looking at the path again would leave room for another swap.
+    if ((await readlink(`/proc/self/fd/${file.fd}`).catch(() => realpath(path))) !== path) throw swapped(path);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
   }
-  throw swapped(path);
-}
-
-/** Whether an opened file lies at this path, with no link on the way. */
-async function liesAt(path: string, file: FileHandle): Promise<boolean> {
-  // Linux says where an opened file lies. Looking at the path again would leave room for another swap.
-  const place = await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
-  if (place === path) return true;
-  // Some file systems take names in any case.
-  if (place !== undefined && place.toLowerCase() !== path.toLowerCase()) return false;
-  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
-    if ((await look(folder))?.isSymbolicLink() !== false) return false;
-  }
-  const [named, opened] = [await look(path), await file.stat()];
-  return named !== undefined && named.ino === opened.ino && named.dev === opened.dev;
-}
-
-async function look(path: string): Promise<Stats | undefined> {
-  return lstat(path).catch(() => undefined);
 }
 
 function swapped(path: string): RunError {

@@ -1,7 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { chmod, chown, lstat, readdir, rm, stat } from 'node:fs/promises';
-import { hostname } from 'node:os';
-import { basename, dirname, extname, join } from 'node:path';
+import { chmod, lstat } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { createGzip } from 'node:zlib';
 import { RunError, RunInterrupted } from '../model/error.js';
 import type { TableAbout, TableColumn, TableKind, TableRows } from '../model/table.js';
@@ -19,8 +17,8 @@ export interface WrittenTable {
   readonly sha256: string;
   /** Data rows, the headings excluded. */
   readonly rows: number;
-  /** Workbooks: the names of the sheets that hold the rows. */
-  readonly sheets?: readonly string[];
+  /** Workbooks: the name of the sheet that holds the rows. */
+  readonly sheet?: string;
   /** Workbooks: texts that are longer than a cell can hold and were cut, where there are any. The caller warns. */
   readonly shortened?: Shortened;
 }
@@ -29,8 +27,6 @@ interface TableWriteOptions {
   readonly signal?: AbortSignal;
   /** Called with the number of rows written so far, after each batch. */
   readonly onRows?: (done: number) => void;
-  /** Workbooks: data rows of a sheet; as many as a sheet can hold unless stated otherwise. */
-  readonly rowsPerSheet?: number;
 }
 
 /** What an encoder tells about the rows it wrote. */
@@ -57,10 +53,10 @@ export async function writeTable(
   if (columns.length === 0) throw new RunError('usage', `${path}: a table needs at least one column. Name columns.`);
   if (format === 'xlsx') assertFits(path, columns);
   let written: Written = { rows: 0 };
-  const watched = watch(rows, columns.length, options);
+  const watched = watch(rows, options);
   const { bytes, sha256 } = await placeTable(path, async (file) => {
     const produce = async (sink: ByteSink) => {
-      if (format === 'xlsx') written = await writeBook(sink, columns, watched, about, options.rowsPerSheet);
+      if (format === 'xlsx') written = await writeBook(sink, columns, watched, about);
       else written = await writeLines(sink, columns, format, watched);
     };
     await (gzip ? writePacked(createGzip({ chunkSize: 64 * 1024, ...AHEAD }), file, produce) : produce(file));
@@ -69,7 +65,7 @@ export async function writeTable(
 }
 
 /** Passes batches on, counts them, and stops when it is told to. */
-async function* watch(rows: TableRows, width: number, { signal, onRows }: TableWriteOptions): TableRows {
+async function* watch(rows: TableRows, { signal, onRows }: TableWriteOptions): TableRows {
   const stopIfTold = () => {
     if (signal?.aborted) throw new RunInterrupted();
   };
@@ -77,8 +73,6 @@ async function* watch(rows: TableRows, width: number, { signal, onRows }: TableW
   stopIfTold();
   for await (const batch of rows) {
     stopIfTold();
-    const odd = batch.find((row) => row.length !== width);
-    if (odd) throw new RangeError(`row ${done + batch.indexOf(odd) + 1} has ${odd.length} cells, not ${width}`);
     yield batch;
     done += batch.length;
     onRows?.(done);
@@ -143,84 +137,22 @@ const VALUE: Readonly<Record<TableKind, (text: string) => string>> = {
   json: (text) => (isJsonText(text) ? text.replace(/[\r\n]+/g, ' ') : JSON.stringify(text)),
 };
 
-const DAY = 24 * 3_600 * 1_000;
-
-/** Temporary files that this process is writing. */
-const own = new Set<string>();
-
-/** Tells machines apart that share a folder: a process number means something only on its own. */
-const MACHINE = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
-
 /**
- * Makes a file of what `produce` writes, complete or not at all: `placeSafely`. What a killed process left behind of the
- * same file is removed first. A file that was there keeps who may read and write it; a link is replaced, never followed.
- * Throws `RunError('failed')` where the folder is missing or the disk is full.
+ * Makes a file of what `produce` writes, complete or not at all: `placeSafely`. A file that was there keeps who may read and
+ * write it; a link is replaced, never followed.
  */
-export async function placeTable(
-  path: string,
-  produce: (sink: ByteSink) => Promise<void>,
-): Promise<{ bytes: number; sha256: string }> {
-  await removeStale(path);
-  const name = `.${basename(path)}.${MACHINE}-${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
+async function placeTable(path: string, produce: (sink: ByteSink) => Promise<void>) {
   const before = await lstat(path).catch(() => undefined);
   const old = before?.isFile() ? before : undefined;
-  own.add(name);
-  try {
-    return await placeSafely(
-      path,
-      async (temporary) => {
-        const result = await fillFile(temporary, produce, old ? 0o600 : 0o666);
-        if (old) await takeOver(temporary, old);
-        return result;
-      },
-      { name, ownRights: old !== undefined },
-    );
-  } finally {
-    own.delete(name);
-  }
-}
-
-/** Owner first: changing it may take rights away. Only the administrator can, and nobody else needs to. */
-async function takeOver(path: string, { uid, gid, mode }: { uid: number; gid: number; mode: number }): Promise<void> {
-  await chown(path, uid, gid).catch(() => undefined);
-  await chmod(path, mode & 0o777);
-}
-
-/** Bytes that the name of an unfinished file has more than the name of its target; numbers of processes have up to 10 digits. */
-export const LONGER_NAME = '.'.length + '.01234567-0123456789-0123456789ab.tmp'.length;
-
-/**
- * Removes unfinished files of this target whose process on this machine is gone, or that nobody has written to for a
- * day. What cannot be looked at or removed stays: it is in nobody's way.
- */
-async function removeStale(path: string): Promise<void> {
-  const folder = dirname(path);
-  const start = `.${basename(path)}.`;
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names) {
-    if (!name.startsWith(start)) continue;
-    const match = /^(?:([0-9a-f]{8})-(\d+)-)?[0-9a-f]{12}\.tmp$/.exec(name.slice(start.length));
-    if (!match) continue;
-    const at = join(folder, name);
-    const gone = match[1] === MACHINE && !own.has(name) && !isAlive(Number(match[2]));
-    if (gone || (await isOld(at))) await rm(at, { force: true }).catch(() => undefined);
-  }
-}
-
-async function isOld(path: string): Promise<boolean> {
-  const info = await stat(path).catch(() => undefined);
-  return info !== undefined && Date.now() - info.mtimeMs > DAY;
-}
-
-/** A process of the number of this one is this one, and knows its own files. */
-function isAlive(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  return placeSafely(
+    path,
+    async (temporary) => {
+      const result = await fillFile(temporary, produce, old ? 0o600 : 0o666);
+      if (old) await chmod(temporary, old.mode & 0o777);
+      return result;
+    },
+    { ownRights: old !== undefined },
+  );
 }
 
 /** What the name of a file says about its form. */
@@ -230,19 +162,6 @@ interface TableFormat {
 }
 
 const FORMS = 'Tables are written as .csv, .xlsx or .ndjson, each also with .gz (assets.csv.gz).';
-
-/** What people ask for by other names, and what to take for it. */
-const INSTEAD: Readonly<Record<string, string>> = {
-  '.json': 'Use .ndjson: one JSON object a line.',
-  '.jsonl': 'Use .ndjson: the same under its other name, one JSON object a line.',
-  '.xls': 'Use .xlsx: every spreadsheet program that opens .xls opens it.',
-  '.xlsm': 'Use .xlsx: there are no macros in a table.',
-  '.xlsb': 'Use .xlsx: every spreadsheet program opens it.',
-  '.ods': 'Use .xlsx: LibreOffice opens it and can save it as .ods.',
-  '.tsv': 'Use .csv: its cells are parted by commas.',
-  '.txt': 'Use .csv.',
-  '.zip': 'Use .gz for a packed file (assets.csv.gz); an .xlsx is packed already.',
-};
 
 /** Format by name. Throws `RunError('usage')` for a name that says none, naming those there are. */
 export function tableFormat(path: string): TableFormat {
@@ -255,8 +174,7 @@ export function tableFormat(path: string): TableFormat {
       return { format: end.slice(1) as TableFormat['format'], gzip };
   }
   const found = end === '' ? 'the name has no ending that says its form' : `${end} is not written`;
-  const instead = Object.hasOwn(INSTEAD, end) ? ` ${INSTEAD[end]}` : '';
-  throw new RunError('usage', `${path}: ${found}. ${FORMS}${instead}`);
+  throw new RunError('usage', `${path}: ${found}. ${FORMS}`);
 }
 
 /** A list or an object, as JSON. */

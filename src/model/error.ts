@@ -120,6 +120,8 @@ const DISK_WORDS: Readonly<Record<string, string>> = {
   EXDEV: 'the two lie on different disks, and a file cannot be moved between them in one step',
   ENOENT: 'it is not there',
   ENOTDIR: 'something on the way is no folder',
+  EISDIR: 'a folder of that name is there',
+  ENAMETOOLONG: 'the name is too long',
   ELOOP: 'it is a symbolic link',
   EBUSY: 'another program holds it',
   ETXTBSY: 'another program holds it',

@@ -62,8 +62,6 @@ export interface SheetRow {
   readonly escaped?: readonly number[];
   /** NDJSON: the line as it stands in the file, without its line end. */
   readonly line?: string;
-  /** Of cells that a person corrected (`Correction`): 0-based position → the cell as the file has it. */
-  readonly corrected?: ReadonlyMap<number, Cell>;
 }
 
 export interface NoRecord {

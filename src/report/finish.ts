@@ -59,8 +59,8 @@ export interface ReportInput {
    * `unknown` where an intent was recorded. Without it, a row without an outcome is an error.
    */
   readonly stopped?: string;
-  /** Path of the private copy, where cells of it were corrected: adds corrected.*, the file with them. */
-  readonly corrected?: string;
+  /** Cells of the file were corrected: adds corrected.*, the file with them. */
+  readonly corrected?: boolean;
   /** Fields go by their names without. */
   readonly columnOf?: ColumnOf;
   /** Reconciliations: what adds differences.csv and orphans.csv to the reports. */
@@ -140,7 +140,8 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   }
   if (source && input.corrected) {
     const name = rejectedName(source.meta.format, 'corrected');
-    const warning = await writeCorrected(join(dir, name), input.corrected, source, input.rejected);
+    const form = { ...input.rejected, meta: source.meta, copy: true };
+    const warning = await writeRejected(join(dir, name), () => copiedRows(source), form);
     if (warning) warnings.push(warning);
     reports.push(name);
   }
@@ -250,25 +251,6 @@ async function writeTables(
     ),
   );
   return tally;
-}
-
-/** A workbook keeps all that is not corrected; of other files the table is written again. */
-async function writeCorrected(
-  path: string,
-  original: string,
-  source: OpenSource,
-  form: ReportInput['rejected'],
-): Promise<string | undefined> {
-  if (source.meta.format === 'xlsx') {
-    const { copyWorkbook, NotCopied } = await import('../files/xlsx/copy.js');
-    try {
-      await copyWorkbook(original, path, source);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof NotCopied)) throw error;
-    }
-  }
-  return writeRejected(path, () => copiedRows(source), { ...form, meta: source.meta, copy: true });
 }
 
 async function* copiedRows(source: OpenSource): AsyncGenerator<readonly RejectedRow[]> {

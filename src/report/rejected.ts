@@ -57,7 +57,7 @@ export function rejectedName(format: SourceFormat, name = 'rejected'): string {
  * CSV keeps delimiter (and the line that names it), line end, encoding and byte order mark. Characters of a message that the encoding lacks
  * come out as `?`; should a cell itself not fit, the whole file is UTF-8 with a byte order mark.
  * In a workbook the cells at fault are filled and carry the message as a note, columns with lists offer them, the key and
- * the reasons are in sight when it is opened, and what to do is said, and a formula without a stored result is an error there, because it would be
+ * the reasons are in sight when it is opened, and a formula without a stored result is an error there, because it would be
  * worked out from other rows. `rows` may be called more than once.
  * Returns a warning for the summary where the file could not keep the input's form.
  */
@@ -71,7 +71,8 @@ export async function writeRejected(
       return writeCsv(path, rows, options);
     case 'xlsx':
     case 'ods':
-      return writeXlsx(path, rows(), options);
+      await writeXlsx(path, rows(), options);
+      return undefined;
     case 'ndjson':
       await writeNdjson(path, rows(), options);
       return undefined;
@@ -121,12 +122,6 @@ function typedLine(outcome: Outcome | undefined): Cell[] {
   const [row = '', ...texts] = rejectedLine(outcome);
   return [{ t: 'n', value: row, shown: row }, ...texts];
 }
-
-/** A line above the headings would not be in the input: the cell that is chosen when the sheet is opened says it. */
-const TO_DO = {
-  title: 'Rows to correct',
-  text: 'Correct the red cells: each has a note, and _message says why the row was not taken. Then save this file and import it with the same job, or drop it in again. Columns that begin with _ are ignored.',
-};
 
 class NotEncodable extends Error {}
 
@@ -182,7 +177,7 @@ async function writeXlsx(
   path: string,
   rows: AsyncIterable<readonly RejectedRow[]>,
   options: RejectedOptions,
-): Promise<string | undefined> {
+): Promise<void> {
   const { meta, columnsOf, choicesOf, keyColumns = [], keepHeaderRow, sheetNumber = 1, copy = false } = options;
   const kept = keptColumns(options);
   const width = meta.headings.length;
@@ -207,28 +202,18 @@ async function writeXlsx(
   const key = kept.findIndex((at) => keyColumns.includes(at));
   const name = sheetName(meta.sheet ?? 'Rejected');
   const before = Array.from({ length: sheetNumber - 1 }, (_, i) => `${name.slice(0, 24)} (${i + 1})`);
-  const names = [...before, name];
-  let withoutNote = 0;
   await writeSafely(path, async (write) => {
-    const book = await openBook({ write }, copy ? 'Corrected' : 'Rows to correct', names);
+    const book = await openBook({ write }, [...before, name]);
     for (const empty of before) await book.sheet({ name: empty }, async () => {});
-    const written = await writeTable(
-      book,
-      {
-        name,
-        columns,
-        rows: lines(),
-        ...(keepHeaderRow && meta.header_row !== null ? { headingRow: meta.header_row } : {}),
-        ...(copy ? {} : { inSight: { columns: key + 1, column: columns.length - 1 }, hint: TO_DO }),
-      },
-      names,
-    );
-    withoutNote = written.withoutNote ?? 0;
+    await writeTable(book, {
+      name,
+      columns,
+      rows: lines(),
+      ...(keepHeaderRow && meta.header_row !== null ? { headingRow: meta.header_row } : {}),
+      ...(copy ? {} : { inSight: { columns: key + 1, column: columns.length - 1 } }),
+    });
     await book.end();
   });
-  return withoutNote === 0
-    ? undefined
-    : `${rejectedName('xlsx')}: ${withoutNote} of the cells at fault have no note, because a sheet holds only so many; the column _message has the reasons.`;
 }
 
 /**

@@ -175,7 +175,7 @@ describe('wrong usage', () => {
       const { code, err } = await run(argv, service);
       expect(code).toBe(1);
       expect(err).toContain(
-        `The ${what} ${join(cwd, path)} cannot be made: ${join(cwd, 'taken')} is a file. Name another folder with ${flag}`,
+        `The ${what} ${join(cwd, 'taken')} cannot be made: something on the way is no folder. Name another folder with ${flag}`,
       );
     }
     expect(await readFile(join(cwd, 'taken'), 'utf8')).toBe('mine');
@@ -188,7 +188,7 @@ describe('wrong usage', () => {
   ])('ends where %s can never be made', async (flag, path) => {
     const { code, err } = await run(['import', 'assets-2026.csv', '--job', 'assets', flag, path], service);
     expect(code).toBe(1);
-    expect(err).toContain('/proc takes no folders');
+    expect(err).toContain('/proc/rowferry cannot be made');
     expect(err).toContain(`Name another folder with ${flag}`);
   });
 

@@ -144,12 +144,12 @@ blank: keep # an emptied cell keeps the value; \`clear\` empties it, here for al
 columns:
   id: id
   name: name
-  category.id: ~ # for information; change category.name instead
+  category.id: ~ # for information
   category.name: category.name
   asset_owner.email: ~ # the service works it out itself
   area: ~ # can be set when a record is created only
   template.10.1004: template.10.1004
-  template.Old asset.A: ~ # the custom field template "12" is inactive; activate it in the service, or map another
+  template.Old asset.A: ~ # for information
 `);
 });
 
@@ -182,7 +182,10 @@ test('columns that are not imported are marked, with the reason; the others are 
     readOnly: true,
     note: expect.stringContaining('Not imported: can be set when a record is created only.'),
   });
-  expect(of('form.Data. centre.Photo')).toMatchObject({ readOnly: true, note: expect.stringContaining('attachments') });
+  expect(of('form.Data. centre.Photo')).toMatchObject({
+    readOnly: true,
+    note: expect.stringContaining('An attachment'),
+  });
   expect(of('id')).toMatchObject({ readOnly: true, note: expect.stringContaining('Leave it as it is') });
   expect(of('name')?.readOnly).toBeUndefined();
   const record = {

@@ -52,16 +52,15 @@ describe('an encoding is detected', () => {
   });
 
   test.each([
-    ['utf-16le', true],
-    ['utf-16be', true],
-    ['utf-16le', false],
-    ['utf-16be', false],
-  ])('%s, byte order mark %s, for text in any letters, also gzipped (61, 65)', async (encoding, addBOM) => {
-    const text = '名前,部署\n山田太郎,東京都\n株式会社,😀\n有限会社,大阪市中央区本町\n';
+    ['utf-16le', true, '名前,部署\n山田太郎,東京都\n株式会社,😀\n有限会社,大阪市中央区本町\n'],
+    ['utf-16be', true, '名前,部署\n山田太郎,東京都\n株式会社,😀\n有限会社,大阪市中央区本町\n'],
+    ['utf-16le', false, 'Name,Ort\nMüller,Łódź\nPeñalver,5 €\n'],
+    ['utf-16be', false, 'Name,Ort\nMüller,Łódź\nPeñalver,5 €\n'],
+  ])('%s, byte order mark %s, also gzipped (61, 65)', async (encoding, addBOM, text) => {
     const bytes = iconv.encode(text, encoding, { addBOM });
     for (const content of [bytes, gzipSync(bytes)]) {
       const { meta, rows } = await read(await csv(content));
-      expect(meta).toMatchObject({ encoding, bom: addBOM, headings: ['名前', '部署'] });
+      expect(meta).toMatchObject({ encoding, bom: addBOM, headings: rowsOf(text)[0] });
       expect(cellsOf(rows)).toEqual(rowsOf(text).slice(1));
     }
   });
@@ -82,10 +81,10 @@ describe('an encoding is detected', () => {
     const { meta } = await read(await csv(iconv.encode('Name,Ort\nEspaña,1\n', 'windows-1252')));
     expect(meta.encoding).toBe('windows-1252');
     expect(meta.warnings.join(' ')).toContain(
-      'could also be windows-1250: "España" would then read "Espańa". It was read as windows-1252; state source.encoding',
+      'A cell then reads "España", and as windows-1250 "Espańa"; state source.encoding',
     );
     const kanji = await read(await csv(iconv.encode('a,b\n東京,大阪\n山田,名古屋\n', 'euc-jp')));
-    expect(kanji.meta.warnings.join(' ')).toMatch(/could also be euc-jp: ".+" would then read "東京"/);
+    expect(kanji.meta.warnings.join(' ')).toMatch(/and as euc-jp "東京"/);
   });
 
   test('accents of one language in a word of ASCII letters are no Chinese characters', async () => {
@@ -113,14 +112,6 @@ describe('an encoding is detected', () => {
     expect(meta.encoding).toBe(encoding);
     expect(meta.warnings[0]).toMatch(`The encoding ${encoding} is a guess: `);
     expect(meta.warnings[0]).toContain(`"${shown}"; state source.encoding`);
-  });
-
-  test('the euro of iso-8859-15 is no ¤, as windows-1252 has it at its place (103)', async () => {
-    const text = 'Name,Preis\nMüller Büro,Größe 10 €\nStraße,für Köln 25 €\n';
-    const { meta, rows } = await read(await csv(iconv.encode(text, 'iso-8859-15')));
-    expect([meta.encoding, cellsOf(rows)]).toEqual(['iso-8859-15', rowsOf(text).slice(1)]);
-    const { meta: western } = await read(await csv(iconv.encode(text.replace('€', '¤'), 'windows-1252')));
-    expect(western.encoding).toBe('windows-1252');
   });
 
   test('the same word in the most common encoding is no guess', async () => {
@@ -152,12 +143,11 @@ describe('an encoding is stated', () => {
     }
   });
 
-  test('ISO-8859-1 is read as windows-1252, because files of that name hold its characters; it is said (61)', async () => {
+  test('ISO-8859-1 is read as windows-1252, because files of that name hold its characters (61)', async () => {
     const { meta, rows } = await read(await csv(Buffer.from('a,b\n5 \x80,caf\xe9\n', 'latin1')), {
       encoding: 'ISO-8859-1',
     });
     expect(meta.encoding).toBe('windows-1252');
-    expect(meta.evidence.join(' ')).toContain('stated as ISO-8859-1 and read as windows-1252');
     expect(rows[0]!.cells).toEqual(['5 €', 'café']);
   });
 
@@ -266,14 +256,13 @@ describe('UTF-8 into which text of another encoding was pasted', () => {
 });
 
 describe('byte order marks', () => {
-  test('in front of files that were put one behind the other are left out and said (61, 65)', async () => {
+  test('in front of files that were put one behind the other are left out (61, 65)', async () => {
     const part = '\ufeff"Name, full",b\n"x, y",1\n';
     for (const encoding of ['utf-8', 'utf-16le', 'utf-16be']) {
       const { meta, rows } = await read(await csv(iconv.encode(part + part, encoding)), { footer: 'keep' });
       expect(meta).toMatchObject({ encoding, bom: true, headings: ['Name, full', 'b'] });
       expect(rows.map(({ cells }) => cells)).toContainEqual(['x, y', '1']);
       expect(rows.flatMap(({ cells }) => cells).join()).not.toContain('\ufeff');
-      expect(meta.warnings.join(' ')).toContain('byte order mark stands in front of row 3');
     }
   });
 });
@@ -305,17 +294,10 @@ test('valid UTF-8 beyond ASCII counts more than an encoding of one byte that the
   }
 });
 
-describe('Macintosh encodings are what they are since 1998', () => {
+describe('Mac Roman is what it is since 1998', () => {
   test.each([
     ['macintosh', [0xdb, 0xbd, 0xf0], '€Ω\uf8ff'],
     ['Mac Roman', [0xdb, 0xa4, 0x9f], '€§ü'],
-    ['maciceland', [0xdb, 0xbd], '€Ω'],
-    ['maccroatian', [0xdb, 0xbd, 0xd8], '€Ω\uf8ff'],
-    ['macromania', [0xaf, 0xbf, 0xdb, 0xde, 0xdf], 'Șș€Țț'],
-    ['macturkish', [0xbd, 0xdf], 'Ωş'],
-    ['maccyrillic', [0xa2, 0xb6, 0xff], 'Ґґ€'],
-    ['macukraine', [0xff], '€'],
-    ['macgreek', [0x9c, 0xaf], '€·'],
   ])('%s %j is %j, in and out (103)', async (encoding, bytes, text) => {
     const content = Buffer.concat([Buffer.from('a,b\n1,'), Buffer.from(bytes), Buffer.from('\n')]);
     const { rows } = await read(await csv(content), { encoding });

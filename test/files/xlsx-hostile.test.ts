@@ -82,7 +82,7 @@ describe('zip bombs (78)', () => {
     const bomb = { name: 'x.xml', data: zeros };
     expect(await refused(zipOf([...bookParts(spec), bomb]), limits)).toContain('50 times its size');
     const small = Array.from({ length: 8 }, (_, i) => ({ name: `m${i}.xml`, data: zeros.subarray(0, 250_000) }));
-    expect(await refused(zipOf([...bookParts(spec), ...small]), limits)).toContain('its parts unpack to 1.9 MB');
+    expect(await refused(zipOf([...bookParts(spec), ...small]), limits)).toContain('50 times its size');
     expect(await refused(withSheet({ data: zeros, statedSize: 900 }), limits)).toContain('is longer than it says');
   });
 

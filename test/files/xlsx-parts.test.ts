@@ -79,21 +79,13 @@ describe('parts', () => {
     expect(await cells(content)).toEqual(EXPECTED);
   });
 
-  test('other encodings than UTF-8 are refused in words', async () => {
+  test('UTF-16 is refused, also half of it; the name of another encoding means nothing', async () => {
     const part = 'xl/worksheets/sheet1.xml';
     const wide = Buffer.from(`\ufeff<worksheet><sheetData>${xml}</sheetData></worksheet>`, 'utf16le');
-    for (const [data, words] of [
-      [wide, 'encoding UTF-16; UTF-8 is read'],
-      [wide.subarray(2), 'encoding UTF-16'],
-      [Buffer.from(wide).swap16(), 'encoding UTF-16'],
-      ['<?xml version="1.0" encoding="windows-1252"?><worksheet/>', 'encoding windows-1252; UTF-8 is read'],
-      ["<?xml version='1.0' encoding='ISO-8859-1'?><worksheet/>", 'encoding ISO-8859-1'],
-    ] as const) {
-      expect(
-        (await refusal(openSource(await put(bookOf({ ...spec, replace: { [part]: { data } } }))))).message,
-      ).toContain(words);
+    for (const data of [wide, wide.subarray(2), Buffer.from(wide).swap16()]) {
+      const error = await refusal(openSource(await put(bookOf({ ...spec, replace: { [part]: { data } } }))));
+      expect(error.message).toMatch(/cut off or damaged|no visible sheet holds data/);
     }
-    // UTF-8 under the name of UTF-16, as programs write it that convert the text only.
     expect(await cells(replaced(part, 'UTF-8', 'utf-16'))).toEqual(EXPECTED);
   });
 

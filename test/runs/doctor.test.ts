@@ -146,7 +146,7 @@ describe('doctor', () => {
     expect(code).toBe(1);
     expect(named('data folder')).toMatchObject({
       state: 'bad',
-      found: expect.stringContaining('/proc takes no folders'),
+      found: expect.stringContaining('/proc/rowferry cannot be made'),
     });
   });
 

@@ -13,10 +13,8 @@ export async function writeWorkbook(path: string, { sheet, headings, rows, ...mo
   const name = sheetName(sheet);
   const columns = headings.map((heading) => ({ heading, kind: 'cell' as const }));
   await writeSafely(path, async (write) => {
-    const book = await openBook({ write }, 'Test', [name]);
-    await writeTable(book, { name, columns, rows: Array.isArray(rows) ? batch(rows) : rows, ...more } as BookTable, [
-      name,
-    ]);
+    const book = await openBook({ write }, [name]);
+    await writeTable(book, { name, columns, rows: Array.isArray(rows) ? batch(rows) : rows, ...more } as BookTable);
     await book.end();
   });
 }

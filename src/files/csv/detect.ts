@@ -93,8 +93,7 @@ function bestOf(scores: readonly Score[]): Score {
 /** Finds the delimiter from the first records, unless it is stated. */
 export function detectDialect(sample: Sample, stated: string | undefined, limits: SourceLimits): DialectFinding {
   const hint = /^"?sep=([^\w\s"]|\t)"?[\r\n]/i.exec(sample.bytes.toString('latin1', 0, 9))?.[1];
-  const { delimiter, evidence, warnings } = delimiterOf(sample, stated, hint, limits);
-  return { delimiter, hinted: hint !== undefined, evidence, warnings: [...warnings, ...foreignQuotes(sample)] };
+  return { ...delimiterOf(sample, stated, hint, limits), hinted: hint !== undefined };
 }
 
 /** The delimiter that the job states, that the file names (`hint`), that stands between our columns, or that cuts the rows best. */
@@ -104,23 +103,12 @@ function delimiterOf(
   hint: string | undefined,
   limits: SourceLimits,
 ): Omit<DialectFinding, 'hinted'> {
-  const warnings: string[] = [];
   const known = (delimiter: string, why: string) => ({
     delimiter,
     evidence: [`The delimiter is ${delimiterName(delimiter)}, ${why}.`],
-    warnings,
+    warnings: [],
   });
-  if (stated !== undefined) {
-    const better = bestOf(DELIMITERS.map((candidate) => score(sample, candidate, limits)));
-    if (better.score > 0.5 && score(sample, stated, limits).score === 0) {
-      warnings.push(
-        `source.delimiter states ${delimiterName(stated)}, which cuts no row into cells; ${delimiterName(better.delimiter)} ` +
-          `cuts ${better.agreeing} of the first ${better.records} rows into ${better.cells} cells. ` +
-          'Correct source.delimiter, or remove it.',
-      );
-    }
-    return known(stated, 'as stated');
-  }
+  if (stated !== undefined) return known(stated, 'as stated');
   if (hint !== undefined) return known(hint, 'as the first line says (sep=)');
   // Rows are rejected because they are uneven, so they show less than the heading rowferry gave them.
   const ours = sample.bytes.includes('_message') ? OUR_COLUMNS.exec(sample.bytes.toString('latin1'))?.[1] : undefined;
@@ -130,32 +118,16 @@ function delimiterOf(
   const scores = order.map((candidate) => score(sample, candidate, limits));
   const best = bestOf(scores);
   const rival = scores.find((other) => other !== best && other.score > 0 && other.score > best.score * 0.8);
-  if (rival) {
-    warnings.push(
-      `The delimiter could also be ${delimiterName(rival.delimiter)} (${rival.agreeing} of ${rival.records} rows ` +
-        `with ${rival.cells} cells); state source.delimiter to be certain.`,
-    );
-  }
+  const warnings = rival
+    ? [
+        `The delimiter could also be ${delimiterName(rival.delimiter)} (${rival.agreeing} of ${rival.records} rows ` +
+          `with ${rival.cells} cells); state source.delimiter to be certain.`,
+      ]
+    : [];
   const evidence =
     best.score === 0
       ? 'No delimiter cuts the rows into several cells; the table has one column.'
       : `The delimiter is ${delimiterName(best.delimiter)}: it cuts ${best.agreeing} of the first ${best.records} rows ` +
         `into ${best.cells} cells.`;
   return { delimiter: best.delimiter, evidence: [evidence], warnings };
-}
-
-/** Bytes in which another way of quoting is looked for. */
-const QUOTES_SAMPLE = 64 * 1024;
-
-/** A way of quoting that RFC 4180 does not know: its rows come out wrong or as faults, so a person should know why. */
-function foreignQuotes(sample: Sample): string[] {
-  const lines = sample.bytes.toString('latin1', 0, QUOTES_SAMPLE).split(/\r\n|[\r\n]/);
-  const first = lines.findIndex((line) => /[^\\"]\\"[^"]/.test(line) && line.includes('"'));
-  const escaped = lines.filter((line) => /(?:^|[^\\])\\"/.test(line)).length;
-  const doubled = lines.filter((line) => /[^",;\t|]""[^"]/.test(line)).length;
-  if (first < 0 || escaped <= doubled) return [];
-  return [
-    `Quotation marks seem to be escaped by a backslash (\\"), as MySQL does, first in line ${first + 1}. ` +
-      'CSV doubles them (""), so those rows are faults or wrong. Export with doubled quotation marks.',
-  ];
 }

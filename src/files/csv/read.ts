@@ -10,7 +10,7 @@ import type { SourceLimits } from '../limits.js';
 import { columnName } from '../table/cell-range.js';
 import { chooseHeading, HEADING_SAMPLE, headingTexts, type SampleRow, withoutHeading } from '../table/header.js';
 import { type DialectFinding, detectDialect, statedDelimiter } from './detect.js';
-import { type CsvShape, createRecordFeed, type ScannedRecord } from './scan.js';
+import { type CsvShape, createRecordFeed, type RecordFeed, type ScannedRecord } from './scan.js';
 
 const BATCH = 500;
 
@@ -32,13 +32,13 @@ export async function openCsv(file: TextFile, options: SourceOptions, limits: So
     evidence: [opened.evidence, ...survey.meta.evidence],
     warnings: [...opened.warnings, ...survey.meta.warnings],
   };
-  return { meta, rows: () => dataRows(path, opened.text(), survey, limits) };
+  return { meta, rows: () => dataRows(path, opened.text(), survey.shape, limits) };
 }
 
 async function* dataRows(
   path: string,
   chunks: AsyncIterable<Buffer>,
-  { shape, swallowed }: Survey,
+  shape: CsvShape,
   limits: SourceLimits,
 ): AsyncGenerator<readonly SheetRow[]> {
   const feed = createRecordFeed({ path, ...shape, limits, collect: true, whole: true, skip: 'rows' });
@@ -47,7 +47,10 @@ async function* dataRows(
     while (feed.next()) {
       if (feed.row <= shape.headerRow || feed.record.blank) continue;
       const row = toRow(feed.row, feed.record, shape.width, limits);
-      if (row) batch.push(swallowed.has(row.row) ? withFault(row, swallowedFault(row.cells)) : row);
+      if (row)
+        batch.push(
+          holdsRows(feed, shape) ? { ...row, faults: [swallowedFault(row.cells), ...(row.faults ?? [])] } : row,
+        );
       if (batch.length >= BATCH) {
         yield batch;
         batch = [];
@@ -55,10 +58,6 @@ async function* dataRows(
     }
   }
   if (batch.length > 0) yield batch;
-}
-
-function withFault(row: SheetRow, fault: RowFault): SheetRow {
-  return { ...row, faults: [fault, ...(row.faults ?? [])] };
 }
 
 /** The mark that DOS programs write at the end of a file. */
@@ -118,8 +117,6 @@ export interface Survey {
     'delimiter' | 'hinted' | 'header_row' | 'headings' | 'newline' | 'evidence' | 'warnings'
   >;
   readonly shape: CsvShape;
-  /** Rows that hold others, by a quotation mark too many. */
-  readonly swallowed: ReadonlySet<number>;
 }
 
 /** Finds delimiter and heading, then looks through the text (UTF-8) to its end. Throws `RunError`. */
@@ -151,19 +148,8 @@ async function surveyCsv(
   const headings = withinOurs(headingTexts(heading, rows, true).map(unescapeFormula));
   const { delimiter, hinted } = dialect;
   const shape: CsvShape = { delimiter, hinted, headerRow: heading.row, width: headings.length };
-  const { swallowed, marked, ends } = await scanToEnd(path, text(), shape, limits);
-  const lines = newlineOf(ends);
-  const warnings = [
-    ...dialect.warnings,
-    lines.warning,
-    ...heading.warnings,
-    withoutHeading(headings),
-    swallowed.size > 0 &&
-      `${swallowed.size === 1 ? 'Row' : 'Rows'} ${[...swallowed].slice(0, 10).join(', ')} ${swallowed.size === 1 ? 'holds' : 'hold'} many lines within one cell, ` +
-        'which look like rows of their own: a quotation mark was opened there and closed far below. Look at these rows.',
-    marked.length > 0 &&
-      `A byte order mark stands in front of row ${marked.join(', ')}, as where files were put one behind the other; it was left out.`,
-  ];
+  const lines = newlineOf(await scanToEnd(path, text(), shape, limits));
+  const warnings = [...dialect.warnings, lines.warning, ...heading.warnings, withoutHeading(headings)];
   return {
     meta: {
       delimiter,
@@ -172,10 +158,9 @@ async function surveyCsv(
       headings,
       newline: lines.newline,
       evidence: [...dialect.evidence, lines.evidence, heading.evidence],
-      warnings: warnings.filter((text) => text !== undefined && text !== false),
+      warnings: warnings.filter((text) => text !== undefined),
     },
     shape,
-    swallowed,
   };
 }
 
@@ -209,9 +194,6 @@ async function firstRows(
   return rows;
 }
 
-/** Rows behind a byte order mark that are named. */
-const MOST_MARKED = 10;
-
 /** How many rows end in each way. */
 interface LineEnds {
   crlf: number;
@@ -241,46 +223,33 @@ async function scanToEnd(
   chunks: AsyncIterable<Buffer>,
   shape: CsvShape,
   limits: SourceLimits,
-): Promise<{ swallowed: ReadonlySet<number>; marked: readonly number[]; ends: LineEnds }> {
-  const { delimiter, headerRow, width } = shape;
+): Promise<LineEnds> {
   const feed = createRecordFeed({ path, ...shape, limits, collect: false, whole: true, skip: 'rows' });
-  const swallowed = new Set<number>();
-  const marked: number[] = [];
   const ends: LineEnds = { crlf: 0, lf: 0, cr: 0 };
   for await (const _ of fed(feed, chunks)) {
     while (feed.next()) {
-      const { start: from, position, row, bytes } = feed;
+      const { position, bytes } = feed;
       const last = bytes[position - 1];
       if (last === 0x0a) ends[bytes[position - 2] === 0x0d ? 'crlf' : 'lf']++;
       else if (last === 0x0d) ends.cr++;
-      if (feed.record.marked && marked.length < MOST_MARKED && row > 1) marked.push(row);
-      if (row <= headerRow || position - from <= 3 * width || !feed.record.lines) continue;
-      if (swallowed.size < MOST_SWALLOWED && holdsRows(bytes.subarray(from, position), delimiter, width))
-        swallowed.add(row);
     }
   }
-  return { swallowed, marked, ends };
+  return ends;
 }
-
-/**
- * A quotation mark too many opens a cell that goes on to the next quotation mark, however many rows away: RFC 4180 reads
- * all of them as one cell. It shows by its text, whose lines are cut into as many cells as rows of the table.
- */
 
 /** Lines within a cell that must look like rows. */
 const FEWEST = 3;
 /** Bytes of one record that are looked at. */
 const LOOKED_AT = 1024 * 1024;
-/** Rows remembered; a file with more is damaged throughout, and its rows are faults of other kinds. */
-const MOST_SWALLOWED = 1_000;
 
 /**
- * Whether lines within the record look like rows of a table `width` cells wide. Text of several lines holds delimiters too,
- * but not the same number of them in nearly every line.
+ * A quotation mark too many opens a cell that goes on to the next quotation mark, however many rows away: RFC 4180 reads
+ * all of them as one cell. It shows by its text, whose lines are cut into as many cells as rows of the table. Text of several
+ * lines holds delimiters too, but not the same number of them in nearly every line.
  */
-function holdsRows(record: Buffer, delimiter: string, width: number): boolean {
-  if (width < 2) return false;
-  const lines = record.toString('latin1', 0, LOOKED_AT).split(/\r\n|[\r\n]/);
+function holdsRows({ record, bytes, start, position }: RecordFeed, { delimiter, width }: CsvShape): boolean {
+  if (!record.lines || width < 2 || position - start <= 3 * width) return false;
+  const lines = bytes.toString('latin1', start, Math.min(position, start + LOOKED_AT)).split(/\r\n|[\r\n]/);
   const inner = lines.slice(1, -2).filter((line) => line.trim() !== '');
   const alike = inner.filter((line) => line.split(delimiter).length === width).length;
   return alike >= FEWEST && alike >= inner.length * 0.8;

@@ -37,7 +37,7 @@ interface ScannedFault {
 /** The record last scanned. `cells` is a fresh array each time; everything else is overwritten by the next call. */
 export interface ScannedRecord {
   cells: string[];
-  /** Cells of the record. Those from the one after `maxCells` on stand together in one more cell, as the file has them. */
+  /** Cells of the record; of more than a table may have, some are kept to show that there are more. */
   count: number;
   /** 0-based cell with a stray quote, or -1. */
   stray: number;
@@ -46,8 +46,6 @@ export interface ScannedRecord {
   faults: ScannedFault[];
   /** No cell holds anything but blanks. */
   blank: boolean;
-  /** A byte order mark stands in front of it, as where files were put one behind the other; no cell holds it. */
-  marked: boolean;
   /** Whether a quoted cell holds a line end. */
   lines: boolean;
 }
@@ -57,8 +55,7 @@ const STRAY_REACH = 64 * 1024;
 const STRAY_ATTEMPTS = 200;
 
 /** Chunks in, records out, each with its row number. Bytes of an unfinished record wait for the next chunk. */
-interface RecordFeed {
-  /** The chunk's memory must stay as it is until the next is pushed. */
+export interface RecordFeed {
   push(chunk: Buffer): void;
   /** No further chunk follows. */
   finish(): void;
@@ -127,12 +124,15 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
     open: false,
     faults: [],
     blank: true,
-    marked: false,
     lines: false,
   };
 
   function keep(from: number, to: number, high: boolean, nul: boolean, doubled: boolean): void {
-    if (record.count > maxCells) return;
+    // A cell a delimiter would cost far more memory than the bytes of a hostile record do.
+    if (record.count >= maxCells) {
+      record.blank &&= from === to;
+      return;
+    }
     const bytes = held;
     let text = from === to ? '' : high ? utf8Text(bytes, from, to) : asciiText(bytes, from, to);
     if (doubled) text = text.replaceAll('""', '"');
@@ -154,8 +154,6 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
   }
 
   let attempts = STRAY_ATTEMPTS;
-  /** Where the cell after `maxCells` begins. */
-  let restFrom = 0;
 
   /** `asText`: reading B of stray quotes. */
   function read(from: number, end: number, final: boolean, asText: boolean): number {
@@ -169,7 +167,6 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
     if (record.faults.length > 0) record.faults = [];
     let i = from;
     for (;;) {
-      if (record.count === maxCells) restFrom = i;
       let start = i;
       let stop = -1;
       let high = false;
@@ -268,27 +265,9 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
 
   /** Scans the record at `position`; returns the position after it, or -1 where the bytes do not hold it whole. */
   function scan(): number {
-    const bytes = held;
-    record.marked = bytes[position] === 0xef && bytes[position + 1] === 0xbb && bytes[position + 2] === 0xbf;
-    const next = readEither(record.marked ? Math.min(bytes.length, position + 3) : position);
-    // A cell a delimiter would cost far more memory than the bytes of a hostile record do.
-    if (collect && next >= 0 && record.count > maxCells + 1) {
-      const rest = restOf(bytes, restFrom, next, delimiter);
-      record.cells[maxCells] = rest;
-      if (rest !== '') record.blank = false;
-    }
-    return next;
-  }
-
-  /** Memory for an unfinished record and the chunk behind it; two, because the rest may stand in the one last used. */
-  const spaces: [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];
-  function joined(rest: Buffer, chunk: Buffer): Buffer {
-    const length = rest.length + chunk.length;
-    spaces.reverse();
-    if (spaces[0].length < length) spaces[0] = Buffer.allocUnsafeSlow(Math.ceil(length * 1.25));
-    rest.copy(spaces[0], 0);
-    chunk.copy(spaces[0], rest.length);
-    return spaces[0].subarray(0, length);
+    // A byte order mark stands in front of it where files were put one behind the other; no cell holds it.
+    const isMarked = held[position] === 0xef && held[position + 1] === 0xbb && held[position + 2] === 0xbf;
+    return readEither(isMarked ? Math.min(held.length, position + 3) : position);
   }
 
   /** Goes to the first line that may hold something. */
@@ -323,7 +302,7 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
       return held;
     },
     push(chunk) {
-      held = position < held.length ? joined(held.subarray(position), chunk) : chunk;
+      held = position < held.length ? Buffer.concat([held.subarray(position), chunk]) : chunk;
       position = 0;
     },
     finish() {
@@ -344,15 +323,6 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
       return true;
     },
   };
-}
-
-/** The end of a record as the file has it, without its line end; `''` where it holds nothing but blank cells. */
-function restOf(bytes: Buffer, from: number, next: number, delimiter: number): string {
-  let to = next;
-  while (to > from && (bytes[to - 1] === 0x0a || bytes[to - 1] === 0x0d)) to--;
-  const text = utf8Text(bytes, from, to);
-  if (text.replaceAll(String.fromCharCode(delimiter), '').trim() === '') return '';
-  return text.includes('\ufffd') ? visibleBytes(bytes.subarray(from, to)) : text;
 }
 
 function isBlankBetween(bytes: Buffer, from: number, to: number): boolean {

@@ -10,10 +10,8 @@ interface Guess {
   readonly encoding: string;
   /** What speaks for it, as the end of a sentence. */
   readonly because: string;
-  /** A cell so read, where little or nothing speaks for the encoding. */
-  readonly thin?: string;
-  /** Another encoding that reads the file almost as well, and otherwise. */
-  readonly rival?: { readonly encoding: string; readonly example: string; readonly otherwise: string };
+  /** What a cell then reads, where that is not certain: in quotation marks, perhaps with another reading. */
+  readonly doubt?: string;
 }
 
 interface Reading {
@@ -34,18 +32,8 @@ const NEAR = 0.92;
 /** Below this nothing was recognised. */
 const RECOGNISED = 0.55;
 
-/**
- * The encoding of the lines: the one whose reading looks most like what people write. Nobody types the sign ¤: where
- * windows-1252 has it, and none of its own signs, stands the euro of iso-8859-15.
- */
+/** The encoding of the lines: the one whose reading looks most like what people write. */
 export function guessEncoding(lines: Buffer): Guess {
-  const guess = likeliest(lines);
-  if (guess.encoding !== 'windows-1252' || !lines.includes(0xa4)) return guess;
-  if (lines.some((byte) => byte >= 0x80 && byte <= 0x9f)) return guess;
-  return { encoding: 'iso-8859-15', because: 'so read, it has euro signs where others read "¤"' };
-}
-
-function likeliest(lines: Buffer): Guess {
   const words = wordsBeyondAscii(lines);
   const readings = [...asianReadings(lines), ...ENCODINGS.map((one) => byteReading(one, words, lines))];
   const highest = readings.reduce((a, b) => (b.score > a.score + 1e-9 ? b : a));
@@ -60,7 +48,7 @@ function likeliest(lines: Buffer): Guess {
   if (best.score < RECOGNISED) {
     const text = iconv().decode(lines, 'windows-1252');
     const because = 'no language was recognised, so the most common encoding was taken';
-    return { encoding: 'windows-1252', because, thin: firstCell(text) };
+    return { encoding: 'windows-1252', because, doubt: `"${firstCell(text)}"` };
   }
   const rival = readings
     .filter((other) => other !== best && other.score >= best.score * NEAR && other.text !== best.text)
@@ -68,12 +56,11 @@ function likeliest(lines: Buffer): Guess {
     .filter(({ text }) => /\p{Script=Cyrillic}/u.test(best.text) || !CYRILLIC_CAPITALS.test(text))
     .sort((a, b) => b.score - a.score)[0];
   const thin = best !== western && new Set(best.whole().match(BEYOND)).size < FEW_WORDS;
-  return {
-    encoding: best.encoding,
-    because: `so read, ${thin ? 'a few words look' : 'it looks'} like ${best.language}`,
-    ...(thin ? { thin: firstCell(best.whole()) } : {}),
-    ...(rival ? { rival: { encoding: rival.encoding, ...difference(best.whole(), rival.whole()) } } : {}),
-  };
+  const because = `so read, ${thin ? 'a few words look' : 'it looks'} like ${best.language}`;
+  const doubt = rival
+    ? difference(best.whole(), rival.whole()).join(`, and as ${rival.encoding} `)
+    : thin && `"${firstCell(best.whole())}"`;
+  return { encoding: best.encoding, because, ...(doubt && { doubt }) };
 }
 
 /** What is none of the signs that people type. */
@@ -102,10 +89,10 @@ function firstCell(text: string): string {
 }
 
 /** The first cell that the two readings show otherwise. */
-function difference(ours: string, theirs: string): { example: string; otherwise: string } {
+function difference(ours: string, theirs: string): readonly string[] {
   const [a, b] = [ours, theirs].map((text) => text.split(CELL_END)) as [string[], string[]];
   const at = a.findIndex((cell, i) => cell !== b[i]);
-  return { example: shown(a[at]), otherwise: shown(b[at]) };
+  return [a[at], b[at]].map((cell) => `"${shown(cell)}"`);
 }
 
 const WORD = /[\p{L}\p{M}]+/gu;

@@ -35,7 +35,6 @@ function isTextEncoding(canonical: string): boolean {
 const NAMES: Readonly<Record<string, string>> = {
   utf8: 'utf-8',
   utf8bom: 'utf-8',
-  utf8sig: 'utf-8',
   ascii: 'utf-8',
   usascii: 'utf-8',
   utf16: 'utf-16le',
@@ -48,24 +47,15 @@ const NAMES: Readonly<Record<string, string>> = {
   latin5: 'windows-1254',
   iso88599: 'windows-1254',
   latin2: 'iso-8859-2',
-  macroman: 'macintosh',
   mac: 'macintosh',
   sjis: 'shift_jis',
   shiftjis: 'shift_jis',
-  windows31j: 'shift_jis',
-  ms932: 'shift_jis',
   cp932: 'shift_jis',
   big5: 'big5',
-  big5hkscs: 'big5',
-  cp950: 'big5',
-  gb2312: 'gbk',
   gbk: 'gbk',
-  cp936: 'gbk',
   gb18030: 'gb18030',
   eucjp: 'euc-jp',
   euckr: 'euc-kr',
-  cp949: 'euc-kr',
-  ksc56011987: 'euc-kr',
   koi8r: 'koi8-r',
 };
 
@@ -128,21 +118,8 @@ export function encodeText(text: string, encoding: string): Buffer {
   return canonical === 'utf-8' ? Buffer.from(text, 'utf8') : iconv().encode(text, canonical, { addBOM: false });
 }
 
-/**
- * What the Macintosh encodings are since Mac OS 8.5 (1998) and, Cyrillic, 9.0: the library has what they were before.
- * Byte → character, as in Apple's tables at unicode.org.
- */
-const SINCE_1998: Readonly<Record<string, Readonly<Record<number, string>>>> = {
-  macintosh: { 189: 'Ω', 219: '€', 240: '\uf8ff' },
-  macroman: { 189: 'Ω', 219: '€', 240: '\uf8ff' },
-  maciceland: { 189: 'Ω', 219: '€', 240: '\uf8ff' },
-  maccroatian: { 189: 'Ω', 216: '\uf8ff', 219: '€' },
-  macromania: { 175: 'Ș', 189: 'Ω', 191: 'ș', 219: '€', 222: 'Ț', 223: 'ț', 240: '\uf8ff' },
-  macturkish: { 189: 'Ω', 240: '\uf8ff', 245: '\uf8a0' },
-  maccyrillic: { 162: 'Ґ', 182: 'ґ', 255: '€' },
-  macukraine: { 255: '€' },
-  macgreek: { 156: '€', 175: '·', 255: '\u00ad' },
-};
+/** What Mac Roman is since Mac OS 8.5 (1998), byte → character: the library has what it was before. */
+const SINCE_1998: Readonly<Record<number, string>> = { 189: 'Ω', 219: '€', 240: '\uf8ff' };
 
 let loaded: typeof Iconv | undefined;
 
@@ -151,11 +128,11 @@ export function iconv(): typeof Iconv {
   if (!loaded) {
     const library = createRequire(import.meta.url)('iconv-lite') as typeof Iconv;
     library.encodingExists('macroman');
-    for (const [name, changed] of Object.entries(SINCE_1998)) {
+    for (const name of ['macintosh', 'macroman']) {
       const table = library.encodings![name] as unknown as { chars: string };
       const characters = [...table.chars];
       // The table holds 256 characters, or the upper 128 alone.
-      for (const [byte, character] of Object.entries(changed)) {
+      for (const [byte, character] of Object.entries(SINCE_1998)) {
         characters[characters.length - 0x100 + Number(byte)] = character;
       }
       table.chars = characters.join('');

@@ -54,7 +54,7 @@ export async function openText<Found>(
     const warning = `source.encoding states ${stated}, but all bytes beyond ASCII are valid UTF-8, and the file was read as that.`;
     return opened({ encoding: 'utf-8', evidence: warning, warning });
   }
-  if (stated !== undefined) return opened({ encoding: stated, evidence: statedEvidence(name!, stated) });
+  if (stated !== undefined) return opened({ encoding: stated, evidence: `The encoding is ${stated}, as stated.` });
 
   // Of a packed file it counts first that it unpacks well.
   if (!file.gzip) assertText(file.path, file.head);
@@ -87,14 +87,6 @@ const ONE_BYTE = /^(?:windows-(?!31j)|iso-8859|mac|cp[48]\d\d$|koi8)/;
 async function* bytesOf({ path, gzip, head, whole }: TextFile, limits: SourceLimits): AsyncGenerator<Buffer> {
   if (whole) yield head;
   else yield* fileBytes(path, gzip, limits);
-}
-
-function statedEvidence(name: string, encoding: string): string {
-  if (!/^(?:latin-?[15]|iso[-_ ]?8859[-_ ]?[19])$/i.test(name.trim())) return `The encoding is ${encoding}, as stated.`;
-  return (
-    `The encoding is stated as ${name} and read as ${encoding}, which has the same characters and more: ` +
-    'those that files of that name hold in fact.'
-  );
 }
 
 /** A byte below the blank, as Latin-1, that is no tab or line end. */
@@ -189,16 +181,10 @@ async function encodingOfText(chunks: AsyncIterable<Buffer>): Promise<EncodingFi
       warning: `The file is UTF-8, but ${places} damaged${pasted}; those rows are faults.`,
     };
   }
-  const { encoding, because, rival, thin } = guessEncoding(lines);
+  const { encoding, because, doubt } = guessEncoding(lines);
   const evidence = `The bytes are not valid UTF-8 (${damaged} ${damaged === 1 ? 'place' : 'places'}); read as ${encoding}: ${because}.`;
-  if (rival) {
-    const warning =
-      `The encoding could also be ${rival.encoding}: "${rival.example}" would then read "${rival.otherwise}". ` +
-      `It was read as ${encoding}; state source.encoding to be certain.`;
-    return { encoding, evidence, warning };
-  }
-  if (thin === undefined) return { encoding, evidence };
-  const warning = `The encoding ${encoding} is a guess: ${because}. A cell then reads "${thin}"; state source.encoding to be certain.`;
+  if (doubt === undefined) return { encoding, evidence };
+  const warning = `The encoding ${encoding} is a guess: ${because}. A cell then reads ${doubt}; state source.encoding to be certain.`;
   return { encoding, evidence, warning };
 }
 
@@ -304,34 +290,18 @@ function byteOrderMark(head: Buffer): HeadFinding | undefined {
   return undefined;
 }
 
-/** UTF-16 without a mark: the NUL bytes of ordinary text stand always at the same places. */
+/** UTF-16 without a mark: in text of Latin letters every second byte is NUL. */
 function nulPattern(head: Buffer): HeadFinding | undefined {
-  let [even, odd] = [0, 0];
   const pairs = Math.floor(head.length / 2);
+  let [even, odd] = [0, 0];
   for (let i = 0; i < pairs * 2; i += 2) {
     if (head[i] === 0) even++;
     if (head[i + 1] === 0) odd++;
   }
-  if (pairs < 2) return undefined;
-  const bigEndian = even > odd;
-  const [many, few] = bigEndian ? [even, odd] : [odd, even];
-  if (many < 2 || few * 4 >= many) return undefined;
-  const side = bigEndian ? 'even' : 'odd';
-  const [encoding, name] = bigEndian ? (['utf-16be', 'UTF-16BE'] as const) : (['utf-16le', 'UTF-16LE'] as const);
-  if (many >= 0.4 * pairs && few * 20 < many) {
-    return { encoding, bom: 0, evidence: `Every second byte is NUL (the ${side} ones), as in ${name} text.` };
-  }
-  // Text in letters far from ASCII has few NUL bytes: those of delimiters, digits and line ends.
-  const text = unicodeText(head, encoding);
-  if (!/[\r\n]/.test(text) || hasOddCharacters(text)) return undefined;
-  const evidence = `The NUL bytes stand at the ${side} places, and the text makes sense as ${name}.`;
-  return { encoding, bom: 0, evidence };
-}
-
-/** Control characters, or places of Unicode where no character is: signs of a wrong reading. */
-function hasOddCharacters(text: string): boolean {
-  if (/[\p{Cn}\p{Co}]|\p{Surrogate}./su.test(text)) return true;
-  return [...text].some((character) => character < ' ' && !'\t\r\n'.includes(character));
+  const [many, few] = even > odd ? [even, odd] : [odd, even];
+  if (many < 2 || many < 0.4 * pairs || few * 20 >= many) return undefined;
+  const [encoding, name] = even > odd ? (['utf-16be', 'UTF-16BE'] as const) : (['utf-16le', 'UTF-16LE'] as const);
+  return { encoding, bom: 0, evidence: `Every second byte is NUL, as in ${name} text.` };
 }
 
 /** The beginning of a file in UTF-16 as text, without what is cut off at its end. */

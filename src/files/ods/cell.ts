@@ -114,15 +114,11 @@ function shownDate(value: string, text: string): string | undefined {
 
 const DATE = /^(\d{4}-\d\d-\d\d)(?:T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:[.,](\d+))?)?Z?$/;
 
-/** Moments that a document may hold and a sheet row cannot: before year 0, after 9999, without seconds, in a time zone. */
-const OTHER_DATE =
-  /^[+-]?\d{4,9}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:T(?:[01]\d|2[0-3])(?::[0-5]\d){1,2}(?:[.,]\d+)?)?(?:Z|[+-]\d\d:\d\d)?$/;
-
-/** Dates of the calendar, to the second. Others, such as those before year 0, stay text. */
+/** Dates of the calendar, to the second. */
 function dateCell(stored: string | undefined, text: string | undefined): Cell | undefined {
   const raw = stored?.trim() ?? '';
   const match = DATE.exec(raw);
-  if (!match) return OTHER_DATE.test(raw) ? text || raw : undefined;
+  if (!match) return undefined;
   const [, day = '', time = '00:00:00', fraction = '0'] = match;
   if (serialOfIso(day) === undefined) return undefined;
   let value = time === '00:00:00' ? day : `${day}T${time}`;

@@ -63,7 +63,6 @@ const CONTENT = 'content.xml';
 const MOST_SHEETS = 10_000;
 /** Of the one sheet that is read. */
 const KEPT_MERGES = 1_000;
-const KEPT_HIDDEN = 40_000;
 
 interface OdsSheet extends BookSheet {
   /** Its place among all sheets of the file, from 0, copies of other files included. */
@@ -103,6 +102,7 @@ class OdsScan implements BookScan {
   skim = false;
   /** The end of the sheet that is read. */
   ended = false;
+  hiddenRows = 0;
   merges = 0;
   readonly mergedRanges: CellRange[] = [];
   readonly sheets: OdsSheet[] = [];
@@ -124,8 +124,6 @@ class OdsScan implements BookScan {
   /** The column after the last that is described. */
   #described = 0;
   readonly #hiddenColumns: (readonly [number, number])[] = [];
-  readonly #hiddenRows: (readonly [number, number])[] = [];
-  #moreHidden = 0;
 
   #row = 1;
   #times = 1;
@@ -168,11 +166,6 @@ class OdsScan implements BookScan {
 
   finish(): void {
     this.#scanner.finish();
-  }
-
-  hiddenAfter(row: number): number {
-    const after = this.#hiddenRows.map(([from, to]) => Math.max(0, to - Math.max(from, row + 1)));
-    return after.reduce((sum, count) => sum + count, this.#moreHidden);
   }
 
   get hiddenColumns(): number {
@@ -285,8 +278,7 @@ class OdsScan implements BookScan {
           'the last one that is read. Split the table into several files.',
       );
     }
-    if (this.#rowHidden && this.#hiddenRows.length < KEPT_HIDDEN) this.#hiddenRows.push([this.#row, end]);
-    else if (this.#rowHidden) this.#moreHidden += this.#times;
+    if (this.#rowHidden) this.hiddenRows += this.#times;
     const [cells, faults, beyond] = [this.#cells, this.#faults, this.#beyond];
     this.#options.onRow?.({ row: this.#row, cells, faults, beyond, times: this.#times });
   }

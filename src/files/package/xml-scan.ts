@@ -4,8 +4,6 @@ import { asciiText, utf8Text } from '../encoding/byte-text.js';
 
 const EMPTY: Buffer = Buffer.alloc(0);
 const TOKEN_LIMIT = 4 * 1024 * 1024;
-/** Bytes of a chunk that are joined to what the one before it left over, at first. */
-const JOINT = 4_096;
 
 const LT = 0x3c;
 const GT = 0x3e;
@@ -83,7 +81,6 @@ export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner 
   let held = EMPTY;
   let depth = 0;
   let rooted = false;
-  let started = false;
   /** The beginning of the end tag that ends what is skipped. */
   let skipTo: string | undefined;
   const tag = new XmlTag();
@@ -210,9 +207,6 @@ export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner 
     if (bytes[at + 1] === 0x3f) {
       const after = until('?>', at + 2);
       if (after < 0) return -1;
-      if (!rooted && /^<\?xml\s/.test(asciiText(bytes, at, Math.min(at + 6, after)))) {
-        assertReadable(what, asciiText(bytes, at, Math.min(at + 200, after)));
-      }
       text();
       return after;
     }
@@ -237,36 +231,15 @@ export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner 
     );
   }
 
-  function assertBounded(): void {
-    if (held.length <= TOKEN_LIMIT) return;
-    throw new RunError('failed', `${what}: a single value is longer than ${sizeText(TOKEN_LIMIT)}. It was refused.`);
-  }
-
   return {
     push(chunk) {
-      let rest = chunk;
-      if (!started && chunk.length > 0) {
-        started = true;
-        // A mark of UTF-16, or half of its first character.
-        if (chunk[0]! >= 0xfe || chunk[0] === 0 || chunk[1] === 0) throw otherEncoding(what, 'UTF-16');
-      }
-      // What the last chunk cut in two, with as much of this one as it takes: most of a chunk is never copied.
-      for (let take = JOINT; held.length > 0 && rest.length > 0; take *= 8) {
-        const piece = rest.subarray(0, take);
-        const joint = Buffer.concat([held, piece]);
-        const at = scanNamed(joint);
-        if (at >= held.length) {
-          rest = rest.subarray(at - held.length);
-          held = EMPTY;
-        } else {
-          rest = rest.subarray(piece.length);
-          held = joint.subarray(at);
-          assertBounded();
-        }
-      }
-      if (held.length > 0 || rest.length === 0) return;
-      held = rest.subarray(scanNamed(rest));
-      assertBounded();
+      const bytes = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;
+      held = bytes.subarray(scanNamed(bytes));
+      if (held.length > TOKEN_LIMIT)
+        throw new RunError(
+          'failed',
+          `${what}: a single value is longer than ${sizeText(TOKEN_LIMIT)}. It was refused.`,
+        );
     },
     finish() {
       if (depth === 0 && rooted && held.every((byte) => byte <= 0x20)) return;
@@ -308,18 +281,4 @@ function resolve(whole: string, name: string): string {
 export function unescapeSheetText(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
-
-/** Refuses a declaration (`<?xml … encoding="…"?>`) of an encoding that is not read. Some programs convert a text from UTF-16 and leave it. */
-function assertReadable(what: string, declaration: string): void {
-  const encoding = /\sencoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(declaration)?.[1];
-  if (encoding === undefined || /^(?:utf-?8|us-ascii|ascii|utf-?16(?:le|be)?)$/i.test(encoding)) return;
-  throw otherEncoding(what, encoding);
-}
-
-function otherEncoding(what: string, encoding: string): RunError {
-  return new RunError(
-    'failed',
-    `${what}: is XML in the encoding ${encoding}; UTF-8 is read. Open the workbook in the spreadsheet program and save it again.`,
-  );
 }

@@ -231,19 +231,10 @@ const startOf = ({ entry }: ZipPart) => entry.relativeOffsetOfLocalHeader;
 
 /** The limits of one part hold for all of them together, so that many bombs are not better than one. */
 function assertTogether(path: string, parts: readonly ZipPart[], limits: SourceLimits): void {
-  let packed = 0;
-  let unpacked = 0;
-  for (const { entry } of parts) {
-    packed += entry.compressedSize;
-    unpacked += entry.uncompressedSize;
-  }
-  const least = limits.ratioFromBytes * 2;
-  if (unpacked <= least || unpacked <= packed * limits.ratio) return;
-  throw new RunError(
-    'failed',
-    `${path}: its parts unpack to ${sizeText(unpacked)}, more than ${limits.ratio} times their size, as files made to ` +
-      'exhaust a computer do. It was refused. If it is genuine, save the table as .csv.',
-  );
+  const sum = (size: (entry: Entry) => number) => parts.reduce((all, { entry }) => all + size(entry), 0);
+  const [packed, unpacked] = [sum((entry) => entry.compressedSize), sum((entry) => entry.uncompressedSize)];
+  const together = { ...limits, unpackedBytes: Number.POSITIVE_INFINITY, ratioFromBytes: limits.ratioFromBytes * 2 };
+  assertUnpacked(path, packed, unpacked, together);
 }
 
 /** A workbook file that is open; `gzip` where it is packed once more as a whole. */
@@ -268,6 +259,19 @@ export async function workbookArchive(path: string, gzip: boolean, limits: Sourc
 }
 
 const ODF = 'application/vnd.oasis.opendocument.';
+const TO_A_TABLE = 'Copy the table into a spreadsheet and save it as .xlsx or .csv.';
+
+/** Zip files known by a part of theirs: what they are, and what to do instead. */
+const OTHER_DOCUMENTS: readonly (readonly [part: string, what: string, todo: string])[] = [
+  [
+    'xl/workbook.bin',
+    'a binary workbook (.xlsb), which is not read',
+    'Open it in Excel or LibreOffice and save it as .xlsx.',
+  ],
+  ['Index/Document.iwa', 'an Apple Numbers document, which is not read', 'Choose File, Export To, Excel or CSV.'],
+  ['word/document.xml', 'a Word document, not a table', TO_A_TABLE],
+  ['ppt/presentation.xml', 'a PowerPoint presentation, not a table', TO_A_TABLE],
+];
 
 /**
  * Which workbook a zip file is. Throws `RunError('failed')` that names what else it is and says what to do; a zip file
@@ -275,35 +279,19 @@ const ODF = 'application/vnd.oasis.opendocument.';
  */
 export async function workbookKind(path: string, archive: Archive): Promise<'xlsx' | 'ods'> {
   const refuse = (what: string, todo: string) => new RunError('failed', `${path}: this is ${what}. ${todo}`);
-  const table = 'Copy the table into a spreadsheet and save it as .xlsx or .csv.';
-  if (archive.has('xl/workbook.bin')) {
-    throw refuse(
-      'a binary workbook (.xlsb), which is not read',
-      'Open it in Excel or LibreOffice and save it as .xlsx (Excel: File, Save As, "Excel Workbook").',
-    );
-  }
-  if (archive.has('Index/Document.iwa') || archive.has('Index.zip') || archive.has('index.apxl')) {
-    throw refuse(
-      'an Apple Numbers, Pages or Keynote document, which is not read',
-      'Open it in Numbers and choose File, Export To, Excel or CSV.',
-    );
-  }
-  if (archive.has('word/document.xml')) throw refuse('a Word document, not a table', table);
-  if (archive.has('ppt/presentation.xml')) throw refuse('a PowerPoint presentation, not a table', table);
+  const other = OTHER_DOCUMENTS.find(([part]) => archive.has(part));
+  if (other) throw refuse(other[1], other[2]);
   if (archive.has('xl/workbook.xml') || !archive.has('META-INF/manifest.xml')) return 'xlsx';
 
   const manifest = (await archive.whole('META-INF/manifest.xml')).toString('latin1');
   const type = await documentType(archive, manifest);
-  if (type?.startsWith('application/vnd.sun.xml.')) {
-    throw refuse(
-      'a document of the first OpenOffice (.sxc, .sxw), which is not read',
-      'Open it in LibreOffice and save it as .ods or .xlsx.',
-    );
-  }
   if (!type?.startsWith(ODF)) return 'xlsx';
   const kind = type.slice(ODF.length).replace(/-template$/, '');
   if (kind !== 'spreadsheet')
-    throw refuse(`an OpenDocument file of the kind "${kind.replace(/\W+/g, ' ').slice(0, 30)}", not a table`, table);
+    throw refuse(
+      `an OpenDocument file of the kind "${kind.replace(/\W+/g, ' ').slice(0, 30)}", not a table`,
+      TO_A_TABLE,
+    );
   if (/<(?:[\w.-]+:)?encryption-data[\s>]/.test(manifest) || archive.has('encrypted-package')) {
     throw refuse(
       'a spreadsheet protected by a password, so it cannot be read',

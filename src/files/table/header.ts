@@ -1,8 +1,7 @@
 import { RunError } from '../../model/error.js';
 import { type Cell, isBlank, shownText } from '../../model/row.js';
 import type { SourceOptions } from '../../model/source.js';
-import { remembered } from '../remembered.js';
-import { type CellRange, columnName, rangeName } from './cell-range.js';
+import { columnName } from './cell-range.js';
 
 /** The row that is the heading, and what spoke for it. */
 export interface Heading extends SampleRow {
@@ -19,7 +18,6 @@ const CANDIDATES = 40;
 /** One row held against those below it. */
 interface Candidate {
   readonly at: number;
-  readonly habits: readonly ColumnHabit[];
   readonly contrast: Contrast;
   readonly score: number;
 }
@@ -37,10 +35,11 @@ interface Candidate {
  * warning says so.
  */
 export function findHeading(rows: readonly SampleRow[], expect: readonly string[] = []): Heading | undefined {
-  const sample = rows.slice(0, HEADING_SAMPLE);
-  const first = sample[0];
-  if (!first) return undefined;
-  const fills = sample.map(({ cells }) => (isNumbering(cells) ? 0 : filledCells(cells)));
+  if (rows.length === 0) return undefined;
+  const sample = rows
+    .slice(0, HEADING_SAMPLE)
+    .map(({ row, cells }): SeenRow => ({ row, cells, seen: cells.map(seenCell) }));
+  const fills = sample.map((row) => (isNumbering(row.cells) ? 0 : filledCells(row)));
   const guessed = bestCandidate(sample, fills);
   const expected = byExpected(sample, guessed.at, expect);
   const at = expected?.at ?? guessed.at;
@@ -48,15 +47,14 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
   const warnings: string[] = [];
   const skipped = skippedText(sample, at);
   if (skipped) warnings.push(skipped);
-  const cells = `${filledCells(heading.cells)} filled ${filledCells(heading.cells) === 1 ? 'cell' : 'cells'}`;
+  const cells = `filled cells: ${filledCells(heading)}`;
   if (expected) {
     const evidence = `Row ${heading.row} is the heading: it holds ${expected.found} of the ${expected.wanted} headings the job maps (${cells}).`;
     return { ...heading, evidence, warnings };
   }
-  const { habits, contrast } = guessed;
-  const against = contrast.unlike > 0 ? `, ${above(heading, habits)}` : '';
+  const { contrast } = guessed;
   if (at > 0) {
-    const evidence = `Row ${heading.row} is the heading: it is the first text row as wide as the table (${cells}${against}).`;
+    const evidence = `Row ${heading.row} is the heading: it is the first text row as wide as the table (${cells}).`;
     return { ...heading, evidence, warnings };
   }
   if (looksLikeData(heading, contrast, sample.length - at - 1)) {
@@ -64,7 +62,7 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
     warnings.push(`${taken} If the file has no heading, add one; if it stands further down, state source.header_row.`);
     return { ...heading, evidence: `${taken} If the file has no heading, add one.`, warnings };
   }
-  const evidence = `Row ${heading.row} is the heading: it is the first row (${cells}, text${against}).`;
+  const evidence = `Row ${heading.row} is the heading: it is the first row (${cells}, text).`;
   return { ...heading, evidence, warnings };
 }
 
@@ -81,7 +79,7 @@ function columnsOf(fills: readonly number[]): number {
 }
 
 /** The candidate of the highest score, the first of equals. `fills`: filled cells of each row; 0 where they number the columns. */
-function bestCandidate(sample: readonly SampleRow[], fills: readonly number[]): Candidate {
+function bestCandidate(sample: readonly SeenRow[], fills: readonly number[]): Candidate {
   const width = columnsOf(fills);
   let best: Candidate | undefined;
   for (let at = 0; at < Math.min(sample.length, CANDIDATES); at++) {
@@ -91,12 +89,12 @@ function bestCandidate(sample: readonly SampleRow[], fills: readonly number[]): 
     if (at > 0 && !looksLikeHeading(sample[at]!)) continue;
     const below = sample.slice(at + 1, at + 1 + BELOW);
     const habits = Array.from({ length: Math.min(sample[at]!.cells.length, 300) }, (_, i) => columnHabit(below, i));
-    const contrast = contrastOf(sample[at]!.cells, habits);
+    const contrast = contrastOf(sample[at]!.seen, habits);
     // Without a title above, a later row is a data row like others unless it differs from those below it.
     const titled = fills.slice(0, at).some((filled) => filled > 0 && filled * 2 <= width);
     if (at > 0 && !titled && contrast.unlike - 2 * contrast.alike < 1) continue;
     const score = scoreOf(sample, fills, at, width, contrast);
-    if (!best || score > best.score) best = { at, habits, contrast, score };
+    if (!best || score > best.score) best = { at, contrast, score };
   }
   return best!;
 }
@@ -137,44 +135,27 @@ function blockStart(sample: readonly SampleRow[], at: number): number {
 const BELOW = 60;
 
 /** At least half of the filled cells are text or years, and hardly two of them are equal. */
-function looksLikeHeading({ cells }: SampleRow): boolean {
-  const filled = cells.filter((cell) => !isBlank(cell));
-  const texts = filled.filter((cell) => ['text', 'year'].includes(lookOf(cell)) && shownText(cell).length <= 250);
-  const distinct = new Set(texts.map(foldedText));
+function looksLikeHeading({ seen }: SeenRow): boolean {
+  const filled = seen.filter(({ look }) => look !== 'blank');
+  const texts = filled.filter(({ look, text }) => (look === 'text' || look === 'year') && text.length <= 250);
+  const distinct = new Set(texts.map(({ text }) => text));
   return texts.length * 2 >= filled.length && texts.length - distinct.size <= texts.length / 4;
 }
 
-function looksLikeData(heading: SampleRow, { alike, unlike }: Contrast, below: number): boolean {
+function looksLikeData(heading: SeenRow, { alike, unlike }: Contrast, below: number): boolean {
   return !looksLikeHeading(heading) || (below > 0 && alike > 1 && alike > unlike * 2);
 }
 
-/** `Cost and Bought are text above numbers and dates` */
-function above({ cells }: SampleRow, habits: readonly ColumnHabit[]): string {
-  const typed = habits.flatMap((habit, i) => (habit.typed && lookOf(cells[i]) !== 'blank' ? [i] : []));
-  if (typed.length === 0) return 'unlike the rows below';
-  const names = typed.slice(0, 3).map((i) => `"${shownText(cells[i]).replace(/\s+/g, ' ').trim().slice(0, 30)}"`);
-  const more = typed.length > 3 ? ` and ${typed.length - 3} more` : '';
-  return `${names.join(', ')}${more} above numbers or dates`;
-}
-
-function byExpected(sample: readonly SampleRow[], guessed: number, expect: readonly string[]) {
+function byExpected(sample: readonly SeenRow[], guessed: number, expect: readonly string[]) {
   const wanted = new Set(expect.map(foldedText).filter((text) => text !== ''));
-  if (wanted.size === 0) return undefined;
-  const width = Math.max(...sample.map(({ cells }) => cells.length));
-  const letters = Array.from({ length: width }, (_, i) => foldedText(columnName(i)));
-  const found = sample.map(({ cells }) => {
-    const named = new Set(cells.map(foldedText).filter((text) => wanted.has(text)));
-    // A letter reaches a column whose heading is blank, beside one that the job names.
-    const blank = letters.filter((letter, i) => wanted.has(letter) && !named.has(letter) && isBlank(cells[i]));
-    return named.size === 0 ? 0 : named.size + blank.length;
-  });
+  const found = sample.map(({ seen }) => new Set(seen.map(({ text }) => text).filter((text) => wanted.has(text))).size);
   const most = Math.max(...found);
   if (most <= found[guessed]! || most * 2 < wanted.size || (most < 2 && wanted.size > 1)) return undefined;
   return { at: found.indexOf(most), found: most, wanted: wanted.size };
 }
 
-/** What is said of the rows above position `at` of the sample, where the heading begins. */
-export function skippedText(sample: readonly SampleRow[], at: number): string | undefined {
+/** What is said of the rows above position `at` of the sample, where the heading stands. */
+function skippedText(sample: readonly SampleRow[], at: number): string | undefined {
   if (at <= 0) return undefined;
   const first = sample[0]!;
   const title = shownText(first.cells.find((cell) => !isBlank(cell)))
@@ -244,71 +225,6 @@ export function withoutHeading(headings: readonly string[]): string | undefined 
   return `Columns without a heading are imported only where the job names their letter: ${blank.slice(0, 10).join(', ')}.`;
 }
 
-/** A heading over more rows is none. */
-const MOST_ROWS = 3;
-
-/**
- * The heading where cells of row `at` are merged with cells of the rows below or above: each column has the lowest text
- * that stands over it, `Cost` below `Purchase` as well as `Name` merged over both rows. Texts that several columns have
- * are told apart by the group above them. Undefined where nothing is merged so, or a row of the heading holds other
- * things than text.
- *
- * Gives its first row as `top`, and its last as the row, with a cell for each column.
- *
- * `rows`: those from the heading on and above it, ascending. `stated`: row `at` is the last one, as somebody says.
- */
-export function mergedHeading(
-  at: number,
-  rows: readonly SampleRow[],
-  ranges: readonly CellRange[],
-  stated: boolean,
-): (Omit<Heading, 'warnings'> & { readonly top: number }) | undefined {
-  const over = ranges.filter(({ top, bottom }) => top < bottom && top <= at && at <= bottom);
-  const top = Math.min(...over.map((range) => range.top));
-  const bottom = Math.max(...over.map((range) => range.bottom));
-  if (over.length === 0 || bottom - top >= MOST_ROWS || (stated && bottom !== at)) return undefined;
-  const block = rows.filter(({ row }) => row >= top && row <= bottom);
-  if (block.at(-1)?.row !== bottom || block.length < 2 || !block.every(isText)) return undefined;
-  const width = Math.max(...block.map(({ cells }) => cells.length));
-  const shown = block.map((row) => Array.from({ length: width }, (_, column) => textOver(row, column, block, ranges)));
-  const stacks = Array.from({ length: width }, (_, column) => stackOf(shown, column));
-  const lowest = stacks.map(([own]) => foldedText(own));
-  const cells = stacks.map(([own = '', group], column) => {
-    const isTwice = lowest.indexOf(lowest[column]!) !== lowest.lastIndexOf(lowest[column]!);
-    return isTwice && group ? `${group} ${own}` : own;
-  });
-  const names = over.slice(0, 5).map(rangeName);
-  const list = `${names.join(', ')}${over.length > names.length ? ', …' : ''}`;
-  return {
-    top,
-    row: bottom,
-    cells,
-    evidence: `Rows ${top} to ${bottom} are the heading: cells are merged over them (${list}), and each column has the lowest text over it.`,
-  };
-}
-
-/** Texts over a column, the lowest first; a text that goes on in the next row counts once. */
-function stackOf(shown: readonly (readonly string[])[], column: number): string[] {
-  const texts = shown.map((row) => row[column]!).filter((text) => text !== '');
-  return texts.filter((text, i) => text !== texts[i + 1]).reverse();
-}
-
-/** What a person sees at a place: the cell's own text, or that of the merged range that covers it. */
-function textOver(row: SampleRow, column: number, block: readonly SampleRow[], ranges: readonly CellRange[]): string {
-  const own = row.cells[column];
-  if (!isBlank(own)) return shownText(own);
-  const cover = ranges.find(
-    ({ top, bottom, left, right }) => top <= row.row && row.row <= bottom && left <= column && column <= right,
-  );
-  const first = cover && block.find((one) => one.row === cover.top);
-  return first ? shownText(first.cells[cover.left]).trim() : '';
-}
-
-/** Whether the row holds words and years only: other numbers and dates are data. */
-function isText({ cells }: SampleRow): boolean {
-  return cells.every((cell: Cell) => typeof cell === 'string' || lookOf(cell) === 'year');
-}
-
 /** A row of the sample from which the heading is found. */
 export interface SampleRow {
   readonly row: number;
@@ -328,39 +244,44 @@ const SPOKEN_DATE =
 const TRUTH = /^\s*(?:true|false|yes|no)\s*$/i;
 const YEAR = /^\s*(?:19\d\d|20\d\d|2100)\s*$/;
 
-function lookOf(cell: Cell | undefined): CellLook {
-  if (cell === undefined) return 'blank';
-  if (typeof cell === 'object') return isBlank(cell) ? 'blank' : YEAR.test(shownText(cell)) ? 'year' : 'value';
-  if (cell.length > LONGEST_VALUE) return isBlank(cell) ? 'blank' : YEAR.test(cell) ? 'year' : 'text';
-  return looks(cell);
-}
-
 /** Longer text is text. */
 const LONGEST_VALUE = 80;
 
-/** A cell of the sample is held against every row above it, so what was found of a text is kept for the next time. */
-const REMEMBERED = 8_192;
-
-const looks = remembered((text): CellLook => {
-  if (isBlank(text)) return 'blank';
-  if (YEAR.test(text)) return 'year';
-  return NUMBER_OR_DATE.test(text) || SPOKEN_DATE.test(text) || TRUTH.test(text) ? 'value' : 'text';
-}, REMEMBERED);
-
-function filledCells(cells: readonly Cell[]): number {
-  let count = 0;
-  for (const cell of cells) if (!isBlank(cell)) count++;
-  return count;
+function lookOf(cell: Cell): CellLook {
+  if (isBlank(cell)) return 'blank';
+  if (YEAR.test(shownText(cell))) return 'year';
+  if (typeof cell === 'object') return 'value';
+  if (cell.length > LONGEST_VALUE) return 'text';
+  return NUMBER_OR_DATE.test(cell) || SPOKEN_DATE.test(cell) || TRUTH.test(cell) ? 'value' : 'text';
 }
 
 /** Text without regard to case, repeated blanks and Unicode form. */
-export function foldedText(cell: Cell | undefined): string {
-  const text = shownText(cell);
-  return text.length > LONGEST_VALUE ? fold(text) : folded(text);
+const foldedText = (text: string) => text.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
+
+/** A cell as it is held against others. */
+interface SeenCell {
+  readonly look: CellLook;
+  /** Folded. */
+  readonly text: string;
+  /** Of text with digits, how it is built: `SN-0042` → `a-9`. */
+  readonly shape: string | undefined;
 }
 
-const fold = (text: string) => text.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
-const folded = remembered(fold, REMEMBERED);
+interface SeenRow extends SampleRow {
+  readonly seen: readonly SeenCell[];
+}
+
+const BLANK: SeenCell = { look: 'blank', text: '', shape: undefined };
+
+function seenCell(cell: Cell): SeenCell {
+  const look = lookOf(cell);
+  if (look === 'blank') return BLANK;
+  const text = foldedText(shownText(cell));
+  const isBuilt = look === 'text' && /\d/.test(text);
+  return { look, text, shape: isBuilt ? text.replace(/\p{L}+/gu, 'a').replace(/\d+/g, '9') : undefined };
+}
+
+const filledCells = ({ seen }: SeenRow) => seen.filter(({ look }) => look !== 'blank').length;
 
 /** What the cells of one column have in common, so that another cell can be held against them. */
 interface ColumnHabit {
@@ -375,25 +296,17 @@ interface ColumnHabit {
   readonly repeated: ReadonlySet<string> | undefined;
 }
 
-/** `SN-0042` → `a-9`. */
-function shapeOfText(text: string): string {
-  return text.length > LONGEST_VALUE ? shape(text) : shapes(text);
-}
-
-const shape = (text: string) => text.replace(/\p{L}+/gu, 'a').replace(/\d+/g, '9');
-const shapes = remembered(shape, REMEMBERED);
-
 /** One row of units or instructions among them must not hide what the others are. */
 function nearlyAll(count: number, filled: number): boolean {
   return filled > 0 && (count >= filled * 0.9 || (count >= 3 && filled - count === 1));
 }
 
-function columnHabit(rows: readonly SampleRow[], index: number): ColumnHabit {
+function columnHabit(rows: readonly SeenRow[], index: number): ColumnHabit {
   let [filled, typed, years, texts] = [0, 0, 0, 0];
   const distinct = new Set<string>();
   const shapes = new Map<string, number>();
-  for (const { cells } of rows) {
-    const look = lookOf(cells[index]);
+  for (const { seen } of rows) {
+    const { look, text, shape } = seen[index] ?? BLANK;
     if (look === 'blank') continue;
     filled++;
     if (look === 'year') years++;
@@ -401,10 +314,9 @@ function columnHabit(rows: readonly SampleRow[], index: number): ColumnHabit {
       typed++;
       continue;
     }
-    const text = foldedText(cells[index]);
     texts++;
     distinct.add(text);
-    if (/\d/.test(text)) shapes.set(shapeOfText(text), (shapes.get(shapeOfText(text)) ?? 0) + 1);
+    if (shape !== undefined) shapes.set(shape, (shapes.get(shape) ?? 0) + 1);
   }
   const [common, built] = [...shapes].reduce((best, one) => (one[1] > best[1] ? one : best), ['', 0]);
   return {
@@ -424,20 +336,19 @@ interface Contrast {
   readonly alike: number;
 }
 
-function contrastOf(cells: readonly Cell[], habits: readonly ColumnHabit[]): Contrast {
+function contrastOf(cells: readonly SeenCell[], habits: readonly ColumnHabit[]): Contrast {
   let unlike = 0;
   let alike = 0;
   for (const [index, habit] of habits.entries()) {
-    const look = lookOf(cells[index]);
+    const { look, text, shape } = cells[index] ?? BLANK;
     if (look === 'blank' || habit.filled === 0) continue;
     if (habit.typed) {
       if (look === 'text' || (look === 'year' && !habit.years)) unlike++;
       else alike++;
       continue;
     }
-    const text = foldedText(cells[index]);
     if (habit.shape !== undefined) {
-      if (look === 'text' && shapeOfText(text) === habit.shape) alike++;
+      if (shape === habit.shape) alike++;
       else if (!/\d/.test(text)) unlike++;
     } else if (habit.repeated) {
       if (habit.repeated.has(text)) alike++;

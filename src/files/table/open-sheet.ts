@@ -1,4 +1,3 @@
-import { closest } from 'fastest-levenshtein';
 import { RunError } from '../../model/error.js';
 import { grouped } from '../../model/grouped.js';
 import { type Cell, isBlank, type RowFault, type SheetRow, shownText } from '../../model/row.js';
@@ -7,17 +6,7 @@ import { fed } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 import type { XmlScanner } from '../package/xml-scan.js';
 import { type CellRange, columnName, rangeName } from './cell-range.js';
-import {
-  chooseHeading,
-  foldedText,
-  HEADING_SAMPLE,
-  type Heading,
-  headingTexts,
-  mergedHeading,
-  type SampleRow,
-  skippedText,
-  withoutHeading,
-} from './header.js';
+import { chooseHeading, HEADING_SAMPLE, headingTexts, type SampleRow, withoutHeading } from './header.js';
 
 /** A sheet as its workbook lists it. */
 export interface BookSheet {
@@ -31,8 +20,7 @@ export interface BookSheet {
 
 /** What is to be said of a sheet besides its cells. */
 interface SheetFacts {
-  /** How many hidden rows stand after a row. */
-  hiddenAfter(row: number): number;
+  readonly hiddenRows: number;
   readonly hiddenColumns: number;
   /** Merged ranges, at most 1,000; `merges` counts all. */
   readonly mergedRanges: readonly CellRange[];
@@ -73,14 +61,10 @@ interface Book<Sheet extends BookSheet = BookSheet> {
 }
 
 const BATCH = 500;
-/** Rows above a stated heading that its merged cells may begin in. */
-const ROWS_ABOVE = 2;
 
 /** What one pass over a sheet found before its rows are handed out. */
 interface Survey {
   readonly rows: readonly SampleRow[];
-  /** The non-blank rows right above them, where a heading may begin. */
-  readonly above: readonly SampleRow[];
   /** Rows of the sample with filled cells beyond the limit of columns. */
   readonly wide: ReadonlySet<number>;
   readonly scan: BookScan;
@@ -99,11 +83,10 @@ export async function openSheet<Sheet extends BookSheet>(
   const warnings: string[] = [];
   const { sheet, survey } = await chooseSheet(book, options.sheet, header ?? 1, evidence);
 
-  const found = chooseHeading(book.path, `the sheet "${sheet.name}"`, options, survey.rows);
-  if (!found) {
+  const heading = chooseHeading(book.path, `the sheet "${sheet.name}"`, options, survey.rows);
+  if (!heading) {
     throw new RunError('failed', `${book.path}: the sheet "${sheet.name}" holds no data. Name another sheet.`);
   }
-  const heading = withMerges(found, survey, header !== undefined, options.expect);
   evidence.push(heading.evidence);
   warnings.push(...heading.warnings);
   if (survey.wide.has(heading.row)) {
@@ -114,7 +97,7 @@ export async function openSheet<Sheet extends BookSheet>(
     );
   }
   const headings = headingTexts(heading, survey.rows, false);
-  warnings.push(...surveyWarnings(book.sheets, sheet, survey.scan, heading, headings, options.sheet !== undefined));
+  warnings.push(...surveyWarnings(book.sheets, sheet, survey.scan, heading.row, headings, options.sheet !== undefined));
   evidence.push(...book.evidence);
 
   return {
@@ -137,33 +120,11 @@ export async function openSheet<Sheet extends BookSheet>(
   };
 }
 
-/** The heading with the texts of merged cells over several rows, unless the job maps those of the row alone. */
-function withMerges(
-  found: Heading,
-  { rows, above, scan }: Survey,
-  stated: boolean,
-  expect: SourceOptions['expect'] = [],
-) {
-  const merged = found.row === 0 ? undefined : mergedHeading(found.row, [...above, ...rows], scan.mergedRanges, stated);
-  if (!merged || expectedIn(found, expect) > expectedIn(merged, expect)) return { ...found, top: found.row };
-  const at = rows.findIndex(({ row }) => row >= merged.top);
-  const skipped = stated ? undefined : skippedText(rows, at);
-  return { ...merged, warnings: skipped ? [skipped] : [] };
-}
-
-/** How many of the headings that a job maps stand in a row. */
-function expectedIn({ cells }: SampleRow, expect: readonly string[]): number {
-  const texts = new Set(cells.map(foldedText));
-  return expect.filter((heading) => texts.has(foldedText(heading))).length;
-}
-
 /** One pass to the end of a sheet: the first non-blank rows from row `from` on, and what is to be said about it. */
 async function surveySheet<Sheet extends BookSheet>(book: Book<Sheet>, sheet: Sheet, from: number): Promise<Survey> {
   const rows: SampleRow[] = [];
-  const above: SampleRow[] = [];
   const wide = new Set<number>();
   const scan = book.scan(sheet, ({ row, cells, beyond, times = 1 }) => {
-    if (row < from && row + ROWS_ABOVE >= from && !cells.every(isBlank)) above.push({ row, cells });
     if (row + times <= from || (cells.every(isBlank) && !beyond) || rows.length >= HEADING_SAMPLE) return;
     for (let i = Math.max(0, from - row); i < times && rows.length < HEADING_SAMPLE; i++) {
       rows.push({ row: row + i, cells });
@@ -171,7 +132,7 @@ async function surveySheet<Sheet extends BookSheet>(book: Book<Sheet>, sheet: Sh
     }
   });
   for await (const _ of fed(scan, book.stream(sheet))) if (rows.length >= HEADING_SAMPLE) scan.skim = true;
-  return { rows, above, wide, scan };
+  return { rows, wide, scan };
 }
 
 async function chooseSheet<Sheet extends BookSheet>(
@@ -260,17 +221,15 @@ const sheetKey = (name: string) => name.normalize('NFKC').trim().toLowerCase();
 /** The sheet that a job states by name or by number from 1; throws `RunError('failed')` with the sheets there are. */
 function namedSheet<Sheet extends BookSheet>(book: Book<Sheet>, stated: string | number): Sheet {
   const sheets = book.sheets;
-  const exact = sheets.find((sheet) => sheet.name === stated);
-  const byName = exact ?? sheets.find((sheet) => sheetKey(sheet.name) === sheetKey(String(stated)));
-  const number = Number(stated);
+  const byName = sheets.find((sheet) => sheetKey(sheet.name) === sheetKey(String(stated)));
+  const byNumber = sheets[Number(stated) - 1];
   // A sheet named 2024 is stated without quotation marks, too.
-  const sheet = typeof stated === 'number' ? (sheets[stated - 1] ?? byName) : (byName ?? sheets[number - 1]);
+  const sheet = typeof stated === 'number' ? (byNumber ?? byName) : (byName ?? byNumber);
   const names = sheetList(sheets, ({ name }, i) => `${i + 1} "${name}"`);
   if (!sheet) {
-    const near = typeof stated === 'string' && sheets.length > 0 ? closestName(stated, sheets) : '';
     throw new RunError(
       'failed',
-      `${book.path}: there is no sheet ${typeof stated === 'number' ? stated : `"${stated}"`}.${near} The sheets are ${names}.`,
+      `${book.path}: there is no sheet ${typeof stated === 'number' ? stated : `"${stated}"`}. The sheets are ${names}.`,
     );
   }
   if (!sheet.part) {
@@ -279,18 +238,12 @@ function namedSheet<Sheet extends BookSheet>(book: Book<Sheet>, stated: string |
   return sheet;
 }
 
-function closestName(stated: string, sheets: readonly BookSheet[]): string {
-  const keys = sheets.map(({ name }) => sheetKey(name));
-  const at = keys.indexOf(closest(sheetKey(stated), keys));
-  return ` Did you mean "${sheets[at]!.name}"?`;
-}
-
 /** What a person should know about the sheet that is read: other sheets, hidden rows and columns, merged cells. */
 function surveyWarnings(
   sheets: readonly BookSheet[],
   sheet: BookSheet,
   scan: SheetFacts,
-  { row: headerRow, top: first }: { readonly row: number; readonly top: number },
+  headerRow: number,
   headings: readonly string[],
   stated: boolean,
 ): string[] {
@@ -303,14 +256,13 @@ function surveyWarnings(
   // Whoever named the sheet knows that there are others.
   if (visible.length > 0 && !stated) warnings.push(`Further sheets are not read: ${list(visible)}.`);
   if (hidden.length > 0 && !stated) warnings.push(`Hidden sheets are not read: ${list(hidden)}.`);
-  const rows = scan.hiddenAfter(headerRow);
-  if (rows > 0) warnings.push(`${rows} hidden ${rows === 1 ? 'row is' : 'rows are'} read like the others.`);
-  const columns = scan.hiddenColumns;
-  if (columns > 0)
-    warnings.push(`${columns} hidden ${columns === 1 ? 'column is' : 'columns are'} read like the others.`);
+  for (const [count, what] of [
+    [scan.hiddenRows, 'row'],
+    [scan.hiddenColumns, 'column'],
+  ] as const)
+    if (count > 0) warnings.push(`${count} hidden ${what}${count === 1 ? ' is' : 's are'} read like the others.`);
   const merged = scan.mergedRanges.filter(({ top, bottom }) => top <= headerRow && headerRow <= bottom);
-  // A heading over several rows has the texts of its merged cells.
-  if (merged.length > 0 && first === headerRow) {
+  if (merged.length > 0) {
     warnings.push(
       `Cells of the heading are merged (${merged.slice(0, 5).map(rangeName).join(', ')}): only the first of each has a heading.`,
     );

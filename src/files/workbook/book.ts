@@ -5,9 +5,6 @@ import { createStyles, type Look, type Styles } from './styles.js';
 import { CELL_CHARACTERS, list, MAIN, plainText, RELATIONS, textElement, XML } from './xml.js';
 import { type WriteText, zipPack } from './zip.js';
 
-/** A sheet ends before its XML gets to 4 GB, which the plain form of the zip format cannot say. */
-const SHEET_BYTES = 3_800_000_000;
-
 /** UTF-16 units of XML that are handed on at once. */
 const PIECE = 64 * 1024;
 
@@ -32,8 +29,6 @@ export interface SheetHead {
     readonly rows: number;
     readonly columns?: number;
     readonly first?: number;
-    /** The cell that is chosen when the sheet is opened; the first one that is not frozen unless stated. */
-    readonly chosen?: string;
   };
   readonly gridLines?: boolean;
   readonly lineHeight?: number;
@@ -42,14 +37,11 @@ export interface SheetHead {
 /** A rule for a range of cells. Formulas are those of its first row. */
 export interface Check {
   readonly range: string;
-  /** `none`: anything may be typed; what the check says is all there is of it. */
-  readonly type: 'list' | 'custom' | 'textLength' | 'whole' | 'decimal' | 'date' | 'none';
+  readonly type: 'list' | 'custom' | 'textLength' | 'whole' | 'decimal' | 'date';
   readonly operator?: 'between' | 'equal' | 'lessThanOrEqual';
   readonly formulas: readonly (string | number)[];
   /** What is said where the rule is broken, and whether the value may be kept; nothing is said, and all is taken, without. */
   readonly error?: { readonly style: 'stop' | 'warning'; readonly title: string; readonly text: string };
-  /** Said as soon as a cell of the range is chosen. */
-  readonly prompt?: { readonly title: string; readonly text: string };
 }
 
 /** A sheet while its rows are written. */
@@ -59,10 +51,8 @@ export interface Sheet {
   /** The range that is filtered, and whose numbers in text cells are no mistake: its heading first. */
   filter(range: string): void;
   check(check: Check): void;
-  /** A note on the cell at a row and a 0-based column; false where the sheet has no room for it. */
-  note(row: number, column: number, text: string, title?: string): boolean;
-  /** Whether no row fits any more. */
-  readonly full: boolean;
+  /** A note on the cell at a row and a 0-based column, where the sheet has room for it. */
+  note(row: number, column: number, text: string, title?: string): void;
 }
 
 export interface Book {
@@ -78,7 +68,6 @@ export interface Book {
 interface Part {
   readonly name: string;
   readonly hidden: boolean;
-  readonly filter: string | undefined;
   readonly notes: boolean;
 }
 
@@ -89,10 +78,10 @@ const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
  * Writes a workbook in one pass, sheet by sheet. Holds its looks, its lists and the notes of one sheet; nothing grows with
  * the rows. The same content gives the same bytes: no time of writing is in it. `names`: of the sheets that will follow.
  */
-export async function openBook(sink: ByteSink, title: string, names: readonly string[]): Promise<Book> {
+export async function openBook(sink: ByteSink, names: readonly string[]): Promise<Book> {
   const zip = zipPack(sink);
   const styles = createStyles();
-  const part = (name: string, text: string) => zip.part(name, async (write) => void (await write(text)));
+  const part = (name: string, text: string) => zip.part(name, (write) => write(text));
   const sheets: Part[] = [];
   const lists: { readonly title: string; readonly values: readonly string[]; readonly name: string | undefined }[] = [];
   const listSheet = freeName('Lists', names);
@@ -106,7 +95,7 @@ export async function openBook(sink: ByteSink, title: string, names: readonly st
       await write(sheetEnd(parts));
     });
     const notes = parts.notes.length > 0;
-    sheets.push({ name: head.name, hidden: head.hidden ?? false, filter: parts.filter, notes });
+    sheets.push({ name: head.name, hidden: head.hidden ?? false, notes });
     if (!notes) return;
     const relations = [
       ['vmlDrawing', `../drawings/vmlDrawing${number}.vml`],
@@ -118,18 +107,7 @@ export async function openBook(sink: ByteSink, title: string, names: readonly st
   };
 
   // First what tells programs that the file is a workbook.
-  await part(
-    '_rels/.rels',
-    relationsPart([
-      ['officeDocument', 'xl/workbook.xml'],
-      [`${PACKAGE}/relationships/metadata/core-properties`, 'docProps/core.xml'],
-    ]),
-  );
-  await part(
-    'docProps/core.xml',
-    `${XML}<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/">` +
-      `<dc:title>${plainText(title)}</dc:title><dc:creator>rowferry</dc:creator></cp:coreProperties>`,
-  );
+  await part('_rels/.rels', relationsPart([['officeDocument', 'xl/workbook.xml']]));
   return {
     styles,
     sheet,
@@ -190,9 +168,9 @@ interface SheetParts {
 }
 
 async function fillSheet(parts: SheetParts, write: WriteText, fill: (sheet: Sheet) => Promise<void>): Promise<void> {
-  let [piece, bytes] = ['', 0];
+  let piece = '';
   const flush = async () => {
-    bytes = await write(piece);
+    await write(piece);
     piece = '';
   };
   await fill({
@@ -205,12 +183,8 @@ async function fillSheet(parts: SheetParts, write: WriteText, fill: (sheet: Shee
     },
     check: (check) => void parts.checks.push(check),
     note(row, column, text, title = '') {
-      if (parts.notes.length >= MOST_NOTES) return false;
-      parts.notes.push({ row, column, text: text.slice(0, NOTE_CHARACTERS), title });
-      return true;
-    },
-    get full() {
-      return bytes >= SHEET_BYTES;
+      if (parts.notes.length < MOST_NOTES)
+        parts.notes.push({ row, column, text: text.slice(0, NOTE_CHARACTERS), title });
     },
   });
   await write(piece);
@@ -239,12 +213,11 @@ function sheetStart(head: SheetHead, styles: Styles, first: boolean): string {
 
 function panes({ frozen }: SheetHead): string {
   if (!frozen) return '';
-  const { rows, columns = 0, first = columns, chosen } = frozen;
+  const { rows, columns = 0, first = columns } = frozen;
   const corner = `${columnName(first)}${rows + 1}`;
-  const active = chosen !== undefined ? 'topLeft' : columns === 0 ? 'bottomLeft' : 'bottomRight';
+  const active = columns === 0 ? 'bottomLeft' : 'bottomRight';
   const split = columns === 0 ? '' : ` xSplit="${columns}"`;
   const pane = `<pane${split} ySplit="${rows}" topLeftCell="${corner}" activePane="${active}" state="frozen"/>`;
-  if (chosen !== undefined) return `${pane}<selection activeCell="${chosen}" sqref="${chosen}"/>`;
   const others = columns === 0 ? '' : '<selection pane="topRight"/><selection pane="bottomLeft"/>';
   return `${pane}${others}<selection pane="${active}" activeCell="${corner}" sqref="${corner}"/>`;
 }
@@ -267,16 +240,13 @@ function sheetEnd({ filter, checks, notes }: SheetParts): string {
 /** Characters of what is said of a cell, and of its title. */
 const [RULE, RULE_TITLE] = [225, 32];
 
-function checkElement({ range, type, operator, formulas, error, prompt }: Check): string {
+function checkElement({ range, type, operator, formulas, error }: Check): string {
   const said =
     error &&
     ` errorStyle="${error.style}" showErrorMessage="1" errorTitle="${plainText(shorten(error.title, RULE_TITLE))}" error="${plainText(shorten(error.text, RULE))}"`;
-  const told =
-    prompt &&
-    ` showInputMessage="1" promptTitle="${plainText(shorten(prompt.title, RULE_TITLE))}" prompt="${plainText(shorten(prompt.text, RULE))}"`;
   const inside = formulas.map((formula, i) => `<formula${i + 1}>${plainText(String(formula))}</formula${i + 1}>`);
   return (
-    `<dataValidation type="${type}"${operator === undefined ? '' : ` operator="${operator}"`} allowBlank="1"${said ?? ''}${told ?? ''} ` +
+    `<dataValidation type="${type}"${operator === undefined ? '' : ` operator="${operator}"`} allowBlank="1"${said ?? ''} ` +
     `sqref="${range}">${inside.join('')}</dataValidation>`
   );
 }
@@ -373,17 +343,11 @@ export function sheetName(title: string): string {
   return clean === '' || clean.toLowerCase() === 'history' ? 'Table' : clean;
 }
 
-/** `Assets (2)`. */
-export function numberedName(name: string, number: number): string {
-  const end = ` (${number})`;
-  return `${name.slice(0, LONGEST - end.length).trimEnd()}${end}`;
-}
-
 /** `name`, or with a number where a sheet of another's name would be meant. Case makes no difference to programs. */
 export function freeName(name: string, taken: readonly string[]): string {
   const used = new Set(taken.map((one) => one.toLowerCase()));
   let free = name;
-  for (let number = 2; used.has(free.toLowerCase()); number++) free = numberedName(name, number);
+  for (let number = 2; used.has(free.toLowerCase()); number++) free = `${name.slice(0, LONGEST - 5)} (${number})`;
   return free;
 }
 
@@ -394,17 +358,13 @@ function quotedName(name: string): string {
 
 // The package
 
-/** A part `_rels/….rels`; the relations are `rId1`, `rId2`, … in order. Types: the end of an office type, or a whole one. */
+/** A part `_rels/….rels`; the relations are `rId1`, `rId2`, … in order. */
 function relationsPart(relations: readonly (readonly [type: string, target: string])[]): string {
   const items = relations.map(([type, target], i) => {
-    const whole = type.includes('/') ? type : `${RELATIONS}/${type}`;
-    return `<Relationship Id="rId${i + 1}" Type="${whole}" Target="${target}"/>`;
+    return `<Relationship Id="rId${i + 1}" Type="${RELATIONS}/${type}" Target="${target}"/>`;
   });
   return `${XML}<Relationships xmlns="${PACKAGE}/relationships">${items.join('')}</Relationships>`;
 }
-
-/** A sheet that somebody named like a formula: filters do without a name, and it gets no formula of ours to stand in. */
-const LIKE_FORMULA = /[=|!@+]/;
 
 /** `xl/workbook.xml`: `rIdN` is sheet N. */
 function bookPart(sheets: readonly Part[], ranges: readonly (readonly [name: string, range: string])[]): string {
@@ -412,14 +372,7 @@ function bookPart(sheets: readonly Part[], ranges: readonly (readonly [name: str
     ({ name, hidden }, i) =>
       `<sheet name="${plainText(name)}" sheetId="${i + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${i + 1}"/>`,
   );
-  const filters = sheets.flatMap(({ name, filter }, i) => {
-    if (filter === undefined || LIKE_FORMULA.test(name)) return [];
-    const range = filter.replace(/([A-Z]+)(\d+)/g, '$$$1$$$2');
-    const place = `localSheetId="${i}" hidden="1">${plainText(quotedName(name))}!${range}`;
-    return [`<definedName name="_xlnm._FilterDatabase" ${place}</definedName>`];
-  });
-  const named = ranges.map(([name, range]) => `<definedName name="${name}">${plainText(range)}</definedName>`);
-  const names = [...filters, ...named];
+  const names = ranges.map(([name, range]) => `<definedName name="${name}">${plainText(range)}</definedName>`);
   return (
     `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr/>` +
     '<bookViews><workbookView xWindow="0" yWindow="0" windowWidth="28800" windowHeight="15000" activeTab="0"/></bookViews>' +
@@ -443,7 +396,6 @@ function contentTypesPart(sheets: readonly Part[]): string {
       : '') +
     override('xl/workbook.xml', `${TYPE}.sheet.main+xml`) +
     override('xl/styles.xml', `${TYPE}.styles+xml`) +
-    override('docProps/core.xml', 'application/vnd.openxmlformats-package.core-properties+xml') +
     `${parts.join('')}</Types>`
   );
 }

@@ -8,11 +8,8 @@ import { columnName } from '../table/cell-range.js';
 import { DATE, type Look, MONEY, type Styles, TEXT, TONES, type Tone } from './styles.js';
 import { CELL_CHARACTERS, plainText, textElement } from './xml.js';
 
-/**
- * Kinds of the columns of a workbook: those of tables; of reports `day`, a date, and `number`, a whole number, that stand at
- * the left, because they name something; and `cell`: whatever a reader has handed over, as it was.
- */
-export type CellKind = TableKind | 'day' | 'number' | 'cell';
+/** Kinds of the columns of a workbook: those of tables, and `cell`: whatever a reader has handed over, as it was. */
+export type CellKind = TableKind | 'cell';
 
 /** The XML of a cell, never of a blank one. `row`: its row number as text. */
 export type CellWriter = (cell: Cell, row: string) => string;
@@ -50,8 +47,6 @@ const VALUES: Readonly<Record<Exclude<CellKind, 'cell'>, Look>> = {
   money: { format: MONEY },
   date: { format: DATE },
   boolean: { format: '"TRUE";"TRUE";"FALSE"', horizontal: 'center' },
-  day: { format: DATE, horizontal: 'left' },
-  number: { format: '0', horizontal: 'left' },
 };
 
 /** The look of a value with the form of its kind: also that of the blank cells of its column. */
@@ -119,7 +114,6 @@ function valueWriter(styles: Styles, kind: Exclude<CellKind, 'cell'>, tone: Tone
     case 'id':
     case 'json':
       return undefined;
-    case 'number':
     case 'integer':
       return (text: string) => (isIntegerText(text) && isKept(text) ? number(text) : undefined);
     case 'decimal':
@@ -139,7 +133,6 @@ function valueWriter(styles: Styles, kind: Exclude<CellKind, 'cell'>, tone: Tone
         return scale > MONEY_SCALE ? undefined : number(text, styleOf('0'.repeat(scale)));
       };
     }
-    case 'day':
     case 'date':
       return remembered((text) => {
         const serial = text.length === 10 ? serialOfIso(text) : undefined;

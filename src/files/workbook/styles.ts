@@ -40,8 +40,6 @@ export const LOOKS = {
   section: { format: TEXT, bold: true, size: 13, color: BLUE, border: 'section' },
   label: { format: TEXT, bold: true, vertical: 'top' },
   fact: { format: TEXT, vertical: 'top', wrapped: true },
-  listed: { format: TEXT, border: 'line', vertical: 'top', wrapped: true },
-  listedSoft: { format: TEXT, color: '7F7F7F', border: 'line', vertical: 'top', wrapped: true },
   bad: { format: TEXT, bold: true, color: '9C1C14' },
   /** A sentence that runs on over the empty cells beside it. */
   aside: { format: TEXT, color: '595959', vertical: 'center' },
@@ -72,7 +70,6 @@ const edge = (side: string, style: string, color: string) =>
   `<${side} style="${style}"><color rgb="FF${color}"/></${side}>`;
 const BORDERS = {
   sides: `${edge('left', 'thin', 'FFFFFF')}${edge('right', 'thin', 'FFFFFF')}<top/><bottom/><diagonal/>`,
-  line: `<left/><right/><top/>${edge('bottom', 'thin', 'D9D9D9')}<diagonal/>`,
   section: `<left/><right/><top/>${edge('bottom', 'medium', BLUE)}<diagonal/>`,
   form: `<left/>${edge('right', 'hair', '8EA9DB')}<top/>${edge('bottom', 'thin', BLUE)}<diagonal/>`,
 };

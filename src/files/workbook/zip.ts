@@ -2,8 +2,8 @@ import { crc32, createDeflateRaw } from 'node:zlib';
 import { RunError } from '../../model/error.js';
 import { AHEAD, type ByteSink, writePacked } from '../table-sink.js';
 
-/** Writes text, or bytes; wait for it before the next piece. Resolves to the bytes of the part so far, unpacked. */
-export type WriteText = (text: string | Buffer) => Promise<number>;
+/** Writes text; wait for it before the next piece. */
+export type WriteText = (text: string) => Promise<void>;
 
 /** A zip file, written part by part in one pass. */
 interface ZipPack {
@@ -60,11 +60,10 @@ export function zipPack(sink: ByteSink): ZipPack {
       };
       await writePacked(deflate, counted, (part) =>
         produce(async (text) => {
-          const bytes = typeof text === 'string' ? Buffer.from(text, 'utf8') : text;
+          const bytes = Buffer.from(text, 'utf8');
           crc = crc32(bytes, crc);
           size += bytes.length;
           await part.write(bytes);
-          return size;
         }),
       );
       if (size >= MAX_32) throw tooLarge();

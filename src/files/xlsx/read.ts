@@ -103,7 +103,7 @@ function partName(archive: Archive, folder: string, target: string): string {
 }
 
 /** Reads what a workbook says about itself. Throws `RunError('failed')` for a zip file that is no such workbook. */
-export async function readWorkbook(path: string, archive: Archive): Promise<Workbook> {
+async function readWorkbook(path: string, archive: Archive): Promise<Workbook> {
   const root = await workbookPart(path, archive);
   const listed: Map<string, string>[] = [];
   let date1904 = false;

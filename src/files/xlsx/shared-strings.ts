@@ -98,7 +98,6 @@ export async function readSharedStrings(
   try {
     for await (const chunk of chunks) scanner.push(chunk);
     scanner.finish();
-    spilled?.flush();
   } catch (error) {
     spilled?.close();
     throw error;
@@ -116,24 +115,16 @@ function shortName({ bytes, nameFrom, nameTo }: XmlTag): number {
   return length === 2 ? (bytes[nameFrom]! << 8) | bytes[nameFrom + 1]! : OTHER;
 }
 
-/** Texts that are written and read at once. */
-const GROUP = 16;
-/** Bytes of groups that are kept once they were read. */
-const KEPT = 1 << 23;
-
 const forgotten = new FinalizationRegistry<ScratchFile>((file) => file.close());
 
 /**
- * Texts by number, in a private file: groups of them, each as JSON. The file has no name from the moment it is open, so
+ * Texts by number, in a private file, each as a line of JSON. The file has no name from the moment it is open, so
  * nothing stays behind, however the process ends; its handle is closed by `close`, or when nobody holds the texts any more.
  */
 class SpilledTexts {
   readonly #file: ScratchFile;
-  /** Where each group begins, and the end of the last one. */
-  readonly #places = [0];
-  #group: string[] = [];
-  readonly #read = new Map<number, readonly string[]>();
-  #kept = 0;
+  /** Where each text begins. */
+  readonly #places: number[] = [];
 
   constructor(path: string, folder: string) {
     const fault = (error: unknown) => {
@@ -153,33 +144,12 @@ class SpilledTexts {
   }
 
   add(text: string): void {
-    this.#group.push(text);
-    if (this.#group.length === GROUP) this.flush();
-  }
-
-  /** Before the first text is read. */
-  flush(): void {
-    if (this.#group.length === 0) return;
-    this.#file.append(JSON.stringify(this.#group));
-    this.#places.push(this.#file.end);
-    this.#group = [];
+    this.#places.push(this.#file.append(`${JSON.stringify(text)}\n`));
   }
 
   get(index: number): string | undefined {
-    const at = Math.floor(index / GROUP);
-    let group = this.#read.get(at);
-    if (!group) {
-      const [from, to] = [this.#places[at], this.#places[at + 1]];
-      if (from === undefined || to === undefined) return undefined;
-      group = JSON.parse(this.#file.read(from, to).toString('utf8')) as string[];
-      if (this.#kept > KEPT) {
-        this.#read.clear();
-        this.#kept = 0;
-      }
-      this.#kept += to - from;
-      this.#read.set(at, group);
-    }
-    return group[index % GROUP];
+    const place = this.#places[index];
+    return place === undefined ? undefined : (JSON.parse(this.#file.line(place).toString('utf8')) as string);
   }
 
   close(): void {

@@ -34,7 +34,6 @@ enum Take {
 }
 
 const KEPT_MERGES = 1_000;
-const KEPT_HIDDEN = 4_096;
 
 export function createSheetScan(options: SheetScanOptions): BookScan {
   const { what, strings, formats, limits, onRow } = options;
@@ -61,8 +60,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
   let formula: string | undefined;
   let phonetic = 0;
 
-  let hidden = 0;
-  const firstHidden: number[] = [];
+  let hiddenRows = 0;
   let hiddenColumns = 0;
   let merges = 0;
   const mergedRanges: CellRange[] = [];
@@ -88,10 +86,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
       );
     }
     lastRow = row;
-    if (hides) {
-      hidden++;
-      if (firstHidden.length < KEPT_HIDDEN) firstHidden.push(row);
-    }
+    if (hides) hiddenRows++;
     inRow = !empty;
     cells = [];
     faults = undefined;
@@ -299,7 +294,9 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
     skim: false,
     push: scanner.push,
     finish: scanner.finish,
-    hiddenAfter: (from) => hidden - firstHidden.filter((number) => number <= from).length,
+    get hiddenRows() {
+      return hiddenRows;
+    },
     get hiddenColumns() {
       return hiddenColumns;
     },

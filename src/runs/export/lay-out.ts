@@ -11,6 +11,7 @@ import {
   withMemory,
 } from '../../export/editable.js';
 import { chooseColumns } from '../../export/names.js';
+import { sortKeys } from '../../export/order.js';
 import { DATA_ROWS, tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
 import type { TableAbout } from '../../model/table.js';
@@ -51,6 +52,12 @@ export async function layOut(
   const all = [...plan.naming.columns, ...plan.extras.columns()];
   const columns = wanted ? withId(chooseColumns(wanted, { ...plan.naming, columns: all }), all, editable) : all;
   const selection = await selectRecords(run, connection, plan, list);
+  if (tableFormat(run.request.file).format === 'xlsx' && selection.rows > DATA_ROWS) {
+    throw new RunError(
+      'usage',
+      `There are ${selection.rows} records, more than a sheet holds (${DATA_ROWS}). Name a .csv file, or choose with --filter.`,
+    );
+  }
   const about = aboutFile(run, connection, plan, list, selection.rows);
   if (editable && isWritable(resource)) return editableLayout(run, connection, resource, columns, selection, about);
   return { columns, selection, about };
@@ -76,12 +83,6 @@ async function editableLayout(
 ): Promise<Layout> {
   const { request } = run;
   const { format } = tableFormat(request.file);
-  if (format === 'xlsx' && selection.rows > DATA_ROWS) {
-    throw new RunError(
-      'usage',
-      `There are ${selection.rows} records, more than one sheet holds (${DATA_ROWS}), and an import reads one sheet. Name a .csv file, or choose with --filter.`,
-    );
-  }
   const { templates, forms } = connection.lexicon;
   const catalogue = { templates, forms };
   const references = await referenceTextsOf(run, connection, selection.names);
@@ -226,7 +227,8 @@ async function selectRecords(
   list: Records,
 ): Promise<Selection> {
   const { resource, editable } = run.request;
-  const keys = await order.collect?.(connection.service);
+  const { by } = order;
+  const keys = by && sortKeys(by.column.kind, by.descending);
   const references = editable && isWritable(resource) ? new ReferenceCollector(resourceSpec(resource)) : undefined;
   const names: ReferenceNames = references?.names ?? new Map();
   const filtered = filter.conditions.length > 0;
@@ -253,7 +255,7 @@ async function selectRecords(
         nameless++;
         continue;
       }
-      keys?.see(record);
+      if (by) keys?.add(id, by.column.text(record));
       ids.push(id);
     }
     done += batch.length;
@@ -269,7 +271,7 @@ async function selectRecords(
       `${nameless} records came without an id and are not in the file: they can be neither ordered nor found again. Export without --order, --filter and --editable to have them.`,
     );
   }
-  return { ids: keys ? keys.ids() : ids, rows: ids.length, names };
+  return { ids: keys ? keys.sorted() : ids, rows: ids.length, names };
 }
 
 /** They come last (service/lists/whole-list.ts), as the service sent them. */

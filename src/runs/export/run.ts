@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { EDITABLE_MARK } from '../../export/editable.js';
 import { makeFolder } from '../../files/make-folder.js';
 import { removeUnfinished } from '../../files/safe-write.js';
-import { LONGER_NAME, tableFormat } from '../../files/table-write.js';
+import { tableFormat } from '../../files/table-write.js';
 import { EXIT, RunError } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
 import { type ExportableName, IMPORTABLE } from '../../model/resource-names.js';
@@ -157,13 +157,6 @@ export async function checkTarget(request: ExportRequest, { byHand }: { byHand: 
   }
   const target = real ?? request.target;
   tableFormat(target);
-  // Bytes on Linux, characters elsewhere, of which there are no more.
-  if (Buffer.byteLength(basename(target)) > LONGEST_NAME - LONGER_NAME) {
-    throw new RunError(
-      'usage',
-      `${target}: the name is too long: while the file grows it has a longer one. Name a shorter one.`,
-    );
-  }
   await checkFolder(target);
   const there = await stat(target).catch(() => undefined);
   if (there?.isDirectory()) throw new RunError('usage', `${target}: this is a folder. Name a file with -o.`);
@@ -179,9 +172,6 @@ export async function checkTarget(request: ExportRequest, { byHand }: { byHand: 
   if (editable) await checkEditable(target, resource);
   return target;
 }
-
-/** Longest name of a file. */
-const LONGEST_NAME = 255;
 
 /** The administrator may write to every file; what nobody may write is meant to stay. */
 async function isWritable(path: string, mode: number): Promise<boolean> {

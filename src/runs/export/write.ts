@@ -68,8 +68,8 @@ async function writeFiles(
     onRows: (done) => run.progress('writing', done, selection.rows),
   });
   warnOfShortened(run, written);
-  const { bytes, sha256, sheets, rows: count } = written;
-  const jobFile = job && (await writeJob(file, job(sheets?.[0])));
+  const { bytes, sha256, sheet, rows: count } = written;
+  const jobFile = job && (await writeJob(file, job(sheet)));
   return {
     path: file,
     ...tableFormat(file),
@@ -77,7 +77,7 @@ async function writeFiles(
     sha256,
     columns: columns.length,
     rows: count,
-    ...(sheets && { sheets }),
+    ...(sheet !== undefined && { sheets: [sheet] }),
     ...(jobFile !== undefined && { job: jobFile }),
   };
 }
@@ -90,10 +90,8 @@ async function writeJob(target: string, text: string): Promise<string> {
 
 function warnOfShortened(run: ExportRun, { shortened }: WrittenTable): void {
   if (!shortened) return;
-  const { cells, first } = shortened;
-  const places = first.map(({ sheet, cell, heading }) => `${sheet}!${cell} ${heading}`).join(', ');
   run.warn(
-    `Texts longer than the 32,767 characters that a cell of a workbook can hold, which were cut: ${cells} (${places}${cells > first.length ? ' and others' : ''}). ` +
+    `Texts longer than the 32,767 characters that a cell of a workbook can hold, which were cut: ${shortened.cells} (the first in ${shortened.first}). ` +
       'Export as CSV or NDJSON to have them whole.',
   );
 }

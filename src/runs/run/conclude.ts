@@ -88,9 +88,7 @@ export async function conclude(
       source,
       rejected: rejectedForm(run),
       ...(status === undefined ? {} : { stopped: reason ?? interruption(run) }),
-      ...(request.corrections && request.lineage?.retries === undefined
-        ? { corrected: join(run.folder.dir, 'work', request.source) }
-        : {}),
+      ...(request.corrections && request.lineage?.retries === undefined ? { corrected: true } : {}),
       ...(reconcile ? { reconcile } : {}),
       references: toldReferences(run),
       ...(columnOf ? { columnOf } : {}),

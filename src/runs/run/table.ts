@@ -361,16 +361,15 @@ function unmetText(unmet: readonly Correction[]): string {
 }
 
 function correctedRow(row: SheetRow, overlay: Overlay, { headings }: SourceMeta): SheetRow {
-  const found = overlay.columns.flatMap((at): [number, string][] => {
+  const values = new Map<number, string>();
+  for (const at of overlay.columns) {
     const value = overlay.at(row.row, at, shownText(row.cells[at]));
-    return value === undefined ? [] : [[at, value]];
-  });
-  if (found.length === 0) return row;
-  const values = new Map(found);
+    if (value !== undefined) values.set(at, value);
+  }
+  if (values.size === 0) return row;
   const cells = row.cells.map((cell, at) => values.get(at) ?? cell);
   return {
     ...row,
-    corrected: new Map(found.map(([at]) => [at, row.cells[at] ?? ''])),
     cells,
     // As in a spreadsheet, where a row without a value is none.
     ...(cells.every(isBlank) && { noRecord: { like: 'nothing', doubtful: false } as const }),

@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { LONGER_NAME } from '../../../src/files/table-write.js';
 import { checkTarget } from '../../../src/runs/export/run.js';
 import { type Desk, openDesk } from '../../support/desk.js';
 
@@ -25,14 +24,6 @@ test('a link is followed; a worker replaces it', async () => {
   await symlink('notes.txt', join(dir, 'other.csv'));
   await writeFile(join(dir, 'notes.txt'), '');
   await expect(check('other.csv')).rejects.toThrow(/notes\.txt/);
-});
-
-test('a name too long to be written is refused before anything is read', async () => {
-  const most = 255 - LONGER_NAME;
-  const fits = `${'a'.repeat(most - 4)}.csv`;
-  await check(fits);
-  await expect(check(`a${fits}`)).rejects.toThrow(/the name is too long/);
-  await expect(check(`${'ü'.repeat(120)}.csv`)).rejects.toThrow(/the name is too long/);
 });
 
 describe('the job file of another editable file', () => {
