@@ -186,9 +186,6 @@ async function takeOver(path: string, { uid, gid, mode }: { uid: number; gid: nu
   await chmod(path, mode & 0o777);
 }
 
-/** Bytes that the name of an unfinished file has more than the name of its target; numbers of processes have up to 10 digits. */
-export const LONGER_NAME = '.'.length + '.01234567-0123456789-0123456789ab.tmp'.length;
-
 /**
  * Removes unfinished files of this target whose process on this machine is gone, or that nobody has written to for a
  * day. What cannot be looked at or removed stays: it is in nobody's way.
