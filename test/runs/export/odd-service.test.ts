@@ -210,7 +210,6 @@ describe('an export that failed', () => {
     );
     const failed = await desk.export('supplier', 'out.csv', at(url));
     expect(failed.summary.status).toBe('failed');
-    expect(await runs()).toEqual([failed.summary.run]);
     broken = false;
     const before = asked().length;
     const { summary } = await desk.resumeExport(at(url));
