@@ -1,7 +1,6 @@
 import type { Change, FieldDiff } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import { fault } from '../../model/issue.js';
-import { isRef } from '../../model/value.js';
 import { effectOf, heldOfCreate } from '../../pipeline/apply/stored.js';
 import { keyText } from '../../pipeline/match/key.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
@@ -29,12 +28,10 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
   const counts: PlanCounts = { rows: run.rows, invalid: 0, creates: 0, updates: 0, cleared: 0 };
   const plan = planWriter(run.folder.plan, matched.snapshot);
   let done = 0;
-  let unseen = false;
   await filling(plan, async () => {
     for await (const changes of plannedRows(run, matched)) {
       for (const change of changes) {
         count(change, counts);
-        unseen ||= run.request.dryRun && namesCustomerById(change);
         see?.(change);
         plan.add(change);
         if (run.request.dryRun) noteSettled(run, change);
@@ -43,23 +40,8 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
     }
     return !run.signal.aborted;
   });
-  if (unseen)
-    run.warn(
-      'Customers cannot be read: whether one that a row names by its id exists shows when the row is written, and the service refuses it then.',
-    );
   reached('planned');
   return counts;
-}
-
-/** Whether a write sets a customer of which nothing but the id is known. */
-function namesCustomerById(change: Change): boolean {
-  const value =
-    change.kind === 'create'
-      ? change.fields['customer']
-      : change.kind === 'update'
-        ? changesOf(change.diff).find(({ field }) => field === 'customer')?.new
-        : undefined;
-  return value !== undefined && isRef(value) && value.name === undefined;
 }
 
 /**
