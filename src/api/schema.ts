@@ -191,10 +191,6 @@ export const progress = z.object({
   done: count,
   total: count.nullable(),
   outcomes: counts,
-  requests: z
-    .object({ made: count, left: count, at_most: z.boolean().optional() })
-    .optional()
-    .describe('While rows are written: how many were made, and are still to be made.'),
   phases: z
     .array(z.object({ phase: z.string(), at: time }))
     .optional()

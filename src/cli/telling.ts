@@ -155,15 +155,16 @@ type Pace = ReturnType<typeof pace>;
 /** How much of the past the rate looks at: long enough to be steady, short enough to follow a slow-down. */
 const WINDOW_MS = 10_000;
 
-/** Rows and requests a second over the last moments, and what that means for the rest. */
+/** Rows a second over the last moments, and what that means for the rest. */
 export function pace() {
   let phase: Progress['phase'] | undefined;
-  let points: { at: number; done: number; made: number }[] = [];
+  let points: { at: number; done: number }[] = [];
   let latest: Progress | undefined;
-  const perSecond = (what: 'done' | 'made') => {
+  /** Rows a second; undefined until it can be told. */
+  const rate = () => {
     const [first, last] = [points[0], points.at(-1)];
     if (!first || !last || last.at - first.at < 200) return undefined;
-    return ((last[what] - first[what]) * 1000) / (last.at - first.at);
+    return ((last.done - first.done) * 1000) / (last.at - first.at);
   };
   return {
     /** Takes note of where a run stands; `at` in milliseconds. */
@@ -171,27 +172,23 @@ export function pace() {
       if (progress.phase !== phase) points = [];
       phase = progress.phase;
       latest = progress;
-      points.push({ at, done: progress.done, made: progress.requests?.made ?? 0 });
+      points.push({ at, done: progress.done });
       while (points.length > 2 && at - points[0]!.at > WINDOW_MS) points.shift();
     },
-    /** Rows a second; undefined until it can be told. */
-    rate: () => perSecond('done'),
-    /** Seconds left in this phase, by the requests left where these are known; undefined where neither they nor the rows tell. */
+    rate,
+    /** Seconds left in this phase; undefined until it can be told. */
     left(): number | undefined {
-      if (!latest) return undefined;
-      const { total, done, requests } = latest;
-      // A bound on the requests tells less than the rows do.
-      const sending = requests && requests.left > 0 && !requests.atMost ? perSecond('made') : undefined;
-      if (requests && sending) return requests.left / sending;
-      const speed = perSecond('done');
-      return !speed || total === undefined ? undefined : Math.max(0, total - done) / speed;
+      const speed = rate();
+      return !latest || !speed || latest.total === undefined
+        ? undefined
+        : Math.max(0, latest.total - latest.done) / speed;
     },
   };
 }
 
 /**
  * One line of at most `columns` characters:
- * `writing  ███████░░░░░ 1,204/1,219 rows · 85 rows/s · 15 requests, 0:12 left · created 900, invalid 4`.
+ * `writing  ███████░░░░░ 1,204/1,219 rows · 85 rows/s · 0:12 left · created 900, invalid 4`.
  */
 export function progressLine(progress: Progress, speed: Pace, columns: number): string {
   const counted = grouped(progress.done);
@@ -202,24 +199,13 @@ export function progressLine(progress: Progress, speed: Pace, columns: number): 
   const parts = [
     `${progress.phase.padEnd(10)} ${bar}${rows}`,
     ...(rate === undefined ? [] : [`${rate < 10 ? Math.round(rate * 10) / 10 : grouped(Math.round(rate))} rows/s`]),
-    rest(progress, left),
+    left === undefined || progress.done === progress.total ? '' : `${duration(left)} left`,
     OUTCOMES.filter((kind) => progress.outcomes[kind] > 0)
       .map((kind) => `${kind.replaceAll('_', ' ')} ${grouped(progress.outcomes[kind])}`)
       .join(', '),
   ];
   const line = parts.filter((part) => part !== '').join(' · ');
   return line.length > columns ? `${line.slice(0, Math.max(1, columns - 1))}…` : line;
-}
-
-/** `15 requests, 0:12 left`, as far as it is known; '' at the end of the rows. */
-function rest({ done, total, requests }: Progress, left: number | undefined): string {
-  if (done === total) return '';
-  const parts = left === undefined ? [] : [duration(left)];
-  if (requests && requests.left > 0) {
-    const counted = requests.left === 1 ? 'one request' : `${grouped(requests.left)} requests`;
-    parts.unshift(requests.atMost ? `at most ${counted}` : counted);
-  }
-  return parts.length === 0 ? '' : `${parts.join(', ')} left`;
 }
 
 function gauge(done: number, total: number, cells: number): string {

@@ -18,11 +18,6 @@ export interface Progress {
   /** Rows of the file; undefined until they have been counted. */
   readonly total?: number;
   readonly outcomes: OutcomeCounts;
-  /**
-   * While rows are written: requests made so far and still to be made. `atMost`: which records differ from their rows is not
-   * known yet.
-   */
-  readonly requests?: { readonly made: number; readonly left: number; readonly atMost?: boolean };
 }
 
 /** Lines for people that appear while a run goes on: whose data is about to change, what was detected, waits. */

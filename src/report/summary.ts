@@ -78,15 +78,6 @@ export interface Compared {
   readonly orphans_for_person: number;
 }
 
-interface SummaryEstimate {
-  readonly requests: number;
-  readonly seconds: number;
-  /** It was not known then how many of the records differ from their rows. */
-  readonly at_most?: boolean;
-  /** What the same part of a run came to that finished. */
-  readonly came_to?: { readonly requests: number; readonly seconds: number };
-}
-
 /** In rows. */
 export interface LostRows {
   /** Updates that destroyed values which the row does not set; in a dry run: would. */
@@ -156,11 +147,6 @@ export interface Summary {
     readonly writes: number;
     readonly retries: number;
   };
-  /**
-   * What was expected, once the plan was known and before the first write, of the requests still to be made. Dry runs and
-   * report-only runs: of the real run as a whole. Absent where a run did not come so far.
-   */
-  readonly estimate?: SummaryEstimate;
   /** Rows that ended well, and whose values are not all as they were sent or were before; absent where there are none. */
   readonly losses?: LostRows;
   /** The rows have no key: each was to become a record (`match: { key: none }`). */

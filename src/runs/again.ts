@@ -3,7 +3,6 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeSafely } from '../files/safe-write.js';
 import { codesOf, RunError } from '../model/error.js';
-import { counted } from '../model/grouped.js';
 import { brakes, type RowsJob } from '../model/job.js';
 import { brakeStop } from '../report/summary.js';
 import { RunStore, type WholeRow } from '../store/run-store.js';
@@ -63,8 +62,11 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
     );
   }
   const open = openRows(folder);
-  const notReached = earlier.summary?.rows.not_attempted ?? 0;
-  if (open.length === 0) throw nothingToRetry(earlier, notReached);
+  if (open.length === 0)
+    throw new RunError(
+      'usage',
+      `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry. Its reports in ${request.reportDir} say what is to be done about other rows.`,
+    );
   const { key } = request.job.job.match;
   // Without a key nothing in the service tells that an earlier retry has sent them.
   const isTaken = key.length === 0 ? await rowsTakenUp(context.settings.home, folder.run) : undefined;
@@ -75,7 +77,7 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
     );
   if ((key.length === 0 || request.job.job.resource === 'customer') && rows.every(({ kind }) => kind !== 'failed'))
     throw earlier.refuse(
-      `${counted(rows.length, 'row')} of it ${rows.length === 1 ? 'is' : 'are'} unknown and cannot be looked up ${key.length === 0 ? 'without a key' : 'by programs'}, so that nothing would be sent. Look in the service. Delete from the rejected file in ${request.reportDir} what is there; of what is not, empty the cell in _outcome, and import that file.`,
+      `its rows are unknown and cannot be looked up (${rows.length}), so that nothing would be sent. Look in the service. Delete from the rejected file in ${request.reportDir} what is there; of what is not, empty the cell in _outcome, and import that file.`,
     );
   const sameFile = withFileOf(earlier, options);
   const again: ImportRequest = {
@@ -85,7 +87,6 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
     force: options.force ?? false,
     notes: [
       `A retry of the rows of the run ${folder.run} that failed or were left unknown (${rows.length}), and of no others.`,
-      ...(notReached === 0 ? [] : [stillToDo(earlier, notReached)]),
     ],
     async makeSource(path, own) {
       // A retry of this retry goes by the same plan; a run without brakes on its plan keeps none.
@@ -107,27 +108,6 @@ function withoutBrakes(loaded: LoadedJob): LoadedJob {
       ? { ...loaded.job, brakes: none }
       : { ...loaded.job, brakes: { ...none, same_file: 'warn', unknown_keys: 'warn' } };
   return { ...loaded, job };
-}
-
-function nothingToRetry(earlier: EarlierRun, notReached: number): RunError {
-  const { folder, request, summary } = earlier;
-  const others =
-    summary?.status === 'succeeded'
-      ? 'Every row ended well.'
-      : `What needs a person is in the reports in ${request.reportDir}: correct the rows of the rejected file there and import it.`;
-  const next = notReached > 0 ? stillToDo(earlier, notReached) : others;
-  return new RunError(
-    'usage',
-    `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry. ${next}`,
-  );
-}
-
-function stillToDo({ folder: { run }, summary }: EarlierRun, rows: number): string {
-  const next =
-    summary?.status === 'braked'
-      ? 'A brake stopped it: its report says what to do about them.'
-      : `\`rowferry runs resume ${run}\` goes on with them.`;
-  return `Rows that the run did not reach: ${rows}. ${next}`;
 }
 
 /** Rows that ended `failed` or `unknown`, and those that were sent and have no outcome. Memory: what the store has of each. */

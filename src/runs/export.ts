@@ -61,8 +61,8 @@ async function concludeExport(run: ExportRun, end: End): Promise<RunResult> {
   try {
     const stopped = 'stopped' in end ? end.stopped : undefined;
     const status = statusOf(run, end);
-    if (stopped instanceof RunError && status === 'failed' && (stopped.kind === 'usage' || run.isVain())) {
-      // What was asked for cannot be done, or nothing was begun that could be continued.
+    if (stopped instanceof RunError && status === 'failed' && stopped.kind === 'usage') {
+      // What was asked for cannot be done: there is nothing to be continued.
       await rm(run.folder.dir, { recursive: true, force: true });
       throw stopped;
     }

@@ -1,9 +1,9 @@
-import { brakesOnPlan, type PlanCounts, trippedByPlan } from '../pipeline/plan/brakes.js';
+import { brakesOnPlan, trippedByPlan } from '../pipeline/plan/brakes.js';
 import { openAppended } from './rows/appended.js';
 import { connect, oneWriter } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
 import { headingsOf } from './rows/outcomes.js';
-import { announce, assertNotRejected, expectedWrites, passBrakes, planRows, usePlan } from './rows/plan.js';
+import { assertNotRejected, passBrakes, planRows, usePlan } from './rows/plan.js';
 import { openReferences } from './rows/references.js';
 import { resolveRows, stageRows } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
@@ -39,7 +39,6 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
     const look = async () => matchRows(run, await resolveRows(run, staged, references));
     if (run.past.passed) await references?.create(carryOutImport);
     let matched = await look();
-    let planned: PlanCounts | undefined;
     if (!run.past.passed) {
       const approves = run.request.lineage?.approves !== undefined;
       const wholePlan = run.request.dryRun || approves || references?.isOpen || brakesOnPlan(run.job.brakes);
@@ -48,7 +47,6 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
         counts.named = references.planned;
         references.keep();
       }
-      if (wholePlan) planned = counts;
       const tripped = trippedByPlan(
         run.job.brakes,
         counts,
@@ -66,7 +64,6 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
         matched = await look();
       }
     }
-    announce(run, planned ?? expectedWrites(run, matched));
     matched.releaseKeys?.();
     if (!run.request.dryRun) await writeRows(run, matched);
   } catch (error) {

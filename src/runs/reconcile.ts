@@ -5,7 +5,7 @@ import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
 import { RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
-import { type Compared, compareRecords, FEW, openList, recheck, withList } from './reconcile/compare.js';
+import { type Compared, compareRecords, openList, recheck, withList } from './reconcile/compare.js';
 import {
   concludeNight,
   differenceCounter,
@@ -29,7 +29,7 @@ import { openScope, type Scope } from './reconcile/scope.js';
 import { connect, oneWriter } from './rows/connect.js';
 import { matchRows } from './rows/match.js';
 import { headingsOf } from './rows/outcomes.js';
-import { announce, assertNotRejected, FRESH_MS, passBrakes, planRows, usePlan } from './rows/plan.js';
+import { assertNotRejected, passBrakes, planRows, usePlan } from './rows/plan.js';
 import { type JobValues, type Resolved, resolveJobValues, resolveRows, stageRows } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { isFinished, type RunResult } from './run/conclude.js';
@@ -170,17 +170,6 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
     advice: AFTER_BRAKE,
     assertSame: () => assertSameOrphans(run, orphans),
   });
-  if (run.request.dryRun) {
-    const acted = values ? orphans.filter(({ state }) => state === 'act').length : 0;
-    say(run, { creates: counts.creates, updates: counts.updates, orphans: acted });
-  }
-}
-
-/** Tells what the writes take. Where the service does not tell what has changed since, each record is read again. */
-function say(run: Run, writes: { creates: number; updates: number; orphans: number }): void {
-  const { creates, updates, orphans } = writes;
-  const freshMs = run.job.resource === 'asset' && updates > FEW ? FRESH_MS : 0;
-  announce(run, { creates, updates: updates + orphans, freshMs });
 }
 
 /** Why this run may not conclude that a record is missing from the file. */
@@ -232,7 +221,6 @@ async function apply(
   const updated = [...(run.planned?.values() ?? [])].flatMap(({ id }) => (id === undefined ? [] : [id]));
   const writes = (run.planned?.size ?? 0) + orphans.length;
   if (writes === 0) return writeRows(run, matched);
-  say(run, { creates: writes - updated.length - orphans.length, updates: updated.length, orphans: orphans.length });
   mirror.written([...updated, ...orphans.map(({ id }) => id)]);
   await writeRows(run, await recheck(compared, mirror, run.planned ?? new Map()));
   if (orphans.length > 0 && values && !run.signal.aborted) {

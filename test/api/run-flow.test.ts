@@ -206,7 +206,7 @@ describe('a run over the API', () => {
     });
   });
 
-  it('a correction that meets no cell is told, with its place', async () => {
+  it('corrections that meet no cell are told of', async () => {
     const file = await bench.file('unmet.csv', sheet(3));
     const corrections = [
       { column: 'Cost', row: 999, value: '1' },
@@ -217,10 +217,8 @@ describe('a run over the API', () => {
     ];
     const run = await bench.order({ kind: 'import', job: 'assets', file, corrections, options: { dry_run: true } });
     const { summary } = await bench.ended(run);
-    expect((summary?.['warnings'] as string[] | undefined)?.filter((text) => text.includes('correction'))).toEqual([
-      expect.stringMatching(
-        /^3 corrections met no cell .*: "Cost" in row 999, "Cost" in row 1, "Cost" where it shows "nothing like it"\./,
-      ),
+    expect((summary?.['warnings'] as string[] | undefined)?.filter((text) => /correction/i.test(text))).toEqual([
+      expect.stringMatching(/^Corrections that met no cell .* changed nothing: 3\./),
     ]);
   });
 

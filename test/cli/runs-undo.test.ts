@@ -95,7 +95,7 @@ describe('runs retry', () => {
     await imported();
     const { code, err } = await run('runs', 'retry', 'last');
     expect(code).toBe(2);
-    expect(err).toContain('there is nothing to retry. Every row ended well.');
+    expect(err).toContain('there is nothing to retry.');
   });
 });
 

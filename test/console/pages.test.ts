@@ -55,7 +55,6 @@ const progress = (done: number, more: object = {}) => ({
   done,
   total: 240,
   outcomes: sample.counts({ created: done }),
-  requests: { made: done, left: 240 - done },
   ...more,
 });
 

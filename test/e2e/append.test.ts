@@ -96,7 +96,7 @@ describe('`key: none`: every row is a new record', () => {
     const again = async (text: string) => desk.import(await desk.file('rejected.csv', text), JOB);
     await again(rejected.replace(',x,', ',1,'));
     await expect(again(rejected.replace(',x,', ',1,').replace(',y,', ',2,'))).rejects.toThrow(
-      /^1 row of this file was appended by the run .* already, and would be there twice: 2\. .*Delete it/,
+      /^Rows of this file were appended by the run .* already, and would be there twice \(1\): 2\. .*Delete them/,
     );
     expect(names()).toEqual(['Desk']);
     const lines = rejected.replace(',y,', ',2,').split('\r\n');
@@ -228,7 +228,7 @@ describe('`key: none`: every row is a new record', () => {
     const next = await readFile(join(run.reportDir, 'report.html'), 'utf8');
     expect(next).toContain('a row that is still marked unknown is not sent');
     expect(next).not.toContain('runs retry');
-    await expect(desk.retry(run.summary.run)).rejects.toThrow('1 row of it is unknown and cannot be looked up');
+    await expect(desk.retry(run.summary.run)).rejects.toThrow('unknown and cannot be looked up (1)');
     let rejected = join(run.reportDir, 'rejected.csv');
     for (let time = 0; time < 2; time++) {
       const again = await desk.import(rejected, JOB);

@@ -354,10 +354,7 @@ describe('numbers', () => {
 
   it('are ids of customers that nobody has seen, and names of those that are known (100)', async () => {
     const dry = await contracts([{ no: 'S-1', client: 'id:9917' }], {}, { dryRun: true });
-    expect([dry.outcomes, dry.summary.warnings.join()]).toEqual([
-      ['2 created'],
-      expect.stringContaining('Customers cannot be read: whether one that a row names by its id exists shows'),
-    ]);
+    expect(dry.outcomes).toEqual(['2 created']);
     const run = await contracts([{ no: 'S-1', client: '3' }]);
     expect(run.outcomes).toEqual(['2 created']);
     const file = await desk.file('k.csv', csv([['Name'], ['5550']]));

@@ -47,9 +47,9 @@ export function queueView(job: Job, state: string | undefined): Omit<RunView, 'i
 export function jobProgress(job: Job | undefined): RunProgress | undefined {
   const told = job && stateOf(job);
   if (!told) return undefined;
-  const { total, done, outcomes, requests, phases } = told;
+  const { total, done, outcomes, phases } = told;
   const { phase = 'waiting' } = job.progress as Partial<JobState>;
-  return { phase, total, done, outcomes, ...(requests && { requests }), ...(phases && { phases }) };
+  return { phase, total, done, outcomes, ...(phases && { phases }) };
 }
 
 /** What may lie in the data of a job. */

@@ -67,16 +67,13 @@ function took(summary: Summary): string {
   return list(duration(summary.seconds), counted(summary.requests.total, 'request'), retried(summary));
 }
 
-function live({ phase, done, total, phases, requests }: RunProgress): Step[] {
+function live({ phase, done, total, phases }: RunProgress): Step[] {
   const now = STEPS.findIndex(([, names]) => phase in names);
   const rows = total ? `${number(done)} of ${counted(total, 'row')}` : counted(done, 'row');
-  const asked =
-    requests &&
-    `${number(requests.made)} of ${requests.at_most ? 'at most ' : ''}${counted(requests.made + requests.left, 'request')}`;
   return STEPS.map(([name, names], at) => ({
     name,
     state: at < now ? 'done' : at === now ? 'now' : 'next',
-    text: at === now ? list(rows, asked) : '',
+    text: at === now ? rows : '',
     at: phases?.find((one) => one.phase in names)?.at,
   }));
 }

@@ -104,14 +104,6 @@ async function editableLayout(
   };
 }
 
-/** What a target is called in a sentence, where it is not its own name. */
-const LISTS: Partial<Record<ReferenceTarget, string>> = {
-  category: 'categories',
-  customer: 'contracts and assets, which name customers',
-  'business-unit': 'contracts and assets, which name business units',
-  'usage-status': 'usage statuses',
-};
-
 /** Names of each target for itself: of a list that may not be read, references stand as ids. */
 async function referenceTextsOf(
   run: ExportRun,
@@ -127,9 +119,8 @@ async function referenceTextsOf(
       loaded.set(target, await loadReferenceTexts(new Map([[target, wanted]]), connection));
     } catch (error) {
       if (!isRefused(error)) throw error;
-      const list = LISTS[target] ?? `${target.replaceAll('-', ' ')}s`;
       run.warn(
-        `The list of ${list} could not be read (${error.status}): where the file refers to one, it says \`id:17\` in place of the name, which an import reads as well.`,
+        `The names of ${target} records could not be read (${error.status}): the file says \`id:17\` in place of each, which an import reads as well.`,
       );
     }
   }
@@ -232,10 +223,7 @@ async function selectRecords(
   const references = editable && isWritable(resource) ? new ReferenceCollector(resourceSpec(resource)) : undefined;
   const names: ReferenceNames = references?.names ?? new Map();
   const filtered = filter.conditions.length > 0;
-  if (!filtered && !keys && !references) {
-    warnOfNameless(run, list);
-    return { rows: list.records, names };
-  }
+  if (!filtered && !keys && !references) return { rows: list.records, names };
   const toRecord = recordMaker(run, connection);
   const ids: number[] = [];
   let partlyKnown = 0;
@@ -272,15 +260,4 @@ async function selectRecords(
     );
   }
   return { ids: keys ? keys.sorted() : ids, rows: ids.length, names };
-}
-
-/** They come last (service/lists/whole-list.ts), as the service sent them. */
-function warnOfNameless(run: ExportRun, list: Records): void {
-  let named = 0;
-  for (const _ of list.ids()) named++;
-  const nameless = list.records - named;
-  if (nameless > 0)
-    run.warn(
-      `Records that came without an id that can be used: ${nameless}. They are the last in the file, as the service sent them.`,
-    );
 }

@@ -196,7 +196,7 @@ export function heldBy(
 }
 
 /** So few updates cost next to nothing to read again in any case. */
-export const FEW = 25;
+const FEW = 25;
 
 /**
  * What is written is held against the records as they are at that moment, not as they were when the list was read. Where the

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileBytes, headBytes, isGzip } from '../../files/bytes.js';
 import { DEFAULT_LIMITS } from '../../files/limits.js';
 import { RunError } from '../../model/error.js';
-import { counted } from '../../model/grouped.js';
 import { shownText } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
 import { foldText } from '../../model/value.js';
@@ -124,19 +123,18 @@ function twice(rows: readonly number[], runs: readonly string[]): RunError {
   const shown = rows.slice(0, 20).join(', ') + (rows.length > 20 ? ', …' : '');
   return new RunError(
     'usage',
-    `${counted(rows.length, 'row')} of this file ${rows.length === 1 ? 'was' : 'were'} appended by the run ${runs.join(', ')} already, and would be there twice: ${shown}. Nothing was sent. Delete ${rows.length === 1 ? 'it' : 'them'} from the file and import it again.`,
+    `Rows of this file were appended by the run ${runs.join(', ')} already, and would be there twice (${rows.length}): ${shown}. Nothing was sent. Delete them from the file and import it again.`,
   );
 }
 
 async function refusal(home: string, run: string): Promise<RunError> {
   const entry = existsSync(runFolder(home, run).request) ? await readRun(home, run) : undefined;
-  const status = entry ? `is ${entry.status}` : 'lies in the data folder of another worker';
   const next =
     entry && isOpen(entry)
       ? `Go on with it: rowferry runs resume ${run}`
-      : `${entry?.status === 'partial' ? 'What it could not append is in its rejected file. ' : ''}If they are meant once more, say \`repeat: true\` in the job.`;
+      : 'What it could not append is in its rejected file. If all are meant once more, say `repeat: true` in the job.';
   return new RunError(
     'usage',
-    `The rows of this file were appended by the run ${run}, which ${status}: they would all be there twice. Nothing was sent. ${next}`,
+    `The rows of this file were appended by the run ${run}, which ${entry ? `is ${entry.status}` : 'lies in the data folder of another worker'}: they would all be there twice. Nothing was sent. ${next}`,
   );
 }

@@ -35,10 +35,6 @@ export async function connect(run: Run): Promise<Connection> {
     {
       mayWrite: () => mayWrite(run),
       named: (names) => run.store.keepNames(names),
-      observe(exchange) {
-        run.outlook.observe(exchange);
-        run.worker?.observe?.(exchange);
-      },
     },
   );
   const carrier = await run.worker?.carrier(run.folder.run, {

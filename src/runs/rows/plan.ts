@@ -1,10 +1,8 @@
 import type { Change, FieldDiff } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import { fault } from '../../model/issue.js';
-import { isRef } from '../../model/value.js';
 import { effectOf, heldOfCreate } from '../../pipeline/apply/stored.js';
 import { keyText } from '../../pipeline/match/key.js';
-import { keysFound } from '../../pipeline/match/match.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
 import { changesOf, heldBy, mergeRow } from '../../pipeline/plan/merge.js';
 import { createFields, planByFingerprint, planRow } from '../../pipeline/plan/plan.js';
@@ -13,7 +11,6 @@ import { isNoRecord, parentNotWritten, type ResolvedRow, referenceCycle } from '
 import type { Json, Readable } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { runFolder } from '../run/layout.js';
-import { estimateText, type PlannedWrites } from '../run/outlook.js';
 import type { OpenIntent, Run } from '../run/run.js';
 import type { Matched } from './match.js';
 import { checkRejections, noteBrake, noteSettled, noteUnsent } from './outcomes.js';
@@ -31,12 +28,10 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
   const counts: PlanCounts = { rows: run.rows, invalid: 0, creates: 0, updates: 0, cleared: 0 };
   const plan = planWriter(run.folder.plan, matched.snapshot);
   let done = 0;
-  let unseen = false;
   await filling(plan, async () => {
     for await (const changes of plannedRows(run, matched)) {
       for (const change of changes) {
         count(change, counts);
-        unseen ||= run.request.dryRun && namesCustomerById(change);
         see?.(change);
         plan.add(change);
         if (run.request.dryRun) noteSettled(run, change);
@@ -45,23 +40,8 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
     }
     return !run.signal.aborted;
   });
-  if (unseen)
-    run.warn(
-      'Customers cannot be read: whether one that a row names by its id exists shows when the row is written, and the service refuses it then.',
-    );
   reached('planned');
   return counts;
-}
-
-/** Whether a write sets a customer of which nothing but the id is known. */
-function namesCustomerById(change: Change): boolean {
-  const value =
-    change.kind === 'create'
-      ? change.fields['customer']
-      : change.kind === 'update'
-        ? changesOf(change.diff).find(({ field }) => field === 'customer')?.new
-        : undefined;
-  return value !== undefined && isRef(value) && value.name === undefined;
 }
 
 /**
@@ -181,42 +161,6 @@ export async function usePlan(run: Run): Promise<void> {
 export function assertNotRejected(run: Run): void {
   const stop = checkRejections(run);
   if (stop) throw stop;
-}
-
-/** Less is over before it is read. */
-const WORTH_TELLING = { requests: 100, seconds: 10 };
-
-/**
- * Tells what the run is going to take, before its first write; of a rehearsal, what the real run would take. Called once the
- * plan is known, or as much of it as will be. What is told is kept for the summary.
- */
-export function announce(run: Run, planned: Omit<PlannedWrites, 'freshMs'> & Partial<PlannedWrites>): void {
-  if (run.signal.aborted) return;
-  const { creates, updates, atMost = false } = planned;
-  const freshMs = run.job.write.reread === 'always' ? 0 : (planned.freshMs ?? FRESH_MS);
-  const rest = run.outlook.plan({ creates, updates, atMost, freshMs }, run.counts);
-  if (!rest || (rest.requests < WORTH_TELLING.requests && rest.seconds < WORTH_TELLING.seconds)) return;
-  if (run.request.dryRun) {
-    run.info(`The real run would take ${estimateText(run.outlook.summary(true, run.counts) ?? rest)}.`);
-    return;
-  }
-  const why = atMost ? `; how many of the records differ from their rows shows as they are compared` : '';
-  run.info(`To be done: ${estimateText(rest, atMost)}${why}.`);
-}
-
-/**
- * The writes of a run that plans its rows while it writes: a row without a record is created, and a row with one is updated at
- * most.
- */
-export function expectedWrites(run: Run, { keys, keyless, snapshot, counts, spec }: Matched): PlannedWrites {
-  const { existing, missing } = run.job.match;
-  const found = keysFound(keys, snapshot);
-  const rows = Math.max(0, counts.rows - counts.invalid - run.past.outcomes.size);
-  const creates = missing === 'create' ? Math.min(rows, keys.size - found + keyless) : 0;
-  const updates = existing === 'update' ? Math.min(rows - creates, found) : 0;
-  // What was written before is known of customers, and is not in the snapshot.
-  const atMost = updates > 0 || !spec.readable || run.past.outcomes.size > 0;
-  return { creates, updates, atMost, freshMs: FRESH_MS };
 }
 
 /** Rows of one wave that are met, each as what its head alone decides, else the row; some hundred at a time. */

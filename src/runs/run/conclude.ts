@@ -80,7 +80,6 @@ export async function conclude(
     const { format, encoding, delimiter, sheet, header_row } = source.meta;
     run.progress('reporting', run.rows);
     const reason = stopped && !run.signal.aborted ? reasonOf(stopped) : undefined;
-    const estimate = run.outlook.summary(request.dryRun, status === undefined ? run.counts : undefined);
     const summary = await writeReports({
       dir: request.reportDir,
       store: run.store,
@@ -108,7 +107,6 @@ export async function conclude(
           sheet,
           header_row,
         },
-        ...(estimate ? { estimate } : {}),
         detected: run.evidence,
         ...(request.kind === 'import' && run.job.match.key.length === 0 && { append: true as const }),
         ...ofRun(request.lineage),

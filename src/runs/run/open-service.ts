@@ -204,9 +204,8 @@ export async function openConnection(
   about: { readonly verb: string; readonly mayBeArchived: boolean },
   {
     mayWrite = () => false,
-    observe,
     named,
-  }: Pick<ServiceOptions, 'mayWrite' | 'observe'> & { named?: Parameters<typeof runLexicon>[2] } = {},
+  }: Pick<ServiceOptions, 'mayWrite'> & { named?: Parameters<typeof runLexicon>[2] } = {},
 ): Promise<ReadConnection> {
   const { settings, request, folder } = run;
   const service = openService({
@@ -216,7 +215,6 @@ export async function openConnection(
     mayWrite,
     onAway: tellAway(run.info, run.clock),
     ...sharedParts(run.worker),
-    ...(observe ? { observe } : {}),
     log: (level, event, fields) => run.log[level](fields, event),
   });
   run.closers.push(() => service.close());

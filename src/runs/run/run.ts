@@ -22,7 +22,6 @@ import type { Planned } from '../rows/planned.js';
 import type { Carrier, Progress, Right, RunContext } from './context.js';
 import type { RunFolder } from './layout.js';
 import { readSummary, rowsTakenUp } from './list.js';
-import { type Outlook, openOutlook } from './outlook.js';
 import {
   beginRun,
   closeAll,
@@ -105,8 +104,6 @@ export interface Run extends Shell<StoredRequest> {
   planned: Planned | undefined;
   /** How an earlier process of it ended, by the folder where that stood. */
   readonly ended: (readonly [dir: string, Summary])[];
-  /** What is still ahead of it in requests. */
-  readonly outlook: Outlook;
   /** What was found out on the way, for the summary. */
   readonly evidence: string[];
 }
@@ -163,7 +160,6 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
     warnings.splice(0, warnings.length, ...(past.finished?.warnings ?? new Set(known)));
     const tally = noOutcomes();
     for (const kind of past.outcomes.values()) tally[kind]++;
-    const outlook = openOutlook({ clock, concurrency: request.concurrency, maxRps: settings.maxRps });
     let toldPhase: Progress['phase'] | undefined;
     const run: Run = {
       ...shell,
@@ -176,7 +172,6 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
       past,
       tally,
       rows: 0,
-      outlook,
       evidence: [...(past.finished?.detected ?? source.meta.evidence)],
       warn(text) {
         // A killed process must not take its warnings along. The reports tell of a store that fails.
@@ -188,16 +183,12 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
         const counted = phase !== 'reading' && phase !== 'waiting for its turn' && run.rows > 0;
         const begins = phase !== toldPhase;
         toldPhase = phase;
-        shell.tell(begins || (counted && done === run.rows), () => {
-          const requests = phase === 'writing' ? outlook.ahead(run.counts) : undefined;
-          return {
-            phase,
-            done,
-            outcomes: { ...tally },
-            ...(counted ? { total: run.rows } : {}),
-            ...(requests ? { requests } : {}),
-          };
-        });
+        shell.tell(begins || (counted && done === run.rows), () => ({
+          phase,
+          done,
+          outcomes: { ...tally },
+          ...(counted ? { total: run.rows } : {}),
+        }));
       },
       corrected: request.kind === 'import' && holdsCorrections(source.meta.headings),
       carrier: undefined,

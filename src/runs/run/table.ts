@@ -9,6 +9,7 @@ import { isBlank, type SheetRow, shownText } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
 import { foldText } from '../../model/value.js';
 import { holdsCorrections, indexHeadings, isOwnHeading } from '../../pipeline/map/headings.js';
+import { keyParts } from '../../pipeline/match/key.js';
 import { type REJECTED_COLUMNS, rejectedLine } from '../../report/report-lines.js';
 import { resultOf } from '../../report/results.js';
 import { RunStore } from '../../store/run-store.js';
@@ -65,12 +66,9 @@ const columnsOf = ({ meta: { headings } }: OpenSource): (string | undefined)[] =
 export const HANDED_BACK_BY = 'handed_back_by';
 /** Under this name stands in the store in which encoding the file was read, where that is of the earlier run. */
 const READ_IN = 'read_in';
-/** Runs of the job that are looked through for the one that handed rows back, files that are read for it, and rows that it must know. */
-const MOST_RUNS = 2_000;
-const MOST_READ = 20;
+/** Runs of the job that are looked through for the one that handed rows back, and rows that it must know. */
+const MOST_RUNS = 200;
 const LOOKED_AT = 50;
-/** Corrected rows of corrected rows of … */
-const MOST_TIMES = 8;
 
 /**
  * Rows that an earlier run of this data folder handed back are read as that run read its file: alone they show less, and what
@@ -132,14 +130,14 @@ async function joined(
 const isCodePage = (encoding: string | null): encoding is string => encoding !== null && !encoding.startsWith('utf-');
 
 /** The table of a run that has ended, as it was read then. Rejects where it cannot be read any more. */
-export async function tableOf(home: string, run: string, times = MOST_TIMES): Promise<Earlier> {
+export async function tableOf(home: string, run: string): Promise<Earlier> {
   const folder = runFolder(home, run);
   const { source = '', job } = askedOf(folder);
   if (!job || !('match' in job.job)) throw new RunError('failed', `The run ${run} had no file.`);
   const asking = { run, source, job: { name: job.name, job: job.job } };
   const own = await openSource(join(folder.dir, 'work', source), sourceOptions(job.job));
   const before = look(folder, (store) => store.kept(HANDED_BACK_BY));
-  const earlier = typeof before === 'string' && times > 0 ? await ifThere(tableOf(home, before, times - 1)) : undefined;
+  const earlier = typeof before === 'string' ? await ifThere(tableOf(home, before)) : undefined;
   return { run, ...(await joined(home, asking, own, earlier)) };
 }
 
@@ -158,42 +156,36 @@ interface Row {
   readonly row: number;
   readonly outcome: string;
   readonly message: string;
-  /** By column, as a person sees them, without our own. */
-  readonly cells: ReadonlyMap<string, string>;
+  /** What stands in the columns that the key is mapped from. */
+  readonly key: readonly string[];
 }
 
-/** The run of the same job, the latest of several, that ended these rows so and whose file has them as they are but for what was corrected. */
+/** The latest run of the same job that ended these rows so, under these keys. */
 async function findEarlier(
   home: string,
   asking: Asking,
   own: OpenSource,
 ): Promise<{ readonly by: string; readonly table: Table } | undefined> {
-  const rows = await firstRows(own);
+  const { job: its } = asking.job;
+  const keys = keyColumns(its);
+  const rows = await firstRows(own, keys);
   if (rows.length === 0) return undefined;
-  const runs: { readonly by: string; readonly ended: Ended }[] = [];
   let looked = 0;
   for (const by of await runIds(home)) {
     const folder = runFolder(home, by);
     const { job, kind } = by < asking.run ? askedOf(folder) : {};
     if (job?.name !== asking.job.name || kind !== asking.kind) continue;
     const ended = look(folder, (store) => endedSo(store, rows));
-    if (ended) runs.push({ by, ended });
+    const earlier = ended && (await ifThere(tableOf(home, by)));
+    const table = earlier && (await joined(home, asking, own, earlier));
+    // Their letters are known only now.
+    if (table && areOf(ended, await firstRows(table.source, keys), its.match.key.length)) return { by, table };
     if (++looked === MOST_RUNS) break;
   }
-  const keys = keyColumns(asking.job.job);
-  let best: { readonly by: string; readonly table: Table; readonly changed: number } | undefined;
-  for (const { by, ended } of runs.sort((one, other) => other.ended.told - one.ended.told).slice(0, MOST_READ)) {
-    const earlier = await ifThere(tableOf(home, by));
-    const table = earlier && (await joined(home, asking, own, earlier));
-    const changed = table && (await changedCells(await firstRows(table.source), earlier.source, ended, keys));
-    if (table && changed !== undefined && changed < (best?.changed ?? Number.POSITIVE_INFINITY))
-      best = { by, table, changed };
-    if (best?.changed === 0) break;
-  }
-  return best;
+  return undefined;
 }
 
-async function firstRows(source: OpenSource): Promise<Row[]> {
+async function firstRows(source: OpenSource, keys: ReadonlySet<string>): Promise<Row[]> {
   const own = source.meta.headings.map(foldText);
   const columns = columnsOf(source);
   const found: Row[] = [];
@@ -202,10 +194,8 @@ async function firstRows(source: OpenSource): Promise<Row[]> {
       const ours = (name: (typeof REJECTED_COLUMNS)[number]) => shownText(cells[own.lastIndexOf(name)]).trim();
       const row = Number(ours('_row'));
       if (!Number.isSafeInteger(row) || row < 1) continue;
-      const texts = columns.flatMap((name, at): [string, string][] =>
-        name === undefined ? [] : [[name, foldText(shownText(cells[at]))]],
-      );
-      found.push({ row, outcome: ours('_outcome'), message: ours('_message'), cells: new Map(texts) });
+      const key = cells.filter((_, at) => keys.has(columns[at] ?? '')).map((cell) => foldText(shownText(cell)));
+      found.push({ row, outcome: ours('_outcome'), message: ours('_message'), key });
       if (found.length >= LOOKED_AT) return found;
     }
   }
@@ -214,26 +204,34 @@ async function firstRows(source: OpenSource): Promise<Row[]> {
 
 /** How a run ended rows. */
 interface Ended {
-  /** Rows of which it said the same. */
-  readonly told: number;
-  /** The columns of a row that were at fault. */
-  readonly faulty: ReadonlyMap<number, ReadonlySet<string>>;
+  readonly outcomes: ReadonlyMap<number, Outcome>;
+  /** It has not ended all of its rows. */
+  readonly isOpen: boolean;
 }
 
-/** Undefined where a run ended the rows in another way. A person may have emptied our cells. */
-function endedSo({ rows: stored }: RunStore, rows: readonly Row[]): Ended | undefined {
+/** Undefined where it ended one in another way than its cell says. A person may have emptied our cells. */
+function endedSo(store: RunStore, rows: readonly Row[]): Ended | undefined {
   const outcomes = new Map<number, Outcome>();
-  for (const batch of stored.ended(`row in (${rows.map(({ row }) => row).join(',')})`))
+  for (const batch of store.rows.ended(`row in (${rows.map(({ row }) => row).join(',')})`))
     for (const one of batch) outcomes.set(one.row, resultOf(one, '').outcome);
-  const faulty = new Map<number, ReadonlySet<string>>();
-  let told = 0;
-  for (const { row, outcome, message } of rows) {
-    const ended = outcomes.get(row);
-    if (outcome !== '' && outcome !== (ended?.kind ?? 'not_attempted')) return undefined;
-    if (ended && message === rejectedLine(ended)[3]) told++;
-    faulty.set(row, new Set(ended?.issues.map(({ column = '' }) => foldText(column))));
-  }
-  return { told, faulty };
+  const differ = rows.some(
+    ({ row, outcome }) => outcome !== '' && outcome !== (outcomes.get(row)?.kind ?? 'not_attempted'),
+  );
+  return differ ? undefined : { outcomes, isOpen: store.kept('finished') === undefined };
+}
+
+/**
+ * Whether at least three quarters of the rows have the keys under which they ended, or are among those that a run has not ended; one
+ * without a key is known by what was said of it.
+ */
+function areOf({ outcomes, isOpen }: Ended, rows: readonly Row[], fields: number): boolean {
+  const alike = rows.filter(({ row, message, key }) => {
+    const outcome = outcomes.get(row);
+    const parts = outcome?.key ? (keyParts(outcome.key, fields) ?? []).map(foldText) : [];
+    if (parts.length > 0 && key.length > 0) return key.some((part) => parts.includes(part));
+    return !outcome || outcome.kind === 'not_attempted' ? isOpen : message === rejectedLine(outcome)[3];
+  });
+  return alike.length * 4 >= rows.length * 3;
 }
 
 /** What the columns are called that the key is mapped from. */
@@ -243,39 +241,6 @@ function keyColumns({ columns, match }: RowsJob): ReadonlySet<string> {
     targetsOf(target).some(({ field }) => key.has(foldText(field))) ? [foldText(heading)] : [],
   );
   return new Set(names);
-}
-
-/**
- * How many cells differ from the file that the rows are said to be of, but for those at fault, which are meant to. Undefined where it
- * has not these rows, or more than a quarter of them have another key, or differ in more than a third of their cells: then it is
- * another file, or rows of several.
- */
-async function changedCells(
-  rows: readonly Row[],
-  whole: OpenSource,
-  { faulty }: Ended,
-  keys: ReadonlySet<string>,
-): Promise<number | undefined> {
-  const wanted = new Set(rows.map(({ row }) => row));
-  const found = new Map<number, readonly string[]>();
-  for await (const batch of whole.rows()) {
-    for (const { row, cells } of batch) if (wanted.has(row)) found.set(row, cells.map(shownText).map(foldText));
-    if (found.size === wanted.size) break;
-  }
-  if (found.size < wanted.size) return undefined;
-  const columns = columnsOf(whole);
-  let [changed, alike] = [0, 0];
-  for (const { row, cells } of rows) {
-    const compared = columns.flatMap((name, at) => {
-      if (name === undefined || faulty.get(row)?.has(name)) return [];
-      const [now, before] = [cells.get(name), found.get(row)?.[at] ?? ''];
-      return now === undefined || (now === '' && before === '') ? [] : [{ name, same: now === before }];
-    });
-    const different = compared.filter(({ same }) => !same);
-    changed += different.length;
-    if (different.length * 3 <= compared.length && !different.some(({ name }) => keys.has(name))) alike++;
-  }
-  return alike * 4 >= rows.length * 3 ? changed : undefined;
 }
 
 type Overlay = ReturnType<typeof overlayOf>;
@@ -312,11 +277,9 @@ export function overlayOf(corrections: readonly Correction[], { headings }: Pick
       if (alike) met.add(alike);
       return (own ?? alike)?.value;
     },
-    /** Those that no cell has met that was asked for. */
+    /** How many no cell has met that was asked for. */
     unmet: () =>
-      [...new Set([...byRow.values(), ...byText.values()].flatMap((found) => [...found.values()]))].filter(
-        (one) => !met.has(one),
-      ),
+      new Set([...byRow.values(), ...byText.values()].flatMap((found) => [...found.values()])).size - met.size,
     /** 0-based positions of the columns that have corrections. */
     columns: [...columns].sort((a, b) => a - b),
   };
@@ -343,21 +306,12 @@ export function withCorrections(
   async function* rows() {
     for await (const batch of source.rows()) yield batch.map((row) => correctedRow(row, overlay, source.meta));
     const unmet = overlay.unmet();
-    if (unmet.length > 0) warn(unmetText(unmet));
+    if (unmet > 0)
+      warn(
+        `Corrections that met no cell of the table, and changed nothing: ${unmet}. Look at the rows as the run shows them, and correct what is there.`,
+      );
   }
   return { meta: source.meta, rows };
-}
-
-/** Corrections that a warning names. */
-const NAMED = 5;
-
-function unmetText(unmet: readonly Correction[]): string {
-  const named = unmet
-    .slice(0, NAMED)
-    .map(({ column, row, from }) => `"${column}" ${row === undefined ? `where it shows "${from}"` : `in row ${row}`}`);
-  const more = unmet.length > NAMED ? `, and ${unmet.length - NAMED} more` : '';
-  const what = unmet.length === 1 ? 'One correction' : `${unmet.length} corrections`;
-  return `${what} met no cell of the table, and changed nothing: ${named.join(', ')}${more}. Look at the rows as the run shows them, and correct what is there.`;
 }
 
 function correctedRow(row: SheetRow, overlay: Overlay, { headings }: SourceMeta): SheetRow {

@@ -77,30 +77,17 @@ export function checkTimeZone(timezone: string): string | undefined {
   }
 }
 
-const FIELDS = [
-  ['minute', '0 to 59'],
-  ['hour', '0 to 23'],
-  ['day of the month', '1 to 31, L for the last one'],
-  ['month', '1 to 12, jan to dec'],
-  ['weekday', '0 to 7, sun to sat, 5L for the last Friday, 1#2 for the second Monday (alone)'],
-] as const;
-
 /** Why a cron expression cannot be used: its form, or that no date of the calendar meets it. */
 export function checkCron(cron: string): string | undefined {
-  const parts = cron.trim().split(/\s+/);
-  if (parts.length !== FIELDS.length) {
-    return `it has ${parts.length} ${parts.length === 1 ? 'field' : 'fields'}; write five (minute hour day month weekday)`;
-  }
-  for (const [i, [name, values]] of FIELDS.entries()) {
-    const part = parts[i] ?? '';
-    // With H the library would choose a time by chance.
-    const readable =
-      !/(^|,)H/i.test(part) && succeeds(() => parse(FIELDS.map((_, at) => (at === i ? part : '*')).join(' ')));
-    if (!readable) return `the ${name} is "${part}"; write ${values}, *, a list, a range that runs upwards, or */2`;
-  }
-  return succeeds(() => parse(cron).next())
-    ? undefined
-    : 'no date meets it: the months that it names do not have that day';
+  const fields = cron.trim().split(/\s+/);
+  // With H the library would choose a time by chance.
+  const isUsable = fields.length === 5 && !fields.some((field) => /(^|,)H/i.test(field));
+  if (isUsable && succeeds(() => parse(cron).next())) return undefined;
+  return (
+    'write five fields: minute (0 to 59), hour (0 to 23), day of the month (1 to 31, L for the last one), month (1 to 12), ' +
+    'weekday (0 to 7, 5L for the last Friday, 1#2 for the second Monday, alone), each as *, a list, a range that runs upwards, or */2; ' +
+    'and a day that one of its months has'
+  );
 }
 
 /** Patterns in use; they are few, and reading one costs more than using it. */

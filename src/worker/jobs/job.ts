@@ -99,8 +99,6 @@ const told = z.object({
   total: z.number().nullable().catch(null),
   done: count,
   outcomes: z.record(z.enum(OUTCOMES), count).catch(noOutcomes()),
-  /** While rows are written: how many requests were made, and are still to be made. */
-  requests: ifFit(z.object({ made: count, left: count, at_most: z.boolean() })),
   /** When each phase began, the last of them; also in deliveries before. */
   phases: ifFit(z.array(z.object({ phase: z.string(), at: z.string() }))),
   /** Id of the run, the same in every delivery that continues it. */
@@ -178,15 +176,10 @@ export function stateWriter(
     sending = undefined;
   }
   return {
-    note({ phase: now, done, total, outcomes, requests }) {
+    note({ phase: now, done, total, outcomes }) {
       if (phases.at(-1)?.phase !== now)
         phases = [...phases, { phase: now, at: new Date().toISOString() }].slice(-MOST_PHASES);
-      latest = {
-        ...{ ...base, phase: now, done, total: total ?? null, outcomes: { ...outcomes }, phases },
-        ...(requests && {
-          requests: { made: requests.made, left: requests.left, at_most: requests.atMost ?? false },
-        }),
-      };
+      latest = { ...base, phase: now, done, total: total ?? null, outcomes: { ...outcomes }, phases };
       if (now !== phase) rest.abort();
       sending ??= send();
     },
