@@ -10,14 +10,9 @@ export interface BlankColumn {
   /** The field as the job file names it: `original_cost`, `template.Finance.Cost Centre`. */
   readonly field: string;
   readonly spec: FieldSpec;
-  /** `depends`: needed in some rows, as the field's note says. */
-  readonly need: 'always' | 'depends' | 'no';
+  readonly required: boolean;
   /** Rows are matched by this column. */
   readonly key: boolean;
-  /** A field of a custom field template or a column of a custom form. */
-  readonly custom: boolean;
-  /** What the fields around it are about; absent for what few people use. */
-  readonly group?: string;
 }
 
 /** A field of a template or form, with the name that the job file gives it. */
@@ -42,78 +37,47 @@ export const KEY: Readonly<Record<ResourceName, string>> = {
   customer: 'name',
 };
 
-/** Fields of which every row needs one, whichever its other values say (interface, section 4.3, rules 1 and 2). */
-const ONE_OF: Partial<Record<ResourceName, readonly string[]>> = { contract: ['supplier', 'customer'] };
-
-/** The fields that people use, by what they are about. A blank workbook begins with them; `--all` adds the others. */
-const USED: Readonly<Record<ResourceName, Readonly<Record<string, readonly string[]>>>> = {
-  asset: {
-    'What it is': [
-      ...['name', 'serial_number', 'asset_tag', 'category.name', 'category.subcategory'],
-      ...['manufacturer', 'product_description'],
-    ],
-    'Who has it, and where': ['lifecycle_stage', 'asset_owner', 'country', 'city'],
-    'What it cost': ['attached_supplier', 'original_cost', 'service_start_date', 'warranty_end_date'],
-  },
-  contract: {
-    'What it is': ['name', 'number', 'contract_type', 'country', 'status'],
-    'How long': ['contract_start_date', 'contract_end_date'],
-    'What it costs': ['total_contract_spend_value'],
-    'With whom': ['customer', 'supplier'],
-    'What it is about': ['category.name', 'category.subcategory', 'description'],
-    'How it ends and is paid': ['notice_period', 'payment_terms'],
-  },
-  supplier: {
-    'What it is': ['name', 'category.name', 'general_description', 'website'],
-    'Whom to ask': ['contact_person.name', 'contact_person.email', 'phone'],
-    Where: ['address_line_1', 'address_line_2', 'city', 'state_province', 'zip_postal_code', 'country'],
-    'For the books': ['business_name', 'ein'],
-  },
-  customer: {
-    'What it is': ['name', 'category.name', 'general_description', 'website'],
-    'Whom to ask': ['contact_person.name', 'contact_person.email', 'phone', 'mobile'],
-    Where: ['address_line_1', 'address_line_2', 'city', 'state_province', 'zip_postal_code', 'country'],
-  },
+/** The fields that people use, those first that every row needs. A blank workbook has these; `--all` adds the others. */
+export const USED: Readonly<Record<ResourceName, readonly string[]>> = {
+  asset: [
+    ...['name', 'serial_number', 'asset_tag', 'category.name', 'category.subcategory'],
+    ...['manufacturer', 'product_description'],
+    ...['lifecycle_stage', 'asset_owner', 'country', 'city'],
+    ...['attached_supplier', 'original_cost', 'service_start_date', 'warranty_end_date'],
+  ],
+  contract: [
+    ...['name', 'number', 'contract_type', 'country', 'status'],
+    ...['contract_start_date', 'contract_end_date', 'total_contract_spend_value'],
+    ...['customer', 'supplier', 'category.name', 'category.subcategory', 'description'],
+    ...['notice_period', 'payment_terms'],
+  ],
+  supplier: [
+    ...['name', 'category.name', 'general_description', 'website'],
+    ...['contact_person.name', 'contact_person.email', 'phone'],
+    ...['address_line_1', 'address_line_2', 'city', 'state_province', 'zip_postal_code', 'country'],
+    ...['business_name', 'ein'],
+  ],
+  customer: [
+    ...['name', 'category.name', 'general_description', 'website'],
+    ...['contact_person.name', 'contact_person.email', 'phone', 'mobile'],
+    ...['address_line_1', 'address_line_2', 'city', 'state_province', 'zip_postal_code', 'country'],
+  ],
 };
 
-/** Whether a workbook without this column could not be imported. */
-export function isIndispensable(column: BlankColumn, spec: ResourceSpec): boolean {
-  return column.need === 'always' || (ONE_OF[spec.name]?.includes(column.field) ?? false);
-}
-
-/**
- * Every field that an import can set. First the name and the key, then what else every row needs, then what only some
- * rows need and the import cannot do without, then what people use by what it is about, then the rest as the interface has
- * it, then custom fields and forms.
- */
+/** Every field that an import can set: those that people use, the rest as the interface has it, then custom fields and forms. */
 export function blankColumns(spec: ResourceSpec, custom: readonly CustomColumn[]): BlankColumn[] {
-  const key = KEY[spec.name];
-  const used = Object.entries(USED[spec.name]).flatMap(([group, fields]) => fields.map((field) => ({ field, group })));
+  const used = USED[spec.name];
+  const place = ({ name }: FieldSpec) => (used.includes(name) ? used.indexOf(name) : used.length);
   const own = spec.fields
     .filter((field) => !field.derived && (field.create !== undefined || field.update !== undefined))
-    .map((field): Omit<BlankColumn, 'heading'> => {
-      const isKey = field.name === key;
-      const need =
-        field.required || isKey ? 'always' : /^Required (?:when|in)\b/.test(field.note ?? '') ? 'depends' : 'no';
-      const group = used.find((one) => one.field === field.name)?.group;
-      return { field: field.name, spec: field, need, key: isKey, custom: false, ...(group ? { group } : {}) };
+    .sort((a, b) => place(a) - place(b))
+    .map((field) => {
+      const key = field.name === KEY[spec.name];
+      return { field: field.name, spec: field, required: key || field.required === true, key };
     });
-  const rank = (column: Omit<BlankColumn, 'heading'>) => {
-    if (column.field === 'name') return 0;
-    if (column.key) return 1;
-    if (column.need === 'always') return 2;
-    if (ONE_OF[spec.name]?.includes(column.field)) return 3;
-    return column.group === undefined ? 5 : 4;
-  };
-  const place = ({ field }: Omit<BlankColumn, 'heading'>) => used.findIndex((one) => one.field === field);
-  const sorted = own
-    .map((column, at) => ({ column, at }))
-    .sort((a, b) => rank(a.column) - rank(b.column) || place(a.column) - place(b.column) || a.at - b.at);
+  const others = custom.map((one) => ({ ...one, required: false, key: false }));
   const taken = new Set<string>();
-  return [
-    ...sorted.map(({ column }) => column),
-    ...custom.map((one): Omit<BlankColumn, 'heading'> => ({ ...one, need: 'no', key: false, custom: true })),
-  ].map((column) => ({ heading: headingOf(column, taken), ...column }));
+  return [...own, ...others].map((column) => ({ heading: headingOf(column, taken), ...column }));
 }
 
 /** Characters nobody sees or that cannot stand in a cell. */
@@ -122,17 +86,14 @@ const INVISIBLE = /[\u00ad\u200b\u2060\ufeff\p{Cc}\p{Surrogate}\ufffe\uffff]+/gu
 const LONGEST_HEADING = 120;
 
 /** Custom names are free text of the service: blank, alike, or like rowferry's own columns (`_row`), they get their ids. */
-function headingOf({ spec, need }: Omit<BlankColumn, 'heading'>, taken: Set<string>): string {
-  const clean = normaliseName(spec.label.replace(INVISIBLE, ' '));
-  const short = Array.from(clean).slice(0, LONGEST_HEADING).join('').trim();
-  const free = (text: string) => !/^_/.test(text) && !taken.has(folded(text));
-  const plain = /^:|:$|^$/.test(short) ? spec.name : short;
-  let heading = free(plain) ? plain : `Field ${plain.replace(/^_+/, '')} (${spec.name})`;
+function headingOf({ spec, required }: Omit<BlankColumn, 'heading'>, taken: Set<string>): string {
+  const label = normaliseName(spec.label.replace(INVISIBLE, ' '));
+  const short = Array.from(label).slice(0, LONGEST_HEADING).join('').trim();
   // The columns of a form go by their names, which may differ in case alone.
-  const base = heading;
-  for (let n = 2; !free(heading); n++) heading = `${base} (${n})`;
+  let heading = /^[:_]|:$|^$/.test(short) || taken.has(folded(short)) ? spec.name : short;
+  for (let n = 2; taken.has(folded(heading)); n++) heading = `${spec.name} (${n})`;
   taken.add(folded(heading));
-  return need === 'always' ? `${heading} *` : heading;
+  return required ? `${heading} *` : heading;
 }
 
 /** Headings are compared without case. */
@@ -160,8 +121,6 @@ export interface DropDown {
   readonly values: readonly string[];
   /** Whether nothing else can be right; else the list is a help, and other values may be typed. */
   readonly closed: boolean;
-  /** What must be said of it, e.g. that it is not whole. */
-  readonly remark?: string;
 }
 
 const TITLES: Readonly<Record<ReferenceTarget | 'subcategory', string>> = {
@@ -214,14 +173,7 @@ function listOf({ name, type, label }: FieldSpec, service: ServiceNames): Omit<D
   const of = name === SUBCATEGORY ? 'subcategory' : type.kind === 'reference' ? type.to : undefined;
   const offered = of && service.get(of);
   if (!of || !offered || offered.names.length === 0) return undefined;
-  const { names, leftOut, source } = offered;
-  const remark = [
-    ...(source === 'known' ? ['Only names that earlier runs learned: the service has no list of them.'] : []),
-    ...(leftOut > 0
-      ? [`Names of several records, and such as could be read as something else, are left out: write id:17 instead.`]
-      : []),
-  ].join(' ');
-  return { title: TITLES[of], values: names, closed: false, ...(remark === '' ? {} : { remark }) };
+  return { title: TITLES[of], values: offered.names, closed: false };
 }
 
 /** Longer than a person can choose from at a glance, and than names of the service may be. */

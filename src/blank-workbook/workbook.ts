@@ -17,20 +17,15 @@ interface BlankWorkbook {
   readonly lists: ReadonlyMap<string, DropDown>;
 }
 
-/** Rows 2 to here take drop-down lists and checks; ranges cost nothing however many rows they have. */
+/** Rows 2 to here take drop-down lists; ranges cost nothing however many rows they have. */
 const LAST_ROW = 5000;
 
 const HEADING: Look = { bold: true, border: 'form', vertical: 'center', wrapped: true };
 const HEADING_HEIGHT = 33;
 
-/** How headings look, by how much a row needs the column. */
 const LOOKS = {
-  always: { ...HEADING, fill: '1F4E79', color: 'FFFFFF' },
-  depends: { ...HEADING, fill: '9DC3E6', color: '1F3864' },
-  no: { ...HEADING, fill: 'DDEBF7', color: '1F3864' },
-  /** Every second group, so that each is seen to belong together. */
-  next: { ...HEADING, fill: 'FFF2CC', color: '7F6000' },
-  custom: { ...HEADING, fill: 'E2EFDA', color: '375623' },
+  required: { ...HEADING, fill: '1F4E79', color: 'FFFFFF' },
+  other: { ...HEADING, fill: 'DDEBF7', color: '1F3864' },
 } as const satisfies Readonly<Record<string, Look>>;
 
 /**
@@ -52,22 +47,15 @@ export async function writeBlankWorkbook(
       frozen: { rows: 1, columns: still },
     };
     await book.sheet(head, async (sheet) => {
-      const groups = [...new Set(columns.map(({ group }) => group))];
-      const cells = columns.map(({ heading, custom, need, group }, at) => {
-        const second = need === 'no' && group !== undefined && groups.indexOf(group) % 2 === 1;
-        return textCell(
-          `${columnName(at)}1`,
-          heading,
-          book.styles.of(LOOKS[custom ? 'custom' : second ? 'next' : need]),
-        );
-      });
+      const cells = columns.map(({ heading, required }, at) =>
+        textCell(`${columnName(at)}1`, heading, book.styles.of(LOOKS[required ? 'required' : 'other'])),
+      );
       await sheet.row(1, cells.join(''), HEADING_HEIGHT);
       columns.forEach((column, at) => {
         const list = lists.get(column.field);
         const letter = columnName(at);
         sheet.note(1, at, noteText(column, list, spec), column.heading);
-        const check = checkOf(column, list, letter);
-        if (check) sheet.check({ ...check, range: `${letter}2:${letter}${LAST_ROW}` });
+        if (list) sheet.check({ ...checkOf(list, column), range: `${letter}2:${letter}${LAST_ROW}` });
       });
     });
     await book.end();
@@ -89,7 +77,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 
 /** What a column takes, in the note on its heading. */
 export function noteText(
-  { spec, need, key, group }: BlankColumn,
+  { spec, required, key }: BlankColumn,
   list: DropDown | undefined,
   resource: ResourceSpec,
 ): string {
@@ -100,15 +88,13 @@ export function noteText(
   const once = spec.update === undefined && !/create only|after the \w+ is created/.test(note);
   const example = EXAMPLES[type.kind];
   return [
-    group !== undefined && `${group}:`,
-    need === 'always' && 'Required in every row.',
+    required && 'Required in every row.',
     `${kind.charAt(0).toUpperCase()}${kind.slice(1)}.`,
     longer && `In an existing record at most ${type.updateMax} characters.`,
     list &&
       (list.values.length <= WRITTEN_OUT
         ? `Choose: ${list.values.join(', ')}.`
         : `Choose one of ${grouped(list.values.length)} in the drop-down list.`),
-    list?.remark,
     key &&
       `Rows are matched by it: a known ${label.toLowerCase()} changes that ${resource.name}, a new one makes a new ${resource.name}.`,
     /[.!?]$|^$/.test(note) ? note : `${note}.`,
@@ -120,62 +106,12 @@ export function noteText(
     .join('\n');
 }
 
-type Rule = Omit<Check, 'range'>;
-
-/** 1900-01-01 and 9999-12-31, as spreadsheets count days. */
-const DAYS = [1, 2_958_465];
-
-/** Beyond these a spreadsheet program keeps no whole number. */
-const LIMIT = 999_999_999_999_999;
-
-/**
- * What the spreadsheet program checks as a value is typed. `stop` where the import is sure to refuse it, `warning` where it
- * may be right after all (a name that was added since, a synonym). What is pasted is checked by the import alone.
- */
-export function checkOf(
-  { spec: { type, label } }: BlankColumn,
-  list: DropDown | undefined,
-  letter: string,
-): Rule | undefined {
-  const say = (style: 'stop' | 'warning', text: string) => ({ error: { style, title: label, text } });
-  if (list) {
-    const error = list.closed
-      ? say('stop', 'Choose one of the values of the list.')
-      : say('warning', 'This was not in the list when the workbook was made. Keep it only if it is right.');
-    return { type: 'list', formulas: [list.name], ...error };
-  }
-  switch (type.kind) {
-    case 'text': {
-      const length = type.exact ?? type.max;
-      if (length === undefined) return undefined;
-      const [operator, how] =
-        type.exact === undefined ? (['lessThanOrEqual', 'At most'] as const) : (['equal', 'Exactly'] as const);
-      return { type: 'textLength', operator, formulas: [length], ...say('stop', `${how} ${length} characters.`) };
-    }
-    case 'email': {
-      // Of row 2, the first of the range.
-      const own = `${letter}2`;
-      const formula = `AND(ISNUMBER(FIND("@",${own})),ISERROR(FIND(" ",${own})),LEN(${own})<=${type.max})`;
-      const text = `One e-mail address such as name@example.com, at most ${type.max} characters.`;
-      return { type: 'custom', formulas: [formula], ...say('warning', text) };
-    }
-    case 'integer':
-    case 'decimal': {
-      const what = `A ${type.kind === 'integer' ? 'whole number' : 'number'}`;
-      const range =
-        type.min === undefined ? '' : `, ${type.min}${type.max === undefined ? ' or more' : ` to ${type.max}`}`;
-      return {
-        type: type.kind === 'integer' ? 'whole' : 'decimal',
-        operator: 'between',
-        formulas: [Number(type.min ?? -LIMIT), Number(type.max ?? LIMIT)],
-        ...say('stop', `${what}${range}.`),
-      };
-    }
-    case 'date':
-      return { type: 'date', operator: 'between', formulas: DAYS, ...say('stop', 'A date, for example 2026-01-31.') };
-    default:
-      return undefined;
-  }
+/** What is not in a list may be right after all where the service's names are listed: one that was added since, a synonym. */
+function checkOf(list: DropDown, { spec: { label } }: BlankColumn): Omit<Check, 'range'> {
+  const [style, text] = list.closed
+    ? (['stop', 'Choose one of the values of the list.'] as const)
+    : (['warning', 'This was not in the list when the workbook was made. Keep it only if it is right.'] as const);
+  return { type: 'list', formulas: [list.name], error: { style, title: label, text } };
 }
 
 /** The format of a column. Text columns are text whatever is typed, so that leading zeros and long numbers stay. */
@@ -231,11 +167,10 @@ export function jobText(
     'blank: keep                       # a blank cell leaves the value in the service as it is',
     '',
     'columns:',
-    ...columns.flatMap(({ heading, field, spec, group }, at) => {
+    ...columns.map(({ heading, field, spec }) => {
       const target = scalar(field);
       // A row whose key is blank is invalid anyhow; without `required` another field can be made the key.
-      const line = `  ${keyText(heading, '  ')} ${spec.required ? `{ field: ${target}, required: true }` : target}`;
-      return columns[at - 1]?.group === group && at > 0 ? [line] : [`  # ${group ?? 'Others'}`, line];
+      return `  ${keyText(heading, '  ')} ${spec.required ? `{ field: ${target}, required: true }` : target}`;
     }),
     '',
   ].join('\n');

@@ -64,27 +64,12 @@ export class RunInterrupted extends RunError {
 export function asRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
   if (error instanceof Error && 'syscall' in error && 'code' in error) {
-    const advice = SYSTEM[String(error.code)] ?? 'the system refused that; put it right and run again';
-    return new RunError('failed', error.message, [advice], { cause: error });
+    return new RunError('failed', error.message, [`${diskWords(error)}; put it right and run again`], { cause: error });
   }
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const details = ['this is a bug in rowferry; ROWFERRY_LOG_LEVEL=debug shows where it happened'];
   return new RunError('failed', `unexpected ${text}`, details, { cause: error, code: 'unexpected' });
 }
-
-/** Faults of the machine, which are nobody's bug. */
-const SYSTEM: Readonly<Record<string, string>> = {
-  EACCES: 'give permission, or name another folder',
-  EPERM: 'give permission, or name another folder',
-  EROFS: 'the disk cannot be written; name another folder',
-  ENOSPC: 'the disk is full; make room and run again',
-  EDQUOT: 'the quota of this user is used up; make room and run again',
-  EFBIG: 'the file would be larger than this disk or user may have (ulimit -f); raise the limit and run again',
-  EMFILE: 'too many files are open; raise the limit (ulimit -n)',
-  ENFILE: 'too many files are open on this machine',
-  EIO: 'the disk failed; look at the system log',
-  ENOTDIR: 'a part of the path is a file, not a folder',
-};
 
 /** Codes of the system (ENOSPC, EACCES …), from an error down through its causes. */
 export function codesOf(error: unknown): string[] {

@@ -17,7 +17,6 @@ export const columnTarget = z.strictObject({
   /** Formats of this column's text dates, in place of `source.dates`. */
   dates: z.array(z.string().min(1)).optional(),
   decimal: z.enum(['.', ',']).optional(),
-  default: z.union([z.string(), z.number(), z.boolean()]).optional(),
   /** Texts that are too long: a fault, or cut, with a warning that counts them. */
   overflow: z.enum(['reject', 'cut']).optional(),
 });

@@ -75,7 +75,7 @@ export function customColumns(spec: ResourceSpec, catalogue: Catalogue): CustomC
 
 /** Names that a person can read and type in a job file. */
 const PLAIN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+$/u;
-export function customSpec(text: string, spec: ResourceSpec, catalogue: Catalogue): FieldSpec | undefined {
+function customSpec(text: string, spec: ResourceSpec, catalogue: Catalogue): FieldSpec | undefined {
   const name = customFieldName(text);
   const found = name && findCustom(name, spec, catalogue);
   return found && 'spec' in found ? found.spec : undefined;

@@ -3,23 +3,22 @@ import { basename, dirname, relative, resolve } from 'node:path';
 import {
   type BlankColumn,
   blankColumns,
+  type CustomColumn,
   type DropDown,
   dropDowns,
-  isIndispensable,
   type ServiceNames,
   SHEET,
+  USED,
 } from '../blank-workbook/columns.js';
 import { jobText, writeBlankWorkbook } from '../blank-workbook/workbook.js';
 import { RunError } from '../model/error.js';
-import { foldText } from '../model/value.js';
-import type { Catalogue } from '../pipeline/map/targets.js';
-import { findField, resourceSpec } from '../resources/registry.js';
+import { resourceSpec } from '../resources/registry.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
-import { didYouMean, writableResource } from './job/shape.js';
+import { writableResource } from './job/shape.js';
 import type { Notice } from './run/context.js';
 import { nameCompany, withService } from './run/open-service.js';
-import { customColumns, customSpec, readCatalogue, readNames } from './service-names.js';
+import { customColumns, readCatalogue, readNames } from './service-names.js';
 import { requireService, type Settings } from './settings.js';
 
 export interface TemplateRequest {
@@ -28,8 +27,6 @@ export interface TemplateRequest {
   /** The workbook to write, as the person wrote it: a path from `cwd`. */
   readonly file: string;
   readonly cwd: string;
-  /** Fields or headings; those that people use where absent. */
-  readonly columns?: readonly string[];
   /** Every field, the service's custom ones too. */
   readonly all?: boolean;
   /** Where it was said for this workbook; else the settings' company counts, if the service is asked. */
@@ -64,7 +61,7 @@ export async function writeTemplate(request: TemplateRequest, context: TemplateC
     warn(
       "No service was asked (ROWFERRY_API_URL is not set): the workbook lacks the service's custom fields and the drop-down lists of its names, such as categories and owners. Set ROWFERRY_API_URL and ROWFERRY_API_TOKEN and make it anew to have them.",
     );
-    asked = { ...chooseColumns(spec, undefined, request), names: new Map() };
+    asked = { ...columnsOf(spec, [], request), names: new Map() };
   } else {
     company ??= context.settings.company;
     asked = await askService(spec, { ...request, company }, context, warn);
@@ -81,7 +78,7 @@ export async function writeTemplate(request: TemplateRequest, context: TemplateC
     job: near.startsWith('..') || target === request.file ? request.file.replace(/\.xlsx$/i, '.yaml') : near,
     sheet: SHEET[spec.name],
     ...(company === undefined ? {} : { company }),
-    columns: columns.map(({ heading, field, need }) => ({ heading, field, required: need === 'always' })),
+    columns: columns.map(({ heading, field, required }) => ({ heading, field, required })),
     /** Fields that `all` would add. */
     more,
     lists: listsOf(columns, lists),
@@ -90,7 +87,10 @@ export async function writeTemplate(request: TemplateRequest, context: TemplateC
 }
 
 /** What there is to be filled in, as far as it is known. */
-interface Asked extends Chosen {
+interface Asked {
+  readonly columns: readonly BlankColumn[];
+  /** Columns that were left to `--all`. */
+  readonly more: number;
   readonly names: ServiceNames;
 }
 
@@ -112,64 +112,17 @@ async function askService(
       { warn, info: (text) => notice({ level: 'info', text }) },
     );
     const asking = { service, signal, warn };
-    const chosen = chooseColumns(spec, await readCatalogue(spec, asking), request);
+    const chosen = columnsOf(spec, customColumns(spec, await readCatalogue(spec, asking)), request);
     const targets = chosen.columns.flatMap(({ spec: { type } }) => (type.kind === 'reference' ? [type.to] : []));
     const names = await readNames(targets, { home: settings.home, service: serviceName(apiUrl, company) }, asking);
     return { ...chosen, names };
   });
 }
 
-interface Chosen {
-  readonly columns: readonly BlankColumn[];
-  /** Columns that were left to `--all`. */
-  readonly more: number;
-}
-
-/**
- * The columns of the workbook: all, those that people use, or those that are `columns` after those without which nothing
- * could be imported. A column is named by its field, an alias or its heading. Throws `RunError('usage')` with every name
- * that is wrong.
- */
-function chooseColumns(
-  spec: ResourceSpec,
-  catalogue: Catalogue | undefined,
-  { columns: wanted, all: whole = false }: Pick<TemplateRequest, 'columns' | 'all'>,
-): Chosen {
-  const all = blankColumns(spec, catalogue ? customColumns(spec, catalogue) : []);
-  if (whole && wanted) throw new RunError('usage', 'State --all or --columns, not both. Nothing was written.');
-  if (whole) return { columns: all, more: 0 };
-  if (wanted === undefined) {
-    const columns = all.filter((column) => column.group !== undefined || isIndispensable(column, spec));
-    return { columns, more: all.length - columns.length };
-  }
-  const problems: string[] = [];
-  const chosen = new Set(all.filter((column) => isIndispensable(column, spec)));
-  for (const text of wanted) {
-    const field = (findField(spec, text) ?? (catalogue && customSpec(text, spec, catalogue)))?.name;
-    const column =
-      all.find((one) => one.spec.name === field) ??
-      all.find(({ heading, spec: { label } }) =>
-        [heading.replace(/ \*$/, ''), label].some((name) => foldText(name) === foldText(text)),
-      );
-    if (column) chosen.add(column);
-    else if (field !== undefined) problems.push(`\`${text}\` can only be read: the service sets it itself`);
-    else if (!catalogue && /^\s*(?:template|form)\s*\./i.test(text))
-      problems.push(
-        `\`${text}\`: custom fields are known to the service alone; set ROWFERRY_API_URL and ROWFERRY_API_TOKEN`,
-      );
-    else {
-      const names = all.flatMap((one) => [one.field, one.heading, ...(one.spec.aliases ?? [])]);
-      problems.push(`${spec.name} records have no field \`${text}\`${didYouMean(text, names)}`);
-    }
-  }
-  if (problems.length > 0) {
-    throw new RunError(
-      'usage',
-      `--columns: ${problems.length === 1 ? 'a name is' : `${problems.length} names are`} wrong. Nothing was written.`,
-      problems,
-    );
-  }
-  return { columns: [...chosen], more: 0 };
+function columnsOf(spec: ResourceSpec, custom: readonly CustomColumn[], { all }: TemplateRequest) {
+  const every = blankColumns(spec, custom);
+  const columns = all ? every : every.slice(0, USED[spec.name].length);
+  return { columns, more: every.length - columns.length };
 }
 
 function listsOf(columns: readonly BlankColumn[], lists: ReadonlyMap<string, DropDown>) {

@@ -4,8 +4,6 @@ import type { IssueCode } from '../model/issue.js';
 import { customFieldName, importJob, type RowsJob } from '../model/job.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { NameCollector } from '../pipeline/resolve/resolve.js';
-import { recordId } from '../resources/read-value.js';
-import { resourceSpec } from '../resources/registry.js';
 import { RunStore } from '../store/run-store.js';
 import type { LoadedJob } from './job-file.js';
 import { forgetAbsences } from './reconcile/nights.js';
@@ -19,10 +17,10 @@ import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { type AgainOptions, type EarlierRun, earlierRun, readRequest } from './run/earlier-run.js';
-import { jobKey, outerRun, partOfRun, type RunFolder, runFolder } from './run/layout.js';
+import { jobKey, partOfRun, runFolder } from './run/layout.js';
 import { freshRunId } from './run/list.js';
 import { loadCustomFields } from './run/open-service.js';
-import { openRun, type Run, reopenRun, type StoredRequest } from './run/run.js';
+import { openRun, type Run, reopenRun } from './run/run.js';
 import { decideRecords, type Retirement } from './undo/decide.js';
 import { readCreated, type Survey, survey, type WrittenRecord, whatWasWritten, writeUndoRows } from './undo/written.js';
 
@@ -94,7 +92,7 @@ async function* undoable({ folder }: EarlierRun, notes: string[]): AsyncGenerato
 }
 
 /** The undo from top to bottom; resumed, it goes through the same steps again. */
-export async function carryOutUndo(run: Run, apart?: Apart): Promise<RunResult> {
+export async function carryOutUndo(run: Run): Promise<RunResult> {
   if (isFinished(run)) return end(run, undefined, (run.store.kept(PARTS_LEFT) as Parts | undefined) ?? NO_PARTS);
   let parts = NO_PARTS;
   let stopped: Error | undefined;
@@ -102,7 +100,7 @@ export async function carryOutUndo(run: Run, apart?: Apart): Promise<RunResult> 
     const connection = await connect(run);
     const found = await survey(run.folder, connection.spec);
     run.rows = found.rows;
-    const retirement = await retire(run, connection, found, apart);
+    const retirement = await retire(run, connection, found);
     await oneWriter(run, connection);
     const matched = await matchRows(run, await resolved(connection, found, retirement));
     if (!connection.spec.readable)
@@ -136,18 +134,6 @@ interface Parts {
 
 const NO_PARTS: Parts = { stay: 0, needPerson: false };
 
-/** Of a resource: records of the run that is undone, or those that its undo has dealt with: nobody else's. */
-interface Apart {
-  readonly resource: string | undefined;
-  readonly ids: ReadonlySet<number>;
-}
-
-async function writtenBy(folder: RunFolder): Promise<Apart> {
-  const ids = new Set<number>();
-  for (const batch of whatWasWritten(folder.store)) for (const { id } of batch) if (id !== undefined) ids.add(id);
-  return { resource: readRequest(folder)?.job.job.resource, ids };
-}
-
 /**
  * What the run created because its rows referred to it is undone after the rows, by runs inside this one.
  */
@@ -155,7 +141,6 @@ async function undoParts(run: Run): Promise<Parts> {
   const { settings, request, folder } = run;
   const { home } = settings;
   await run.store.flush();
-  const ids = putBackBy(run);
   let stay = 0;
   let needPerson = false;
   for (const [resource, of] of partsOf(home, request.lineage?.undoes ?? '')) {
@@ -166,14 +151,13 @@ async function undoParts(run: Run): Promise<Parts> {
       const part = begun
         ? await reopenRun(id, contextOf(run))
         : await openUndo(of, { run: id, dryRun, force, concurrency }, contextOf(run));
-      const undo = (one: Run) => carryOutUndo(one, { resource: run.job.resource, ids });
-      const { summary, error } = await carryPart(run, part, undo);
+      const { summary, error } = await carryPart(run, part, carryOutUndo);
       if (error) throw error;
       const { updated, unchanged, total } = summary.rows;
       const done = updated + unchanged;
       stay += total - done;
-      const [retired, left] = dryRun ? ['to be retired', 'to stay'] : ['retired', 'left'];
-      const rest = done < total ? `, ${total - done} ${left}: ${whyLeft(summary, of)}` : '.';
+      const rest = done < total ? `, ${total - done} left: \`rowferry runs show ${summary.run}\` says why.` : '.';
+      const retired = dryRun ? 'to be retired' : 'retired';
       run.warn(`${counted(total, resource)} that the run created for its rows: ${done} ${retired}${rest}`);
     } catch (error) {
       // It created nothing that is known.
@@ -185,51 +169,13 @@ async function undoParts(run: Run): Promise<Parts> {
   return { stay, needPerson: needPerson || stay > 0 };
 }
 
-/** Why the undo of a part left records as they are, and what is to be done. */
-function whyLeft({ run, top_faults: faults }: RunResult['summary'], of: string): string {
-  const has = (code: IssueCode) => faults.some((one) => one.code === code);
-  return [
-    ...(has('no_retire_values')
-      ? [`the job says nothing that retires them, and \`rowferry runs undo ${of} --retire FIELD=VALUE\` does.`]
-      : []),
-    ...(has('changed_meanwhile') ? ['other records refer to them, or somebody changed them since.'] : []),
-    `\`rowferry runs show ${run}\` names them.`,
-  ].join(' ');
-}
-
-/** Records that refer to those of a resource, by the id of these, without those apart; the first of each in words. */
-async function usersOf(resource: string, { readAll }: Connection, apart: Apart): Promise<ReadonlyMap<number, string>> {
-  const users = new Map<number, string>();
-  for (const other of ['asset', 'contract'] as const) {
-    const places = resourceSpec(other).fields.flatMap(({ type, read }) =>
-      type.kind === 'reference' && type.to === resource && read ? [read] : [],
-    );
-    await readAll(other, (records) => {
-      for (const record of records) {
-        const id = recordId(record['id']);
-        if (id === undefined || (other === apart.resource && apart.ids.has(id))) continue;
-        for (const place of places) {
-          const used = recordId((record[place] as { id?: unknown } | null | undefined)?.id);
-          if (used !== undefined && !users.has(used)) users.set(used, `${other} ${id}`);
-        }
-      }
-    });
-  }
-  return users;
-}
-
 /** A record of which a part was put back needs a person. */
 async function end(run: Run, stopped: Error | undefined, { stay, needPerson }: Parts): Promise<RunResult> {
   return conclude(run, stopped, { stay, needsPerson: needPerson || countLeft(run).fields > 0 });
 }
 
 /** Undefined where the run created nothing, or the job says nothing about created records. */
-async function retire(
-  run: Run,
-  connection: Connection,
-  { created }: Survey,
-  apart: Apart | undefined,
-): Promise<Retirement | undefined> {
+async function retire(run: Run, connection: Connection, { created }: Survey): Promise<Retirement | undefined> {
   const values = run.job.retire;
   if (created.size === 0 || values === undefined) return undefined;
   const { fields, specOf } = await resolveJobValues(values, 'retire', run.job, connection);
@@ -238,12 +184,7 @@ async function retire(
     const problems = fixed.map((field) => `retire.${field}: it can be set when a record is created, not afterwards`);
     throw new RunError('usage', 'The values that retire a record do not fit. Nothing was sent.', problems);
   }
-  const records = await readCreated(run, connection, created, Object.keys(fields));
-  // Others may refer by now to what was created for the rows of a run.
-  const [outer, part] = outerRun(run.request.lineage?.undoes ?? '');
-  if (part === undefined) return { fields, records };
-  const own = apart ?? (await writtenBy(runFolder(run.settings.home, outer)));
-  return { fields, records, users: await usersOf(run.job.resource, connection, own) };
+  return { fields, records: await readCreated(run, connection, created, Object.keys(fields)) };
 }
 
 /** The records as rows that meet the service by their ids. */
@@ -300,34 +241,21 @@ function warnLeft(run: Run): void {
 async function beginAbsencesAnew(run: Run): Promise<void> {
   const { settings, request } = run;
   if (request.dryRun) return;
-  const undone = await undoneRun(settings.home, request);
-  if (undone?.request.job.job.kind !== 'reconcile') return;
-  const acted = RunStore.ask(undone.folder.store, actedOrphans) ?? [];
+  const folder = runFolder(settings.home, request.lineage?.undoes ?? '');
+  const undone = readRequest(folder);
+  const of = undone?.job.job;
+  if (!undone || of?.kind !== 'reconcile') return;
+  const acted = RunStore.ask(folder.store, actedOrphans) ?? [];
   const all = putBackBy(run);
   const back = new Set(acted.flatMap(({ id }) => (all.has(id) ? [id] : [])));
   if (back.size === 0) return;
   const { home } = settings;
-  const { company, service, job } = undone.request;
+  const { company, service, job } = undone;
   forgetAbsences({ home, job: jobKey(job, home), company, service }, back);
-  const after = counted(undone.request.job.job.orphans.after, 'more run');
+  const after = counted(of.orphans.after, 'more run');
   run.warn(
     `Orphans that are as before the run again: ${back.size}. That they are missing from the file is counted anew: the job acts on them again after ${after}, unless they are in the file by then.`,
   );
-}
-
-/** The run whose writes are put back; undefined where they are made again by the undo of an undo, or its folder is gone. */
-async function undoneRun(
-  home: string,
-  { lineage }: StoredRequest,
-): Promise<{ readonly folder: RunFolder; readonly request: StoredRequest } | undefined> {
-  let id = lineage?.undoes;
-  for (let undone = true; id !== undefined; undone = !undone) {
-    const folder = runFolder(home, id);
-    const request = readRequest(folder);
-    if (request?.kind !== 'undo') return request && undone ? { folder, request } : undefined;
-    id = request.lineage?.undoes;
-  }
-  return undefined;
 }
 
 /** Records that are as they were before the run again. */

@@ -201,19 +201,6 @@ describe('doctor', () => {
     expect(out + err).not.toContain(TOKEN);
   });
 
-  it('probes although a job file is faulty, which the exit code still tells', async () => {
-    const env = await service({ seed: 'demo' });
-    await mkdir(join(cwd, 'jobs'));
-    await writeFile(join(cwd, 'jobs', 'bad.yaml'), 'kind: import\nresource: asset\ncolums: {}\n');
-    const { code, out } = await run(['doctor', '--probe', '--yes', '--json'], { cwd, env });
-    expect(code).toBe(1);
-    expect(JSON.parse(out)).toMatchObject({
-      ok: false,
-      probe: { leftBehind: [expect.any(String), expect.any(String)] },
-    });
-    expect(sandbox!.commits.length).toBeGreaterThan(0);
-  });
-
   it('says in the object why a probe was left out', async () => {
     const env = { ...(await service({ seed: 'demo' })), ROWFERRY_API_TOKEN: 'another-token-0815' };
     const { code, out, err } = await run(['doctor', '--probe', '--yes', '--json'], { cwd, env });

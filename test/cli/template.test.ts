@@ -49,28 +49,16 @@ describe('rowferry template', () => {
     expect((await readdir(cwd)).sort()).toEqual(['assets-template.xlsx', 'assets-template.yaml']);
   });
 
-  it('has every field, custom ones too, with --all, which leaves nothing to be named', async () => {
+  it('has every field, custom ones too, with --all', async () => {
     const { out } = await template(['asset', '-o', 'all.xlsx', '--all', '--json'], service());
     const result = JSON.parse(out) as TemplateResult;
     expect([result.columns.length, result.more]).toEqual([85, 0]);
     expect(result.columns.some(({ field }) => field.startsWith('template.'))).toBe(true);
     await Promise.all(['all.xlsx', 'all.yaml'].map((name) => rm(join(cwd, name))));
-    expect((await template(['asset', '-o', 'all.xlsx', '--all', '--columns', 'city'])).code).toBe(2);
   });
 
   it('prints one JSON object where that is asked for', async () => {
-    const argv = [
-      'customer',
-      '-o',
-      'c.xlsx',
-      '--json',
-      '--columns',
-      'phone,city',
-      '--columns',
-      'country',
-      '--company',
-      '1',
-    ];
+    const argv = ['customer', '-o', 'c.xlsx', '--json', '--company', '1'];
     const { code, out, err } = await template(argv);
     expect(code).toBe(0);
     const result = JSON.parse(out) as TemplateResult;
@@ -81,8 +69,7 @@ describe('rowferry template', () => {
       sheet: 'Customers',
       company: 1,
     });
-    expect(result.columns.map(({ field }) => field)).toEqual(['name', 'phone', 'city', 'country']);
-    expect(result.lists).toEqual([{ list: 'Countries', values: expect.any(Number), columns: ['Country'] }]);
+    expect(result.lists).toContainEqual({ list: 'Countries', values: expect.any(Number), columns: ['Country'] });
     expect(result.warnings).toHaveLength(1);
     expect(err).toContain('ROWFERRY_API_URL');
     expect(await readFile(join(cwd, 'c.yaml'), 'utf8')).toContain('company: 1');
@@ -96,7 +83,6 @@ describe('rowferry template', () => {
       [['user', '-o', 'x.xlsx'], {}, 'can only be read'],
       [['asset', '-o', 'x.ods'], {}, '.xlsx'],
       [['asset', '-o', 'own.xlsx'], {}, 'own.yaml'],
-      [['asset', '-o', 'x.xlsx', '--columns', 'serial_numbr'], {}, '`serial_number`'],
       [['asset', '-o', 'x.xlsx'], { ROWFERRY_API_URL: sandbox.url }, 'ROWFERRY_API_TOKEN is not set'],
     ] as const) {
       const { code, err } = await template(argv, env);

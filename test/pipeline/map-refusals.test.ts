@@ -85,12 +85,6 @@ describe('a job that does not fit the file or the service is refused', () => {
       /defaults\.original_cost: "much"/,
     ],
     [
-      'column default',
-      { columns: { Cost: { field: 'original_cost', default: -1 } } },
-      HEADINGS,
-      /columns\.Cost\.default: .*-1/,
-    ],
-    [
       'translation',
       { columns: { Cost: { field: 'warranty_type', values: { A: 'oem', B: 'eternal' } } } },
       HEADINGS,

@@ -178,9 +178,8 @@ describe('blank cells', () => {
     [{ blank: 'clear' }, {}, null],
     [{}, { blank: 'clear' }, null],
     [{ blank: 'keep' }, { blank: 'clear' }, 'kept'],
-    [{ default: 'D' }, { blank: 'clear', defaults: { asset_tag: 'J' } }, 'D'],
     [{}, { blank: 'clear', defaults: { asset_tag: 'J' } }, 'J'],
-    [{ required: true, default: 'D' }, {}, 'required C'],
+    [{ required: true }, { defaults: { asset_tag: 'J' } }, 'required C'],
     [{ values: { '': 'none given' } }, {}, 'none given'],
   ])('%j %j → %j', (target, more, expected) => {
     expect(blankOf(target, more)).toEqual(expected);

@@ -111,12 +111,6 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     '7:11 unknown key `max_invaild`, did you mean `max_invalid`?',
   ],
   [
-    'a brake above the whole',
-    `${GOOD}brakes: { max_rejected: 120%, max_cleared: 100.5 %, max_change: 250%, max_invalid: 100% }\n`,
-    '7:25 `brakes.max_rejected` is "120%", a share of the rows above 100%, so it would never stop a run; write at most 100%, or a count',
-    '7:44 `brakes.max_cleared` is "100.5 %"',
-  ],
-  [
     'an unknown field',
     `${GOOD}  Cost: orignal_cost\n`,
     '7:9 an asset has no field `orignal_cost`, did you mean `original_cost`?',
@@ -258,11 +252,6 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     'put it in quotes: "99999999999999.999"',
   ],
   [
-    'a default of a column outside a list',
-    `${GOOD}  W: { field: warranty_type, default: oemm }\n`,
-    '7:39 the default cannot be used: "oemm" is none of the accepted values',
-  ],
-  [
     'a meaning outside a list',
     `${GOOD}  W: { field: warranty_type, values: { Gold: goldd } }\n`,
     '7:46 the value for `Gold` cannot be used: "goldd" is none of the accepted values',
@@ -282,18 +271,13 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     `${GOOD}  D: { field: service_start_date, dates: [yyyy-MM-dd, DD.MM.YYYY] }\n`,
     '7:55 the date format "DD.MM.YYYY" cannot be used',
   ],
-  [
-    'an unknown encoding',
-    `${GOOD}source: { encoding: windws-1252 }\n`,
-    '7:21 the encoding "windws-1252" is not known, did you mean `windows-1252`?',
-  ],
+  ['an unknown encoding', `${GOOD}source: { encoding: windws-1252 }\n`, '7:21 the encoding "windws-1252" is not known'],
   [
     'null values that are no list',
     `${GOOD}source: { null_values: NULL }\n`,
     '7:24 `source.null_values` must be a list',
   ],
   ['a null value without a character', `${GOOD}source: { null_values: [""] }\n`, '`source.null_values.0` is blank'],
-  ['a sheet of a CSV file', `${GOOD}source: { format: csv, sheet: 2 }\n`, '7:24 `sheet` belongs to workbooks'],
   [
     'four cron fields',
     `${GOOD}schedule: { cron: "0 2 * *", file: a.csv }\n`,
@@ -367,9 +351,6 @@ describe('checkJobText', () => {
       ),
     ).toBe('');
     expect(warned(`${GOOD}  C: city\nconstants: { city: Oslo }\n`)).toContain('the constant stands in every row');
-    expect(warned(`${GOOD.replace('key: serial_number', 'key: serial_number, missing: skip')}  A: area\n`)).toContain(
-      '`area` can be set only when an asset is created, and this job creates none',
-    );
   });
 
   it('reads headings as text, whatever YAML takes them for', () => {

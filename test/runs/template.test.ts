@@ -242,23 +242,10 @@ describe('what the service does not tell', () => {
       await teach(own, 'customer', { 1: 'Contoso Retail', 2: 'Twice', 3: 'Twice' });
       const settings = own.settings();
       const result = await writeTemplate(
-        { resource: 'contract', file: 'c.xlsx', cwd: own.dir, columns: ['description'] },
+        { resource: 'contract', file: 'c.xlsx', cwd: own.dir },
         { settings, signal: new AbortController().signal, notice: () => undefined },
       );
       expect(result.lists).toContainEqual({ list: 'Customers', values: 1, columns: ['Customer'] });
-      expect(result.columns.map(({ field: name }) => name)).toEqual([
-        'name',
-        'number',
-        'contract_type',
-        'country',
-        'status',
-        'contract_start_date',
-        'contract_end_date',
-        'total_contract_spend_value',
-        'customer',
-        'supplier',
-        'description',
-      ]);
     } finally {
       await own.close();
     }
@@ -291,39 +278,6 @@ describe('without a service', () => {
     expect(result.company).toBeUndefined();
     expect(await readFile(result.jobPath, 'utf8')).not.toContain('company:');
     expect(result.lists.map(({ list }) => list)).toContain('Countries');
-  });
-
-  it('cannot name custom fields', async () => {
-    await expect(make('asset', { columns: ['template.Finance.Budget'] }, { offline: true })).rejects.toMatchObject({
-      details: [expect.stringContaining('set ROWFERRY_API_URL')],
-    });
-  });
-});
-
-describe('columns that are asked for', () => {
-  it('come after those that every row needs, by field, alias, heading or custom name', async () => {
-    const columns = ['City', 'cost', 'template.Security.Encrypted', 'Data centre: rack', 'name'];
-    const result = await make('asset', { columns });
-    expect(result.columns.map((column) => column.field)).toEqual([
-      'name',
-      'serial_number',
-      'city',
-      'original_cost',
-      'template.Security.Encrypted',
-      'form.Data centre.Rack',
-    ]);
-  });
-
-  it('are refused together where they are wrong', async () => {
-    const wrong = make('asset', { columns: ['citty', 'alert', 'template.Finance.Cost Center', 'name'] });
-    await expect(wrong).rejects.toMatchObject({
-      kind: 'usage',
-      details: [
-        expect.stringContaining('did you mean `city`?'),
-        expect.stringContaining('can only be read'),
-        expect.stringContaining('did you mean `template.Finance.Cost Centre`?'),
-      ],
-    });
   });
 });
 

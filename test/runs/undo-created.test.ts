@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runFolder } from '../../src/runs/run/layout.js';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
@@ -243,16 +242,5 @@ describe('created records', () => {
     const undo = await desk.undo('last');
     expect(told(undo)).toEqual(['2 invalid old_value_unknown', '3 updated', '4 invalid old_value_unknown']);
     expect(storedOne(desk.sandbox, 'asset', 1)).toMatchObject({ name: 'Old', room: 'R0' });
-  });
-
-  it('without the folder of their run: said, and nothing is sent', async () => {
-    desk = await openDesk();
-    const run = await desk.import(await three(), JOB);
-    const stopped = await desk.undo('last', { signal: AbortSignal.abort('SIGINT') });
-    expect(stopped.summary.status).toBe('interrupted');
-    await rm(join(desk.home, 'runs', run.summary.run), { recursive: true });
-    const resumed = await desk.resume();
-    expect([resumed.summary.status, resumed.commits]).toEqual(['failed', 0]);
-    expect(resumed.summary.reason).toContain(`The folder of the run ${run.summary.run} is gone`);
   });
 });

@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline/promises';
-import { given } from '../../library/open.js';
 import { EXIT, RunError } from '../../model/error.js';
 import type { Check } from '../../runs/doctor/check-up.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
@@ -10,7 +9,7 @@ type Options = SettingFlags & { probe?: true; yes?: true; json?: true };
 
 export function doctorCommand(cli: Cli): CliCommand {
   return new CliCommand('doctor')
-    .description('check settings, service, token, company, folders and job files, and say what to do')
+    .description('check settings, service, token, company, queue and folders, and say what to do')
     .option('--probe', 'also ask the service, on scratch records that stay, what its interface leaves open')
     .option('--yes', 'agree to the probe without being asked')
     .option('--json', 'print the result as one JSON object')
@@ -24,11 +23,10 @@ Exit code 0 if all is well, 1 if something is not, 2 if the settings are not.`)
     .action(async (options: Options) => {
       cli.code = await doctor(cli, options);
     })
-    .settings('apiUrl', 'company', 'home', 'jobsDir');
+    .settings('apiUrl', 'company', 'home');
 }
 
 async function doctor(cli: Cli, options: Options): Promise<number> {
-  const { io } = cli;
   const { checkUp, checkUpCode, hindersProbe } = await import('../../runs/doctor/check-up.js');
   const settings = await readSettings(cli, options).catch((error: unknown) => {
     if (error instanceof RunError) return error;
@@ -36,11 +34,7 @@ async function doctor(cli: Cli, options: Options): Promise<number> {
   });
   const interruption = onInterrupt(() => undefined);
   try {
-    // A flag stands for its variable.
-    const env = { ...io.env, ...given({ ROWFERRY_API_URL: options.apiUrl?.toString() }) };
     const checks = await checkUp(settings, {
-      cwd: io.cwd,
-      env,
       signal: interruption.signal,
       lookAtQueue: async (given) => (await import('../../api/client.js')).lookAtQueue(given),
     });

@@ -128,20 +128,19 @@ function sourceOf({ sheet, headerRow }: MapFlags): MapRequest['source'] | undefi
   });
 }
 
-type TemplateFlags = SettingFlags & { output: string; columns?: string[]; all?: true; json?: true };
+type TemplateFlags = SettingFlags & { output: string; all?: true; json?: true };
 
 export function templateCommand(cli: Cli): CliCommand {
   return new CliCommand('template')
     .description('write a blank workbook with headings, drop-down lists and notes, and the job file that imports it')
     .argument('<resource>', 'asset, contract, supplier or customer')
     .requiredOption('-o, --output <file>', 'workbook to write (.xlsx); the job file is written beside it (.yaml)')
-    .option('--columns <a,b>', 'only these fields, and those that every row needs', listed)
     .option('--all', 'every field and custom field, not only the fifteen that people use')
     .option('--json', 'print what was written as one JSON object')
     .helpBelow(`
 Examples:
   $ rowferry template asset -o assets.xlsx
-  $ rowferry template contract -o contracts.xlsx --columns description,payment_terms
+  $ rowferry template contract -o contracts.xlsx --all
   $ rowferry import assets.xlsx --job assets.yaml --dry-run      once it is filled in
 
 With ROWFERRY_API_URL and a token, the drop-down lists offer the service's own names (categories, owners, suppliers …)
@@ -150,17 +149,6 @@ and with --all its custom fields are columns. Without, the workbook has the fiel
       cli.code = await template(cli, resource, options);
     })
     .settings('apiUrl', 'company', 'home', 'concurrency', 'maxRps');
-}
-
-/** `a,b` and repeated options alike. */
-function listed(text: string, before: string[] = []): string[] {
-  return [
-    ...before,
-    ...text
-      .split(',')
-      .map((one) => one.trim())
-      .filter((one) => one !== ''),
-  ];
 }
 
 async function template(cli: Cli, resource: string, options: TemplateFlags): Promise<number> {
@@ -175,7 +163,6 @@ async function template(cli: Cli, resource: string, options: TemplateFlags): Pro
         file: options.output,
         cwd: io.cwd,
         ...given({
-          columns: options.columns,
           all: options.all,
           company: options.company === undefined ? undefined : settings.company,
         }),

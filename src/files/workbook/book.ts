@@ -37,9 +37,9 @@ export interface SheetHead {
 /** A rule for a range of cells. Formulas are those of its first row. */
 export interface Check {
   readonly range: string;
-  readonly type: 'list' | 'custom' | 'textLength' | 'whole' | 'decimal' | 'date';
-  readonly operator?: 'between' | 'equal' | 'lessThanOrEqual';
-  readonly formulas: readonly (string | number)[];
+  /** `none`: anything may be typed; what the check says is all there is of it. */
+  readonly type: 'list' | 'none';
+  readonly formulas: readonly string[];
   /** What is said where the rule is broken, and whether the value may be kept; nothing is said, and all is taken, without. */
   readonly error?: { readonly style: 'stop' | 'warning'; readonly title: string; readonly text: string };
 }
@@ -240,13 +240,13 @@ function sheetEnd({ filter, checks, notes }: SheetParts): string {
 /** Characters of what is said of a cell, and of its title. */
 const [RULE, RULE_TITLE] = [225, 32];
 
-function checkElement({ range, type, operator, formulas, error }: Check): string {
+function checkElement({ range, type, formulas, error }: Check): string {
   const said =
     error &&
     ` errorStyle="${error.style}" showErrorMessage="1" errorTitle="${plainText(shorten(error.title, RULE_TITLE))}" error="${plainText(shorten(error.text, RULE))}"`;
-  const inside = formulas.map((formula, i) => `<formula${i + 1}>${plainText(String(formula))}</formula${i + 1}>`);
+  const inside = formulas.map((formula, i) => `<formula${i + 1}>${plainText(formula)}</formula${i + 1}>`);
   return (
-    `<dataValidation type="${type}"${operator === undefined ? '' : ` operator="${operator}"`} allowBlank="1"${said ?? ''} ` +
+    `<dataValidation type="${type}" allowBlank="1"${said ?? ''} ` +
     `sqref="${range}">${inside.join('')}</dataValidation>`
   );
 }

@@ -362,7 +362,7 @@ export function compileColumns(input: MappingInput): ColumnPlan {
     }
   }
   const everywhere = [...constants, ...defaults].map(([, target]) => target);
-  oneTemplate([...everywhere, ...placed.filter(({ options }) => options.default !== undefined)], placed, problems);
+  oneTemplate(everywhere, placed, problems);
 
   const auto = job.source.decimal === 'auto';
   // What a field made of several columns holds is no cell that a survey could look at.
@@ -416,7 +416,6 @@ function compileColumn(
   const read: Read = (scalar, at) => jobValue(placed, scalar, { where: at, job, column: heading }, problems);
   const dates = options.dates ? formats(options.dates, `${where}.dates`, problems) : ofFile.dates;
   const values = translations(placed, read, problems);
-  const ownDefault = options.default === undefined ? undefined : read(options.default, `${where}.default`);
   const clears = (options.blank ?? job.blank) === 'clear' ? null : undefined;
   const convert = makeConverter(spec, {
     decimal: options.decimal ? { sign: options.decimal, why: STATED } : ofFile.decimal,
@@ -440,7 +439,7 @@ function compileColumn(
     ...(ofCells === 'enum' ? { taken: new Map() } : {}),
     ...(cut ? { cut } : {}),
     required: options.required ?? false,
-    whenBlank: ownDefault ?? values?.get('') ?? ofFile.whenBlank.get(field) ?? clears,
+    whenBlank: values?.get('') ?? ofFile.whenBlank.get(field) ?? clears,
   };
 }
 

@@ -1,7 +1,6 @@
 import { isKnownEncoding } from '../../files/encoding/encoding.js';
 import { customFieldName, type Job, NO_KEY, type ReconcileJob } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
-import { nearestNames } from '../../pipeline/map/headings.js';
 import { findField } from '../../resources/registry.js';
 import type { FieldSpec } from '../../resources/spec.js';
 import { readScope, scopeNaming } from '../reconcile/scope.js';
@@ -22,7 +21,7 @@ import {
   writtenProblem,
 } from './yaml.js';
 
-/** What came of a job file's text. `kind`: what it says it is, or seems to be; absent where that cannot be told. */
+/** What came of a job file's text. `kind`: what it says it is; absent where it says none of them. */
 export interface CheckedText {
   readonly kind?: JobKind;
   readonly job?: Job;
@@ -48,11 +47,10 @@ export function checkJobText(text: string): CheckedText {
     problems.push({ ...problemAt(yaml, place, message), severity: severity ?? 'error' });
   };
   const kind = kindOf(job, report);
+  if (!kind) return { problems };
   const parsed = SCHEMAS[kind].safeParse(value);
   if (!parsed.success) {
-    // What the kind is was looked at already.
-    const issues = parsed.error.issues.filter(({ path }) => path[0] !== 'kind');
-    for (const { path, part, message } of shapeProblems(issues, value, jobShape(kind)))
+    for (const { path, part, message } of shapeProblems(parsed.error.issues, value, jobShape(kind)))
       report(part === 'value' ? valueAt(path) : path, message);
   }
   checkSchedule(asPlain(job['schedule']), report);
@@ -64,27 +62,15 @@ export function checkJobText(text: string): CheckedText {
   return failed ? { kind, problems: sorted } : { kind, job: parsed.data, problems: sorted };
 }
 
-/** Keys that only reconcile jobs have. */
-const RECONCILE_KEYS = ['compare', 'orphans', 'scope'] as const;
-
-/** What a job is, or, where it does not say so, seems to be. */
-function kindOf(job: Plain, report: Report): JobKind {
-  const stated = job['kind'];
-  const known = JOB_KINDS.find((kind) => kind === stated);
-  if (known) return known;
-  if (stated === undefined) report(['kind'], '`kind` is missing; write import, export or reconcile');
-  else {
-    const text = typeof stated === 'string' ? stated : '';
-    const message = `\`kind\` is ${shown(stated)}; it must be import, export or reconcile${didYouMean(text, JOB_KINDS)}`;
-    report(valueAt(['kind']), message);
-    const [near] = nearestNames(text, JOB_KINDS);
-    const meant = JOB_KINDS.find((kind) => kind === near);
-    if (meant) return meant;
+/** What a job says it is; what else is wrong with it can be told by that alone. */
+function kindOf({ kind }: Plain, report: Report): JobKind | undefined {
+  const known = JOB_KINDS.find((one) => one === kind);
+  if (kind === undefined) report(['kind'], '`kind` is missing; write import, export or reconcile');
+  else if (!known) {
+    const near = typeof kind === 'string' ? didYouMean(kind, JOB_KINDS) : '';
+    report(valueAt(['kind']), `\`kind\` is ${shown(kind)}; it must be import, export or reconcile${near}`);
   }
-  if (RECONCILE_KEYS.some((key) => job[key] !== undefined)) return 'reconcile';
-  return job['match'] === undefined && (job['output'] !== undefined || Array.isArray(job['columns']))
-    ? 'export'
-    : 'import';
+  return known;
 }
 
 function checkRows(kind: 'import' | 'reconcile', value: object, yaml: JobYaml, report: Report): void {
@@ -93,52 +79,15 @@ function checkRows(kind: 'import' | 'reconcile', value: object, yaml: JobYaml, r
   if (Object.keys(asPlain(job['columns'])).length === 0 && typeof job['columns'] === 'object') {
     report(['columns'], 'no column is mapped; write `Heading: field` for each column that is to be imported');
   }
-  checkBrakes(kind, asPlain(job['brakes']), report);
   const named = checkFields(value, yaml, report);
   if (kind === 'reconcile' && named) checkReconcile(job, named, yaml, report);
 }
 
-function checkSource(source: Readonly<Record<string, unknown>>, report: Report): void {
-  const { encoding, format, sheet } = source;
-  checkDates(source['dates'], ['source', 'dates'], report);
-  if (typeof encoding === 'string' && encoding !== 'auto' && encoding !== '' && !isKnownEncoding(encoding)) {
-    report(
-      valueAt(['source', 'encoding']),
-      `the encoding ${shown(encoding)} is not known${didYouMean(encoding, ENCODINGS)}`,
-    );
-  }
-  if (sheet !== undefined && (format === 'csv' || format === 'ndjson')) {
-    report(['source', 'sheet'], `\`sheet\` belongs to workbooks; a ${format} file has no sheets`);
-  }
+function checkSource({ encoding, dates }: Plain, report: Report): void {
+  checkDates(dates, ['source', 'dates'], report);
+  if (typeof encoding === 'string' && encoding !== 'auto' && encoding !== '' && !isKnownEncoding(encoding))
+    report(valueAt(['source', 'encoding']), `the encoding ${shown(encoding)} is not known`);
 }
-
-/** A part is never more than the whole; only how a file has grown since the last run can be. */
-function checkBrakes(kind: JobKind, brakes: Plain, report: Report): void {
-  if (kind === 'import' && brakes['max_orphans'] !== undefined) {
-    const message =
-      '`brakes.max_orphans` has no effect: only reconcile jobs look for records that a file does not hold';
-    report(['brakes', 'max_orphans'], message, 'warning');
-  }
-  for (const [name, limit] of Object.entries(brakes)) {
-    const percent = typeof limit === 'string' ? /^(\d+(?:\.\d+)?)\s*%$/.exec(limit)?.[1] : undefined;
-    if (name === 'max_change' || percent === undefined || Number(percent) <= 100) continue;
-    report(
-      valueAt(['brakes', name]),
-      `\`brakes.${name}\` is ${shown(limit)}, a share of the ${name === 'max_orphans' ? 'records' : 'rows'} above 100%, so it would never stop a run; write at most 100%, or a count`,
-    );
-  }
-}
-
-const ENCODINGS = [
-  'auto',
-  'utf-8',
-  'utf-16le',
-  'utf-16be',
-  'windows-1252',
-  'windows-1250',
-  'iso-8859-1',
-  'iso-8859-15',
-];
 
 function checkSchedule(schedule: Readonly<Record<string, unknown>>, report: Report): void {
   const { cron, timezone } = schedule;
@@ -225,10 +174,8 @@ function checkOrphans(orphans: Plain, named: NamedFields, yaml: JobYaml, report:
   const inner = asPlain(action)['set'];
   if (inner !== undefined && set !== undefined) {
     report(['orphans', 'set'], '`set` stands beside `action: { set: … }`; keep one of the two');
-  } else if (action === 'set' && set === undefined) {
-    report(['orphans', 'action'], '`action: set` needs to know what; add `set: { field: value }` beside it');
-  } else if (set !== undefined && (action === 'report' || action === 'archive')) {
-    report(['orphans', 'set'], `\`set\` has no effect with \`action: ${action}\`; remove it, or write \`action: set\``);
+  } else if ((action === 'set') !== (set !== undefined) && action !== undefined && inner === undefined) {
+    report(['orphans', 'action'], '`action: set` and `set: { field: value }` belong together: write both, or neither');
   }
   if (action === 'archive' && named.spec.name !== 'contract') {
     const example = findField(named.spec, 'lifecycle_stage')

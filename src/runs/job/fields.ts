@@ -1,5 +1,5 @@
-import { customFieldName, NO_KEY, type RowsJob } from '../../model/job.js';
-import { CREATABLE, withArticle } from '../../model/resource-names.js';
+import { customFieldName, NO_KEY } from '../../model/job.js';
+import { withArticle } from '../../model/resource-names.js';
 import { foldText } from '../../model/value.js';
 import { jobValue } from '../../pipeline/map/columns.js';
 import { compileDateFormat } from '../../pipeline/map/dates.js';
@@ -34,7 +34,7 @@ export function checkFields(value: unknown, yaml: JobYaml, report: Report): Name
   const spec = resourceSpec(name);
   const keys = matchKeys(job, spec);
   const match = asPlain(job['match']);
-  const fields = fieldNames(spec, keys, match, report);
+  const fields = fieldNames(spec, keys, report);
   const dates = dateFormats(job);
   const sources = new Map<string, Source>();
   const set = new Set<string>();
@@ -67,12 +67,12 @@ export function checkFields(value: unknown, yaml: JobYaml, report: Report): Name
   for (const key of sources.keys()) set.add(key);
   const named: NamedFields = { spec, keys, fields, set, dates };
   if (job['retire'] !== undefined) checkGiven(job['retire'], ['retire'], named, yaml, report);
-  checkReferences(job, named, report);
+  checkReferences(job, report);
   return named;
 }
 
-/** Only what a name is enough for is created, and only for the rows of an import. */
-function checkReferences(job: Plain, { spec, set }: NamedFields, report: Report): void {
+/** Records are created only for the rows of an import. */
+function checkReferences(job: Plain, report: Report): void {
   const { missing, retire } = asPlain(job['references']);
   for (const name of Object.keys(asPlain(retire))) {
     const field = findField(resourceSpec('customer'), name);
@@ -82,23 +82,9 @@ function checkReferences(job: Plain, { spec, set }: NamedFields, report: Report)
         `\`references.retire\`: \`${name}\` is no field of suppliers and customers that can be set here`,
       );
   }
-  if (missing !== 'create') return;
-  const path = ['references', 'missing'];
-  if (job['kind'] === 'reconcile') {
+  if (missing === 'create' && job['kind'] === 'reconcile') {
     const message = '`references.missing` can be create in import jobs only; a reconcile job rejects such rows';
-    report(valueAt(path), message);
-  }
-  const targets = [...set].flatMap((name) => {
-    const type = findField(spec, name)?.type;
-    return type?.kind === 'reference' ? [type.to] : [];
-  });
-  const creatable: readonly string[] = CREATABLE;
-  if (!targets.some((target) => creatable.includes(target))) {
-    const what = targets.length > 0 ? `: ${[...new Set(targets)].join(', ')} cannot be created from here` : '';
-    report(
-      valueAt(path),
-      `\`references.missing: create\` is for suppliers and customers, and this job maps none of them${what}`,
-    );
+    report(valueAt(['references', 'missing']), message);
   }
 }
 
@@ -181,11 +167,6 @@ function checkColumnOptions(
   dates: readonly string[],
   report: Report,
 ): void {
-  const fallback = options['default'];
-  if (isScalarValue(fallback)) {
-    const wrong = constantProblem(field, fallback, yaml.written([...path, 'default']), dates);
-    if (wrong) report(valueAt([...path, 'default']), `the default ${wrong}`);
-  }
   const cells = new Map<string, string>();
   for (const [cell, meaning] of Object.entries(asPlain(options['values']))) {
     const at = [...path, 'values', cell];
@@ -226,10 +207,6 @@ function checkMatch(
   report: Report,
 ): void {
   const listed = Array.isArray(match['key']);
-  if (match['key'] === NO_KEY) {
-    for (const rule of ['existing', 'missing'].filter((one) => match[one] !== undefined))
-      report(['match', rule], `\`${rule}\` has no effect: without a key every row is a new record`, 'warning');
-  }
   const seen = new Set<string>();
   for (const [i, key] of keys.entries()) {
     const path = listed ? ['match', 'key', i] : ['match', 'key'];
@@ -350,7 +327,7 @@ export interface NamedField {
 interface FieldNames {
   /** A field that exists. */
   known(text: string, place: Place): NamedField | undefined;
-  /** A field that exists and that this job can set. */
+  /** A field that exists and that an import can set. */
   writable(text: string, place: Place): NamedField | undefined;
 }
 
@@ -366,7 +343,7 @@ export interface NamedFields {
   readonly dates: readonly string[];
 }
 
-function fieldNames(spec: ResourceSpec, keys: readonly string[], match: Plain, report: Report): FieldNames {
+function fieldNames(spec: ResourceSpec, keys: readonly string[], report: Report): FieldNames {
   const resource = spec.name;
   const one = withArticle(resource);
   const known: FieldNames['known'] = (text, place) => {
@@ -405,16 +382,6 @@ function fieldNames(spec: ResourceSpec, keys: readonly string[], match: Plain, r
         report(place, `\`${text}\` can only be read: the service sets it itself; remove it or map the column to ~`);
         return undefined;
       }
-      // A key field serves to find the record, whatever else may be done with it.
-      if (keys.includes(found.key)) return found;
-      const { existing, missing } = match as Partial<RowsJob['match']>;
-      const only =
-        update === undefined && (missing === 'skip' || missing === 'fail')
-          ? `when ${one} is created, and this job creates none`
-          : create === undefined && (existing === 'skip' || existing === 'fail')
-            ? `on an existing ${resource}, and this job updates none`
-            : undefined;
-      if (only) report(place, `\`${text}\` can be set only ${only}`, 'warning');
       return found;
     },
   };

@@ -8,11 +8,9 @@ import { decodeFields, type ResolvedRow } from '../../pipeline/rows.js';
 import { isRequired } from '../../resources/rules.js';
 import { updateBody } from '../../resources/write.js';
 import type { Json, Readable, Snapshot } from '../../service/port.js';
-import { RunStore } from '../../store/run-store.js';
 import type { Matched } from '../rows/match.js';
 import { noteSettled } from '../rows/outcomes.js';
 import { filling, rowWriter } from '../rows/row-files.js';
-import { runFolder } from '../run/layout.js';
 import type { Run } from '../run/run.js';
 import { type CreatedRecord, fieldsOf, type Survey, undoRows, type WrittenRecord } from './written.js';
 
@@ -20,8 +18,6 @@ import { type CreatedRecord, fieldsOf, type Survey, undoRows, type WrittenRecord
 export interface Retirement {
   readonly fields: Fields;
   readonly records: ReadonlyMap<number, CreatedRecord>;
-  /** Of records that rows of a run referred to: by id, a record that refers to it still. */
-  readonly users?: ReadonlyMap<number, string>;
 }
 
 /** A row that is to be planned and written like one of a file, or one that ends here. */
@@ -40,8 +36,7 @@ export async function decideRecords(
   const names = nameRecords(matched);
   const options: PutBackOptions = { ...matched.options, tidied };
   const unseen = new Set<string>();
-  const recent = isRecent(run);
-  const context = { run, matched, options, retirement, recent, keyOf: names.keyOf };
+  const context = { run, matched, options, retirement, keyOf: names.keyOf };
   const out = rowWriter(run.folder.resolved);
   let done = 0;
   await filling(out, async () => {
@@ -72,18 +67,16 @@ interface Context {
   readonly matched: Matched;
   readonly options: PutBackOptions;
   readonly retirement: Retirement | undefined;
-  /** The run that is undone wrote a moment ago: lists may lag behind it. */
-  readonly recent: boolean;
   /** The key under which a record is planned and reported. */
   readonly keyOf: (record: WrittenRecord, id: number) => string;
 }
 
-/** A record that nothing is to be done about is read by its id, where the list that it was found in may be older than the run. */
+/** A record that nothing is to be done about is read by its id: the list that it was found in may lag behind the run. */
 async function decideFresh(record: WrittenRecord, context: Context): Promise<Decision> {
   const first = await decideRecord(record, context);
   const { spec, service, snapshot } = context.matched;
   const id = 'settled' in first && 'id' in first.settled ? first.settled.id : undefined;
-  if (!context.recent || id === undefined || !spec.readable || context.run.past.open.has(record.row)) return first;
+  if (id === undefined || !spec.readable || context.run.past.open.has(record.row)) return first;
   const found = await service.get(spec.name as Readable, id);
   if (found) snapshot.add(id, found, String(id), context.run.now());
   return decideRecord(record, context);
@@ -105,12 +98,7 @@ async function decideRecord(record: WrittenRecord, context: Context): Promise<De
   // Of a row that was being put back when an earlier process was cut off: decided as that process did it, and then held
   // against the record as it is.
   const now = stateOf(id, open?.before ?? found?.record, context);
-  const { set, left, assigned } = putBack(record, now, context.options);
-  if (assigned) {
-    context.run.warn(
-      'The run assigned custom field templates or forms to records that had none: no update takes them away, and they stay, without values.',
-    );
-  }
+  const { set, left } = putBack(record, now, context.options);
   if (Object.keys(set).length > 0) return write(record, id, set, left.map(asWarning), context);
   if (left.length === 0) return end(record, 'unchanged', [], id);
   return end(record, left.some(({ code }) => code === 'changed_meanwhile') ? 'conflict' : 'invalid', left, id);
@@ -144,11 +132,6 @@ async function decideCreated(record: WrittenRecord, context: Context): Promise<D
   }
   const found = matched.spec.readable ? await matched.snapshot.get(id) : undefined;
   if (matched.spec.readable && !found) return end(record, 'invalid', [gone(id, name)], id);
-  const user = retirement.users?.get(id);
-  if (user !== undefined) {
-    const message = `The run created this ${name} because its rows referred to it, and ${user} refers to it now: it is left as it is.`;
-    return end(record, 'conflict', [fault('changed_meanwhile', message)], id);
-  }
   const state = stateOf(id, run.past.open.get(record.row)?.before ?? found?.record, context);
   const { base, read } = heldBy(state.record, state.ours, options);
   const set: Record<string, Value> = {};
@@ -190,15 +173,6 @@ function end(
 
 function gone(id: number, name: string): Issue {
   return fault('record_not_found', `The ${name} ${id} no longer exists: there is nothing to put back.`);
-}
-
-/** Lists of the service may need so long until they show a write. */
-const RECENT_MS = 60_000;
-
-function isRecent(run: Run): boolean {
-  const undone = runFolder(run.settings.home, run.request.lineage?.undoes ?? '');
-  const lastAt = RunStore.ask(undone.store, ({ processes }) => processes.lastAt) ?? 0;
-  return Date.now() - lastAt < RECENT_MS;
 }
 
 /** What a row that is written says of the fields that it leaves. */
@@ -258,8 +232,6 @@ interface PutBack {
   readonly set: Fields;
   /** One fault for each field that is left as it is, although the run changed it. */
   readonly left: readonly Issue[];
-  /** A template or form that the record did not have stays assigned to it, without values. */
-  readonly assigned: boolean;
 }
 
 /**
@@ -286,8 +258,7 @@ function putBack(written: WrittenRecord, now: State, options: PutBackOptions): P
     else if (issue !== 'same') left.set(field, issue);
   }
   leaveWhole(set, left);
-  const assigned = Object.keys(set).some((field) => isEmpty(set[field]) && !hadCustom(field, old.base));
-  return { set, left: [...left.values()], assigned };
+  return { set, left: [...left.values()] };
 
   function judge(field: string): 'same' | 'put' | Issue {
     const where = `${field} of record ${written.id}`;
@@ -396,12 +367,6 @@ function leaveWhole(set: Record<string, Value>, left: Map<string, Issue>): void 
       left.set(other, fault(issue.code, message, { field: other }));
     }
   }
-}
-
-/** True of fields that are no custom ones. */
-function hadCustom(field: string, base: Fields): boolean {
-  const owner = /^(?:template|form)\.[^.]+\./.exec(field)?.[0];
-  return owner === undefined || Object.keys(base).some((name) => name.startsWith(owner));
 }
 
 /** Undefined where a field is no part of an object; values of templates and forms stand for themselves. */

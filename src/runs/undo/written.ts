@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeSafely } from '../../files/safe-write.js';
 import type { DiffText } from '../../model/change.js';
-import { RunError } from '../../model/error.js';
 import { parseJson, stringifyBody } from '../../model/json.js';
 import type { Fields } from '../../model/value.js';
 import { findTarget, usesCustomFields } from '../../pipeline/map/targets.js';
@@ -183,8 +181,7 @@ export interface CreatedRecord {
 
 /**
  * What the run that is undone gave to the records that it created: whether somebody changed a field since can be told by that
- * alone. Its rows lie in its folder as they were resolved. Records without a known id are looked up by their key. Memory: some
- * 100 bytes for each created record. Throws a `RunError` where that folder is gone.
+ * alone. Its rows lie in its folder as they were resolved. Records without a known id are looked up by their key.
  *
  * @param created rows whose records were created; `true` where the id is known
  * @param fields the fields of interest, canonical
@@ -197,14 +194,7 @@ export async function readCreated(
 ): Promise<ReadonlyMap<number, CreatedRecord>> {
   const folder = runFolder(run.settings.home, run.request.lineage?.undoes ?? '');
   const found = new Map<number, CreatedRecord>();
-  const distinct = new Map<string, Fields>();
   const nameless = new Map<string, number>();
-  if (!existsSync(folder.request)) {
-    throw new RunError(
-      'failed',
-      `The folder of the run ${folder.run} is gone: what its file gave to the records it created cannot be told any more. Bring ${folder.dir} back, or look at these records in the service.`,
-    );
-  }
   try {
     for await (const rows of storedRows(folder.resolved)) {
       for (const { ref, key, set } of rows) {
@@ -213,15 +203,12 @@ export async function readCreated(
         const given = Object.fromEntries(
           fields.flatMap((field) => (field in set ? [[field, set[field] ?? null]] : [])),
         );
-        const text = JSON.stringify(given);
-        const shared = distinct.get(text) ?? given;
-        distinct.set(text, shared);
-        found.set(ref.row, { given: shared });
+        found.set(ref.row, { given });
         if (!isKnown && key !== '') nameless.set(key, ref.row);
       }
     }
   } catch {
-    // A power cut has torn the file, or an earlier version did not keep it: what was read of it holds.
+    // A power cut has torn the file, or somebody removed the folder: what was read of it holds.
   }
   if (nameless.size > 0) {
     for (const [row, ids] of await lookUp(nameless, run, connection, folder))

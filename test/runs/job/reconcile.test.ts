@@ -46,21 +46,6 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     GOOD.replace('reconcile', 'reconcil'),
     '1:7 `kind` is "reconcil"; it must be import, export or reconcile, did you mean `reconcile`?',
   ],
-  ...(['compare', 'orphans', 'scope'] as const).flatMap((key): [string, string, ...string[]][] => [
-    [
-      `no kind, but ${key}`,
-      `${GOOD.replace('kind: reconcile\n', '')}${key}: { nonsense: 1 }\n`,
-      '1:1 `kind` is missing; write import, export or reconcile',
-      key === 'scope'
-        ? '9:10 scope: asset records show no "nonsense"'
-        : `9:${key.length + 5} unknown key \`nonsense\`; known here`,
-    ],
-    [
-      `a kind that is none, but ${key}`,
-      `${GOOD.replace('reconcile', 'zzz')}${key}: 5\n`,
-      `10:${key.length + 3} \`${key}\` must be a mapping`,
-    ],
-  ]),
   // Shape
   [
     'a key of imports',
@@ -94,11 +79,6 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     'a brake that is neither',
     `${GOOD}brakes: { unknown_keys: no }\n`,
     '10:25 `brakes.unknown_keys` is "no"; it must be one of: stop, warn',
-  ],
-  [
-    'a brake of more than all',
-    `${GOOD}brakes: { max_orphans: 101% }\n`,
-    '10:24 `brakes.max_orphans` is "101%", a share of the records above 100%',
   ],
   ['a wrong full_every', `${GOOD}read: { full_every: 0 }\n`, '10:21 `read.full_every` is "0"; it must be 1 or more'],
   [
@@ -190,18 +170,18 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   [
     'set without values',
     `${GOOD}orphans: { action: set }\n`,
-    '10:12 `action: set` needs to know what; add `set: { field: value }`',
+    '10:12 `action: set` and `set: { field: value }` belong together',
   ],
   ['set of nothing', `${GOOD}orphans: { set: {} }\n`, '10:12 `orphans.set` names no field'],
   [
     'values without set',
     `${GOOD}orphans: { action: report, set: { floor: "1" } }\n`,
-    '10:28 `set` has no effect with `action: report`',
+    '10:12 `action: set` and `set: { field: value }` belong together',
   ],
   [
     'values beside archive',
     `${CONTRACT}orphans: { action: archive, set: { status: archived } }\n`,
-    '5:29 `set` has no effect with `action: archive`',
+    '5:12 `action: set` and `set: { field: value }` belong together',
   ],
   [
     'values twice',
@@ -425,13 +405,6 @@ describe('a reconcile job', () => {
   it('may have the id as its key, and rules for what is there and what is not', () => {
     jobOf('kind: reconcile\nresource: contract\nmatch: { key: id, missing: fail }\ncolumns: { Id: id, T: name }\n');
     jobOf(GOOD.replace('key: serial_number', 'key: serial_number, existing: skip, missing: skip'));
-  });
-
-  it('is warned of a brake that has no effect', () => {
-    const { problems } = checkJobText(`${GOOD.replace('reconcile', 'import')}brakes: { max_orphans: 5 }\n`);
-    expect(problems.map((problem) => problemLine('j', problem).slice(2))).toEqual([
-      '10:11 warning: `brakes.max_orphans` has no effect: only reconcile jobs look for records that a file does not hold',
-    ]);
   });
 });
 
