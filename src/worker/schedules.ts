@@ -30,8 +30,6 @@ interface SchedulesOptions {
   /** The queue that carries runs. */
   readonly queue: Pick<Queue, 'add' | 'getJobState'>;
   readonly notice: (level: 'info' | 'warn', text: string) => void;
-  /** Told of the job of a slot that is refused because the run before it has not ended. */
-  readonly refused?: (job: string) => void;
   /** How long after the death of the process that decides another one takes over. */
   readonly leaseMs: number;
   readonly clock?: ScheduleClock;
@@ -181,7 +179,6 @@ export function openSchedules(options: SchedulesOptions) {
     if (queued !== undefined && queued !== due.key && !ENDED.has(await queue.getJobState(slotJobId(name, queued)))) {
       await remember({ ...before, key: due.key });
       notice('warn', overlapText(before, due.key, queued));
-      options.refused?.(name);
       return;
     }
     if (queued !== due.key) await remember({ ...before, queued: due.key });

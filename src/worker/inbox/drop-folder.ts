@@ -10,7 +10,7 @@ import { isRunId, readSummary } from '../../runs/run/list.js';
 import { reached } from '../../trace/milestones.js';
 import { tickets } from '../jobs/home.js';
 import { parsed } from '../store/shared.js';
-import { type Claim, COMPLETE, claimFolder, endedPrefix, isDataName, PLACES, RESULT, segment, shown } from './claim.js';
+import { type Claim, claimFolder, endedPrefix, isDataName, PLACES, RESULT, segment, shown } from './claim.js';
 import { isFolder, makeFolders, makeWith, moveFolder, openPlain, placeText, textOf } from './disk.js';
 
 /** The run that had the same content first. */
@@ -71,7 +71,7 @@ export class DropFolder {
    * Ends a claim: the folder moves as a whole to `<dir>/<place>/<job>/`, under a name that people can read. May be called again
    * after a crash, or for a claim that has ended; one that ended elsewhere stays there. Returns the folder in which things lie now.
    *
-   *   note written → ledger settled → place said to the ledger → folder moved → own mark removed → note where it was dropped
+   *   note written → ledger settled → place said to the ledger → folder moved → note where it was dropped
    *
    * Every step may be done again.
    *
@@ -90,7 +90,6 @@ export class DropFolder {
       const now = before ?? (await this.#move(claim, join(place, claim.job, name)));
       if (here && before !== undefined) await merge(from, before);
       if (here) reached('archived');
-      await rm(join(now, COMPLETE), { recursive: true, force: true });
       await this.#noteResult(claim, result, `${this.asSeen(now)}/${note?.name ?? 'report.html'}`);
       return now;
     } catch (error) {

@@ -37,8 +37,6 @@ export interface PrepareDeps {
   readonly settings: Settings;
   readonly store: Pick<Store, 'workers'>;
   readonly dropFolder: DropFolder;
-  /** The run of a schedule's slot begins. */
-  onSlot?(slot: { readonly job: string; readonly dueAt: number }): void;
 }
 
 /** A job of the queue as far as it is known before its run begins. */
@@ -81,18 +79,12 @@ const ANEW: Readonly<Record<JobKind, string>> = {
   export: 'All is read again; nothing of it is lost.',
 };
 
-/**
- * Looks at what led to the run; who watches the schedules is told that the run of a slot begins. `notes`: sentences for the
- * warnings of its summary.
- */
+/** What led to the run. `notes`: sentences for the warnings of its summary. */
 function occasion(order: Order, schedule: Schedule | undefined): { slot: Lateness | undefined; notes: string[] } {
-  const { job, name, state, checked } = order;
+  const { job, state, checked } = order;
   const slot = schedule && lateness(job.id ?? '', schedule, job.timestamp);
   const notes: string[] = [];
-  if (schedule && slot) {
-    order.onSlot?.({ job: name, dueAt: slot.dueAt });
-    if (slot.late) notes.push(lateNote(slot.dueAt, Date.now(), schedule.timezone));
-  }
+  if (schedule && slot?.late) notes.push(lateNote(slot.dueAt, Date.now(), schedule.timezone));
   if (state.insteadOf) {
     const { run, host } = state.insteadOf;
     notes.push(
