@@ -48,8 +48,6 @@ const memories = z.array(
     key: z.string(),
     /** The last slot whose job was put on the queue, or was about to be. */
     queued: z.string().optional(),
-    /** The job had no schedule at the last look. */
-    gone: z.literal(true).optional(),
   }),
 );
 type Memory = z.output<typeof memories>[number];
@@ -191,18 +189,12 @@ export function openSchedules(options: SchedulesOptions) {
     notice('info', `The job ${name}, due at ${shown(due.key, timezone)}, is on the queue${late}.`);
   }
 
-  /**
-   * A job that is missing at two looks, one after the other, has no schedule any more, and is new when it comes back: a job
-   * file is missing for an instant while it is saved.
-   */
+  /** A job that has no schedule any more is new when it comes back. */
   async function noteGone(present: ReadonlySet<string>): Promise<void> {
-    const before = [...known.values()];
-    const left = before.flatMap(({ gone, ...memory }): Memory[] => {
-      if (present.has(memory.job)) return [memory];
-      return gone ? [] : [{ ...memory, gone: true }];
-    });
-    known = new Map(left.map((memory) => [memory.job, memory]));
-    if (JSON.stringify(left) !== JSON.stringify(before)) await remember();
+    const left = new Map([...known].filter(([job]) => present.has(job)));
+    if (left.size === known.size) return;
+    known = left;
+    await remember();
   }
 
   function look(): Promise<void> {
