@@ -99,16 +99,6 @@ describe('ends', () => {
     expect(await names(place.dir, 'done', 'assets')).toHaveLength(2);
   });
 
-  it('joins reports that a late delivery wrote after the folder had moved', async () => {
-    const [claim] = await claimsOf({ 'a.csv': 'A' });
-    if (!claim) throw new Error('no claim');
-    const folder = await place.folder.end(claim, { place: 'done', result: 'imported', finished: true });
-    await mkdir(claim.dir, { recursive: true });
-    await writeFile(join(claim.dir, 'summary.json'), '{}');
-    expect(await place.folder.end(claim, { place: 'done', result: 'imported', finished: true })).toBe(folder);
-    expect(await names(folder)).toEqual(['a.csv', 'summary.json']);
-  });
-
   it('names the folder so that people and Windows can read it, also of two runs in one minute', async () => {
     const file = (name: string, run: string) => ({ job: 'assets', run, dir: '', file: '', name });
     const folders: string[] = [];
