@@ -23,6 +23,8 @@ const SIGNS: readonly (readonly [sign: RegExp, kind: Fault['kind'], reason?: str
   // BullMQ.
   [/missing (?:lock|key) for job|could not renew lock|lock mismatch|is not in the active state/i, 'lost'],
   [/^(?:08|57P0|53300|25006)/, 'away'],
+  // Before what a cluster says of nodes that refuse it: that would be waited for.
+  [/^28(?:P01|000)|\b(?:NOAUTH|WRONGPASS)\b|invalid password|without any password/i, 'other'],
   [/^53[12]00|\b(?:OOM|MISCONF)\b/, 'full'],
   [
     /\b(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EPIPE|ENOENT)\b/,

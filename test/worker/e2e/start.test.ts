@@ -78,7 +78,7 @@ describe('a worker with a wrong queue', () => {
     expect(wrong.err).toMatch(/answered with an error/);
     await crew.close();
     const missing = await refused(server.url.replace(/postgres$/, 'nowhere'));
-    expect(missing.err).toMatch(/does not exist.*Create the database/s);
+    expect(missing.err).toMatch(/does not exist.*ROWFERRY_QUEUE_URL/s);
     for (const { code, err } of [wrong, missing]) {
       expect(code).toBe(1);
       expect(err).not.toMatch(TRACE);
