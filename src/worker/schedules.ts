@@ -165,7 +165,11 @@ export function openSchedules(options: SchedulesOptions) {
     const before = known.get(name);
     const ahead = before && isFarAhead(before, now);
     if (!before || ahead || before.cron !== cron || before.timezone !== timezone) {
-      if (ahead) notice('warn', aheadText(before));
+      if (ahead)
+        notice(
+          'warn',
+          `The job ${name} has run for ${shown(before.key, timezone)}, which lies ahead: check this machine's clock.`,
+        );
       const queued = before?.queued;
       await remember({ job: name, cron, timezone, key: due?.key ?? '', ...(queued !== undefined && { queued }) });
       return;
@@ -244,13 +248,6 @@ function overlapText({ job, timezone }: Memory, due: string, earlier: string): s
   return (
     `The job ${job}, due at ${shown(due, timezone)}, is not run: its run of ${shown(earlier, timezone)} ` +
     'has not ended. It runs again at the next time of its schedule; plan more time between two runs if this happens often.'
-  );
-}
-
-function aheadText({ job, key, timezone }: Memory): string {
-  return (
-    `The job ${job} has run for ${shown(key, timezone)}, which lies ahead: this machine's clock was ` +
-    'or is wrong. It runs at the next time of its schedule by the clock as it is now; check the clock.'
   );
 }
 

@@ -213,7 +213,7 @@ describe('an export over which workers die', () => {
     }
     await bench.worker();
     const [stuck, moving] = await Promise.all(added.map((job) => bench.settled(job)));
-    expect(stuck?.failedReason).toMatch(/^5 workers died.*rowferry export --job JOB\. Nothing was changed/s);
+    expect(stuck?.failedReason).toMatch(/^5 workers died.*rowferry export --job JOB\. What was written stays written/s);
     expect(moving?.returnvalue).toMatchObject({ status: 'succeeded', records: 2 });
   });
 });

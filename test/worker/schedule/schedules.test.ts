@@ -276,7 +276,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       await (await takeRun(runs)).end();
       clock.time = at('2026-07-01T12:01:00Z');
       await schedules.look();
-      expect(notices.at(-1)).toContain("this machine's clock was or is wrong");
+      expect(notices.at(-1)).toContain("check this machine's clock");
       clock.time = at('2026-07-02T00:00:00Z');
       await schedules.look();
       expect(await slotsOf(queue)).toContain('night.assets.2026-07-02T0200');
