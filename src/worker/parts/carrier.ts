@@ -161,6 +161,11 @@ export function openCarrier(options: CarrierOptions): Carrier {
     return other === run || (part.company === company && part.resource === resource);
   }
 
+  async function signedOnes(jobs: readonly Job[]): Promise<Job[]> {
+    const parts = await Promise.all(jobs.map(({ id = '', data }) => letters.part(id, data)));
+    return jobs.filter((_, at) => parts[at] !== undefined);
+  }
+
   async function reply(job: Job, message: Message): Promise<void> {
     await letters.send(job, message).catch((error: unknown) => log.warn({ part: job.id, err: error }, 'part.no_reply'));
   }
@@ -216,7 +221,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
       try {
         const job = await queue.getJob(id);
         const ended = job?.finishedOn !== undefined;
-        if (ended && !job.failedReason) end(id, part, letters.result(id, job.returnvalue));
+        if (ended && !job.failedReason) end(id, part, await letters.result(id, job.returnvalue));
         if (part.done) continue;
         if (part.granted === undefined) {
           if (!job) again(id, part);
@@ -270,8 +275,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
         let old = jobs.filter((job) => job?.id !== undefined && isOfNobody(job));
         for (const { id = '' } of old) await queue.remove(id).catch(() => undefined);
         // By then no grant but ours counts. What is not signed was never granted, or by a worker with another secret.
-        if (performance.now() - began > leaseMs)
-          old = old.filter(({ id = '', data }) => letters.part(id, data) !== undefined);
+        if (performance.now() - began > leaseMs) old = await signedOnes(old);
         if (old.length === 0 || signal.aborted) return;
         if (!told) log.info({ parts: old.length }, 'waiting until parts of an earlier coordinator have ended');
         await pause(200, signal);

@@ -111,7 +111,7 @@ export function partExecutor(options: ExecutorOptions) {
   return async (job: Job, token: string | undefined): Promise<Signed<PartResult>> => {
     const { letters, leaseMs, log } = options;
     const id = job.id ?? '';
-    const part = letters.part(id, job.data);
+    const part = await letters.part(id, job.data);
     if (!part) throw new UnrecoverableError('It is not signed by a worker, or not with the secret of this one.');
     const { run, company, most_refused: mostRefused } = part;
     const name = randomBytes(8).toString('hex');

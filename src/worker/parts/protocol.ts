@@ -4,7 +4,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Job, QueueEvents } from 'bullmq';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { parseJson, stringifyBody } from '../../model/json.js';
+import { Decimal } from '../../model/decimal.js';
 import { IMPORTABLE } from '../../model/resource-names.js';
 import { PART_SIZE } from '../../runs/rows/dispatch.js';
 import type { Carried, CarriedAnswer } from '../../runs/run/context.js';
@@ -14,11 +14,22 @@ import type { Settings } from '../../runs/settings.js';
 const MOST_PACKED = 16 * 1024 * 1024;
 /** A text that packs to a hundredth would be a thousand times its size as objects. */
 const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_VALUES = 1_000_000;
+const MOST_DEPTH = 100;
+/** The only member of what stands for an amount. Members of others that begin like it get a second sign. */
+const DECIMAL = '$decimal';
 
 /** A JSON value as text for the queue; amounts keep every digit. Throws a `RangeError` where it is too large for it. */
 export function pack(value: unknown): string {
-  const json = Buffer.from(stringifyBody(value));
+  const text = JSON.stringify(value, function (this: Record<string, unknown>, key, one: unknown) {
+    // `one` is what `toJSON` made of it: of an amount, plain text.
+    const own = this[key];
+    if (own instanceof Decimal) return { [DECIMAL]: own.text };
+    return isRecord(one) && hasSign(one) ? renamed(one, (name) => (name.startsWith('$') ? `$${name}` : name)) : one;
+  });
+  const json = Buffer.from(text);
   if (json.length > MOST_BYTES) throw new RangeError(`${json.length} bytes are too many`);
+  checkCounts(json);
   const packed = deflateRawSync(json, { level: 1 }).toString('base64');
   if (packed.length > MOST_PACKED) throw new RangeError(`${packed.length} packed characters are too many`);
   return packed;
@@ -26,8 +37,45 @@ export function pack(value: unknown): string {
 
 /** Throws where the text was not packed by `pack`, before more is made of it than `pack` takes. */
 export function unpack(text: string): unknown {
+  if (text.length > MOST_PACKED) throw new RangeError(`${text.length} packed characters are too many`);
   const json = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: MOST_BYTES });
-  return parseJson(json.toString('utf8'));
+  checkCounts(json);
+  return JSON.parse(json.toString('utf8'), (_, one: unknown) => {
+    if (!isRecord(one) || !hasSign(one)) return one;
+    if (Object.hasOwn(one, DECIMAL)) return Decimal.of(String(one[DECIMAL]));
+    return renamed(one, (name) => (name.startsWith('$') ? name.slice(1) : name));
+  });
+}
+
+/** Values and depth of a JSON text, counted by its signs: what it would come to is not made to find that out. */
+function checkCounts(json: Buffer): void {
+  let [values, depth] = [0, 0];
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === QUOTE) {
+      for (at++; at < json.length && json[at] !== QUOTE; at++) if (json[at] === BACKSLASH) at++;
+    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+      values++;
+      if (++depth > MOST_DEPTH) throw new RangeError(`more than ${MOST_DEPTH} levels are too many`);
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--;
+    else if (byte === COMMA) values++;
+    if (values > MOST_VALUES) throw new RangeError(`more than ${MOST_VALUES} values are too many`);
+  }
+}
+
+const [QUOTE, BACKSLASH, COMMA, OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = Buffer.from('"\\,{}[]');
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Decimal);
+}
+
+function hasSign(value: Record<string, unknown>): boolean {
+  for (const key of Object.keys(value)) if (key.startsWith('$')) return true;
+  return false;
+}
+
+function renamed(value: Record<string, unknown>, name: (key: string) => string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [name(key), one]));
 }
 
 /**
@@ -193,11 +241,16 @@ export function openLetters(events: QueueEvents, { signer, log, refused }: Lette
     return { ...content, sig: signer.sign(textOf(what, id, content)) };
   }
 
-  function opened<T extends object>(what: What, id: string, form: z.ZodType<Signed<T>>, value: unknown): T | undefined {
+  async function opened<T extends object>(
+    what: What,
+    id: string,
+    form: z.ZodType<Signed<T>>,
+    value: unknown,
+  ): Promise<T | undefined> {
     const { data } = form.safeParse(value);
     if (data) {
       const { sig, ...content } = data;
-      if (signer.verify(textOf(what, id, content), sig)) return content as unknown as T;
+      if (await signer.verify(textOf(what, id, content), sig)) return content as unknown as T;
     }
     refused?.(what);
     if (!told.has(what)) {
@@ -216,14 +269,14 @@ export function openLetters(events: QueueEvents, { signer, log, refused }: Lette
   }
 
   const result = (id: string, value: unknown) => opened<PartResult>('result', id, signedForms.result, asJson(value));
-  events.on('progress', ({ jobId, data }) => {
+  events.on('progress', async ({ jobId, data }) => {
     if (!listeners.has(jobId)) return;
-    const message = opened<Message>('message', jobId, signedForms.message, data);
+    const message = await opened<Message>('message', jobId, signedForms.message, data);
     if (message) for (const listener of listeners.get(jobId) ?? []) listener.message(message);
   });
-  events.on('completed', ({ jobId, returnvalue }) => {
+  events.on('completed', async ({ jobId, returnvalue }) => {
     if (![...(listeners.get(jobId) ?? [])].some(({ completed }) => completed)) return;
-    const found = result(jobId, returnvalue);
+    const found = await result(jobId, returnvalue);
     for (const listener of listeners.get(jobId) ?? []) listener.completed?.(found);
   });
   events.on('failed', ({ jobId, failedReason }) => {
@@ -262,22 +315,57 @@ export type Signer = Awaited<ReturnType<typeof openSigner>>;
 
 type Secrets = Partial<Pick<Settings, 'auth' | 'queueSecret'>>;
 
+interface Key {
+  readonly bytes: Buffer;
+  /** Milliseconds of this process. What was signed before a rotation is on its way for a while. */
+  until: number;
+}
+
+const REREAD_MS = 1_000;
+const ROTATED_MS = 600_000;
+
 /**
  * Signs what workers say to one another through the queue, on which others may write as well: HMAC-SHA256 with a key that
- * is derived (HKDF) from the secret that all workers share. That is the secret of the queue, or else the credentials of the
- * service, of these what stays the same while tokens are exchanged: client id and secret. The token of a file is what it was at
- * the start.
+ * is derived (HKDF) from the secret that all workers share.
+ *
+ * That is the secret of the queue, or else the credentials of the service, of these what stays the same while they are renewed: client
+ * id and secret rather than the tokens they are exchanged for. A token file has nothing of the kind, and is followed.
  */
 export async function openSigner(secrets: Secrets) {
-  // Without a secret nobody else's signature fits, and no part leaves this process.
-  const key = keyOf((await secretOf(secrets)) ?? randomBytes(32));
-  const mac = (text: string) => createHmac('sha256', key).update(text).digest();
+  // A token file may come later than the worker. Until then nobody else's signature fits, and no part leaves this process.
+  let keys: Key[] = [{ bytes: keyOf((await secretOf(secrets)) ?? randomBytes(32)), until: Number.POSITIVE_INFINITY }];
+  let readAt = performance.now();
+  let reading: Promise<void> | undefined;
+  const fromFile = secrets.queueSecret === undefined && secrets.auth?.kind === 'file';
+
+  async function readAgain(): Promise<void> {
+    const secret = await secretOf(secrets);
+    readAt = performance.now();
+    const bytes = secret === undefined ? undefined : keyOf(secret);
+    if (!bytes || keys[0]?.bytes.equals(bytes)) return;
+    for (const key of keys) key.until = Math.min(key.until, readAt + ROTATED_MS);
+    keys = [{ bytes, until: Number.POSITIVE_INFINITY }, ...keys.filter(({ until }) => until > readAt).slice(0, 1)];
+  }
+
+  const macOf = (key: Key, text: string) => createHmac('sha256', key.bytes).update(text).digest();
+  function fits(text: string, signature: string): boolean {
+    const given = Buffer.from(signature, 'base64url');
+    const now = performance.now();
+    return keys.some((key) => key.until > now && given.length === 32 && timingSafeEqual(macOf(key, text), given));
+  }
+
   return {
     /** 43 characters. */
-    sign: (text: string): string => mac(text).toString('base64url'),
-    verify(text: string, signature: string): boolean {
-      const given = Buffer.from(signature, 'base64url');
-      return given.length === 32 && timingSafeEqual(mac(text), given);
+    sign: (text: string): string => macOf(keys[0] as Key, text).toString('base64url'),
+    /** Where no signature fits, a token that lies in a file is read again: it may have been rotated. */
+    async verify(text: string, signature: string): Promise<boolean> {
+      if (fits(text, signature)) return true;
+      if (!fromFile || (!reading && performance.now() - readAt < REREAD_MS)) return false;
+      reading ??= readAgain().finally(() => {
+        reading = undefined;
+      });
+      await reading;
+      return fits(text, signature);
     },
   };
 }

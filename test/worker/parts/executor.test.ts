@@ -234,18 +234,25 @@ describe('a forged part', () => {
   });
 });
 
-it('a secret may lie in a file, and another one signs otherwise', async () => {
+it('a secret in a file is followed: both ends of a rotation understand each other, and nobody with an old one later', async () => {
   const file = join(await mkdtemp(join(tmpdir(), 'rowferry-secret-')), 'token');
-  await writeFile(file, 'Bearer the-token-of-today\n');
-  const after = await openSigner({ auth: { kind: 'file', path: file } });
-  const signed = after.sign('text');
-  expect(after.verify('text', signed)).toBe(true);
-  expect(after.verify('texts', signed)).toBe(false);
+  const secretOf = async (text: string) => {
+    await writeFile(file, text);
+    return openSigner({ auth: { kind: 'file', path: file } });
+  };
+  const before = await secretOf('the token of yesterday\n');
+  const signed = before.sign('text');
+  const after = await secretOf('Bearer the-token-of-today');
+  expect(await after.verify('text', signed)).toBe(false);
+  await until(() => before.verify('text', after.sign('text')));
+  expect(await after.verify('text', before.sign('text'))).toBe(true);
+  expect(await before.verify('text', signed)).toBe(true);
+  expect(await before.verify('texts', signed)).toBe(false);
   const token = await openSigner({ auth: { kind: 'token', token: 'the-token-of-today' } });
-  expect(token.verify('text', after.sign('text'))).toBe(true);
+  expect(await token.verify('text', after.sign('text'))).toBe(true);
   const oauth = { kind: 'oauth', tokenUrl: 'http://x', clientId: 'a', clientSecret: 'b' } as const;
   const others = [oauth, { ...oauth, clientSecret: 'c' }, { kind: 'file', path: `${file}.none` } as const];
-  for (const auth of others) expect(after.verify('text', (await openSigner({ auth })).sign('text'))).toBe(false);
+  for (const auth of others) expect(await after.verify('text', (await openSigner({ auth })).sign('text'))).toBe(false);
   expect(
     await (await openSigner({ auth: oauth })).verify('text', (await openSigner({ auth: oauth })).sign('text')),
   ).toBe(true);

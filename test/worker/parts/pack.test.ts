@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Decimal } from '../../../src/model/decimal.js';
-import { parseJson, stringifyBody } from '../../../src/model/json.js';
 import { pack, unpack } from '../../../src/worker/parts/protocol.js';
 
 const decimal = fc
@@ -26,8 +25,7 @@ const { value } = fc.letrec((tie) => ({
 it('what was packed comes out as it was: amounts with every digit, all of Unicode, names that look like marks (82)', () => {
   fc.assert(
     fc.property(value, (one) => {
-      // As a record that was read, or a body that is sent.
-      expect(parseJson(stringifyBody(unpack(pack(one))))).toStrictEqual(parseJson(stringifyBody(one)));
+      expect(unpack(pack(one))).toStrictEqual(one);
     }),
     { numRuns: 500 },
   );
