@@ -548,7 +548,7 @@ describe('the worker', () => {
     expect(names.length).toBeGreaterThan(8);
     for (const name of names) expect(isIgnored(name), name).toBe(true);
     expect(isIgnored('assets.xlsx')).toBe(false);
-    expect(claimedName(Buffer.from('rejected.csv'))).toBe('dropped-rejected.csv');
+    expect(claimedName('rejected.csv')).toBe('dropped-rejected.csv');
   });
 
   it('runs a night once, when the table says', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { asRunError, RunError, RunInterrupted } from '../model/error.js';
 import type { Log, Notice, Progress } from '../model/progress.js';
 import { redactor } from '../model/secret-forms.js';
@@ -109,7 +109,7 @@ export async function call<T>(
   let secrets: readonly string[] = [];
   try {
     if (signal.aborted) throw new RunInterrupted();
-    await assertOptions(options, takes);
+    assertOptions(options, takes);
     const settings = await settingsOf(options, cwd);
     secrets = secretsOf(settings);
     const clean = redactor(secrets);
@@ -125,17 +125,16 @@ const OF_EVERY_CALL = ['settings', 'env', 'envFile', 'cwd', 'company', 'signal',
 const SWITCHES = ['dryRun', 'apply', 'force', 'editable', 'retry'];
 
 /** Not every program is checked by a compiler, and a misspelt `dryRun` would be a run that writes. */
-async function assertOptions(options: CallOptions, takes: readonly string[]): Promise<void> {
+function assertOptions(options: CallOptions, takes: readonly string[]): void {
   if (typeof options !== 'object' || options === null)
     throw new RunError(
       'usage',
       `The call takes one object with options, such as \`{ ${takes.slice(0, 2).join(', ')} }\`.`,
     );
   const names = [...OF_EVERY_CALL, ...takes];
-  const { didYouMean } = await import('../runs/job/shape.js');
   const faults = Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
     if (value === undefined) return [];
-    if (!names.includes(name)) return `\`${name}\` is no option of this call${didYouMean(name, names)}`;
+    if (!names.includes(name)) return `\`${name}\` is no option of this call`;
     return SWITCHES.includes(name) && typeof value !== 'boolean' ? `\`${name}\` must be true or false` : [];
   });
   if (faults.length > 0) throw new RunError('usage', 'The call is wrong. Correct what is listed.', faults);
@@ -195,29 +194,15 @@ function cleanLog(log: Log | undefined, clean: (text: string) => string): Log {
 
 /**
  * Absolute path of the spreadsheet that is meant.
- * @throws RunError `file_not_found` naming similar files of the folder where there is none.
+ * @throws RunError `file_not_found` where there is none.
  */
 export async function inputFile(file: string, cwd: string): Promise<string> {
   const path = resolve(cwd, file);
   const info = await stat(path).catch(() => undefined);
   if (info?.isDirectory()) throw new RunError('failed', `${file} is a folder; give the path of a spreadsheet.`);
   if (info) return path;
-  const folder = dirname(path);
-  const there = await readdir(folder).catch(() => undefined);
-  if (!there) throw missing(`There is no file ${file}: the folder ${folder} does not exist.`);
-  const { nearestNames } = await import('../runs/job/shape.js');
-  const near = nearestNames(
-    basename(path),
-    there.filter((name) => !name.startsWith('.')),
-  );
-  throw missing(
-    `There is no file ${file}.${near.length > 0 ? ' Similar names in that folder:' : ` Nothing in ${folder} has a similar name.`}`,
-    near.map((name) => (dirname(file) === '.' ? name : `${dirname(file)}/${name}`)),
-  );
-}
-
-function missing(message: string, details: readonly string[] = []): RunError {
-  return new RunError('failed', message, details, { code: 'file_not_found' });
+  const where = path === file ? '' : `: ${path} does not exist`;
+  throw new RunError('failed', `There is no file ${file}${where}.`, [], { code: 'file_not_found' });
 }
 
 /** A member of the options that a call cannot do without. */

@@ -148,12 +148,6 @@ const LOOK_EVERY = 200;
 
 /** What is waited for is said after so many looks that showed no run at work. */
 const SAY_AFTER = 4;
-const WAITS: Readonly<Record<string, string>> = {
-  waiting: 'The job waits on the queue until a worker takes it.',
-  delayed:
-    'A worker has seen the job and cannot begin it yet: the right to run it is not free. It is tried again every second.',
-  active: 'A worker has taken the job and makes its run ready.',
-};
 
 /** Looking is never given up for a queue that is away for a while; said once. */
 const AWAY = 'The queue does not answer; still waiting. The job is not lost.';
@@ -180,7 +174,10 @@ export async function waitForJob(
       if (run.state === 'failed') throw failureOf(run);
       if (tellProgress(run, listener)) idle = 0;
       else if (++idle === SAY_AFTER) {
-        listener.notice({ level: 'info', text: WAITS[run.state ?? 'waiting'] ?? `The job is ${run.state}.` });
+        listener.notice({
+          level: 'info',
+          text: `The run has not begun yet (${run.state ?? 'waiting'}): still waiting.`,
+        });
       }
     } catch (error) {
       if (error instanceof RunError) throw error;

@@ -30,8 +30,6 @@ interface SchedulesOptions {
   /** The queue that carries runs. */
   readonly queue: Pick<Queue, 'add' | 'getJobState'>;
   readonly notice: (level: 'info' | 'warn', text: string) => void;
-  /** Told of the job of a slot that is refused because the run before it has not ended. */
-  readonly refused?: (job: string) => void;
   /** How long after the death of the process that decides another one takes over. */
   readonly leaseMs: number;
   readonly clock?: ScheduleClock;
@@ -50,8 +48,6 @@ const memories = z.array(
     key: z.string(),
     /** The last slot whose job was put on the queue, or was about to be. */
     queued: z.string().optional(),
-    /** The job had no schedule at the last look. */
-    gone: z.literal(true).optional(),
   }),
 );
 type Memory = z.output<typeof memories>[number];
@@ -169,7 +165,11 @@ export function openSchedules(options: SchedulesOptions) {
     const before = known.get(name);
     const ahead = before && isFarAhead(before, now);
     if (!before || ahead || before.cron !== cron || before.timezone !== timezone) {
-      if (ahead) notice('warn', aheadText(before));
+      if (ahead)
+        notice(
+          'warn',
+          `The job ${name} has run for ${shown(before.key, timezone)}, which lies ahead: check this machine's clock.`,
+        );
       const queued = before?.queued;
       await remember({ job: name, cron, timezone, key: due?.key ?? '', ...(queued !== undefined && { queued }) });
       return;
@@ -181,7 +181,6 @@ export function openSchedules(options: SchedulesOptions) {
     if (queued !== undefined && queued !== due.key && !ENDED.has(await queue.getJobState(slotJobId(name, queued)))) {
       await remember({ ...before, key: due.key });
       notice('warn', overlapText(before, due.key, queued));
-      options.refused?.(name);
       return;
     }
     if (queued !== due.key) await remember({ ...before, queued: due.key });
@@ -194,18 +193,12 @@ export function openSchedules(options: SchedulesOptions) {
     notice('info', `The job ${name}, due at ${shown(due.key, timezone)}, is on the queue${late}.`);
   }
 
-  /**
-   * A job that is missing at two looks, one after the other, has no schedule any more, and is new when it comes back: a job
-   * file is missing for an instant while it is saved.
-   */
+  /** A job that has no schedule any more is new when it comes back. */
   async function noteGone(present: ReadonlySet<string>): Promise<void> {
-    const before = [...known.values()];
-    const left = before.flatMap(({ gone, ...memory }): Memory[] => {
-      if (present.has(memory.job)) return [memory];
-      return gone ? [] : [{ ...memory, gone: true }];
-    });
-    known = new Map(left.map((memory) => [memory.job, memory]));
-    if (JSON.stringify(left) !== JSON.stringify(before)) await remember();
+    const left = new Map([...known].filter(([job]) => present.has(job)));
+    if (left.size === known.size) return;
+    known = left;
+    await remember();
   }
 
   function look(): Promise<void> {
@@ -255,13 +248,6 @@ function overlapText({ job, timezone }: Memory, due: string, earlier: string): s
   return (
     `The job ${job}, due at ${shown(due, timezone)}, is not run: its run of ${shown(earlier, timezone)} ` +
     'has not ended. It runs again at the next time of its schedule; plan more time between two runs if this happens often.'
-  );
-}
-
-function aheadText({ job, key, timezone }: Memory): string {
-  return (
-    `The job ${job} has run for ${shown(key, timezone)}, which lies ahead: this machine's clock was ` +
-    'or is wrong. It runs at the next time of its schedule by the clock as it is now; check the clock.'
   );
 }
 

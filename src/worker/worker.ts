@@ -17,7 +17,7 @@ import { requireService, type Settings } from '../runs/settings.js';
 import { reached } from '../trace/milestones.js';
 import { DropFolder, prune } from './inbox/drop-folder.js';
 import { assertInbox } from './inbox/folders.js';
-import { type Inbox, openInbox, openOffers } from './inbox/inbox.js';
+import { type Inbox, openInbox } from './inbox/inbox.js';
 import { type JobFiles, openJobFiles, scheduledJobs } from './job-files.js';
 import { RUNS_QUEUE } from './jobs/data.js';
 import type { RunDeps } from './jobs/delivery.js';
@@ -153,17 +153,14 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       signal,
       channel,
       observe: metrics.requestDone,
-      done: metrics.partDone,
     });
     closing.add('parts', parts.close);
 
     const queue = opened.queue(RUNS_QUEUE, {
       defaultJobOptions: { removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED },
     });
-    let coordinated = 0;
-    let offers: ReturnType<typeof openOffers> | undefined;
     const queues = [queue, parts.queue];
-    metrics.watch(() => ({ pace: channel.gauges, runs: coordinated, claims: offers?.waiting, queues }));
+    metrics.watch(() => ({ pace: channel.gauges, queues }));
     const context: RunDeps['context'] = ({ run, insteadOf, log: told }) => ({
       settings,
       worker: {
@@ -225,29 +222,19 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
           tally(progress.outcomes);
         };
       },
-      onSlot: ({ job, dueAt }) => metrics.slotBegun(job, Date.now() - dueAt),
       onEnded(run) {
         metrics.runEnded(run);
         notifier.ended(run);
       },
     });
-    const taking = opened.worker(
-      RUNS_QUEUE,
-      async (...delivery) => {
-        coordinated++;
-        return processor(...delivery).finally(() => {
-          coordinated--;
-        });
-      },
-      {
-        concurrency: RUNS_AT_ONCE,
-        lockDuration: leaseMs,
-        // Jobs over which worker after worker dies are found out by the processor.
-        maxStalledCount: 1_000,
-        removeOnComplete: KEEP_DONE,
-        removeOnFail: KEEP_FAILED,
-      },
-    );
+    const taking = opened.worker(RUNS_QUEUE, processor, {
+      concurrency: RUNS_AT_ONCE,
+      lockDuration: leaseMs,
+      // Jobs over which worker after worker dies are found out by the processor.
+      maxStalledCount: 1_000,
+      removeOnComplete: KEEP_DONE,
+      removeOnFail: KEEP_FAILED,
+    });
     runs = taking;
     taking.on('completed', () => reached('acknowledged'));
     closing.add('runs', () => taking.close());
@@ -278,7 +265,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         queue,
         leaseMs,
         notice,
-        refused: (job) => metrics.slotRefused(job),
         jobs: readScheduled,
       });
       closing.add('schedules', schedules.close);
@@ -289,22 +275,12 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         await schedules.look();
       };
       closing.add('job files', every(JOBS_EVERY_MS, noticeChange));
-      const taken = openOffers({
-        queue,
-        inbox: dropDir,
-        kindOf: async (job) => ((await readJobs()).get(job)?.kind === 'reconcile' ? 'reconcile' : 'import'),
-        warn: (text) => notice('warn', text),
-      });
-      offers = taken;
-      closing.add('offers', taken.close);
-      await taken.lookThrough();
       const watched = await openInbox({
         folder: dropFolder,
         jobsDir: settings.jobsDir,
         jobs: readJobs,
         scheduled: (jobs) => filesRead(jobs).flatMap((file) => allowedPlaces(file, settings)),
-        offer: taken.offer,
-        mayTake: () => taken.mayOffer(),
+        queue,
         log,
         notice,
       });

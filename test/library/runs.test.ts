@@ -204,8 +204,8 @@ describe('options', () => {
     expect(error).toMatchObject({
       code: 'usage',
       details: [
-        '`dryrun` is no option of this call, did you mean `dryRun`?',
-        '`dry_run` is no option of this call, did you mean `dryRun`?',
+        '`dryrun` is no option of this call',
+        '`dry_run` is no option of this call',
         '`dryRun` must be true or false',
         '`apply` is no option of this call',
       ],
@@ -227,7 +227,7 @@ describe('options', () => {
 describe('errors', () => {
   it('have codes, and hold no secret', async () => {
     const missing = await refusal(importFile({ ...(await given(1)), file: 'b.csv' }));
-    expect(missing).toMatchObject({ code: 'file_not_found', kind: 'failed', details: ['a.csv'] });
+    expect(missing).toMatchObject({ code: 'file_not_found', kind: 'failed' });
     const misfit = await refusal(importFile({ ...(await given(1)), job: { ...JOB, columns: { Nmae: 'name' } } }));
     expect(misfit).toMatchObject({ code: 'usage' });
     const shapeless = await refusal(importFile({ file: 'a.csv', ...room() } as ImportOptions));

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { RunResult } from '../../src/runs/import.js';
 import { resolveSettings } from '../../src/runs/settings.js';
 import { DropFolder } from '../../src/worker/inbox/drop-folder.js';
-import { openInbox, openOffers } from '../../src/worker/inbox/inbox.js';
+import { openInbox } from '../../src/worker/inbox/inbox.js';
 import { openJobFiles } from '../../src/worker/job-files.js';
 import { runProcessor } from '../../src/worker/jobs/delivery.js';
 import { homeId, restoreJobs } from '../../src/worker/jobs/home.js';
@@ -145,16 +145,12 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
     const restore = () => restoreJobs(home, sim.queue).catch(() => undefined);
     await restore();
     const endRestoring = every(60_000, restore);
-    const offers = openOffers({ queue: sim.queue, inbox, kindOf: async () => 'import', warn: () => undefined });
-    await offers.lookThrough();
     const watched = await openInbox({
-      ...{ folder: dropFolder, jobsDir, jobs: readJobs, scheduled: () => [], offer: offers.offer, log: SILENT },
-      mayTake: () => offers.mayOffer(),
+      ...{ folder: dropFolder, jobsDir, jobs: readJobs, scheduled: () => [], queue: sim.queue, log: SILENT },
       notice: () => undefined,
     });
     await given(stop);
     await watched.close();
-    offers.close();
     endRestoring();
     await taking.close();
     goAway();

@@ -43,11 +43,10 @@ Ctrl-C ends the worker.`)
 async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise<number> {
   const http = port === undefined ? undefined : `127.0.0.1:${port}`;
   const settings = await readSettings(cli, { ...flags, http });
-  const [{ findConsole }, { isLoopback }, { openUsers }, { every }] = await Promise.all([
+  const [{ findConsole }, { isLoopback }, { openUsers }] = await Promise.all([
     import('../../api/access/links.js'),
     import('../../runs/settings-address.js'),
     import('../../api/access/people.js'),
-    import('../../worker/rights.js'),
   ]);
   const { usersFile } = settings;
   const tellLink = linkTeller(cli, settings, open);
@@ -59,38 +58,18 @@ async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise
     );
   };
 
-  const tellOther = async (running: string): Promise<number> => {
+  const running = await findConsole(settings.home);
+  if (running !== undefined) {
     await peopleKnown(new URL(running).hostname);
     tell(cli, `A worker with this data folder runs already, at ${running}.`);
     await tellLink(running);
     return EXIT.ok;
-  };
-  const running = await findConsole(settings.home);
-  if (running !== undefined) return tellOther(running);
+  }
   const { http: at } = settings;
   if (!at) throw new RunError('usage', 'ROWFERRY_HTTP is off, and the console needs an address. Say --port 8720.');
   await peopleKnown(at.host);
-  // Another one may just open the embedded queue, and not say yet where its console is: this one would wait behind it.
-  const other = new AbortController();
-  let isOpen = false;
-  let found: string | undefined;
-  const stopLooking = every(LOOK_AGAIN_MS, async () => {
-    const url = await findConsole(settings.home).catch(() => undefined);
-    if (url === undefined || isOpen) return;
-    found = url;
-    other.abort();
-  });
-  const onConsole = async (url: string) => {
-    isOpen = true;
-    stopLooking();
-    await tellLink(url);
-  };
-  const options = { queueOnly: false, onConsole, needless: other.signal };
-  const code = await runToItsEnd(cli, settings, options).finally(stopLooking);
-  return found === undefined ? code : tellOther(found);
+  return runToItsEnd(cli, settings, { queueOnly: false, onConsole: tellLink });
 }
-
-const LOOK_AGAIN_MS = 500;
 
 /** Prints a link that signs in at the console that is served at `url`, in whatever process. */
 export function linkTeller(cli: Cli, { home, publicUrl }: Settings, open = false): (url: string) => Promise<void> {

@@ -2,7 +2,6 @@ import { given } from '../../library/open.js';
 import type { EnqueueOptions, QueuedRun } from '../../library/queue.js';
 import { enqueue } from '../../library/runs.js';
 import { EXIT, RunError } from '../../model/error.js';
-import { parseJson } from '../../model/json.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { JobKind } from '../../worker/jobs/data.js';
 import { type Cli, interrupted, print, printJson } from '../io.js';
@@ -28,7 +27,7 @@ export function enqueueCommand(cli: Cli, put: Put = enqueue): CliCommand {
     .option('--job <job>', 'job file, or the name of one in the jobs folder of the worker; required')
     .option(
       '--file <file>',
-      'import, reconcile: spreadsheet, or - for NDJSON rows on stdin, required; export: file to write, in place of that of the job',
+      'import, reconcile: spreadsheet, required; export: file to write, in place of that of the job',
     )
     .option('--dry-run', 'import, reconcile: say what would happen; nothing is written to the service')
     .option('--apply', 'reconcile: write the differences; without it and --dry-run the job says whether')
@@ -39,7 +38,6 @@ export function enqueueCommand(cli: Cli, put: Put = enqueue): CliCommand {
 Examples:
   $ rowferry enqueue import --job assets --file assets.xlsx
   $ rowferry enqueue import --job jobs/assets.yaml --file assets.xlsx --wait
-  $ rowferry enqueue import --job assets --file - < rows.ndjson
   $ rowferry enqueue export --job export-assets
   $ rowferry enqueue export --job export-assets --file exports/assets-today.csv.gz --wait
   $ rowferry enqueue reconcile --job erp-assets --file erp.csv --wait
@@ -57,18 +55,17 @@ async function order(cli: Cli, what: string, options: Options, put: Put): Promis
   const kind = kindOf(what);
   const wanted = orderOf(kind, options);
   const settings = await readSettings(cli, options);
-  const rows = options.file === '-' ? { rows: await rowsFrom(cli.io.stdin) } : given({ file: options.file });
   const telling = await openTelling(cli, settings);
   const interruption = onInterrupt(() => undefined);
   const json = options.json === true;
   let queued: QueuedRun | undefined;
   try {
     const call = callOptions(cli, options, { ...telling, signal: interruption.signal });
-    queued = await put({ ...wanted, ...rows, ...call, retry: options.wait !== true } as EnqueueOptions);
+    queued = await put({ ...wanted, ...call, retry: options.wait !== true } as EnqueueOptions);
     const { id, queue: store, workers } = queued;
     if (!options.wait) {
       telling.stop();
-      const placed = { queue: 'rowferry', id, name: kind, store, workers, data: shortData(queued.data) };
+      const placed = { queue: 'rowferry', id, name: kind, store, workers, data: queued.data };
       if (json) printJson(cli, placed);
       else print(cli, placedText(id, store));
       return EXIT.ok;
@@ -102,51 +99,16 @@ function kindOf(kind: string): JobKind {
   );
 }
 
-/** What the command line asks for, but for the file; what has no meaning for its kind is refused with the data of the job. */
+/** What the command line asks for; what has no meaning for its kind is refused with the data of the job. */
 function orderOf(kind: JobKind, { job, file, dryRun, apply, force }: Options): object {
   const example = `For example: rowferry enqueue ${kind} ${EXAMPLES[kind]}`;
   if (job === undefined) throw new RunError('usage', `--job is missing: it names the job. ${example}`);
-  if (kind === 'export' && file === '-') {
-    throw new RunError('usage', `--file is -, but an export writes a file: name one. ${example}`);
-  }
   if (kind !== 'export' && file === undefined) {
     throw new RunError('usage', `--file is missing: it names the file. ${example}`);
   }
-  return { kind, job, ...given({ dryRun, apply, force }) };
-}
-
-/** NDJSON, one object a line. */
-async function rowsFrom(stdin: Cli['io']['stdin']): Promise<unknown[]> {
-  const { DATA_LIMITS } = await import('../../worker/jobs/data.js');
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of stdin) {
-    const bytes = Buffer.from(piece as Buffer | string);
-    size += bytes.length;
-    if (size > DATA_LIMITS.bytes) {
-      throw new RunError('usage', `More than ${DATA_LIMITS.bytes} bytes came on stdin. Put the rows into a file.`);
-    }
-    pieces.push(bytes);
-  }
-  const rows: unknown[] = [];
-  for (const [index, line] of Buffer.concat(pieces).toString('utf8').split('\n').entries()) {
-    if (line.trim() === '') continue;
-    try {
-      rows.push(parseJson(line));
-    } catch (error) {
-      throw new RunError('usage', `Line ${index + 1} on stdin is no JSON object; one object a line is expected.`, [], {
-        cause: error,
-      });
-    }
-  }
-  return rows;
+  return { kind, job, ...given({ file, dryRun, apply, force }) };
 }
 
 function placedText(id: string, address: string): string {
   return `Run ${id} is on the queue (${address}); the next free worker takes it.\nIt is shown by \`rowferry runs\` where the worker is, and its end here with --wait.`;
-}
-
-function shortData(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { rows, ...rest } = data;
-  return Array.isArray(rows) ? { ...rest, rows: rows.length } : rest;
 }

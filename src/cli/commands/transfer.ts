@@ -155,7 +155,7 @@ async function wantedOf(resource: string | undefined, options: ExportFlags): Pro
   // A resource beside a job is held against that of the job.
   if (job !== undefined)
     return { ...chosen, job, ...given({ output, resource: resource as ExportableName | undefined }) };
-  const name = await resourceOf(resource, filter);
+  const name = await resourceOf(resource);
   if (output === undefined) {
     throw new RunError(
       'usage',
@@ -165,15 +165,8 @@ async function wantedOf(resource: string | undefined, options: ExportFlags): Pro
   return { ...chosen, resource: name, output };
 }
 
-async function resourceOf(given: string | undefined, filter: readonly string[] = []): Promise<ExportableName> {
+async function resourceOf(given: string | undefined): Promise<ExportableName> {
   if (given === undefined) {
-    const taken = EXPORTABLE.find((name) => filter.some((one) => one.toLowerCase() === name));
-    if (taken) {
-      throw new RunError(
-        'usage',
-        `\`${taken}\` was taken for a filter: --filter takes every word up to the next option. Name the resource first: rowferry export ${taken} -o FILE --filter …`,
-      );
-    }
     throw new RunError('usage', `What is to be exported? Name one of: ${EXPORTABLE.join(', ')}; or a job with --job.`);
   }
   const found = EXPORTABLE.find((name) => name === given.toLowerCase());

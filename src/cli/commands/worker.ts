@@ -39,11 +39,11 @@ async function work(cli: Cli, options: Options): Promise<number> {
   return runToItsEnd(cli, await readSettings(cli, options), { queueOnly: options.queueOnly === true });
 }
 
-/** Runs a worker in this process until it is told to end, or is `needless`; its exit code. */
+/** Runs a worker in this process until it is told to end; its exit code. */
 export async function runToItsEnd(
   cli: Cli,
   settings: Settings,
-  { needless, ...options }: Pick<WorkerOptions, 'queueOnly' | 'onConsole'> & { readonly needless?: AbortSignal },
+  options: Pick<WorkerOptions, 'queueOnly' | 'onConsole'>,
 ): Promise<number> {
   const { requireService } = await import('../../runs/settings.js');
   requireService(settings);
@@ -63,7 +63,7 @@ export async function runToItsEnd(
       log,
       notice: (level, text) => listener.notice({ level, text }),
       clean: redactor(cli.secrets),
-      signal: needless ? AbortSignal.any([interruption.signal, needless]) : interruption.signal,
+      signal: interruption.signal,
     });
     listener.notice({ level: 'info', text: 'The worker has ended.' });
     // Being told to end is how a worker ends.

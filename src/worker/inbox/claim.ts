@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunError } from '../../model/error.js';
-import { makeWith } from './disk.js';
 
 /** A file that was taken from the drop folder; contract section 9. */
 export interface Claim {
@@ -58,10 +57,8 @@ const ASIDE = 'dropped-';
 /** How the name of a note ends that lies where a file was dropped, and says what became of it. */
 export const RESULT = '.result.txt';
 
-/** The name that a dropped file has in its claim: its own, made valid UTF-8, and none that a report has. */
-export function claimedName(raw: Buffer): string {
-  const text = raw.toString('utf8');
-  const name = Buffer.from(text, 'utf8').equals(raw) ? text : text.replaceAll('\ufffd', '_');
+/** The name that a dropped file has in its claim: its own, or one beside it where a report has that. */
+export function claimedName(name: string): string {
   return OURS.test(name) ? `${ASIDE}${name}` : name;
 }
 function droppedName(claimed: string): string {
@@ -75,46 +72,21 @@ export function shown(name: string): string {
   return clean.length > 120 ? `${clean.slice(0, 100)}…${clean.slice(-16)}` : clean;
 }
 
-/** A folder in that of a claim whose file is known to be complete: whoever makes it offers the claim. */
-export const COMPLETE = '.complete';
-
-/** False where it was marked before. Of several processes one succeeds. */
-export function markComplete({ dir, name }: Claim): Promise<boolean> {
-  // Not empty: on a full disk the claim waits here, before its run is told that it has no room.
-  return makeWith(join(dir, COMPLETE), 'name', name);
-}
-
-/** A folder in `processing/`, whatever is in it. */
-interface ClaimFolder {
-  readonly dir: string;
-  /** Absent where its file is not there: it is just being moved in, or somebody removed it. */
-  readonly claim?: Claim;
-  readonly complete: boolean;
-}
-
-/** All folders of claims. What cannot be read is left out. */
-export async function claimFolders(inbox: string): Promise<ClaimFolder[]> {
-  const found: ClaimFolder[] = [];
-  for (const job of await foldersIn(join(inbox, 'processing'))) {
-    for (const run of await foldersIn(join(inbox, 'processing', job))) {
-      const dir = join(inbox, 'processing', job, run);
-      const names = await readdir(dir).catch(() => undefined);
-      if (names === undefined) continue;
-      const file = names.find(isDataName);
-      const claim = file === undefined ? {} : { claim: claimOf(inbox, job, run, file) };
-      found.push({ dir, ...claim, complete: names.includes(COMPLETE) });
-    }
-  }
-  return found;
-}
-
 /**
- * Claims whose file is complete, oldest first: those of this process, of others, and of processes that are gone. A claim
- * that is offered twice must become one job; its run id is the same.
+ * Claims, oldest first: those of this process, of others, and of processes that are gone. A claim that is offered twice must
+ * become one job; its run id is the same. What cannot be read is left out.
  */
 export async function listClaims(inbox: string): Promise<Claim[]> {
-  const claims = (await claimFolders(inbox)).flatMap(({ claim, complete }) => (claim && complete ? [claim] : []));
-  return claims.sort((a, b) => (a.run < b.run ? -1 : a.run > b.run ? 1 : 0));
+  const claims: Claim[] = [];
+  for (const job of await foldersIn(join(inbox, 'processing'))) {
+    for (const run of await foldersIn(join(inbox, 'processing', job))) {
+      const names = await readdir(claimFolder(inbox, { job, run })).catch((): string[] => []);
+      const file = names.find(isDataName);
+      // Absent where it is just being moved in, or somebody removed it.
+      if (file !== undefined) claims.push(claimOf(inbox, job, run, file));
+    }
+  }
+  return claims.sort((a, b) => (a.run < b.run ? -1 : 1));
 }
 
 /** Whether a name in a claim's folder is the data file's. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type BigIntStats, constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, makeSharedFolder, shareLikeFolder } from '../../runs/run/layout.js';
@@ -9,20 +9,9 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** What tells that a file is still the same and was left alone. */
-export interface Mark {
-  readonly ino: bigint;
-  readonly size: bigint;
-  readonly mtimeNs: bigint;
-}
-
-export function sameMark(a: Mark | undefined, b: Mark): boolean {
-  return a !== undefined && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs;
-}
-
 /** Undefined where there is nothing. Never follows a link. */
-export async function lookAtEntry(path: string | Buffer): Promise<BigIntStats | undefined> {
-  return lstat(path, { bigint: true }).catch((error: unknown) => {
+export async function lookAtEntry(path: string): Promise<Stats | undefined> {
+  return lstat(path).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
     throw error;
   });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstat, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import { diskWords, RunError } from '../../model/error.js';
@@ -10,7 +10,7 @@ import { isRunId, readSummary } from '../../runs/run/list.js';
 import { reached } from '../../trace/milestones.js';
 import { tickets } from '../jobs/home.js';
 import { parsed } from '../store/shared.js';
-import { type Claim, COMPLETE, claimFolder, endedPrefix, isDataName, PLACES, RESULT, segment, shown } from './claim.js';
+import { type Claim, claimFolder, endedPrefix, isDataName, PLACES, RESULT, segment, shown } from './claim.js';
 import { isFolder, makeFolders, makeWith, moveFolder, openPlain, placeText, textOf } from './disk.js';
 
 /** The run that had the same content first. */
@@ -71,7 +71,7 @@ export class DropFolder {
    * Ends a claim: the folder moves as a whole to `<dir>/<place>/<job>/`, under a name that people can read. May be called again
    * after a crash, or for a claim that has ended; one that ended elsewhere stays there. Returns the folder in which things lie now.
    *
-   *   note written → ledger settled → place said to the ledger → folder moved → own mark removed → note where it was dropped
+   *   note written → ledger settled → place said to the ledger → folder moved → note where it was dropped
    *
    * Every step may be done again.
    *
@@ -88,9 +88,7 @@ export class DropFolder {
       const before = await this.ended(claim);
       if (!here && before === undefined) return join(parent, name);
       const now = before ?? (await this.#move(claim, join(place, claim.job, name)));
-      if (here && before !== undefined) await merge(from, before);
       if (here) reached('archived');
-      await rm(join(now, COMPLETE), { recursive: true, force: true });
       await this.#noteResult(claim, result, `${this.asSeen(now)}/${note?.name ?? 'report.html'}`);
       return now;
     } catch (error) {
@@ -168,12 +166,6 @@ export async function contentOf(claim: Claim): Promise<string> {
 
 async function holdsFile(folder: string): Promise<boolean> {
   return (await readdir(folder).catch((): string[] => [])).some(isDataName);
-}
-
-/** A run that was delivered once more has written reports after its folder moved: they join the others. */
-async function merge(from: string, to: string): Promise<void> {
-  for (const name of await readdir(from)) await rename(join(from, name), join(to, name));
-  await rmdir(from);
 }
 
 /** A claim, as far as the ledger names it. */
@@ -295,18 +287,6 @@ export async function prune(inbox: string, options: PruneOptions): Promise<Prune
 async function pruneInbox(inbox: string, needed: ReadonlySet<string>, options: PruneOptions): Promise<PrunedFolder[]> {
   const before = pruneBefore(options);
   const removed: PrunedFolder[] = [];
-  for (const job of await foldersIn(inbox)) {
-    for (const name of await readdir(join(inbox, job)).catch(() => [])) {
-      const path = join(inbox, job, name);
-      const isOldNote =
-        name.endsWith(RESULT) &&
-        (await lstat(path).then(
-          ({ mtimeMs }) => mtimeMs < before,
-          () => false,
-        ));
-      if (isOldNote && !options.dryRun) await removeWhole(path);
-    }
-  }
   for (const place of PLACES.filter((one) => one !== 'processing')) {
     for (const job of await foldersIn(join(inbox, place))) {
       // What is named otherwise was put there by somebody else.

@@ -1,7 +1,7 @@
-import type { BigIntStats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { codesOf, diskWords, RunError } from '../../model/error.js';
+import { diskWords, RunError } from '../../model/error.js';
 import { type JobFile, type JobFiles, type TakingKind, takesFiles } from '../job-files.js';
 import { PLACES, shown } from './claim.js';
 import { codeOf, isFolder, lookAtEntry, makeFolders, writeOnce } from './disk.js';
@@ -10,32 +10,23 @@ import { codeOf, isFolder, lookAtEntry, makeFolders, writeOnce } from './disk.js
 export interface Dropped {
   /** Name of the folder, which is the job's. */
   readonly job: string;
-  /** Absolute, byte for byte: names need not be UTF-8. */
-  readonly path: Buffer;
-  readonly raw: Buffer;
-  /** For people, and to compare with names from elsewhere. */
+  /** Absolute. */
+  readonly path: string;
   readonly name: string;
-  readonly info: BigIntStats;
+  readonly info: Stats;
   /** Its `.ready` marker; `young`: put there since the file last changed, so that it speaks of this file as it is. */
-  readonly marker?: { readonly path: Buffer; readonly young: boolean };
+  readonly marker?: { readonly path: string; readonly young: boolean };
 }
 
 type Troubles = ReturnType<typeof openTroubles>;
-
-/** What is remembered; beyond it the oldest are forgotten, and may be told again. */
-const MOST_TROUBLES = 1000;
 
 /** What the operator is told once, until it is over. */
 export function openTroubles(notice: (level: 'info' | 'warn', text: string) => void) {
   const told = new Map<string, string>();
   return {
     tell(key: string, text: string): void {
-      const known = told.has(key);
+      if (!told.has(key)) notice('warn', text);
       told.set(key, text);
-      if (known) return;
-      const [oldest] = told.keys();
-      if (told.size > MOST_TROUBLES && oldest !== undefined) told.delete(oldest);
-      notice('warn', text);
     },
     /** Told only where there was something. */
     over(key: string, text?: string): void {
@@ -48,18 +39,14 @@ export function openTroubles(notice: (level: 'info' | 'warn', text: string) => v
   };
 }
 
-/** What passes by itself: the watching says so, and goes on trying. */
-const PASSING: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'ESTALE', 'ETIMEDOUT', 'EHOSTDOWN']);
-
 /**
- * Makes the drop folder where it is missing, before a worker begins: one that can never be made is a wrong setting.
+ * Makes the drop folder where it is missing, before a worker begins.
  * @throws RunError `usage` naming the folder and what is in the way.
  */
 export async function assertInbox(dir: string): Promise<void> {
   try {
     await makeInbox(dir);
   } catch (error) {
-    if (codesOf(error).some((code) => PASSING.has(code))) return;
     throw new RunError(
       'usage',
       `The drop folder ${dir} cannot be used: ${diskWords(error)}. Name another folder with --inbox or ROWFERRY_INBOX; a worker for the queue alone (--queue-only) needs none.`,
@@ -110,26 +97,18 @@ export function openFolders(
   /** Makes the folder of a job, with its README. */
   async function prepareJob({ name: job, kind }: JobFile & { readonly kind: TakingKind }): Promise<void> {
     const folder = join(dir, job);
-    const trouble = await ready(job, folder, kind).catch(
-      (error: unknown) =>
-        `cannot be made ready (made, or given its README.txt): ${diskWords(error)}. It is tried again.`,
-    );
-    if (trouble === undefined) troubles.over(`job:${job}`);
-    else troubles.tell(`job:${job}`, `The drop folder of the job "${shown(job)}", ${folder}, ${trouble}`);
+    try {
+      if (isPlace(job) || isIgnored(job)) throw new Error('it has another purpose, so rename the job file');
+      await makeFolders(folder);
+      if (!readmes.has(job)) await writeOnce(join(folder, 'README.txt'), readmeText(job, kind));
+      readmes.add(job);
+      troubles.over(`job:${job}`);
+    } catch (error) {
+      troubles.tell(`job:${job}`, `The folder ${shown(folder)} of that job cannot be used: ${diskWords(error)}.`);
+    }
   }
 
-  /** Why nothing can be dropped there. */
-  async function ready(job: string, folder: string, kind: TakingKind): Promise<string | undefined> {
-    if (isPlace(job) || isIgnored(job)) return 'has another purpose. Rename the job file.';
-    const info = await lookAtEntry(folder);
-    if (info && !info.isDirectory()) return 'must be a folder, no link and no file: nothing is taken from it.';
-    if (!info) await makeFolders(folder);
-    if (!info || !readmes.has(job)) await writeOnce(join(folder, 'README.txt'), readmeText(job, kind));
-    readmes.add(job);
-    return undefined;
-  }
-
-  async function lookIntoJob(job: string, jobs: JobFiles, scheduled: ReadonlySet<string>): Promise<Dropped[]> {
+  async function lookIntoJob(job: string, jobs: JobFiles, scheduled: ReadonlySet<string>): Promise<readonly Dropped[]> {
     const folder = join(dir, job);
     const look = await lookInto(folder).catch((error: unknown) => {
       const text = `The folder ${shown(folder)} cannot be read: ${diskWords(error)}. Nothing is taken from it.`;
@@ -137,25 +116,18 @@ export function openFolders(
     });
     if (!look) return [];
     troubles.over(`read:${job}`);
-    for (const name of look.folders) {
-      const text = `There is a folder "${shown(name)}" in ${folder}. Folders are left alone: put the files themselves into ${folder}.`;
-      troubles.tell(`folder:${job}/${name}`, text);
-    }
+    const { garbled } = look;
+    if (garbled === undefined) troubles.over(`name:${job}`);
+    else troubles.tell(`name:${job}`, `A name in ${shown(folder)} is not UTF-8: rename ${shown(garbled)}.`);
     const at = await real(folder);
     const files = look.files.filter(({ name }) => !scheduled.has(join(at, name)));
     if (jobs.has(job)) return files;
     // Those of no job are refused, but not where a schedule reads, or may: that of a faulty job cannot be told.
-    const faulty = [...jobs.values()].find((one) => one.faulty)?.name;
-    const reader =
-      faulty !== undefined
-        ? `until the job file of "${shown(faulty)}" is put right, whose schedule may read them`
-        : [...scheduled].some((file) => file.startsWith(at + sep)) && 'as a schedule reads another file there';
-    const [first] = files;
-    if (!reader || !first) {
-      troubles.over(`stranger:${job}`);
-      return files;
-    }
-    const text = `${folder} belongs to no job. Its files are left alone ${reader}, such as "${shown(first.name)}".`;
+    const mayBeRead =
+      [...jobs.values()].some(({ faulty }) => faulty) || [...scheduled].some((file) => file.startsWith(at + sep));
+    if (!mayBeRead) troubles.over(`stranger:${job}`);
+    if (!mayBeRead || files.length === 0) return files;
+    const text = `${shown(folder)} belongs to no job, and a schedule reads there, or may, as a job file has faults. Its files are left alone.`;
     troubles.tell(`stranger:${job}`, text);
     return [];
   }
@@ -176,28 +148,18 @@ export function openFolders(
       await Promise.all(paths.map(async (path) => join(await real(dirname(path)), basename(path)))),
     );
     const at = await real(dir);
-    const [loose] = top.files.filter(({ name }) => !jobs.has(name) && !scheduled.has(join(at, name)));
-    if (loose) {
-      const jobsHere = takerNames(jobs).slice(0, 20).join(', ');
-      const where =
-        jobsHere === ''
-          ? 'make a job file, and put it into the folder of that job'
-          : `put files into the folder of a job: ${jobsHere}`;
-      const text = `"${shown(loose.name)}" lies directly in the drop folder ${dir}, where nothing happens: ${where}.`;
+    const loose = top.files.find(({ name }) => !jobs.has(name) && !scheduled.has(join(at, name)));
+    if (!loose) troubles.over('loose');
+    else {
+      const text = `"${shown(loose.name)}" lies directly in the drop folder ${dir}, where nothing happens: put files into the folder of a job.`;
       troubles.tell('loose', text);
-    } else troubles.over('loose');
+    }
     const dropped: Dropped[] = [];
     for (const name of top.folders) {
       if (!isPlace(name)) dropped.push(...(await lookIntoJob(name, jobs, scheduled)));
     }
     return dropped;
   };
-}
-
-/** Jobs that take files, for people. */
-export function takerNames(jobs: JobFiles): string[] {
-  const takers = [...jobs.values()].filter((job) => takesFiles(job) && !job.faulty);
-  return takers.map(({ name }) => shown(name)).sort();
 }
 
 const isPlace = (name: string): boolean => PLACES.some((place) => place === name);
@@ -214,27 +176,26 @@ export function isIgnored(name: string): boolean {
 interface FolderLook {
   readonly files: readonly Dropped[];
   readonly folders: readonly string[];
+  /** A name that is not UTF-8, by which nothing can be asked for. */
+  readonly garbled?: string | undefined;
 }
 
 /** What lies in a folder, without what is ignored. Rejects where the folder cannot be read. */
 export async function lookInto(folder: string): Promise<FolderLook> {
-  const raws = await readdir(folder, { encoding: 'buffer' });
-  // As Latin-1 every byte is one character: names compare byte for byte.
-  const names = new Set(raws.map((raw) => raw.toString('latin1')));
-  const wanted = raws.filter((raw) => !isIgnored(raw.toString('utf8')));
+  const names = new Set(await readdir(folder));
+  const wanted = [...names].filter((name) => !isIgnored(name));
+  const infos = await Promise.all(wanted.map((name) => lookAtEntry(join(folder, name))));
   const files: Dropped[] = [];
   const folders: string[] = [];
-  const infos = await Promise.all(wanted.map((raw) => lookAtEntry(below(folder, raw))));
-  for (const [i, raw] of wanted.entries()) {
+  for (const [i, name] of wanted.entries()) {
     const info = infos[i];
-    const name = raw.toString('utf8');
     if (info?.isDirectory()) folders.push(name);
     // Gone between the two looks: taken by another worker, or by whoever put it there.
     if (!info || info.isDirectory()) continue;
-    const marker = await lookAtMarker(folder, markerOf(raw.toString('latin1'), names), info);
-    files.push({ job: basename(folder), path: below(folder, raw), raw, name, info, ...(marker && { marker }) });
+    const marker = await lookAtMarker(folder, markerOf(name, names), info);
+    files.push({ job: basename(folder), path: join(folder, name), name, info, ...(marker && { marker }) });
   }
-  return { files, folders };
+  return { files, folders, garbled: wanted.find((name, i) => !infos[i] && name.includes('\ufffd')) };
 }
 
 /** `assets.csv.ready`, or `assets.ready` where that is not the marker of a file `assets`. */
@@ -245,15 +206,11 @@ function markerOf(name: string, names: ReadonlySet<string>): string | undefined 
 }
 
 /** Judged by the time that nobody can set: copies bring their file's own time along. */
-async function lookAtMarker(folder: string, name: string | undefined, file: BigIntStats): Promise<Dropped['marker']> {
+async function lookAtMarker(folder: string, name: string | undefined, file: Stats): Promise<Dropped['marker']> {
   if (name === undefined) return undefined;
-  const path = below(folder, Buffer.from(name, 'latin1'));
+  const path = join(folder, name);
   const info = await lookAtEntry(path);
-  return info && { path, young: info.ctimeNs >= file.ctimeNs };
-}
-
-function below(folder: string, raw: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(join(folder, '/')), raw]);
+  return info && { path, young: info.ctimeMs >= file.ctimeMs };
 }
 
 /** README.txt of a job's folder: for people who know spreadsheets and nothing of this program. */
@@ -261,49 +218,31 @@ function readmeText(job: string, kind: TakingKind): string {
   const compares = kind === 'reconcile';
   const done = compares ? 'compared' : 'imported';
   return `This folder ${compares ? 'compares spreadsheets with the service' : 'imports spreadsheets'}: job "${shown(job)}"
-${'='.repeat(45)}
 
-WHAT TO DO
-  Put a spreadsheet (.xlsx, .ods, .csv, .ndjson; each also as .gz) into this folder. That is all.
-
-WHAT HAPPENS THEN
-  As soon as nobody has changed the file for 2 seconds, it is taken out of this folder and ${done}.
-  An empty file is taken after 10 seconds.
-  If another program delivers the file, it can put an empty file beside it when it is done:
-  for assets.xlsx the name is assets.xlsx.ready. The file is then taken at once.
+Put a spreadsheet (.xlsx, .ods, .csv, .ndjson; each also as .gz) into this folder. As soon as nobody has changed it for
+2 seconds it is taken out of here and ${done}. A program that delivers the file can put an empty file beside it when
+it is done, for assets.xlsx assets.xlsx.ready: then it is taken at once.
 ${compares ? COMPARED : ''}
-WHERE YOUR FILE IS AFTERWARDS, seen from the folder above this one
-  ${compares ? 'Compared:' : 'Imported:'}      done/${shown(job)}
-  Not ${done}:  failed/${shown(job)}
-  Each run has a folder of its own there. Its name says date and time (UTC), the file, and what came of it.
-  Here a note says so, too: assets.xlsx.result.txt of assets.xlsx. You may delete it.
+Afterwards your file is in done/${shown(job)}, or in failed/${shown(job)} where it was not ${done}, seen from the folder
+above this one, in a folder of its own whose name says date and time (UTC), the file, and what came of it. In it:
 
-WHAT YOU FIND THERE
-  report.html     the run on one page; open it first
-${compares ? '  differences.csv what differs; orphans.csv what is missing from the file\n' : ''}\
-  rejected.xlsx   (or rejected.csv) only the rows that need you, with what is wrong in each.
-${compares ? NOT_WHOLE : CORRECTED}\
-  results.csv     every row of your file and what became of it
-  ERROR.txt       if the file could not be ${done}, or a brake stopped it: why, and what to do
-${compares ? '' : BEFORE}
-WHAT IS LEFT ALONE
-  Names that begin with . or ~$, names that end in .tmp .part .partial .crdownload .filepart
-  .ready .result.txt, Thumbs.db, desktop.ini, and this README.txt. Folders are left alone, too: put files here.
-  Links are not taken: copy the file itself.
-
-WHOM TO ASK
-  Whoever runs rowferry in your house. Give the name of the folder with date and time.
+  report.html    the run on one page; open it first
+  rejected.xlsx  (or rejected.csv) only the rows that need you, with what is wrong in each
+  ERROR.txt      if the file could not be ${done}, or a brake stopped it: why, and what to do
+${compares ? NOT_WHOLE : CORRECTED}
+Links, folders and names that begin with . or ~$ or end in .tmp, .part or .crdownload are left alone or refused.
+Ask whoever runs rowferry in your house, and give the name of the folder with date and time.
 `;
 }
 
-const COMPARED = `  The file must be whole: what it does not hold counts as missing. Whether differences are put right,
-  or only reported, says the job. The same file may be put here again and again.
+const COMPARED = `The file must be whole: what it does not hold counts as missing. Whether differences are put right, or only reported,
+says the job. The same file may be put here again and again.
 `;
-const NOT_WHOLE = `                  Correct them where the file comes from. Do not put this one here: it is not whole.
+const NOT_WHOLE = `
+reconcile.xlsx says the same as report.html, as a workbook. Correct rejected rows where the file comes from: do not put
+rejected.xlsx here, it is not whole.
 `;
-const CORRECTED = `                  Correct them in that very file and put it into this folder again;
-                  leave the columns that begin with _ as they are, they are not imported.
-`;
-const BEFORE = `  NOTE.txt        if the file was not imported because its content had been imported before,
-                  or was changed by somebody after it had been read
+const CORRECTED = `
+Correct rejected.xlsx in place and put it into this folder again; leave the columns that begin with _ as they are. A file
+whose content was imported before is not imported again: NOTE.txt says so.
 `;

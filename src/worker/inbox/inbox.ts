@@ -1,4 +1,4 @@
-import type { BigIntStats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Queue } from 'bullmq';
@@ -6,13 +6,13 @@ import type { Logger } from 'pino';
 import { diskWords } from '../../model/error.js';
 import { makeSharedFolder, newRunId } from '../../runs/run/layout.js';
 import { reached } from '../../trace/milestones.js';
-import { type JobFiles, type TakingKind, takesFiles } from '../job-files.js';
+import { type JobFiles, takesFiles } from '../job-files.js';
 import { claimJobId } from '../jobs/job.js';
 import { every } from '../rights.js';
-import { type Claim, claimedName, claimFolders, claimOf, listClaims, markComplete, segment, shown } from './claim.js';
-import { codeOf, lookAtEntry, type Mark, makeFolders, openPlain, sameMark } from './disk.js';
+import { type Claim, claimedName, claimOf, listClaims, segment, shown } from './claim.js';
+import { codeOf, lookAtEntry, makeFolders } from './disk.js';
 import type { DropFolder } from './drop-folder.js';
-import { type Dropped, openFolders, openTroubles, takerNames } from './folders.js';
+import { type Dropped, openFolders, openTroubles } from './folders.js';
 
 export interface InboxOptions {
   /** Made where it is missing. */
@@ -22,46 +22,32 @@ export interface InboxOptions {
   readonly jobs: () => Promise<JobFiles>;
   /** Absolute paths that the schedules of these jobs read: never taken. */
   readonly scheduled: (jobs: JobFiles) => readonly string[];
-  /** Told of every claim once its file is complete, several at a time. What it throws is logged; `listClaims` still has the claim. */
-  readonly offer: (claim: Claim) => Promise<void>;
+  /** Gets a job for every claim. */
+  readonly queue: Pick<Queue, 'add' | 'getJob'>;
   readonly log: Logger;
   /** For the operator: said once each. */
   readonly notice: (level: 'info' | 'warn', text: string) => void;
-  /** False while no more files are to be taken. */
-  readonly mayTake: () => boolean;
   /** How long a file must have been left alone; 2000 where absent. Milliseconds. */
   readonly quietMs?: number;
 }
 
 export type Inbox = Awaited<ReturnType<typeof openInbox>>;
 
-/** The folders are looked at this often: shares announce nothing, and the rest is soon said by a look. Milliseconds. */
+/** The folders are looked at this often: shares announce nothing. Milliseconds. */
 const LOOK_EVERY_MS = 1000;
-/** Looking takes a third of the time at most. */
-const REST = 2;
-/** Claims of processes that are gone are looked for this often. */
-const ADOPT_EVERY_MS = 10_000;
+/** How often claims are looked through for those that no job stands for, in milliseconds. */
+const LOOK_THROUGH_MS = 60_000;
 /** An empty file is mostly one that is about to be filled: it waits this many times as long. */
 const EMPTY = 5;
-/** An empty folder is between its making and the rename, for the blink of an eye. */
-const EMPTY_FOLDER_MS = 60_000;
 
-/** A file, and since when it has looked as it does; of this process's own clock, which no change of the time moves. */
+/** How a file looks, and since when; of this process's own clock, which no change of the time moves. */
 interface Resting {
-  readonly mark: Mark;
+  readonly mark: string;
   readonly since: number;
 }
 
-/** One that looks otherwise than before begins to rest anew. */
-function rest(before: Resting | undefined, { ino, size, mtimeNs }: Mark): Resting {
-  if (before && sameMark(before.mark, { ino, size, mtimeNs })) return before;
-  return { mark: { ino, size, mtimeNs }, since: performance.now() };
-}
-
-interface Taken {
-  readonly claim: Claim;
-  resting: Resting | undefined;
-}
+/** What tells that a file is still the same and was left alone. */
+const markOf = ({ ino, size, mtimeMs }: Stats): string => `${ino} ${size} ${mtimeMs}`;
 
 /**
  * Watches the drop folder until closed, by looking; contract section 9. Never rejects for a folder that is away: it says so
@@ -69,29 +55,27 @@ interface Taken {
  *
  *   waiting   in `<inbox>/<job>/`. Temporary names are ignored; what a schedule reads is left alone.
  *      │      It rests: inode, size and time stay for `quietMs` (an empty file: five times that), or its `.ready` is there and younger.
- *   taken     renamed into `processing/<job>/<run>/`: of several workers one has it. Whoever had it open goes on writing
- *      │      into it there, so it must rest for a quarter of that, or anew where it changed.
+ *   taken     renamed into `processing/<job>/<run>/`: of several workers one has it, and puts its job on the queue.
  *      │      What is no plain file of one name (a link, a pipe), also one that was swapped in between, or belongs to no
  *      │      job, goes to `failed/`, unread.
- *   complete  a mark lies beside it, made by one process, which puts its job on the queue.
  *      │      The run reads it (`drop-folder.ts`). Its content, for this job and company, is entered in the ledger; where
  *      │      another run had it, it goes to `done/` with a note, where one has it now, it is asked again in a while.
  *   ended     ledger settled, folder moved as a whole with its reports to `done/` or `failed/`.
  *
- * After a death a taken file is adopted by the next process that looks, a complete one is offered again (`listClaims`), and
- * its run is resumed. Every step may be done again.
+ * After a death, or where the queue has forgotten its job, a taken file is found by the next process that looks through
+ * `processing/`, the folder being the truth, and its run is resumed. Every step may be done again.
  */
 export async function openInbox(options: InboxOptions) {
-  const { folder, jobsDir, log, mayTake, quietMs = 2000 } = options;
+  const { folder, jobsDir, queue, log, quietMs = 2000 } = options;
   const { dir } = folder;
   const troubles = openTroubles(options.notice);
   const lookAround = openFolders(dir, troubles);
-  const takens = new Map<string, Taken>();
+  /** Claims whose step is being done: the look that took one and the looking through may meet. */
+  const stepping = new Set<string>();
   let waiting = new Map<string, Resting>();
-  let adoptedAt = Number.NEGATIVE_INFINITY;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> | undefined;
+  let looking: Promise<void> = Promise.resolve();
 
   async function readJobs(): Promise<JobFiles | undefined> {
     try {
@@ -110,21 +94,9 @@ export async function openInbox(options: InboxOptions) {
     const dropped = await lookAround(jobs, jobs ? options.scheduled(jobs) : []);
     if (!dropped) return;
     const due = noteWaiting(dropped);
-    for (const one of due) {
-      if (!jobs || closed || !mayTake()) break;
-      await takeOne(one);
-    }
-    const now = performance.now();
-    if (now - adoptedAt >= ADOPT_EVERY_MS) {
-      adoptedAt = now;
-      await adopt();
-    }
-    if (jobs) await Promise.all([...takens.values()].map((taken) => step(taken, jobs)));
+    for (const one of due) if (jobs && !closed) await takeOne(one, jobs);
     troubles.over('look');
   }
-
-  const keyOf = ({ path }: Dropped): string => path.toString('latin1');
-  const dueAt = ({ mark, since }: Resting): number => since + (mark.size === 0n ? EMPTY * quietMs : quietMs);
 
   /** Returns those that were left alone long enough, or have their marker, the oldest first. */
   function noteWaiting(dropped: readonly Dropped[]): Dropped[] {
@@ -132,76 +104,48 @@ export async function openInbox(options: InboxOptions) {
     waiting = new Map();
     const due: Dropped[] = [];
     for (const one of dropped) {
-      const entry = rest(before.get(keyOf(one)), one.info);
-      waiting.set(keyOf(one), entry);
-      if (one.marker?.young || performance.now() >= dueAt(entry)) due.push(one);
+      const mark = markOf(one.info);
+      const known = before.get(one.path);
+      const since = known?.mark === mark ? known.since : performance.now();
+      waiting.set(one.path, { mark, since });
+      const rested = performance.now() - since >= (one.info.size === 0 ? EMPTY * quietMs : quietMs);
+      if (rested || one.marker?.young) due.push(one);
     }
-    for (const key of before.keys()) if (!waiting.has(key)) troubles.over(`take:${key}`);
-    return due.sort((a, b) => (a.info.mtimeNs < b.info.mtimeNs ? -1 : a.info.mtimeNs > b.info.mtimeNs ? 1 : 0));
+    for (const path of before.keys()) if (!waiting.has(path)) troubles.over(`take:${path}`);
+    return due.sort((a, b) => a.info.mtimeMs - b.info.mtimeMs);
   }
 
-  async function takeOne(dropped: Dropped): Promise<void> {
-    const { path, info, marker } = dropped;
+  async function takeOne(dropped: Dropped, jobs: JobFiles): Promise<void> {
+    const { path, info } = dropped;
     try {
       const now = await lookAtEntry(path);
-      if (!now || !sameMark(info, now)) return;
+      if (!now || markOf(now) !== markOf(info)) return;
       const claim = await take(dir, dropped);
-      // It has rested but for a quarter: whoever had it open may go on writing.
-      const since = marker?.young ? Number.NEGATIVE_INFINITY : performance.now() - 0.75 * quietMs;
-      if (claim) takens.set(claim.dir, { claim, resting: { ...rest(undefined, info), since } });
-      waiting.delete(keyOf(dropped));
+      waiting.delete(path);
+      if (claim) await step(claim, jobs);
     } catch (error) {
-      const file = shown(path.toString('utf8'));
-      const text = `The file ${file} cannot be taken into ${dir}/processing: ${diskWords(error)}. It is tried again every few seconds.`;
-      troubles.tell(`take:${keyOf(dropped)}`, text);
+      const text = `The file ${shown(path)} cannot be taken into ${dir}/processing: ${diskWords(error)}. It is tried again every few seconds.`;
+      troubles.tell(`take:${path}`, text);
     }
   }
 
-  /** Finds claims whose process is gone, and removes folders that were left empty. */
-  async function adopt(): Promise<void> {
-    for (const { dir: place, claim, complete } of await claimFolders(dir)) {
-      if (complete || takens.has(place)) continue;
-      if (claim) takens.set(place, { claim, resting: undefined });
-      else {
-        const info = await lookAtEntry(place);
-        // It may not be empty, or have ended meanwhile.
-        if (info && Date.now() - Number(info.mtimeMs) > EMPTY_FOLDER_MS) await rmdir(place).catch(() => undefined);
-      }
-    }
-  }
-
-  /** A fault leaves the claim for the next look. */
-  async function step(taken: Taken, jobs: JobFiles): Promise<void> {
-    const { claim } = taken;
-    const key = `settle:${claim.dir}`;
+  /** Refuses what may not be read, and puts everything else on the queue. A fault leaves the claim for the next time. */
+  async function step(claim: Claim, jobs: JobFiles): Promise<void> {
+    if (stepping.has(claim.dir)) return;
+    stepping.add(claim.dir);
+    const key = `claim:${claim.dir}`;
     try {
-      if (await settle(taken, jobs)) {
-        takens.delete(claim.dir);
-        troubles.over(key);
-      }
+      const info = await lookAtEntry(claim.file);
+      const reason = info && (kindFault(info) ?? jobFault(claim.job, jobs));
+      if (reason !== undefined) await refuse(claim, reason, jobs);
+      else if (info) offer(claim, jobs);
+      troubles.over(key);
     } catch (error) {
       const why = error instanceof Error && error.name === 'RunError' ? error.message : `${diskWords(error)}.`;
       troubles.tell(key, `The file ${shown(claim.file)} was taken and cannot go on: ${why} It is tried again.`);
+    } finally {
+      stepping.delete(claim.dir);
     }
-  }
-
-  /** True where the claim is not to be looked after any more. */
-  async function settle(taken: Taken, jobs: JobFiles): Promise<boolean> {
-    const { claim } = taken;
-    const info = await lookAtEntry(claim.file);
-    if (!info) {
-      await rmdir(claim.dir).catch(() => undefined);
-      return true;
-    }
-    const reason = kindFault(info) ?? jobFault(claim.job, jobs);
-    if (reason !== undefined) {
-      await refuse(claim, reason, jobs);
-      return true;
-    }
-    taken.resting = rest(taken.resting, await freshMark(claim.file).catch(() => info));
-    if (performance.now() - taken.resting.since < quietMs) return false;
-    if (await markComplete(claim)) offer(claim);
-    return true;
   }
 
   async function refuse(claim: Claim, reason: string, jobs: JobFiles): Promise<void> {
@@ -213,47 +157,59 @@ export async function openInbox(options: InboxOptions) {
     log.warn(about, `Refused: ${reason.split('\n')[0]}`);
   }
 
-  /** Not waited for: the queue may be away for long. */
-  function offer(claim: Claim): void {
+  /** Not waited for: the queue may be away for long. It drops a second job of the same id. */
+  function offer(claim: Claim, jobs: JobFiles): void {
     reached('claim-noted');
-    void Promise.resolve()
-      .then(() => options.offer(claim))
-      .catch((error: unknown) => log.warn({ job: claim.job, run: claim.run, err: error }, 'inbox.not_offered'));
+    const kind = jobs.get(claim.job)?.kind === 'reconcile' ? 'reconcile' : 'import';
+    queue.add(kind, { job: claim.job, file: claim.file }, { jobId: claimJobId(claim) }).then(
+      () => reached('offered'),
+      (error: unknown) => log.warn({ job: claim.job, run: claim.run, err: error }, 'inbox.not_offered'),
+    );
+  }
+
+  /** Offers again what lies in `processing/` and has no job: the queue may have forgotten it, or its process have died. */
+  async function lookThrough(): Promise<void> {
+    try {
+      const jobs = await readJobs();
+      for (const claim of jobs && !closed ? await listClaims(dir) : []) {
+        const job = await queue.getJob(claimJobId(claim));
+        if (job && job.finishedOn === undefined) continue;
+        // What ended without being put away had bad luck on its last step.
+        await job?.remove();
+        if (jobs) await step(claim, jobs);
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'inbox.look_through');
+    }
   }
 
   function look(): Promise<void> {
-    const begun = performance.now();
-    looking ??= lookOnce()
-      .catch((error: unknown) => {
-        troubles.tell('look', `The drop folder ${dir} cannot be looked at: ${diskWords(error)}. It is tried again.`);
-      })
-      .finally(() => {
-        looking = undefined;
-        clearTimeout(timer);
-        const ms = Math.max(20, REST * (performance.now() - begun), untilNext());
-        if (!closed) timer = setTimeout(() => void look(), ms);
-      });
+    looking = looking.then(lookOnce).catch((error: unknown) => {
+      troubles.tell('look', `The drop folder ${dir} cannot be looked at: ${diskWords(error)}. It is tried again.`);
+    });
     return looking;
   }
 
-  function untilNext(): number {
-    const now = performance.now();
-    let soonest = Math.min(LOOK_EVERY_MS, takens.size > 0 ? quietMs / 8 : quietMs / 2);
-    for (const one of waiting.values()) if (dueAt(one) > now) soonest = Math.min(soonest, dueAt(one) - now);
-    return soonest;
+  async function watch(): Promise<void> {
+    await look();
+    if (!closed) timer = setTimeout(() => void watch(), Math.min(LOOK_EVERY_MS, quietMs / 2));
   }
 
-  await look();
+  await watch();
+  // Not waited for: the queue may be away.
+  void lookThrough();
+  const endLookingThrough = every(LOOK_THROUGH_MS, lookThrough);
   return {
     /** Looks at once, and resolves when that look is done. */
     async rescan(): Promise<void> {
-      await looking;
-      if (!closed) await look();
+      await look();
+      await lookThrough();
     },
-    /** Stops taking files. Claims whose file was not yet known to be complete are picked up at the next start. */
+    /** Stops taking files. */
     async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);
+      endLookingThrough();
       await looking;
     },
     /** `ok`: the folder can be used now. `waiting`: files that were seen and not yet taken. */
@@ -264,14 +220,19 @@ export async function openInbox(options: InboxOptions) {
   };
 }
 
+/** Ids of this process never fall into the same millisecond: many files come at once, and are run in their order. */
+let lastRun = 0;
+
 /**
  * Takes a file by renaming it into a folder of its own: of several workers one succeeds. Undefined where another one, or
  * whoever dropped it, was faster. Rejects with the fault of the file system; the file is then where it was.
  */
-export async function take(inbox: string, { job, path, raw, marker }: Dropped): Promise<Claim | undefined> {
+export async function take(inbox: string, { job, path, name, marker }: Dropped): Promise<Claim | undefined> {
   const parent = join(inbox, 'processing', segment(job));
   await makeFolders(parent);
-  const claim = claimOf(inbox, job, await freshRun(parent), claimedName(raw));
+  lastRun = Math.max(Date.now(), lastRun + 1);
+  const claim = claimOf(inbox, job, newRunId(new Date(lastRun)), claimedName(name));
+  await makeSharedFolder(claim.dir);
   try {
     // The marker first: it is of this file, and not of the next one of that name.
     if (marker) await unlink(marker.path);
@@ -285,34 +246,8 @@ export async function take(inbox: string, { job, path, raw, marker }: Dropped): 
   return claim;
 }
 
-let lastRun = 0;
-
-/** Makes the folder of a run. Ids of this process never fall into the same millisecond: many files come at once. */
-async function freshRun(parent: string): Promise<string> {
-  for (;;) {
-    lastRun = Math.max(Date.now(), lastRun + 1);
-    const run = newRunId(new Date(lastRun));
-    try {
-      await makeSharedFolder(join(parent, run));
-      return run;
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    }
-  }
-}
-
-/** A share may answer from memory until the file is opened. */
-async function freshMark(path: string): Promise<Mark> {
-  const handle = await openPlain(path);
-  try {
-    return await handle.stat({ bigint: true });
-  } finally {
-    await handle.close();
-  }
-}
-
 /** Why what was dropped is not read, as ERROR.txt says it; undefined for a plain file. */
-function kindFault(info: BigIntStats): string | undefined {
+function kindFault(info: Stats): string | undefined {
   if (info.isSymbolicLink()) {
     return 'It is a symbolic link, and links are never followed: they may lead to any file of this machine.\nCopy the file itself into the drop folder.';
   }
@@ -322,7 +257,7 @@ function kindFault(info: BigIntStats): string | undefined {
     (info.isDirectory() && 'a folder') ||
     (!info.isFile() && 'a device');
   if (kind) return `It is ${kind}, not a file. Put the file itself into the drop folder.`;
-  if (info.nlink > 1n) {
+  if (info.nlink > 1) {
     return (
       `The file has ${info.nlink} names (hard links): it lies in another place as well, and may be changed there while it is read.\n` +
       'Copy the file into the drop folder instead of linking it.'
@@ -335,79 +270,11 @@ function kindFault(info: BigIntStats): string | undefined {
 function jobFault(name: string, jobs: JobFiles): string | undefined {
   const job = jobs.get(name);
   if (job && (job.faulty || takesFiles(job))) return undefined;
-  const names = takerNames(jobs);
-  const there =
-    names.length > 0
-      ? `Jobs that take files:\n${names.map((one) => `  ${one}`).join('\n')}\nPut the file into the folder of one of them.`
-      : 'There is no job that takes files. Ask whoever runs rowferry in your house.';
-  if (job) return `The job "${shown(name)}" is an export, and takes no files from the drop folder.\n${there}`;
-  return `The folder "${shown(name)}" belongs to no job: a folder of the drop folder has the name of a job.\n${there}`;
-}
-
-/** Files that were taken and wait for their run. */
-const MOST_WAITING = 500;
-/** How often claims are looked through for those that no job stands for, in milliseconds. */
-const LOOK_THROUGH_MS = 60_000;
-
-interface OffersOptions {
-  readonly queue: Queue;
-  readonly inbox: string;
-  /** The kind of run for a file that was dropped for a job. */
-  kindOf(job: string): Promise<TakingKind>;
-  warn(text: string): void;
-}
-
-/** Puts what was taken from the drop folder on the queue. */
-export function openOffers({ queue, inbox, kindOf, warn }: OffersOptions) {
-  let waiting = 0;
-  let looking: Promise<void> | undefined;
-
-  /** A job of this id that is there already stands for the claim; the queue drops the second one. */
-  async function put(claim: Claim): Promise<void> {
-    await queue.add(await kindOf(claim.job), { job: claim.job, file: claim.file }, { jobId: claimJobId(claim) });
-    reached('offered');
-  }
-
-  async function look(): Promise<void> {
-    try {
-      const claims = await listClaims(inbox);
-      waiting = claims.length;
-      for (const claim of claims) {
-        const job = await queue.getJob(claimJobId(claim));
-        // What ended without being put away had bad luck on its last step.
-        if (job?.finishedOn !== undefined) await job.remove();
-        if (!job || job.finishedOn !== undefined) await put(claim);
-      }
-    } catch (error) {
-      warn(`What was taken from the drop folder could not be looked through: ${(error as Error).message}`);
-    }
-  }
-
-  /** One look at a time: two would each put the same job back. */
-  function lookThrough(): Promise<void> {
-    looking ??= look().finally(() => {
-      looking = undefined;
-    });
-    return looking;
-  }
-
-  return {
-    /** Files that were taken and have no end yet, as far as is known here. */
-    get waiting(): number {
-      return waiting;
-    },
-    /** False while enough that was taken waits for its run; it is counted anew then. */
-    mayOffer(): boolean {
-      if (waiting < MOST_WAITING) return true;
-      void lookThrough();
-      return false;
-    },
-    async offer(claim: Claim): Promise<void> {
-      waiting++;
-      await put(claim);
-    },
-    /** Offers again what lies in `processing/`: the folder is the truth, the queue may have forgotten. */
-    lookThrough,
-    close: every(LOOK_THROUGH_MS, lookThrough),
-  };
+  const why = job
+    ? `The job "${shown(name)}" is an export, and takes no files from the drop folder.`
+    : `The folder "${shown(name)}" belongs to no job: a folder of the drop folder has the name of a job.`;
+  const takers = [...jobs.values()]
+    .filter((one) => takesFiles(one) && !one.faulty)
+    .map((one) => `  ${shown(one.name)}\n`);
+  return `${why}\nJobs that take files:\n${takers.sort().join('') || '  none\n'}Put the file into the folder of one of them.`;
 }

@@ -153,9 +153,6 @@ type CheckedData = FitData | { readonly faults: readonly string[] };
 /** More are counted, not listed: the reason of a failed job lies in the queue and is shown on one page. */
 const LISTED = 100;
 
-/** A job that nests deeper is no job: its keys have four levels. */
-const DEPTH = 20;
-
 /**
  * Checks what came with a job of the queue. Each fault names the place, the value, shortened, and the rule; all are listed.
  * An inline job is checked like a job file.
@@ -177,8 +174,6 @@ export function checkJobData(name: string, data: unknown): CheckedData {
     const text = `the data is ${shown(data)}; it must be an object with \`job\` and \`file\` or \`rows\``;
     return { faults: [...faults, text] };
   }
-  // Only what JSON escapes may be one.
-  if (json.includes('\\u')) faults.push(...unkeptTexts(data).map((place) => `\`${place}\` ${UNKEPT_RULE}`));
   const { error } = DATA_SHAPES[kind].safeParse(data);
   faults.push(...shapeProblems(error?.issues ?? [], data, dataShape(kind)).map(({ message }) => message));
   const { job, file, rows, options = {} } = data as Readonly<Record<string, unknown>> & { readonly options?: object };
@@ -216,7 +211,6 @@ function checkInline(
   job: object,
   kind: JobKind,
 ): { readonly job: LoadedJob | LoadedExportJob } | { readonly faults: readonly string[] } {
-  if (depthOf(job, DEPTH) > DEPTH) return { faults: [`\`job\` nests deeper than ${DEPTH} levels`] };
   if (Object.hasOwn(job, 'notify')) {
     return {
       faults: ['`job.notify` stands in a job file only: whoever puts a job on the queue names nobody to be told'],
@@ -231,28 +225,6 @@ function checkInline(
     return { faults: error.details.length > 0 ? error.details : [error.message] };
   }
 }
-
-/** A NUL, or half of a surrogate pair. PostgreSQL, and so the embedded queue, keeps neither. */
-const UNKEPT = /[\0\p{Cs}]/u;
-const UNKEPT_RULE = 'holds a NUL or half a character (a lone surrogate), which cannot be kept; take it out';
-
-/** The places of such texts; a key that is one stands in its place. */
-function unkeptTexts(value: unknown, place: readonly string[] = []): string[] {
-  if (typeof value === 'string') return UNKEPT.test(value) ? [placeName(place)] : [];
-  if (typeof value !== 'object' || value === null || place.length > DEPTH) return [];
-  return Object.entries(value).flatMap(([key, inner]) => {
-    const at = [...place, key];
-    return [...(UNKEPT.test(key) ? [placeName(at)] : []), ...unkeptTexts(inner, at)];
-  });
-}
-
-/** `rows[3].Name` */
-const placeName = (place: readonly string[]): string =>
-  place
-    .map((part, at) =>
-      /^\d+$/.test(part) ? `[${part}]` : `${at > 0 ? '.' : ''}${JSON.stringify(clip(part)).slice(1, -1)}`,
-    )
-    .join('');
 
 function rowFaults(rows: readonly unknown[]): string[] {
   const faults: string[] = [];
@@ -305,16 +277,10 @@ const isUnsure = (value: number) =>
 
 const dataShape = (kind: JobKind): Shape => ({
   unknown(key, [first]) {
-    const keysOf = (one: JobKind) => {
-      const { shape } = DATA_SHAPES[one];
-      const inner = { options: shape.options.unwrap().shape, corrections: correction.shape }[String(first)];
-      return Object.keys(inner ?? shape);
-    };
+    const { shape } = DATA_SHAPES[kind];
+    const inner = { options: shape.options.unwrap().shape, corrections: correction.shape }[String(first)];
     const name = `\`${first === undefined ? '' : `${String(first)}.`}${clip(key)}\``;
-    if (!keysOf('reconcile').includes(key)) return unknownText(key, keysOf(kind), name);
-    return kind === 'export'
-      ? `${name} has no meaning in an export: nothing is ever written to the service; leave it out`
-      : `${name} belongs to jobs \`reconcile\`; an import writes unless \`options.dry_run\` is true`;
+    return unknownText(key, Object.keys(inner ?? shape), name);
   },
 });
 
@@ -329,13 +295,4 @@ function jsonOf(value: unknown): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Levels of nesting; stops counting above `limit`. */
-function depthOf(value: unknown, limit: number): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  if (limit < 0) return 1;
-  let deepest = 0;
-  for (const inner of Object.values(value)) deepest = Math.max(deepest, depthOf(inner, limit - 1));
-  return deepest + 1;
 }

@@ -49,18 +49,11 @@ export function refusal(text: string): UnrecoverableError {
 
 /** Why a job is given up over which worker after worker died. */
 export function deathText(deaths: number, kind: JobKind): string {
-  const [how, what] = {
-    import: ['import the file by itself', 'What was written stays written; importing the file again repeats nothing.'],
-    reconcile: [
-      'reconcile the file by itself',
-      'What was written stays written; reconciling the file again repeats nothing.',
-    ],
-    export: ['export by itself', 'Nothing was changed in the service.'],
-  }[kind];
+  const file = kind === 'export' ? '' : ' FILE';
   return (
     `${deaths} workers died, one after another, while they worked on this job, and it came no further: it is not tried again. ` +
-    `Look into the logs of the workers for how they ended (out of memory, killed, a crash), and ${how}: ` +
-    `rowferry ${kind}${kind === 'export' ? '' : ' FILE'} --job JOB. ${what}`
+    'Look into the logs of the workers for how they ended (out of memory, killed, a crash), and run it by itself: ' +
+    `rowferry ${kind}${file} --job JOB. What was written stays written, and is not written again.`
   );
 }
 

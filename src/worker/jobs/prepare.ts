@@ -28,7 +28,7 @@ import type { Claim } from '../inbox/claim.js';
 import { placeText } from '../inbox/disk.js';
 import type { DropFolder, FirstRun } from '../inbox/drop-folder.js';
 import type { Store } from '../store/port.js';
-import { type FitData, type JobKind, type RowsData, type RowsOptions, RUNS_QUEUE, type RunData } from './data.js';
+import { type FitData, type RowsData, type RowsOptions, RUNS_QUEUE, type RunData } from './data.js';
 import { PutBack } from './failure.js';
 import { type JobState, type Lateness, lateNote, lateness, type Origin } from './job.js';
 import { allowedPlaces, FileAway, fileBelowRoots, makeTarget, OutsideRoots, uploadsDir } from './roots.js';
@@ -37,8 +37,6 @@ export interface PrepareDeps {
   readonly settings: Settings;
   readonly store: Pick<Store, 'workers'>;
   readonly dropFolder: DropFolder;
-  /** The run of a schedule's slot begins. */
-  onSlot?(slot: { readonly job: string; readonly dueAt: number }): void;
 }
 
 /** A job of the queue as far as it is known before its run begins. */
@@ -74,30 +72,17 @@ export async function prepare(order: Order): Promise<Prepared | Repeated> {
   return checked.kind === 'export' ? prepareExport(order, checked) : prepareRows(order, checked);
 }
 
-/** What is said in a run that takes the place of one that was begun where no worker lives any more. */
-const ANEW: Readonly<Record<JobKind, string>> = {
-  import: 'Rows that it wrote are unchanged here; its own reports lie there, if anywhere.',
-  reconcile: 'What it wrote is unchanged here; its own reports lie there, if anywhere.',
-  export: 'All is read again; nothing of it is lost.',
-};
-
-/**
- * Looks at what led to the run; who watches the schedules is told that the run of a slot begins. `notes`: sentences for the
- * warnings of its summary.
- */
+/** What led to the run. `notes`: sentences for the warnings of its summary. */
 function occasion(order: Order, schedule: Schedule | undefined): { slot: Lateness | undefined; notes: string[] } {
-  const { job, name, state, checked } = order;
+  const { job, state, checked } = order;
   const slot = schedule && lateness(job.id ?? '', schedule, job.timestamp);
   const notes: string[] = [];
-  if (schedule && slot) {
-    order.onSlot?.({ job: name, dueAt: slot.dueAt });
-    if (slot.late) notes.push(lateNote(slot.dueAt, Date.now(), schedule.timezone));
-  }
+  if (schedule && slot?.late) notes.push(lateNote(slot.dueAt, Date.now(), schedule.timezone));
   if (state.insteadOf) {
     const { run, host } = state.insteadOf;
-    notes.push(
-      `Begun anew: run ${run} of the same job was begun on ${host}, whose worker is gone. ${ANEW[checked.kind]}`,
-    );
+    const done =
+      checked.kind === 'export' ? 'All is read again.' : 'What it wrote is unchanged here; its own reports lie there.';
+    notes.push(`Begun anew: run ${run} of the same job was begun on ${host}, whose worker is gone. ${done}`);
   }
   return { slot, notes };
 }

@@ -36,12 +36,11 @@ export async function openOperations(options: OperationsOptions) {
   const connections = openConnections();
   const door = openDoor({ ...options.door, host: http.host, known: connections.known });
   const loop = watchEventLoop();
-  const ready = readiness(options.ready);
   const pages = new Hono();
   pages.use(headers, readOnly);
   if (isLoopback(http.host)) pages.use(door.ownHost);
   pages.get('/healthz', (c) => answer(c, liveness(options.live, loop.lagMs())));
-  pages.get('/readyz', async (c) => answer(c, await ready()));
+  pages.get('/readyz', async (c) => answer(c, await readiness(options.ready)));
   pages.get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }));
   pages.route('/', door.app);
   // What went wrong may tell of the inside; the log of the worker says it.
@@ -110,18 +109,10 @@ export function liveness(live: () => Health, lagMs: number): Health {
 const PATIENCE_MS = 3000;
 
 /** The worker can be used: bounded in time, whatever `ready` waits for, and never a rejection. */
-function readiness(ready: () => Promise<Health>): () => Promise<Health> {
-  let asking: Promise<Health> | undefined;
+async function readiness(ready: () => Promise<Health>): Promise<Health> {
   const failed = (check: string): Health => ({ ok: false, details: { check } });
-  return async () => {
-    // Probes that come meanwhile hear the same answer.
-    asking ??= ready()
-      .catch((error: unknown) => failed(error instanceof Error ? error.message : 'failed'))
-      .finally(() => {
-        asking = undefined;
-      });
-    return (await within(PATIENCE_MS, asking)) ?? failed(`no answer within ${PATIENCE_MS} ms`);
-  };
+  const answer = ready().catch((error: unknown) => failed(error instanceof Error ? error.message : 'failed'));
+  return (await within(PATIENCE_MS, answer)) ?? failed(`no answer within ${PATIENCE_MS} ms`);
 }
 
 /** Connections that do not end by themselves are cut after so long. */
@@ -205,15 +196,8 @@ function bind(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-const PORT_FAULTS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is taken by another process',
-  EACCES: 'may not be used by this user: ports below 1024 are kept',
-  EADDRNOTAVAIL: 'is no address of this machine',
-  ENOTFOUND: 'is no address of this machine',
-};
-
 function portFault(code: string, { host, port }: { readonly host: string; readonly port: number }): string {
-  const fault = PORT_FAULTS[code] ?? `cannot be listened on (${code})`;
+  const fault = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be listened on (${code})`;
   return `${host}:${port} ${fault}. Name another one: with --port of \`rowferry console\`, --http of \`rowferry worker\`, or ROWFERRY_HTTP.`;
 }
 

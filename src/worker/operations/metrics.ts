@@ -12,14 +12,7 @@ export type WatchedQueue = Pick<Queue, 'name' | 'getJobCounts'>;
 
 /** The state of the worker at this moment, as far as it is open. */
 interface Moment {
-  readonly pace?: Pick<
-    NonNullable<WorkerContext['channel']>['gauges'],
-    'learnedRate' | 'inFlight' | 'inFlightLimit' | 'heldMs'
-  >;
-  /** Files in `processing/` of the drop folder, over all workers on it. */
-  readonly claims?: number | undefined;
-  /** Runs that this worker coordinates. */
-  readonly runs?: number;
+  readonly pace?: Pick<NonNullable<WorkerContext['channel']>['gauges'], 'learnedRate' | 'inFlight' | 'heldMs'>;
   readonly queues?: readonly WatchedQueue[];
 }
 
@@ -40,9 +33,7 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
   collectDefaultMetrics({ register: registry });
   const meters = instruments(registry);
   meters.build.set({ version, node: process.version }, 1);
-  const unanswered = new Set<WatchedQueue>();
   let look = (): Moment => ({});
-  let scrape: Promise<string> | undefined;
 
   const label = (job: string): string => (job === 'inline' || known(job) ? job : 'unknown');
 
@@ -53,25 +44,16 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
     if (trigger === 'schedule') meters.scheduleLastSuccess.set({ job }, at / 1000);
   }
 
-  /** What cannot be had in time is left out, not shown as of old. An unanswered question is not put again. */
-  async function countsOf(queue: WatchedQueue): Promise<Readonly<Record<string, number>> | undefined> {
-    if (unanswered.has(queue)) return undefined;
-    unanswered.add(queue);
-    const answer = (async () => queue.getJobCounts())().catch(() => undefined);
-    void answer.then(() => unanswered.delete(queue));
-    return within(PATIENCE_MS, answer);
-  }
-
   /** Brings the gauges of the moment up to date. */
   async function refresh(): Promise<void> {
-    const { pace: now, claims, runs, queues = [] } = look();
+    const { pace: now, queues = [] } = look();
     setOrRemove(meters.rate, now?.learnedRate);
     setOrRemove(meters.inFlight, now?.inFlight);
-    setOrRemove(meters.inFlightLimit, now?.inFlightLimit);
     setOrRemove(meters.held, now && now.heldMs / 1000);
-    setOrRemove(meters.claims, claims);
-    setOrRemove(meters.active, runs);
-    const counts = await Promise.all(queues.map(countsOf));
+    // What cannot be had in time is left out, not shown as of old.
+    const counts = await Promise.all(
+      queues.map((queue) => within(PATIENCE_MS, queue.getJobCounts()).catch(() => undefined)),
+    );
     meters.queueJobs.reset();
     meters.queueUp.reset();
     for (const [i, { name }] of queues.entries()) {
@@ -108,36 +90,21 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
     runEnded(run: EndedRun): void {
       const job = run.inline ? 'inline' : label(run.job);
       meters.runs.inc({ job, trigger: run.trigger, status: run.status });
-      if (run.seconds !== undefined) meters.runSeconds.observe({ job }, run.seconds);
       const didItsWork = !run.dryRun && !run.doubtful && (run.status === 'succeeded' || run.status === 'partial');
       if (!run.inline && didItsWork) lastSuccess(run.job, run.endedAt ?? Date.now(), run.trigger);
     },
-    /** One part was executed here, for whichever coordinator. */
-    partDone(result: 'done' | 'failed' | 'handed_back', seconds: number): void {
-      meters.parts.inc({ result });
-      meters.partSeconds.observe(seconds);
-    },
     /** What workers tell each other came without a valid signature, or in another form, and was ignored. */
     refused: (what: 'part' | 'message' | 'result'): void => meters.refused.inc({ what }),
-    /** The run of a slot was begun so many milliseconds after the slot was due. */
-    slotBegun: (job: string, lateMs: number): void =>
-      meters.scheduleLateness.set({ job: label(job) }, Math.max(0, lateMs) / 1000),
-    /** A slot was refused, as the run before it had not ended. */
-    slotRefused: (job: string): void => meters.scheduleRefused.inc({ job: label(job) }),
     notified: (channel: Channel, ok: boolean): void =>
       meters.notifications.inc({ channel, result: ok ? 'sent' : 'failed' }),
     /** Where a scrape reads the state of the moment. */
     watch(moment: () => Moment): void {
       look = moment;
     },
-    /** Answers a scrape; bounded in time also where the store is away. Scrapes at the same time share one look. */
-    text(): Promise<string> {
-      scrape ??= refresh()
-        .then(() => registry.metrics())
-        .finally(() => {
-          scrape = undefined;
-        });
-      return scrape;
+    /** Answers a scrape; bounded in time also where the store is away. */
+    async text(): Promise<string> {
+      await refresh();
+      return registry.metrics();
     },
   };
 }
@@ -149,8 +116,6 @@ function setOrRemove(gauge: Gauge, value: number | undefined): void {
 
 /** Bounds of the buckets, seconds. */
 const REQUEST_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-const RUN_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600];
-const PART_SECONDS = [0.5, 1, 2.5, 5, 15, 60, 300];
 
 /** Every metric of the worker, by name, labels and meaning. docs/operate/worker.md lists them; a test compares the two. */
 function instruments(registry: Registry) {
@@ -178,7 +143,6 @@ function instruments(registry: Registry) {
       'kind',
     ),
     runs: counter('runs_total', 'Runs that ended, by job, what set them off, and status.', 'job', 'trigger', 'status'),
-    runSeconds: histogram('run_duration_seconds', 'Time a run took.', RUN_SECONDS, 'job'),
     lastSuccess: gauge(
       'last_success_timestamp_seconds',
       'When a job last did its work: status succeeded or partial. Seconds since 1970.',
@@ -189,18 +153,6 @@ function instruments(registry: Registry) {
       'The same for runs that a schedule set off.',
       'job',
     ),
-    scheduleLateness: gauge(
-      'schedule_lateness_seconds',
-      'How long after its time the last scheduled run was begun.',
-      'job',
-    ),
-    scheduleRefused: counter(
-      'schedule_refused_total',
-      'Slots that were refused, as the run before them had not ended.',
-      'job',
-    ),
-    parts: counter('parts_total', 'Parts executed here: done, failed or handed_back.', 'result'),
-    partSeconds: histogram('part_duration_seconds', 'Time a part took.', PART_SECONDS),
     refused: counter(
       'queue_refused_total',
       'What came from the queue as a part, message or result of a worker and was not signed by one, or has not the form.',
@@ -209,10 +161,7 @@ function instruments(registry: Registry) {
     notifications: counter('notifications_total', 'Notifications that went out, or could not.', 'channel', 'result'),
     rate: gauge('rate_limit_rps', 'Requests per second in force, learned or stated; absent where there is none.'),
     inFlight: gauge('requests_in_flight', 'Requests under way.'),
-    inFlightLimit: gauge('requests_in_flight_limit', 'Requests that may be under way at once, as learned.'),
     held: gauge('held_seconds', 'Time from now within which nothing is sent, as the service asked for a pause.'),
-    claims: gauge('inbox_claims', 'Files taken from the drop folder that have not been put away.'),
-    active: gauge('runs_active', 'Runs this worker coordinates.'),
     queueJobs: gauge('queue_jobs', 'Jobs on a queue by state.', 'queue', 'state'),
     build: gauge('build_info', '1; the version of rowferry and of Node.js are its labels.', 'version', 'node'),
     queueUp: gauge('queue_up', '1 where the queue told its counts in time, 0 where not.', 'queue'),

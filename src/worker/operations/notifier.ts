@@ -3,14 +3,12 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import { request } from 'undici';
-import { z } from 'zod';
 import type { Notify } from '../../model/job.js';
 import { pause } from '../../runs/run/context.js';
 import { isLoopback, proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
 import type { EndedRun } from '../jobs/job.js';
 import { within } from '../rights.js';
 import type { Store } from '../store/port.js';
-import { parsed } from '../store/shared.js';
 
 export type NotifierState = Pick<Store, 'update'>;
 
@@ -45,23 +43,12 @@ const HOUR_MS = 3_600_000;
 
 export type Notifier = ReturnType<typeof openNotifier>;
 
-/** Whether a job works, and since when; kept in the store, under one name a job. */
-const jobState = z.object({
-  failing: z.boolean(),
-  /** When the first of the runs ended that failed one after another, now or the last time; and how many they were. */
-  since: z.number(),
-  failures: z.number(),
-  told: z.boolean(),
-});
-type JobState = z.output<typeof jobState>;
-
 /**
  * Tells `url` when a job begins to fail and when it works again, and the people whom its job file names how each run ended.
  * Nothing here blocks or fails a run. Without `url` nothing is kept.
  *
  *     working ── failed, braked, refused ──> failing      tell `failing`
- *     failing ── failed, braked, refused ──> failing      one failure more
- *     failing ── succeeded, partial ───────> working      tell `recovered`; the past failures are kept
+ *     failing ── succeeded, partial ───────> working      tell `recovered`
  *
  * An export that cannot be shown to be whole counts as failed. An interrupted run changes nothing. Of several workers, the one
  * whose update made the change tells it. What could not be told is told by the next run that ends the same way.
@@ -83,22 +70,14 @@ export function openNotifier(options: NotifierOptions) {
   async function tell(to: string, run: EndedRun, at: number): Promise<void> {
     const failing = run.doubtful === true || ['failed', 'braked', 'refused'].includes(run.status);
     const name = `notify.state.${run.job}`;
-    const next = (before: JobState | undefined): JobState => {
-      const { since = 0, failures = 0, failing: failed = false } = before ?? {};
-      return {
-        failing,
-        since: failing && !failed ? at : since,
-        failures: failing ? (failed ? failures : 0) + 1 : failures,
-        told: true,
-      };
-    };
-    const text = await state.update(name, (was) => JSON.stringify(next(parsed(jobState, was))));
-    const before = parsed(jobState, text);
-    const made = next(before);
-    if (made.failures === 0 || (before?.failing === failing && before.told)) return;
-    const change = linked(changeOf(run, at, made), run);
+    const after = failing ? 'failing' : 'working';
+    const before = (await state.update(name, () => after)) ?? 'working';
+    if (before === after) return;
+    const end = endOf(run, at);
+    const text = failing ? end.text : `${run.job} works again. ${end.text}`;
+    const change = linked({ ...end, event: failing ? 'failing' : 'recovered', text }, run);
     if (await send('webhook', change, () => post(to, change, timing.timeoutMs, ending.signal))) return;
-    await state.update(name, () => JSON.stringify({ ...made, told: false }));
+    await state.update(name, (now) => (now === after ? before : undefined));
   }
 
   async function tellPeople(run: EndedRun, at: number): Promise<void> {
@@ -180,57 +159,38 @@ const WAYS: Record<EndedRun['status'], string> = {
   partial: 'finished; some rows need a person',
 };
 
-/** What notifications of every kind say of a run. `at`: milliseconds since 1970. */
-function aboutRun(run: EndedRun, at: number) {
+const wayOf = (run: EndedRun): string => (run.doubtful ? 'wrote a file that may not be complete' : WAYS[run.status]);
+
+/** `at`: milliseconds since 1970. */
+function endOf(run: EndedRun, at: number): Notification {
+  const reason = run.reason ? oneLine(run.reason) : undefined;
+  const rows = run.counts && Object.fromEntries(Object.entries(run.counts).filter(([, count]) => count > 0));
+  const counted = Object.entries(rows ?? {}).map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`);
+  const counts =
+    counted.length > 0 && run.reportOnly
+      ? `Nothing was written; it would be ${counted.join(', ')}`
+      : counted.join(', ');
+  const told = [reason, counts].filter(Boolean).map((part) => (/[.!?…]$/.test(part!) ? part : `${part}.`));
+  const page = run.status === 'refused' ? 'ERROR.txt' : run.kind === 'export' ? 'summary.json' : 'report.html';
+  const report = run.reports === undefined ? [] : [`Report: ${path.join(run.reports, page)}`];
+  const head = `${oneLine(run.file ?? run.job)} ${wayOf(run)}`;
   return {
     id: randomUUID(),
+    event: 'ended',
     job: run.job,
-    at: iso(at),
+    at: new Date(at).toISOString(),
+    text: [told.length > 0 ? `${head}: ${told.join(' ')}` : `${head}.`, ...report].join(' '),
     file: run.file,
     run: run.run,
     status: run.status,
     trigger: run.trigger,
     company: run.company,
-    rows: run.counts && Object.fromEntries(Object.entries(run.counts).filter(([, count]) => count > 0)),
+    reason,
+    rows,
     report_only: run.reportOnly || undefined,
     reports: run.reports,
   };
 }
-
-const wayOf = (run: EndedRun): string => (run.doubtful ? 'wrote a file that may not be complete' : WAYS[run.status]);
-
-/** `since`: milliseconds since 1970. */
-function changeOf(run: EndedRun, at: number, { failing, since, failures }: JobState): Notification {
-  const reason = failing && run.reason ? oneLine(run.reason) : undefined;
-  const how = wayOf(run);
-  const again = failures > 1 ? ` This is failure ${failures} since ${minute(since)}.` : '';
-  const times = failures === 1 ? 'once' : `${failures} times`;
-  const said = failing
-    ? `${run.job} ${how}${reason ? `: ${reason}` : '.'}${again}`
-    : `${run.job} works again, after it failed ${times} since ${minute(since)}.`;
-  const where = `${run.run === undefined ? '' : ` Run ${run.run}.`}${run.reports === undefined ? '' : ` Reports: ${run.reports}`}`;
-  const event = failing ? 'failing' : 'recovered';
-  return { ...aboutRun(run, at), event, text: said + where, since: iso(since), failures, reason };
-}
-
-function endOf(run: EndedRun, at: number): Notification {
-  const about = aboutRun(run, at);
-  const reason = run.reason ? oneLine(run.reason) : undefined;
-  const rows = Object.entries(about.rows ?? {}).map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`);
-  const counts =
-    rows.length > 0 && run.reportOnly ? `Nothing was written; it would be ${rows.join(', ')}` : rows.join(', ');
-  const told = [reason, counts].filter(Boolean).map((part) => (/[.!?…]$/.test(part!) ? part : `${part}.`));
-  const page = run.status === 'refused' ? 'ERROR.txt' : run.kind === 'export' ? 'summary.json' : 'report.html';
-  const report = run.reports === undefined ? [] : [`Report: ${path.join(run.reports, page)}`];
-  const head = `${oneLine(run.file ?? run.job)} ${wayOf(run)}`;
-  const text = [told.length > 0 ? `${head}: ${told.join(' ')}` : `${head}.`, ...report].join(' ');
-  return { ...about, event: 'ended', text, reason };
-}
-
-const iso = (ms: number): string => new Date(ms).toISOString();
-
-/** `2026-11-21 02:00 UTC` */
-const minute = (ms: number): string => `${iso(ms).slice(0, 16).replace('T', ' ')} UTC`;
 
 /** Without control characters: the text reaches chat tools and terminals. */
 function oneLine(text: string): string {
@@ -256,10 +216,6 @@ export interface Notification {
   readonly status: EndedRun['status'];
   readonly trigger: EndedRun['trigger'];
   readonly company?: number | undefined;
-  /** When the first of the failing runs ended. */
-  readonly since?: string;
-  /** Runs that failed one after another. */
-  readonly failures?: number;
   /** Why the run failed. */
   readonly reason?: string | undefined;
   /** Rows per outcome, without the outcomes no row has. */
@@ -369,18 +325,12 @@ async function postMail(
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  const lines = Object.entries(end.rows ?? {}).map(([outcome, count]) => `  ${outcome.replaceAll('_', ' ')}: ${count}`);
-  const about = [
-    `Job: ${end.job}`,
-    ...(end.run === undefined ? [] : [`Run: ${end.run}`]),
-    ...(lines.length > 0 ? [end.report_only ? 'Rows (nothing was written; what would be):' : 'Rows:', ...lines] : []),
-  ];
   try {
     const { rejected } = await transport.sendMail({
       from,
       to: [...to],
-      subject: `${end.file ?? end.job}: ${SUBJECTS[end.status]}`,
-      text: [end.text, '', ...about, ''].join('\n'),
+      subject: `${end.file ?? end.job} ${WAYS[end.status]}`,
+      text: `${end.text}\n\nJob: ${end.job}\n${end.run === undefined ? '' : `Run: ${end.run}\n`}`,
       // The same over the tries, by which a mailbox knows it again.
       messageId: `<${end.id}@rowferry>`,
     });
@@ -395,15 +345,6 @@ async function postMail(
     transport.close();
   }
 }
-
-const SUBJECTS: Record<Notification['status'], string> = {
-  failed: 'failed',
-  braked: 'stopped by a brake',
-  refused: 'refused',
-  interrupted: 'interrupted',
-  succeeded: 'done',
-  partial: 'done, some rows need a person',
-};
 
 /** A code or a kind of error; messages may repeat the address. */
 function codeOf(error: unknown): string {

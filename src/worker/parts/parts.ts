@@ -36,7 +36,6 @@ interface PartsOptions extends Pick<RunContext, 'settings' | 'signal'>, Pick<Wor
   readonly signer: Signer;
   readonly refused?: LettersOptions['refused'];
   readonly log: Logger;
-  readonly done?: (result: 'done' | 'failed' | 'handed_back', seconds: number) => void;
 }
 
 /** How often it is looked who is there to share the work, in milliseconds. */
@@ -55,30 +54,13 @@ export async function openParts(options: PartsOptions) {
   const events = store.events(name);
   await events.waitUntilReady();
   const letters = openLetters(events, options);
-  const execute = partExecutor({ ...options, letters });
-  const worker = store.worker(
-    name,
-    async (job, token) => {
-      const began = performance.now();
-      const told = (result: 'done' | 'failed' | 'handed_back') =>
-        options.done?.(result, (performance.now() - began) / 1000);
-      try {
-        const result = await execute(job, token);
-        told('refused' in result || signal.aborted ? 'handed_back' : 'done');
-        return result;
-      } catch (error) {
-        told('failed');
-        throw error;
-      }
-    },
-    {
-      concurrency: PARTS_AT_ONCE,
-      lockDuration: leaseMs,
-      maxStalledCount: MOST_STALLS,
-      removeOnComplete: KEEP_ENDED,
-      removeOnFail: KEEP_ENDED,
-    },
-  );
+  const worker = store.worker(name, partExecutor({ ...options, letters }), {
+    concurrency: PARTS_AT_ONCE,
+    lockDuration: leaseMs,
+    maxStalledCount: MOST_STALLS,
+    removeOnComplete: KEEP_ENDED,
+    removeOnFail: KEEP_ENDED,
+  });
   // What is taken while this process ends would go back at once, to be taken here once more.
   const leave = () => void worker.close();
   if (signal.aborted) leave();

@@ -1,32 +1,27 @@
 import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { PGlite } from '@electric-sql/pglite';
-import type { NodeFS } from '@electric-sql/pglite/nodefs';
 import { DEFAULT_SCHEMA, type PgPool, type PgPoolClient, type PgQueryResult } from 'bullmq';
 import pg from 'pg';
 import { RunError } from '../../model/error.js';
-import { isHeld, LockHeld, takeLock } from '../../runs/run/lock.js';
+import { LockHeld, takeLock } from '../../runs/run/lock.js';
 import { Away, openReports } from './faults.js';
 import type { Store, StoreOptions } from './port.js';
 import { postgresStore } from './postgres.js';
 
-const LOOK_AGAIN_MS = 100;
-
 /**
  * The queue of a home folder: PostgreSQL inside this process (PGlite), with its data in `<home>/queue/`. One process has it
- * at a time, under the lock `<home>/queue.lock`; whoever finds it held waits, and takes over when the
- * holder has closed it or is gone. One machine only. It does not flush to the disk: after a power cut the journals are the
+ * at a time, under the lock `<home>/queue.lock`. One machine only. It does not flush to the disk: after a power cut the journals are the
  * truth.
  */
 export async function openEmbedded(options: StoreOptions): Promise<Store> {
   const { home, notice } = options;
   const folder = join(home, 'queue');
   const reports = openReports(folder, notice);
-  const release = await whenFree(home, options).catch((error: unknown) => {
-    if (error instanceof RunError || options.signal.aborted) throw error;
+  const release = await lockQueue(home).catch((error: unknown) => {
+    if (error instanceof RunError) throw error;
     throw cannotOpen(folder, error instanceof Error ? error.message : String(error), error);
   });
   const pool = await EmbeddedPool.over(() => openFolder(folder, notice), release);
@@ -38,32 +33,16 @@ export async function openEmbedded(options: StoreOptions): Promise<Store> {
   }
 }
 
-/**
- *   free ──────────────────────────────→ held by this process
- *   held by another one → standby, told once → its holder closed or gone → held by this process
- */
-async function whenFree(home: string, { notice, signal }: StoreOptions): Promise<() => Promise<void>> {
+async function lockQueue(home: string): Promise<() => Promise<void>> {
   await mkdir(home, { recursive: true });
-  const lock = join(home, 'queue.lock');
-  for (let told = false; ; told = true) {
-    try {
-      return await takeLock(lock, `The embedded queue in ${home}`);
-    } catch (error) {
-      if (!(error instanceof LockHeld)) throw error;
-      if (!told) {
-        notice(
-          'info',
-          `Process ${error.pid} has the embedded queue in ${home} open: this one stands by, and takes over when that one ends.`,
-        );
-      }
-    }
-    do await pause(LOOK_AGAIN_MS, undefined, { signal });
-    while (await isHeld(lock));
+  try {
+    return await takeLock(join(home, 'queue.lock'), `The embedded queue in ${home}`);
+  } catch (error) {
+    if (!(error instanceof LockHeld)) throw error;
+    const text = `Process ${error.pid} has the embedded queue in ${home} open, and one worker can. End that one first, or name a queue for several in ROWFERRY_QUEUE_URL.`;
+    throw new RunError('failed', text, [], { code: error.code });
   }
 }
-
-/** The PostgreSQL that PGlite is; the data of another one cannot be read. */
-export const POSTGRES_MAJOR = '18';
 
 type Notice = StoreOptions['notice'];
 
@@ -75,15 +54,9 @@ type Notice = StoreOptions['notice'];
  */
 export async function openFolder(folder: string, notice: Notice): Promise<PGlite> {
   await removeUnfinished(folder);
-  const major = await majorOf(folder);
-  notice(
-    'info',
-    `Opening the embedded queue in ${folder}; this takes some seconds${major === undefined ? ' the first time' : ''}.`,
-  );
-  if (major !== undefined && major !== POSTGRES_MAJOR) {
-    const what = major === '' ? 'is not complete' : `was written by PostgreSQL ${major}, and this is ${POSTGRES_MAJOR}`;
-    await putAside(folder, `it ${what}`, notice);
-  } else if (major !== undefined) {
+  const isNew = !existsSync(folder);
+  notice('info', `Opening the embedded queue in ${folder}; this takes some seconds${isNew ? ' the first time' : ''}.`);
+  if (!isNew) {
     try {
       return await open(folder);
     } catch (error) {
@@ -103,15 +76,12 @@ export async function openFolder(folder: string, notice: Notice): Promise<PGlite
 
 async function open(folder: string): Promise<PGlite> {
   // Loaded here alone: it takes time and memory that a plain command does not have to spend.
-  const [{ PGlite }, { NodeFS }] = await Promise.all([
-    import('@electric-sql/pglite'),
-    import('@electric-sql/pglite/nodefs'),
-  ]);
+  const { PGlite } = await import('@electric-sql/pglite');
   const said: string[] = [];
   let pg: PGlite | undefined;
   try {
     pg = await PGlite.create({
-      fs: privateFs(NodeFS, folder),
+      dataDir: folder,
       parsers: parsersOfPg(),
       startParams: [...PGlite.defaultStartParams, ...SETTINGS.flatMap((setting) => ['-c', setting])],
       onStdout: () => true,
@@ -132,20 +102,9 @@ async function open(folder: string): Promise<PGlite> {
 /** A queue is small: a server's buffers would only take memory. */
 const SETTINGS = [`search_path=${DEFAULT_SCHEMA}`, 'shared_buffers=16MB', 'max_connections=10', 'jit=off'];
 
-/** Undefined: there is no folder; '': there is one without a version. */
-async function majorOf(folder: string): Promise<string | undefined> {
-  const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw cannotOpen(folder, error.message, error);
-  });
-  if (entries.length === 0) return undefined;
-  return (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
-}
-
 async function putAside(folder: string, why: string, notice: Notice): Promise<void> {
   const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
-  let aside = `${folder}.damaged-${stamp}`;
-  for (let n = 2; existsSync(aside); n++) aside = `${folder}.damaged-${stamp}-${n}`;
+  const aside = `${folder}.damaged-${stamp}`;
   await rename(folder, aside);
   notice(
     'warn',
@@ -182,31 +141,6 @@ function cannotOpen(folder: string, why: string, cause: unknown): RunError {
     { cause },
   );
 }
-
-/**
- * The folder as PGlite sees it. It sets the rights of every file that it makes, past the umask; here they end at this user.
- */
-const privateFs = (Nodefs: typeof NodeFS, folder: string): NodeFS => {
-  const fs = new Nodefs(folder);
-  const init = fs.init.bind(fs);
-  fs.init = async (pg, options) => {
-    const { emscriptenOpts } = await init(pg, options);
-    const close = ({
-      NODEFS,
-    }: {
-      NODEFS?: { node_ops: { setattr(node: unknown, attr: { mode?: number }): void } };
-    }) => {
-      const operations = NODEFS?.node_ops;
-      if (!operations) return;
-      const { setattr } = operations;
-      operations.setattr = (node, attr) =>
-        setattr(node, attr.mode == null ? attr : { ...attr, mode: attr.mode & ~0o077 });
-    };
-    const before = [emscriptenOpts.preRun ?? []].flat();
-    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...before, close as (typeof before)[number]] } };
-  };
-  return fs;
-};
 
 /** Makes the data folder of a queue, some seconds of work, under another name: the folder is there complete or not at all. */
 export async function initialise(folder: string): Promise<void> {

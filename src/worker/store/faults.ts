@@ -5,10 +5,10 @@ import type { StoreOptions } from './port.js';
 /** What an error of a store's driver means. Redis tells by the first word of the message, PostgreSQL and Node by `code`. */
 export interface Fault {
   /**
-   * `away`: it may be there again in a moment. `refused`: user or password. `forbidden`: a right is missing. `full`: no
-   * room for more. `missing`: no such database. `lost`: the queue has given the job to somebody else.
+   * `away`: it may be there again in a moment. `full`: no room for more. `lost`: the queue has given the job to somebody
+   * else. Of any other the driver's words tell: a wrong password, a right or a database that is missing.
    */
-  readonly kind: 'away' | 'refused' | 'forbidden' | 'full' | 'missing' | 'lost' | 'other';
+  readonly kind: 'away' | 'full' | 'lost' | 'other';
   /** In short, as in "(ECONNREFUSED)". */
   readonly reason: string;
 }
@@ -23,9 +23,8 @@ const SIGNS: readonly (readonly [sign: RegExp, kind: Fault['kind'], reason?: str
   // BullMQ.
   [/missing (?:lock|key) for job|could not renew lock|lock mismatch|is not in the active state/i, 'lost'],
   [/^(?:08|57P0|53300|25006)/, 'away'],
-  [/^28(?:P01|000)|\b(?:NOAUTH|WRONGPASS)\b|invalid password|without any password/i, 'refused'],
-  [/^42501|\bNOPERM\b/, 'forbidden'],
-  [/^3D000/, 'missing'],
+  // Before what a cluster says of nodes that refuse it: that would be waited for.
+  [/^28(?:P01|000)|\b(?:NOAUTH|WRONGPASS)\b|invalid password|without any password/i, 'other'],
   [/^53[12]00|\b(?:OOM|MISCONF)\b/, 'full'],
   [
     /\b(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EPIPE|ENOENT)\b/,
@@ -100,15 +99,12 @@ const MOST_TEXTS = 100;
 
 const WORDS: Readonly<Record<Fault['kind'], readonly [fault: string, advice: string]>> = {
   away: [' cannot be reached', ' Is the server running, and is ROWFERRY_QUEUE_URL right?'],
-  refused: [' refuses the user or the password', ' Look at ROWFERRY_QUEUE_URL.'],
-  forbidden: [' does not allow its user what a queue needs', ' Give the user that right.'],
-  missing: [' does not exist', ' Create the database, or correct ROWFERRY_QUEUE_URL.'],
   full: [
     ' is full',
     ' Give it more memory or disk, or remove old jobs; nothing is lost, work goes on when there is room.',
   ],
   lost: [": a job's lock had ended before its work did", ' The job is taken up again; nothing is sent twice.'],
-  other: [' answered with an error', ''],
+  other: [' answered with an error', ' Look at ROWFERRY_QUEUE_URL, and at the rights of its user.'],
 };
 
 /** Turns a driver's errors into words for people, and tells of each at most every ten seconds. */

@@ -28,35 +28,7 @@ async function sent(started: Started): Promise<Record<string, unknown>> {
   return JSON.parse(started.out());
 }
 
-const standsBy = /Process \d+ has the embedded queue in .* open: this one stands by/;
-
-describe('a second worker on the home', () => {
-  const ROWS = 600;
-
-  it('stands by, and takes over run, drop folder and queue when the owner is killed, and again when that one is told to end', async () => {
-    await embeddedCrew({ sandbox: { latencyMs: 20, keepBodies: false }, env: { ROWFERRY_CONCURRENCY: '8' } });
-    const one = await crew.worker('one');
-    const two = await crew.worker('two', { early: true });
-    await until(() => standsBy.test(two.err()), { what: 'the standby' });
-    expect((await fetch(`${two.http}/readyz`)).status).toBe(503);
-    expect((await fetch(`${two.http}/healthz`)).status).toBe(200);
-
-    const waiting = await enqueue('queued.csv', assetSheet(ROWS), '--wait');
-    await until(() => crew.sandbox.commits.length >= 0.3 * ROWS, { what: 'the middle' });
-    await one.kill();
-    await until(() => two.coordinates(), { what: 'the standby to take the run up again' });
-    const three = await crew.worker('three', { early: true });
-    await until(() => crew.sandbox.commits.length >= 0.6 * ROWS, { what: 'more of it' });
-    const { ms, code } = await two.terminate();
-    expect([code, ms < 30_000]).toEqual([0, true]);
-
-    expect(await sent(waiting)).toMatchObject({ status: 'succeeded', rows: { created: ROWS, total: ROWS } });
-    expect(three.err()).toContain('"run taken up again"');
-    expect(crew.sandbox.commits).toHaveLength(ROWS);
-    await crew.drop('dropped.csv', `${assetSheet(ROWS)}\r\n`);
-    expect((await crew.only(60_000)).summary).toMatchObject({ rows: { unchanged: ROWS } });
-  }, 240_000);
-
+describe('the next worker on the home', () => {
   it('loses and doubles no job that is put on the queue while owner after owner is killed', async () => {
     await embeddedCrew();
     const JOBS = FULL ? 12 : 2;
@@ -64,12 +36,11 @@ describe('a second worker on the home', () => {
     let owner = await crew.worker('w0');
     for (let i = 0; i < JOBS; i++) {
       // Ordered before the owner dies, while nobody has the queue, and after.
-      const next = crew.worker(`w${i + 1}`, { early: true });
       orders.push(enqueue(`f${i}.csv`, assetSheet(2, 10 * i)).then(sent));
       if (i % 2 === 0) await owner.kill();
       orders.push(enqueue(`g${i}.csv`, assetSheet(2, 1_000 + 10 * i)).then(sent));
       if (i % 2 === 1) await owner.kill();
-      owner = await next;
+      owner = await crew.worker(`w${i + 1}`, { early: true });
       await until(() => /"Drop folder: /.test(owner.err()), { what: 'the next owner' });
     }
     const ids = (await Promise.all(orders)).map(({ id }) => id);

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import type { Claim } from '../../../src/worker/inbox/claim.js';
+import { type Claim, claimOf } from '../../../src/worker/inbox/claim.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { type Inbox, type InboxOptions, openInbox } from '../../../src/worker/inbox/inbox.js';
 import { openJobFiles } from '../../../src/worker/job-files.js';
@@ -64,8 +64,7 @@ export async function makePlace(jobs: Readonly<Record<string, string>> = { asset
         quietMs: 80,
         log,
         notice: (level, text) => void notices.push(`${level} ${text}`),
-        mayTake: () => true,
-        offer: async (claim) => void claims.push(claim),
+        queue: queueOf((claim) => void claims.push(claim), dir),
         ...options,
       });
       inboxes.push(inbox);
@@ -101,6 +100,18 @@ export async function makePlace(jobs: Readonly<Record<string, string>> = { asset
       await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+/** What takes each claim once. */
+export function queueOf(taken: (claim: Claim) => void, dir: string): InboxOptions['queue'] {
+  const ids = new Set<string>();
+  return {
+    getJob: async (id: string) => (ids.has(id) ? { id } : undefined),
+    add: async (_: string, { job, file }: { job: string; file: string }, { jobId }: { jobId: string }) => {
+      if (!ids.has(jobId)) taken(claimOf(dir, job, basename(dirname(file)), basename(file)));
+      ids.add(jobId);
+    },
+  } as unknown as InboxOptions['queue'];
 }
 
 /** Waits for a condition, and fails where it does not come. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makePlace, names, type Place, until } from './dropping.js';
@@ -48,22 +48,6 @@ it('says once that a folder lies on another disk, and goes on when it does not',
   expect(await names(place.dir, 'processing', 'assets')).toEqual([]);
   unmount();
   await place.drop('assets/b.csv');
-  await until('an offer', () => place.claims.length === 1);
-});
-
-it('waits while the disk is full', async ({ skip }) => {
-  await mkdir(place.dir);
-  if (!mount(place.dir)) skip();
-  let may = false;
-  const inbox = await place.open({ mayTake: () => may });
-  await place.drop('assets/a.csv', 'content');
-  await writeFile(join(place.dir, '.filler'), Buffer.alloc(4 << 20)).catch(() => undefined);
-  may = true;
-  await until('it is told', () => told('the disk is full').length > 0);
-  await inbox.rescan();
-  expect(told('the disk is full')).toHaveLength(1);
-  expect(place.claims).toHaveLength(0);
-  await rm(join(place.dir, '.filler'));
   await until('an offer', () => place.claims.length === 1);
 });
 

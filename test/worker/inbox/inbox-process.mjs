@@ -1,10 +1,12 @@
 // An inbox in a process of its own: `node inbox-process.mjs <options as JSON>`. Prints a line of JSON for every claim.
+import { basename, dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 
 const { dist, dir, jobsDir, quietMs, uid } = JSON.parse(process.argv[2]);
 const load = (path) => import(pathToFileURL(`${dist}/worker/${path}`).href);
 const { openInbox } = await load('inbox/inbox.js');
+const { claimOf } = await load('inbox/claim.js');
 const { DropFolder } = await load('inbox/drop-folder.js');
 const { openJobFiles } = await load('job-files.js');
 // Only now: this user may not be allowed to read the program.
@@ -14,6 +16,7 @@ if (uid !== undefined) {
 }
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
+const ids = new Set();
 const inbox = await openInbox({
   folder: new DropFolder(dir),
   jobsDir,
@@ -22,8 +25,13 @@ const inbox = await openInbox({
   quietMs,
   log: pino({ level: 'silent' }),
   notice: (level, text) => say({ level, text }),
-  mayTake: () => true,
-  offer: async (claim) => say({ claim }),
+  queue: {
+    getJob: async (id) => (ids.has(id) ? { id } : undefined),
+    add: async (_, { job, file }, { jobId }) => {
+      ids.add(jobId);
+      say({ claim: claimOf(dir, job, basename(dirname(file)), basename(file)) });
+    },
+  },
 });
 say({ open: true });
 process.on('SIGTERM', () => void inbox.close().then(() => process.exit(0)));

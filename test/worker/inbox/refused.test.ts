@@ -101,9 +101,10 @@ it('tries a refusal again that could not be carried out', async () => {
   await writeFile(join(place.dir, 'failed', 'asets'), 'in the way');
   await place.drop('asets/a.csv');
   await until('it is told', () => place.notices.some((text) => text.includes('cannot be moved')));
-  await rm(join(place.dir, 'failed', 'asets'));
-  await refused('asets');
   await inbox.rescan();
+  await rm(join(place.dir, 'failed', 'asets'));
+  await inbox.rescan();
+  await refused('asets');
   expect(place.notices.filter((text) => text.includes('cannot be moved'))).toHaveLength(1);
 });
 
@@ -153,7 +154,7 @@ it('takes nothing through a job folder that is a link, and says so once (83)', a
   await until('the other job goes on', () => place.claims.length === 1);
   await inbox.rescan();
   expect(place.claims[0]?.job).toBe('others');
-  expect(place.notices.filter((text) => text.includes('must be a folder, no link'))).toHaveLength(1);
+  expect(place.notices.filter((text) => text.includes('must be a folder of its own, no link'))).toHaveLength(1);
   expect(await names(place.root, 'elsewhere')).toEqual(['a.csv']);
 });
 
@@ -162,6 +163,6 @@ it('leaves a folder alone that is named like a spreadsheet (83)', async () => {
   await mkdir(join(place.dir, 'assets', 'x.csv'));
   await inbox.rescan();
   await inbox.rescan();
-  expect(place.notices.filter((text) => text.includes('There is a folder "x.csv"'))).toHaveLength(1);
+  expect(inbox.health().waiting).toBe(0);
   expect(await names(place.dir, 'assets')).toEqual(['README.txt', 'x.csv']);
 });

@@ -62,9 +62,6 @@ describe('metrics', () => {
     metrics.runEnded({ job: 'assets', trigger: 'queue', status: 'succeeded', dryRun: true, endedAt: 99_000 });
     metrics.runEnded({ job: 'assets', trigger: 'queue', status: 'partial', doubtful: true, endedAt: 99_000 });
     metrics.runEnded({ job: 'whatever', inline: true, trigger: 'queue', status: 'succeeded', endedAt: 99_000 });
-    metrics.slotBegun('assets', 1_500);
-    metrics.slotRefused('assets');
-    metrics.partDone('done', 2);
     metrics.notified('webhook', false);
     const all = await samples(metrics);
     expect(all.get('rowferry_last_success_timestamp_seconds{job="assets"}')).toBe(9);
@@ -72,10 +69,6 @@ describe('metrics', () => {
     expect(all.get('rowferry_last_success_timestamp_seconds{job="old"}')).toBe(1000);
     expect(all.get('rowferry_runs_total{job="assets",trigger="drop",status="failed"}')).toBe(1);
     expect(all.get('rowferry_runs_total{job="inline",trigger="queue",status="succeeded"}')).toBe(1);
-    expect(all.get('rowferry_run_duration_seconds_count{job="assets"}')).toBe(1);
-    expect(all.get('rowferry_schedule_lateness_seconds{job="assets"}')).toBe(1.5);
-    expect(all.get('rowferry_schedule_refused_total{job="assets"}')).toBe(1);
-    expect(all.get('rowferry_parts_total{result="done"}')).toBe(1);
     expect(all.get('rowferry_notifications_total{channel="webhook",result="failed"}')).toBe(1);
     expect([...all.keys()].join('\n')).not.toContain('whatever');
   });
@@ -106,43 +99,32 @@ describe('metrics', () => {
     expect((await samples(metrics)).has('rowferry_requests_in_flight')).toBe(false);
     let rate: number | undefined = 40;
     metrics.watch(() => ({
-      pace: { learnedRate: rate, inFlight: 3, inFlightLimit: 16, heldMs: 1500 },
-      ...(rate !== undefined && { claims: 7, runs: 1 }),
+      pace: { learnedRate: rate, inFlight: 3, heldMs: 1500 },
       queues: [queue('rowferry', async () => ({ waiting: 4, active: 1 }))],
     }));
     const first = await samples(metrics);
     expect(first.get('rowferry_rate_limit_rps')).toBe(40);
     expect(first.get('rowferry_requests_in_flight')).toBe(3);
-    expect(first.get('rowferry_requests_in_flight_limit')).toBe(16);
     expect(first.get('rowferry_held_seconds')).toBe(1.5);
-    expect(first.get('rowferry_inbox_claims')).toBe(7);
-    expect(first.get('rowferry_runs_active')).toBe(1);
     expect(first.get('rowferry_queue_jobs{queue="rowferry",state="waiting"}')).toBe(4);
     expect(first.get('rowferry_queue_up{queue="rowferry"}')).toBe(1);
     rate = undefined;
     const second = await samples(metrics);
     expect(second.has('rowferry_rate_limit_rps')).toBe(false);
-    expect(second.has('rowferry_inbox_claims')).toBe(false);
   });
 
-  it('does without a store that is away, in time, and does not ask it twice', async () => {
+  it('does without a store that is away, in time', async () => {
     const metrics = openMetrics();
-    let asked = 0;
     const watched = [
-      queue('rowferry', () => {
-        asked++;
-        return new Promise(() => undefined);
-      }),
+      queue('rowferry', () => new Promise(() => undefined)),
       queue('rowferry-parts', async () => ({ delayed: 1 })),
     ];
     metrics.watch(() => ({ queues: watched }));
     const begun = performance.now();
-    const [all] = await Promise.all([samples(metrics), samples(metrics)]);
+    const all = await samples(metrics);
     expect(performance.now() - begun).toBeLessThan(5000);
     expect(all.get('rowferry_queue_up{queue="rowferry"}')).toBe(0);
     expect(all.get('rowferry_queue_up{queue="rowferry-parts"}')).toBe(1);
-    expect((await samples(metrics)).get('rowferry_queue_up{queue="rowferry"}')).toBe(0);
-    expect(asked).toBe(1);
   });
 
   itWithRedis('counts the jobs of a real queue, until its server is killed', async () => {

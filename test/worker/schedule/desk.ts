@@ -57,27 +57,23 @@ export interface Desk {
   readonly store: Store;
   readonly queue: Queue;
   readonly notices: string[];
-  /** Jobs of slots that were refused. */
-  readonly refused: string[];
   /** Undefined: they cannot be read. */
   jobs: ScheduledJob[] | undefined;
   close(): Promise<void>;
 }
 
 export function desk(store: Store, jobs: ScheduledJob[], clock?: ScheduleClock, leaseMs = 15_000): Desk {
-  const [notices, refused, queue]: [string[], string[], Queue] = [[], [], store.queue('rowferry')];
+  const [notices, queue]: [string[], Queue] = [[], store.queue('rowferry')];
   const made: Desk = {
     store,
     queue,
     notices,
-    refused,
     jobs,
     schedules: openSchedules({
       store,
       queue,
       jobs: () => (made.jobs ? Promise.resolve(made.jobs) : Promise.reject(new Error('away'))),
       notice: (level, text) => notices.push(`${level}: ${text}`),
-      refused: (name) => refused.push(name),
       leaseMs,
       ...(clock && { clock }),
     }),

@@ -150,7 +150,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       'a slot that comes due while the run before it is %s is refused (45)',
       async (state) => {
         const clock = handClock('2026-07-01T12:00:00Z');
-        const { schedules, queue, refused, notices } = worker([nightly()], clock);
+        const { schedules, queue, notices } = worker([nightly()], clock);
         await schedules.look();
         clock.time = at('2026-07-02T00:00:00Z');
         await schedules.look();
@@ -159,7 +159,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
         await schedules.look();
         await schedules.look();
         expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-02T0200']);
-        expect(refused).toEqual(['assets']);
+        expect(notices.filter((text) => text.includes('is not run'))).toHaveLength(1);
         expect(notices.at(-1)).toContain('due at 2026-07-03 02:00 Europe/Berlin, is not run');
 
         await (active ?? (await takeRun(runs))).end();
@@ -276,13 +276,13 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       await (await takeRun(runs)).end();
       clock.time = at('2026-07-01T12:01:00Z');
       await schedules.look();
-      expect(notices.at(-1)).toContain("this machine's clock was or is wrong");
+      expect(notices.at(-1)).toContain("check this machine's clock");
       clock.time = at('2026-07-02T00:00:00Z');
       await schedules.look();
       expect(await slotsOf(queue)).toContain('night.assets.2026-07-02T0200');
     });
 
-    it('a job that is gone at two looks is new when it comes back, and at one look is not, also to another process', async () => {
+    it('a job that is gone is new when it comes back, also to another process', async () => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const other = { ...nightly(), name: 'other' };
       const made = worker([nightly(), other], clock);
@@ -290,7 +290,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       made.jobs = [nightly()];
       await made.schedules.look();
       await made.schedules.close();
-      const second = worker([], clock);
+      const second = worker([nightly()], clock);
       await second.schedules.look();
       clock.time = at('2026-07-02T12:00:00Z');
       second.jobs = [nightly(), other];
