@@ -197,13 +197,10 @@ function checkChannel(channel: Channel, baseUrl: string): void {
   throw new Error(`the channel leads to ${channel.address.origin}${channel.address.root}, not to ${origin}${root}`);
 }
 
-/** Faults of the calling code, not of the run. */
+/** A fault of the calling code, not of the run. */
 function checkQuery(query: Readonly<Record<string, string>>): void {
   if (query['serial_number']?.trim() === 'list') {
     throw new Error('serial_number=list is not a filter, it asks for serial numbers only (interface, section 4.4)');
-  }
-  for (const name of ['page', 'company']) {
-    if (name in query) throw new Error(`"${name}" is set by the service client itself`);
   }
 }
 

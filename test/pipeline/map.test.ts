@@ -117,23 +117,9 @@ describe('the mapping', () => {
     expect(stated.evidence).toEqual([]);
   });
 
-  test('a text column of numbers shown with separators is a warning, and is imported as it is shown', () => {
-    const number = (value: string, shown: string): Cell => ({ t: 'n', value, shown, format: '#,##0' });
-    const warn = (...cells: Cell[]) =>
-      mappingOf({ columns: { N: 'name', S: 'serial_number', C: 'original_cost' } }, ['N', 'S', 'C'], {
-        sample: cells.map((cell, at) => ({ row: at + 2, cells: ['n', cell, number('1234', '1,234')] })),
-      }).warnings;
-    expect(
-      warn('a', number('12345678', '12,345,678'), number('1234567', '1\u00a0234\u00a0567'), number('-1234', '-1.234')),
-    ).toEqual([
-      expect.stringMatching(
-        /^"S": 3 of the first 4 rows .* such as "12,345,678" \(row 3\); it is imported as it is shown/,
-      ),
-    ]);
-    expect(
-      warn(number('42', '042'), number('1.5', '1,5'), number('12', '12.00'), number('999', '999'), '1,234'),
-    ).toEqual([]);
-    expect(convertCell('serial_number', number('12345678', '12,345,678'))).toBe('12,345,678');
+  test('a number that its format shows with separators is imported as it is shown where a text is due', () => {
+    const number: Cell = { t: 'n', value: '12345678', shown: '12,345,678', format: '#,##0' };
+    expect(convertCell('serial_number', number)).toBe('12,345,678');
   });
 
   test('a date column with two readings is a warning that names the format other rows show', () => {

@@ -10,7 +10,6 @@ import {
   exportJob,
   importJob,
   orphanRules,
-  reconcileBrakes,
   reconcileJob,
   sourceOptions,
 } from '../../src/model/job.js';
@@ -563,7 +562,7 @@ describe('the job files that come with rowferry', () => {
     const keys = [
       ...[exportJob.shape, exportJob.shape.schedule.unwrap().shape],
       ...[reconcileJob.shape, reconcileJob.shape.compare.unwrap().shape, reconcileJob.shape.read.unwrap().shape],
-      ...[orphanRules.in.shape, reconcileBrakes.shape],
+      ...[orphanRules.in.shape],
       ...[shape, sourceOptions.shape, columnTarget.shape, shape.match.shape],
       ...[shape.references.unwrap().shape, shape.write.unwrap().shape, shape.schedule.unwrap().shape],
       ...[shape.notify.unwrap().shape],

@@ -4,11 +4,11 @@ import { Decimal } from '../../model/decimal.js';
 import { fault, type Issue, type IssueCode, warning } from '../../model/issue.js';
 import type { RowsJob } from '../../model/job.js';
 import type { OutcomeKind } from '../../model/outcome.js';
-import { type Fields, isEmpty, isRef, normaliseName, type Value, valueText, withHidden } from '../../model/value.js';
+import { type Fields, isEmpty, isRef, normaliseName, type Value, withHidden } from '../../model/value.js';
 import { isObject, valueAt } from '../../resources/path.js';
 import { type FieldReader, fieldReaders } from '../../resources/read.js';
 import { decimalSignOf, readValue, recordId } from '../../resources/read-value.js';
-import { checkRecord, PARTNERS } from '../../resources/rules.js';
+import { checkRecord } from '../../resources/rules.js';
 import type { FieldType, Lexicon, ResourceSpec } from '../../resources/spec.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../../service/port.js';
@@ -207,7 +207,7 @@ class RowPlan {
       return issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status');
     });
     const conflicts = editConflicts(row.edited, changes, held, options);
-    issues.push(...checked, ...categoryIssues(merge, options), ...partnerIssues(merge, row, held.base));
+    issues.push(...checked, ...categoryIssues(merge, options));
     const outcome = issues.some((issue) => issue.severity === 'error') ? 'invalid' : 'conflict';
     if (outcome === 'invalid' || conflicts.length > 0)
       return this.settle(outcome, [...issues, ...conflicts], { id, diff: merge.diff });
@@ -272,22 +272,6 @@ export function createFields({ set }: Pick<ResolvedRow, 'set'>): Fields {
   const fields: Record<string, Fields[string]> = {};
   for (const field of names) if (!isEmpty(set[field])) fields[field] = set[field] ?? null;
   return fields;
-}
-
-/** A new contact beside the e-mail of the former one may be nobody's contact: it is written as the row says, and told. */
-function partnerIssues({ diff }: Merge, { set }: ResolvedRow, base: Fields): Issue[] {
-  const changed = new Map(changesOf(diff).map((one) => [one.field, one]));
-  return PARTNERS.flatMap((pair) => pair.map((field, at) => [field, pair[1 - at] ?? ''] as const)).flatMap(
-    ([field, other]) => {
-      const change = changed.get(field);
-      if (!change || isEmpty(change.old) || isEmpty(change.new) || isEmpty(base[other]) || other in set) return [];
-      const values = `${field} changes from "${valueText(change.old)}" to "${valueText(change.new)}", and the row says nothing of ${other}, which is "${valueText(base[other])}"`;
-      return warning('pair_incomplete', `${values} and stays. See that both belong together.`, {
-        field: other,
-        value: '',
-      });
-    },
-  );
 }
 
 /** A category and a subcategory of which one is new have to belong together. */

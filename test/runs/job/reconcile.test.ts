@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  exportJob,
-  importJob,
-  orphanRules,
-  type ReconcileJob,
-  reconcileBrakes,
-  reconcileJob,
-} from '../../../src/model/job.js';
+import { brakes, exportJob, importJob, orphanRules, type ReconcileJob, reconcileJob } from '../../../src/model/job.js';
 import { checkJobText, problemLine } from '../../../src/runs/job-file.js';
 
 const GOOD = `kind: reconcile
@@ -72,13 +65,8 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   ],
   [
     'a misspelt brake',
-    `${GOOD}brakes: { same_fil: stop }\n`,
-    '10:11 unknown key `same_fil`, did you mean `same_file`?',
-  ],
-  [
-    'a brake that is neither',
-    `${GOOD}brakes: { unknown_keys: no }\n`,
-    '10:25 `brakes.unknown_keys` is "no"; it must be one of: stop, warn',
+    `${GOOD}brakes: { max_orphan: 5 }\n`,
+    '10:11 unknown key `max_orphan`, did you mean `max_orphans`?',
   ],
   ['a wrong full_every', `${GOOD}read: { full_every: 0 }\n`, '10:21 `read.full_every` is "0"; it must be 1 or more'],
   [
@@ -311,11 +299,6 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   ],
   // Reconcile keys in an import
   [
-    'reconcile brakes in an import',
-    `${GOOD.replace('reconcile', 'import')}brakes: { same_file: warn }\n`,
-    '10:11 `brakes.same_file` belongs to reconcile jobs; known here: max_invalid',
-  ],
-  [
     'reconcile keys in an import',
     `${GOOD.replace('reconcile', 'import')}scope: {}\nread: {}\napply: true\n`,
     '10:1 `scope` belongs to reconcile jobs; known in an import job',
@@ -332,7 +315,7 @@ describe('a reconcile job', () => {
       scope: {},
       apply: false,
       read: { full_every: 7 },
-      brakes: { min_rows: 1, same_file: 'stop', unknown_keys: 'stop' },
+      brakes: { min_rows: 1 },
     });
   });
 
@@ -414,7 +397,7 @@ describe('whatever a person writes into a reconcile job', () => {
     ...Object.keys(importJob.shape),
     ...Object.keys(exportJob.shape),
     ...Object.keys(orphanRules.in.shape),
-    ...Object.keys(reconcileBrakes.shape),
+    ...Object.keys(brakes.shape),
     ...['name', 'authority', 'fields', '*', 'id', 'template.Finance', 'form.A.B', 'category.name', '__proto__'],
   );
 
