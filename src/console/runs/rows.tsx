@@ -9,7 +9,7 @@ import { useShortcuts } from '../app/keys.js';
 import { faultsQuery } from '../app/queries.js';
 import { isLive } from '../app/run-now.js';
 import { useAddress } from '../app/shell.js';
-import { at, within } from '../grid/cursor.js';
+import { within } from '../grid/cursor.js';
 import { type Cell, Grid, type Look, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
 import { counted, number } from '../kit/format.js';
@@ -158,7 +158,7 @@ function List({ run, filter, open, onOpen }: ListProps) {
     // From there on the list has the keys: Enter opens the row.
     grid.box.current?.focus();
     const to = within({ row: place + by, column }, grid.bounds);
-    grid.go(at(to));
+    grid.go(to);
     if (open) openAt(to.row);
   }
   useShortcuts([
@@ -201,9 +201,9 @@ function List({ run, filter, open, onOpen }: ListProps) {
         aria-label={counted(total, run.kind === 'undo' ? 'record' : 'row')}
         aria-readonly
         onKeyDown={pressed}
-        onClick={({ target, shiftKey }) => {
+        onClick={({ target }) => {
           const line = (target as Element).closest('[aria-rowindex]')?.ariaRowIndex;
-          if (line && !shiftKey && grid.chosen === 1) openAt(Number(line) - 2);
+          if (line) openAt(Number(line) - 2);
         }}
       />
       {fresh > 0 && (
