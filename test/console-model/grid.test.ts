@@ -1,16 +1,8 @@
 import { expect, test } from 'vitest';
 import { keyName, moved, typed } from '../../src/console/grid/cursor.js';
-import {
-  after,
-  corrections,
-  editsOf,
-  NO_EDITS,
-  record,
-  setCells,
-  setEqual,
-  shownValue,
-} from '../../src/console/import/edits.js';
+import { after, corrections, editsOf, setCells, setEqual, shownValue } from '../../src/console/import/edits.js';
 
+const NO_EDITS = editsOf();
 const cell = (row: number, text: string, column = 'Supplier') => ({ column, row, cell: text });
 const plain = { ctrlKey: false, metaKey: false, shiftKey: false, altKey: false };
 const bounds = { rows: 100, columns: 4, page: 10 };
@@ -51,14 +43,6 @@ test('corrections of a corrected copy are corrections of the file', () => {
     setEqual(setEqual(NO_EDITS, cell(2, 'B'), 'A'), cell(3, 'A'), 'B'),
   );
   expect([shownValue(swapped, cell(2, 'A')), shownValue(swapped, cell(3, 'B'))]).toEqual(['A', 'A']);
-});
-
-test('what was corrected can be taken back state by state, until something else is typed', () => {
-  const one = setEqual(NO_EDITS, cell(2, 'A'), 'B');
-  const two = setEqual(one, cell(2, 'D'), 'E');
-  const trail = record(record({ states: [NO_EDITS], at: 0 }, one), two);
-  expect(trail).toEqual({ states: [NO_EDITS, one, two], at: 2 });
-  expect(record({ ...trail, at: 0 }, two)).toEqual({ states: [NO_EDITS, two], at: 1 });
 });
 
 test('the cursor moves as in a spreadsheet, and stays in the table', () => {

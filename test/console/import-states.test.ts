@@ -509,28 +509,6 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await one.close();
   });
 
-  it('takes over what is corrected in another tab; the way back begins there', async () => {
-    const one = await stage(BASE);
-    const { page } = one;
-    await page.goto(CHECK);
-    const other = await one.context.newPage();
-    await other.goto(CHECK);
-    await other.getByRole('button', { name: 'Take Acme Computers for 7 rows' }).click();
-    const known = (tab: typeof page, corrections: string) =>
-      tab.getByRole('button', { name: `Check again with ${corrections}` }).waitFor();
-    await known(page, '1 correction');
-    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
-    await page.locator('#cell-1-3').click();
-    await page.keyboard.type('125');
-    await page.keyboard.press('Enter');
-    await Promise.all([page, other].map((tab) => known(tab, '2 corrections')));
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await Promise.all([page, other].map((tab) => known(tab, '1 correction')));
-    expect(one.faults).toEqual([]);
-    await other.close();
-    await one.close();
-  });
-
   it('leaves a row out, and takes it in again', async () => {
     const one = await stage({ ...BASE, 'POST /runs': { id: `${ID}2` } });
     const { page } = one;

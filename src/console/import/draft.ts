@@ -158,7 +158,7 @@ export interface Shelf {
   removeItem(name: string): void;
 }
 
-export const shelfName = (id: string): string => PREFIX + id;
+const shelfName = (id: string): string => PREFIX + id;
 
 export function load(shelf: Shelf, id: string): Draft | undefined {
   try {

@@ -14,8 +14,8 @@ import { type CellAt, type Edits, isLeftOut, setCells, setEqual, shownValue } fr
 interface Props extends Correcting {
   readonly run: string;
   readonly filter: Query;
-  readonly onUndo: () => void;
-  readonly onRedo: () => void;
+  /** Undefined where nothing was corrected. */
+  readonly onUndo: (() => void) | undefined;
   /** Ctrl+Enter, while no cell is edited. */
   readonly onSubmit: () => void;
   /** What a column takes, as far as it is known. */
@@ -30,7 +30,7 @@ const WIDTHS = { narrowest: 88, widest: 320, letter: 8.2, padding: 48, measured:
 
 /** The rows of a check as a grid whose cells can be corrected; while a cell is edited, its field has the keys. */
 export function FaultGrid(props: Props) {
-  const { run, filter, edits, fieldOf, autoFocus, readOnly, onEdit, onUndo, onRedo, onSubmit } = props;
+  const { run, filter, edits, fieldOf, autoFocus, readOnly, onEdit, onUndo, onSubmit } = props;
   const leaving = useRef(false);
   const [editing, setEditing] = useState<{ readonly place: Place; readonly begun: string | undefined }>();
   const asked = { run, filter, cells: true, live: false };
@@ -82,7 +82,7 @@ export function FaultGrid(props: Props) {
     else put(text);
   }
 
-  async function nextFault({ from = cursor as Place, now = edits, back = false, quiet = false } = {}): Promise<void> {
+  async function nextFault({ from = cursor as Place, now = edits, quiet = false } = {}): Promise<void> {
     const isOpen = (row: Row, column: number) => {
       const cell = cellIn(headings, row, column);
       // A fault of the row as a whole is looked at where the row begins.
@@ -91,20 +91,16 @@ export function FaultGrid(props: Props) {
       );
       return marked && shownValue(now, cell) === cell.cell;
     };
-    const step = back ? -1 : 1;
     // Page by page, so that the next one is found without reading them all.
     for (let seen = 0; seen <= MOST_ROWS; seen++) {
-      const place = from.row + seen * step;
+      const place = from.row + seen;
       const row = rows.at(place) ?? (await rows.read(place, place))[0];
-      if (place < 0 || place >= total || !row) break;
+      if (place >= total || !row) break;
       if (isLeftOut(now, headings, row)) continue;
-      const open = [...headings.keys()].filter(
-        (column) => (seen > 0 || (column - from.column) * step > 0) && isOpen(row, column),
-      );
-      const found = open.at(back ? -1 : 0);
+      const found = [...headings.keys()].find((column) => (seen > 0 || column > from.column) && isOpen(row, column));
       if (found !== undefined) return grid.go({ row: place, column: found });
     }
-    if (!quiet) toast(back ? 'There is no open fault before this cell.' : 'There is no open fault behind this cell.');
+    if (!quiet) toast('There is no open fault behind this cell.');
   }
 
   const ready = known.total !== undefined;
@@ -126,11 +122,8 @@ export function FaultGrid(props: Props) {
       F2: () => edit(),
       Delete: () => put(''),
       Backspace: () => put(''),
-      'Ctrl+z': onUndo,
-      'Ctrl+Shift+z': onRedo,
-      'Ctrl+y': onRedo,
+      'Ctrl+z': () => onUndo?.(),
       F8: () => void nextFault(),
-      'Shift+F8': () => void nextFault({ back: true }),
     };
     const sign = typed(event);
     if (!grid.follow(event)) {
