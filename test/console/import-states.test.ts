@@ -464,7 +464,7 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await close();
   });
 
-  it('says in the job what becomes of rows without a key that are alike, and of texts that are too long', async () => {
+  it('says in the job that rows have no key, and what becomes of texts that are too long', async () => {
     const columns = SUGGESTION.columns.map((one) => (one.field === 'name' ? { ...one, converts: 0.9 } : one));
     const { page, sent, close } = await stage({
       ...BASE,
@@ -474,17 +474,14 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     });
     await page.goto('/import/u1?step=columns');
     await page.getByRole('combobox', { name: 'Lifecycle stage' }).fill('Stock');
-    const alike = page.getByRole('combobox', { name: 'Rows that are alike' });
-    expect(await alike.count()).toBe(0);
     await page
       .getByRole('combobox', { name: 'What tells one asset' })
       .selectOption('nothing: every row is a new record');
-    await alike.selectOption('one goes in');
     await page.getByRole('combobox', { name: 'Long texts of Item' }).selectOption('too long: cut it');
     await page.getByRole('button', { name: 'Check 240 rows' }).click();
     await page.getByText('All 240 rows are fine').waitFor();
     expect(sent.find(({ what }) => what === 'POST /runs')?.body).toMatchObject({
-      job: { match: { key: 'none', duplicates: 'first' }, columns: { Item: { field: 'name', overflow: 'cut' } } },
+      job: { match: { key: 'none' }, columns: { Item: { field: 'name', overflow: 'cut' } } },
     });
     await close();
   });

@@ -115,15 +115,6 @@ export function withKey(job: Job, field: string | null): Job {
   return { ...job, match: { ...match, key: field ?? 'none', ...(guarded && { unique_field: field }) } };
 }
 
-/** What becomes of a row that repeats an earlier one in every mapped column: `first` skips it. */
-export function duplicatesIn(job: Job): string {
-  return String(own(job['match'], 'duplicates') ?? 'reject');
-}
-
-export function withDuplicates(job: Job, duplicates: string): Job {
-  return { ...job, match: { ...members(job['match']), duplicates } };
-}
-
 /** Whether names of suppliers and customers that the service lacks are created first. */
 export function createsMissing(job: Job): boolean {
   return own(job['references'], 'missing') === 'create';
