@@ -18,7 +18,7 @@ export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
   const onClose = () => set({ row: '' });
   const { data: story, error } = useQuery(storyQuery(run.id, row));
   const panel = useRef<HTMLElement>(null);
-  useShortcuts([{ keys: 'Escape', what: 'Close the row', run: onClose }]);
+  useShortcuts([{ key: 'Escape', what: 'Close the row', run: onClose }]);
   // Another row begins at its top.
   useEffect(() => {
     panel.current?.scrollTo({ top: 0 });
