@@ -298,21 +298,6 @@ function reportAddress({ id }: Pick<RunDetail, 'id'>, name: string): string {
   return addressOf(`/runs/${encodeURIComponent(id)}/reports/${encodeURIComponent(name)}`);
 }
 
-const WHAT: Readonly<Record<string, string>> = {
-  'report.html': 'on one page, to send or print',
-  'results.csv': 'every row with its outcome',
-  'rejected.csv': 'to correct and import again',
-  'rejected.xlsx': 'to correct and import again',
-  'faults.csv': 'every fault on a line',
-  'plan.csv': 'every change, old and new',
-  'before.ndjson': 'the records before it',
-  'corrected.csv': 'the file as corrected here',
-  'corrected.xlsx': 'the file as corrected here',
-  'references.csv': 'what rows name was created',
-  'reconcile.xlsx': 'the night as a workbook',
-  'summary.json': 'for programs',
-};
-
 function Reports({ run }: { run: RunDetail }) {
   return (
     <Card title="Reports">
@@ -324,8 +309,7 @@ function Reports({ run }: { run: RunDetail }) {
               {...(name === 'report.html' ? { target: '_blank', rel: 'noreferrer' } : { download: name })}
             >
               {name}
-            </a>{' '}
-            <span className="soft small">{WHAT[name] ?? ''}</span>
+            </a>
           </li>
         ))}
       </ul>
