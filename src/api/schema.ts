@@ -323,7 +323,6 @@ export const rows = named('Rows', {
   rows: z.array(row),
   headings: z.array(z.string()).optional().describe('With `cells=true`.'),
   total: count.describe('Rows that the filter lets through, so far.'),
-  at_least: z.boolean().optional().describe('Counting goes on: there may be more than `total`.'),
   next: z.string().nullable(),
 });
 export type Rows = z.output<typeof rows>;

@@ -423,18 +423,6 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await close();
   });
 
-  it('counts what is still being counted with a plus, and asks again', async () => {
-    const { page, answers, close } = await stage({
-      ...BASE,
-      [`GET /runs/${ID}/rows`]: (params: URLSearchParams) => ({ ...rows(14, true)(params), at_least: true }),
-    });
-    await page.goto(`/runs/${ID}?code=not_a_number`);
-    await page.getByRole('heading', { name: '14+ rows' }).waitFor();
-    answers[`GET /runs/${ID}/rows`] = rows(15, true);
-    await page.getByRole('heading', { name: '15 rows' }).waitFor();
-    await close();
-  });
-
   it('creates suppliers that the service lacks only where somebody says so, and shows them in the plan', async () => {
     const references = [
       { resource: 'supplier', total: 1, first: [{ name: 'Acme Computer', outcome: 'created', rows: 7, row: 4 }] },

@@ -20,13 +20,13 @@ export function Rows({ run }: { run: RunDetail }) {
   const [params, set] = useAddress();
   const { outcome = '', code = '', column = '', key = '' } = Object.fromEntries(params);
   const filter = { outcome, code, column, key };
-  const { total, atLeast } = useRows({ run: run.id, filter, cells: false, live: isLive(run) }, []);
+  const { total } = useRows({ run: run.id, filter, cells: false, live: isLive(run) }, []);
   const thing = run.kind === 'undo' ? 'record' : 'row';
   return (
     <Card
       flush
       className="rows"
-      title={total === undefined ? 'Rows' : atLeast ? `${number(total)}+ ${thing}s` : counted(total, thing)}
+      title={total === undefined ? 'Rows' : counted(total, thing)}
       beside={<KeySearch value={key} onChange={(text) => set({ key: text, row: '' }, true)} />}
     >
       <Filters run={run} filter={filter} set={set} />
