@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { readRunSummary } from '../runs/run/list.js';
 import type { ApiParts } from './app.js';
-import { newestFirst } from './cursor.js';
 import { Fault, type Operation, operation } from './operation.js';
-import { allRuns, type Joined } from './runs/list.js';
-import { type Night, nights } from './schema.js';
+import { allRuns, type Joined, newestFirst } from './runs/list.js';
+import { afterRun, type Night, nights } from './schema.js';
 
 export function nightOperations(parts: ApiParts): Operation[] {
   const { settings, readJobs } = parts;
@@ -15,7 +14,7 @@ export function nightOperations(parts: ApiParts): Operation[] {
         summary: 'The reconciliations of a job, newest first.',
         params: z.object({ job: z.string() }),
         query: z.object({
-          after: z.string().optional().describe('`next` of the page before.'),
+          after: afterRun,
           limit: z.coerce.number().int().min(1).max(100).default(30),
         }),
         answer: nights,
@@ -23,7 +22,7 @@ export function nightOperations(parts: ApiParts): Operation[] {
       async ({ params: { job }, query }) => {
         const all = (await allRuns(parts)).filter(({ run }) => run.kind === 'reconcile' && run.job === job);
         if (all.length === 0 && !(await readJobs()).has(job)) throw new Fault(404, `There is no job ${job}.`);
-        const { page, next } = newestFirst(JSON.stringify(['nights', job]), all, ({ run }) => run.id, query);
+        const { page, next } = newestFirst(all, ({ run }) => run.id, query);
         return { nights: await Promise.all(page.map((night) => nightOf(settings.home, night))), next };
       },
     ),

@@ -261,13 +261,21 @@ export type RunDetail = z.output<typeof runDetail>;
 export const runs = named('Runs', { runs: z.array(run), next: z.string().nullable() });
 export type Runs = z.output<typeof runs>;
 
+/** `next` of the page before: the run that was its last. */
+export const afterRun = z
+  .string()
+  .max(500)
+  .regex(/^\d{8}T\d{9}Z-/)
+  .optional()
+  .describe('`next` of the page before.');
+
 /** What `GET /runs` may be asked. */
 export const runsQuery = z.object({
   job: z.string().max(300).optional(),
   kind: z.enum(['import', 'export', 'reconcile', 'undo']).optional(),
   status: oneOfThese(RUN_STATES).optional().describe('One or several, between commas.'),
   q: z.string().max(300).optional().describe('How the id begins, or a part of the name of file or job.'),
-  after: z.string().max(500).optional().describe('`next` of the page before.'),
+  after: afterRun,
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 export type RunsQuery = z.output<typeof runsQuery>;
@@ -312,7 +320,7 @@ export const rowsQuery = z.object({
   code: z.string().optional(),
   column: z.string().optional().describe('With `code`: only rows whose fault of this code is in this column.'),
   key: z.string().optional().describe('What the key begins with.'),
-  after: z.string().optional().describe('`next` of the page before.'),
+  after: z.coerce.number().int().nonnegative().optional().describe('`next` of the page before.'),
   offset: z.coerce.number().int().nonnegative().optional().describe('In place of `after`: rows to pass over.'),
   limit: z.coerce.number().int().min(1).max(500).default(100),
   cells: z.stringbool().default(false).meta({ type: 'boolean', default: false }),

@@ -216,9 +216,6 @@ it('GET /nights/{job} pages through the nights of a job, newest first', async ()
   ]);
   const rest = (await ask<Nights>(home, `/nights/erp?limit=1&after=${first.next}`)).body;
   expect([rest.nights.map(({ run }) => run), rest.nights[0]?.put_right, rest.next]).toEqual([[ids[0]], 5, null]);
-  // A cursor of another list, or that nobody was given.
-  expect((await ask<Nights>(home, `/nights/other?after=${first.next}`)).status).toBe(400);
-  expect((await ask<Nights>(home, '/nights/erp?after=..%2F..%2Fx')).status).toBe(400);
   expect((await ask(home, '/nights/none')).status).toBe(404);
   expect((await ask(home, '/nights/erp?limit=0')).status).toBe(400);
 });

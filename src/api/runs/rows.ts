@@ -15,7 +15,6 @@ import type { StoredRequest } from '../../runs/run/run.js';
 import { openedAs, overlayOf } from '../../runs/run/table.js';
 import { BRAKE, type EndedRow, type RowResult, RunStore } from '../../store/run-store.js';
 import type { SqlValue } from '../../store/sqlite.js';
-import { cursorOf, placeOf } from '../cursor.js';
 import type { Told } from '../operation.js';
 import type { FaultGroup, Plan, Row, Rows, RowsQuery, Story } from '../schema.js';
 import { type FoundRun, isAtWork } from './find.js';
@@ -63,16 +62,14 @@ export class RunRows {
     return this.tables.close();
   }
 
-  /** Throws a problem for a cursor of another list. */
-  async page(run: FoundRun, { after, offset, limit, ...what }: RowsQuery): Promise<Told<Rows>> {
+  async page(run: FoundRun, { after = 0, offset, limit, ...what }: RowsQuery): Promise<Told<Rows>> {
     const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
-    const from = Number(placeOf(list, after) ?? 0);
     const store = this.store(run);
     if (!store) return { rows: [], total: 0, next: null };
     try {
       const filter = filterOf(what, isEnded(run));
       const { windows, total } = await this.counted(run, list, filter);
-      const place = windows.findLast((one) => one.before <= (offset ?? -1)) ?? { from, before: offset ?? 0 };
+      const place = windows.findLast((one) => one.before <= (offset ?? -1)) ?? { from: after, before: offset ?? 0 };
       const { rows, next } = await pick(store, filter, place.from, (offset ?? 0) - place.before, limit);
       const table = what.cells ? await this.table(run, store) : undefined;
       const cells = await table?.index.cells(rows);
@@ -85,7 +82,7 @@ export class RunRows {
         })),
         ...(table && { headings: table.index.headings }),
         total,
-        next: next === undefined ? null : cursorOf(list, String(next)),
+        next: next === undefined ? null : String(next),
       };
     } finally {
       store.close();
