@@ -160,18 +160,13 @@ export function load(shelf: Shelf, id: string): Draft | undefined {
   }
 }
 
-/** False where the browser has no room for it, also without those of other files. */
+/** False where the browser has no room for it. */
 export function keep(shelf: Shelf, draft: Draft): boolean {
-  const text = JSON.stringify({ ...draft, at: Date.now() });
-  for (;;) {
-    try {
-      shelf.setItem(shelfName(draft.id), text);
-      return true;
-    } catch {
-      const oldest = drafts(shelf).findLast(({ id }) => id !== draft.id);
-      if (!oldest) return false;
-      shelf.removeItem(shelfName(oldest.id));
-    }
+  try {
+    shelf.setItem(shelfName(draft.id), JSON.stringify({ ...draft, at: Date.now() }));
+    return true;
+  } catch {
+    return false;
   }
 }
 
