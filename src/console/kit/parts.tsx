@@ -336,7 +336,13 @@ export function Chips<T extends string>({ label, of, on, onChoose }: ChipsProps<
   return (
     <div className="chips" role="group" aria-label={label}>
       {of.map(({ value, word, count }) => (
-        <button key={value} type="button" className="chip" aria-pressed={value === on} onClick={() => onChoose(value)}>
+        <button
+          key={value}
+          type="button"
+          className="button chip"
+          aria-pressed={value === on}
+          onClick={() => onChoose(value)}
+        >
           {word}
           {count !== undefined && <span className={value === on ? '' : 'soft'}>{number(count)}</span>}
         </button>
