@@ -43,9 +43,7 @@ export const session = named('Session', {
   service: z.string().describe('Address of the service.'),
   company: z.int(),
   company_name: z.string().nullable().describe('Null where it could not be read.'),
-  production: z
-    .boolean()
-    .describe('False where the address of the service looks like a test: sandbox, staging, localhost.'),
+  production: z.boolean().describe('False where the address of the service looks like a test.'),
   version: z.string(),
   max_upload: z.int().describe('Bytes.'),
 });
@@ -90,9 +88,7 @@ export const table = named('Table', {
   header_row: z.int().nullable(),
   headings: z.array(z.string()).describe('As job files name the columns.'),
   first: z.array(gridRow).describe('The first rows below the heading, as a person sees them.'),
-  resource: z
-    .enum(IMPORTABLE)
-    .describe('What its rows seem to be, by its headings and what file and sheet are called.'),
+  resource: z.enum(IMPORTABLE).describe('What its rows seem to be.'),
   evidence: z.array(z.string()),
   warnings: z.array(z.string()),
 });
@@ -232,9 +228,7 @@ export const verb = z.object({
 
 export const runDetail = named('RunDetail', {
   ...run.shape,
-  here: z
-    .boolean()
-    .describe('False: its rows and reports lie in the data folder of another worker, or there are none.'),
+  here: z.boolean().describe('Whether its rows and reports lie in the data folder of this worker.'),
   resource: z.string().optional(),
   company: z.int().optional(),
   corrections: count.optional().describe('Cells that were corrected in the console.'),
@@ -305,10 +299,7 @@ export const row = named('Row', {
   id: z.int().nullable(),
   changed: z.array(z.string()),
   issues: z.array(issue),
-  cells: z
-    .array(z.string())
-    .optional()
-    .describe('With `cells=true`: as a person sees them, in the order of the headings.'),
+  cells: z.array(z.string()).optional().describe('With `cells=true`: as a person sees them.'),
 });
 export type Row = z.output<typeof row>;
 
@@ -316,7 +307,7 @@ export type Row = z.output<typeof row>;
 export const rowsQuery = z.object({
   outcome: oneOfThese([...FOUR, ...OUTCOMES])
     .optional()
-    .describe('Outcomes, or `to_correct` and the others of those four, between commas.'),
+    .describe('One or several of these, between commas.'),
   code: z.string().optional(),
   column: z.string().optional().describe('With `code`: only rows whose fault of this code is in this column.'),
   key: z.string().optional().describe('What the key begins with.'),
