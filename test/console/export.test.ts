@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser)('exports', () => {
       expect((await readdir(join(bench.home, 'exports'))).sort()).toEqual(
         [download.suggestedFilename(), job.suggestedFilename()].sort(),
       );
-      await page.goto('/export');
+      await page.goto('/runs');
       await page.getByRole('link', { name: download.suggestedFilename(), exact: true }).click();
       await page.getByText('It is complete').waitFor();
       expect(who.faults).toEqual([]);
