@@ -481,14 +481,14 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
     );
   });
 
-  it('a page that does not come is no fault of its own: it says what to do', async () => {
+  it('a page that does not come says what to do', async () => {
     const one = await stage({}, /Failed to (?:fetch|load)/);
     try {
       await one.page.goto('/');
       await one.page.route('**/assets/*.js', (route) => route.abort());
       await one.page.getByRole('link', { name: 'Queue' }).click();
-      await one.page.getByText('The page could not be loaded').waitFor();
-      await one.page.getByText('rowferry does not answer, or is another version since.').waitFor();
+      await one.page.getByText('The page cannot be shown').waitFor();
+      await one.page.getByRole('button', { name: 'Load the page again' }).waitFor();
     } finally {
       await one.page.unroute('**/assets/*.js');
       await one.close();
