@@ -129,7 +129,7 @@ function Parts({ run, lost }: Followed) {
 export function HowItGoes({ run, lost, correctAt }: Followed & { correctAt?: string }) {
   return (
     <>
-      {run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} progress={run.progress} />}
+      {run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} />}
       <Trouble run={run} lost={lost} />
       <Warnings of={summaryOf(run)?.warnings} />
       <Next run={run} correctAt={correctAt} />
@@ -250,7 +250,7 @@ function Figures({ run, counts, chosen }: { run: RunDetail; counts: OutcomeCount
           );
         })}
       </div>
-      <OutcomeBar counts={counts} total={run.rows} progress={run.progress} />
+      <OutcomeBar counts={counts} total={run.rows} />
     </div>
   );
 }
