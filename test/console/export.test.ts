@@ -53,13 +53,6 @@ const LIVE = ended({
 });
 const HOME: Answers = {
   'GET /resources': RESOURCES,
-  'GET /runs': {
-    runs: [
-      sample.run({ kind: 'export', status: 'succeeded', file: FILE }),
-      sample.run({ id: `${ID}b`, kind: 'export', status: 'failed', file: 'contracts.csv' }),
-    ],
-    next: null,
-  },
   'GET /names': { names: ['Acme <b>', 'Dell'], more: false, lack: null },
   'GET /queue': { roots: ['/srv/rowferry', '/srv/rowferry/inbox'] },
 };
