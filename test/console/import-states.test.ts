@@ -365,7 +365,7 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await page.keyboard.type('s');
     await page.keyboard.press('Enter');
     await page.keyboard.press('ArrowUp');
-    await page.locator('.strip .value.new').getByText('Acme Computers', { exact: true }).waitFor();
+    await page.locator('.strip .value.good').getByText('Acme Computers', { exact: true }).waitFor();
     await page.getByRole('grid').getByText('corrected', { exact: true }).waitFor();
     expect(
       await page

@@ -79,7 +79,6 @@ export class TableIndex {
       version: 1,
       durable: false,
       shared: true,
-      unchecked: true,
       remedy: 'It is made again when the table is opened again.',
     });
     // Nobody opens it again: where the system lets it, it goes with this process, however that ends.

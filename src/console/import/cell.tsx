@@ -151,7 +151,7 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, 
         </strong>
         {corrected && (
           <span className="wrap grow">
-            <bdi className="value">{cell || 'blank'}</bdi> → <bdi className="value new">{value || 'blank'}</bdi>
+            <bdi className="value">{cell || 'blank'}</bdi> → <bdi className="value good">{value || 'blank'}</bdi>
           </span>
         )}
         {!readOnly && (

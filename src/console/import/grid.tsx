@@ -229,12 +229,12 @@ function lookOf(headings: readonly string[], edits: Edits, fieldOf: Props['field
       const amount = isAmount[index] ? ' amount' : '';
       if (text !== cell.cell) {
         const note = `corrected, was ${cell.cell || 'blank'}`;
-        return { text, className: `corrected${amount}`, mark: { icon: 'correct', note } };
+        return { text, className: `good${amount}`, mark: { icon: 'correct', note } };
       }
       if (issues.length === 0) return { text, className: amount };
       const invalid = issues.some(isError);
       const note = issues.map(({ message }) => message).join(' ');
-      return { text, invalid, className: `${invalid ? 'fault' : 'warning'}${amount}`, mark: { icon: 'warn', note } };
+      return { text, invalid, className: `${invalid ? 'warn' : 'calm'}${amount}`, mark: { icon: 'warn', note } };
     },
   };
 }

@@ -74,7 +74,7 @@ function Told({ run, story }: { run: RunDetail; story: Story }) {
                   )}
                   <Prose>{message}</Prose>
                 </p>
-                {value !== undefined && value !== '' && <bdi className="value fault">{value}</bdi>}
+                {value !== undefined && value !== '' && <bdi className="value warn">{value}</bdi>}
                 <p className="soft small">
                   {advice(code as IssueCode)} <code>{code}</code>
                   {origin === 'service' && ', said by the service'}
@@ -170,7 +170,7 @@ function Cells({ story: { cells, headings, corrected, issues } }: { story: Story
           {text === '' ? (
             <span className={isFaulty ? 'toned warn' : 'soft'}>blank</span>
           ) : (
-            <bdi className={isFaulty ? 'value fault' : ''}>{text}</bdi>
+            <bdi className={isFaulty ? 'value warn' : ''}>{text}</bdi>
           )}
           {isCorrected && <span className="soft small"> corrected</span>}
         </Fragment>,
