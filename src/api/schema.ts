@@ -311,7 +311,11 @@ export const rowsQuery = z.object({
   code: z.string().optional(),
   column: z.string().optional().describe('With `code`: only rows whose fault of this code is in this column.'),
   key: z.string().optional().describe('What the key begins with.'),
-  after: z.coerce.number().int().nonnegative().optional().describe('`next` of the page before.'),
+  after: z
+    .string()
+    .regex(/^\d{1,10}$/)
+    .optional()
+    .describe('`next` of the page before.'),
   offset: z.coerce.number().int().nonnegative().optional().describe('In place of `after`: rows to pass over.'),
   limit: z.coerce.number().int().min(1).max(500).default(100),
   cells: z.stringbool().default(false).meta({ type: 'boolean', default: false }),

@@ -62,14 +62,17 @@ export class RunRows {
     return this.tables.close();
   }
 
-  async page(run: FoundRun, { after = 0, offset, limit, ...what }: RowsQuery): Promise<Told<Rows>> {
+  async page(run: FoundRun, { after = '0', offset, limit, ...what }: RowsQuery): Promise<Told<Rows>> {
     const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
     const store = this.store(run);
     if (!store) return { rows: [], total: 0, next: null };
     try {
       const filter = filterOf(what, isEnded(run));
       const { windows, total } = await this.counted(run, list, filter);
-      const place = windows.findLast((one) => one.before <= (offset ?? -1)) ?? { from: after, before: offset ?? 0 };
+      const place = windows.findLast((one) => one.before <= (offset ?? -1)) ?? {
+        from: Number(after),
+        before: offset ?? 0,
+      };
       const { rows, next } = await pick(store, filter, place.from, (offset ?? 0) - place.before, limit);
       const table = what.cells ? await this.table(run, store) : undefined;
       const cells = await table?.index.cells(rows);
