@@ -71,7 +71,7 @@ export function jobOperations(parts: ApiParts): Operation[] {
       throw new Fault(400, `There is a job ${name} already. Say what is replaced: If-Match with the etag of its file.`);
     }
     if (before !== undefined && fresh) throw new Fault(412, `There is a job ${name} already.`);
-    if (expected !== undefined && (before === undefined || !fits(expected, etagOf(before)))) {
+    if (expected !== undefined && (before === undefined || expected !== etagOf(before))) {
       throw new Fault(
         412,
         `The job ${name} was changed meanwhile, by somebody else or in its file. Look at it as it is now, and change that.`,
@@ -149,10 +149,6 @@ const isFit = (name: string): boolean =>
   name !== 'inline' &&
   !PLACES.some((place) => place === name) &&
   !isIgnored(name);
-
-/** As If-Match has it: `*`, or one of several. */
-const fits = (expected: string, etag: string): boolean =>
-  expected.trim() === '*' || expected.split(',').some((one) => one.trim() === etag);
 
 const shown = ({ line, column, severity, message }: Omit<JobProblem, 'path'>) => ({ line, column, severity, message });
 

@@ -1,5 +1,4 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { methodNotAllowed } from 'hono/method-not-allowed';
 import { pause } from '../runs/run/context.js';
 import { sessionOperations } from './access/session.js';
 import type { ApiDeps, ApiParts } from './app.js';
@@ -44,15 +43,6 @@ export function openApi(deps: ApiDeps): Api {
     })();
     await Promise.race([next(), away]).finally(() => over.abort());
   });
-  app.use(
-    methodNotAllowed({
-      app,
-      onMethodNotAllowed: (c, methods) => {
-        const allow = methods.join(', ');
-        return problem(c, 405, `This address takes ${allow}, not ${c.req.method}.`, [], { allow });
-      },
-    }),
-  );
   const { home, maxUpload } = deps.settings;
   const parts: ApiParts = {
     ...deps,
@@ -79,7 +69,7 @@ export function openApi(deps: ApiDeps): Api {
     servers: [{ url: API_PATH }],
     security: [{ key: [] }],
   });
-  app.all('*', (c) => problem(c, 404, 'There is nothing at this address.'));
+  app.all('*', (c) => problem(c, 404, 'There is nothing at this address, or not for this method.'));
   app.onError(answerFault(deps.log));
   return app;
 }

@@ -43,9 +43,7 @@ export const session = named('Session', {
   service: z.string().describe('Address of the service.'),
   company: z.int(),
   company_name: z.string().nullable().describe('Null where it could not be read.'),
-  production: z
-    .boolean()
-    .describe('False where the address of the service looks like a test: sandbox, staging, localhost.'),
+  production: z.boolean().describe('False where the address of the service looks like a test.'),
   version: z.string(),
   max_upload: z.int().describe('Bytes.'),
 });
@@ -90,9 +88,7 @@ export const table = named('Table', {
   header_row: z.int().nullable(),
   headings: z.array(z.string()).describe('As job files name the columns.'),
   first: z.array(gridRow).describe('The first rows below the heading, as a person sees them.'),
-  resource: z
-    .enum(IMPORTABLE)
-    .describe('What its rows seem to be, by its headings and what file and sheet are called.'),
+  resource: z.enum(IMPORTABLE).describe('What its rows seem to be.'),
   evidence: z.array(z.string()),
   warnings: z.array(z.string()),
 });
@@ -227,9 +223,7 @@ export const verb = z.object({
 
 export const runDetail = named('RunDetail', {
   ...run.shape,
-  here: z
-    .boolean()
-    .describe('False: its rows and reports lie in the data folder of another worker, or there are none.'),
+  here: z.boolean().describe('Whether its rows and reports lie in the data folder of this worker.'),
   resource: z.string().optional(),
   company: z.int().optional(),
   corrections: count.optional().describe('Cells that were corrected in the console.'),
@@ -256,13 +250,21 @@ export type RunDetail = z.output<typeof runDetail>;
 export const runs = named('Runs', { runs: z.array(run), next: z.string().nullable() });
 export type Runs = z.output<typeof runs>;
 
+/** `next` of the page before: the run that was its last. */
+export const afterRun = z
+  .string()
+  .max(500)
+  .regex(/^\d{8}T\d{9}Z-/)
+  .optional()
+  .describe('`next` of the page before.');
+
 /** What `GET /runs` may be asked. */
 export const runsQuery = z.object({
   job: z.string().max(300).optional(),
   kind: z.enum(['import', 'export', 'reconcile', 'undo']).optional(),
   status: oneOfThese(RUN_STATES).optional().describe('One or several, between commas.'),
   q: z.string().max(300).optional().describe('How the id begins, or a part of the name of file or job.'),
-  after: z.string().max(500).optional().describe('`next` of the page before.'),
+  after: afterRun,
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 export type RunsQuery = z.output<typeof runsQuery>;
@@ -292,10 +294,7 @@ export const row = named('Row', {
   id: z.int().nullable(),
   changed: z.array(z.string()),
   issues: z.array(issue),
-  cells: z
-    .array(z.string())
-    .optional()
-    .describe('With `cells=true`: as a person sees them, in the order of the headings.'),
+  cells: z.array(z.string()).optional().describe('With `cells=true`: as a person sees them.'),
 });
 export type Row = z.output<typeof row>;
 
@@ -303,11 +302,15 @@ export type Row = z.output<typeof row>;
 export const rowsQuery = z.object({
   outcome: oneOfThese([...FOUR, ...OUTCOMES])
     .optional()
-    .describe('Outcomes, or `to_correct` and the others of those four, between commas.'),
+    .describe('One or several of these, between commas.'),
   code: z.string().optional(),
   column: z.string().optional().describe('With `code`: only rows whose fault of this code is in this column.'),
   key: z.string().optional().describe('What the key begins with.'),
-  after: z.string().optional().describe('`next` of the page before.'),
+  after: z
+    .string()
+    .regex(/^\d{1,10}$/)
+    .optional()
+    .describe('`next` of the page before.'),
   offset: z.coerce.number().int().nonnegative().optional().describe('In place of `after`: rows to pass over.'),
   limit: z.coerce.number().int().min(1).max(500).default(100),
   cells: z.stringbool().default(false).meta({ type: 'boolean', default: false }),
@@ -318,7 +321,6 @@ export const rows = named('Rows', {
   rows: z.array(row),
   headings: z.array(z.string()).optional().describe('With `cells=true`.'),
   total: count.describe('Rows that the filter lets through, so far.'),
-  at_least: z.boolean().optional().describe('Counting goes on: there may be more than `total`.'),
   next: z.string().nullable(),
 });
 export type Rows = z.output<typeof rows>;

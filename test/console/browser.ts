@@ -128,11 +128,6 @@ export async function visitor(origin: string, expected?: RegExp): Promise<Visito
   };
 }
 
-/** Two keys one after the other, the second before the first is up: what comes between them is no time of the machine. */
-export async function together({ keyboard }: Page, first: string, second: string): Promise<void> {
-  await Promise.all([keyboard.press(first), keyboard.press(second)]);
-}
-
 /** What the width changes. */
 const TOUCH = '{ runOnly: ["target-size", "scrollable-region-focusable", "page-has-heading-one", "region"] }';
 const RULES = "{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }";

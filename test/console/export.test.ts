@@ -53,13 +53,6 @@ const LIVE = ended({
 });
 const HOME: Answers = {
   'GET /resources': RESOURCES,
-  'GET /runs': {
-    runs: [
-      sample.run({ kind: 'export', status: 'succeeded', file: FILE }),
-      sample.run({ id: `${ID}b`, kind: 'export', status: 'failed', file: 'contracts.csv' }),
-    ],
-    next: null,
-  },
   'GET /names': { names: ['Acme <b>', 'Dell'], more: false, lack: null },
   'GET /queue': { roots: ['/srv/rowferry', '/srv/rowferry/inbox'] },
 };
@@ -235,7 +228,7 @@ describe.skipIf(!hasBrowser)('exports', () => {
       expect((await readdir(join(bench.home, 'exports'))).sort()).toEqual(
         [download.suggestedFilename(), job.suggestedFilename()].sort(),
       );
-      await page.goto('/export');
+      await page.goto('/runs');
       await page.getByRole('link', { name: download.suggestedFilename(), exact: true }).click();
       await page.getByText('It is complete').waitFor();
       expect(who.faults).toEqual([]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeLinkKey } from '../../src/api/access/links.js';
 import { type ApiBench, openApiBench, sheet } from '../api/worker.js';
 import { consolePath } from '../support/build.js';
-import { closeBrowser, hasBrowser, together, type Visitor, visitor } from './browser.js';
+import { closeBrowser, hasBrowser, type Visitor, visitor } from './browser.js';
 
 /** The console as people have it: a worker, its queue, the sandbox, and a browser that signed in by the link. */
 
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('a run in the console', () => {
     const openGate = closeGate();
     const run = await bench.order({ kind: 'import', job: 'assets', file });
 
-    await together(page, 'g', 'r');
+    await choose('link', 'Runs');
     await headed(/latest/);
     await press('/');
     await page.keyboard.type('second');
@@ -100,7 +100,8 @@ describe.skipIf(!hasBrowser)('a run in the console', () => {
     await choose('link', /To correct$/);
     const grid = page.getByRole('grid', { name: '9 rows' });
     await grid.waitFor();
-    await press('j', 'Enter');
+    await grid.focus();
+    await press('ArrowDown', 'Enter');
     const story = page.getByRole('complementary', { name: 'Row 21' });
     await story.getByText('cannot be read as a number').first().waitFor();
     await page.reload();

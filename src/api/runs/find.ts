@@ -37,12 +37,8 @@ export const roleFor = (verb: Verb): Role => (verb === 'approve' ? 'approver' : 
 /** Whether it runs, or waits to. */
 export const isAtWork = ({ status }: Pick<FoundRun, 'status'>): boolean => status === 'running' || status === 'waiting';
 
-const UNBEGUN = 'It ended before it began, and nothing was sent.';
-
-const ELSEWHERE =
-  'Nothing of it lies here: it lies in the data folder of another worker, where this can be done, or it ended before it began.';
-
-const GONE = 'Its folder is gone from the data folder, or lies in that of another worker, where this can be done.';
+const NOT_HERE =
+  'Nothing of it lies here: it ended before it began, its folder is gone, or it lies in the data folder of another worker, where this can be done.';
 
 /** States of a job that nobody is given any more. */
 const ENDS: ReadonlySet<string> = new Set(['completed', 'failed']);
@@ -162,14 +158,10 @@ export class RunFinder {
     }
     if (status === 'waiting') refuse('It waits on the queue.');
     if (status === 'running') {
-      const seconds = Math.ceil(settings.leaseMs / 1000);
-      const gone = `A worker has it. Should that one be gone, it goes on by itself after at most ${seconds} s.`;
-      refuse(entry?.status === 'running' ? 'It is at work. Wait for its end, or stop it.' : gone);
+      refuse('It is at work. Wait for its end, or stop it; should its worker be gone, it goes on by itself.');
     }
-    if (!entry && job?.returnvalue) refuse(GONE);
-    if (!entry) return refuse(settings.queueUrl === undefined ? UNBEGUN : ELSEWHERE);
     const wasBegun = readRequest(runFolder(settings.home, id)) !== undefined;
-    if (!wasBegun && !(verb === 'resume' && ticketOf(settings.home, id)?.stopped)) refuse(UNBEGUN);
+    if (!entry || (!wasBegun && !(verb === 'resume' && ticketOf(settings.home, id)?.stopped))) return refuse(NOT_HERE);
     if (verb === 'resume') return isOpen(entry) ? undefined : refuse('It came to its end.');
     if (verb === 'approve') return void (await runToApprove(id, settings));
     const { request, summary } = await earlierRun(id, verb, settings);

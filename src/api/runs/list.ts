@@ -1,7 +1,6 @@
 import { isOpen, isRunId, type RunEntry, runIds } from '../../runs/run/list.js';
 import { runJobId } from '../../worker/jobs/job.js';
 import type { ApiParts } from '../app.js';
-import { newestFirst, placeOf } from '../cursor.js';
 import type { Told } from '../operation.js';
 import type { Run, Runs, RunsQuery } from '../schema.js';
 import { runOf } from './entries.js';
@@ -11,18 +10,30 @@ import { runsOnQueue } from './queued.js';
 /** The runs of the data folder and of the queue, newest first. */
 export async function runList(parts: ApiParts, { after, limit, ...asked }: RunsQuery): Promise<Told<Runs>> {
   const { entries, settings, queue } = parts;
-  const list = JSON.stringify(['runs', asked.job, asked.kind, asked.status, asked.q]);
-  const place = placeOf(list, after);
   const ids = await runIds(settings.home);
   const isAll = Object.values(asked).every((one) => one === undefined);
   // Where no filter has to look at all of them, those of the page are read alone.
-  const older = ids.filter((id) => place === undefined || id < place);
+  const older = ids.filter((id) => after === undefined || id < after);
   const found = isAll ? await entries.first(older, limit + 1) : await entries.list();
   const wanted = withQueue(found, ids, await runsOnQueue(queue, settings.queueUrl !== undefined))
     .map(({ run }) => run)
     .filter((run) => isAsked(run, asked));
-  const { page, next } = newestFirst(list, wanted, rankOf, { after, limit });
+  const { page, next } = newestFirst(wanted, rankOf, { after, limit });
   return { runs: page, next };
+}
+
+/** A page of what was begun at some time, the newest first. `idOf`: ids that sort by that time, of which the last is the cursor. */
+export function newestFirst<T>(
+  all: readonly T[],
+  idOf: (one: T) => string,
+  { after, limit }: { readonly after?: string | undefined; readonly limit: number },
+): { readonly page: readonly T[]; readonly next: string | null } {
+  const left = all
+    .filter((one) => after === undefined || idOf(one) < after)
+    .sort((one, other) => (idOf(one) < idOf(other) ? 1 : -1));
+  const page = left.slice(0, limit);
+  const last = page.at(-1);
+  return { page, next: left.length > limit && last !== undefined ? idOf(last) : null };
 }
 
 /** A run of the data folder, or one that the queue alone knows: then it has no `entry`. */

@@ -15,8 +15,6 @@ import type { StoredRequest } from '../../runs/run/run.js';
 import { openedAs, overlayOf } from '../../runs/run/table.js';
 import { BRAKE, type EndedRow, type RowResult, RunStore } from '../../store/run-store.js';
 import type { SqlValue } from '../../store/sqlite.js';
-import { within } from '../../worker/rights.js';
-import { cursorOf, placeOf } from '../cursor.js';
 import type { Told } from '../operation.js';
 import type { FaultGroup, Plan, Row, Rows, RowsQuery, Story } from '../schema.js';
 import { type FoundRun, isAtWork } from './find.js';
@@ -24,10 +22,6 @@ import { Tables } from './table-index.js';
 
 /** Row numbers that are looked through without others getting their turn: some 15 ms of a filter by fault. */
 const WINDOW = 2_000;
-/** So long a page is looked for; where rows are far between it ends earlier, and says where the next begins. */
-const PATIENCE_MS = 1_500;
-/** So long a page waits for the count of all rows; then it says how many were counted so far. */
-const COUNT_MS = 700;
 /** What is found out over all rows of a run at work is asked anew after so long. */
 const FRESH_MS = 2_000;
 /** Of runs whose rows were counted; the one that was asked for longest ago goes. */
@@ -44,71 +38,71 @@ interface Filter {
   readonly values: readonly SqlValue[];
 }
 
-/** How many rows a filter lets through, as far as they were counted, and how many stand before each window. */
+/** How many rows a filter lets through, and how many stand before each window. */
 interface Counted {
-  readonly windows: { readonly before: number; readonly from: number }[];
-  total: number;
+  readonly windows: readonly { readonly before: number; readonly from: number }[];
+  readonly total: number;
+}
+
+/** What is found out over all rows of a run, and until when by the clock of the process that is good. */
+interface Finding {
+  readonly found: Promise<unknown>;
+  until: number;
 }
 
 /** The rows of runs, as their stores and files have them: nothing is held but the page that is asked for. */
 export class RunRows {
   /** What was found out over all rows of a run, by what and for which of its states. */
-  private readonly kept = new Map<string, Finding<unknown>>();
+  private readonly kept = new Map<string, Finding>();
   private readonly tables = new Tables();
 
-  constructor(
-    private readonly home: string,
-    private readonly countMs = COUNT_MS,
-  ) {}
+  constructor(private readonly home: string) {}
 
   close(): Promise<void> {
     return this.tables.close();
   }
 
-  /** Throws a problem for a cursor of another list. */
-  async page(run: FoundRun, { after, offset, limit, ...what }: RowsQuery): Promise<Told<Rows>> {
+  async page(run: FoundRun, { after = '0', offset, limit, ...what }: RowsQuery): Promise<Told<Rows>> {
     const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
-    const from = Number(placeOf(list, after) ?? 0);
     const store = this.store(run);
     if (!store) return { rows: [], total: 0, next: null };
     try {
       const filter = filterOf(what, isEnded(run));
-      const count = this.counting(run, list, filter);
-      await within(this.countMs, count.ended);
-      const { windows, total } = count.so;
-      const place = windows.findLast((one) => one.before <= (offset ?? -1)) ?? { from, before: offset ?? 0 };
-      const found = await pick(store, filter, place.from, (offset ?? 0) - place.before, limit);
+      const { windows, total } = await this.counted(run, list, filter);
+      const place = windows.findLast((one) => one.before <= (offset ?? -1)) ?? {
+        from: Number(after),
+        before: offset ?? 0,
+      };
+      const { rows, next } = await pick(store, filter, place.from, (offset ?? 0) - place.before, limit);
       const table = what.cells ? await this.table(run, store) : undefined;
-      const cells = await table?.index.cells(found.rows);
-      // Those whose cells were not read yet are on the next page.
-      const numbers = cells ? found.rows.slice(0, cells.length) : found.rows;
-      const isCut = numbers.length < found.rows.length;
-      const next = isCut ? (numbers.at(-1) ?? (found.rows[0] ?? 1) - 1) : found.next;
-      const known = outcomesOf(store, numbers);
+      const cells = await table?.index.cells(rows);
+      const known = outcomesOf(store, rows);
       const tell = teller(store);
       return {
-        rows: numbers.map((row, at) => ({
+        rows: rows.map((row, at) => ({
           ...rowOf(row, known.get(row), isEnded(run), tell),
           ...(table && { cells: table.corrected(row, cells?.[at] ?? []) }),
         })),
         ...(table && { headings: table.index.headings }),
         total,
-        ...((isCut || count.endedAt === undefined) && { at_least: true }),
-        next: next === undefined ? null : cursorOf(list, String(next)),
+        next: next === undefined ? null : String(next),
       };
     } finally {
       store.close();
     }
   }
 
-  private counting(run: FoundRun, list: string, { sql, values }: Filter): Finding<Counted> {
-    return this.over<Counted>(run, list, { windows: [], total: 0 }, async (store, so) => {
+  private counted(run: FoundRun, list: string, { sql, values }: Filter): Promise<Counted> {
+    return this.over(run, list, async (store) => {
+      const windows = [];
+      let total = 0;
       const select = store.prepare(`select count(*) as n from rows where row > ? and row <= ? and (${sql})`);
-      for (const at of windowsOf(store)) {
-        so.windows.push({ before: so.total, from: at });
-        so.total += Number(select.get(at, at + WINDOW, ...values)?.['n']);
+      for (const from of windowsOf(store)) {
+        windows.push({ before: total, from });
+        total += Number(select.get(from, from + WINDOW, ...values)?.['n']);
         await breath();
       }
+      return { windows, total };
     });
   }
 
@@ -148,12 +142,13 @@ export class RunRows {
 
   /** Faults of rows that need a person, alike ones together; the most frequent first. */
   async faults(run: FoundRun): Promise<FaultGroup[]> {
-    const groups = new Map<string, FaultGroup>();
+    if (!run.entry || !existsSync(this.folder(run).store)) return [];
     // A row that the run stopped before has no fault.
     const where = `result is not null and kind in (${quoted(NEED_PERSON.filter((kind) => kind !== 'not_attempted'))})`;
-    const { so, ended } = this.over(run, 'faults', groups, (store, found) => {
+    const groups = await this.over(run, 'faults', async (store) => {
+      const found = new Map<string, FaultGroup>();
       const tell = teller(store);
-      return eachRow(store, where, (row) => {
+      await eachRow(store, where, (row) => {
         for (const { code, column, field, value, message } of faultsOf(tell(row).outcome)) {
           const alike = found.size < MOST_GROUPS ? (value ?? null) : null;
           const name = JSON.stringify([code, column, field, alike]);
@@ -166,9 +161,9 @@ export class RunRows {
           }
         }
       });
+      return found;
     });
-    await ended;
-    const sorted = [...so.values()].sort((one, other) => other.rows - one.rows || one.first - other.first);
+    const sorted = [...groups.values()].sort((one, other) => other.rows - one.rows || one.first - other.first);
     return sorted.slice(0, MOST_FAULTS);
   }
 
@@ -176,27 +171,25 @@ export class RunRows {
   async plan(run: FoundRun, summary: Summary | undefined): Promise<Told<Plan> | undefined> {
     const request = readRequest(this.folder(run));
     if (!request?.job || !existsSync(this.folder(run).store)) return undefined;
-    const { so, ended } = this.over(run, 'plan', new Planned(), async (store, planned) => {
+    const planned = await this.over(run, 'plan', async (store) => {
+      const found = new Planned();
       // Of most rows only their number is told; the others say which fields they change.
       const counted = store.prepare(
-        `select kind, count(*) as n from rows where row > ? and row <= ? and kind in ('created', 'unchanged', 'at_risk') group by kind`,
+        `select kind, count(*) as n from rows where kind in ('created', 'unchanged', 'at_risk') group by kind`,
       );
-      for (const from of windowsOf(store)) {
-        for (const { kind, n } of counted.all(from, from + WINDOW)) planned.counts[kind as Plain] += Number(n);
-        await breath();
-      }
+      for (const { kind, n } of counted.all()) found.counts[kind as Plain] += Number(n);
       const { rows } = await pick(store, { sql: `kind = 'created'`, values: [] }, 0, 0, FIRST);
       const tell = teller(store);
       await eachRow(store, `kind in ('updated', 'not_attempted') or row in (${rows.join(', ')})`, (row) =>
-        planned.see(tell(row), (result) => this.changes(run, result, store)),
+        found.see(tell(row), (result) => this.changes(run, result, store)),
       );
+      return found;
     });
-    await ended;
     const brakes = brakesOf(request.job.job, {
       rows: summary?.rows,
-      updates: so.counts.updated,
-      creates: so.counts.created,
-      cleared: so.clearedRows,
+      updates: planned.counts.updated,
+      creates: planned.counts.created,
+      cleared: planned.clearedRows,
       reconcile: summary?.reconcile,
     });
     const store = this.store(run);
@@ -210,13 +203,13 @@ export class RunRows {
     });
     const others = [...tripped].filter(([name]) => !brakes.some((one) => one.name === name));
     return {
-      ...so.counts,
+      ...planned.counts,
       brakes: [
         ...brakes.map(({ name, limit, found }) => told(name, limit, tripped.get(name) ?? found, tripped.has(name))),
         ...others.map(([name, found]) => told(name, '', found, true)),
       ],
-      fields: [...so.fields.values()].sort((one, other) => other.records - one.records),
-      creates: so.creates,
+      fields: [...planned.fields.values()].sort((one, other) => other.records - one.records),
+      creates: planned.creates,
       warnings: summary?.warnings ?? [],
     };
   }
@@ -254,38 +247,28 @@ export class RunRows {
   }
 
   /** Finds something out over all rows, once for all who ask; of a run at work anew after a while. */
-  private over<T>(run: FoundRun, what: string, empty: T, work: (store: RunStore, so: T) => Promise<void>): Finding<T> {
+  private over<T>(run: FoundRun, what: string, work: (store: RunStore) => Promise<T>): Promise<T> {
     const { mtimeMs } = statSync(this.folder(run).store, { throwIfNoEntry: false }) ?? {};
     const name = JSON.stringify([run.id, run.status, isEnded(run) && mtimeMs, what]);
-    let found = this.kept.get(name) as Finding<T> | undefined;
+    let one = this.kept.get(name);
     this.kept.delete(name);
-    const { endedAt } = found ?? {};
-    if (!found || (!isEnded(run) && endedAt !== undefined && performance.now() - endedAt > FRESH_MS)) {
-      const finding: Finding<T> = { so: empty, endedAt: undefined, ended: Promise.resolve() };
-      finding.ended = (async () => {
-        const store = this.store(run);
-        try {
-          if (store) await work(store, finding.so);
-        } finally {
-          store?.close();
-          finding.endedAt = performance.now();
-        }
-      })();
-      finding.ended.catch(() => this.kept.delete(name));
-      found = finding;
+    if (!one || one.until < performance.now()) {
+      const store = this.store(run);
+      if (!store) throw new Error(`the run ${run.id} has no rows`);
+      const found = work(store).finally(() => store.close());
+      const fresh = { found, until: Number.POSITIVE_INFINITY };
+      found.then(
+        () => {
+          if (!isEnded(run)) fresh.until = performance.now() + FRESH_MS;
+        },
+        () => this.kept.delete(name),
+      );
+      one = fresh;
     }
-    this.kept.set(name, found);
+    this.kept.set(name, one);
     for (const [oldest] of [...this.kept].slice(0, -MOST_KEPT)) this.kept.delete(oldest);
-    return found;
+    return one.found as Promise<T>;
   }
-}
-
-/** What is found out over all rows of a run, as far as it is. */
-interface Finding<T> {
-  readonly so: T;
-  ended: Promise<void>;
-  /** By the clock of the process. */
-  endedAt: number | undefined;
 }
 
 /** Kinds whose rows are counted by the store. */
@@ -382,15 +365,11 @@ async function pick(
     `select row from rows where row > ? and row <= ? and (${sql}) order by row limit ? offset ?`,
   );
   const rows: number[] = [];
-  const end = performance.now() + PATIENCE_MS;
   for (const at of windowsOf(store, from)) {
     const passed = at === from ? skip : 0;
     const found = select.all(at, at + WINDOW, ...values, limit + 1 - rows.length, passed);
-    // No place that was counted yet.
-    if (passed > 0 && found.length === 0) break;
     for (const { row } of found) rows.push(Number(row));
     if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] };
-    if (performance.now() > end) return { rows, next: at + WINDOW };
     await breath();
   }
   return { rows, next: undefined };

@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as breath, setTimeout as pause } from 'node:timers/promises';
 import { openSource } from '../../files/open.js';
 import { RunError } from '../../model/error.js';
-import { type SheetRow, shownText } from '../../model/row.js';
+import { shownText } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
 import { HOME, makeFolder } from '../../runs/run/layout.js';
-import { isAlive } from '../../runs/run/lock.js';
-import { type Database, openDatabase, type Statement } from '../../store/sqlite.js';
+import { type Database, openDatabase } from '../../store/sqlite.js';
 import { headingsOf } from '../files/tables.js';
 
 /** Tables that are held open; the one that was asked for longest ago goes. Each holds a few MB, and its index on the disk. */
 const MOST_OPEN = 8;
-/** So long the filling of an index may keep others waiting. */
-const SLICE_MS = 8;
-/** So long a page waits for rows that are not there yet, and so often it looks. */
-const PATIENCE_MS = 800;
+/** So often a page looks for rows that are not there yet. */
 const LOOK_MS = 10;
 
 /** Every table that people of this process look at. */
@@ -76,17 +72,17 @@ export class TableIndex {
 
   static async over(source: OpenSource, folder: string): Promise<TableIndex> {
     await makeFolder(folder, HOME);
-    await removeAbandoned(folder);
-    const path = join(folder, `table-${process.pid}-${randomUUID()}.db`);
+    const path = join(folder, `table-${randomUUID()}.db`);
     const database = openDatabase(path, {
       what: 'The index of a table',
       schema: 'create table line (row integer primary key, cells text not null) strict;',
       version: 1,
       durable: false,
       shared: true,
-      unchecked: true,
       remedy: 'It is made again when the table is opened again.',
     });
+    // Nobody opens it again: where the system lets it, it goes with this process, however that ends.
+    await removeDatabase(path);
     return new TableIndex(source.meta, path, database, source);
   }
 
@@ -95,12 +91,14 @@ export class TableIndex {
     return headingsOf(this.meta);
   }
 
-  /** The cells of rows that ascend, up to the first that is not there yet; waits a little for it. */
+  /** The cells of rows that ascend; waits until they were read. */
   async cells(rows: readonly number[]): Promise<string[][]> {
-    await this.until(rows.at(-1) ?? 0);
-    const there = this.state === 'filling' ? rows.filter((row) => row <= this.last) : rows;
+    const last = rows.at(-1) ?? 0;
+    while (this.state === 'filling' && this.last < last) await pause(LOOK_MS);
+    if (this.failure !== undefined) throw this.failure;
+    if (this.state === 'closed') throw new RunError('failed', 'The table was closed meanwhile. Ask again.');
     const select = this.database.prepare('select cells from line where row = ?');
-    return there.map((row) => JSON.parse(String(select.get(row)?.['cells'] ?? '[]')) as string[]);
+    return rows.map((row) => JSON.parse(String(select.get(row)?.['cells'] ?? '[]')) as string[]);
   }
 
   /** Ends the filling and removes the index. */
@@ -111,51 +109,24 @@ export class TableIndex {
     await removeDatabase(this.path);
   }
 
-  /** Until it is filled up to a row, to its end, or for as long as somebody who scrolls will wait. */
-  private async until(row: number): Promise<void> {
-    const end = performance.now() + PATIENCE_MS;
-    while (this.state === 'filling' && this.last < row && performance.now() < end) await pause(LOOK_MS);
-    if (this.failure !== undefined) throw this.failure;
-    if (this.state === 'closed') throw new RunError('failed', 'The table was closed meanwhile. Ask again.');
-  }
-
   private async fill(source: OpenSource): Promise<void> {
     try {
       const insert = this.database.prepare('insert or replace into line (row, cells) values (?, ?)');
       for await (const batch of source.rows()) {
-        for (let at = 0; at < batch.length && this.state === 'filling'; ) {
-          at = this.database.transaction(() => this.put(insert, batch, at));
-          await breath();
-        }
         if (this.state !== 'filling') return;
+        this.database.transaction(() => {
+          for (const { row, cells } of batch) insert.run(row, JSON.stringify(cells.map(shownText)));
+        });
+        this.last = batch.at(-1)?.row ?? this.last;
+        await breath();
       }
     } catch (error) {
       this.failure = error;
     }
     this.state = 'whole';
   }
-
-  /** Puts down rows of a batch for as long as one may; returns where the next is. */
-  private put(insert: Statement, batch: readonly SheetRow[], from: number): number {
-    const end = performance.now() + SLICE_MS;
-    let at = from;
-    while (at < batch.length && performance.now() < end) {
-      const { row, cells } = batch[at++]!;
-      insert.run(row, JSON.stringify(cells.map(shownText)));
-      this.last = row;
-    }
-    return at;
-  }
 }
 
 async function removeDatabase(path: string): Promise<void> {
   for (const end of ['', '-wal', '-shm']) await rm(`${path}${end}`, { force: true }).catch(() => undefined);
-}
-
-/** Those of processes that are gone. */
-async function removeAbandoned(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const pid = /^table-(\d+)-[0-9a-f-]+\.db$/.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) await removeDatabase(join(folder, name));
-  }
 }

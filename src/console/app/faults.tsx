@@ -14,18 +14,12 @@ export function NotThere({ page, error }: { page: string; error: unknown }) {
   );
 }
 
-/** A part of the console did not come. */
-export class NotLoaded extends Error {}
-
 /** What cannot be shown: why, and what to do. */
 export function Fault({ error }: { error: unknown }) {
   const queries = useQueryClient();
   if (!(error instanceof ApiError)) {
     return (
-      <Refused
-        error={error}
-        title={error instanceof NotLoaded ? 'The page could not be loaded' : 'The page has a fault of its own'}
-      >
+      <Refused error={error} title="The page cannot be shown">
         <Button onClick={() => location.reload()}>Load the page again</Button>
       </Refused>
     );

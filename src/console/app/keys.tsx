@@ -2,15 +2,14 @@ import { useEffect, useRef, useState } from 'react';
 import { Dialog } from '../kit/dialog.js';
 import { Facts } from '../kit/parts.js';
 
-/** A key, or two one after the other (`g r`), and what it does. */
+/** A key, and what it does. */
 interface Shortcut {
-  readonly keys: string;
+  readonly key: string;
   readonly what: string;
   readonly run: () => void;
 }
 
 const SETTING = 'rowferry.single-keys';
-const SECOND_KEY_MS = 1_000;
 
 /** All that hold now; those of the page that is on top were added last. */
 const held = new Set<() => readonly Shortcut[]>();
@@ -36,7 +35,6 @@ export function ShortcutKeys() {
   const [listed, setListed] = useState<readonly Shortcut[]>();
   const [on, setOn] = useState(() => localStorage.getItem(SETTING) !== 'off');
   useEffect(() => {
-    let [first, at] = ['', 0];
     const pressed = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
       const all = [...held].flatMap((shortcuts) => shortcuts());
@@ -44,10 +42,7 @@ export function ShortcutKeys() {
         setListed(all);
         return;
       }
-      if (!on) return;
-      const both = event.timeStamp - at < SECOND_KEY_MS ? `${first} ${event.key}` : '';
-      const found = all.findLast(({ keys }) => keys === both) ?? all.findLast(({ keys }) => keys === event.key);
-      [first, at] = [event.key, event.timeStamp];
+      const found = on ? all.findLast(({ key }) => key === event.key) : undefined;
       if (!found) return;
       event.preventDefault();
       found.run();
@@ -57,9 +52,7 @@ export function ShortcutKeys() {
   }, [on]);
   return (
     <Dialog open={listed !== undefined} onClose={() => setListed(undefined)} title="Keys">
-      <Facts
-        of={(listed ?? []).map(({ keys, what }) => [keys.split(' ').map((key) => <kbd key={key}>{key}</kbd>), what])}
-      />
+      <Facts of={(listed ?? []).map(({ key, what }) => [<kbd key={key}>{key}</kbd>, what])} />
       <label className="line">
         <input
           type="checkbox"

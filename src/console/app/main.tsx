@@ -1,5 +1,5 @@
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { type ComponentType, lazy, StrictMode, Suspense } from 'react';
+import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Redirect, Route, Switch } from 'wouter';
 import '../kit/kit.css';
@@ -7,27 +7,21 @@ import './app.css';
 import { Skeleton } from '../kit/parts.js';
 import { TOASTS } from '../kit/toast.js';
 import { ApiError } from './client.js';
-import { Guard, NotLoaded, NotThere } from './faults.js';
+import { Guard, NotThere } from './faults.js';
 import { ShortcutKeys } from './keys.js';
 import { client, sessionQuery } from './queries.js';
 import { Shell } from './shell.js';
 import { SignIn } from './sign-in.js';
 
-/** Each page is loaded when somebody goes there first; from where rowferry was before, it may be there no more. */
-const loaded = <P extends object>(load: () => Promise<{ default: ComponentType<P> }>) =>
-  lazy(() =>
-    load().catch(() => {
-      throw new NotLoaded('rowferry does not answer, or is another version since. Nothing is lost.');
-    }),
-  );
-const Overview = loaded(() => import('../overview/page.js'));
-const Import = loaded(() => import('../import/page.js'));
-const Runs = loaded(() => import('../runs/list.js'));
-const Run = loaded(() => import('../runs/run.js'));
-const Nights = loaded(() => import('../nights/page.js'));
-const Jobs = loaded(() => import('../jobs/page.js'));
-const Export = loaded(() => import('../export/page.js'));
-const Queue = loaded(() => import('../queue/page.js'));
+/** Each page is loaded when somebody goes there first. */
+const Overview = lazy(() => import('../overview/page.js'));
+const Import = lazy(() => import('../import/page.js'));
+const Runs = lazy(() => import('../runs/list.js'));
+const Run = lazy(() => import('../runs/run.js'));
+const Nights = lazy(() => import('../nights/page.js'));
+const Jobs = lazy(() => import('../jobs/page.js'));
+const Export = lazy(() => import('../export/page.js'));
+const Queue = lazy(() => import('../queue/page.js'));
 
 function Console() {
   const { data: session, error } = useQuery(sessionQuery);

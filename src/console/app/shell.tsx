@@ -19,12 +19,9 @@ const PLACES: readonly { readonly href: string; readonly word: string; readonly 
 
 /** The rail, whose service this is, the search, and the page. */
 export function Shell({ session, children }: { session: Session; children: ReactNode }) {
-  const [path, go] = useLocation();
+  const [path] = useLocation();
   const search = useRef<HTMLInputElement>(null);
-  useShortcuts([
-    { keys: '/', what: 'Search', run: () => search.current?.focus() },
-    ...PLACES.map(({ href, word }) => ({ keys: `g ${word[0]?.toLowerCase()}`, what: word, run: () => go(href) })),
-  ]);
+  useShortcuts([{ key: '/', what: 'Search', run: () => search.current?.focus() }]);
   return (
     <div className={`shell${session.production ? '' : ' test'}`}>
       <a className="skip" href="#page">

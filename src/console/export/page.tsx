@@ -5,12 +5,11 @@ import { capital } from '../../report/words.js';
 import { get, send } from '../app/client.js';
 import { NotThere, Refused } from '../app/faults.js';
 import { fieldChoices, labelOf, useFields, ValueInput } from '../app/fields.js';
-import { resourcesQuery, runsQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
+import { resourcesQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { useAddress, usePageTitle } from '../app/shell.js';
 import { Combo } from '../kit/choices.js';
 import { counted } from '../kit/format.js';
 import { Button, Card, Choose } from '../kit/parts.js';
-import { RunTable } from '../runs/list.js';
 import './export.css';
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -49,7 +48,6 @@ export default function Export() {
   const mayNot = useWhyNot('operator');
   const wish = wishOf(params);
   const begin = useOnce({ mutationFn: () => order(wish), onSuccess: ({ id }) => go(`/runs/${id}`) });
-  const { data: lately } = useQuery(runsQuery({ kind: 'export', limit: 10 }));
   const resources = data?.resources.filter(({ exported }) => exported) ?? [];
   const { imported, fields: own } = resources.find(({ name }) => name === wish.resource) ?? NOTHING;
   const fields = useFields({ name: wish.resource, fields: own }, imported);
@@ -110,11 +108,6 @@ export default function Export() {
           <Refused error={begin.error} />
         </div>
       </Card>
-      {lately && lately.runs.length > 0 && (
-        <Card flush title="Exported lately">
-          <RunTable label="Exports" runs={lately.runs} />
-        </Card>
-      )}
     </div>
   );
 }

@@ -26,21 +26,11 @@ function pageQuery({ run, filter, cells, live }: RowsAsked, page: number, restMs
     queryKey: ['runs', run, 'rows', { ...filter, cells }, page],
     async queryFn({ signal }): Promise<Rows> {
       if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
-      const rows: Row[] = [];
-      for (;;) {
-        signal.throwIfAborted();
-        // A page of very long cells comes in pieces.
-        const part = await get<Rows>(
-          `/runs/${encodeURIComponent(run)}/rows`,
-          { ...filter, cells, offset: page * PAGE_ROWS + rows.length, limit: PAGE_ROWS - rows.length },
-          signal,
-        );
-        rows.push(...part.rows);
-        if (rows.length >= PAGE_ROWS || part.rows.length === 0 || part.next === null) return { ...part, rows };
-      }
+      const asked = { ...filter, cells, offset: page * PAGE_ROWS, limit: PAGE_ROWS };
+      return get<Rows>(`/runs/${encodeURIComponent(run)}/rows`, asked, signal);
     },
-    staleTime: ({ state }) => (live || state.data?.at_least ? FRESH_MS : Number.POSITIVE_INFINITY),
-    refetchInterval: ({ state }) => (live || state.data?.at_least ? FRESH_MS * 2 : false),
+    staleTime: live ? FRESH_MS : Number.POSITIVE_INFINITY,
+    refetchInterval: live && FRESH_MS * 2,
     gcTime: HELD_MS,
   });
 }
@@ -60,8 +50,6 @@ export function useRows(asked: RowsAsked, places: readonly number[]) {
   return {
     /** Undefined while nothing is known. */
     total: top?.total,
-    /** There may be more than `total`: they are still being counted. */
-    atLeast: top?.at_least ?? false,
     headings: top?.headings ?? NONE,
     error: results.find(({ error }) => error)?.error,
     /** Undefined while it is on its way. */
@@ -77,8 +65,6 @@ export function useRows(asked: RowsAsked, places: readonly number[]) {
       for (let page = start; page <= pageOf(to); page++) {
         const { rows: read } = await queries.fetchQuery(pageQuery(asked, page));
         rows.push(...read);
-        // Of a file that is still being read: the rows behind it would stand in the places of others.
-        if (read.length < PAGE_ROWS) break;
       }
       return rows.slice(from - start * PAGE_ROWS, to - start * PAGE_ROWS + 1);
     },

@@ -7,7 +7,7 @@ import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Button, Prose } from '../kit/parts.js';
 import { faultWord } from '../runs/words.js';
-import { type CellAt, type Edits, isForAll, isLeftOut, setCells, setEqual, setLeftOut, shownValue } from './edits.js';
+import { type CellAt, type Edits, isForAll, isLeftOut, setEqual, setLeftOut, shownValue } from './edits.js';
 
 /** One cell of the grid: while it is typed into, and what is wrong with it. */
 
@@ -151,7 +151,7 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, 
         </strong>
         {corrected && (
           <span className="wrap grow">
-            <bdi className="value">{cell || 'blank'}</bdi> → <bdi className="value new">{value || 'blank'}</bdi>
+            <bdi className="value">{cell || 'blank'}</bdi> → <bdi className="value good">{value || 'blank'}</bdi>
           </span>
         )}
         {!readOnly && (
@@ -170,11 +170,6 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, 
             <Button look="quiet" onClick={() => onEdit((now) => setLeftOut(now, headings, row, !left))}>
               {left ? 'Take the row in' : 'Leave the row out'}
             </Button>
-            {corrected && !left && (
-              <Button look="quiet" onClick={() => onEdit((now) => setCells(now, [{ ...at, value: cell }]))}>
-                Leave as it was
-              </Button>
-            )}
             <Button look="quiet" icon="correct" onClick={onOpen}>
               Correct
             </Button>

@@ -9,7 +9,7 @@ import { counted, number } from '../kit/format.js';
 import { Button, Chips, Notice, sumOf } from '../kit/parts.js';
 import { keyOfKind, kindsOf } from '../runs/kinds.js';
 import { fieldIn, type JobOf, withEdits } from './draft.js';
-import { corrections, type Edits, editsOf, NO_EDITS, record, type Trail } from './edits.js';
+import { corrections, type Edits, editsOf } from './edits.js';
 import { FaultGrid } from './grid.js';
 import type { Importing } from './state.js';
 
@@ -25,7 +25,7 @@ export function CheckStep({ of, run, ordered }: CheckProps) {
   const toCorrect = run.outcomes ? sumOf(run.outcomes, 'to_correct') : 0;
   const whyNot = useWhyNot('operator');
   const [params] = useAddress();
-  const { edits, states, at, edit, step } = useEdits(of, run.id);
+  const { edits, edit, undo } = useEdits(of, run.id);
   const edited = edits.size;
   const { data: faults = [] } = useQuery(faultsQuery(run.id));
   const [filter, chips] = useFilter(run, faults, toCorrect);
@@ -37,14 +37,9 @@ export function CheckStep({ of, run, ordered }: CheckProps) {
       <div className="line wide">
         <h1 className="wrap grow">{firstLine(run)}</h1>
         <span className="line">
-          {at > 0 && (
-            <Button look="quiet" aria-keyshortcuts="Control+Z" onClick={() => step(-1)}>
+          {undo && (
+            <Button look="quiet" aria-keyshortcuts="Control+Z" onClick={undo}>
               Undo
-            </Button>
-          )}
-          {at < states.length - 1 && (
-            <Button look="quiet" aria-keyshortcuts="Control+Y" onClick={() => step(1)}>
-              Redo
             </Button>
           )}
           {edited > 0 ? (
@@ -79,41 +74,37 @@ export function CheckStep({ of, run, ordered }: CheckProps) {
         key={JSON.stringify(filter)}
         {...{ run: run.id, filter, faults, edits, fieldOf }}
         onEdit={edit}
-        onUndo={() => step(-1)}
-        onRedo={() => step(1)}
+        onUndo={undo}
         onSubmit={edited > 0 ? checkAgain : plan}
         // The grid has the keys at once where something is to be corrected, and else the way on.
-        autoFocus={toCorrect > 0 && at === 0 && !params.has('rows') && !params.has('code')}
+        autoFocus={toCorrect > 0 && !undo && !params.has('rows') && !params.has('code')}
         readOnly={whyNot !== undefined}
       />
       <p className="small soft keys-line">
         <kbd>F2</kbd> or <kbd>Enter</kbd> corrects a cell · <kbd>Ctrl</kbd> <kbd>Enter</kbd> takes it for all equal
-        cells, and outside a cell checks again · <kbd>F8</kbd> next fault · <kbd>Shift</kbd> <kbd>Space</kbd>{' '}
-        <kbd>Delete</kbd> leaves the row out · <kbd>Ctrl</kbd> <kbd>Z</kbd> undo · <kbd>Esc</kbd> <kbd>Tab</kbd> leaves
-        the grid · your file stays as it is: the corrections belong to this import
+        cells, and outside a cell checks again · <kbd>F8</kbd> next fault · <kbd>Ctrl</kbd> <kbd>Z</kbd> undo ·{' '}
+        <kbd>Esc</kbd> <kbd>Tab</kbd> leaves the grid · your file stays as it is: the corrections belong to this import
       </p>
     </>
   );
 }
 
-/** What the draft has of them, with the way back. What came from another tab is where that begins. */
+const MOST_STEPS = 200;
+
+/** What the draft has of them, with the way back. */
 function useEdits({ draft, change }: Importing, run: string) {
   const kept = draft.edits[run];
   const edits = useMemo(() => editsOf(kept), [kept]);
-  const [{ trail, of }, setTrail] = useState<{ trail: Trail; of: typeof kept }>({
-    trail: { states: [edits], at: 0 },
-    of: kept,
-  });
-  const { states, at } = of === kept ? trail : { states: [edits], at: 0 };
-  const show = (next: Trail) => {
-    const list = corrections(next.states[next.at] ?? NO_EDITS);
-    setTrail({ trail: next, of: list });
-    change((now) => withEdits(now, run, list));
+  const [before, setBefore] = useState<readonly Edits[]>([]);
+  const show = (next: Edits, steps: readonly Edits[]) => {
+    setBefore(steps);
+    change((now) => withEdits(now, run, corrections(next)));
   };
+  const last = before.at(-1);
   return {
-    ...{ edits, states, at },
-    edit: (to: (now: Edits) => Edits) => show(record({ states, at }, to(edits))),
-    step: (by: number) => show({ states, at: Math.max(0, Math.min(at + by, states.length - 1)) }),
+    edits,
+    edit: (to: (now: Edits) => Edits) => show(to(edits), [...before, edits].slice(-MOST_STEPS)),
+    undo: last && (() => show(last, before.slice(0, -1))),
   };
 }
 

@@ -10,14 +10,12 @@ import { toast } from '../kit/toast.js';
 import {
   constantIn,
   createsMissing,
-  duplicatesIn,
   fieldIn,
   type Job,
   keyIn,
   missing,
   optionIn,
   withConstant,
-  withDuplicates,
   withField,
   withKey,
   withMissing,
@@ -66,15 +64,6 @@ export function ColumnsStep({ resource: own, ...rest }: Matching) {
           onChoose={(name) => anew(of.draft.source, name)}
         />
         <KeyChoice {...matching} />
-        {key?.length === 0 && (
-          <Choose
-            label="Rows that are alike"
-            hint="in every column that goes in"
-            value={duplicatesIn(job)}
-            options={DUPLICATES}
-            onChoose={(value) => change((now) => ({ ...now, job: withDuplicates(job, value) }))}
-          />
-        )}
       </div>
       {wanted.length > 0 && (
         <Card title={`A new ${resource.name} needs ${counted(wanted.length, 'value')} that no column gives`}>
@@ -131,7 +120,6 @@ export function ColumnsStep({ resource: own, ...rest }: Matching) {
 
 type Options = ComponentProps<typeof Choose>['options'];
 const BLANKS: Options = Object.entries({ keep: 'blank keeps the value', clear: 'blank empties it' });
-const DUPLICATES: Options = Object.entries({ reject: 'the first goes in, the others need you', first: 'one goes in' });
 const LONG: Options = Object.entries({ reject: 'too long: leave the row out', cut: 'too long: cut it' });
 /** What becomes of a row whose name the service lacks; for these records a name is enough to create one. */
 const MISSING = (one: Creatable): Options =>

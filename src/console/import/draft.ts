@@ -115,15 +115,6 @@ export function withKey(job: Job, field: string | null): Job {
   return { ...job, match: { ...match, key: field ?? 'none', ...(guarded && { unique_field: field }) } };
 }
 
-/** What becomes of a row that repeats an earlier one in every mapped column: `first` skips it. */
-export function duplicatesIn(job: Job): string {
-  return String(own(job['match'], 'duplicates') ?? 'reject');
-}
-
-export function withDuplicates(job: Job, duplicates: string): Job {
-  return { ...job, match: { ...members(job['match']), duplicates } };
-}
-
 /** Whether names of suppliers and customers that the service lacks are created first. */
 export function createsMissing(job: Job): boolean {
   return own(job['references'], 'missing') === 'create';
@@ -158,7 +149,7 @@ export interface Shelf {
   removeItem(name: string): void;
 }
 
-export const shelfName = (id: string): string => PREFIX + id;
+const shelfName = (id: string): string => PREFIX + id;
 
 export function load(shelf: Shelf, id: string): Draft | undefined {
   try {
@@ -169,18 +160,13 @@ export function load(shelf: Shelf, id: string): Draft | undefined {
   }
 }
 
-/** False where the browser has no room for it, also without those of other files. */
+/** False where the browser has no room for it. */
 export function keep(shelf: Shelf, draft: Draft): boolean {
-  const text = JSON.stringify({ ...draft, at: Date.now() });
-  for (;;) {
-    try {
-      shelf.setItem(shelfName(draft.id), text);
-      return true;
-    } catch {
-      const oldest = drafts(shelf).findLast(({ id }) => id !== draft.id);
-      if (!oldest) return false;
-      shelf.removeItem(shelfName(oldest.id));
-    }
+  try {
+    shelf.setItem(shelfName(draft.id), JSON.stringify({ ...draft, at: Date.now() }));
+    return true;
+  } catch {
+    return false;
   }
 }
 

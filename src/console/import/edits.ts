@@ -13,8 +13,6 @@ export interface CellAt {
   readonly cell: string;
 }
 
-export const NO_EDITS: Edits = new Map();
-
 const ofRow = (column: string, row: number) => `${row} ${column}`;
 const ofEqual = (column: string, from: string) => JSON.stringify([column, from]);
 
@@ -87,17 +85,4 @@ export function after(first: Edits, second: Edits): Edits {
   }
   for (const [key, one] of second) if (one.row !== undefined || !first.has(key)) next.set(key, one);
   return next;
-}
-
-/** The states of the edits, of which one is shown: those before it can be taken back to, those behind it gone on to. */
-export interface Trail {
-  readonly states: readonly Edits[];
-  readonly at: number;
-}
-
-const LONGEST_TRAIL = 200;
-
-export function record({ states, at }: Trail, next: Edits): Trail {
-  const kept = [...states.slice(0, at + 1), next].slice(-LONGEST_TRAIL);
-  return { states: kept, at: kept.length - 1 };
 }

@@ -2,11 +2,9 @@ import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef, us
 import type { Field, Row } from '../../api/schema.js';
 import type { Query } from '../app/client.js';
 import { Fault } from '../app/faults.js';
-import { fromTsv, type Laid, laid } from '../grid/clipboard.js';
-import { at, keyName, moved, type Place, typed, within } from '../grid/cursor.js';
-import { type Cell, Grid, isFew, type Look, OverCell, useGrid } from '../grid/grid.js';
+import { keyName, moved, type Place, typed } from '../grid/cursor.js';
+import { type Cell, Grid, type Look, OverCell, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
-import { number } from '../kit/format.js';
 import { Skeleton } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { faultWord } from '../runs/words.js';
@@ -16,8 +14,8 @@ import { type CellAt, type Edits, isLeftOut, setCells, setEqual, shownValue } fr
 interface Props extends Correcting {
   readonly run: string;
   readonly filter: Query;
-  readonly onUndo: () => void;
-  readonly onRedo: () => void;
+  /** Undefined where nothing was corrected. */
+  readonly onUndo: (() => void) | undefined;
   /** Ctrl+Enter, while no cell is edited. */
   readonly onSubmit: () => void;
   /** What a column takes, as far as it is known. */
@@ -32,7 +30,7 @@ const WIDTHS = { narrowest: 88, widest: 320, letter: 8.2, padding: 48, measured:
 
 /** The rows of a check as a grid whose cells can be corrected; while a cell is edited, its field has the keys. */
 export function FaultGrid(props: Props) {
-  const { run, filter, edits, fieldOf, autoFocus, readOnly, onEdit, onUndo, onRedo, onSubmit } = props;
+  const { run, filter, edits, fieldOf, autoFocus, readOnly, onEdit, onUndo, onSubmit } = props;
   const leaving = useRef(false);
   const [editing, setEditing] = useState<{ readonly place: Place; readonly begun: string | undefined }>();
   const asked = { run, filter, cells: true, live: false };
@@ -42,14 +40,14 @@ export function FaultGrid(props: Props) {
   const widths = useMemo(() => headings.map((heading, column) => widthOf(heading, column, known.at)), [headings]);
   const grid = useGrid(total, widths, window.innerWidth < 640 ? 64 : 208);
   const rows = useRows(asked, grid.sight.places);
-  const { box, bounds, cursor, range } = grid;
+  const { box, bounds, cursor } = grid;
   const look = useMemo(() => lookOf(headings, edits, fieldOf), [headings, edits, fieldOf]);
   const here = rows.at(cursor.row);
   const edited = editing && rows.at(editing.place.row);
 
   function edit(begun?: string): void {
     if (readOnly || !here) return;
-    grid.go(at(cursor));
+    grid.go(cursor);
     setEditing({ place: cursor, begun });
   }
 
@@ -67,47 +65,24 @@ export function FaultGrid(props: Props) {
       return;
     }
     if (text !== shownValue(edits, cell)) onEdit((now) => setCells(now, [{ ...cell, value: text }]));
-    if (how !== 'stay') grid.go(at(moved(place, how, bounds) ?? place));
+    if (how !== 'stay') grid.go(moved(place, how, bounds) ?? place);
   }
 
-  /** Each row is read that is not there. */
-  async function change(values: readonly Laid[]): Promise<void> {
-    const inside = values.filter(({ row, column }) => row < total && column < headings.length);
-    const [first, last] = [inside[0]?.row, inside.at(-1)?.row];
-    if (first === undefined || last === undefined) return;
-    try {
-      const read = await rows.read(first, last);
-      const cells = inside.flatMap(({ row, column, value }) => {
-        const found = read[row - first];
-        return found ? [{ ...cellIn(headings, found, column), value }] : [];
-      });
-      onEdit((now) => setCells(now, cells));
-      const beyond = values.length - inside.length;
-      if (beyond > 0)
-        toast(`The table ends before it: ${number(beyond)} of ${number(values.length)} cells were left out.`);
-    } catch (error) {
-      toast((error as Error).message);
-    }
-  }
-
-  function clear(): void {
-    if (!readOnly && isFew(grid.chosen)) void change(laid([['']], range));
+  function put(value: string): void {
+    if (!readOnly && here) onEdit((now) => setCells(now, [{ ...cellIn(headings, here, cursor.column), value }]));
   }
 
   function pasted(event: ClipboardEvent): void {
-    if (editing || readOnly) return;
-    event.preventDefault();
+    const { types } = event.clipboardData;
     // A picture is no text, and empties nothing.
-    if (!event.clipboardData.types.includes('text/plain')) return;
-    const block = fromTsv(event.clipboardData.getData('text/plain'));
-    if (!isFew(grid.chosen) || !isFew(block.length * Math.max(...block.map((row) => row.length)))) return;
-    const values = laid(block, range);
-    void change(values);
-    const { row, column } = values.at(-1) ?? cursor;
-    grid.select({ anchor: { row: range.top, column: range.left }, head: within({ row, column }, bounds) });
+    if (editing || !types.includes('text/plain')) return;
+    event.preventDefault();
+    const text = event.clipboardData.getData('text/plain').replace(/\r?\n$/, '');
+    if (/[\t\r\n]/.test(text)) toast('Cells are pasted one by one. Change several in the file.');
+    else put(text);
   }
 
-  async function nextFault({ from = cursor as Place, now = edits, back = false, quiet = false } = {}): Promise<void> {
+  async function nextFault({ from = cursor as Place, now = edits, quiet = false } = {}): Promise<void> {
     const isOpen = (row: Row, column: number) => {
       const cell = cellIn(headings, row, column);
       // A fault of the row as a whole is looked at where the row begins.
@@ -116,20 +91,16 @@ export function FaultGrid(props: Props) {
       );
       return marked && shownValue(now, cell) === cell.cell;
     };
-    const step = back ? -1 : 1;
     // Page by page, so that the next one is found without reading them all.
     for (let seen = 0; seen <= MOST_ROWS; seen++) {
-      const place = from.row + seen * step;
+      const place = from.row + seen;
       const row = rows.at(place) ?? (await rows.read(place, place))[0];
-      if (place < 0 || place >= total || !row) break;
+      if (place >= total || !row) break;
       if (isLeftOut(now, headings, row)) continue;
-      const open = [...headings.keys()].filter(
-        (column) => (seen > 0 || (column - from.column) * step > 0) && isOpen(row, column),
-      );
-      const found = open.at(back ? -1 : 0);
-      if (found !== undefined) return grid.go(at({ row: place, column: found }));
+      const found = [...headings.keys()].find((column) => (seen > 0 || column > from.column) && isOpen(row, column));
+      if (found !== undefined) return grid.go({ row: place, column: found });
     }
-    if (!quiet) toast(back ? 'There is no open fault before this cell.' : 'There is no open fault behind this cell.');
+    if (!quiet) toast('There is no open fault behind this cell.');
   }
 
   const ready = known.total !== undefined;
@@ -149,20 +120,10 @@ export function FaultGrid(props: Props) {
       'Ctrl+Enter': onSubmit,
       Enter: () => edit(),
       F2: () => edit(),
-      Delete: clear,
-      Backspace: clear,
-      'Ctrl+z': onUndo,
-      'Ctrl+Shift+z': onRedo,
-      'Ctrl+y': onRedo,
-      'Shift+ ': () =>
-        grid.select({
-          anchor: { row: cursor.row, column: 0 },
-          head: { row: cursor.row, column: headings.length - 1 },
-        }),
-      'Ctrl+a': () =>
-        grid.select({ anchor: { row: 0, column: 0 }, head: { row: total - 1, column: headings.length - 1 } }),
+      Delete: () => put(''),
+      Backspace: () => put(''),
+      'Ctrl+z': () => onUndo?.(),
       F8: () => void nextFault(),
-      'Shift+F8': () => void nextFault({ back: true }),
     };
     const sign = typed(event);
     if (!grid.follow(event)) {
@@ -193,7 +154,6 @@ export function FaultGrid(props: Props) {
           onKeyDown={pressed}
           // What is typed into comes back into sight.
           onKeyDownCapture={() => editing && grid.sight.show(editing.place.row)}
-          onClear={clear}
           onPaste={pasted}
           onDoubleClick={() => !editing && edit()}
         >
@@ -269,12 +229,12 @@ function lookOf(headings: readonly string[], edits: Edits, fieldOf: Props['field
       const amount = isAmount[index] ? ' amount' : '';
       if (text !== cell.cell) {
         const note = `corrected, was ${cell.cell || 'blank'}`;
-        return { text, className: `corrected${amount}`, mark: { icon: 'correct', note } };
+        return { text, className: `good${amount}`, mark: { icon: 'correct', note } };
       }
       if (issues.length === 0) return { text, className: amount };
       const invalid = issues.some(isError);
       const note = issues.map(({ message }) => message).join(' ');
-      return { text, invalid, className: `${invalid ? 'fault' : 'warning'}${amount}`, mark: { icon: 'warn', note } };
+      return { text, invalid, className: `${invalid ? 'warn' : 'calm'}${amount}`, mark: { icon: 'warn', note } };
     },
   };
 }

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import type { Accepted, Suggestion, Table, TableOptions, Uploaded } from '../../api/schema.js';
 import { changed, get, type Query, send } from '../app/client.js';
 import { resourcesQuery, runQuery, useOnce } from '../app/queries.js';
 import { toast } from '../kit/toast.js';
-import { type Draft, keep, load, newDraft, shelfName, suggestedJob, withEdits, withSource } from './draft.js';
+import { type Draft, keep, load, newDraft, suggestedJob, withEdits, withSource } from './draft.js';
 import { after, corrections, type Edits, editsOf } from './edits.js';
 
 export const STEPS = ['table', 'columns', 'check', 'plan', 'result'] as const;
@@ -22,20 +22,9 @@ export function useImport(id: string) {
   const [, go] = useLocation();
   const [draft, setDraft] = useState(() => load(localStorage, id) ?? newDraft(id, id));
   const latest = useRef(draft);
-  const show = (now: Draft) => {
-    latest.current = now;
-    setDraft(now);
-  };
-  // What somebody decides in another tab is decided here, too.
-  useEffect(() => {
-    const heard = ({ key }: StorageEvent) => {
-      if (key === shelfName(id)) show(load(localStorage, id) ?? latest.current);
-    };
-    window.addEventListener('storage', heard);
-    return () => window.removeEventListener('storage', heard);
-  }, [id]);
   const change = (to: (now: Draft) => Draft) => {
-    show(to(latest.current));
+    latest.current = to(latest.current);
+    setDraft(latest.current);
     if (!keep(localStorage, latest.current))
       toast('Your browser has no room left to keep this: check again before you leave.');
   };

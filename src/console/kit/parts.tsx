@@ -1,6 +1,6 @@
 import { type ComponentProps, Fragment, type ReactNode, useId } from 'react';
 import { Link } from 'wouter';
-import type { Run, RunProgress, RunState } from '../../api/schema.js';
+import type { Run, RunState } from '../../api/schema.js';
 import { FOUR, FOUR_OF, type Four, type OutcomeCounts, type OutcomeKind } from '../../model/outcome.js';
 import { outcomeWords } from '../../report/words.js';
 import { exactly, number, when } from './format.js';
@@ -163,22 +163,12 @@ export function sumOf(counts: Readonly<Partial<OutcomeCounts>>, four: Four): num
 interface BarProps {
   readonly counts: Readonly<OutcomeCounts>;
   readonly total?: number | null;
-  readonly progress?: RunProgress | null;
 }
 
-/** Counts as one bar, before there are any how far the run is; what it shows stands beside it in words. */
-export function OutcomeBar({ counts, total, progress }: BarProps) {
+/** Counts as one bar; what it shows stands beside it in words. */
+export function OutcomeBar({ counts, total }: BarProps) {
   const parts = FOUR.map((four) => ({ four, rows: sumOf(counts, four) })).filter(({ rows }) => rows > 0);
   const known = parts.reduce((n, { rows }) => n + rows, 0);
-  if (known === 0 && progress?.total) {
-    const { done, total: all } = progress;
-    return (
-      <div className="parts" aria-hidden="true">
-        {done > 0 && <i className="info" style={{ flexGrow: done }} />}
-        <span style={{ flexGrow: all - done }} />
-      </div>
-    );
-  }
   return (
     <div className="parts" aria-hidden="true">
       {parts.map(({ four, rows }) => (
@@ -336,7 +326,13 @@ export function Chips<T extends string>({ label, of, on, onChoose }: ChipsProps<
   return (
     <div className="chips" role="group" aria-label={label}>
       {of.map(({ value, word, count }) => (
-        <button key={value} type="button" className="chip" aria-pressed={value === on} onClick={() => onChoose(value)}>
+        <button
+          key={value}
+          type="button"
+          className="button chip"
+          aria-pressed={value === on}
+          onClick={() => onChoose(value)}
+        >
           {word}
           {count !== undefined && <span className={value === on ? '' : 'soft'}>{number(count)}</span>}
         </button>

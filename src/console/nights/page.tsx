@@ -38,9 +38,7 @@ function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
     <div className="stack">
       <h1>
         {stopped === 0
-          ? jobs.some(({ last }) => last)
-            ? `Nothing stopped the last night of the ${counted(jobs.length, 'job')}`
-            : `None of the ${counted(jobs.length, 'job')} has had a night yet`
+          ? `No last night of the ${counted(jobs.length, 'job')} was stopped`
           : `The last night of ${number(stopped)} of ${counted(jobs.length, 'job')} was stopped, and waits for you`}
       </h1>
       <JobTable jobs={jobs} at="/nights" />

@@ -138,11 +138,7 @@ function Aside({ run: { id, aside } }: { run: RunDetail }) {
           {aside ? 'Let it wait again' : 'Put it aside'}
         </Button>
       </div>
-      <p className="soft small">
-        {aside
-          ? 'It was put aside, and stands no more among what waits for you.'
-          : 'It then stands no more among what waits for you.'}
-      </p>
+      {!aside && <p className="soft small">It then stands no more among what waits for you.</p>}
       <Refused error={put.error} />
     </div>
   );

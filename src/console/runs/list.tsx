@@ -144,7 +144,7 @@ function JobChoice({ job, onChange }: { job: string; onChange: (name: string) =>
   return <Choose bare label="Job" value={job} options={[['', 'All jobs'], ...options]} onChoose={onChange} />;
 }
 
-/** Where there is no room for columns each run has two lines. */
+/** Columns go where there is no room for them; the state and the name stay. */
 export function RunTable({ label, runs }: { label: string; runs: readonly Run[] }) {
   return (
     <Table
@@ -161,29 +161,20 @@ export function RunTable({ label, runs }: { label: string; runs: readonly Run[] 
         },
         {
           head: 'What',
+          broad: true,
           of: (run) => (
             <span className="soft">
               {kindWord(run)} · <bdi>{jobWord(run)}</bdi>
             </span>
           ),
         },
-        { head: 'Rows', num: true, of: ({ rows }) => rows !== null && number(rows) },
+        { head: 'Rows', broad: true, num: true, of: ({ rows }) => rows !== null && number(rows) },
         {
           head: <span className="unseen">Share by outcome</span>,
+          broad: true,
           of: ({ outcomes, rows }) => outcomes && <OutcomeBar counts={outcomes} total={rows} />,
         },
-        {
-          head: 'Need you',
-          num: true,
-          of: ({ needs_person: n }) =>
-            n ? (
-              <>
-                {number(n)} <span className="word">need you</span>
-              </>
-            ) : (
-              <span className="soft none">–</span>
-            ),
-        },
+        { head: 'Need you', num: true, of: ({ needs_person: n }) => (n ? number(n) : <span className="soft">–</span>) },
         { head: 'Began', num: true, of: ({ started_at }) => <Moment at={started_at} /> },
       ]}
     />

@@ -222,6 +222,6 @@ function Value({ children, fresh = false }: { children: string; fresh?: boolean 
   return children === '' ? (
     <span className="soft">blank</span>
   ) : (
-    <bdi className={fresh ? 'value new' : 'value'}>{children}</bdi>
+    <bdi className={fresh ? 'value good' : 'value'}>{children}</bdi>
   );
 }

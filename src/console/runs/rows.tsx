@@ -5,11 +5,9 @@ import { FOUR, FOUR_OF, OUTCOMES, type OutcomeKind } from '../../model/outcome.j
 import { outcomeWords } from '../../report/words.js';
 import type { Query } from '../app/client.js';
 import { Fault } from '../app/faults.js';
-import { useShortcuts } from '../app/keys.js';
 import { faultsQuery } from '../app/queries.js';
 import { isLive } from '../app/run-now.js';
 import { useAddress } from '../app/shell.js';
-import { at, within } from '../grid/cursor.js';
 import { type Cell, Grid, type Look, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
 import { counted, number } from '../kit/format.js';
@@ -22,13 +20,13 @@ export function Rows({ run }: { run: RunDetail }) {
   const [params, set] = useAddress();
   const { outcome = '', code = '', column = '', key = '' } = Object.fromEntries(params);
   const filter = { outcome, code, column, key };
-  const { total, atLeast } = useRows({ run: run.id, filter, cells: false, live: isLive(run) }, []);
+  const { total } = useRows({ run: run.id, filter, cells: false, live: isLive(run) }, []);
   const thing = run.kind === 'undo' ? 'record' : 'row';
   return (
     <Card
       flush
       className="rows"
-      title={total === undefined ? 'Rows' : atLeast ? `${number(total)}+ ${thing}s` : counted(total, thing)}
+      title={total === undefined ? 'Rows' : counted(total, thing)}
       beside={<KeySearch value={key} onChange={(text) => set({ key: text, row: '' }, true)} />}
     >
       <Filters run={run} filter={filter} set={set} />
@@ -143,7 +141,7 @@ function List({ run, filter, open, onOpen }: ListProps) {
   const grid = useGrid(total ?? 0, widths, HEAD);
   const rows = useRows({ run: run.id, filter, cells: false, live }, grid.sight.places);
   const look = useMemo(() => lookOf(run), [run.dry_run, run.kind]);
-  const { row: place, column } = grid.cursor;
+  const place = grid.cursor.row;
   // Rows that come while somebody looks are counted, and shown when asked for: the list is as long as it was.
   const fresh = total === undefined || rows.total === undefined ? 0 : rows.total - total;
   useEffect(() => {
@@ -154,17 +152,6 @@ function List({ run, filter, open, onOpen }: ListProps) {
     const row = rows.at(at);
     if (row) onOpen(row.row, replace);
   }
-  function step(by: number): void {
-    // From there on the list has the keys: Enter opens the row.
-    grid.box.current?.focus();
-    const to = within({ row: place + by, column }, grid.bounds);
-    grid.go(at(to));
-    if (open) openAt(to.row);
-  }
-  useShortcuts([
-    { keys: 'j', what: 'Next row; Enter opens it', run: () => step(1) },
-    { keys: 'k', what: 'Row before', run: () => step(-1) },
-  ]);
   function pressed(event: KeyboardEvent): void {
     const to = event.key === 'Tab' ? undefined : grid.follow(event, ENDS[event.key]);
     // Whoever reads stories one after the other goes back to the list, not to the story before.
@@ -201,9 +188,9 @@ function List({ run, filter, open, onOpen }: ListProps) {
         aria-label={counted(total, run.kind === 'undo' ? 'record' : 'row')}
         aria-readonly
         onKeyDown={pressed}
-        onClick={({ target, shiftKey }) => {
+        onClick={({ target }) => {
           const line = (target as Element).closest('[aria-rowindex]')?.ariaRowIndex;
-          if (line && !shiftKey && grid.chosen === 1) openAt(Number(line) - 2);
+          if (line) openAt(Number(line) - 2);
         }}
       />
       {fresh > 0 && (

@@ -129,7 +129,7 @@ function Parts({ run, lost }: Followed) {
 export function HowItGoes({ run, lost, correctAt }: Followed & { correctAt?: string }) {
   return (
     <>
-      {run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} progress={run.progress} />}
+      {run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} />}
       <Trouble run={run} lost={lost} />
       <Warnings of={summaryOf(run)?.warnings} />
       <Next run={run} correctAt={correctAt} />
@@ -250,7 +250,7 @@ function Figures({ run, counts, chosen }: { run: RunDetail; counts: OutcomeCount
           );
         })}
       </div>
-      <OutcomeBar counts={counts} total={run.rows} progress={run.progress} />
+      <OutcomeBar counts={counts} total={run.rows} />
     </div>
   );
 }
@@ -298,22 +298,6 @@ function reportAddress({ id }: Pick<RunDetail, 'id'>, name: string): string {
   return addressOf(`/runs/${encodeURIComponent(id)}/reports/${encodeURIComponent(name)}`);
 }
 
-const WHAT: Readonly<Record<string, string>> = {
-  'report.html': 'on one page, to send or print',
-  'results.csv': 'every row with its outcome',
-  'rejected.csv': 'to correct and import again',
-  'rejected.xlsx': 'to correct and import again',
-  'faults.csv': 'every fault on a line',
-  'plan.csv': 'every change, old and new',
-  'before.ndjson': 'the records before it',
-  'corrected.csv': 'the file as corrected here',
-  'corrected.xlsx': 'the file as corrected here',
-  'references.csv': 'what rows name was created',
-  'differences.csv': 'every field that differs',
-  'orphans.csv': 'what the file does not hold',
-  'summary.json': 'for programs',
-};
-
 function Reports({ run }: { run: RunDetail }) {
   return (
     <Card title="Reports">
@@ -325,8 +309,7 @@ function Reports({ run }: { run: RunDetail }) {
               {...(name === 'report.html' ? { target: '_blank', rel: 'noreferrer' } : { download: name })}
             >
               {name}
-            </a>{' '}
-            <span className="soft small">{WHAT[name] ?? ''}</span>
+            </a>
           </li>
         ))}
       </ul>

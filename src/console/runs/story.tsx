@@ -8,7 +8,7 @@ import { useLabels } from '../app/fields.js';
 import { useShortcuts } from '../app/keys.js';
 import { storyQuery } from '../app/queries.js';
 import { useAddress } from '../app/shell.js';
-import { counted, exactly, number } from '../kit/format.js';
+import { exactly, number } from '../kit/format.js';
 import { Button, Facts, OutcomeBadge, Prose, Skeleton } from '../kit/parts.js';
 import { OldNew } from './plan.js';
 
@@ -18,7 +18,7 @@ export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
   const onClose = () => set({ row: '' });
   const { data: story, error } = useQuery(storyQuery(run.id, row));
   const panel = useRef<HTMLElement>(null);
-  useShortcuts([{ keys: 'Escape', what: 'Close the row', run: onClose }]);
+  useShortcuts([{ key: 'Escape', what: 'Close the row', run: onClose }]);
   // Another row begins at its top.
   useEffect(() => {
     panel.current?.scrollTo({ top: 0 });
@@ -74,7 +74,7 @@ function Told({ run, story }: { run: RunDetail; story: Story }) {
                   )}
                   <Prose>{message}</Prose>
                 </p>
-                {value !== undefined && value !== '' && <bdi className="value fault">{value}</bdi>}
+                {value !== undefined && value !== '' && <bdi className="value warn">{value}</bdi>}
                 <p className="soft small">
                   {advice(code as IssueCode)} <code>{code}</code>
                   {origin === 'service' && ', said by the service'}
@@ -151,7 +151,7 @@ function decided({ outcome }: Story): string {
   return 'No record is changed.';
 }
 
-/** Those that something was found in stand first; the others are one click away, or all there is. */
+/** Those that something was found in stand first; blank ones only where that is what was found. */
 function Cells({ story: { cells, headings, corrected, issues } }: { story: Story }) {
   if (cells.length === 0) return <p className="soft">None are kept.</p>;
   const all = headings.map((heading, at) => ({
@@ -160,34 +160,21 @@ function Cells({ story: { cells, headings, corrected, issues } }: { story: Story
     isFaulty: issues.some(({ column }) => column === heading),
     isCorrected: corrected.includes(at),
   }));
-  const marked = all.filter(({ isFaulty, isCorrected }) => isFaulty || isCorrected);
-  const others = all.filter((cell) => !marked.includes(cell) && cell.text !== '');
-  const blank = all.length - marked.length - others.length;
-  const list = (of: typeof all) => (
+  const isMarked = ({ isFaulty, isCorrected }: (typeof all)[number]) => isFaulty || isCorrected;
+  const rest = all.filter((cell) => !isMarked(cell) && cell.text !== '');
+  return (
     <Facts
-      of={of.map(({ heading, text, isFaulty, isCorrected }) => [
+      of={[...all.filter(isMarked), ...rest].map(({ heading, text, isFaulty, isCorrected }) => [
         <bdi key="heading">{heading}</bdi>,
         <Fragment key="text">
           {text === '' ? (
             <span className={isFaulty ? 'toned warn' : 'soft'}>blank</span>
           ) : (
-            <bdi className={isFaulty ? 'value fault' : ''}>{text}</bdi>
+            <bdi className={isFaulty ? 'value warn' : ''}>{text}</bdi>
           )}
           {isCorrected && <span className="soft small"> corrected</span>}
         </Fragment>,
       ])}
     />
-  );
-  return (
-    <>
-      {list(marked)}
-      {others.length > 0 && (
-        <details open={marked.length === 0}>
-          <summary className="soft small">{counted(others.length, marked.length === 0 ? 'cell' : 'more cell')}</summary>
-          {list(others)}
-        </details>
-      )}
-      {blank > 0 && <p className="soft small">{counted(blank, 'cell is', 'cells are')} blank.</p>}
-    </>
   );
 }

@@ -200,21 +200,11 @@ const FAULTS: Readonly<Record<string, string>> = {
   reference_not_found: 'No such name',
   reference_ambiguous: 'Several of this name',
   reference_created: 'New name',
-  pair_incomplete: 'Half of a pair',
-  excel_error: 'Spreadsheet error',
-  number_precision_lost: 'Digits lost',
-  duplicate_key: 'Key twice',
-  duplicate_row: 'Row twice',
   near_match: 'Looks like another',
   ambiguous_match: 'Several records',
-  would_lose_value: 'Would lose a value',
   service_rejected: 'Refused',
   service_unreachable: 'Not reached',
   ragged_row: 'Too many or few cells',
-  not_an_email: 'No e-mail address',
-  not_a_boolean: 'Not yes or no',
-  rule_nrc_total: 'Above the total',
-  rule_blended_sum: 'Sum does not fit',
 };
 
 /** What is wrong, in two or three words: `not_a_number` → `Not a number` */
