@@ -17,6 +17,8 @@ export interface PaceReport {
   readonly overloaded: number;
   /** The service named a pause (`Retry-After`): nobody sends within so many milliseconds from now. */
   readonly holdMs?: number;
+  /** Asks for so many slots of the common rate, `intervalMs` apart: milliseconds between two requests of all workers together. */
+  readonly slots?: { readonly count: number; readonly intervalMs: number };
 }
 
 /** What everybody's requests came to. The sums only grow, until the shared place forgets them; then they begin at 0 again. */
@@ -26,6 +28,8 @@ export interface PaceState {
   readonly overloaded: number;
   /** Milliseconds from now within which nobody sends; 0 for none. */
   readonly heldMs: number;
-  /** Processes that reported within the last 5 s, this one among them: they share the rate evenly. */
+  /** Where slots were asked for: milliseconds from now to the first of them. */
+  readonly slotInMs?: number;
+  /** Processes that reported within the last 5 s, this one among them. */
   readonly members: number;
 }

@@ -21,6 +21,7 @@ export interface PlainPace {
 export function plainPace(clock: Clock): PlainPace {
   let sums = { successes: 0, throttled: 0, overloaded: 0 };
   let heldUntil = 0;
+  let nextSlot = 0;
   let exchanges = 0;
   const seen = new Map<symbol, number>();
 
@@ -33,10 +34,17 @@ export function plainPace(clock: Clock): PlainPace {
       overloaded: sums.overloaded + report.overloaded,
     };
     heldUntil = Math.max(heldUntil, now + (report.holdMs ?? 0));
+    let slotInMs: number | undefined;
+    if (report.slots) {
+      nextSlot = Math.max(nextSlot, now);
+      slotInMs = nextSlot - now;
+      nextSlot += report.slots.count * report.slots.intervalMs;
+    }
     return {
       ...sums,
       heldMs: Math.max(0, heldUntil - now),
       members: [...seen.values()].filter((at) => now - at < MEMBER_MS).length,
+      ...(slotInMs === undefined ? {} : { slotInMs }),
     };
   }
 

@@ -3,7 +3,7 @@ import type { SharedPace } from '../../model/pace.js';
 import type { Clock } from '../clock.js';
 import { type Away, Breaker } from './breaker.js';
 import { learnRate } from './rate.js';
-import { openSharing, type Sharing } from './sharing.js';
+import { openSharing, type Sharing, SLOW_INTERVAL_MS } from './sharing.js';
 
 /** What an exchange says about the pace; `unsent`: there was none. */
 export type Load = 'fine' | 'throttled' | 'overloaded' | 'unclear' | 'unsent';
@@ -53,10 +53,8 @@ const FIRST_LIMIT = 8;
 /** A service that has just come back is not met with everything that waited for it. */
 const LIMIT_AFTER_OUTAGE = 2;
 const DECREASE = 0.7;
-/** Timers are coarse; a request that is late by this much may be made up for. */
+/** Timers are coarse; a request that is late by this much may be made up for, unless requests are far apart. */
 const SLACK_MS = 10;
-/** Where requests are so far apart a service that counts strictly would refuse an early one, and one after a late one. */
-const SLOW_INTERVAL_MS = 50;
 /** How late word of the others comes, about. */
 const TELLING_MS = 100;
 
@@ -98,6 +96,9 @@ export function openPacer(options: PacerOptions) {
       shared: options.shared,
       clock,
       active: () => inFlight + lines.size > 0,
+      demand: () => Math.min(lines.size, breaker.away ? Number(breaker.probeInMs(clock.now()) === 0) : passable()),
+      intervalMs,
+      heldMs: () => Math.max(0, heldUntil - clock.now()),
       heard(news, state) {
         const now = clock.now();
         if (state.heldMs > 0) heldUntil = Math.max(heldUntil, now + state.heldMs);
@@ -181,15 +182,16 @@ export function openPacer(options: PacerOptions) {
     return pass;
   }
 
-  /** Between two requests of this process at a common rate: all that share it have an even part. */
-  function intervalAt(perSecond: number): number {
-    return (1000 / perSecond) * (sharing?.members ?? 1);
+  /** Between two requests at the rate in force; 0 where there is none. */
+  function intervalMs(): number {
+    return 1000 / Math.min(options.maxRps ?? Number.POSITIVE_INFINITY, rate.perSecond);
   }
 
   /** Milliseconds until the rate allows another request; takes the slot where it is now. */
   function takeSlot(now: number): number {
-    const interval = intervalAt(Math.min(options.maxRps ?? Number.POSITIVE_INFINITY, rate.perSecond));
+    const interval = intervalMs();
     if (interval === 0) return 0;
+    if (sharing) return sharing.takeSlot(now);
     const slack = interval > SLOW_INTERVAL_MS ? 0 : SLACK_MS;
     const early = nextSlot - now;
     if (early > slack / 2) return early;
@@ -236,11 +238,17 @@ export function openPacer(options: PacerOptions) {
     decreasedAt = now;
     if (load === 'throttled') {
       rate.throttled(now, roundTrip, Math.max(0, heldUntil - now));
-      nextSlot = Math.max(nextSlot, now + intervalAt(rate.perSecond));
+      nextSlot = Math.max(nextSlot, now + 1000 / rate.perSecond);
+      sharing?.slower();
       // Until the others know, they send as before; what is met meanwhile says nothing of the new rate.
       if (sharing) decreasedAt = now + TELLING_MS;
     }
     limit = Math.max(1, limit * DECREASE, load === 'throttled' ? Math.min(limit, busy()) : 0);
+  }
+
+  /** Requests that the limit lets pass within the next 100 ms. */
+  function passable(): number {
+    return Math.floor(limit) - inFlight + Math.ceil((limit * 100) / Math.max(20, roundTrip));
   }
 
   return {

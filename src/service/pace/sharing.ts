@@ -14,9 +14,15 @@ interface SharingOptions {
   readonly clock: Clock;
   /** Requests in flight or waiting: while there are none, nothing is told and nothing is asked. */
   active(): boolean;
+  /** Waiting requests that could go within the next 100 ms if there were slots for them. */
+  demand(): number;
+  /** Milliseconds between two requests at the common rate in force; 0 for none. */
+  intervalMs(): number;
+  /** Milliseconds within which nobody passes here. */
+  heldMs(): number;
   /** No news: there is nothing to compare the sums with. */
   heard(news: News | undefined, state: PaceState): void;
-  /** An exchange has ended: whoever waits may look again. */
+  /** Slots, a pause or news came: whoever waits may look again. */
   wake(): void;
 }
 
@@ -24,82 +30,108 @@ interface SharingOptions {
 export type Sharing = ReturnType<typeof openSharing>;
 
 const BEAT_MS = 100;
+const PAUSED_BEAT_MS = 1_000;
+const BATCH_MS = 100;
+/** With so little left the next slots are asked for. */
+const AHEAD_MS = 60;
 /** After such a time without an exchange the others may have been told to pause. */
 const QUIET_MS = 1_000;
 /** An answer that takes longer is not waited for. */
 const IMPATIENT_MS = 250;
 /** An exchange that never ends must not keep this process alone for ever. */
 const ABANDON_MS = 10_000;
+const UNREACHED_BEAT_MS = 500;
 /** Older sums are not compared with: what happened in such a time says nothing of now. */
 const STALE_MS = 5_000;
+/** Slots that lie so far ahead are asked for by others too. */
+const CONTENDED_MS = 20;
 
 /**
- *   quiet → (a request comes) → exchange, at once and every 100 ms, sooner where a slowdown is to be told
- *         → (nothing in flight, nothing waiting, nothing to tell) → quiet
+ *   quiet → (a request comes) → exchange, at once and every 100 ms, sooner where slots are needed or a slowdown is to be
+ *   told → (nothing in flight, nothing waiting, nothing to tell) → quiet
+ *   reached → (an exchange fails or takes too long) → alone, with this process's share of the rate → (one succeeds) → reached
  *
- * One exchange at a time. What a failed one would have told is dropped, save the pause: by then it is old news. The rate is
- * shared evenly: while the shared place does not answer, by as many processes as there were.
+ * One exchange at a time. What a failed one would have told is dropped, save the pause: by then it is old news.
  */
 export function openSharing(options: SharingOptions) {
   const { clock } = options;
-  const untold = { successes: 0, throttled: 0, overloaded: 0 };
+  const slots = grantedSlots();
   let beating = false;
   let stopped = false;
-  /** Something is to be told at once. */
-  let urgent = false;
-  let endPause = (): void => undefined;
+  let reached = true;
+  let exchanging = 0;
+  let serial = 0;
+  let soon = false;
   let cancelTimer: (() => void) | undefined;
+  let successes = 0;
+  let throttled = 0;
+  let overloaded = 0;
   let heldUntil = 0;
-  /** Until when the first word after a quiet time is waited for. */
-  let listeningUntil = Number.NEGATIVE_INFINITY;
+  /** Since when somebody waits for a slot, and none is granted. */
+  let starvedSince: number | undefined;
+  /** Since when the first word after a quiet time is waited for. */
+  let listeningSince: number | undefined;
   let endedAt = Number.NEGATIVE_INFINITY;
+  let contended = false;
   let members = 1;
+  let passed = 0;
+  let passedBefore = 0;
+  let beatAt = Number.NEGATIVE_INFINITY;
   let heard: { readonly state: PaceState; readonly at: number } | undefined;
 
-  async function beat(): Promise<void> {
-    do {
-      // Whatever else happens in this moment travels along.
-      await undefined;
-      urgent = false;
-      await exchange();
-      if (stopped) return;
-      endedAt = clock.now();
-      listeningUntil = Number.NEGATIVE_INFINITY;
-      options.wake();
-      if (!urgent) await pause();
-    } while (options.active() || Object.values(untold).some((sum) => sum > 0));
-    beating = false;
-  }
-
-  async function pause(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      endPause = resolve;
-      cancelTimer = clock.after(BEAT_MS, resolve);
-    });
+  function exchangeSoon(): void {
+    if (stopped) return;
+    if (exchanging > 0) {
+      soon = true;
+      return;
+    }
+    soon = false;
     cancelTimer?.();
+    const current = ++serial;
+    exchanging = current;
+    // Whatever else happens in this moment travels along.
+    void Promise.resolve().then(() => exchange(current));
   }
 
-  async function exchange(): Promise<void> {
+  async function exchange(current: number): Promise<void> {
+    if (stopped) return;
     const sentAt = clock.now();
-    const told = { ...untold };
+    if (sentAt - beatAt >= BEAT_MS) {
+      passedBefore = passed;
+      passed = 0;
+      beatAt = sentAt;
+    }
+    const wanted = options.demand() > 0 ? slotsWanted(sentAt) : undefined;
+    const told = { successes, throttled, overloaded };
+    const report: PaceReport = {
+      ...told,
+      ...(heldUntil > sentAt ? { holdMs: Math.ceil(heldUntil - sentAt) } : {}),
+      ...(wanted ? { slots: wanted } : {}),
+    };
     const toldHold = heldUntil;
-    Object.assign(untold, { successes: 0, throttled: 0, overloaded: 0 });
-    const state = await answerTo({ ...told, ...(heldUntil > sentAt ? { holdMs: Math.ceil(heldUntil - sentAt) } : {}) });
-    if (state && !stopped) {
+    successes = 0;
+    throttled = 0;
+    overloaded = 0;
+    cancelTimer = clock.after(ABANDON_MS, () => ended(current, false));
+    try {
+      const state = await options.shared.exchange(report);
+      if (exchanging !== current || stopped) return;
       if (heldUntil === toldHold) heldUntil = 0;
       listen(state, told, sentAt);
-    } else heard = undefined;
+      ended(current, wanted === undefined || grant(state, wanted, sentAt));
+    } catch {
+      if (exchanging === current) heard = undefined;
+      ended(current, false);
+    }
   }
 
-  /** Undefined where the exchange fails or does not end. */
-  async function answerTo(report: PaceReport): Promise<PaceState | undefined> {
-    const abandoned = new Promise<undefined>((resolve) => {
-      cancelTimer = clock.after(ABANDON_MS, () => resolve(undefined));
-    });
-    const answer = options.shared.exchange(report).catch(() => undefined);
-    const state = await Promise.race([answer, abandoned]);
-    cancelTimer?.();
-    return state;
+  /** False where the slots came too late: it is not known for when they were meant. */
+  function grant(state: PaceState, wanted: NonNullable<PaceReport['slots']>, sentAt: number): boolean {
+    const now = clock.now();
+    if (state.slotInMs === undefined || now - sentAt >= IMPATIENT_MS) return false;
+    contended = state.slotInMs > CONTENDED_MS;
+    slots.add(now + state.slotInMs, wanted.count, wanted.intervalMs);
+    return true;
   }
 
   function listen(state: PaceState, told: Sums, sentAt: number): void {
@@ -112,42 +144,159 @@ export function openSharing(options: SharingOptions) {
     options.heard(base === undefined || forgotten ? undefined : { ...news, since: base.at }, state);
   }
 
-  function tellNow(): void {
-    urgent = true;
-    endPause();
+  function ended(current: number, well: boolean): void {
+    if (exchanging !== current) return;
+    exchanging = 0;
+    cancelTimer?.();
+    if (stopped) return;
+    reached = well;
+    starvedSince = undefined;
+    listeningSince = undefined;
+    endedAt = clock.now();
+    options.wake();
+    if (exchanging > 0) return;
+    if (well && soon) exchangeSoon();
+    else cancelTimer = clock.after(well ? beatMs() : UNREACHED_BEAT_MS, beat);
+  }
+
+  /** In a pause nothing is sent; it is enough to hear that it grew longer. */
+  function beatMs(): number {
+    return Math.max(BEAT_MS, Math.min(PAUSED_BEAT_MS, options.heldMs() - BEAT_MS));
+  }
+
+  function beat(): void {
+    if (options.active() || successes + throttled + overloaded > 0) exchangeSoon();
+    else beating = false;
+  }
+
+  function slotsWanted(now: number): PaceReport['slots'] {
+    const intervalMs = options.intervalMs();
+    if (intervalMs === 0 || slots.until(now) - now > AHEAD_MS) return undefined;
+    const batch = Math.max(1, Math.ceil(BATCH_MS / intervalMs / members));
+    // Where nobody else needs them, slots for what went out lately spare every request an exchange of its own.
+    const need = contended ? options.demand() : Math.max(options.demand(), passedBefore);
+    const count = Math.min(batch, Math.max(starvedSince === undefined ? 0 : 1, need) - slots.size);
+    // Not for a few, while there are some: every exchange costs the shared place a little.
+    return count > 0 && (slots.size === 0 || count * 2 >= batch) ? { count, intervalMs } : undefined;
   }
 
   return {
-    /** Processes that share the rate, this one among them. */
-    get members(): number {
-      return members;
-    },
     /** A request is at the gate: tell and ask regularly until there are none. */
     stir(): void {
       if (beating || stopped) return;
       beating = true;
       const now = clock.now();
-      if (now - endedAt > QUIET_MS) listeningUntil = now + IMPATIENT_MS;
-      void beat();
+      if (reached && now - endedAt > QUIET_MS) listeningSince = now;
+      exchangeSoon();
     },
     /** Milliseconds to wait for the first word after a quiet time, which may be of a pause; 0 for none. */
-    listeningMs: (now: number): number => Math.max(0, listeningUntil - now),
+    listeningMs(now: number): number {
+      return reached && listeningSince !== undefined ? Math.max(0, listeningSince + IMPATIENT_MS - now) : 0;
+    },
     succeeded(): void {
-      untold.successes++;
+      successes++;
     },
     /** One episode, at most one a round trip; told at once. */
     slowed(how: 'throttled' | 'overloaded'): void {
-      untold[how]++;
-      tellNow();
+      if (how === 'throttled') throttled++;
+      else overloaded++;
+      if (reached) exchangeSoon();
     },
     /** A pause the service named to this process; told at once. */
     hold(until: number): void {
       heldUntil = Math.max(heldUntil, until);
-      tellNow();
+      if (reached) exchangeSoon();
     },
+    /**
+     * Milliseconds until there may be a slot of the common rate; 0: now, and it is used. Where the shared place does not
+     * answer, the last known number of processes share the rate evenly.
+     */
+    takeSlot(now: number): number {
+      const delay = slots.take(now);
+      if (delay === 0) passed++;
+      if (delay === undefined) starvedSince ??= now;
+      if (reached && exchanging === 0 && slotsWanted(now)) exchangeSoon();
+      if (delay !== undefined) return delay;
+      const waited = now - (starvedSince ?? now);
+      if (reached && waited < IMPATIENT_MS) return IMPATIENT_MS - waited;
+      return slots.takeAlone(now, options.intervalMs() * members);
+    },
+    /** The common rate came down: the slots that were granted at the rate before are given up. */
+    slower: slots.clear,
     stop(): void {
       stopped = true;
       cancelTimer?.();
+    },
+  };
+}
+
+/** Timers are coarse: a slot may be used so much too early. */
+const EARLY_MS = 5;
+/** Afterwards a slot has lapsed. A process that was busy otherwise makes up for this much. */
+const LATE_MS = 40;
+/** Where requests are far apart a service that counts strictly would refuse an early one, and one after a late one. */
+export const SLOW_INTERVAL_MS = 50;
+const SLOW_LATE_MS = 25;
+
+/** So many slots, from a moment on. */
+interface Grant {
+  at: number;
+  count: number;
+  readonly intervalMs: number;
+}
+
+/** Slots of the common rate: moments at which this process may send a request each. */
+function grantedSlots() {
+  let grants: Grant[] = [];
+  let aloneAt = Number.NEGATIVE_INFINITY;
+  /** What was sent alone stands for the slots up to here. */
+  let usedUntil = Number.NEGATIVE_INFINITY;
+
+  function drop(grant: Grant, slots: number): void {
+    grant.at += slots * grant.intervalMs;
+    grant.count -= slots;
+  }
+
+  return {
+    /** Slots that have not been used, those that lapsed since the last `take` among them. */
+    get size() {
+      return grants.reduce((sum, { count }) => sum + count, 0);
+    },
+    /** When the last slot is; `now` where there is none. */
+    until(now: number): number {
+      const last = grants.at(-1);
+      return last && last.count > 0 ? Math.max(now, last.at + (last.count - 1) * last.intervalMs) : now;
+    },
+    add(at: number, count: number, intervalMs: number): void {
+      grants.push({ at, count, intervalMs });
+    },
+    /** 0: there is a slot now, and it is used. Else milliseconds until the next; undefined where there is none. */
+    take(now: number): number | undefined {
+      for (let grant = grants[0]; grant; grant = grants[0]) {
+        const slow = grant.intervalMs > SLOW_INTERVAL_MS;
+        const oldest = Math.max(usedUntil, now - (slow ? SLOW_LATE_MS : LATE_MS));
+        drop(grant, Math.min(grant.count, Math.max(0, Math.ceil((oldest - grant.at) / grant.intervalMs))));
+        if (grant.count > 0) {
+          const early = grant.at - now;
+          if (early > (slow ? 0 : EARLY_MS)) return early;
+          drop(grant, 1);
+          aloneAt = Math.max(aloneAt, now);
+          return 0;
+        }
+        grants.shift();
+      }
+      return undefined;
+    },
+    clear(): void {
+      grants = [];
+    },
+    /** The same as `take` by this process's own reckoning, where the shared place cannot be asked. `intervalMs` is its own share. */
+    takeAlone(now: number, intervalMs: number): number {
+      const early = Math.max(aloneAt, usedUntil) - now;
+      if (early > 0) return early;
+      aloneAt = now + intervalMs;
+      usedUntil = aloneAt;
+      return 0;
     },
   };
 }

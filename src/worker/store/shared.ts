@@ -226,6 +226,12 @@ export function openPresence(cells: Primitives, member: string, failed: (error: 
 const PACE_MEMBER_MS = 5_000;
 /** What a pace knows is forgotten after so long without a report. */
 const PACE_MEMORY_MS = 600_000;
+/**
+ * Slots granted further ahead than this, at a slower rate than is asked for now, make room: new ones begin where those
+ * granted would end at the new rate. Else a rate that has recovered would wait for the slots of the slow one.
+ */
+const PACE_AHEAD_MS = 2_000;
+
 /** A pace as it is kept, by the store's clock. */
 interface PaceRecord {
   readonly successes: number;
@@ -233,6 +239,10 @@ interface PaceRecord {
   readonly overloaded: number;
   /** Nobody sends before then. */
   readonly held: number;
+  /** The next free slot. */
+  readonly next: number;
+  /** The mean distance of the slots granted up to there: (next - now) / spacing of them are still to come. */
+  readonly spacing: number;
   readonly members: Members;
   readonly forget: number;
 }
@@ -247,15 +257,31 @@ export function exchangePace(
     const last = parse<PaceRecord>(text);
     const had = last && last.forget > now ? last : undefined;
     const held = Math.max(had?.held ?? 0, now + (report.holdMs ?? 0));
+    let { next = 0, spacing = 0 } = had ?? {};
+    let slotInMs: number | undefined;
+    if (report.slots && report.slots.count > 0) {
+      const { count, intervalMs } = report.slots;
+      let ahead = Math.max(next - now, 0);
+      const granted = ahead > 0 && spacing > 0 ? ahead / spacing : 0;
+      if (ahead > PACE_AHEAD_MS && intervalMs < spacing) ahead = granted * intervalMs;
+      slotInMs = ahead;
+      next = now + ahead + count * intervalMs;
+      spacing = (ahead + count * intervalMs) / (granted + count);
+    }
     const sums = {
       successes: (had?.successes ?? 0) + report.successes,
       throttled: (had?.throttled ?? 0) + report.throttled,
       overloaded: (had?.overloaded ?? 0) + report.overloaded,
     };
     const members = { ...heardWithin(had?.members, now - PACE_MEMBER_MS), [member]: now };
-    const keepMs = Math.max(0, held - now) + PACE_MEMORY_MS;
-    const record: PaceRecord = { ...sums, held, members, forget: now + keepMs };
-    const state = { ...sums, heldMs: Math.max(0, held - now), members: Object.keys(members).length };
+    const keepMs = Math.max(0, held - now, next - now) + PACE_MEMORY_MS;
+    const record: PaceRecord = { ...sums, held, next, spacing, members, forget: now + keepMs };
+    const state = {
+      ...sums,
+      heldMs: Math.max(0, held - now),
+      members: Object.keys(members).length,
+      ...(slotInMs !== undefined && { slotInMs }),
+    };
     return { answer: state, text: JSON.stringify(record), keepMs };
   });
 }

@@ -157,6 +157,48 @@ describe.each(await availableStores())('rights and pace on $name', ({ name: kind
       expect(heldMs).toBeGreaterThan(1_000);
       expect(heldMs).toBeLessThanOrEqual(2_000);
     });
+
+    it('hands out slots at the common rate and no faster', async () => {
+      const service = fresh();
+      const slots: number[] = [];
+      const intervalMs = 2;
+      for (let i = 0; slots.length < 1_000; i++) {
+        const [asked, count] = [performance.now(), 1 + (i % 10)];
+        const state = await (i % 2 ? store : other).pace(service).exchange({ ...quiet, slots: { count, intervalMs } });
+        // The server reckoned between these two moments.
+        const first = (asked + performance.now()) / 2 + (state.slotInMs ?? Number.NaN);
+        for (let slot = 0; slot < count; slot++) slots.push(first + slot * intervalMs);
+      }
+      const span = Math.max(...slots) - Math.min(...slots);
+      expect(span).toBeGreaterThan((slots.length - 1) * intervalMs - 50);
+      expect(slots.length).toBeGreaterThanOrEqual(1_000);
+    });
+
+    it('never hands out the same slot to two who ask at once', async () => {
+      const service = fresh();
+      const ask = (one: Opened) => one.pace(service).exchange({ ...quiet, slots: { count: 5, intervalMs: 100 } });
+      const began = performance.now();
+      const firsts = (await Promise.all([store, other, store, other].map(ask))).map(({ slotInMs }) => slotInMs ?? -1);
+      const took = performance.now() - began;
+      firsts.sort((a, b) => a - b);
+      for (const [i, first] of firsts.entries()) expect(Math.abs(first - i * 500)).toBeLessThan(took + 5);
+    });
+
+    it('does not wait for the slots of a slow rate once the rate is fast again', async () => {
+      const service = fresh();
+      for (let i = 0; i < 10; i++) {
+        await store.pace(service).exchange({ ...quiet, slots: { count: 1, intervalMs: 10_000 } });
+      }
+      const fast = { ...quiet, slots: { count: 10, intervalMs: 10 } };
+      const { slotInMs } = await other.pace(service).exchange(fast);
+      // Ten slots are granted: at the new rate they take 100 ms.
+      expect(slotInMs).toBeGreaterThan(90);
+      expect(slotInMs).toBeLessThan(200);
+      const asked = performance.now();
+      const next = await other.pace(service).exchange(fast);
+      // Told from now on: what passed between the two counts.
+      expect((next.slotInMs ?? 0) + performance.now() - asked).toBeGreaterThan((slotInMs ?? 0) + 50);
+    });
   });
 
   it('keeps epochs growing over a crash of the server (49)', async () => {
