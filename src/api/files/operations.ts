@@ -1,12 +1,16 @@
+import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import { RunError } from '../../model/error.js';
 import { tickets } from '../../worker/jobs/home.js';
 import type { ApiParts } from '../app.js';
-import { API_PATH, Fault, type Operation, operation } from '../operation.js';
-import { uploaded } from '../schema.js';
-import { pruneExports } from './uploads.js';
+import { API_PATH, type Env, Fault, type Operation, operation } from '../operation.js';
+import { type Uploaded, uploaded } from '../schema.js';
+import { pruneExports, type Uploads } from './uploads.js';
 
 const params = z.object({ id: z.string() });
 
@@ -24,28 +28,25 @@ export function fileOperations(parts: ApiParts): Operation[] {
     operation(
       'POST /files',
       {
-        summary: 'Sends a spreadsheet as it is.',
+        summary: 'Sends a spreadsheet, as it is or as the file of a form.',
         role: 'operator',
-        query: z.object({ name: z.string().default('file').describe('Of the file.') }),
-        rawBody: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+        query: z.object({ name: z.string().optional().describe('Of the file; one of a form has its own.') }),
+        rawBody: {
+          'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+          'multipart/form-data': {
+            schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } },
+          },
+        },
         answer: uploaded,
         status: 201,
       },
       async ({ query: { name }, who }, c) => {
-        if (/^multipart\//i.test(c.req.header('content-type') ?? ''))
-          throw new Fault(415, 'Forms are not taken. Send the file itself as the body: curl --data-binary @FILE');
-        const { body } = c.req.raw;
-        if (!body) throw new Fault(422, 'The file is empty.');
-        const source = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
-        const about = await uploads
-          .take(name, source)
-          .catch((error: unknown) => {
-            // What names a path is about the disk, not about what was sent.
-            if (error instanceof RunError || error instanceof Fault || (error as Error & { path?: string }).path)
-              throw error;
-            throw new Fault(400, `The file was not received whole: ${(error as Error).message}`);
-          })
-          .finally(() => source.destroy());
+        const about = await receive(c, name, uploads).catch((error: unknown) => {
+          // What names a path is about the disk, not about what was sent.
+          if (error instanceof RunError || error instanceof Fault || (error as Error & { path?: string }).path)
+            throw error;
+          throw new Fault(400, `The file was not received whole: ${(error as Error).message}`);
+        });
         await audit(who, 'file sent', { file: about.file });
         return c.json(about, 201, { location: `${API_PATH}/files/${about.id}` });
       },
@@ -72,4 +73,57 @@ export async function isAwaited(
   const files = [...open, ...stopped].map(({ data }) => (data as { file?: unknown } | undefined)?.file);
   // Orders name it as the answer to its upload did, below the data folder.
   return files.some((file) => typeof file === 'string' && resolve(home, file) === path);
+}
+
+/** The file of a request: its body, or that of a form. */
+async function receive(c: Context<Env>, name: string | undefined, uploads: Uploads): Promise<Uploaded> {
+  const type = c.req.header('content-type') ?? '';
+  const { body } = c.req.raw;
+  if (!body) throw new Fault(422, 'The file is empty.');
+  const source = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
+  if (!/^multipart\/form-data\b/i.test(type)) {
+    try {
+      return await uploads.take(name ?? 'file', source);
+    } finally {
+      source.destroy();
+    }
+  }
+  let form: InstanceType<typeof Busboy>;
+  try {
+    form = new Busboy({
+      headers: { 'content-type': type },
+      limits: { files: 2, fields: 20, parts: 21, fieldSize: 10_000, headerSize: 16_384 },
+    });
+  } catch (error) {
+    throw new Fault(400, `The form cannot be read: ${(error as Error).message}`);
+  }
+  const cut = new AbortController();
+  // Faults that come once nobody listens any more would end the process.
+  form.on('error', () => undefined);
+  let taken: Promise<Uploaded> | undefined;
+  let part: BusboyFileStream | undefined;
+  let several = false;
+  form.on('file', (_field, stream, filename) => {
+    if (taken) {
+      several = true;
+      stream.on('error', () => undefined).resume();
+      cut.abort();
+      return;
+    }
+    part = stream.on('error', () => undefined);
+    taken = uploads.take(name ?? filename ?? 'file', stream);
+    // A file that is refused ends the form.
+    taken.catch(() => cut.abort());
+  });
+  const read = pipeline(source, form, { signal: cut.signal });
+  await Promise.race([read, once(cut.signal, 'abort')]).catch((error: unknown) => {
+    if (!taken) throw new Fault(400, `The form cannot be read: ${(error as Error).message}`);
+    // A form that was cut off does not end its file by itself.
+    part?.destroy(error as Error);
+  });
+  if (!taken) throw new Fault(422, 'The form holds no file.');
+  const about = await taken;
+  if (!several) return about;
+  await uploads.remove(about.id);
+  throw new Fault(422, 'The form holds several files. Send one with each request.');
 }
