@@ -409,7 +409,7 @@ function lost({ losses, dry_run: dry }: Summary): string[] {
   ];
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const are = (n: number): string => (n === 1 ? 'is' : 'are');
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { keyName, moved, typed } from '../../src/console/grid/cursor.js';
+import { fromTsv, laid, toTsv } from '../../src/console/grid/clipboard.js';
+import { at, keyName, moved, rangeOf, typed } from '../../src/console/grid/cursor.js';
 import { after, corrections, editsOf, setCells, setEqual, shownValue } from '../../src/console/import/edits.js';
 
 const NO_EDITS = editsOf();
@@ -54,7 +55,9 @@ test('the cursor moves as in a spreadsheet, and stays in the table', () => {
   expect(moved(start, 'ArrowRight', bounds)).toEqual(start);
   expect(moved(start, 'PageUp', bounds)).toEqual({ row: 0, column: 3 });
   expect(moved(start, 'Ctrl+ArrowDown', bounds)).toEqual({ row: 99, column: 3 });
-  expect(moved(start, 'Ctrl+Home', bounds)).toEqual({ row: 0, column: 0 });
+  expect(rangeOf({ ...at(start), head: moved(start, 'Ctrl+Home', bounds)! })).toEqual({
+    ...{ top: 0, left: 0, bottom: 1, right: 3 },
+  });
   expect([moved(start, 'F5', bounds), moved(start, 'Alt+ArrowUp', bounds)]).toEqual([undefined, undefined]);
 });
 
@@ -65,4 +68,32 @@ test('a key is known by its name, whatever the keyboard', () => {
   expect(typed({ ...plain, key: '@', ctrlKey: true, altKey: true })).toBe('@');
   expect(typed({ ...plain, key: 'r', ctrlKey: true })).toBeUndefined();
   expect(typed({ ...plain, key: 'F5' })).toBeUndefined();
+});
+
+test('ranges go through the clipboard as spreadsheet programs write them', () => {
+  const cells = [
+    ['a', 'two\nlines', ''],
+    ['"quoted"', 'tab\there', '5" disk'],
+  ];
+  expect(fromTsv(toTsv(cells))).toEqual(cells);
+  expect(fromTsv('1\t2\r\n3\t4\r\n')).toEqual([
+    ['1', '2'],
+    ['3', '4'],
+  ]);
+  expect(fromTsv('"open\tend')).toEqual([['"open', 'end']]);
+  expect(fromTsv('')).toEqual([['']]);
+  expect(fromTsv('a\n\nb')).toEqual([['a'], [''], ['b']]);
+});
+
+test('one cell fills the range, a block is laid from its corner', () => {
+  const range = { top: 3, left: 1, bottom: 4, right: 2 };
+  expect(laid([['x']], range)).toHaveLength(4);
+  expect(laid([['1', '2', '3']], range)).toEqual([
+    { row: 3, column: 1, value: '1' },
+    { row: 3, column: 2, value: '2' },
+    { row: 3, column: 3, value: '3' },
+    { row: 4, column: 1, value: '1' },
+    { row: 4, column: 2, value: '2' },
+    { row: 4, column: 3, value: '3' },
+  ]);
 });

@@ -504,9 +504,10 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await page.getByRole('button', { name: 'Take the row in' }).click();
     await atFault(one);
     expect(await page.getByRole('button', { name: /^Check again/ }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Leave the row out' }).click();
-    await page.getByRole('row').getByText('left out').waitFor();
     await page.getByRole('grid').focus();
+    await page.keyboard.press('Shift+ ');
+    await page.keyboard.press('Delete');
+    await page.getByRole('row').getByText('left out').waitFor();
     // The next fault is that of another row.
     await page.keyboard.press('F8');
     await page.locator('.strip').getByText('"12x5"').waitFor();
@@ -603,15 +604,8 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await one.close();
   });
 
-  it('takes a cell from the clipboard, and lines within cells, and takes them back', async () => {
-    const lines = (params: URLSearchParams) => {
-      const page = rows(900, false)(params);
-      return {
-        ...page,
-        rows: page.rows.map((row) => (row.row === 903 ? { ...row, cells: row.cells?.with(7, 'two\nlines') } : row)),
-      };
-    };
-    const one = await stage({ ...BASE, ...FINE, [`GET /runs/${ID}/rows`]: lines });
+  it('takes a large range, lines within cells, and what is beyond the table, and takes them back', async () => {
+    const one = await stage({ ...BASE, ...FINE, [`GET /runs/${ID}/rows`]: rows(900, false) });
     const { page } = one;
     const cell = (row: number, column: number) => page.locator(`#cell-${row}-${column}`);
     const grid = page.getByRole('grid');
@@ -625,16 +619,19 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     const again = (corrections: string) => page.getByRole('button', { name: `Check again with ${corrections}` });
     await page.goto(CHECK);
     await cell(0, 0).click();
-    await paste('one\ttwo');
-    await page.getByText('Cells are pasted one by one.').waitFor();
-    await paste('pasted\r\n');
-    await again('1 correction').waitFor();
-    await cell(0, 0).getByText('pasted').waitFor();
+    await paste(Array.from({ length: 650 }, (_, row) => Array(8).fill(`x${row}`).join('\t')).join('\r\n'));
+    await again('5,200 corrections').waitFor();
+    await cell(3, 7).getByText('x3').waitFor();
     await grid.press('Control+z');
-    await cell(0, 0).getByText('SN-2000').waitFor();
+    await cell(3, 7).getByText('note 3').waitFor();
     expect(await again('').count()).toBe(0);
+    await grid.press('Control+Shift+z');
+    await again('5,200 corrections').waitFor();
+    await grid.press('Control+z');
 
     await grid.press('Control+End');
+    await paste('"two\nlines"\tbeyond\nbelow\tbeyond');
+    await page.getByText('The table ends before it: 3 of 4 cells were left out.').waitFor();
     await cell(899, 7).getByText('two lines').waitFor();
     await grid.press('F2');
     const field = page.getByRole('textbox', { name: 'Notes, row 903' });
@@ -657,6 +654,9 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await page.keyboard.press('Tab');
     await cell(899, 7).getByText('half whole').waitFor();
 
+    await grid.press('Control+a');
+    await paste('all');
+    await again('7,200 corrections').waitFor();
     await grid.press('Escape');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.closest("[role=grid]")')).toBeNull();

@@ -224,7 +224,7 @@ describe.skipIf(!hasBrowser)('the import page', () => {
   );
 
   it(
-    'copies, pastes, empties and takes back cells as a spreadsheet does',
+    'copies, pastes, fills and takes back ranges as a spreadsheet does',
     async () => {
       const who = await signedIn();
       const { page } = who;
@@ -240,13 +240,16 @@ describe.skipIf(!hasBrowser)('the import page', () => {
       const cell = (row: number, column: number) => page.locator(`#cell-${row}-${column}`);
       await keys('F2', 'Control+A');
       await page.keyboard.type('Globex Networks');
-      await keys('Enter', 'ArrowUp', 'Control+C', 'ArrowDown', 'Control+V');
-      for (const row of [0, 1]) await cell(row, 2).getByText('Globex Networks', { exact: true }).waitFor();
-      expect(await page.evaluate('navigator.clipboard.readText()')).toBe('Globex Networks');
+      await keys('Enter', 'ArrowUp', 'Control+C', 'Shift+ArrowDown', 'Shift+ArrowDown', 'Control+V');
+      for (const row of [0, 1, 2]) await cell(row, 2).getByText('Globex Networks', { exact: true }).waitFor();
       await keys('Control+Z');
       await cell(1, 2).getByText('Acme Computer', { exact: true }).waitFor();
+      await keys('Control+Y', 'Control+C');
+      await expect
+        .poll(() => page.evaluate('navigator.clipboard.readText()'))
+        .toBe(Array(3).fill('Globex Networks').join('\n'));
       await keys('Delete');
-      await page.getByRole('button', { name: 'Check again with 2 corrections' }).waitFor();
+      await page.getByRole('button', { name: 'Check again with 3 corrections' }).waitFor();
       await keys('Escape', 'Control+End');
       await page
         .locator('.strip')

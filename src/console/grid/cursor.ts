@@ -1,4 +1,4 @@
-/** Where the cursor of the grid is, and where keys lead: as spreadsheet programs have it. */
+/** Where the cursor of the grid is, what is selected, and where keys lead: as spreadsheet programs have it. */
 
 /** Positions in the view, from 0. */
 export interface Place {
@@ -6,11 +6,38 @@ export interface Place {
   readonly column: number;
 }
 
+/** From the cell where it began to the cell where the cursor is. */
+export interface Selection {
+  readonly anchor: Place;
+  readonly head: Place;
+}
+
+/** Both ends belong to it. */
+export interface Range {
+  readonly top: number;
+  readonly left: number;
+  readonly bottom: number;
+  readonly right: number;
+}
+
 export interface Bounds {
   readonly rows: number;
   readonly columns: number;
   /** Rows that are in sight. */
   readonly page: number;
+}
+
+export function at(place: Place): Selection {
+  return { anchor: place, head: place };
+}
+
+export function rangeOf({ anchor, head }: Selection): Range {
+  return {
+    top: Math.min(anchor.row, head.row),
+    left: Math.min(anchor.column, head.column),
+    bottom: Math.max(anchor.row, head.row),
+    right: Math.max(anchor.column, head.column),
+  };
 }
 
 const clamp = (value: number, count: number) => Math.max(0, Math.min(value, count - 1));

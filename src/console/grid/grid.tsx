@@ -8,6 +8,7 @@ import {
   memo,
   type PointerEvent,
   type ReactNode,
+  type SyntheticEvent,
   useLayoutEffect,
   useRef,
   useState,
@@ -15,16 +16,20 @@ import {
 import type { Row } from '../../api/schema.js';
 import { number } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';
-import { keyName, moved, type Place, within } from './cursor.js';
+import { toast } from '../kit/toast.js';
+import { toTsv } from './clipboard.js';
+import { at, keyName, moved, type Place, rangeOf, type Selection, within } from './cursor.js';
 import type { RowsInView } from './rows.js';
 import { useWindow } from './window.js';
 import './grid.css';
 
-/** Rows of a run as cells, as many as they are, with the cursor of spreadsheet programs. */
+/** Rows of a run as cells, as many as they are, with the cursor and the selection of spreadsheet programs. */
 
 const ROW = 32;
 /** Signs of a cell that can be seen at the most. */
 const MOST_SIGNS = 200;
+/** As many cells are copied or changed at once; a run takes as many corrections. */
+const MOST_CELLS = 10_000;
 /** For the columns that share what the others leave. */
 const LEAST_REST = 400;
 
@@ -47,15 +52,21 @@ export interface Look {
   readonly besideHeading?: string;
 }
 
+/** True where so many cells may be taken; otherwise it is said that they are too many. */
+export function isFew(cells: number): boolean {
+  if (cells > MOST_CELLS) toast(`At most ${number(MOST_CELLS)} cells at once. Change more in the file.`);
+  return cells <= MOST_CELLS;
+}
+
 type GridState = ReturnType<typeof useGrid>;
 
 /** Where the cursor is, and what is in sight. `widths`: of the columns, below 1 the share of what the others leave; `head`: beside each row. */
 export function useGrid(total: number, widths: readonly number[], head: number) {
   const box = useRef<HTMLDivElement>(null);
-  const [at, put] = useState<Place>({ row: 0, column: 0 });
+  const [selection, select] = useState<Selection>(at({ row: 0, column: 0 }));
   const { width, ...sight } = useWindow(box, total, ROW, ROW);
   const bounds = { rows: total, columns: widths.length, page: sight.page };
-  const cursor = within(at, bounds);
+  const cursor = within(selection.head, bounds);
   const rest = Math.max(LEAST_REST, width - head - widths.reduce((sum, one) => (one < 1 ? sum : sum + one), 0));
   const widthOf = (one = 0) => (one < 1 ? Math.floor(one * rest) : one);
   const along = useVirtualizer({
@@ -71,23 +82,26 @@ export function useGrid(total: number, widths: readonly number[], head: number) 
   });
   useLayoutEffect(() => along.measure(), [along, widths, rest]);
 
-  function go(next: Place): void {
-    put(next);
-    sight.show(next.row);
+  function go(next: Selection): void {
+    select(next);
+    sight.show(next.head.row);
     // With a whole column at the left: the end of one, without its heading, tells nothing.
     const startOf = (column: number) => along.getOffsetForIndex(column, 'start')?.[0] ?? 0;
-    const needed = along.getOffsetForIndex(next.column, 'auto')?.[0] ?? 0;
+    const needed = along.getOffsetForIndex(next.head.column, 'auto')?.[0] ?? 0;
     along.scrollToOffset([...widths.keys()].map(startOf).find((start) => start >= needed) ?? needed);
   }
 
-  /** Goes where a key leads, and answers it. `name`: the key that it stands for. */
+  /** Goes where a key leads, and answers it; with Shift the selection goes along. `name`: the key that it stands for. */
   function follow(event: KeyboardEvent, name = keyName(event)): Place | undefined {
-    const to = total > 0 ? moved(cursor, name, bounds) : undefined;
-    if (to) go(to);
+    const extend = event.shiftKey && event.key !== 'Tab';
+    const to = total > 0 ? moved(cursor, extend ? name.replace('Shift+', '') : name, bounds) : undefined;
+    if (to) go(extend ? { anchor: selection.anchor, head: to } : at(to));
     return to;
   }
 
-  return { box, sight, along, head, total, bounds, cursor, put, go, follow };
+  const range = rangeOf(selection);
+  const chosen = (range.bottom - range.top + 1) * (range.right - range.left + 1);
+  return { box, sight, along, head, total, bounds, cursor, range, chosen, select, go, follow };
 }
 
 interface GridProps extends ComponentProps<'div'> {
@@ -96,31 +110,50 @@ interface GridProps extends ComponentProps<'div'> {
   readonly look: Look;
   /** The row that is shown beside the grid. */
   readonly open?: number | undefined;
+  /** Empties what is selected: it was cut. */
+  readonly onClear?: () => void;
 }
 
 /** The grid itself has the focus and names the cell where the cursor is. */
 export function Grid({
-  of: { box, sight, along, head, total, cursor, put },
+  of: { box, sight, along, head, total, cursor, range, chosen, select },
   rows,
   look,
   open,
+  onClear,
   children,
   ...rest
 }: GridProps) {
   const wide = along.getTotalSize();
   const columns = along.getVirtualItems();
 
-  function pointed({ target }: PointerEvent): void {
-    const [, row, column] = (target as Element).closest('[role=gridcell]')?.id.split('-') ?? [];
-    if (row !== undefined && column !== undefined) put({ row: Number(row), column: Number(column) });
+  function pointed(event: PointerEvent, extend: boolean): void {
+    const [, row, column] = (event.target as Element).closest('[role=gridcell]')?.id.split('-') ?? [];
+    if (row === undefined || column === undefined) return;
+    const to = { row: Number(row), column: Number(column) };
+    select(({ anchor }) => ({ anchor: extend ? anchor : to, head: to }));
   }
 
-  function copied(event: ClipboardEvent): void {
-    const row = rows.at(cursor.row);
-    // What is typed into a cell is copied as everywhere.
-    if (!row || event.currentTarget !== document.activeElement) return;
+  /** Nothing is typed into a cell. */
+  const hasKeys = ({ currentTarget }: SyntheticEvent) => currentTarget === document.activeElement;
+
+  function copied(event: ClipboardEvent): boolean {
+    if (!hasKeys(event)) return false;
     event.preventDefault();
-    event.clipboardData.setData('text/plain', look.cellOf(row, cursor.column).text);
+    if (!isFew(chosen)) return false;
+    const { top, left, right } = range;
+    const bottom = Math.min(range.bottom, total - 1);
+    const texts = Array.from({ length: bottom - top + 1 }, (_, down) => rows.at(top + down)).flatMap((row) => {
+      const cells = look.headings.slice(left, right + 1);
+      return row ? [cells.map((_, along) => look.cellOf(row, left + along).text)] : [];
+    });
+    if (texts.length === bottom - top + 1) {
+      event.clipboardData.setData('text/plain', toTsv(texts));
+      return true;
+    }
+    void rows.read(top, bottom);
+    toast('Not all of these rows were read yet. Copy once more.');
+    return false;
   }
 
   return (
@@ -131,9 +164,12 @@ export function Grid({
       tabIndex={0}
       aria-rowcount={total + 1}
       aria-colcount={look.headings.length + 1}
+      aria-multiselectable
       aria-activedescendant={sight.places.includes(cursor.row) ? cellId(cursor.row, cursor.column) : undefined}
-      onCopy={copied}
-      onPointerDown={(event) => event.button === 0 && pointed(event)}
+      onCopy={(event) => void copied(event)}
+      onCut={(event) => copied(event) && onClear?.()}
+      onPointerDown={(event) => event.button === 0 && pointed(event, event.shiftKey)}
+      onPointerOver={(event) => event.buttons === 1 && hasKeys(event) && pointed(event, true)}
       {...rest}
     >
       <div role="row" aria-rowindex={1} className="grid-row heads" style={{ width: wide }}>
@@ -158,6 +194,7 @@ export function Grid({
         <div ref={sight.pane} role="rowgroup">
           {sight.places.map((place) => {
             const row = rows.at(place);
+            const isIn = place >= range.top && place <= range.bottom;
             return (
               <GridRow
                 // Rows that are scrolled out of sight are used again for those that come.
@@ -165,6 +202,8 @@ export function Grid({
                 {...{ place, row, columns, look, wide, head }}
                 isOpen={open !== undefined && row?.row === open}
                 cursor={cursor.row === place ? cursor.column : -1}
+                left={isIn ? range.left : 0}
+                right={isIn ? range.right : -1}
               />
             );
           })}
@@ -207,10 +246,23 @@ interface RowProps {
   readonly isOpen: boolean;
   /** Columns; none has -1. */
   readonly cursor: number;
+  readonly left: number;
+  readonly right: number;
 }
 
 /** Drawn anew only where something of it has changed: while it is scrolled, nothing has. The grid has the pointer's events. */
-const GridRow = memo(function GridRow({ place, row, columns, look, wide, head, isOpen, cursor }: RowProps) {
+const GridRow = memo(function GridRow({
+  place,
+  row,
+  columns,
+  look,
+  wide,
+  head,
+  isOpen,
+  cursor,
+  left,
+  right,
+}: RowProps) {
   return (
     <div role="row" aria-rowindex={place + 2} className={`grid-row${isOpen ? ' open' : ''}`} style={{ width: wide }}>
       <div role="rowheader" aria-colindex={1} className="row-head" style={{ width: head }}>
@@ -219,15 +271,16 @@ const GridRow = memo(function GridRow({ place, row, columns, look, wide, head, i
       </div>
       {columns.map(({ index, start, size }) => {
         const { text, shown, className = '', invalid, mark } = row ? look.cellOf(row, index) : NOT_YET;
+        const isIn = index >= left && index <= right;
         return (
           <div
             key={index}
             id={cellId(place, index)}
             role="gridcell"
             aria-colindex={index + 2}
-            aria-selected={cursor === index}
+            aria-selected={isIn}
             aria-invalid={invalid || undefined}
-            className={`cell ${className}${cursor === index ? ' cursor' : ''}`}
+            className={`cell ${className}${isIn ? ' in' : ''}${cursor === index ? ' cursor' : ''}`}
             style={{ left: start, width: size }}
           >
             {shown ?? (

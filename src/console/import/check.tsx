@@ -82,8 +82,9 @@ export function CheckStep({ of, run, ordered }: CheckProps) {
       />
       <p className="small soft keys-line">
         <kbd>F2</kbd> or <kbd>Enter</kbd> corrects a cell · <kbd>Ctrl</kbd> <kbd>Enter</kbd> takes it for all equal
-        cells, and outside a cell checks again · <kbd>F8</kbd> next fault · <kbd>Ctrl</kbd> <kbd>Z</kbd> undo ·{' '}
-        <kbd>Esc</kbd> <kbd>Tab</kbd> leaves the grid · your file stays as it is: the corrections belong to this import
+        cells, and outside a cell checks again · <kbd>F8</kbd> next fault · <kbd>Shift</kbd> <kbd>Space</kbd>{' '}
+        <kbd>Delete</kbd> leaves the row out · <kbd>Ctrl</kbd> <kbd>Z</kbd> undo · <kbd>Esc</kbd> <kbd>Tab</kbd> leaves
+        the grid · your file stays as it is: the corrections belong to this import
       </p>
     </>
   );

@@ -2,9 +2,11 @@ import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef, us
 import type { Field, Row } from '../../api/schema.js';
 import type { Query } from '../app/client.js';
 import { Fault } from '../app/faults.js';
-import { keyName, moved, type Place, typed } from '../grid/cursor.js';
-import { type Cell, Grid, type Look, OverCell, useGrid } from '../grid/grid.js';
+import { fromTsv, type Laid, laid } from '../grid/clipboard.js';
+import { at, keyName, moved, type Place, typed, within } from '../grid/cursor.js';
+import { type Cell, Grid, isFew, type Look, OverCell, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
+import { number } from '../kit/format.js';
 import { Skeleton } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { faultWord } from '../runs/words.js';
@@ -40,14 +42,14 @@ export function FaultGrid(props: Props) {
   const widths = useMemo(() => headings.map((heading, column) => widthOf(heading, column, known.at)), [headings]);
   const grid = useGrid(total, widths, window.innerWidth < 640 ? 64 : 208);
   const rows = useRows(asked, grid.sight.places);
-  const { box, bounds, cursor } = grid;
+  const { box, bounds, cursor, range } = grid;
   const look = useMemo(() => lookOf(headings, edits, fieldOf), [headings, edits, fieldOf]);
   const here = rows.at(cursor.row);
   const edited = editing && rows.at(editing.place.row);
 
   function edit(begun?: string): void {
     if (readOnly || !here) return;
-    grid.go(cursor);
+    grid.go(at(cursor));
     setEditing({ place: cursor, begun });
   }
 
@@ -65,21 +67,44 @@ export function FaultGrid(props: Props) {
       return;
     }
     if (text !== shownValue(edits, cell)) onEdit((now) => setCells(now, [{ ...cell, value: text }]));
-    if (how !== 'stay') grid.go(moved(place, how, bounds) ?? place);
+    if (how !== 'stay') grid.go(at(moved(place, how, bounds) ?? place));
   }
 
-  function put(value: string): void {
-    if (!readOnly && here) onEdit((now) => setCells(now, [{ ...cellIn(headings, here, cursor.column), value }]));
+  /** Each row is read that is not there. */
+  async function change(values: readonly Laid[]): Promise<void> {
+    const inside = values.filter(({ row, column }) => row < total && column < headings.length);
+    const [first, last] = [inside[0]?.row, inside.at(-1)?.row];
+    if (first === undefined || last === undefined) return;
+    try {
+      const read = await rows.read(first, last);
+      const cells = inside.flatMap(({ row, column, value }) => {
+        const found = read[row - first];
+        return found ? [{ ...cellIn(headings, found, column), value }] : [];
+      });
+      onEdit((now) => setCells(now, cells));
+      const beyond = values.length - inside.length;
+      if (beyond > 0)
+        toast(`The table ends before it: ${number(beyond)} of ${number(values.length)} cells were left out.`);
+    } catch (error) {
+      toast((error as Error).message);
+    }
+  }
+
+  function clear(): void {
+    if (!readOnly && isFew(grid.chosen)) void change(laid([['']], range));
   }
 
   function pasted(event: ClipboardEvent): void {
-    const { types } = event.clipboardData;
-    // A picture is no text, and empties nothing.
-    if (editing || !types.includes('text/plain')) return;
+    if (editing || readOnly) return;
     event.preventDefault();
-    const text = event.clipboardData.getData('text/plain').replace(/\r?\n$/, '');
-    if (/[\t\r\n]/.test(text)) toast('Cells are pasted one by one. Change several in the file.');
-    else put(text);
+    // A picture is no text, and empties nothing.
+    if (!event.clipboardData.types.includes('text/plain')) return;
+    const block = fromTsv(event.clipboardData.getData('text/plain'));
+    if (!isFew(grid.chosen) || !isFew(block.length * Math.max(...block.map((row) => row.length)))) return;
+    const values = laid(block, range);
+    void change(values);
+    const { row, column } = values.at(-1) ?? cursor;
+    grid.select({ anchor: { row: range.top, column: range.left }, head: within({ row, column }, bounds) });
   }
 
   async function nextFault({ from = cursor as Place, now = edits, quiet = false } = {}): Promise<void> {
@@ -98,7 +123,7 @@ export function FaultGrid(props: Props) {
       if (place >= total || !row) break;
       if (isLeftOut(now, headings, row)) continue;
       const found = [...headings.keys()].find((column) => (seen > 0 || column > from.column) && isOpen(row, column));
-      if (found !== undefined) return grid.go({ row: place, column: found });
+      if (found !== undefined) return grid.go(at({ row: place, column: found }));
     }
     if (!quiet) toast('There is no open fault behind this cell.');
   }
@@ -120,9 +145,16 @@ export function FaultGrid(props: Props) {
       'Ctrl+Enter': onSubmit,
       Enter: () => edit(),
       F2: () => edit(),
-      Delete: () => put(''),
-      Backspace: () => put(''),
+      Delete: clear,
+      Backspace: clear,
       'Ctrl+z': () => onUndo?.(),
+      'Shift+ ': () =>
+        grid.select({
+          anchor: { row: cursor.row, column: 0 },
+          head: { row: cursor.row, column: headings.length - 1 },
+        }),
+      'Ctrl+a': () =>
+        grid.select({ anchor: { row: 0, column: 0 }, head: { row: total - 1, column: headings.length - 1 } }),
       F8: () => void nextFault(),
     };
     const sign = typed(event);
@@ -154,6 +186,7 @@ export function FaultGrid(props: Props) {
           onKeyDown={pressed}
           // What is typed into comes back into sight.
           onKeyDownCapture={() => editing && grid.sight.show(editing.place.row)}
+          onClear={clear}
           onPaste={pasted}
           onDoubleClick={() => !editing && edit()}
         >

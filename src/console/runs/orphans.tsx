@@ -3,6 +3,7 @@ import type { OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
 import { orphanRule, orphanState } from '../../report/words.js';
 import { API, ApiError } from '../app/client.js';
 import { Refused } from '../app/faults.js';
+import { fromTsv } from '../grid/clipboard.js';
 import { counted, day, number } from '../kit/format.js';
 import { ButtonLink, Card, Notice, Skeleton } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
@@ -72,7 +73,7 @@ async function firstOrphans(address: string, signal: AbortSignal): Promise<Orpha
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let part = await reader.read(); !part.done && text.length < READ; part = await reader.read()) text += part.value;
   await reader.cancel();
-  const [head = [], ...rows] = cellsOf(text);
+  const [head = [], ...rows] = fromTsv(text, ',');
   // The last line may have been cut.
   return rows
     .filter((cells) => cells.length === head.length)
@@ -82,14 +83,4 @@ async function firstOrphans(address: string, signal: AbortSignal): Promise<Orpha
       const { id, absences, outcome, ...rest } = line;
       return { ...rest, id: Number(id), absences: Number(absences), ...(outcome && { outcome }) } as OrphanLine;
     });
-}
-
-/** The lines of a report, RFC 4180. */
-function cellsOf(text: string): string[][] {
-  const rows: string[][] = [[]];
-  for (const [, inQuotes, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
-    rows.at(-1)?.push(inQuotes?.replaceAll('""', '"') ?? plain);
-    if (end !== ',') rows.push([]);
-  }
-  return rows;
 }

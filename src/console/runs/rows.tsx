@@ -188,9 +188,9 @@ function List({ run, filter, open, onOpen }: ListProps) {
         aria-label={counted(total, run.kind === 'undo' ? 'record' : 'row')}
         aria-readonly
         onKeyDown={pressed}
-        onClick={({ target }) => {
+        onClick={({ target, shiftKey }) => {
           const line = (target as Element).closest('[aria-rowindex]')?.ariaRowIndex;
-          if (line) openAt(Number(line) - 2);
+          if (line && !shiftKey && grid.chosen === 1) openAt(Number(line) - 2);
         }}
       />
       {fresh > 0 && (

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Fragment, useEffect, useRef } from 'react';
 import type { RunDetail, Story } from '../../api/schema.js';
-import type { IssueCode } from '../../model/issue.js';
-import { advice, outcomeWords } from '../../report/words.js';
+import { outcomeWords } from '../../report/words.js';
 import { Fault } from '../app/faults.js';
 import { useLabels } from '../app/fields.js';
 import { useShortcuts } from '../app/keys.js';
@@ -76,7 +75,7 @@ function Told({ run, story }: { run: RunDetail; story: Story }) {
                 </p>
                 {value !== undefined && value !== '' && <bdi className="value warn">{value}</bdi>}
                 <p className="soft small">
-                  {advice(code as IssueCode)} <code>{code}</code>
+                  <code>{code}</code>
                   {origin === 'service' && ', said by the service'}
                 </p>
               </li>

@@ -1,0 +1,46 @@
+import type { Place, Range } from './cursor.js';
+
+/** Ranges on the clipboard, as spreadsheet programs write them: cells between tabs, rows on lines, quotes where needed. */
+
+export function toTsv(cells: readonly (readonly string[])[]): string {
+  return cells.map((row) => row.map(quoted).join('\t')).join('\n');
+}
+
+function quoted(text: string): string {
+  return /[\t\r\n]|^"/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A cell and what ends it. A quote that no quote closes is a sign like any other. */
+const CELL = {
+  '\t': /(?:"((?:[^"]|"")*)"(?=[\t\r\n]|$)|([^\t\r\n]*))(\t|\r?\n|\r|$)/y,
+  ',': /(?:"((?:[^"]|"")*)"(?=[,\r\n]|$)|([^,\r\n]*))(,|\r?\n|\r|$)/y,
+};
+
+/** Reports are read so, too, with a comma. */
+export function fromTsv(text: string, separator: '\t' | ',' = '\t'): string[][] {
+  const rows: string[][] = [[]];
+  const cell = CELL[separator];
+  cell.lastIndex = 0;
+  for (;;) {
+    const [, inQuotes, plain = '', end] = cell.exec(text)!;
+    rows.at(-1)!.push(inQuotes?.replaceAll('""', '"') ?? plain);
+    // The line end behind the last row begins no row.
+    if (end === '' || (end !== separator && cell.lastIndex === text.length)) return rows;
+    if (end !== separator) rows.push([]);
+  }
+}
+
+export interface Laid extends Place {
+  readonly value: string;
+}
+
+/** What stands in each cell of a range: one cell that was copied fills it, a block is set once from its corner. */
+export function laid(block: readonly (readonly string[])[], { top, left, bottom, right }: Range): Laid[] {
+  const width = Math.max(...block.map((row) => row.length));
+  const times = (have: number, each: number) => (have % each === 0 ? have : each);
+  const columns = times(right - left + 1, width);
+  return Array.from({ length: times(bottom - top + 1, block.length) * columns }, (_, at) => {
+    const [down, along] = [Math.floor(at / columns), at % columns];
+    return { row: top + down, column: left + along, value: block[down % block.length]?.[along % width] ?? '' };
+  });
+}
