@@ -117,14 +117,15 @@ describe('records that the file does not hold', () => {
     expect((await orphansOf(wednesday))[0]).toBe('SN181 1 report');
   });
 
-  it('are not absent twice because the same file was applied again', async () => {
+  it('are not absent twice because the same file was forced', async () => {
     await begin(60);
     const job = retire(2);
     const monday = await file('mon', upTo(59));
     await desk.reconcile(monday, job, { apply: true });
     desk.sandbox.edit('asset', ids[0] ?? 0, { original_cost: 9 });
-    const again = await desk.reconcile(monday, job, { apply: true });
-    expect(await orphansOf(again)).toEqual(['SN60 1 wait']);
+    expect((await desk.reconcile(monday, job, { apply: true })).summary.status).toBe('braked');
+    const forced = await desk.reconcile(monday, job, { apply: true, force: true });
+    expect(await orphansOf(forced)).toEqual(['SN60 1 wait']);
     expect(stageOf(60)).toBe('Deployed');
   });
 });

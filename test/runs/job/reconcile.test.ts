@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { brakes, exportJob, importJob, orphanRules, type ReconcileJob, reconcileJob } from '../../../src/model/job.js';
+import {
+  exportJob,
+  importJob,
+  orphanRules,
+  type ReconcileJob,
+  brakes,
+  reconcileJob,
+} from '../../../src/model/job.js';
 import { checkJobText, problemLine } from '../../../src/runs/job-file.js';
 
 const GOOD = `kind: reconcile
