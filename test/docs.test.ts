@@ -10,7 +10,7 @@ import { DEFAULT_LIMITS } from '../src/files/limits.js';
 import { ERROR_CODES, EXIT } from '../src/model/error.js';
 import { sizeText } from '../src/model/grouped.js';
 import { ISSUE_CODES } from '../src/model/issue.js';
-import { brakes, exportJob, importJob, reconcileJob } from '../src/model/job.js';
+import { exportJob, importJob, reconcileBrakes, reconcileJob } from '../src/model/job.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../src/model/outcome.js';
 import { EXPORTABLE } from '../src/model/resource-names.js';
 import { compileDateFormat } from '../src/pipeline/map/dates.js';
@@ -207,14 +207,15 @@ describe('settings, job files and codes', () => {
     const stated = new Map(tableRows(section('Reconcile jobs')).map(([key = '', , value = '']) => [key, value]));
     const least = { kind: 'reconcile', resource: 'asset', match: { key: 'name' }, columns: { Name: 'name' } };
     const filled = new Map(scalars(reconcileJob.parse(least)));
-    for (const key of ['apply', 'orphans.action', 'orphans.after', 'read.full_every'])
+    for (const key of ['apply', 'orphans.action', 'orphans.after', 'read.full_every', 'brakes.same_file'])
       expect(filled.has(key), key).toBe(true);
     for (const [key, value] of filled)
       if (reconcileKeys().includes(key)) expect(stated.get(`\`${key}\``)?.replaceAll('`', ''), key).toBe(String(value));
   });
 
   it('states the brakes of a reconciliation and their defaults as they are', () => {
-    const defaults = { ...RECONCILE_LIMITS, min_rows: String(brakes.parse({}).min_rows) };
+    const { min_rows, same_file, unknown_keys } = reconcileBrakes.parse({});
+    const defaults = { ...RECONCILE_LIMITS, min_rows: String(min_rows), same_file, unknown_keys };
     const stated = tableRows(section('Brakes of a reconciliation')).map(([name = '', value = '']) => [
       name.replaceAll('`', ''),
       value.replaceAll('`', ''),

@@ -165,6 +165,16 @@ export type ImportJobText = z.input<typeof importJob>;
 const AUTHORITIES = ['file', 'service', 'fill'] as const;
 export type Authority = (typeof AUTHORITIES)[number];
 
+/** Brakes that look at what a file was on the nights before. `stop`: the run is braked; `warn`: it says so and goes on. */
+const nightBrake = z.enum(['stop', 'warn']).default('stop');
+
+export const reconcileBrakes = brakes.extend({
+  /** The very file that was applied before, where applying it again would write. */
+  same_file: nightBrake,
+  /** Hardly any key of the file is known: the file of another company or resource. */
+  unknown_keys: nightBrake,
+});
+
 const orphanSet = z.strictObject({ set: values });
 
 /** `action: report`, `action: archive`, `action: { set: … }`, and `set: …` beside it or alone: all come to one form. */
@@ -185,7 +195,7 @@ export const orphanRules = z
 export const reconcileJob = z.strictObject({
   kind: z.literal('reconcile'),
   ...rowsShape,
-  brakes: brakes.default(() => brakes.parse({})),
+  brakes: reconcileBrakes.default(() => reconcileBrakes.parse({})),
   compare: z
     .strictObject({
       /** Fields whose values are compared; default: every mapped one. Others are set in new records only. */

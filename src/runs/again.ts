@@ -3,7 +3,7 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeSafely } from '../files/safe-write.js';
 import { codesOf, RunError } from '../model/error.js';
-import { brakes } from '../model/job.js';
+import { brakes, type RowsJob } from '../model/job.js';
 import { brakeStop } from '../report/summary.js';
 import { RunStore, type WholeRow } from '../store/run-store.js';
 import { resumeExport } from './export.js';
@@ -103,7 +103,11 @@ export async function retryRun(wanted: string, options: AgainOptions, context: R
 /** A share of a few rows says nothing about the file, whose plan has passed the brakes. */
 function withoutBrakes(loaded: LoadedJob): LoadedJob {
   const none = brakes.parse({ min_rows: 0 });
-  return { ...loaded, job: { ...loaded.job, brakes: none } };
+  const job: RowsJob =
+    loaded.job.kind === 'import'
+      ? { ...loaded.job, brakes: none }
+      : { ...loaded.job, brakes: { ...none, same_file: 'warn', unknown_keys: 'warn' } };
+  return { ...loaded, job };
 }
 
 /** Rows that ended `failed` or `unknown`, and those that were sent and have no outcome. Memory: what the store has of each. */

@@ -10,6 +10,7 @@ import {
   exportJob,
   importJob,
   orphanRules,
+  reconcileBrakes,
   reconcileJob,
   sourceOptions,
 } from '../../src/model/job.js';
@@ -562,7 +563,7 @@ describe('the job files that come with rowferry', () => {
     const keys = [
       ...[exportJob.shape, exportJob.shape.schedule.unwrap().shape],
       ...[reconcileJob.shape, reconcileJob.shape.compare.unwrap().shape, reconcileJob.shape.read.unwrap().shape],
-      ...[orphanRules.in.shape],
+      ...[orphanRules.in.shape, reconcileBrakes.shape],
       ...[shape, sourceOptions.shape, columnTarget.shape, shape.match.shape],
       ...[shape.references.unwrap().shape, shape.write.unwrap().shape, shape.schedule.unwrap().shape],
       ...[shape.notify.unwrap().shape],

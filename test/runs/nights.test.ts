@@ -12,6 +12,7 @@ import {
   readNights,
   rememberNight,
   type Seen,
+  sameFile,
 } from '../../src/runs/reconcile/nights.js';
 import { jobKey, nameOfKey } from '../../src/runs/run/layout.js';
 import { openHome } from '../../src/store/home.js';
@@ -67,7 +68,7 @@ function kept(): number {
 
 describe('the memory of a job’s nights', () => {
   it('is empty before the first', async () => {
-    expect(readNights(of)).toEqual({ history: [], absent: new Map() });
+    expect(readNights(of)).toEqual({ history: [], applied: [], absent: new Map() });
   });
 
   it('gives back what a night left', async () => {
@@ -84,6 +85,9 @@ describe('the memory of a job’s nights', () => {
       apply: false,
       status: 'partial',
     });
+    expect(nights.applied).toMatchObject([
+      { run: 'a', at: '2026-11-20T02:00:12.123Z', sha256: 'sha-a', status: 'succeeded' },
+    ]);
     expect([...nights.absent]).toEqual([
       [7, { since: '2026-11-19', absences: 2, sha256: 'sha-b', run: 'b', earlier: ['sha-a'] }],
       [8, { since: '2026-11-20', absences: 1, sha256: 'sha-b', run: 'b' }],
@@ -94,7 +98,7 @@ describe('the memory of a job’s nights', () => {
     rememberNight(of, ended('a'));
     rememberNight(of, ended('b', { status }));
     const nights = readNights(of);
-    expect([nights.history.length, nights.last?.run]).toEqual([2, 'a']);
+    expect([nights.history.length, nights.last?.run, nights.applied.length]).toEqual([2, 'a', 1]);
   });
 
   it('a run that ends twice stands there once, as it ended last', async () => {
@@ -112,7 +116,13 @@ describe('the memory of a job’s nights', () => {
     expect(nights.history).toHaveLength(90);
     expect(nights.history[0]?.run).toBe(id(15));
     expect(nights.last).toMatchObject({ run: 'first' });
+    expect(nights.applied.map(({ run }) => run)).toEqual(['first']);
     expect(kept()).toBe(91);
+  });
+
+  it('keeps 30 runs that were applied', async () => {
+    for (let n = 0; n < 33; n++) rememberNight(of, ended(id(n)));
+    expect(readNights(of).applied.map(({ run }) => run)).toEqual(Array.from({ length: 30 }, (_, n) => id(n + 3)));
   });
 
   it('does not count what was seen in another service', async () => {
@@ -120,7 +130,7 @@ describe('the memory of a job’s nights', () => {
     rememberNight(of, ended('a', {}, seen([7])));
     const { absent } = readNights(of);
     expect(absent.size).toBe(1);
-    expect(readNights(other)).toEqual({ history: [], absent: new Map() });
+    expect(readNights(other)).toEqual({ history: [], applied: [], absent: new Map() });
     rememberNight(other, ended('x'));
     expect(readNights(of).history.map(({ run }) => run)).toEqual(['a']);
     expect(readNights(of).absent).toEqual(absent);
@@ -146,7 +156,7 @@ describe('the memory of a job’s nights', () => {
       { ...of, job: 'Größe' },
       { ...of, company: 2 },
     ]) {
-      expect(readNights(other)).toEqual({ history: [], absent: new Map() });
+      expect(readNights(other)).toEqual({ history: [], applied: [], absent: new Map() });
       rememberNight(other, ended('b', {}, seen([8])));
       forgetAbsences(other, new Set([7]));
       expect(counts(readNights(other))).toEqual({ 8: 1 });
@@ -171,6 +181,7 @@ describe('an older run that ends after a newer one', () => {
     rememberNight(of, ended('a', { rows: 40 }));
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
+    expect(nights.applied.map(({ run }) => run)).toEqual(['a', 'b']);
     expect(nights.last).toMatchObject({ run: 'b', rows: 60 });
   });
 
@@ -199,6 +210,7 @@ describe('an older run that ends after a newer one', () => {
     const nights = readNights(of);
     expect(nights.last).toMatchObject({ run: 'b', rows: 60 });
     expect(counts(nights)).toEqual({ 5: 1 });
+    expect(nights.applied.map(({ run }) => run)).toEqual(['b', 'c']);
     expect(nights.history.at(-1)).toMatchObject({ run: 'c', approves: 'a' });
     expect(laterNight(nights, { run: 'c', approves: 'a' })?.run).toBe('b');
     expect(laterNight(nights, { run: 'a' })?.run).toBe('b');
@@ -230,6 +242,7 @@ describe('what a night leaves', () => {
     forgetAbsences(of, new Set([3]));
     rememberNight(of, ended('a', { status: 'succeeded', writes: 4 }, seen([3])));
     const nights = readNights(of);
+    expect(nights.applied.map(({ run, status }) => `${run} ${status}`)).toEqual(['a succeeded']);
     expect(nights.last).toMatchObject({ status: 'succeeded' });
     expect(counts(nights)).toEqual({});
   });
@@ -268,5 +281,58 @@ describe('what a night leaves', () => {
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual([0, 1, 2, 3, 4].map(id));
     expect(nights.last?.run).toBe(id(4));
+  });
+});
+
+describe('the brake on a file that was applied before', () => {
+  const applied = (...runs: [sha256: string, status?: string][]) => ({
+    applied: runs.map(([sha256, status = 'succeeded'], n) => ({
+      run: `r${n}`,
+      at: `2026-11-2${n}T02:00:12.123Z`,
+      sha256,
+      status,
+    })),
+  });
+
+  it('says which run, when, and how many other files came since', () => {
+    expect(sameFile(applied(['A']), 'A', true).tripped).toMatch(
+      /^same_file: .* run r0 applied on 2026-11-20, 02:00 UTC\. Writing it again/,
+    );
+    expect(sameFile(applied(['A'], ['B'], ['B'], ['C']), 'A', true).tripped).toContain(
+      '2 other files were applied since',
+    );
+    expect(sameFile(applied(['A'], ['B']), 'A', true).tripped).toContain('Another file was applied since');
+    expect(sameFile(applied(['A'], ['B'], ['A']), 'A', true).tripped).toContain('run r2 applied');
+  });
+
+  it('only remarks on it where nothing is to be written', () => {
+    expect(sameFile(applied(['A']), 'A', false)).toEqual({
+      remark:
+        'The file has the same content as the one that run r0 applied on 2026-11-20, 02:00 UTC. Nothing is to be written.',
+    });
+  });
+
+  it('lets another file pass, and one that was applied in part until another file was', () => {
+    expect(sameFile(applied(['A']), 'B', true)).toEqual({});
+    expect(sameFile(applied(), 'A', true)).toEqual({});
+    for (const status of ['partial', 'failed', 'braked']) {
+      expect(sameFile(applied(['A', status]), 'A', true)).toEqual({});
+      expect(sameFile(applied(['B'], ['A', status], ['A', status]), 'A', true)).toEqual({});
+      const other = sameFile(applied(['A', status], ['B', 'partial']), 'A', true);
+      expect(other.tripped).toMatch(/run r0 applied in part on .* Another file was applied since\./);
+      expect(sameFile(applied(['A', status], ['B'], ['A', status]), 'A', true)).toEqual({});
+    }
+    expect(sameFile(applied(['A'], ['A', 'partial']), 'A', true).tripped).toContain('run r0 applied on');
+  });
+
+  it('knows of runs that were stopped while they wrote', async () => {
+    rememberNight(of, ended('a', { status: 'partial' }));
+    rememberNight(of, ended('b', { status: 'failed', writes: 3 }));
+    rememberNight(of, ended('c', { status: 'braked', writes: 0 }));
+    rememberNight(of, ended('d', { status: 'braked', writes: 3, apply: false }));
+    const nights = readNights(of);
+    expect(nights.applied.map(({ run }) => run)).toEqual(['a', 'b']);
+    expect(sameFile(nights, 'sha-a', true).tripped).toContain('Another file was applied since');
+    expect(sameFile(nights, 'sha-b', true)).toEqual({});
   });
 });

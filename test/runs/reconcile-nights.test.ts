@@ -162,6 +162,22 @@ describe('a run that was interrupted and goes on after a newer night', () => {
 });
 
 describe('the file of an earlier night', () => {
+  it('is not written again once another one was applied, also where a row of it had been at fault', async () => {
+    await begin(60);
+    const bad = [['Laptop 70', 'SN70', 'oops']];
+    const monday = await file('mon', upTo(60), { 1: '6' }, bad);
+    const first = await desk.reconcile(monday, JOB, { apply: true });
+    expect(first.summary.status).toBe('partial');
+    desk.sandbox.edit('asset', ids[0] ?? 0, { original_cost: 5 });
+    const repeated = await desk.reconcile(monday, JOB, { apply: true });
+    expect([repeated.summary.status, repeated.commits]).toEqual(['partial', 1]);
+    await desk.reconcile(await file('tue', upTo(60), { 2: '6' }, bad), JOB, { apply: true });
+    desk.sandbox.edit('asset', ids[9] ?? 0, { original_cost: 99 });
+    const wednesday = await desk.reconcile(monday, JOB, { apply: true });
+    expect(wednesday.summary.reason).toMatch(/^same_file: .* applied in part on .* Another file was applied since\./);
+    expect([wednesday.summary.status, wednesday.commits]).toEqual(['braked', 0]);
+  });
+
   it('is no measure where brakes would have stopped it and somebody only looked, by --force', async () => {
     await begin(100);
     const monday = await desk.reconcile(await file('mon', upTo(100)), JOB, { apply: true });

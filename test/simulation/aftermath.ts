@@ -164,7 +164,7 @@ export function openAftermath(world: World): { follow(after: After): Promise<voi
     const nightly = inlineReconcileJob({
       ...reconciled,
       orphans: { action: { set: { [field]: 'retired' } }, after: 1 },
-      brakes: all,
+      brakes: { ...all, same_file: 'warn', unknown_keys: 'warn' },
     });
     const reconcile =
       (dryRun: boolean): Work =>

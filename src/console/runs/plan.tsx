@@ -147,6 +147,8 @@ const BRAKES: Readonly<Record<string, string>> = {
   max_cleared: 'Rows that empty a value',
   max_orphans: 'Records missing from the file',
   max_change: 'Rows, against the last run',
+  same_file: 'The same file as before',
+  unknown_keys: 'Keys that the service does not know',
 };
 
 /** A line a brake, those that stop the run first. */

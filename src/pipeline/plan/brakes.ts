@@ -1,5 +1,7 @@
 import { grouped } from '../../model/grouped.js';
 import type { Brakes } from '../../model/job.js';
+import { withArticle } from '../../model/resource-names.js';
+import { quoted } from '../map/headings.js';
 
 /** What a plan would do, counted in rows; `cleared`: rows in which a value would be emptied. */
 export interface PlanCounts {
@@ -195,4 +197,36 @@ function shareOf(limit: string | number, count: number, of: number): string {
   if (!isShare(limit) || of === 0) return '';
   const percent = (count / of) * 100;
   return ` (${percent >= 100 ? Math.round(percent) : Number(percent.toFixed(2))}%)`;
+}
+
+/** Brakes of a reconciliation that ask whether the file is the one that is meant at all. Contract, section 8. */
+
+/** What a brake came to: `tripped` stops a run unless the job only warns, `remark` is said and stops nothing. Sentences. */
+export interface BrakeFinding {
+  readonly tripped?: string;
+  readonly remark?: string;
+}
+
+/** What `unknownKeys` looks at. */
+interface KeyCounts {
+  /** Keys of the file. */
+  readonly keyed: number;
+  /** Of these: keys that at least one record has. */
+  readonly matched: number;
+  /** Records of the service, in the job's scope, that have a key. */
+  readonly records: number;
+}
+
+/** The sentence of the brake `unknown_keys`: less than half of the keys that could be known are. */
+export function unknownKeys(
+  { keyed, matched, records }: KeyCounts,
+  at: { readonly company: number; readonly companyName?: string; readonly resource: string },
+): string | undefined {
+  if (keyed <= FEW || records <= FEW || matched * 2 >= Math.min(keyed, records)) return undefined;
+  const known = matched === 0 ? 'none' : `only ${grouped(matched)}`;
+  const name = at.companyName === undefined ? '' : `, ${quoted([at.companyName])}`;
+  return (
+    `unknown_keys: of the ${grouped(keyed)} keys of the file ${known} ${matched > 1 ? 'are' : 'is'} known to the service, which holds ${grouped(records)} records that could be meant. ` +
+    `Is it the file of another company (this is company ${at.company}${name}) or of another resource (this job takes ${withArticle(at.resource)} a row), or are its keys written otherwise than before?`
+  );
 }

@@ -8,6 +8,7 @@ import { keyText, lookOf } from '../../pipeline/match/key.js';
 import {
   isTwin,
   keepRecord,
+  keysFound,
   lookAgain,
   type MatchOptions,
   noteTwin,
@@ -50,6 +51,8 @@ export interface Compared {
   readonly outside: number;
   /** Records that the file knows, at most a page of them. */
   readonly controls: readonly Json[];
+  /** Keys of the file that at least one record has. */
+  readonly keysFound: number;
 }
 
 /** What is to be known of records that the file does not hold. */
@@ -92,6 +95,7 @@ export async function compareRecords(
       }
     }
   }
+  const found = keysFound(keys, snapshot);
   // A record may have slipped through a list that changed while it was read; a probe tells for a request or two.
   const most = mirror.certified ? MOST_LOOKS : Number.POSITIVE_INFINITY;
   const sure = await lookAgain(keys, { count: mirror.count, results: controls }, match, most);
@@ -112,7 +116,7 @@ export async function compareRecords(
   });
   if (!scope && strangers.length <= MOST_HELD && isTextKey(match)) {
     const beyond = strangers.filter(({ key }) => !isMeant(key)).map(beyondOf);
-    return { matched, beyond, ...seen, outside: 0, controls };
+    return { matched, beyond, ...seen, outside: 0, controls, keysFound: found };
   }
   const beyond: Beyond[] = [];
   let records = 0;
@@ -139,7 +143,7 @@ export async function compareRecords(
       `No record is in the scope of the job (${scope.described}): texts are compared with their case. No record can be an orphan.`,
     );
   }
-  return { matched, beyond, records, withoutKey, outside, controls };
+  return { matched, beyond, records, withoutKey, outside, controls, keysFound: found };
 }
 
 /** A record that no row of the file means. */

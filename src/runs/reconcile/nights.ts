@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Change } from '../../model/change.js';
 import type { ReconcileJob } from '../../model/job.js';
 import type { Night, ReconcileFacts } from '../../model/reconcile.js';
-import { type PlanCounts, trippedByPlan } from '../../pipeline/plan/brakes.js';
+import { type BrakeFinding, type PlanCounts, trippedByPlan, unknownKeys } from '../../pipeline/plan/brakes.js';
 import { nightOf, type ReconcileInput } from '../../report/reconcile/compare.js';
 import { fieldName } from '../../report/results.js';
 import type { Summary } from '../../report/summary.js';
@@ -56,6 +56,8 @@ export interface Nights {
    * run that brakes would have stopped.
    */
   readonly last?: PastNight;
+  /** Runs that were applied, to the end or in part, at most 30. */
+  readonly applied: readonly Pick<PastNight, 'run' | 'at' | 'sha256' | 'status'>[];
   readonly absent: Absences;
 }
 
@@ -73,6 +75,7 @@ export interface Seen extends Omit<Counting, 'run' | 'sha256'> {
 }
 
 const HISTORY = 90;
+const APPLIED = 30;
 
 /** What earlier nights left; nothing where there was none. */
 export function readNights(of: NightsOf): Nights {
@@ -82,6 +85,7 @@ export function readNights(of: NightsOf): Nights {
     return {
       history: kept.slice(-HISTORY),
       ...(last && { last }),
+      applied: kept.filter(isApplied).slice(-APPLIED),
       absent: readAbsent(home, of),
     };
   });
@@ -104,7 +108,7 @@ export function rememberNight(of: NightsOf, { seen, night, ...more }: EndedNight
         .prepare('insert or replace into night (job, company, service, run, ended) values (?, ?, ?, ?, ?)')
         .run(...keyOf(of), ended.run, JSON.stringify(ended));
       const kept = readKept(home, of);
-      const needed = new Set([...kept.slice(-HISTORY), baseline(kept)]);
+      const needed = new Set([...kept.slice(-HISTORY), ...kept.filter(isApplied).slice(-APPLIED), baseline(kept)]);
       const forget = home.prepare(`delete from night where ${OF} and run = ?`);
       for (const one of kept) if (!needed.has(one)) forget.run(...keyOf(of), one.run);
     }),
@@ -180,6 +184,9 @@ function writeAbsent(home: Database, of: NightsOf, absent: Absences): void {
 /** It came to its end, whatever became of single rows. */
 const isFinished = ({ status }: Pick<Night, 'status'>): boolean => status === 'succeeded' || status === 'partial';
 
+/** Whether a run wrote, or found nothing to write; one that was stopped at it counts as well. */
+const isApplied = (night: PastNight): boolean => night.apply && (isFinished(night) || night.writes > 0);
+
 /**
  * Whose file a run took, as a place in the order of runs. An approved run took the file of the run that was approved, however
  * long that was ago.
@@ -206,6 +213,33 @@ export function laterNight(
 ): PastNight | undefined {
   return history.findLast((night) => night.run !== of.run && night.status !== 'failed' && fileOf(night) > fileOf(of));
 }
+
+/**
+ * Whether this very file was applied before: a job that put an older file in the place of today's would undo what people did
+ * since. A run that did not succeed may be repeated until another file is applied.
+ */
+export function sameFile({ applied }: Pick<Nights, 'applied'>, sha256: string, wouldWrite: boolean): BrakeFinding {
+  const succeeded = applied.findLastIndex((one) => one.sha256 === sha256 && one.status === 'succeeded');
+  const at = succeeded >= 0 ? succeeded : applied.findLastIndex((one) => one.sha256 === sha256);
+  const same = applied[at];
+  if (!same) return {};
+  const since = new Set(applied.slice(at + 1).map((one) => one.sha256));
+  since.delete(sha256);
+  if (succeeded < 0 && since.size === 0) return {};
+  const others =
+    since.size === 0
+      ? ''
+      : ` ${since.size === 1 ? 'Another file was' : `${since.size} other files were`} applied since.`;
+  const how = succeeded < 0 ? 'applied in part' : 'applied';
+  const what = `the file has the same content as the one that run ${same.run} ${how} on ${when(same.at)}.${others}`;
+  if (!wouldWrite) return { remark: `T${what.slice(1)} Nothing is to be written.` };
+  return {
+    tripped: `same_file: ${what} Writing it again would put its older values over what was changed since: has the ERP left a new file?`,
+  };
+}
+
+/** `2026-11-20, 02:00 UTC` */
+const when = (at: string): string => `${at.slice(0, 10)}, ${at.slice(11, 16)} UTC`;
 
 /** Whose nights a run is one of. */
 export function nightsOf({ settings, request }: Run): NightsOf {
@@ -291,11 +325,11 @@ export interface NightParts {
   readonly values: JobValues | undefined;
 }
 
-/** Sentences for the brakes that stop the run. Contract, section 8. */
+/** Sentences for the brakes that stop the run; what only warns is said. Contract, section 8. */
 export function trippedBrakes(
   run: Run,
   resolved: Resolved,
-  { job, nights }: Pick<NightParts, 'job' | 'nights'>,
+  { job, nights, compared }: NightParts,
   counts: PlanCounts,
   { orphans, scope, differences }: ReconcileFacts,
 ): readonly string[] {
@@ -308,7 +342,29 @@ export function trippedBrakes(
     updatedBy: byHeading('file'),
     orphans: { fresh: orphans.fresh, acting: orphans.acted, scope: scope.records },
   };
-  return trippedByPlan(job.brakes, plan, nights.last?.rows, { defaults: true });
+  const tripped = trippedByPlan(job.brakes, plan, nights.last?.rows, { defaults: true });
+  const note = (brake: 'same_file' | 'unknown_keys', { tripped: sentence, remark }: BrakeFinding) => {
+    if (remark !== undefined) run.warn(remark);
+    if (sentence === undefined) return;
+    if (job.brakes[brake] === 'stop') tripped.push(sentence);
+    else run.warn(sentence);
+  };
+  const writes = counts.creates + counts.updates + orphans.acted;
+  note('same_file', sameFile(nights, run.request.sha256, writes > 0));
+  const unknown = unknownKeys(
+    {
+      keyed: resolved.keys.size,
+      matched: compared.keysFound,
+      records: compared.records - compared.withoutKey,
+    },
+    {
+      company: run.request.company,
+      resource: resolved.spec.name,
+      ...(resolved.companyName === undefined ? {} : { companyName: resolved.companyName }),
+    },
+  );
+  if (unknown !== undefined) note('unknown_keys', { tripped: unknown });
+  return tripped;
 }
 
 type Differences = ReconcileFacts['differences'];

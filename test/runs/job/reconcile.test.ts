@@ -5,7 +5,7 @@ import {
   importJob,
   orphanRules,
   type ReconcileJob,
-  brakes,
+  reconcileBrakes,
   reconcileJob,
 } from '../../../src/model/job.js';
 import { checkJobText, problemLine } from '../../../src/runs/job-file.js';
@@ -72,8 +72,13 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   ],
   [
     'a misspelt brake',
-    `${GOOD}brakes: { max_orphan: 5 }\n`,
-    '10:11 unknown key `max_orphan`, did you mean `max_orphans`?',
+    `${GOOD}brakes: { same_fil: stop }\n`,
+    '10:11 unknown key `same_fil`, did you mean `same_file`?',
+  ],
+  [
+    'a brake that is neither',
+    `${GOOD}brakes: { unknown_keys: no }\n`,
+    '10:25 `brakes.unknown_keys` is "no"; it must be one of: stop, warn',
   ],
   ['a wrong full_every', `${GOOD}read: { full_every: 0 }\n`, '10:21 `read.full_every` is "0"; it must be 1 or more'],
   [
@@ -306,6 +311,11 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   ],
   // Reconcile keys in an import
   [
+    'reconcile brakes in an import',
+    `${GOOD.replace('reconcile', 'import')}brakes: { same_file: warn }\n`,
+    '10:11 `brakes.same_file` belongs to reconcile jobs; known here: max_invalid',
+  ],
+  [
     'reconcile keys in an import',
     `${GOOD.replace('reconcile', 'import')}scope: {}\nread: {}\napply: true\n`,
     '10:1 `scope` belongs to reconcile jobs; known in an import job',
@@ -322,7 +332,7 @@ describe('a reconcile job', () => {
       scope: {},
       apply: false,
       read: { full_every: 7 },
-      brakes: { min_rows: 1 },
+      brakes: { min_rows: 1, same_file: 'stop', unknown_keys: 'stop' },
     });
   });
 
@@ -404,7 +414,7 @@ describe('whatever a person writes into a reconcile job', () => {
     ...Object.keys(importJob.shape),
     ...Object.keys(exportJob.shape),
     ...Object.keys(orphanRules.in.shape),
-    ...Object.keys(brakes.shape),
+    ...Object.keys(reconcileBrakes.shape),
     ...['name', 'authority', 'fields', '*', 'id', 'template.Finance', 'form.A.B', 'category.name', '__proto__'],
   );
 
