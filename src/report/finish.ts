@@ -9,7 +9,8 @@ import type { RowResult, RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
 import { Changes, type ColumnOf } from './changes.js';
 import { reportPage, verdictOf } from './html.js';
-import { Comparison, type ReconcileInput } from './reconcile/compare.js';
+import { Comparison, differencesOf, type ReconcileInput } from './reconcile/compare.js';
+import { writeWorkbook } from './reconcile/workbook.js';
 import { type RejectedOptions, type RejectedRow, rejectedName, writeRejected } from './rejected.js';
 import {
   csvLine,
@@ -63,7 +64,7 @@ export interface ReportInput {
   readonly corrected?: boolean;
   /** Fields go by their names without. */
   readonly columnOf?: ColumnOf;
-  /** Reconciliations: what adds differences.csv and orphans.csv to the reports. */
+  /** Reconciliations: what adds differences.csv, orphans.csv and reconcile.xlsx to the reports. */
   readonly reconcile?: ReconcileInput;
   /** What adds references.csv: records that were created because rows name them. */
   readonly references?: readonly ReferencesFound[];
@@ -96,6 +97,7 @@ const ALL_REPORTS = [
   'plan.csv',
   'differences.csv',
   'orphans.csv',
+  'reconcile.xlsx',
   'references.csv',
   'before.ndjson',
   'report.html',
@@ -157,7 +159,8 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   if (reconcile) comparison?.settle(reconcile.facts.differences);
   if (reconcile && comparison) {
     await writeOrphans(dir, reconcile, comparison);
-    reports.push('differences.csv', 'orphans.csv');
+    await writeWorkbook(join(dir, 'reconcile.xlsx'), differenceRows(input, reconcile), orphanRows(reconcile));
+    reports.push('differences.csv', 'orphans.csv', 'reconcile.xlsx');
   }
   if (await writeBefore(join(dir, 'before.ndjson'), store)) reports.push('before.ndjson');
   reports.push('report.html', 'summary.json');
@@ -212,6 +215,15 @@ function writeOrphans(dir: string, input: ReconcileInput, comparison: Comparison
       await add(batch.map((orphan) => csvLine(orphanLine(orphan))).join(''));
     }
   });
+}
+
+async function* differenceRows({ store, stopped = '' }: ReportInput, { columnOf }: ReconcileInput) {
+  for (const batch of results(store.rows, stopped))
+    yield batch.flatMap((row) => differencesOf(row, columnOf).map(differenceLine));
+}
+
+async function* orphanRows({ orphans }: ReconcileInput) {
+  for await (const batch of orphans()) yield batch.map(orphanLine);
 }
 
 /** results.csv, faults.csv, plan.csv and differences.csv in one pass over the rows, which is also when they are counted. */

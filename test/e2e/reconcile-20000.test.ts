@@ -239,7 +239,7 @@ function expectSummary({ summary }: Night): void {
     });
   }
   expect(summary.reports).toEqual(
-    expect.arrayContaining(['summary.json', 'results.csv', 'differences.csv', 'orphans.csv']),
+    expect.arrayContaining(['summary.json', 'results.csv', 'differences.csv', 'orphans.csv', 'reconcile.xlsx']),
   );
 }
 

@@ -2,6 +2,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSource } from '../../src/files/open.js';
+import { shownText } from '../../src/model/row.js';
 import { summaryText } from '../../src/report/console.js';
 import { writeReports } from '../../src/report/finish.js';
 import { headline } from '../../src/report/words.js';
@@ -98,6 +100,7 @@ describe('summary and files', () => {
       'plan.csv',
       'differences.csv',
       'orphans.csv',
+      'reconcile.xlsx',
       'report.html',
       'summary.json',
     ]);
@@ -113,6 +116,23 @@ describe('summary and files', () => {
     const summary = await writeReports({ ...plain, summary: head({ kind: 'import' }) });
     expect(summary.reconcile).toBeUndefined();
     expect((await readdir(out)).filter((name) => /reconcile|orphans|differences/.test(name))).toEqual([]);
+  });
+
+  test('reconcile.xlsx holds the lines of differences.csv and orphans.csv, on a sheet each', async () => {
+    await writeReports(await night(dir, store));
+    for (const [sheet, name] of [
+      ['Differences', 'differences.csv'],
+      ['Orphans', 'orphans.csv'],
+    ] as const) {
+      const opened = await openSource(join(out, 'reconcile.xlsx'), { sheet, header_row: 1 });
+      const lines: string[][] = [];
+      for await (const batch of opened.rows()) lines.push(...batch.map(({ cells }) => cells.map(shownText)));
+      const [, ...expected] = (await readCsv(join(out, name))).map((line) =>
+        line.map((cell) => cell.replace(/^'/, '')),
+      );
+      expect(lines.length).toBeGreaterThan(4);
+      expect(lines).toEqual(expected.map((line) => line.slice(0, lines[0]!.length)));
+    }
   });
 
   test('an orphan that could not be settled makes a run partial', async () => {
@@ -173,7 +193,7 @@ describe('summary and files', () => {
   });
 
   test('the same night gives the same bytes', async () => {
-    const names = ['report.html', 'differences.csv', 'orphans.csv'];
+    const names = ['report.html', 'differences.csv', 'orphans.csv', 'reconcile.xlsx'];
     await writeReports(await night(dir, store));
     const first = await Promise.all(names.map((name) => readFile(join(out, name))));
     await writeReports(await night(dir, await newStore()));

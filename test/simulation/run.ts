@@ -42,6 +42,7 @@ const { playWorkers, workerScenarios } = await import('./workers.js');
 // What runs load on their way: to load it takes true time, in which the simulated world would stand still.
 await Promise.all([
   import('../../src/files/csv/read.js'),
+  import('../../src/report/reconcile/workbook.js'),
   import('../../src/files/ndjson.js'),
   import('../../src/runs/reconcile.js'),
   import('csv-parse/sync'),

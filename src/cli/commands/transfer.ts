@@ -65,7 +65,7 @@ Examples:
   $ rowferry runs approve last --by "Ann Lee"                    carry out a plan that was looked at
   $ rowferry runs undo last                                      put everything back
 
-The report to open in the morning is report.html.`)
+The report to open in the morning is report.html; reconcile.xlsx has all differences and orphans to filter.`)
     .action((file: string, options: RowsFlags) =>
       takeRows(cli, file, options, {
         example: 'rowferry reconcile erp.csv --job reconcile-assets',

@@ -32,7 +32,10 @@ export interface Difference {
 }
 
 /** The fields in which a row differs. A new record differs from nothing. */
-function differencesOf({ outcome, diff }: RowResult, columnOf: ReconcileInput['columnOf']): readonly Difference[] {
+export function differencesOf(
+  { outcome, diff }: RowResult,
+  columnOf: ReconcileInput['columnOf'],
+): readonly Difference[] {
   if (diff.length === 0 || isNew(outcome)) return [];
   return diff.flatMap(({ field, old, new: value, kind }): Difference[] => {
     if (kind === 'preserved' || kind === 'at_risk') return [];

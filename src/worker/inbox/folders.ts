@@ -239,7 +239,7 @@ const COMPARED = `The file must be whole: what it does not hold counts as missin
 says the job. The same file may be put here again and again.
 `;
 const NOT_WHOLE = `
-reconcile.xlsx says the same as report.html, as a workbook. Correct rejected rows where the file comes from: do not put
+reconcile.xlsx has all differences and orphans on two sheets. Correct rejected rows where the file comes from: do not put
 rejected.xlsx here, it is not whole.
 `;
 const CORRECTED = `
