@@ -1,5 +1,5 @@
-import { chmod, lstat } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { chmod, lstat, rm } from 'node:fs/promises';
+import { basename, extname } from 'node:path';
 import { createGzip } from 'node:zlib';
 import { RunError, RunInterrupted } from '../model/error.js';
 import type { TableAbout, TableColumn, TableKind, TableRows } from '../model/table.js';
@@ -27,6 +27,8 @@ interface TableWriteOptions {
   readonly signal?: AbortSignal;
   /** Called with the number of rows written so far, after each batch. */
   readonly onRows?: (done: number) => void;
+  /** Who writes, in the name of the unfinished file: what the same writer left there when it was killed is replaced. */
+  readonly writer?: string;
 }
 
 /** What an encoder tells about the rows it wrote. */
@@ -54,7 +56,7 @@ export async function writeTable(
   if (format === 'xlsx') assertFits(path, columns);
   let written: Written = { rows: 0 };
   const watched = watch(rows, options);
-  const { bytes, sha256 } = await placeTable(path, async (file) => {
+  const { bytes, sha256 } = await placeTable(path, options.writer, async (file) => {
     const produce = async (sink: ByteSink) => {
       if (format === 'xlsx') written = await writeBook(sink, columns, watched, about);
       else written = await writeLines(sink, columns, format, watched);
@@ -141,17 +143,18 @@ const VALUE: Readonly<Record<TableKind, (text: string) => string>> = {
  * Makes a file of what `produce` writes, complete or not at all: `placeSafely`. A file that was there keeps who may read and
  * write it; a link is replaced, never followed.
  */
-async function placeTable(path: string, produce: (sink: ByteSink) => Promise<void>) {
+async function placeTable(path: string, writer: string | undefined, produce: (sink: ByteSink) => Promise<void>) {
   const before = await lstat(path).catch(() => undefined);
   const old = before?.isFile() ? before : undefined;
   return placeSafely(
     path,
     async (temporary) => {
+      await rm(temporary, { force: true });
       const result = await fillFile(temporary, produce, old ? 0o600 : 0o666);
       if (old) await chmod(temporary, old.mode & 0o777);
       return result;
     },
-    { ownRights: old !== undefined },
+    { ownRights: old !== undefined, ...(writer && { name: `.${basename(path)}.${writer}.tmp` }) },
   );
 }
 

@@ -65,6 +65,7 @@ async function writeFiles(
   }
   const written = await writeTable(file, columns, rows(), about, {
     signal: run.signal,
+    writer: run.folder.run,
     onRows: (done) => run.progress('writing', done, selection.rows),
   });
   warnOfShortened(run, written);
