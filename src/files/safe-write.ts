@@ -24,15 +24,20 @@ function writeFault(path: string, error: unknown): unknown {
 /**
  * Makes a file appear complete or not at all: `make` fills a temporary file in the same folder, which is flushed to
  * disk, renamed over `path`, and the folder flushed. On any fault the temporary file is removed and the old one stays.
- * `ownRights`: those that `make` gave it stay. Returns what `make` returned.
+ * `writer`: in its name, where what the same one left when it was killed is replaced. `ownRights`: those that `make` gave it
+ * stay. Returns what `make` returned.
  */
 export async function placeSafely<Made>(
   path: string,
   make: (temporary: string) => Promise<Made>,
-  { ownRights = false }: { readonly ownRights?: boolean } = {},
+  {
+    writer = randomBytes(6).toString('hex'),
+    ownRights = false,
+  }: { readonly writer?: string | undefined; readonly ownRights?: boolean } = {},
 ): Promise<Made> {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  const temporary = join(dirname(path), `.${basename(path)}.${writer}.tmp`);
   try {
+    await rm(temporary, { force: true });
     const made = await make(temporary);
     if (!ownRights) await shareLikeFolder(temporary);
     await flushFile(temporary);

@@ -1,5 +1,5 @@
-import { chmod, lstat, rm } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
+import { chmod, lstat } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { createGzip } from 'node:zlib';
 import { RunError, RunInterrupted } from '../model/error.js';
 import type { TableAbout, TableColumn, TableKind, TableRows } from '../model/table.js';
@@ -149,12 +149,11 @@ async function placeTable(path: string, writer: string | undefined, produce: (si
   return placeSafely(
     path,
     async (temporary) => {
-      await rm(temporary, { force: true });
       const result = await fillFile(temporary, produce, old ? 0o600 : 0o666);
       if (old) await chmod(temporary, old.mode & 0o777);
       return result;
     },
-    { ownRights: old !== undefined, ...(writer && { name: `.${basename(path)}.${writer}.tmp` }) },
+    { writer, ownRights: old !== undefined },
   );
 }
 

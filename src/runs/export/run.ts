@@ -3,6 +3,7 @@ import { access, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { EDITABLE_MARK } from '../../export/editable.js';
 import { makeFolder } from '../../files/make-folder.js';
+import { removeUnfinished } from '../../files/safe-write.js';
 import { tableFormat } from '../../files/table-write.js';
 import { EXIT, RunError } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
@@ -14,6 +15,7 @@ import type { LoadedExportJob } from '../job/shape.js';
 import type { Progress, RunContext } from '../run/context.js';
 import type { RunFolder } from '../run/layout.js';
 import { readRunSummary } from '../run/list.js';
+import { LockHeld, takeLock } from '../run/lock.js';
 import { beginRun, type Kept, keptRun, openShell, type RunOptions, type Shell, type StoredRun } from '../run/shell.js';
 
 /** A job, or what people call an export without one: by its resource. */
@@ -79,10 +81,23 @@ export async function reopenExport(
   const summary = await readRunSummary(kept.settings.home, folder.run);
   if (summary && (summary.status === 'succeeded' || summary.status === 'partial')) {
     const exitCode = summary.status === 'succeeded' ? EXIT.ok : EXIT.needsPerson;
+    await clearAway(folder);
     return { finished: { summary, exitCode, reportDir: request.reportDir } };
   }
   await forgetOld(folder);
   return begin(kept, context, summary?.requests ?? NO_REQUESTS);
+}
+
+/** What a process could not remove any more that was killed right after its summary: what was read, and its lock. */
+async function clearAway(folder: RunFolder): Promise<void> {
+  try {
+    const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
+    await removeUnfinished(folder.dir);
+    await rm(join(folder.dir, 'work'), { recursive: true, force: true }).finally(unlock);
+  } catch (error) {
+    // That process lives, and clears away itself.
+    if (!(error instanceof LockHeld)) throw error;
+  }
 }
 
 /** What was read longer ago is read anew: people take a file for what the service holds now. */
