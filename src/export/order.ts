@@ -35,7 +35,7 @@ const MOST_CHARACTERS = 100;
 const NUMERIC: ReadonlySet<TableKind> = new Set<TableKind>(['id', 'integer', 'decimal', 'money', 'date', 'boolean']);
 
 /** Undefined: blank; a text in a column of numbers has not the form of the column. */
-type Key = number | string | undefined;
+type Key = number | Decimal | string | undefined;
 
 /**
  * Sorts by value: whole numbers, amounts and dates as such, `false` before `true`, text without regard to case and Unicode
@@ -75,7 +75,7 @@ function keyOf(kind: TableKind, text: string): Key {
   if (kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true' ? 1 : 0;
   if (kind === 'date' && isCalendarDate(text)) return Number(text.replaceAll('-', ''));
   const number = NUMERIC.has(kind) && kind !== 'boolean' && kind !== 'date' ? Decimal.parse(text) : undefined;
-  if (number) return Number(number.text);
+  if (number) return number;
   // Upper case first: `ß` and `SS` become the same.
   const folded = text.normalize('NFKC').trim().toUpperCase().toLowerCase();
   return folded.slice(0, MOST_CHARACTERS);
@@ -83,6 +83,7 @@ function keyOf(kind: TableKind, text: string): Key {
 
 /** Of two keys of one rank. */
 function compareKeys(x: Key, y: Key): number {
+  if (x instanceof Decimal && y instanceof Decimal) return x.compare(y);
   if (x === undefined || y === undefined || x === y) return 0;
   return x < y ? -1 : 1;
 }

@@ -23,9 +23,27 @@ const sorted = (kind: TableKind, texts: readonly string[], descending = false): 
 };
 
 test('numbers, amounts and dates by value, blank cells last in both directions', () => {
-  const amounts = ['10', '', '9.5', '-3', '0.10', '12345678901.25', 'n/a'];
-  expect(sorted('money', amounts)).toEqual(['-3', '0.10', '9.5', '10', '12345678901.25', 'n/a', '']);
-  expect(sorted('money', amounts, true)).toEqual(['12345678901.25', '10', '9.5', '0.10', '-3', 'n/a', '']);
+  const amounts = ['10', '', '9.5', '-3', '999999999999999999.01', '0.10', '999999999999999999.02', 'n/a'];
+  expect(sorted('money', amounts)).toEqual([
+    '-3',
+    '0.10',
+    '9.5',
+    '10',
+    '999999999999999999.01',
+    '999999999999999999.02',
+    'n/a',
+    '',
+  ]);
+  expect(sorted('money', amounts, true)).toEqual([
+    '999999999999999999.02',
+    '999999999999999999.01',
+    '10',
+    '9.5',
+    '0.10',
+    '-3',
+    'n/a',
+    '',
+  ]);
   expect(sorted('id', ['10', '9', '100'])).toEqual(['9', '10', '100']);
   const dates = ['2024-01-10', '', '2023-12-31', '03/04/2024', '2024-01-09', '01/02/2024'];
   expect(sorted('date', dates)).toEqual(['2023-12-31', '2024-01-09', '2024-01-10', '01/02/2024', '03/04/2024', '']);

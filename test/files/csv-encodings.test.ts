@@ -114,6 +114,14 @@ describe('an encoding is detected', () => {
     expect(meta.warnings[0]).toContain(`"${shown}"; state source.encoding`);
   });
 
+  test('the euro of iso-8859-15 is no ¤, as windows-1252 has it at its place (103)', async () => {
+    const text = 'Name,Preis\nMüller Büro,Größe 10 €\nStraße,für Köln 25 €\n';
+    const { meta, rows } = await read(await csv(iconv.encode(text, 'iso-8859-15')));
+    expect([meta.encoding, cellsOf(rows)]).toEqual(['iso-8859-15', rowsOf(text).slice(1)]);
+    const { meta: western } = await read(await csv(iconv.encode(text.replace('€', '¤'), 'windows-1252')));
+    expect(western.encoding).toBe('windows-1252');
+  });
+
   test('the same word in the most common encoding is no guess', async () => {
     const { meta } = await read(await csv(Buffer.from('a,b\n1,M\xfcller\n', 'latin1')));
     expect([meta.encoding, meta.warnings]).toEqual(['windows-1252', []]);

@@ -288,7 +288,7 @@ describe('rows and places', () => {
     expect(({} as Record<string, unknown>)['1']).toBeUndefined();
   });
 
-  test('merged headings: the first cell of each has it, and that is said (73)', async () => {
+  test('merged headings: the first cell of each has it, and that is said, over several rows too (73)', async () => {
     const xml = `<sheetData>${textRows([
       ['Asset', 'Cost', ''],
       ['', 'Original', 'Current'],
@@ -297,6 +297,59 @@ describe('rows and places', () => {
     const upper = await read(await sheet(xml), { header_row: 1 });
     expect(upper.meta.headings).toEqual(['Asset', 'Cost', '']);
     expect(upper.meta.warnings.join(' ')).toContain('Cells of the heading are merged (A1:A2, B1:C1)');
+    const lower = await read(await sheet(xml), { header_row: 2 });
+    expect(lower.meta).toMatchObject({ header_row: 2, headings: ['Asset', 'Original', 'Current'], warnings: [] });
+    expect(lower.meta.evidence.join(' ')).toContain('Rows 1 to 2 are the heading: cells are merged over them (A1:A2)');
+    expect(lower.rows).toEqual([{ row: 3, cells: ['Drill', '1', '2'] }]);
+  });
+
+  test.each([
+    ['a title above', ['Inventory', '', '', '', ''], 2],
+    ['none', undefined, 1],
+  ])('a heading merged over two rows is read as it is seen, with %s (73)', async (_, title, top) => {
+    const rows = [
+      ['Asset', 'Purchase', '', 'Lease', '', 'Notes'],
+      ['', 'Cost', 'Date', 'Cost', 'From', ''],
+      ['Drill', '1200', '2024-01-05', '5', '2024-01-05', 'x'],
+      ['Saw', '300', '2024-02-05', '6', '2024-02-05', 'y'],
+    ];
+    const merges = ['A:A', 'B C', 'D E'].map((pair) => {
+      const [left, right] = pair.split(/[: ]/);
+      return `<mergeCell ref="${left}${top}:${right}${pair.includes(':') ? top + 1 : top}"/>`;
+    });
+    const xml = `<sheetData>${textRows(title ? [title, ...rows] : rows)}</sheetData><mergeCells>${merges.join('')}</mergeCells>`;
+    const { meta, rows: data } = await read(await sheet(xml));
+    expect(meta.header_row).toBe(top + 1);
+    expect(meta.headings).toEqual(['Asset', 'Purchase Cost', 'Date', 'Lease Cost', 'From', 'Notes']);
+    expect(meta.warnings).toEqual(title ? ['Row 1 above the heading was skipped ("Inventory").'] : []);
+    expect(data.map(({ row }) => row)).toEqual([top + 2, top + 3]);
+  });
+
+  test('years below a group are headings (73)', async () => {
+    const years = '<row r="2"><c r="B2"><v>2023</v></c><c r="C2"><v>2024</v></c></row>';
+    const rows = `${textRows([['Asset', 'Cost', '']])}${years}${textRows([['Drill', '5', '6']], 3)}`;
+    const xml = `<sheetData>${rows}</sheetData><mergeCells><mergeCell ref="A1:A2"/><mergeCell ref="B1:C1"/></mergeCells>`;
+    expect((await read(await sheet(xml))).meta.headings).toEqual(['Asset', '2023', '2024']);
+  });
+
+  test('a job that maps the upper row of a merged heading reads that row (73)', async () => {
+    const xml = `<sheetData>${textRows([
+      ['Asset', 'Serial', 'Purchase', ''],
+      ['', '', 'Cost', 'Date'],
+      ['Drill', 'S-1', '1', '2024-01-05'],
+    ])}</sheetData><mergeCells><mergeCell ref="A1:A2"/><mergeCell ref="B1:B2"/><mergeCell ref="C1:D1"/></mergeCells>`;
+    const path = await sheet(xml);
+    expect((await read(path, { expect: ['Asset', 'Serial', 'Purchase'] })).meta.header_row).toBe(1);
+    expect((await read(path, { expect: ['Asset', 'Serial', 'Cost'] })).meta.header_row).toBe(2);
+  });
+
+  test('merged data is no heading (73)', async () => {
+    const xml = `<sheetData>${textRows([
+      ['Asset', 'Cost'],
+      ['Drill', '1'],
+      ['', '2'],
+    ])}</sheetData><mergeCells><mergeCell ref="A2:A3"/></mergeCells>`;
+    expect((await read(await sheet(xml))).meta).toMatchObject({ header_row: 1, headings: ['Asset', 'Cost'] });
   });
 
   test('elements of extensions are no cells', async () => {

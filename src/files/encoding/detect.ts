@@ -32,8 +32,16 @@ const NEAR = 0.92;
 /** Below this nothing was recognised. */
 const RECOGNISED = 0.55;
 
-/** The encoding of the lines: the one whose reading looks most like what people write. */
+/** The encoding of the lines. Nobody types the sign ¤: where windows-1252 has it, and none of its own signs, it is the euro of iso-8859-15. */
 export function guessEncoding(lines: Buffer): Guess {
+  const guess = likeliest(lines);
+  const hasEuro = lines.includes(0xa4) && !lines.some((byte) => byte >= 0x80 && byte <= 0x9f);
+  if (guess.encoding !== 'windows-1252' || !hasEuro) return guess;
+  return { encoding: 'iso-8859-15', because: 'so read, it has euro signs where others read "¤"' };
+}
+
+/** The one whose reading looks most like what people write. */
+function likeliest(lines: Buffer): Guess {
   const words = wordsBeyondAscii(lines);
   const readings = [...asianReadings(lines), ...ENCODINGS.map((one) => byteReading(one, words, lines))];
   const highest = readings.reduce((a, b) => (b.score > a.score + 1e-9 ? b : a));

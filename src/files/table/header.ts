@@ -1,7 +1,7 @@
 import { RunError } from '../../model/error.js';
 import { type Cell, isBlank, shownText } from '../../model/row.js';
 import type { SourceOptions } from '../../model/source.js';
-import { columnName } from './cell-range.js';
+import { type CellRange, columnName, rangeName } from './cell-range.js';
 
 /** The row that is the heading, and what spoke for it. */
 export interface Heading extends SampleRow {
@@ -201,21 +201,85 @@ function letterHeading(rows: readonly SampleRow[]): Heading | undefined {
 
 /**
  * The heading that the job states by its number, that it says there is none, or the one that is found. `rows`: the first ones that
- * are not blank, from the stated row on. `what` is read: `the file`, `the sheet "Assets"`. Undefined where there are no rows.
+ * are not blank, from the stated row on, perhaps with some above it. `ranges`: merged cells. `what` is read: `the file`, `the sheet
+ * "Assets"`. Undefined where there are no rows.
  */
 export function chooseHeading(
   path: string,
   what: string,
-  { header_row: stated = 'auto', expect }: Pick<SourceOptions, 'header_row' | 'expect'>,
+  { header_row: stated = 'auto', expect = [] }: Pick<SourceOptions, 'header_row' | 'expect'>,
   rows: readonly SampleRow[],
+  ranges: readonly CellRange[] = [],
 ): Heading | undefined {
   if (stated === 'none') return letterHeading(rows);
-  if (stated === 'auto') return findHeading(rows, expect);
+  if (stated === 'auto') {
+    const found = findHeading(rows, expect);
+    return found && withMerges(found, rows, ranges, false, expect);
+  }
   const refuse = (why: string) => new RunError('usage', `${path}: source.header_row is ${stated}, but ${why}.`);
-  const [first] = rows;
+  const first = rows.find(({ row }) => row >= stated);
   if (!first) throw refuse(`${what} ends before that row`);
   if (first.row !== stated || first.cells.every(isBlank)) throw refuse('that row is blank');
-  return { ...first, evidence: `Row ${stated} is the heading, as stated.`, warnings: [] };
+  const heading = { ...first, evidence: `Row ${stated} is the heading, as stated.`, warnings: [] };
+  return withMerges(heading, rows, ranges, true, expect);
+}
+
+/** A heading over more rows is none. */
+const MOST_ROWS = 3;
+
+/**
+ * The heading where its cells are merged with those of rows below or above: of words and years alone, each column has the
+ * lowest one over it, behind its group where several have the same. A job that maps more of the row alone has that row.
+ * `stated`: the row is the last one.
+ */
+function withMerges(
+  found: Heading,
+  rows: readonly SampleRow[],
+  ranges: readonly CellRange[],
+  stated: boolean,
+  expect: readonly string[],
+): Heading {
+  const over = ranges.filter(({ top, bottom }) => top <= found.row && found.row <= bottom);
+  if (over.length === 0) return found;
+  const names = over.slice(0, 5).map(rangeName).join(', ');
+  const warning = `Cells of the heading are merged (${names}): only the first of each has a heading.`;
+  const single = { ...found, warnings: [...found.warnings, warning] };
+  const top = Math.min(...over.map((range) => range.top));
+  const bottom = Math.max(...over.map((range) => range.bottom));
+  const block = rows.filter(({ row }) => row >= top && row <= bottom);
+  const isText = block.every(({ cells }) => cells.every((cell) => typeof cell === 'string' || lookOf(cell) === 'year'));
+  if (bottom - top >= MOST_ROWS || (stated && bottom !== found.row)) return single;
+  if (block.length < 2 || block.at(-1)!.row !== bottom || !isText) return single;
+
+  const textAt = (row: SampleRow, column: number) => {
+    if (!isBlank(row.cells[column])) return shownText(row.cells[column]);
+    const cover = ranges.find(
+      (one) => one.top <= row.row && row.row <= one.bottom && one.left <= column && column <= one.right,
+    );
+    return shownText(block.find((one) => one.row === cover?.top)?.cells[cover!.left]).trim();
+  };
+  // Of each column the texts over it, the lowest first.
+  const stacks = Array.from({ length: Math.max(...block.map(({ cells }) => cells.length)) }, (_, column) =>
+    block
+      .map((row) => textAt(row, column))
+      .filter((text) => text !== '')
+      .reverse(),
+  );
+  const lowest = stacks.map(([own = '']) => foldedText(own));
+  const cells = stacks.map((texts, column) => {
+    const own = texts[0] ?? '';
+    const group = texts.find((text) => text !== own);
+    const isTwice = lowest.indexOf(lowest[column]!) !== lowest.lastIndexOf(lowest[column]!);
+    return isTwice && group ? `${group} ${own}` : own;
+  });
+  const mapped = (row: readonly Cell[]) => {
+    const texts = new Set(row.map((cell) => foldedText(shownText(cell))));
+    return expect.filter((heading) => texts.has(foldedText(heading))).length;
+  };
+  if (mapped(found.cells) > mapped(cells)) return single;
+  const skipped = stated ? undefined : skippedText(rows, rows.indexOf(block[0]!));
+  const evidence = `Rows ${top} to ${bottom} are the heading: cells are merged over them (${names}), and each column has the lowest text over it.`;
+  return { row: bottom, cells, evidence, warnings: skipped ? [skipped] : [] };
 }
 
 /** What is said of columns whose heading is blank; undefined where none is. */

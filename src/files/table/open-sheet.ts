@@ -5,7 +5,7 @@ import type { OpenSource, SourceFormat, SourceOptions } from '../../model/source
 import { fed } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 import type { XmlScanner } from '../package/xml-scan.js';
-import { type CellRange, columnName, rangeName } from './cell-range.js';
+import { type CellRange, columnName } from './cell-range.js';
 import { chooseHeading, HEADING_SAMPLE, headingTexts, type SampleRow, withoutHeading } from './header.js';
 
 /** A sheet as its workbook lists it. */
@@ -61,6 +61,8 @@ interface Book<Sheet extends BookSheet = BookSheet> {
 }
 
 const BATCH = 500;
+/** Rows above a stated heading that its merged cells may begin in. */
+const ROWS_ABOVE = 2;
 
 /** What one pass over a sheet found before its rows are handed out. */
 interface Survey {
@@ -83,7 +85,7 @@ export async function openSheet<Sheet extends BookSheet>(
   const warnings: string[] = [];
   const { sheet, survey } = await chooseSheet(book, options.sheet, header ?? 1, evidence);
 
-  const heading = chooseHeading(book.path, `the sheet "${sheet.name}"`, options, survey.rows);
+  const heading = chooseHeading(book.path, `the sheet "${sheet.name}"`, options, survey.rows, survey.scan.mergedRanges);
   if (!heading) {
     throw new RunError('failed', `${book.path}: the sheet "${sheet.name}" holds no data. Name another sheet.`);
   }
@@ -120,13 +122,14 @@ export async function openSheet<Sheet extends BookSheet>(
   };
 }
 
-/** One pass to the end of a sheet: the first non-blank rows from row `from` on, and what is to be said about it. */
+/** One pass to the end of a sheet: the first non-blank rows from right above row `from` on, and what is to be said about it. */
 async function surveySheet<Sheet extends BookSheet>(book: Book<Sheet>, sheet: Sheet, from: number): Promise<Survey> {
   const rows: SampleRow[] = [];
+  const start = from - ROWS_ABOVE;
   const wide = new Set<number>();
   const scan = book.scan(sheet, ({ row, cells, beyond, times = 1 }) => {
-    if (row + times <= from || (cells.every(isBlank) && !beyond) || rows.length >= HEADING_SAMPLE) return;
-    for (let i = Math.max(0, from - row); i < times && rows.length < HEADING_SAMPLE; i++) {
+    if (row + times <= start || (cells.every(isBlank) && !beyond) || rows.length >= HEADING_SAMPLE) return;
+    for (let i = Math.max(0, start - row); i < times && rows.length < HEADING_SAMPLE; i++) {
       rows.push({ row: row + i, cells });
       if (beyond) wide.add(row + i);
     }
@@ -261,12 +264,6 @@ function surveyWarnings(
     [scan.hiddenColumns, 'column'],
   ] as const)
     if (count > 0) warnings.push(`${count} hidden ${what}${count === 1 ? ' is' : 's are'} read like the others.`);
-  const merged = scan.mergedRanges.filter(({ top, bottom }) => top <= headerRow && headerRow <= bottom);
-  if (merged.length > 0) {
-    warnings.push(
-      `Cells of the heading are merged (${merged.slice(0, 5).map(rangeName).join(', ')}): only the first of each has a heading.`,
-    );
-  }
   const below = scan.merges - scan.mergedRanges.filter(({ top }) => top <= headerRow).length;
   if (below > 0) {
     warnings.push(
