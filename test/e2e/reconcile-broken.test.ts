@@ -351,7 +351,8 @@ describe('a broken file after a good night', () => {
     const told = Object.values(outcomes(night));
     expect(told).toHaveLength(night.summary.rows['total'] ?? -1);
     expect(told.filter((outcome) => outcome === 'updated' || outcome === 'created')).toEqual([]);
-    for (const name of ['reconcile.xlsx', 'report.html', 'differences.csv']) expect(night.summary.reports).toContain(name);
+    for (const name of ['reconcile.xlsx', 'report.html', 'differences.csv'])
+      expect(night.summary.reports).toContain(name);
 
     if (!more) return;
     // A report-only run looks at the same brakes and says the same.
