@@ -119,7 +119,7 @@ it('says what is wrong with the call', async () => {
     [['vendors.csv'], 2, '--resource is missing'],
     [['vendors.csv', '--resource', 'vendor'], 2, 'There is no resource `vendor`'],
     [['vendors.csv', '--resource', 'user'], 2, 'can only be read'],
-    [['vendor.csv', '--resource', 'supplier'], 1, 'vendors.csv'],
+    [['vendor.csv', '--resource', 'supplier'], 1, 'There is no file vendor.csv'],
     [['vendors.csv', '--resource', 'supplier', '-o', 'no/such/job.yaml'], 1, 'does not exist'],
     [['vendors.csv', '--resource', 'supplier', '--header-row', 'first'], 2, '--header-row is "first"'],
     [['vendors.csv', '--resource', 'supplier', '-o', '-'], 2, 'stdout'],

@@ -244,7 +244,7 @@ describe.skipIf(!hasBrowser)('the import page', () => {
       for (const row of [0, 1, 2]) await cell(row, 2).getByText('Globex Networks', { exact: true }).waitFor();
       await keys('Control+Z');
       await cell(1, 2).getByText('Acme Computer', { exact: true }).waitFor();
-      await keys('Control+Y', 'Control+C');
+      await keys('Control+V', 'Control+C');
       await expect
         .poll(() => page.evaluate('navigator.clipboard.readText()'))
         .toBe(Array(3).fill('Globex Networks').join('\n'));

@@ -281,9 +281,6 @@ it('`duplicates: first` beside a key: a row that repeats an earlier one is skipp
 
 it('jobs that cannot mean it are told so', () => {
   const problems = (job: object) => checkJobText(stringify(job)).problems.map(({ message }) => message);
-  expect(problems({ ...JOB, match: { key: 'none', missing: 'skip' } })).toEqual([
-    expect.stringContaining('`missing` has no effect'),
-  ]);
   expect(problems({ ...JOB, kind: 'reconcile' })).toEqual([
     expect.stringContaining('compares rows with records by a key'),
   ]);

@@ -128,8 +128,8 @@ const FORGED: readonly [data: unknown, ...faults: RegExp[]][] = [
   [{ job: 'nightly', file: 'inbox/assets/a.csv' }, /in the drop folder/],
   [{ job: 'nightly', file: 'jobs/a.csv' }, /in the jobs folder/],
   [{ job: 'nightly', file: 'a.yaml' }, /\.yaml is not written/],
-  [{ job: 'nightly', rows: [{ Name: 'a' }] }, /`rows` has no meaning in an export/],
-  [{ job: 'nightly', options: { force: true } }, /`options.force` has no meaning in an export/],
+  [{ job: 'nightly', rows: [{ Name: 'a' }] }, /unknown key `rows`/],
+  [{ job: 'nightly', options: { force: true } }, /unknown key `options.force`/],
   [{ job: 'assets', file: 'a.csv' }, /is of kind import, not export/],
 ];
 

@@ -26,7 +26,7 @@ const FORGED: readonly [name: string, data: unknown, ...faults: RegExp[]][] = [
   ['import', 'not an object', /must be an object/],
   ['import', { job: { kind: 'import', resource: 'rocket' }, file: 'good.csv' }, /rocket/],
   ['imprt', { job: 'assets', file: 'good.csv' }, /job name is "imprt".*import/],
-  ['import', { job: 'assets', file: 'good.csv', options: { apply: true } }, /`options.apply` belongs to jobs/],
+  ['import', { job: 'assets', file: 'good.csv', options: { apply: true } }, /unknown key `options.apply`/],
   ['reconcile', { job: 'assets', file: '/etc/passwd', options: { apply: true } }, /is of kind import, not reconcile/],
   ['reconcile', { job: INLINE, file: '../../../../etc/passwd', options: { apply: true } }, /not below a folder/],
   ['reconcile', { job: INLINE, file: 'good.csv', options: { apply: true, dry_run: true } }, /are both true/],
