@@ -104,7 +104,11 @@ describe('without a worker', () => {
       2,
       '`options.dry_run` and `options.apply` are both true',
     ],
-    [['import', '--job', 'assets', '--file', 'a.csv', '--apply'], 2, 'unknown key `options.apply`; known here: dry_run, force, company'],
+    [
+      ['import', '--job', 'assets', '--file', 'a.csv', '--apply'],
+      2,
+      'unknown key `options.apply`; known here: dry_run, force, company',
+    ],
     [['import', '--job', 'erp', '--file', 'a.csv'], 2, 'is of kind reconcile, not import'],
     [['export', '--job', 'nightly', '--apply'], 2, 'unknown key `options.apply`; known here: company'],
     [['export'], 2, '--job is missing: it names the job. For example: rowferry enqueue export'],

@@ -625,9 +625,6 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await grid.press('Control+z');
     await cell(3, 7).getByText('note 3').waitFor();
     expect(await again('').count()).toBe(0);
-    await grid.press('Control+Shift+z');
-    await again('5,200 corrections').waitFor();
-    await grid.press('Control+z');
 
     await grid.press('Control+End');
     await paste('"two\nlines"\tbeyond\nbelow\tbeyond');

@@ -257,7 +257,7 @@ describe('custom field templates', () => {
     ]);
     desk.sandbox.putLookup('custom-field-template', 1, { ...old, is_active: false });
     const exported = await exportForEditing(desk, 'asset');
-    expect(exported.rows.flat()).toEqual(expect.arrayContaining(['v502', 'v503', 'x', 'y', 'z']));
+    for (const value of ['v502', 'v503', 'x', 'y', 'z']) expect(exported.rows.flat().join()).toContain(value);
     for (const format of FORMATS) expect((await run(exported, format)).summary.rows).toMatchObject({ unchanged: 2 });
     expect(desk.sandbox.commits).toEqual([]);
   });
