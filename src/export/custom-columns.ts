@@ -3,7 +3,7 @@ import { customType, entriesOf, fieldsByKey, formFieldName, templateFieldName } 
 import { recordId } from '../resources/read-value.js';
 import type { CustomField, CustomTemplate, Lexicon, ResourceSpec } from '../resources/spec.js';
 import { type ExportColumn, type ExportContext, type ExportRecord, tableKind, type Unheaded } from './column.js';
-import { isMembers, isNothing, kindOf, rawText, type Shape, shapeOf, valueCell } from './raw-text.js';
+import { isMembers, isNothing, rawText, valueCell } from './raw-text.js';
 
 /** One value of a record's custom fields, and whose it is. */
 interface CustomCell {
@@ -290,7 +290,7 @@ export function customExtras(spec: ResourceSpec, known: readonly ExportColumn[],
   const valuesIn = customReader(spec, context.lexicon);
   const names = new Set(known.flatMap(({ source }) => (source.kind === 'custom' ? [source.name] : [])));
   const rows = new Map<string, { readonly place: readonly number[]; readonly column: Unheaded }>();
-  const odd = new Map<string, Set<Shape>>();
+  const odd = new Set<string>();
   const seeCell = (name: string, { owner, form }: CustomCell): void => {
     if (!form || form.row > MOST_ROWS || names.has(name) || rows.has(name)) return;
     const [at, template] = [
@@ -310,14 +310,15 @@ export function customExtras(spec: ResourceSpec, known: readonly ExportColumn[],
     see(record: ExportRecord): void {
       const values = valuesIn(record);
       for (const [name, cell] of values.cells) seeCell(name, cell);
-      for (const root of values.odd) odd.set(root, (odd.get(root) ?? new Set()).add(shapeOf(record.json[root])));
+      for (const root of values.odd) odd.add(root);
     },
     columns: (): readonly Unheaded[] => [
       ...[...rows.values()].sort((a, b) => byPlace(a.place, b.place)).map(({ column }) => column),
       ...[...odd].map(
-        ([root, shapes]): Unheaded => ({
+        (root): Unheaded => ({
           headings: [root],
-          kind: kindOf(shapes, root),
+          // JSON as a text: unfolded by who reads the file, its members would have the names of other columns.
+          kind: 'text',
           source: { kind: 'extra' },
           note: 'As the service sends it, where it holds more than the other columns show. For information.',
           text: (record) => (valuesIn(record).odd.includes(root) ? rawText(record.json[root]) : ''),

@@ -141,7 +141,7 @@ test('further rows of a form have columns that can be imported; a form that hold
     ['form.Data centre#2.Rack', 'text', 'form.4#2.Rack'],
     ['form.Data centre#3.Unit', 'integer', 'form.4#3.Unit'],
     ['form.Data centre#3.Photo', 'text', undefined],
-    ['custom_form', 'json', undefined],
+    ['custom_form', 'text', undefined],
   ]);
   expect(cell(0, 'form.Data centre.Rack')).toBe('A1');
   expect(cell(0, 'form.Data centre#2.Rack')).toBe('A2');
@@ -168,7 +168,7 @@ test('keys of a template that name no field, templates that are not listed or no
     },
     { id: 4, template: { id: 3, fields: [{ name: 'Cost Centre', value: 'listed' }] } },
   ]);
-  expect(extra.map(({ heading, kind, field }) => [heading, kind, field])).toEqual([['template', 'json', undefined]]);
+  expect(extra.map(({ heading, kind, field }) => [heading, kind, field])).toEqual([['template', 'text', undefined]]);
   expect([0, 2, 3].map((at) => cell(at, 'template.Finance.Cost Centre'))).toEqual(['CC', 'by id', 'listed']);
   expect(cell(0, 'template.Finance.Budget')).toBe('1200.5');
   expect(cell(0, 'template.Finance.Due')).toBe('soon');
@@ -186,7 +186,7 @@ test('custom values in a form that is not documented are shown as they are', () 
     { id: 4, template: [{ id: 3, fields: {}, order: 1 }] },
   ]);
   expect(extra.map(({ heading, kind }) => [heading, kind])).toEqual([
-    ['custom_form', 'json'],
+    ['custom_form', 'text'],
     ['template', 'text'],
   ]);
   expect(cell(0, 'custom_form')).toBe('[{"custom_form_data":{"Rack":"no id"}}]');
