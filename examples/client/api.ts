@@ -32,7 +32,7 @@ export type Table = { "format": string; "encoding": string | null; "delimiter": 
 
 export type GridRow = { /** The number that the spreadsheet program shows. */ "row": number; "cells": (string)[]; };
 
-export type Suggestion = { "resource": string; "rows": number; "columns": ({ /** As the job names the column. */ "heading": string; /** From 1. */ "column": number; "field": string | null; /** A second field that takes the whole text. */ "also": string | null; "confidence": "high" | "medium" | "none"; "evidence": (string)[]; "remarks": (string)[]; /** Why it is not mapped. */ "why": string | null; "alternatives": ({ "field": string; "why": string; })[]; "samples": (string)[]; /** Share of its cells, 0 to 1. */ "blank": number; /** Share of its cells that fit the field, 0 to 1; null where unmapped. */ "converts": number | null; })[]; "key": { "field": string; "heading": string; "blank": number; "repeats": number; "fits": boolean; } | null; /** Fields that a new record must have, and no column gives. */ "missing": (string)[]; /** What a person must decide next. */ "next": string | null; "warnings": (string)[]; /** The job file, YAML. */ "text": string; /** The same as an object: what `POST /runs` takes as `job`. */ "job": Record<string, unknown>; };
+export type Suggestion = { "resource": string; "rows": number; "columns": ({ /** As the job names the column. */ "heading": string; /** From 1. */ "column": number; "field": string | null; "confidence": "high" | "medium" | "none"; "evidence": (string)[]; "remarks": (string)[]; /** Why it is not mapped. */ "why": string | null; "alternatives": ({ "field": string; "why": string; })[]; "samples": (string)[]; /** Share of its cells, 0 to 1. */ "blank": number; /** Share of its cells that fit the field, 0 to 1; null where unmapped. */ "converts": number | null; })[]; "key": { "field": string; "heading": string; "blank": number; "repeats": number; "fits": boolean; } | null; /** Fields that a new record must have, and no column gives. */ "missing": (string)[]; /** What a person must decide next. */ "next": string | null; "warnings": (string)[]; /** The job file, YAML. */ "text": string; /** The same as an object: what `POST /runs` takes as `job`. */ "job": Record<string, unknown>; };
 
 export type Resource = { "name": string; "imported": boolean; "exported": boolean; "fields": (Field)[]; };
 
@@ -93,7 +93,7 @@ export interface Operations {
   "POST /runs/{id}/stop": { query: {  }; body: Record<string, never>; answer: Accepted };
   /** Whether it is put aside: nothing more is to be done with it, and it waits for nobody. */
   "PUT /runs/{id}/aside": { query: {  }; body: { "aside": boolean; }; answer: undefined };
-  /** Sends a spreadsheet as it is. */
+  /** Sends a spreadsheet, as it is or as the file of a form. */
   "POST /files": { query: { "name"?: string; }; body: string | Uint8Array; answer: File };
   /** What is known of a file that was sent. */
   "GET /files/{id}": { query: {  }; body: undefined; answer: File };

@@ -17,7 +17,8 @@ const DISK = /^(?:ENOSPC|EDQUOT|EFBIG|EIO|EROFS|EACCES|EPERM|ENOENT|ENOTDIR|EISD
 
 function writeFault(path: string, error: unknown): unknown {
   if (!DISK.test(codesOf(error)[0] ?? '')) return error;
-  const text = `${path}: could not be written because ${diskWords(error)}. Nothing unfinished is left behind. Put that right, or name another folder, and run again.`;
+  const why = codesOf(error)[0] === 'ENOENT' ? `the folder ${dirname(path)} does not exist` : diskWords(error);
+  const text = `${path}: could not be written because ${why}. Nothing unfinished is left behind. Put that right, or name another folder, and run again.`;
   return new RunError('failed', text, [], { cause: error });
 }
 
