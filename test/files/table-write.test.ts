@@ -247,7 +247,7 @@ describe('the target is the old file or the complete new one', () => {
 
   test('a missing folder, a folder as the target', async () => {
     const missing = await refusal(writeTable(join(folder, 'none', 'x.xlsx'), table, endless(), ABOUT));
-    expect(missing.message).toContain('x.xlsx: could not be written because it is not there');
+    expect(missing.message).toContain('x.xlsx: could not be written because the folder');
     await mkdir(join(folder, 'dir.csv'));
     const taken = await refusal(writeTable(join(folder, 'dir.csv'), table, batches([]), ABOUT));
     expect(taken.message).toContain('a folder of that name is there');

@@ -175,7 +175,7 @@ describe('safe writing', () => {
 
   test('a missing folder, a folder as the target, and a full disk in plain words', async () => {
     const missing = await refusal(writeSafely(join(folder, 'none', 'x.csv'), (write) => write('x')));
-    expect(missing.message).toContain('it is not there');
+    expect(missing.message).toContain('does not exist');
     await mkdir(join(folder, 'dir'));
     expect((await refusal(writeSafely(join(folder, 'dir'), (write) => write('x')))).message).toContain(
       'a folder of that name is there',
@@ -308,7 +308,7 @@ describe('workbooks', () => {
     expect(await leftovers()).toEqual([]);
     expect(
       (await refusal(writeWorkbook(join(folder, 'none', 'x.xlsx'), { sheet: 'S', headings: ['A'], rows: [] }))).message,
-    ).toContain('it is not there');
+    ).toContain('does not exist');
   });
 
   test('any table of typed cells makes the round trip', async () => {
