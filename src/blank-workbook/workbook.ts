@@ -111,7 +111,7 @@ function checkOf(list: DropDown, { spec: { label } }: BlankColumn): Omit<Check, 
   const [style, text] = list.closed
     ? (['stop', 'Choose one of the values of the list.'] as const)
     : (['warning', 'This was not in the list when the workbook was made. Keep it only if it is right.'] as const);
-  return { type: 'list', formulas: [list.name], error: { style, title: label, text } };
+  return { values: list.name, error: { style, title: label, text } };
 }
 
 /** The format of a column. Text columns are text whatever is typed, so that leading zeros and long numbers stay. */

@@ -22,8 +22,6 @@ const DEPTH = 3;
 /** Where members that the interface does not name stand, once there are too many of them. */
 const OTHERS = 'other_members';
 
-export type ExtraColumns = ReturnType<typeof extraColumns>;
-
 /**
  * Columns for what records hold and the interface does not name, as `created_date` or `business_unit.contact_name`, and
  * for what only the records tell: further rows of a form. Memory grows with the number of different keys, which is

@@ -34,12 +34,11 @@ export interface SheetHead {
   readonly lineHeight?: number;
 }
 
-/** A rule for a range of cells. Formulas are those of its first row. */
+/** The list that cells of a range offer. */
 export interface Check {
   readonly range: string;
-  /** `none`: anything may be typed; what the check says is all there is of it. */
-  readonly type: 'list' | 'none';
-  readonly formulas: readonly string[];
+  /** The values that may be chosen: `"a,b"`, or the name of a list. */
+  readonly values: string;
   /** What is said where the rule is broken, and whether the value may be kept; nothing is said, and all is taken, without. */
   readonly error?: { readonly style: 'stop' | 'warning'; readonly title: string; readonly text: string };
 }
@@ -240,14 +239,13 @@ function sheetEnd({ filter, checks, notes }: SheetParts): string {
 /** Characters of what is said of a cell, and of its title. */
 const [RULE, RULE_TITLE] = [225, 32];
 
-function checkElement({ range, type, formulas, error }: Check): string {
+function checkElement({ range, values, error }: Check): string {
   const said =
     error &&
     ` errorStyle="${error.style}" showErrorMessage="1" errorTitle="${plainText(shorten(error.title, RULE_TITLE))}" error="${plainText(shorten(error.text, RULE))}"`;
-  const inside = formulas.map((formula, i) => `<formula${i + 1}>${plainText(formula)}</formula${i + 1}>`);
   return (
-    `<dataValidation type="${type}" allowBlank="1"${said ?? ''} ` +
-    `sqref="${range}">${inside.join('')}</dataValidation>`
+    `<dataValidation type="list" allowBlank="1"${said ?? ''} ` +
+    `sqref="${range}"><formula1>${plainText(values)}</formula1></dataValidation>`
   );
 }
 

@@ -20,8 +20,6 @@ const AIRY = 18;
 /** Most points of a row are 409. */
 const MOST_LINES = 27;
 
-const NUMBERS: ReadonlySet<Look> = new Set<Look>([LOOKS.count, LOOKS.badCount]);
-
 export async function writePage(book: Book, { name, widths, lines }: Page): Promise<void> {
   const { styles } = book;
   const columns = widths.map((width) => ({ width }));
@@ -32,7 +30,7 @@ export async function writePage(book: Book, { name, widths, lines }: Page): Prom
       const xml = cells.map(({ text, look }, column) => {
         const at = columnName(column) + row;
         const style = styles.of(look);
-        return NUMBERS.has(look) && isIntegerText(text)
+        return look === LOOKS.count && isIntegerText(text)
           ? `<c r="${at}" s="${style}"><v>${text}</v></c>`
           : textCell(at, text, style);
       });

@@ -37,23 +37,19 @@ export const LOOKS = {
   plainHeading: { format: TEXT, bold: true, border: 'section', vertical: 'center' },
   ownHeading: { format: TEXT, bold: true, italic: true, color: '595959', border: 'section', vertical: 'center' },
   title: { format: TEXT, bold: true, size: 16 },
-  section: { format: TEXT, bold: true, size: 13, color: BLUE, border: 'section' },
   label: { format: TEXT, bold: true, vertical: 'top' },
   fact: { format: TEXT, vertical: 'top', wrapped: true },
-  bad: { format: TEXT, bold: true, color: '9C1C14' },
   /** A sentence that runs on over the empty cells beside it. */
   aside: { format: TEXT, color: '595959', vertical: 'center' },
   count: { format: COUNT, bold: true, horizontal: 'right', vertical: 'center', indent: 1 },
-  badCount: { format: COUNT, bold: true, color: '9C1C14', horizontal: 'right', vertical: 'center', indent: 1 },
 } as const satisfies Readonly<Record<string, Look>>;
 
-/** What the look of a data cell says: `soft` is for information, `changed` and `cleared` become another value or none. */
-export type Tone = 'plain' | 'soft' | 'changed' | 'cleared' | 'fault';
+/** What the look of a data cell says: `soft` is for information, `cleared` becomes none. */
+export type Tone = 'plain' | 'soft' | 'cleared' | 'fault';
 
 export const TONES: Readonly<Record<Tone, Look>> = {
   plain: {},
   soft: { color: '7F7F7F' },
-  changed: { fill: 'DDEFD9' },
   cleared: { fill: 'FBE0D6' },
   fault: { fill: 'FFC7CE' },
 };

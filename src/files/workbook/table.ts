@@ -254,7 +254,7 @@ function checksOf(book: Book, columns: readonly BookColumn[]) {
     const formula = inline ? `"${values.join(',')}"` : book.list(heading, values);
     const text = `${heading} takes one of the values of its list: ${values.join(', ')}`;
     const error = { style: 'stop' as const, title: 'Not in the list', text };
-    return [{ at, check: { type: 'list' as const, formulas: [formula], ...(open ? {} : { error }) } }];
+    return [{ at, check: { values: formula, ...(open ? {} : { error }) } }];
   });
 }
 
