@@ -293,10 +293,8 @@ export function customExtras(spec: ResourceSpec, known: readonly ExportColumn[],
   const odd = new Set<string>();
   const seeCell = (name: string, { owner, form }: CustomCell): void => {
     if (!form || form.row > MOST_ROWS || names.has(name) || rows.has(name)) return;
-    const [at, template] = [
-      context.forms.findIndex(({ id }) => id === owner),
-      context.forms.find(({ id }) => id === owner),
-    ];
+    const at = context.forms.findIndex(({ id }) => id === owner);
+    const template = context.forms[at];
     const field = template && isOf(spec, template.resource) && template.fields.find((one) => one.name === form.key);
     if (!template || !field) return;
     const { heading, byId, ...draft } = formDraft(template, field, form.row, context.forms);

@@ -16,8 +16,9 @@ const CHUNK = 1024 * 1024;
 const DISK = /^(?:ENOSPC|EDQUOT|EFBIG|EIO|EROFS|EACCES|EPERM|ENOENT|ENOTDIR|EISDIR|ENAMETOOLONG)$/;
 
 function writeFault(path: string, error: unknown): unknown {
-  if (!DISK.test(codesOf(error)[0] ?? '')) return error;
-  const why = codesOf(error)[0] === 'ENOENT' ? `the folder ${dirname(path)} does not exist` : diskWords(error);
+  const [code = ''] = codesOf(error);
+  if (!DISK.test(code)) return error;
+  const why = code === 'ENOENT' ? `the folder ${dirname(path)} does not exist` : diskWords(error);
   const text = `${path}: could not be written because ${why}. Nothing unfinished is left behind. Put that right, or name another folder, and run again.`;
   return new RunError('failed', text, [], { cause: error });
 }
@@ -31,14 +32,11 @@ function writeFault(path: string, error: unknown): unknown {
 export async function placeSafely<Made>(
   path: string,
   make: (temporary: string) => Promise<Made>,
-  {
-    writer = randomBytes(6).toString('hex'),
-    ownRights = false,
-  }: { readonly writer?: string | undefined; readonly ownRights?: boolean } = {},
+  { writer, ownRights = false }: { readonly writer?: string | undefined; readonly ownRights?: boolean } = {},
 ): Promise<Made> {
-  const temporary = join(dirname(path), `.${basename(path)}.${writer}.tmp`);
+  const temporary = join(dirname(path), `.${basename(path)}.${writer ?? randomBytes(6).toString('hex')}.tmp`);
   try {
-    await rm(temporary, { force: true });
+    if (writer !== undefined) await rm(temporary, { force: true });
     const made = await make(temporary);
     if (!ownRights) await shareLikeFolder(temporary);
     await flushFile(temporary);

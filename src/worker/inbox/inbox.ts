@@ -171,12 +171,13 @@ export async function openInbox(options: InboxOptions) {
   async function lookThrough(): Promise<void> {
     try {
       const jobs = await readJobs();
-      for (const claim of jobs && !closed ? await listClaims(dir) : []) {
+      if (!jobs || closed) return;
+      for (const claim of await listClaims(dir)) {
         const job = await queue.getJob(claimJobId(claim));
         if (job && job.finishedOn === undefined) continue;
         // What ended without being put away had bad luck on its last step.
         await job?.remove();
-        if (jobs) await step(claim, jobs);
+        await step(claim, jobs);
       }
     } catch (error) {
       log.warn({ err: error }, 'inbox.look_through');
