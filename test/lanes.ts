@@ -25,11 +25,12 @@ export const LANES: readonly Lane[] = [
   {
     name: 'properties',
     proves:
-      'What holds for any values: lists and delta readings of services that change meanwhile, fingerprints, plain cells, schedules at every change of a clock.',
+      'What holds for any values: the store of a run, lists and delta readings of services that change meanwhile, fingerprints, plain cells, schedules at every change of a clock.',
     together: [
       'test/pipeline/{fingerprint,match-grid}.test.ts',
       'test/runs/schedule/slots.test.ts',
       'test/service/{mirror-sandbox,mirror-simulation,whole-list-log,whole-list-sandbox,whole-list-simulation}.test.ts',
+      'test/store/run-store.test.ts',
     ],
     alone: [],
   },
@@ -44,7 +45,7 @@ export const LANES: readonly Lane[] = [
       'test/compact/**/*.test.ts',
       'test/crash/resume.test.ts',
       'test/invariants/**/*.test.ts',
-      'test/api/**/*.test.ts',
+      'test/api/*.test.ts',
       'test/worker/e2e/embedded.test.ts',
       'test/worker/jobs/{data,roots,swapped,target}.test.ts',
       'test/worker/operations/{containers,metrics,notifier}.test.ts',
@@ -56,8 +57,8 @@ export const LANES: readonly Lane[] = [
   {
     name: 'e2e',
     proves:
-      'Imports, updates, exports and nights against the sandbox: nothing lost, guessed, doubled, or asked for more often than needed.',
-    together: ['test/e2e/!(memory|update-held|update-faults|update-meanwhile).test.ts'],
+      'Imports, updates, exports and nights against the sandbox: nothing lost, guessed, doubled, or asked for more often than needed; who may sign in.',
+    together: ['test/e2e/!(memory|update-held|update-faults|update-meanwhile).test.ts', 'test/api/access/*.test.ts'],
     alone: ['test/e2e/*.test.ts', 'test/package.test.ts', 'test/library/examples.test.ts'],
   },
   {

@@ -33,7 +33,7 @@ const requiredFields = remembered((spec: ResourceSpec) => ({
 }));
 
 function missing(spec: ResourceSpec, field: FieldSpec, operation: 'create' | 'update'): Issue {
-  const says = `has no value. The ${operation} of ${withArticle(spec.name)} needs one: fill the cell, or give the field a default in the job.`;
+  const says = `has no value. ${operation === 'create' ? `A new ${spec.name}` : `The update of ${withArticle(spec.name)}`} needs one: fill the cell, or give the field a default in the job.`;
   return fault('required', `${field.label} ${says}`, { field: field.name, value: '' });
 }
 

@@ -59,7 +59,7 @@ describe('required fields', () => {
   it('says for which operation a value is needed', () => {
     const [issue] = checkRecord(resourceSpec('asset'), { name: 'x' }, 'update');
     expect(issue?.message).toContain('The update of an asset needs one');
-    expect(checkRecord(contract, {}, 'create')[0]?.message).toContain('The create of a contract needs one');
+    expect(checkRecord(contract, {}, 'create')[0]?.message).toContain('A new contract needs one');
   });
 });
 
