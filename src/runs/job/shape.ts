@@ -45,7 +45,7 @@ function keysAt(schema: z.core.$ZodType, path: KeyPath): string[] {
     case 'array':
       return keysAt(def.element, inner);
     case 'union':
-      return def.options.flatMap((one) => keysAt(one, path));
+      return [...new Set(def.options.flatMap((one) => keysAt(one, path)))];
     case 'pipe':
       return keysAt(def.in, path);
     case 'optional':
