@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEFAULT_LIMITS } from '../src/files/limits.js';
+import { sizeText } from '../src/model/count-text.js';
 import { ERROR_CODES, EXIT } from '../src/model/error.js';
-import { sizeText } from '../src/model/grouped.js';
 import { ISSUE_CODES } from '../src/model/issue.js';
 import { exportJob, importJob, reconcileBrakes, reconcileJob } from '../src/model/job.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../src/model/outcome.js';
@@ -26,7 +26,7 @@ import {
   REJECTED_COLUMNS,
   RESULT_COLUMNS,
 } from '../src/report/report-lines.js';
-import { outcomeWords } from '../src/report/words.js';
+import { outcomeWords } from '../src/report/wording.js';
 import { fieldNames, resourceSpec } from '../src/resources/registry.js';
 import { WRITABLE } from '../src/resources/spec.js';
 import { checkJobText } from '../src/runs/job-file.js';
@@ -569,7 +569,7 @@ describe('the worker', () => {
       .flatMap(([, text = '']) => [...text.matchAll(/`([^`]+)`/g)].map((one) => one[1]!))
       .filter((text) => text.includes('://') && !text.includes('…'));
     expect(examples.length).toBeGreaterThanOrEqual(6);
-    for (const example of examples) expect(parseAddress(example).shown).not.toMatch(/password|word/);
+    for (const example of examples) expect(parseAddress(example).displayUrl).not.toMatch(/password|word/);
   });
 
   it('takes as many rows in a job as is said', () => {

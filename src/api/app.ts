@@ -6,7 +6,7 @@ import type { JobFiles } from '../worker/job-files.js';
 import type { Stops } from '../worker/jobs/stops.js';
 import type { Store } from '../worker/store/port.js';
 import type { Uploads } from './files/uploads.js';
-import type { Who } from './operation.js';
+import type { Caller } from './operation.js';
 import type { RunEntries } from './runs/entries.js';
 import type { RunsApi } from './runs/orders.js';
 
@@ -28,7 +28,7 @@ export interface ApiDeps {
   /** Whether queue and drop folder can be used now: what `/readyz` says. */
   ready(): Promise<{ readonly ok: boolean; readonly details: Readonly<Record<string, string>> }>;
   /** Leaves a line in the audit log; awaited before anything is answered. Never a cell or a secret in it. */
-  audit(who: Who, what: string, about?: AuditAbout): Promise<void>;
+  audit(who: Caller, what: string, about?: AuditAbout): Promise<void>;
 }
 
 /** What the operations share besides. */

@@ -17,36 +17,36 @@ const ANSWER_MS = 30_000;
 /** Opens the queue of the settings for another process than a worker. The data folder exists. */
 export async function openRuns(settings: Settings, options: RunsOptions): Promise<RunsApi> {
   if (settings.queueUrl === undefined) return embeddedRuns(settings.home);
-  const store = await storeOf(settings, options);
+  const store = await openSettingsStore(settings, options);
   return { ...runsOnStore(store, settings.home), close: () => store.close() };
 }
 
 /** What the worker that has the embedded queue open says of it; undefined where none has. */
 export const askOwner = (home: string): Promise<QueueView | undefined> =>
-  overSocket(home).queue().catch(unlessNoOwner(undefined));
+  socketClient(home).queue().catch(unlessNoOwner(undefined));
 
 /**
  * The embedded queue, which a worker alone has open: it is asked, through its socket. Where none is there, an order is left in the
  * data folder, for the one that comes; it may have come meanwhile, and is told then. The key of an order makes it one run.
  */
 function embeddedRuns(home: string): RunsApi {
-  const owner = overSocket(home);
+  const owner = socketClient(home);
   return {
     queue: () => owner.queue().catch(unlessNoOwner({ address: `embedded in ${home}`, workers: 0 })),
-    async put(given) {
-      const order = { key: randomBytes(6).toString('hex'), ...given };
+    async put(requested) {
+      const order = { key: randomBytes(6).toString('hex'), ...requested };
       const run = await owner.put(order).catch(unlessNoOwner(undefined));
       if (run !== undefined) return run;
-      const left = await leaveOrder(home, order);
+      const leftRun = await leaveOrder(home, order);
       await owner.put(order).catch(unlessNoOwner(undefined));
-      return left;
+      return leftRun;
     },
     look: (id) => owner.look(id).catch(unlessNoOwner({ id, progress: null, summary: null, reason: null })),
     close: async () => undefined,
   };
 }
 
-const storeOf = ({ queueUrl, home, strict, leaseMs }: Settings, options: RunsOptions): Promise<Store> =>
+const openSettingsStore = ({ queueUrl, home, strict, leaseMs }: Settings, options: RunsOptions): Promise<Store> =>
   openStore({ url: queueUrl, home, strict, leaseMs, ...options });
 
 /** Nobody listens at the socket, or whoever did was gone before the answer: whether the question had an effect is open. */
@@ -61,7 +61,7 @@ const unlessNoOwner =
     throw error;
   };
 
-function overSocket(home: string) {
+function socketClient(home: string) {
   /** Undefined where there is no such thing. */
   async function ask(path: string, order?: object, key?: string): Promise<unknown> {
     const socketPath = await socketAddress(home).catch((error: Error) => {
@@ -105,12 +105,12 @@ const PATIENCE_MS = 3_000;
  * Reaches the queue, as a worker would, and counts who works on it. Throws a `RunError` that says what is wrong. Undefined
  * for an embedded queue that no worker has open: it is not opened for a look.
  */
-export async function lookAtQueue(
+export async function inspectQueue(
   settings: Settings,
 ): Promise<{ readonly address: string; readonly workers: number } | undefined> {
   if (settings.queueUrl === undefined) return askOwner(settings.home);
   const { signal } = new AbortController();
-  const store = await storeOf(settings, { notice: () => undefined, signal, patienceMs: PATIENCE_MS });
+  const store = await openSettingsStore(settings, { notice: () => undefined, signal, patienceMs: PATIENCE_MS });
   try {
     await store.check();
     return { address: store.address, workers: await store.workers(RUNS_QUEUE) };

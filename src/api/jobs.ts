@@ -2,23 +2,23 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { writeSafely } from '../files/safe-write.js';
+import { writeAtomically } from '../files/atomic-write.js';
 import { RunError } from '../model/error.js';
-import { checkJobText, type JobProblem, jobFiles, jobNameOf, problemLine } from '../runs/job-file.js';
+import { checkJobText, type JobProblem, jobFileNames, jobNameOf, problemLine } from '../runs/job-file.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
 import { nextDue } from '../runs/schedule/slots.js';
-import { PLACES } from '../worker/inbox/claim.js';
+import { RESERVED_FOLDERS } from '../worker/inbox/claim.js';
 import { isIgnored } from '../worker/inbox/folders.js';
 import { jobFileOf, type JobFile as ReadJob, takesFiles } from '../worker/job-files.js';
 import { jobName } from '../worker/jobs/data.js';
 import type { ApiParts } from './app.js';
 import { isDevice } from './files/uploads.js';
-import { etagOf, Fault, type Operation, operation, type Who } from './operation.js';
+import { type Caller, etagOf, Fault, type Operation, operation } from './operation.js';
 import { allRuns } from './runs/list.js';
 import { type Job, type JobFile, type JobInput, jobChecked, jobFile, jobInput, jobs, type Run } from './schema.js';
 
 /** What a job may be called that is made here: it names files and folders on every system. */
-const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._-]{0,98}[\p{L}\p{M}\p{N}_-])?$/u;
+const JOB_NAME = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._-]{0,98}[\p{L}\p{M}\p{N}_-])?$/u;
 /** A job file may have 1 MB; as JSON its text is longer. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
@@ -28,7 +28,7 @@ export function jobOperations(parts: ApiParts): Operation[] {
   const { settings, readJobs, audit } = parts;
   const { jobsDir } = settings;
   // A long one keeps the worker busy for seconds: nothing for those who only look.
-  const written = { role: 'operator', body: jobInput, atMost: [MOST_BYTES, 'A job file may have 1 MB.'] } as const;
+  const writeInput = { role: 'operator', body: jobInput, atMost: [MOST_BYTES, 'A job file may have 1 MB.'] } as const;
 
   const lastRuns = async (): Promise<ReadonlyMap<string, Run>> =>
     // The newest comes last here, and stays.
@@ -36,8 +36,8 @@ export function jobOperations(parts: ApiParts): Operation[] {
 
   /** The file of a job that is there; undefined also for what is the name of no file in the folder. */
   async function fileOf(name: string): Promise<string | undefined> {
-    const there = await jobFiles(jobsDir).catch((): string[] => []);
-    const found = there.find((file) => jobNameOf(file) === name);
+    const existing = await jobFileNames(jobsDir).catch((): string[] => []);
+    const found = existing.find((file) => jobNameOf(file) === name);
     return found === undefined ? undefined : join(jobsDir, found);
   }
 
@@ -46,27 +46,27 @@ export function jobOperations(parts: ApiParts): Operation[] {
     if (path === undefined) return undefined;
     const text = await readFile(path, 'utf8');
     const now = jobFileOf(name, checkJobText(text));
-    return { ...(await told(now, parts, await lastRuns())), text, etag: etagOf(text) };
+    return { ...(await jobInfo(now, parts, await lastRuns())), text, etag: etagOf(text) };
   }
 
   /** One at a time: between the look and the write nobody else writes here. */
   let turn: Promise<unknown> = Promise.resolve();
-  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+  const exclusively = <T>(work: () => Promise<T>): Promise<T> => {
     const done = turn.then(work);
     turn = done.catch(() => undefined);
     return done;
   };
 
   /** `expected`: etag of what is replaced; `fresh`: it may only be a new one. */
-  async function write(name: string, text: string, expected: string | undefined, fresh: boolean, who: Who) {
-    const there = await fileOf(name);
-    if (there === undefined && !isFit(name)) {
+  async function write(name: string, text: string, expected: string | undefined, fresh: boolean, who: Caller) {
+    const existing = await fileOf(name);
+    if (existing === undefined && !isValidName(name)) {
       throw new Fault(
         422,
         'This is no name for a job: it begins with a letter or digit, has at most 100 letters, digits, blanks, dots, - and _, and is none that the system or the drop folder uses.',
       );
     }
-    const before = there === undefined ? undefined : await readFile(there, 'utf8');
+    const before = existing === undefined ? undefined : await readFile(existing, 'utf8');
     if (before !== undefined && expected === undefined && !fresh) {
       throw new Fault(400, `There is a job ${name} already. Say what is replaced: If-Match with the etag of its file.`);
     }
@@ -80,7 +80,7 @@ export function jobOperations(parts: ApiParts): Operation[] {
     const jobsFolder = { what: 'folder of the job files', namedBy: '--jobs-dir or ROWFERRY_JOBS_DIR' };
     await audit(who, 'job file written', { job: name });
     await makeFolder(jobsDir, { ...HOME, ...jobsFolder });
-    await writeSafely(there ?? join(jobsDir, `${name}.yaml`), (put) => put(text));
+    await writeAtomically(existing ?? join(jobsDir, `${name}.yaml`), (put) => put(text));
     const now = await read(name);
     if (!now) throw new Fault(404, `The job ${name} was removed right after it was written.`);
     return now;
@@ -95,7 +95,7 @@ export function jobOperations(parts: ApiParts): Operation[] {
       },
       async () => {
         const [files, last] = await Promise.all([readJobs(), lastRuns()]);
-        return { jobs: await Promise.all([...files.values()].map((file) => told(file, parts, last))) };
+        return { jobs: await Promise.all([...files.values()].map((file) => jobInfo(file, parts, last))) };
       },
     ),
     operation(
@@ -109,11 +109,11 @@ export function jobOperations(parts: ApiParts): Operation[] {
     ),
     operation(
       'POST /jobs/check',
-      { summary: 'Checks the text of a job file; nothing is written.', ...written, answer: jobChecked },
+      { summary: 'Checks the text of a job file; nothing is written.', ...writeInput, answer: jobChecked },
       ({ body }) => {
-        const text = textOf(body);
+        const text = jobText(body);
         const { kind = null, job, problems: found } = checkJobText(text);
-        return { kind, resource: job?.resource ?? null, problems: found.map(shown), text };
+        return { kind, resource: job?.resource ?? null, problems: found.map(problemInfo), text };
       },
     ),
     operation(
@@ -123,36 +123,41 @@ export function jobOperations(parts: ApiParts): Operation[] {
           'Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * where it may only be a new one.',
         params,
         headers: z.object({ 'if-match': z.string().optional(), 'if-none-match': z.literal('*').optional() }),
-        ...written,
+        ...writeInput,
         answer: jobFile,
       },
       async ({ params: { name }, headers, body, who }, c) => {
-        const text = textOf(body);
+        const text = jobText(body);
         const faults = checkJobText(text).problems.filter(({ severity }) => severity === 'error');
         if (faults.length > 0) {
           const lines = faults.map((one) => problemLine(`${name}.yaml`, one));
           throw new Fault(422, 'The job file was not written: it has faults.', lines);
         }
         const fresh = headers['if-none-match'] !== undefined;
-        const now = await alone(() => write(name, text, headers['if-match'], fresh, who));
+        const now = await exclusively(() => write(name, text, headers['if-match'], fresh, who));
         return c.json(now, 200, { etag: now.etag });
       },
     ),
   ];
 }
 
-const isFit = (name: string): boolean =>
-  NAME.test(name) &&
+const isValidName = (name: string): boolean =>
+  JOB_NAME.test(name) &&
   jobName.safeParse(name).success &&
   !isDevice(name) &&
   // What runs without a job file are known by.
   name !== 'inline' &&
-  !PLACES.some((place) => place === name) &&
+  !RESERVED_FOLDERS.some((place) => place === name) &&
   !isIgnored(name);
 
-const shown = ({ line, column, severity, message }: Omit<JobProblem, 'path'>) => ({ line, column, severity, message });
+const problemInfo = ({ line, column, severity, message }: Omit<JobProblem, 'path'>) => ({
+  line,
+  column,
+  severity,
+  message,
+});
 
-function textOf(input: JobInput): string {
+function jobText(input: JobInput): string {
   if ('text' in input) return input.text;
   try {
     return stringify(input.job, { lineWidth: 0 });
@@ -161,7 +166,7 @@ function textOf(input: JobInput): string {
   }
 }
 
-async function told(file: ReadJob, { settings }: ApiParts, last: ReadonlyMap<string, Run>): Promise<Job> {
+async function jobInfo(file: ReadJob, { settings }: ApiParts, last: ReadonlyMap<string, Run>): Promise<Job> {
   const { name, kind = null, resource = null, schedule } = file;
   return {
     name,
@@ -172,7 +177,7 @@ async function told(file: ReadJob, { settings }: ApiParts, last: ReadonlyMap<str
       : null,
     inbox: takesFiles(file) ? await inboxOf(join(settings.inbox, name)) : null,
     last: last.get(name) ?? null,
-    problems: file.problems.map(shown),
+    problems: file.problems.map(problemInfo),
   };
 }
 
@@ -189,6 +194,6 @@ export function nextRun(schedule: NonNullable<ReadJob['schedule']>): string | nu
 
 /** Null where there is no such folder: no worker has looked after it yet. */
 async function inboxOf(folder: string): Promise<Job['inbox']> {
-  const there = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
-  return there ? { folder, waiting: there.filter((one) => one.isFile() && !isIgnored(one.name)).length } : null;
+  const existing = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
+  return existing ? { folder, waiting: existing.filter((one) => one.isFile() && !isIgnored(one.name)).length } : null;
 }

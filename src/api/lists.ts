@@ -3,17 +3,17 @@ import { foldText } from '../model/value.js';
 import { type ReadOnlyField, readOnlySpec, resourceSpec } from '../resources/registry.js';
 import { type FieldSpec, type FieldType, READ_ONLY, WRITABLE } from '../resources/spec.js';
 import { fixedChoices } from '../resources/value-check.js';
-import { findNames, type NamesFound, type NamesWanted } from '../runs/service-names.js';
+import { findNames, type NamesFound, type NamesRequest } from '../runs/service-names.js';
 import type { ApiParts } from './app.js';
 import { type Operation, operation } from './operation.js';
 import { type Field, names, type Resource, resources } from './schema.js';
 
 /** So long names are answered as they were read, and so long it is left at that they could not be. */
 const FRESH_MS = 5 * 60_000;
-const LACKING_MS = 15_000;
+const RETRY_AFTER_MS = 15_000;
 
 /** What `GET /names?of=` takes. */
-const LISTED = [
+const NAME_LISTS = [
   'asset-owner',
   'business-unit',
   'category',
@@ -26,22 +26,22 @@ const LISTED = [
   'usage-status',
   // Custom fields of a resource.
   ...WRITABLE.map((name) => `${name}-field` as const),
-] as const satisfies readonly NamesWanted['of'][];
+] as const satisfies readonly NamesRequest['of'][];
 
 export function listOperations({ settings, channel, stopping }: ApiParts): Operation[] {
-  const known = new Map<string, { until: number; readonly found: Promise<NamesFound> }>();
-  const ask = (of: NamesWanted['of'], company: number): Promise<NamesFound> => {
+  const cache = new Map<string, { until: number; readonly found: Promise<NamesFound> }>();
+  const cachedNames = (of: NamesRequest['of'], company: number): Promise<NamesFound> => {
     const key = `${of} ${company}`;
-    const before = known.get(key);
-    if (before && before.until > Date.now()) return before.found;
+    const cached = cache.get(key);
+    if (cached && cached.until > Date.now()) return cached.found;
     const found = findNames({ of, settings: { ...settings, company }, channel, signal: stopping });
     const entry = { until: Number.POSITIVE_INFINITY, found };
-    known.set(key, entry);
+    cache.set(key, entry);
     found.then(
       ({ lack }) => {
-        entry.until = Date.now() + (lack === undefined ? FRESH_MS : LACKING_MS);
+        entry.until = Date.now() + (lack === undefined ? FRESH_MS : RETRY_AFTER_MS);
       },
-      () => known.delete(key),
+      () => cache.delete(key),
     );
     return found;
   };
@@ -56,7 +56,7 @@ export function listOperations({ settings, channel, stopping }: ApiParts): Opera
       {
         summary: 'Names that the service has, for a cell that refers to a record.',
         query: z.object({
-          of: z.enum(LISTED),
+          of: z.enum(NAME_LISTS),
           q: z.string().max(200).default('').describe('What the names hold; those that begin with it come first.'),
           limit: z.coerce.number().int().min(1).max(200).default(20),
           company: z.coerce.number().int().min(1).optional(),
@@ -64,7 +64,7 @@ export function listOperations({ settings, channel, stopping }: ApiParts): Opera
         answer: names,
       },
       async ({ query: { of, q, limit, company = settings.company } }) => {
-        const { names: all, lack = null } = await ask(of, company);
+        const { names: all, lack = null } = await cachedNames(of, company);
         const wanted = foldText(q);
         const fit = all.filter((name) => foldText(name).includes(wanted));
         const begins = (name: string) => (foldText(name).startsWith(wanted) ? 0 : 1);
@@ -80,13 +80,13 @@ const resourceList = (): Resource[] => [
     name,
     imported: true,
     exported: resourceSpec(name).readable,
-    fields: resourceSpec(name).fields.map(fieldOf),
+    fields: resourceSpec(name).fields.map(describeField),
   })),
   ...READ_ONLY.map((name) => ({
     name,
     imported: false,
     exported: true,
-    fields: readOnlySpec(name).fields.map(shownOf),
+    fields: readOnlySpec(name).fields.map(describeReadOnly),
   })),
 ];
 
@@ -112,7 +112,7 @@ const GROUPS: Readonly<Record<Field['type'], string>> = {
   reference: 'Other records',
 };
 
-function fieldOf({ name, label, type, required, create, update }: FieldSpec): Field {
+function describeField({ name, label, type, required, create, update }: FieldSpec): Field {
   const kind = TYPES[type.kind];
   const [part, inner] = name.split('.');
   return {
@@ -127,7 +127,7 @@ function fieldOf({ name, label, type, required, create, update }: FieldSpec): Fi
   };
 }
 
-function shownOf({ name, kind, values }: ReadOnlyField): Field {
+function describeReadOnly({ name, kind, values }: ReadOnlyField): Field {
   const type = kind === 'integer' ? 'number' : kind === 'boolean' ? 'boolean' : 'text';
   const choices = [...(values ?? [])];
   return { name, label: words(name), group: GROUPS[type], type, required: false, choices, of: null, written: false };

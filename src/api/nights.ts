@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readRunSummary } from '../runs/run/list.js';
 import type { ApiParts } from './app.js';
 import { Fault, type Operation, operation } from './operation.js';
-import { allRuns, type Joined, newestFirst } from './runs/list.js';
+import { allRuns, type ListedRun, newestFirst } from './runs/list.js';
 import { afterRun, type Night, nights } from './schema.js';
 
 export function nightOperations(parts: ApiParts): Operation[] {
@@ -29,7 +29,7 @@ export function nightOperations(parts: ApiParts): Operation[] {
   ];
 }
 
-async function nightOf(home: string, { run, entry, reason }: Joined): Promise<Night> {
+async function nightOf(home: string, { run, entry, reason }: ListedRun): Promise<Night> {
   const summary = entry && (await readRunSummary(home, run.id).catch(() => undefined));
   // Of one that is at work, or was cut off, its run tells.
   const facts = summary?.reconcile;

@@ -8,14 +8,14 @@ import { Uploads } from './files/uploads.js';
 import { jobOperations } from './jobs.js';
 import { listOperations } from './lists.js';
 import { nightOperations } from './nights.js';
-import { API_PATH, type Api, answerFault, closesUnread, type Env, Fault, faultsIn, problem } from './operation.js';
+import { API_PATH, type Api, answerFault, closeUnread, type Env, Fault, faultsIn, problem } from './operation.js';
 import { overviewOperations } from './overview.js';
 import { queueOperations } from './queue.js';
 import { RunEntries } from './runs/entries.js';
 import { runOperations } from './runs/operations.js';
 
 /** BullMQ waits for a queue that is away, however long that takes: whoever asks is told of it after so long. */
-const AWAY_MS = 3_000;
+const OUTAGE_CHECK_MS = 3_000;
 
 /** The HTTP API: contract, section 12. Mounted at `API_PATH` by both doors, below whatever sets `who`. */
 export function openApi(deps: ApiDeps): Api {
@@ -25,7 +25,7 @@ export function openApi(deps: ApiDeps): Api {
       throw new Fault(400, 'This request is not as the description of the API has it.', faultsIn(result.error));
     },
   });
-  app.use(closesUnread, async (c, next) => {
+  app.use(closeUnread, async (c, next) => {
     await next();
     if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
   });
@@ -37,11 +37,11 @@ export function openApi(deps: ApiDeps): Api {
       await deps.store.check();
       return next();
     }
-    const over = new AbortController();
-    const away = (async () => {
-      while (await pause(AWAY_MS, over.signal)) await deps.store.check();
+    const answered = new AbortController();
+    const outage = (async () => {
+      while (await pause(OUTAGE_CHECK_MS, answered.signal)) await deps.store.check();
     })();
-    await Promise.race([next(), away]).finally(() => over.abort());
+    await Promise.race([next(), outage]).finally(() => answered.abort());
   });
   const { home, maxUpload } = deps.settings;
   const parts: ApiParts = {
@@ -49,11 +49,11 @@ export function openApi(deps: ApiDeps): Api {
     uploads: new Uploads(home, maxUpload),
     entries: new RunEntries(home),
   };
-  const rooms = [
+  const groups = [
     ...[sessionOperations, runOperations, fileOperations, tableOperations, listOperations],
     ...[jobOperations, nightOperations, overviewOperations, queueOperations],
   ];
-  for (const one of rooms.flatMap((operations) => operations(parts))) one.register(app);
+  for (const one of groups.flatMap((operations) => operations(parts))) one.register(app);
   app.openAPIRegistry.registerComponent('securitySchemes', 'key', {
     type: 'http',
     scheme: 'bearer',

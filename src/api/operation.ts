@@ -6,17 +6,17 @@ import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import { RunError } from '../model/error.js';
-import { isAway } from '../worker/store/faults.js';
+import { isStoreUnavailable } from '../worker/store/faults.js';
 import { problem as problemShape, ROLES, type Role } from './schema.js';
 
 /** Who asks. Each door finds it out before the API is asked: the socket by the rights of its file, HTTP by the sign-in. */
-export interface Who {
+export interface Caller {
   readonly name: string;
   readonly role: Role;
   readonly via: 'user' | 'link' | 'key' | 'socket';
 }
 
-export type Env = { Variables: { who: Who } };
+export type Env = { Variables: { who: Caller } };
 export type Api = OpenAPIHono<Env>;
 
 export const API_PATH = '/api/v1';
@@ -62,7 +62,8 @@ export const answerFault =
     if (error instanceof Fault) return problem(c, error.status, error.message, error.errors, error.headers);
     // Of a library: what was sent is no JSON, or not sent as such.
     if (error instanceof HTTPException) return problem(c, 400, NO_JSON);
-    if (isAway(error)) return problem(c, 503, error instanceof Error ? error.message : 'The queue is away.');
+    if (isStoreUnavailable(error))
+      return problem(c, 503, error instanceof Error ? error.message : 'The queue is away.');
     if (error instanceof RunError) return problem(c, error.kind === 'usage' ? 422 : 500, error.message, error.details);
     log.error({ err: error, path: c.req.path }, 'api.failed');
     return problem(c, 500, 'This could not be answered; the log of the worker says why.');
@@ -71,22 +72,22 @@ export const answerFault =
 /** Of the text of a job file. */
 export const etagOf = (text: string): string => `"${createHash('sha256').update(text).digest('hex').slice(0, 32)}"`;
 
-export const may = (who: Who, role: Role): boolean => ROLES.indexOf(who.role) >= ROLES.indexOf(role);
+export const hasRole = (who: Caller, role: Role): boolean => ROLES.indexOf(who.role) >= ROLES.indexOf(role);
 
 /** Bytes of a body that are read to their end although nobody asks for them any more. */
-const READ_ANYWAY = 1024 * 1024;
+const DRAIN_LIMIT = 1024 * 1024;
 
 /** Where a large body was answered before it was read to its end, its connection cannot be used for anything else: said so. */
-export const closesUnread: MiddlewareHandler = async (c, next) => {
+export const closeUnread: MiddlewareHandler = async (c, next) => {
   await next();
   const { incoming } = (c.env ?? {}) as { readonly incoming?: IncomingMessage };
   if (!incoming || incoming.complete) return;
   const { 'content-length': length = 0, 'transfer-encoding': chunked } = incoming.headers;
-  if (chunked !== undefined || Number(length) > READ_ANYWAY) c.header('connection', 'close');
+  if (chunked !== undefined || Number(length) > DRAIN_LIMIT) c.header('connection', 'close');
 };
 
 /** What an operation takes and answers, and who may ask for it. */
-interface Described<P extends z.ZodType, Q extends z.ZodType, H extends z.ZodType, B extends z.ZodType, A> {
+interface OperationSpec<P extends z.ZodType, Q extends z.ZodType, H extends z.ZodType, B extends z.ZodType, A> {
   readonly summary: string;
   readonly description?: string;
   /** Who may ask for it, and all that may do more. Default: viewers. */
@@ -111,8 +112,8 @@ interface Described<P extends z.ZodType, Q extends z.ZodType, H extends z.ZodTyp
 }
 
 /** What was asked, as the schemas of the operation read it. */
-interface Asked<P, Q, H, B> {
-  readonly who: Who;
+interface OperationInput<P, Q, H, B> {
+  readonly who: Caller;
   readonly params: P;
   readonly query: Q;
   readonly headers: H;
@@ -120,7 +121,7 @@ interface Asked<P, Q, H, B> {
 }
 
 /** The same for whoever only tells it. */
-export type Told<T> = T extends object ? { readonly [key in keyof T]: Told<T[key]> } : T;
+export type DeepReadonly<T> = T extends object ? { readonly [key in keyof T]: DeepReadonly<T[key]> } : T;
 
 /** An operation that is ready to be asked. */
 export interface Operation {
@@ -141,36 +142,36 @@ export function operation<
   A extends z.ZodType = None,
 >(
   address: `${'GET' | 'POST' | 'PUT' | 'DELETE'} ${string}`,
-  described: Described<P, Q, H, B, A>,
+  spec: OperationSpec<P, Q, H, B, A>,
   answerTo?: (
-    asked: Asked<z.output<P>, z.output<Q>, z.output<H>, z.output<B>>,
+    input: OperationInput<z.output<P>, z.output<Q>, z.output<H>, z.output<B>>,
     c: Context<Env>,
-  ) => Told<z.output<A>> | Response | Promise<Told<z.output<A>> | Response>,
+  ) => DeepReadonly<z.output<A>> | Response | Promise<DeepReadonly<z.output<A>> | Response>,
 ): Operation {
   const [method = '', path = ''] = address.split(' ');
-  const { summary, description, role, params, query, headers, atMost, answer } = described;
-  const { status = answer || described.responses ? 200 : 204 } = described;
-  const schema = described.body ?? described.optionalBody;
-  const content = described.rawBody ?? (schema && { 'application/json': { schema } });
+  const { summary, description, role, params, query, headers, atMost, answer } = spec;
+  const { status = answer || spec.responses ? 200 : 204 } = spec;
+  const schema = spec.body ?? spec.optionalBody;
+  const content = spec.rawBody ?? (schema && { 'application/json': { schema } });
   const reads = { ...(params && { params }), ...(query && { query }), ...(headers && { headers }) };
-  const body = content && { body: { content, required: described.optionalBody === undefined } };
+  const body = content && { body: { content, required: spec.optionalBody === undefined } };
   const route = {
     ...{ method: method.toLowerCase(), path, summary },
     ...(description !== undefined && { description }),
     request: { ...reads, ...body },
     responses: {
-      ...(described.responses?.[status] === undefined && { [status]: response(status, 'application/json', answer) }),
-      ...described.responses,
+      ...(spec.responses?.[status] === undefined && { [status]: response(status, 'application/json', answer) }),
+      ...spec.responses,
       default: response('default', 'application/problem+json', problemShape),
     },
   } as unknown as RouteConfig;
-  const middleware = [...(role ? [needs(role)] : []), ...(atMost ? [limit(...atMost)] : [])];
+  const middleware = [...(role ? [requireRole(role)] : []), ...(atMost ? [limit(...atMost)] : [])];
   const handler = async (c: Context<Env>): Promise<Response> => {
     // Undefined where the operation has no such schema.
     const read = (part: string) => c.req.valid(part as never) as never;
-    const asked = { who: c.get('who'), params: read('param'), query: read('query'), headers: read('header') };
-    const told = await answerTo?.({ ...asked, body: read('json') }, c);
-    const answer = told instanceof Response ? told : c.json(told as object, status as 200);
+    const input = { who: c.get('who'), params: read('param'), query: read('query'), headers: read('header') };
+    const result = await answerTo?.({ ...input, body: read('json') }, c);
+    const answer = result instanceof Response ? result : c.json(result as object, status as 200);
     // Nobody reads it: whatever it holds open is let go.
     if (c.req.method === 'HEAD') await answer.body?.cancel();
     return answer;
@@ -178,7 +179,7 @@ export function operation<
   return {
     register(app) {
       app.openAPIRegistry.registerPath(route);
-      const request = (described.rawBody ? reads : route.request) as object;
+      const request = (spec.rawBody ? reads : route.request) as object;
       if (answerTo) app.openapi({ ...route, request, hide: true, middleware }, handler as never);
     },
   };
@@ -191,10 +192,10 @@ export const response = (status: number | 'default', mediaType = '', schema?: z.
 });
 
 /** Lets those through who have this role, or one that may do more. */
-function needs(role: Role): MiddlewareHandler<Env> {
+function requireRole(role: Role): MiddlewareHandler<Env> {
   return async (c, next) => {
     const who = c.get('who');
-    if (may(who, role)) return next();
+    if (hasRole(who, role)) return next();
     throw new Fault(403, `This needs the role ${role}; ${who.name} is signed in as ${who.role}.`);
   };
 }

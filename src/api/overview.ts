@@ -6,13 +6,13 @@ import type { ApiParts } from './app.js';
 import { nextRun } from './jobs.js';
 import { Fault, type Operation, operation, response } from './operation.js';
 import { isAtWork } from './runs/find.js';
-import { allRuns, type Joined } from './runs/list.js';
+import { allRuns, type ListedRun } from './runs/list.js';
 import { health, overview, type Run } from './schema.js';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 /** What waits for a person, what runs and what comes: the first of each. */
-const MOST = 20;
+const MOST_LISTED = 20;
 
 export function overviewOperations(parts: ApiParts): Operation[] {
   const { readJobs, channel, ready } = parts;
@@ -49,12 +49,12 @@ export function overviewOperations(parts: ApiParts): Operation[] {
           })
           .sort((one, other) => (one.at < other.at ? -1 : 1));
         return {
-          needs_person: waitingForPerson(recent).slice(0, MOST),
+          needs_person: waitingForPerson(recent).slice(0, MOST_LISTED),
           running: all
             .map(({ run }) => run)
             .filter(({ status }) => status === 'running')
-            .slice(0, MOST),
-          next: next.slice(0, MOST),
+            .slice(0, MOST_LISTED),
+          next: next.slice(0, MOST_LISTED),
           days: [...days].map(([date, outcomes]) => ({ date, outcomes })),
           service: {
             ok: awayMs !== undefined ? false : answered ? true : null,
@@ -99,7 +99,7 @@ function lastDays(now: number, timeZone: string): Map<string, OutcomeCounts> {
  * since, or put them aside. A night is done with once its job ran again; any other run, once one took it up, its file came
  * again, or the rows that it left were imported.
  */
-function waitingForPerson(runs: readonly Joined[]): Run[] {
+function waitingForPerson(runs: readonly ListedRun[]): Run[] {
   const takenUp = new Set<string>();
   const nights = new Set<string>();
   const files = new Set<string>();
@@ -111,8 +111,8 @@ function waitingForPerson(runs: readonly Joined[]): Run[] {
     const place = `${job}\n${kind === 'undo' ? of_run : file}`;
     const corrected = entry !== undefined && folders.has(entry.report_dir);
     const done = aside || takenUp.has(id) || corrected || (kind === 'reconcile' ? nights.has(job) : files.has(place));
-    const open = status === 'partial' ? (needs_person ?? 0) > 0 : status !== 'succeeded' && !isAtWork(run);
-    if (open && !done && !dry_run) found.push(run);
+    const needsLook = status === 'partial' ? (needs_person ?? 0) > 0 : status !== 'succeeded' && !isAtWork(run);
+    if (needsLook && !done && !dry_run) found.push(run);
     // One that was let through is no newer one.
     if (kind === 'reconcile' && manner !== 'approved') nights.add(job);
     // What a dry run found out takes nothing up.

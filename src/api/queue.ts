@@ -5,7 +5,7 @@ import { jobProgress, queuedRun } from './runs/queued.js';
 import { type Queue, queue as shape } from './schema.js';
 
 /** Jobs of each kind that are shown. */
-const SHOWN = 50;
+const MOST_LISTED = 50;
 
 export function queueOperations({ runs, queue }: ApiParts): Operation[] {
   const summary = 'The queue of runs: who works on it, and what waits, is at work and failed.';
@@ -14,9 +14,9 @@ export function queueOperations({ runs, queue }: ApiParts): Operation[] {
       const [about, counts, waiting, active, failed] = await Promise.all([
         runs.queue(),
         queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed', 'completed'),
-        queue.getJobs(['waiting', 'prioritized', 'delayed'], 0, SHOWN - 1, true),
-        queue.getJobs(['active'], 0, SHOWN - 1, true),
-        queue.getJobs(['failed'], 0, SHOWN - 1),
+        queue.getJobs(['waiting', 'prioritized', 'delayed'], 0, MOST_LISTED - 1, true),
+        queue.getJobs(['active'], 0, MOST_LISTED - 1, true),
+        queue.getJobs(['failed'], 0, MOST_LISTED - 1),
       ]);
       const count = (state: string) => counts[state] ?? 0;
       return {
@@ -28,15 +28,15 @@ export function queueOperations({ runs, queue }: ApiParts): Operation[] {
           failed: count('failed'),
           completed: count('completed'),
         },
-        waiting: waiting.map(told),
-        active: active.map(told),
-        failed: failed.map(told),
+        waiting: waiting.map(queueEntry),
+        active: active.map(queueEntry),
+        failed: failed.map(queueEntry),
       };
     }),
   ];
 }
 
-function told(one: Job): Queue['waiting'][number] {
+function queueEntry(one: Job): Queue['waiting'][number] {
   const { id, job, file, started_at: at } = queuedRun(one, 'waiting');
   return {
     id: one.id ?? '',

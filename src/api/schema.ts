@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { correction } from '../model/correction.js';
-import { FOUR, OUTCOMES } from '../model/outcome.js';
+import { OUTCOME_GROUPS, OUTCOMES } from '../model/outcome.js';
 import { IMPORTABLE } from '../model/resource-names.js';
 import { ROLES, type Role } from './access/roles.js';
 
@@ -14,7 +14,7 @@ export { ROLES, type Role };
 const count = z.int().nonnegative();
 const time = z.string().meta({ format: 'date-time' });
 /** One or several words, between commas. */
-const oneOfThese = (words: readonly string[]) =>
+const wordList = (words: readonly string[]) =>
   z
     .string()
     .max(300)
@@ -262,7 +262,7 @@ export const afterRun = z
 export const runsQuery = z.object({
   job: z.string().max(300).optional(),
   kind: z.enum(['import', 'export', 'reconcile', 'undo']).optional(),
-  status: oneOfThese(RUN_STATES).optional().describe('One or several, between commas.'),
+  status: wordList(RUN_STATES).optional().describe('One or several, between commas.'),
   q: z.string().max(300).optional().describe('How the id begins, or a part of the name of file or job.'),
   after: afterRun,
   limit: z.coerce.number().int().min(1).max(200).default(50),
@@ -300,7 +300,7 @@ export type Row = z.output<typeof row>;
 
 /** What `GET /runs/{id}/rows` may be asked. `offset` is for lists that are scrolled to any place, `after` for all others. */
 export const rowsQuery = z.object({
-  outcome: oneOfThese([...FOUR, ...OUTCOMES])
+  outcome: wordList([...OUTCOME_GROUPS, ...OUTCOMES])
     .optional()
     .describe('One or several of these, between commas.'),
   code: z.string().optional(),

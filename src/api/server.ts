@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
-import { API_PATH, type Api, type Env, type Who } from './operation.js';
+import { API_PATH, type Api, type Caller, type Env } from './operation.js';
 import { socketAddress } from './socket.js';
 
 /**
@@ -15,14 +15,14 @@ export async function serveHome(home: string, api: Api): Promise<() => Promise<v
   const address = await socketAddress(home);
   if (process.platform !== 'win32') await rm(address, { force: true });
   // Whoever can open the socket is this user, whose the settings and the data folder are, too.
-  const who: Who = { name: userInfo().username, role: 'approver', via: 'socket' };
-  const pages = new Hono<Env>();
-  pages.use(async (c, next) => {
+  const who: Caller = { name: userInfo().username, role: 'approver', via: 'socket' };
+  const app = new Hono<Env>();
+  app.use(async (c, next) => {
     c.set('who', who);
     await next();
   });
-  pages.route(API_PATH, api);
-  const server = createAdaptorServer({ fetch: pages.fetch }) as Server;
+  app.route(API_PATH, api);
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     // Made closed to others at once, not closed afterwards: between the two anybody could connect. The socket is made

@@ -22,7 +22,7 @@ export interface CustomColumn {
 }
 
 /** The data sheet's name. */
-export const SHEET: Readonly<Record<ResourceName, string>> = {
+export const SHEET_NAME: Readonly<Record<ResourceName, string>> = {
   asset: 'Assets',
   contract: 'Contracts',
   supplier: 'Suppliers',
@@ -30,7 +30,7 @@ export const SHEET: Readonly<Record<ResourceName, string>> = {
 };
 
 /** The field by which a row and a record are known to be the same; contract, section 4. */
-export const KEY: Readonly<Record<ResourceName, string>> = {
+export const KEY_FIELD: Readonly<Record<ResourceName, string>> = {
   asset: 'serial_number',
   contract: 'number',
   supplier: 'name',
@@ -38,7 +38,7 @@ export const KEY: Readonly<Record<ResourceName, string>> = {
 };
 
 /** The fields that people use, those first that every row needs. A blank workbook has these; `--all` adds the others. */
-export const USED: Readonly<Record<ResourceName, readonly string[]>> = {
+export const COMMON_FIELDS: Readonly<Record<ResourceName, readonly string[]>> = {
   asset: [
     ...['name', 'serial_number', 'asset_tag', 'category.name', 'category.subcategory'],
     ...['manufacturer', 'product_description'],
@@ -66,13 +66,13 @@ export const USED: Readonly<Record<ResourceName, readonly string[]>> = {
 
 /** Every field that an import can set: those that people use, the rest as the interface has it, then custom fields and forms. */
 export function blankColumns(spec: ResourceSpec, custom: readonly CustomColumn[]): BlankColumn[] {
-  const used = USED[spec.name];
+  const used = COMMON_FIELDS[spec.name];
   const place = ({ name }: FieldSpec) => (used.includes(name) ? used.indexOf(name) : used.length);
   const own = spec.fields
     .filter((field) => !field.derived && (field.create !== undefined || field.update !== undefined))
     .sort((a, b) => place(a) - place(b))
     .map((field) => {
-      const key = field.name === KEY[spec.name];
+      const key = field.name === KEY_FIELD[spec.name];
       return { field: field.name, spec: field, required: key || field.required === true, key };
     });
   const others = custom.map((one) => ({ ...one, required: false, key: false }));
@@ -102,7 +102,7 @@ const folded = (text: string) => text.toUpperCase().toLowerCase().normalize('NFC
 // What the lists offer: every text is read by the import as exactly the value it stands for.
 
 /** The names of one kind of record of the service. */
-export interface OfferedNames {
+export interface NameChoices {
   readonly names: readonly string[];
   /** Names that several records share, or that would be read as something else; they are in no list. */
   readonly leftOut: number;
@@ -111,7 +111,7 @@ export interface OfferedNames {
 }
 
 /** What the service knows, as far as it was asked and answered; `subcategory` of all categories. */
-export type ServiceNames = ReadonlyMap<ReferenceTarget | 'subcategory', OfferedNames>;
+export type ServiceNames = ReadonlyMap<ReferenceTarget | 'subcategory', NameChoices>;
 
 export interface DropDown {
   /** Name of the range in the workbook, and the list's heading in the sheet of lists. */
@@ -171,9 +171,9 @@ function listOf({ name, type, label }: FieldSpec, service: ServiceNames): Omit<D
       return { title: 'Countries', values, closed: false };
   }
   const of = name === SUBCATEGORY ? 'subcategory' : type.kind === 'reference' ? type.to : undefined;
-  const offered = of && service.get(of);
-  if (!of || !offered || offered.names.length === 0) return undefined;
-  return { title: TITLES[of], values: offered.names, closed: false };
+  const choices = of && service.get(of);
+  if (!of || !choices || choices.names.length === 0) return undefined;
+  return { title: TITLES[of], values: choices.names, closed: false };
 }
 
 /** Longer than a person can choose from at a glance, and than names of the service may be. */
@@ -181,16 +181,16 @@ const LONGEST_NAME = 200;
 const UNFIT =
   /[\p{Cc}\p{Surrogate}\ufffe\uffff]|^[\u00ad\u200b\u2060\ufeff]|[\u00ad\u200b\u2060\ufeff]$|_x[0-9a-f]{4}_/iu;
 /** Whole numbers are read as ids, `id:17` too; `1.2E+10` is what is left of a long number. */
-const ANOTHER_READING = /^\d+$|^id\s*:|^-?\d[.,]\d+E\+\d{2,3}$/i;
+const READ_AS_OTHER = /^\d+$|^id\s*:|^-?\d[.,]\d+E\+\d{2,3}$/i;
 
 /**
  * The texts that stand for one record each. A record may have several spellings (an owner's name and e-mail address):
  * the first that is its alone is offered.
  */
-export function offer(
+export function chooseNames(
   records: readonly (readonly string[])[],
-  source: OfferedNames['source'] = 'service',
-): OfferedNames {
+  source: NameChoices['source'] = 'service',
+): NameChoices {
   const holders = new Map<string, number>();
   const keyed = records.map((spellings) => [...new Set(spellings.map(normaliseKey).filter((text) => text !== ''))]);
   for (const spellings of keyed) for (const text of spellings) holders.set(text, (holders.get(text) ?? 0) + 1);
@@ -199,7 +199,7 @@ export function offer(
   for (const spellings of keyed) {
     const fit = spellings.find(
       (text) =>
-        holders.get(text) === 1 && text.length <= LONGEST_NAME && !UNFIT.test(text) && !ANOTHER_READING.test(text),
+        holders.get(text) === 1 && text.length <= LONGEST_NAME && !UNFIT.test(text) && !READ_AS_OTHER.test(text),
     );
     if (fit !== undefined) names.push(fit);
     else if (spellings.length > 0) leftOut++;

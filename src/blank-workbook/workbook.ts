@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
-import { placeSafely, writeSafely } from '../files/safe-write.js';
+import { createAtomically, writeAtomically } from '../files/atomic-write.js';
 import { columnName } from '../files/table/cell-range.js';
-import { type Check, openBook, textCell } from '../files/workbook/book.js';
+import { createBook, type DataValidation, textCell } from '../files/workbook/book.js';
 import { type Look, MONEY } from '../files/workbook/styles.js';
-import { grouped } from '../model/grouped.js';
-import { commentText, key as keyText, scalar, shellWord } from '../model/yaml-text.js';
+import { formatNumber } from '../model/count-text.js';
+import { commentText, yamlKey as keyText, shellWord, yamlScalar } from '../model/yaml-text.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { ruleText, typeName } from '../resources/value-check.js';
-import { type BlankColumn, type DropDown, KEY, SHEET } from './columns.js';
+import { type BlankColumn, type DropDown, KEY_FIELD, SHEET_NAME } from './columns.js';
 
 /** A blank workbook, decided in full before anything is written. */
 interface BlankWorkbook {
@@ -36,15 +36,15 @@ export async function writeBlankWorkbook(
   { spec, columns, lists }: BlankWorkbook,
   target: { readonly workbook: string; readonly job: string; readonly jobText: string },
 ): Promise<void> {
-  const name = SHEET[spec.name];
-  const still = columns.filter(({ key, field }, at) => at < 2 && (key || field === 'name')).length;
-  await writeSafely(target.workbook, async (write) => {
-    const book = await openBook({ write }, [name]);
+  const name = SHEET_NAME[spec.name];
+  const frozenColumns = columns.filter(({ key, field }, at) => at < 2 && (key || field === 'name')).length;
+  await writeAtomically(target.workbook, async (write) => {
+    const book = await createBook({ write }, [name]);
     for (const { title, values, name: range } of new Set(lists.values())) book.list(title, values, range);
     const head = {
       name,
       columns: columns.map((column) => ({ width: widthOf(column), look: formatOf(column) })),
-      frozen: { rows: 1, columns: still },
+      frozen: { rows: 1, columns: frozenColumns },
     };
     await book.sheet(head, async (sheet) => {
       const cells = columns.map(({ heading, required }, at) =>
@@ -55,12 +55,12 @@ export async function writeBlankWorkbook(
         const list = lists.get(column.field);
         const letter = columnName(at);
         sheet.note(1, at, noteText(column, list, spec), column.heading);
-        if (list) sheet.check({ ...checkOf(list, column), range: `${letter}2:${letter}${LAST_ROW}` });
+        if (list) sheet.addValidation({ ...validationOf(list, column), range: `${letter}2:${letter}${LAST_ROW}` });
       });
     });
     await book.end();
     // The job goes into place when the workbook lies ready to follow it.
-    await placeSafely(target.job, (other) => writeFile(other, target.jobText, { flag: 'wx' }));
+    await createAtomically(target.job, (other) => writeFile(other, target.jobText, { flag: 'wx' }));
   });
 }
 
@@ -94,7 +94,7 @@ export function noteText(
     list &&
       (list.values.length <= WRITTEN_OUT
         ? `Choose: ${list.values.join(', ')}.`
-        : `Choose one of ${grouped(list.values.length)} in the drop-down list.`),
+        : `Choose one of ${formatNumber(list.values.length)} in the drop-down list.`),
     key &&
       `Rows are matched by it: a known ${label.toLowerCase()} changes that ${resource.name}, a new one makes a new ${resource.name}.`,
     /[.!?]$|^$/.test(note) ? note : `${note}.`,
@@ -107,7 +107,7 @@ export function noteText(
 }
 
 /** What is not in a list may be right after all where the service's names are listed: one that was added since, a synonym. */
-function checkOf(list: DropDown, { spec: { label } }: BlankColumn): Omit<Check, 'range'> {
+function validationOf(list: DropDown, { spec: { label } }: BlankColumn): Omit<DataValidation, 'range'> {
   const [style, text] = list.closed
     ? (['stop', 'Choose one of the values of the list.'] as const)
     : (['warning', 'This was not in the list when the workbook was made. Keep it only if it is right.'] as const);
@@ -140,7 +140,7 @@ export function jobText(
   columns: readonly BlankColumn[],
   about: { readonly workbook: string; readonly job: string; readonly company?: number },
 ): string {
-  const key = KEY[spec.name];
+  const key = KEY_FIELD[spec.name];
   return [
     `# Written by \`rowferry template\` for ${commentText(about.workbook)}.`,
     '#',
@@ -153,7 +153,7 @@ export function jobText(
     '',
     'source:',
     '  format: xlsx',
-    `  sheet: ${SHEET[spec.name].padEnd(25)}# the other sheets are never imported`,
+    `  sheet: ${SHEET_NAME[spec.name].padEnd(25)}# the other sheets are never imported`,
     '  header_row: 1',
     '',
     'match:',
@@ -168,7 +168,7 @@ export function jobText(
     '',
     'columns:',
     ...columns.map(({ heading, field, spec }) => {
-      const target = scalar(field);
+      const target = yamlScalar(field);
       // A row whose key is blank is invalid anyhow; without `required` another field can be made the key.
       return `  ${keyText(heading, '  ')} ${spec.required ? `{ field: ${target}, required: true }` : target}`;
     }),

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
+import { visible, visibleJson } from '../model/control-characters.js';
 import { asRunError, EXIT, type RunError } from '../model/error.js';
 import { noOutcomes } from '../model/outcome.js';
 import { redactor } from '../model/secret-forms.js';
-import { visible, visibleJson } from '../model/visible.js';
 
 /** A stream of messages; `isTTY` where a person watches it. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -42,16 +42,16 @@ export interface Cli {
 
 /** A result for stdout: without secrets, control characters made visible, the line ended. */
 export function print(cli: Cli, text: string): void {
-  say(cli, cli.io.stdout, text);
+  writeText(cli, cli.io.stdout, text);
 }
 
 /** The same for a message on stderr. */
-export function tell(cli: Cli, text: string): void {
-  say(cli, cli.io.stderr, text);
+export function printErr(cli: Cli, text: string): void {
+  writeText(cli, cli.io.stderr, text);
 }
 
-function say({ io, secrets }: Cli, stream: Output, text: string): void {
-  stream.write(painted(`${visible(redactor(secrets)(text))}\n`, stream, io.env));
+function writeText({ io, secrets }: Cli, stream: Output, text: string): void {
+  stream.write(colorize(`${visible(redactor(secrets)(text))}\n`, stream, io.env));
 }
 
 /** Exactly one JSON object on stdout, without secrets. */
@@ -60,7 +60,7 @@ export function printJson(cli: Cli, value: unknown): void {
 }
 
 /** What is wrong or asks for something is found at a glance. Lines are painted by how they begin. */
-const PAINTS = [
+const LINE_STYLES = [
   [/^error:/gm, 'red'],
   [/^warning:/gm, 'yellow'],
   [/^! .*$/gm, 'yellow'],
@@ -68,13 +68,13 @@ const PAINTS = [
 ] as const;
 
 /** Text for a stream, with colours where a person watches: not in a pipe, not where `NO_COLOR` is set (no-color.org). */
-export function painted(
+export function colorize(
   text: string,
   stream: { readonly isTTY?: boolean },
   env: Readonly<Record<string, string | undefined>>,
 ): string {
   if (stream.isTTY !== true || env['NO_COLOR'] || env['TERM'] === 'dumb') return text;
-  return PAINTS.reduce((all, [begin, style]) => all.replace(begin, (words) => styleText(style, words)), text);
+  return LINE_STYLES.reduce((all, [begin, style]) => all.replace(begin, (words) => styleText(style, words)), text);
 }
 
 /** Why a command did not do its work. */
@@ -89,12 +89,12 @@ interface Failure {
 export function presentFailure(error: unknown, cli: Cli, options: { json: boolean }): number {
   const fault = asRunError(error);
   const { kind, message, details } = fault;
-  const code = CODES[kind];
+  const code = EXIT_CODES[kind];
   const lines = [`error: ${message}`, ...details.map((detail) => `  ${detail}`)];
   const { cause } = fault;
   if (cli.debug && cause instanceof Error && (fault !== error || fault.code === 'unexpected'))
     lines.push(cause.stack ?? '');
-  tell(cli, lines.join('\n'));
+  printErr(cli, lines.join('\n'));
   if (options.json) printFailure(cli, { code, status: kind === 'braked' ? 'braked' : 'failed', message, details });
   return code;
 }
@@ -109,13 +109,13 @@ export function printFailure(cli: Cli, { status, message, details, code }: Failu
 }
 
 /** The end of a command that a signal stopped before it had a result. Returns the exit code. */
-export function interrupted(cli: Cli, message: string, code: number, json: boolean, more?: object): number {
-  tell(cli, message);
+export function reportInterrupted(cli: Cli, message: string, code: number, json: boolean, more?: object): number {
+  printErr(cli, message);
   if (json) printFailure(cli, { status: 'interrupted', message, details: [], code }, more);
   return code;
 }
 
-const CODES: Readonly<Record<RunError['kind'], number>> = {
+const EXIT_CODES: Readonly<Record<RunError['kind'], number>> = {
   usage: EXIT.usage,
   failed: EXIT.failed,
   braked: EXIT.braked,

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
+import { visible } from '../model/control-characters.js';
 import { EXIT } from '../model/error.js';
-import { visible } from '../model/visible.js';
 import { consoleCommand } from './commands/console.js';
 import { doctorCommand } from './commands/doctor.js';
 import { enqueueCommand } from './commands/enqueue.js';

@@ -7,46 +7,51 @@ import { EXIT, RunError } from '../model/error.js';
 import type { RunResult } from '../runs/run/conclude.js';
 import type { RunContext } from '../runs/run/context.js';
 import type { SettingFlags, Settings } from '../runs/settings.js';
-import { type Cli, interrupted, print, printJson, tell } from './io.js';
-import { openTelling } from './telling.js';
+import { type Cli, print, printErr, printJson, reportInterrupted } from './io.js';
+import { openMessages } from './messages.js';
 
 /**
  * Carries a run out: progress and notices on stderr, then the summary on stdout, as text or as one JSON object.
  * Returns the exit code; after a signal that stopped the run it is 130 or 143, and the way to go on is named.
  */
-export async function carryOut(
+export async function executeRun(
   cli: Cli,
   settings: Settings,
   options: { json: boolean },
   work: (context: RunContext) => Promise<RunResult>,
 ): Promise<{ code: number; result?: RunResult }> {
-  const telling = await openTelling(cli, settings);
+  const messages = await openMessages(cli, settings);
   const interruption = onInterrupt((signal) => {
-    telling.listener.notice({
+    messages.listener.notice({
       level: 'warn',
       text: `${signal}: finishing the requests in flight and writing the reports; a second signal ends at once`,
     });
   });
-  const resumeHint = (run: string) => tell(cli, `Go on with: rowferry runs resume ${run}`);
+  const printResumeHint = (run: string) => printErr(cli, `Go on with: rowferry runs resume ${run}`);
   try {
-    const result = await work({ settings, listener: telling.listener, log: telling.log, signal: interruption.signal });
-    telling.stop();
+    const result = await work({
+      settings,
+      listener: messages.listener,
+      log: messages.log,
+      signal: interruption.signal,
+    });
+    messages.stop();
     const stopped = result.summary.status === 'interrupted';
-    await printResult(cli, result, options.json, telling.seen);
+    await printResult(cli, result, options.json, messages.seen);
     // What the text of the summary says to people.
-    if (options.json && stopped) resumeHint(result.summary.run);
+    if (options.json && stopped) printResumeHint(result.summary.run);
     return { code: stopped ? (interruption.exitCode() ?? result.exitCode) : result.exitCode, result };
   } catch (error) {
-    telling.stop();
+    messages.stop();
     const code = interruption.exitCode();
     // A run that is stopped before it can write reports ends by throwing; that is no fault.
     const usage = error instanceof RunError && error.kind === 'usage';
-    const run = telling.run();
+    const run = messages.run();
     if (run !== undefined && !usage) cli.run = run;
     if (code === undefined || usage) throw error;
     const message = `Interrupted before the run could write its reports${error instanceof Error ? `: ${error.message}` : '.'}`;
-    interrupted(cli, message, code, options.json);
-    if (run) resumeHint(run);
+    reportInterrupted(cli, message, code, options.json);
+    if (run) printResumeHint(run);
     return { code };
   } finally {
     interruption.release();
@@ -65,7 +70,7 @@ export function callOptions(
 }
 
 /** Shows the progress of a run of the library, to its end. */
-export async function shown(run: RunHandle, { listener }: Pick<RunContext, 'listener'>): Promise<RunResult> {
+export async function followRun(run: RunHandle, { listener }: Pick<RunContext, 'listener'>): Promise<RunResult> {
   for await (const progress of run) listener.progress(progress);
   return run;
 }
@@ -80,7 +85,7 @@ export async function printResult(
   const { status, reason, warnings } = result.summary;
   if (json) {
     printJson(cli, result.summary);
-    if (reason !== undefined && status !== 'interrupted') tell(cli, `error: ${reason}`);
+    if (reason !== undefined && status !== 'interrupted') printErr(cli, `error: ${reason}`);
     return;
   }
   const { presentSummary } = await import('../runs/run/present.js');
@@ -156,10 +161,10 @@ export class CliCommand extends Command {
 }
 
 /** Reads an option that takes a whole number. */
-export function wholeNumber(least: number, most: number): (text: string) => number {
+export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
-    if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   };
 }
 

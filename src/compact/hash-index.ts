@@ -7,17 +7,17 @@
  */
 interface HashIndex {
   readonly size: number;
-  /** The thing with this hash that `is` the one looked for; -1 where there is none. Asked about the one added last first. */
-  find(hash: number, is: (thing: number) => boolean): number;
+  /** The thing with this hash that `matches` the one looked for; -1 where there is none. Asked about the one added last first. */
+  find(hash: number, matches: (entry: number) => boolean): number;
   /** Adds a thing, whether or not there is another with its hash, and returns its number. */
   add(hash: number): number;
 }
 
 const PIECE_BITS = 12;
-const PIECE = 1 << PIECE_BITS;
-const MASK = PIECE - 1;
+const PIECE_SIZE = 1 << PIECE_BITS;
+const MASK = PIECE_SIZE - 1;
 /** Things a bucket, where the table is doubled. */
-const LONGEST = 2;
+const MAX_CHAIN = 2;
 /** No thing follows. */
 const END = 0;
 
@@ -26,21 +26,21 @@ export function createHashIndex(): HashIndex {
   const pieces: Uint32Array[] = [];
   let size = 0;
   /** The first thing of each bucket + 1. */
-  let first = new Uint32Array(PIECE);
+  let heads = new Uint32Array(PIECE_SIZE);
 
-  function link(thing: number, hash: number): void {
-    const bucket = hash & (first.length - 1);
-    const piece = pieces[thing >>> PIECE_BITS] as Uint32Array;
-    const at = (thing & MASK) * 2;
+  function link(entry: number, hash: number): void {
+    const bucket = hash & (heads.length - 1);
+    const piece = pieces[entry >>> PIECE_BITS] as Uint32Array;
+    const at = (entry & MASK) * 2;
     piece[at] = hash;
-    piece[at + 1] = first[bucket] as number;
-    first[bucket] = thing + 1;
+    piece[at + 1] = heads[bucket] as number;
+    heads[bucket] = entry + 1;
   }
 
-  function widen(): void {
-    first = new Uint32Array(first.length * 2);
-    for (let thing = 0; thing < size; thing++) {
-      link(thing, (pieces[thing >>> PIECE_BITS] as Uint32Array)[(thing & MASK) * 2] as number);
+  function grow(): void {
+    heads = new Uint32Array(heads.length * 2);
+    for (let entry = 0; entry < size; entry++) {
+      link(entry, (pieces[entry >>> PIECE_BITS] as Uint32Array)[(entry & MASK) * 2] as number);
     }
   }
 
@@ -48,20 +48,20 @@ export function createHashIndex(): HashIndex {
     get size() {
       return size;
     },
-    find(hash, is) {
+    find(hash, matches) {
       const wanted = hash >>> 0;
-      for (let next = first[wanted & (first.length - 1)] as number; next !== END; ) {
-        const thing = next - 1;
-        const piece = pieces[thing >>> PIECE_BITS] as Uint32Array;
-        const at = (thing & MASK) * 2;
-        if (piece[at] === wanted && is(thing)) return thing;
+      for (let next = heads[wanted & (heads.length - 1)] as number; next !== END; ) {
+        const entry = next - 1;
+        const piece = pieces[entry >>> PIECE_BITS] as Uint32Array;
+        const at = (entry & MASK) * 2;
+        if (piece[at] === wanted && matches(entry)) return entry;
         next = piece[at + 1] as number;
       }
       return -1;
     },
     add(hash) {
-      if (size === first.length * LONGEST) widen();
-      if (size === pieces.length * PIECE) pieces.push(new Uint32Array(PIECE * 2));
+      if (size === heads.length * MAX_CHAIN) grow();
+      if (size === pieces.length * PIECE_SIZE) pieces.push(new Uint32Array(PIECE_SIZE * 2));
       link(size, hash >>> 0);
       return size++;
     },
@@ -69,7 +69,7 @@ export function createHashIndex(): HashIndex {
 }
 
 /** Spreads numbers that are close together, as ids are; the same everywhere. */
-export function hashOfNumber(number: number): number {
+export function hashNumber(number: number): number {
   const high = Math.imul(Math.floor(number / 0x1_0000_0000) | 0, 0x85ebca6b);
   const mixed = Math.imul(((number % 0x1_0000_0000) | 0) ^ high, 0x9e3779b1);
   return mixed ^ (mixed >>> 15);
@@ -79,7 +79,7 @@ export function hashOfNumber(number: number): number {
 const SEED = Math.trunc(Math.random() * 2 ** 32);
 
 /** 32 bits of a text, spread evenly; the same within a process. */
-export function hashOf(text: string): number {
+export function hash32(text: string): number {
   let hash = SEED;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x85ebca6b) ^ (hash >>> 15);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
@@ -91,7 +91,7 @@ export function hashOf(text: string): number {
  * 53 bits of a text, as a safe integer: enough to tell whether a record reads as it did before. Two texts of a record
  * share one with a chance of 1 in 9 × 10^15. Not for anything that somebody may want to forge.
  */
-export function textHash(text: string): number {
+export function hash53(text: string): number {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;
   for (let i = 0; i < text.length; i++) {

@@ -20,13 +20,13 @@ export interface ScratchFile extends BlockReader {
 }
 
 /** What waits to be written. */
-const TAIL = 64 << 10;
+const TAIL_BYTES = 64 << 10;
 const NEWLINE = 10;
 
-type Fault = (cause: unknown) => unknown;
+type ToFault = (cause: unknown) => unknown;
 
 /** Does something; `fault` makes the error to be thrown of what the system says. */
-export function tried<T>(fault: Fault, work: () => T): T {
+export function withFault<T>(fault: ToFault, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -34,13 +34,13 @@ export function tried<T>(fault: Fault, work: () => T): T {
   }
 }
 
-/** Begins the file anew, or goes on behind the bytes that it is to `keep`. */
-export function openScratchFile(path: string, fault: Fault, keep = 0): ScratchFile {
-  const file = tried(fault, () => opened(path, keep));
-  const tail = Buffer.allocUnsafeSlow(TAIL);
+/** Begins the file anew, or goes on behind the bytes that it is to `keepBytes`. */
+export function openScratchFile(path: string, fault: ToFault, keepBytes = 0): ScratchFile {
+  const file = withFault(fault, () => openFile(path, keepBytes));
+  const tail = Buffer.allocUnsafeSlow(TAIL_BYTES);
   const reader = blockReader(file);
-  let written = keep;
-  let waiting = 0;
+  let written = keepBytes;
+  let pending = 0;
   let open = true;
 
   function write(bytes: Buffer): void {
@@ -49,42 +49,42 @@ export function openScratchFile(path: string, fault: Fault, keep = 0): ScratchFi
   }
 
   function flush(): void {
-    write(tail.subarray(0, waiting));
-    waiting = 0;
+    write(tail.subarray(0, pending));
+    pending = 0;
   }
 
   return {
     append(text) {
-      const most = text.length * 3;
-      if (waiting + most > TAIL) tried(fault, flush);
-      const begin = written + waiting;
-      if (most > TAIL) tried(fault, () => write(Buffer.from(text, 'utf8')));
-      else waiting += tail.write(text, waiting, 'utf8');
+      const maxBytes = text.length * 3;
+      if (pending + maxBytes > TAIL_BYTES) withFault(fault, flush);
+      const begin = written + pending;
+      if (maxBytes > TAIL_BYTES) withFault(fault, () => write(Buffer.from(text, 'utf8')));
+      else pending += tail.write(text, pending, 'utf8');
       return begin;
     },
     read(from, to) {
-      if (from >= written) return tail.subarray(from - written, Math.min(to - written, waiting));
-      if (to > written) tried(fault, flush);
-      return tried(fault, () => reader.read(from, to));
+      if (from >= written) return tail.subarray(from - written, Math.min(to - written, pending));
+      if (to > written) withFault(fault, flush);
+      return withFault(fault, () => reader.read(from, to));
     },
     line(from) {
-      if (from < written) return tried(fault, () => reader.line(from));
-      const bytes = tail.subarray(from - written, waiting);
+      if (from < written) return withFault(fault, () => reader.line(from));
+      const bytes = tail.subarray(from - written, pending);
       const end = bytes.indexOf(NEWLINE);
       return end < 0 ? bytes : bytes.subarray(0, end);
     },
     *lines() {
-      tried(fault, flush);
+      withFault(fault, flush);
       for (const lines of lineBlocks(file)) yield* lines;
     },
     get end() {
-      return written + waiting;
+      return written + pending;
     },
     flush() {
-      if (open) tried(fault, flush);
+      if (open) withFault(fault, flush);
     },
     sync() {
-      tried(fault, () => {
+      withFault(fault, () => {
         flush();
         fsyncSync(file);
       });
@@ -96,10 +96,10 @@ export function openScratchFile(path: string, fault: Fault, keep = 0): ScratchFi
   };
 }
 
-function opened(path: string, keep: number): number {
-  if (keep === 0) return openSync(path, 'w+', 0o600);
+function openFile(path: string, keepBytes: number): number {
+  if (keepBytes === 0) return openSync(path, 'w+', 0o600);
   const file = openSync(path, 'r+');
-  ftruncateSync(file, keep);
+  ftruncateSync(file, keepBytes);
   return file;
 }
 
@@ -114,28 +114,28 @@ interface BlockReader {
   line(from: number): Buffer;
 }
 
-const AHEAD = 8 << 10;
+const READ_AHEAD = 8 << 10;
 /** The same where all lines are read. */
-const LINES = 256 << 10;
+const LINE_BLOCK = 256 << 10;
 
 /** What was read once must not change. */
 export function blockReader(file: number): BlockReader {
-  let space: Buffer = Buffer.allocUnsafeSlow(AHEAD);
+  let space: Buffer = Buffer.allocUnsafeSlow(READ_AHEAD);
   let block = space.subarray(0, 0);
   let blockAt = 0;
 
   function load(from: number, size: number): void {
     if (space.length < size) space = Buffer.allocUnsafeSlow(Math.max(size, 2 * space.length));
-    let held = 0;
-    for (let more = -1; held < size && more !== 0; held += more) {
-      more = readSync(file, space, held, size - held, from + held);
+    let filled = 0;
+    for (let bytesRead = -1; filled < size && bytesRead !== 0; filled += bytesRead) {
+      bytesRead = readSync(file, space, filled, size - filled, from + filled);
     }
-    block = space.subarray(0, held);
+    block = space.subarray(0, filled);
     blockAt = from;
   }
 
   function read(from: number, to: number): Buffer {
-    if (from < blockAt || to > blockAt + block.length) load(from, Math.max(to - from, AHEAD));
+    if (from < blockAt || to > blockAt + block.length) load(from, Math.max(to - from, READ_AHEAD));
     return block.subarray(from - blockAt, to - blockAt);
   }
 
@@ -146,7 +146,7 @@ export function blockReader(file: number): BlockReader {
         const end = block.indexOf(NEWLINE, from - blockAt);
         if (end >= 0) return block.subarray(from - blockAt, end);
       }
-      for (let size = AHEAD; ; size *= 2) {
+      for (let size = READ_AHEAD; ; size *= 2) {
         const bytes = read(from, from + size);
         const end = bytes.indexOf(NEWLINE);
         if (end >= 0) return bytes.subarray(0, end);
@@ -167,29 +167,29 @@ export interface LineAt {
  * bytes of neighbours lie side by side, and are valid until the next ones.
  */
 export function* lineBlocks(file: number): Generator<readonly LineAt[]> {
-  let space = Buffer.allocUnsafeSlow(LINES);
-  let held = 0;
+  let space = Buffer.allocUnsafeSlow(LINE_BLOCK);
+  let filled = 0;
   let at = 0;
   for (;;) {
-    if (held === space.length) space = Buffer.concat([space], space.length * 2);
-    const more = readSync(file, space, held, space.length - held, at + held);
-    if (more === 0) return;
-    const bytes = space.subarray(0, held + more);
+    if (filled === space.length) space = Buffer.concat([space], space.length * 2);
+    const bytesRead = readSync(file, space, filled, space.length - filled, at + filled);
+    if (bytesRead === 0) return;
+    const bytes = space.subarray(0, filled + bytesRead);
     const lines: LineAt[] = [];
     let from = 0;
-    for (let end = bytes.indexOf(NEWLINE, held); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
+    for (let end = bytes.indexOf(NEWLINE, filled); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
       lines.push({ at: at + from, bytes: bytes.subarray(from, end) });
       from = end + 1;
     }
     if (lines.length > 0) yield lines;
     space.copyWithin(0, from, bytes.length);
-    held = bytes.length - from;
+    filled = bytes.length - from;
     at += from;
   }
 }
 
 /** Where the last line that has its end ends; 0 where there is no such file. */
-export function endOfLines(path: string): number {
+export function lastLineEnd(path: string): number {
   let file: number;
   try {
     file = openSync(path, 'r');
@@ -198,9 +198,9 @@ export function endOfLines(path: string): number {
     throw error;
   }
   try {
-    const block = Buffer.allocUnsafeSlow(LINES);
-    for (let to = fstatSync(file).size; to > 0; to -= LINES) {
-      const from = Math.max(0, to - LINES);
+    const block = Buffer.allocUnsafeSlow(LINE_BLOCK);
+    for (let to = fstatSync(file).size; to > 0; to -= LINE_BLOCK) {
+      const from = Math.max(0, to - LINE_BLOCK);
       const bytes = readSync(file, block, 0, to - from, from);
       const end = block.subarray(0, bytes).lastIndexOf(NEWLINE);
       if (end >= 0) return from + end + 1;

@@ -2,7 +2,7 @@ import type { ExportableName } from '../model/resource-names.js';
 import type { TableColumn, TableKind } from '../model/table.js';
 import { foldText } from '../model/value.js';
 import { type ReadRecord, readRecord } from '../resources/read.js';
-import { HabitSurvey, type Habits } from '../resources/read-habits.js';
+import { ConventionSurvey, type ReadConventions } from '../resources/read-conventions.js';
 import { recordId } from '../resources/read-value.js';
 import { readOnlySpec, resourceSpec } from '../resources/registry.js';
 import {
@@ -95,13 +95,13 @@ export function tableKind(type: FieldType): TableKind {
 }
 
 /** A column that has no heading yet: it gets the first of these that is free. */
-export type Unheaded = Omit<ExportColumn, 'heading'> & { readonly headings: readonly [string, ...string[]] };
+export type UnheadedColumn = Omit<ExportColumn, 'heading'> & { readonly headings: readonly [string, ...string[]] };
 
 /**
  * Gives columns their headings: unique without regard to case, blanks and Unicode form, as imports compare them. `columns`: those
  * that have theirs already.
  */
-export function headingGiver(columns: readonly ExportColumn[]): (column: Unheaded) => ExportColumn {
+export function headingAssigner(columns: readonly ExportColumn[]): (column: UnheadedColumn) => ExportColumn {
   const taken = new Set(columns.map(({ heading }) => foldText(heading)));
   return ({ headings, ...column }) => {
     // A blank heading is no heading.
@@ -115,12 +115,12 @@ export function headingGiver(columns: readonly ExportColumn[]): (column: Unheade
 }
 
 /** Sees every record once, before the first is read: how the service shows dates and amounts is told by all together. */
-export function recordHabits(resource: Exportable): HabitSurvey {
-  return new HabitSurvey(isWritable(resource) ? resourceSpec(resource) : readOnlySpec(resource));
+export function recordHabits(resource: Exportable): ConventionSurvey {
+  return new ConventionSurvey(isWritable(resource) ? resourceSpec(resource) : readOnlySpec(resource));
 }
 
 /** What an export cannot read for certain, in sentences for its warnings. */
-export function describeHabits({ unclearDate, unclearAmount }: Habits): readonly string[] {
+export function describeHabits({ unclearDate, unclearAmount }: ReadConventions): readonly string[] {
   const sentences: string[] = [];
   if (unclearDate) {
     sentences.push(

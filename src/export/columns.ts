@@ -19,17 +19,17 @@ import {
   type ExportColumn,
   type ExportContext,
   type ExportRecord,
-  headingGiver,
+  headingAssigner,
   isWritable,
   tableKind,
 } from './column.js';
 import { customColumns } from './custom-columns.js';
-import { isMembers, isNothing, listText, rawText, valueCell } from './raw-text.js';
+import { isEmptyJson, isJsonObject, listText, rawText, valueText } from './raw-text.js';
 
 /** How a customer came to be known: customers cannot be listed (interface, section 4.1). */
 export const KNOWN_FROM = '_known_from';
 
-const knownFrom: ExportColumn = {
+const knownFromColumn: ExportColumn = {
   heading: KNOWN_FROM,
   kind: 'text',
   source: { kind: 'path', path: KNOWN_FROM },
@@ -45,65 +45,65 @@ export function exportColumns(resource: Exportable, context: ExportContext): rea
   if (!isWritable(resource)) return readOnlyColumns(readOnlySpec(resource), context.lexicon);
   const spec = resourceSpec(resource);
   const own = ownColumns(spec);
-  const headed = headingGiver(own);
+  const withHeading = headingAssigner(own);
   const custom = customColumns(spec, context).map(({ heading, ...column }) =>
-    headed({ ...column, headings: [heading] }),
+    withHeading({ ...column, headings: [heading] }),
   );
-  return [...own, ...custom, ...(resource === 'customer' ? [knownFrom] : [])];
+  return [...own, ...custom, ...(resource === 'customer' ? [knownFromColumn] : [])];
 }
 
 /**
  * Fields that reads show twice, the second time as a word: the word has a column of its own, as the interface lists it
  * (section 2.5).
  */
-const SHOWN_AGAIN: Partial<Record<ResourceName, readonly string[]>> = { asset: ['asset_usage_status'] };
+const REPEATED_FIELDS: Partial<Record<ResourceName, readonly string[]>> = { asset: ['asset_usage_status'] };
 
 /** References that reads show as a name alone (interface, section 2.5). */
-const NAME_ALONE: readonly ReferenceTarget[] = ['hardware-model'];
+const NAME_ONLY: readonly ReferenceTarget[] = ['hardware-model'];
 
 /** The columns of a resource's own fields, in the order of its description. Headings are paths of the read form. */
 function ownColumns(spec: ResourceSpec): readonly ExportColumn[] {
-  const again = (SHOWN_AGAIN[spec.name] ?? []).map((path) => plainColumn(path, { kind: 'text' }, [path]));
-  return [...spec.fields.flatMap(columnsOf), ...again];
+  const repeated = (REPEATED_FIELDS[spec.name] ?? []).map((path) => plainColumn(path, { kind: 'text' }, [path]));
+  return [...spec.fields.flatMap(columnsOf), ...repeated];
 }
 
 function columnsOf(field: FieldSpec): readonly ExportColumn[] {
   const paths = readPaths(field);
   const [path] = paths;
   if (path === undefined) return [];
-  if (field.type.kind !== 'reference') return [ownColumn(field, path, paths)];
-  if (NAME_ALONE.includes(field.type.to)) return [nameColumn(field, path, paths)];
+  if (field.type.kind !== 'reference') return [scalarColumn(field, path, paths)];
+  if (NAME_ONLY.includes(field.type.to)) return [nameColumn(field, path, paths)];
   return referenceColumns(field, field.type.to, path, paths);
 }
 
-function ownColumn(field: FieldSpec, path: string, paths: readonly string[]): ExportColumn {
+function scalarColumn(field: FieldSpec, path: string, paths: readonly string[]): ExportColumn {
   const { name, type } = field;
   const isCountry = type.kind === 'country';
-  const first = valueFinder(paths);
+  const findValue = valueFinder(paths);
   return {
     ...plainColumn(path, type, paths),
-    ...about(field),
+    ...columnInfo(field),
     text(record) {
       const value = record.read?.fields[name];
-      if (isEmpty(value)) return rawText(first(record.json));
-      return isCountry ? countryText(first(record.json), value!) : valueCell(value!);
+      if (isEmpty(value)) return rawText(findValue(record.json));
+      return isCountry ? countryText(findValue(record.json), value!) : valueText(value!);
     },
   };
 }
 
 /** A column without a canonical value. */
 function plainColumn(path: string, type: FieldType, paths: readonly string[]): ExportColumn {
-  const first = valueFinder(paths);
+  const findValue = valueFinder(paths);
   return {
     heading: path,
     kind: path === 'id' ? 'id' : tableKind(type),
     type,
     source: { kind: 'path', path },
-    text: ({ json }) => rawText(first(json)),
+    text: ({ json }) => rawText(findValue(json)),
   };
 }
 
-function about(field: FieldSpec): Pick<ExportColumn, 'field' | 'choices' | 'note'> {
+function columnInfo(field: FieldSpec): Pick<ExportColumn, 'field' | 'choices' | 'note'> {
   const { type } = field;
   const rule = type.kind === 'enum' ? '' : ruleText(field);
   const note = [`${field.label}: ${typeName(type)}${rule && rule !== typeName(type) ? `, ${rule}` : ''}.`, field.note];
@@ -132,7 +132,7 @@ function referenceColumns(
   paths: readonly string[],
 ): readonly ExportColumn[] {
   const title = to === 'contract' ? 'number' : 'name';
-  const first = valueFinder(paths);
+  const findValue = valueFinder(paths);
   return [
     {
       heading: `${path}.id`,
@@ -140,8 +140,8 @@ function referenceColumns(
       source: { kind: 'path', path: `${path}.id` },
       note: `${field.label}: id in the service. For information.`,
       text(record) {
-        const raw = first(record.json);
-        const id = isMembers(raw) ? raw['id'] : typeof raw === 'string' ? undefined : raw;
+        const raw = findValue(record.json);
+        const id = isJsonObject(raw) ? raw['id'] : typeof raw === 'string' ? undefined : raw;
         return rawText(id) || refPart(record.read?.fields[field.name], ({ id }) => String(id));
       },
     },
@@ -150,13 +150,13 @@ function referenceColumns(
       kind: 'text',
       type: field.type,
       source: { kind: 'path', path: `${path}.${title}` },
-      ...about(field),
+      ...columnInfo(field),
       text(record) {
-        const raw = first(record.json);
+        const raw = findValue(record.json);
         if (typeof raw === 'string' || Array.isArray(raw)) return rawText(raw);
-        const own = isMembers(raw) ? rawText(raw[title]) : '';
+        const own = isJsonObject(raw) ? rawText(raw[title]) : '';
         // A contract without a number is not known by its name.
-        if (own || (isMembers(raw) && title === 'number')) return own;
+        if (own || (isJsonObject(raw) && title === 'number')) return own;
         return refPart(record.read?.fields[field.name], ({ name }) => name ?? '');
       },
     },
@@ -164,13 +164,13 @@ function referenceColumns(
 }
 
 function nameColumn(field: FieldSpec, path: string, paths: readonly string[]): ExportColumn {
-  const first = valueFinder(paths);
+  const findValue = valueFinder(paths);
   return {
     ...plainColumn(path, field.type, paths),
-    ...about(field),
+    ...columnInfo(field),
     text(record) {
-      const raw = first(record.json);
-      if (!isNothing(raw) && !isMembers(raw)) return rawText(raw);
+      const raw = findValue(record.json);
+      if (!isEmptyJson(raw) && !isJsonObject(raw)) return rawText(raw);
       return refPart(record.read?.fields[field.name], ({ id, name }) => name ?? String(id)) || rawText(raw);
     },
   };
@@ -186,7 +186,7 @@ function refPart(
 /** As the service spells it; by the name of the standard where the service did not send it. */
 function countryText(raw: unknown, value: Value): string {
   if (typeof raw === 'string' || typeof raw === 'number') return rawText(raw);
-  if (!isRef(value)) return valueCell(value);
+  if (!isRef(value)) return valueText(value);
   return value.name ?? countryByCode(value.id)?.name ?? String(value.id);
 }
 
@@ -198,7 +198,7 @@ function valueFinder(paths: readonly string[]): Finder {
   return (json) => {
     for (const steps of places) {
       const raw = valueAt(json, steps);
-      if (!isNothing(raw)) return raw;
+      if (!isEmptyJson(raw)) return raw;
     }
     return undefined;
   };
@@ -218,14 +218,14 @@ function readOnlyColumns(spec: ReadOnlySpec, lexicon: Lexicon): readonly ExportC
   return spec.fields.flatMap((field) => {
     if (field.kind === 'object') return [];
     const { name } = field;
-    const show = shower(field, lexicon);
+    const formatCell = cellFormatter(field, lexicon);
     return [
       {
         heading: name,
         kind: readOnlyKind(field),
         source: { kind: 'path' as const, path: name },
         ...(field.values && !field.open ? { choices: field.values } : {}),
-        text: ({ json }) => show(valueAt(json, name)),
+        text: ({ json }) => formatCell(valueAt(json, name)),
       },
     ];
   });
@@ -246,7 +246,7 @@ function readOnlyKind({ name, kind }: ReadOnlyField): TableKind {
   }
 }
 
-function shower({ kind }: ReadOnlyField, lexicon: Lexicon): (raw: unknown) => string {
+function cellFormatter({ kind }: ReadOnlyField, lexicon: Lexicon): (raw: unknown) => string {
   if (kind === 'texts' || kind === 'integers') return (raw) => (Array.isArray(raw) ? listText(raw) : rawText(raw));
   if (kind !== 'date text') return rawText;
   return (raw) => {

@@ -2,8 +2,8 @@ import { foldText, isEmpty } from '../model/value.js';
 import { customType, entriesOf, fieldsByKey, formFieldName, templateFieldName } from '../resources/custom.js';
 import { recordId } from '../resources/read-value.js';
 import type { CustomField, CustomTemplate, Lexicon, ResourceSpec } from '../resources/spec.js';
-import { type ExportColumn, type ExportContext, type ExportRecord, tableKind, type Unheaded } from './column.js';
-import { isMembers, isNothing, rawText, valueCell } from './raw-text.js';
+import { type ExportColumn, type ExportContext, type ExportRecord, tableKind, type UnheadedColumn } from './column.js';
+import { isEmptyJson, isJsonObject, rawText, valueText } from './raw-text.js';
 
 /** One value of a record's custom fields, and whose it is. */
 interface CustomCell {
@@ -18,7 +18,7 @@ interface CustomValues {
   /** By canonical name: what a job file can name. */
   readonly cells: ReadonlyMap<string, CustomCell>;
   /** Members of the record that hold more than that, such as keys that name no field. */
-  readonly odd: readonly string[];
+  readonly unmatched: readonly string[];
 }
 
 /** Rows of one form beyond this number have no columns, so that a sheet does not grow by thousands of them. */
@@ -35,11 +35,11 @@ export function customReader(spec: ResourceSpec, lexicon: Lexicon): (record: Exp
 
 function valuesOf(record: ExportRecord, spec: ResourceSpec, lexicon: Lexicon): CustomValues {
   const cells = new Map<string, CustomCell>();
-  const odd = new Set<string>();
+  const unmatched = new Set<string>();
   const put = (name: string, raw: unknown, of: Omit<CustomCell, 'text'>): void => {
-    if (isNothing(raw)) return;
+    if (isEmptyJson(raw)) return;
     const value = record.read?.fields[name];
-    cells.set(name, { ...of, text: value !== undefined && !isEmpty(value) ? valueCell(value) : rawText(raw) });
+    cells.set(name, { ...of, text: value !== undefined && !isEmpty(value) ? valueText(value) : rawText(raw) });
   };
   const template = record.json[spec.template.read];
   if (template === undefined) {
@@ -50,13 +50,13 @@ function valuesOf(record: ExportRecord, spec: ResourceSpec, lexicon: Lexicon): C
     }
   }
   const parts = templatesOf(template);
-  if (!parts || (isMembers(template) && Object.keys(template).some((key) => key !== 'id' && key !== 'fields')))
-    odd.add(spec.template.read);
+  if (!parts || (isJsonObject(template) && Object.keys(template).some((key) => key !== 'id' && key !== 'fields')))
+    unmatched.add(spec.template.read);
   for (const { id, entries } of parts ?? []) {
     const described = lexicon.template(id);
     const named =
       described &&
-      isOf(spec, described.resource) &&
+      belongsTo(spec, described.resource) &&
       fieldsByKey(
         described,
         entries.map(([key]) => key),
@@ -64,24 +64,24 @@ function valuesOf(record: ExportRecord, spec: ResourceSpec, lexicon: Lexicon): C
     for (const [key, raw] of entries) {
       const field = named ? named.get(key)?.id : undefined;
       if (field !== undefined) put(templateFieldName(id, field), raw, { owner: id });
-      else if (!isNothing(raw)) odd.add(spec.template.read);
+      else if (!isEmptyJson(raw)) unmatched.add(spec.template.read);
     }
   }
   const form = spec.form?.read;
   if (form !== undefined) {
     const rows = formRowsOf(record.json[form]);
-    if (!rows) odd.add(form);
-    for (const { id, row, data, more } of rows ?? []) {
+    if (!rows) unmatched.add(form);
+    for (const { id, row, data, hasExtras } of rows ?? []) {
       const described = lexicon.form(id);
-      const names = described && isOf(spec, described.resource) ? described.fields.map(({ name }) => name) : [];
+      const names = described && belongsTo(spec, described.resource) ? described.fields.map(({ name }) => name) : [];
       for (const [key, raw] of Object.entries(data)) {
         put(formFieldName(id, row, key), raw, { owner: id, form: { row, key } });
-        if (!names.includes(key) && !isNothing(raw)) odd.add(form);
+        if (!names.includes(key) && !isEmptyJson(raw)) unmatched.add(form);
       }
-      if (more || row > MOST_ROWS) odd.add(form);
+      if (hasExtras || row > MOST_ROWS) unmatched.add(form);
     }
   }
-  return { cells, odd: [...odd] };
+  return { cells, unmatched: [...unmatched] };
 }
 
 interface TemplatePart {
@@ -91,14 +91,14 @@ interface TemplatePart {
 
 /** The templates of a record; undefined where they do not have the documented form. */
 function templatesOf(raw: unknown): readonly TemplatePart[] | undefined {
-  if (isNothing(raw)) return [];
+  if (isEmptyJson(raw)) return [];
   const parts: TemplatePart[] = [];
   for (const item of Array.isArray(raw) ? raw : [raw]) {
-    const id = isMembers(item) ? recordId(item['id']) : undefined;
-    if (!isMembers(item) || id === undefined || parts.some((part) => part.id === id)) return undefined;
+    const id = isJsonObject(item) ? recordId(item['id']) : undefined;
+    if (!isJsonObject(item) || id === undefined || parts.some((part) => part.id === id)) return undefined;
     if (Array.isArray(raw) && Object.keys(item).some((key) => key !== 'id' && key !== 'fields')) return undefined;
     const fields = item['fields'];
-    if (!isNothing(fields) && !isMembers(fields) && !isPairs(fields)) return undefined;
+    if (!isEmptyJson(fields) && !isJsonObject(fields) && !isPairs(fields)) return undefined;
     parts.push({ id, entries: entriesOf(fields) });
   }
   return parts;
@@ -107,7 +107,7 @@ function templatesOf(raw: unknown): readonly TemplatePart[] | undefined {
 function isPairs(fields: unknown): boolean {
   return (
     Array.isArray(fields) &&
-    fields.every((item) => isMembers(item) && Object.keys(item).every((key) => /^(id|name|value)$/.test(key)))
+    fields.every((item) => isJsonObject(item) && Object.keys(item).every((key) => /^(id|name|value)$/.test(key)))
   );
 }
 
@@ -117,22 +117,27 @@ interface FormRow {
   readonly row: number;
   readonly data: Readonly<Record<string, unknown>>;
   /** Something stands beside the values. */
-  readonly more: boolean;
+  readonly hasExtras: boolean;
 }
 
 /** The form rows of a record; undefined where they do not have the documented form. */
 function formRowsOf(raw: unknown): readonly FormRow[] | undefined {
-  if (isNothing(raw)) return [];
+  if (isEmptyJson(raw)) return [];
   const counts = new Map<number, number>();
   const rows: FormRow[] = [];
   for (const item of Array.isArray(raw) ? raw : [raw]) {
-    const id = isMembers(item) ? recordId(item['id']) : undefined;
-    if (!isMembers(item) || id === undefined) return undefined;
+    const id = isJsonObject(item) ? recordId(item['id']) : undefined;
+    if (!isJsonObject(item) || id === undefined) return undefined;
     const data = item['custom_form_data'] ?? {};
-    if (!isMembers(data)) return undefined;
+    if (!isJsonObject(data)) return undefined;
     const row = (counts.get(id) ?? 0) + 1;
     counts.set(id, row);
-    rows.push({ id, row, data, more: Object.keys(item).some((key) => key !== 'id' && key !== 'custom_form_data') });
+    rows.push({
+      id,
+      row,
+      data,
+      hasExtras: Object.keys(item).some((key) => key !== 'id' && key !== 'custom_form_data'),
+    });
   }
   return rows;
 }
@@ -144,8 +149,8 @@ function formRowsOf(raw: unknown): readonly FormRow[] | undefined {
 export function customColumns(spec: ResourceSpec, context: ExportContext): readonly ExportColumn[] {
   const valuesIn = customReader(spec, context.lexicon);
   const drafts = [
-    ...owned(spec, context.templates).flatMap((one) => templateDrafts(one, context.templates)),
-    ...(spec.form?.read ? owned(spec, context.forms).flatMap((one) => formDrafts(one, context.forms)) : []),
+    ...ownedTemplates(spec, context.templates).flatMap((one) => templateDrafts(one, context.templates)),
+    ...(spec.form?.read ? ownedTemplates(spec, context.forms).flatMap((one) => formDrafts(one, context.forms)) : []),
   ];
   const names = new Map<string, number>();
   for (const { heading } of drafts) names.set(foldText(heading), (names.get(foldText(heading)) ?? 0) + 1);
@@ -154,20 +159,23 @@ export function customColumns(spec: ResourceSpec, context: ExportContext): reado
     heading: names.get(foldText(draft.heading)) === 1 ? draft.heading : byId,
     text: (record: ExportRecord) => valuesIn(record).cells.get(draft.source.name)?.text ?? '',
   }));
-  return [...assigned(spec, valuesIn), ...columns];
+  return [...assignmentColumns(spec, valuesIn), ...columns];
 }
 
 /** Of those the service lists, what belongs to the resource. The interface has no template type for customers. */
-function owned(spec: ResourceSpec, all: readonly CustomTemplate[]): readonly CustomTemplate[] {
-  return all.filter(({ resource }) => isOf(spec, resource));
+function ownedTemplates(spec: ResourceSpec, all: readonly CustomTemplate[]): readonly CustomTemplate[] {
+  return all.filter(({ resource }) => belongsTo(spec, resource));
 }
 
-function isOf(spec: ResourceSpec, resource: string): boolean {
+function belongsTo(spec: ResourceSpec, resource: string): boolean {
   return resource === spec.name || (spec.name === 'customer' && resource === 'supplier');
 }
 
 /** Which templates and forms a record has: it may have one without any value. */
-function assigned(spec: ResourceSpec, valuesIn: (record: ExportRecord) => CustomValues): readonly ExportColumn[] {
+function assignmentColumns(
+  spec: ResourceSpec,
+  valuesIn: (record: ExportRecord) => CustomValues,
+): readonly ExportColumn[] {
   const template = spec.template.read;
   const form = spec.form?.read;
   return [
@@ -262,11 +270,11 @@ export function formNames(all: readonly CustomTemplate[]): Readonly<Record<strin
 
 /** The name where it is the only one of its kind and is not read as an id, else the id. */
 function ownerName(owner: CustomTemplate, all: readonly CustomTemplate[]): string {
-  return isClear(owner.name, all) ? owner.name.trim() : String(owner.id);
+  return isUnambiguous(owner.name, all) ? owner.name.trim() : String(owner.id);
 }
 
 function partName(field: CustomField, owner: CustomTemplate): string {
-  return isClear(field.name, owner.fields) ? field.name.trim() : String(field.id);
+  return isUnambiguous(field.name, owner.fields) ? field.name.trim() : String(field.id);
 }
 
 /** A form's column as a job file names it: canonical, where that is not read as another one. */
@@ -277,7 +285,7 @@ function jobPart(field: CustomField, owner: CustomTemplate): string {
   return clear && !asId && active.length === 1 ? field.name : String(field.id);
 }
 
-function isClear(name: string, all: readonly { readonly name: string }[]): boolean {
+function isUnambiguous(name: string, all: readonly { readonly name: string }[]): boolean {
   const folded = foldText(name);
   return folded !== '' && !/^\d+$/.test(folded) && all.filter((one) => foldText(one.name) === folded).length === 1;
 }
@@ -289,13 +297,14 @@ function isClear(name: string, all: readonly { readonly name: string }[]): boole
 export function customExtras(spec: ResourceSpec, known: readonly ExportColumn[], context: ExportContext) {
   const valuesIn = customReader(spec, context.lexicon);
   const names = new Set(known.flatMap(({ source }) => (source.kind === 'custom' ? [source.name] : [])));
-  const rows = new Map<string, { readonly place: readonly number[]; readonly column: Unheaded }>();
-  const odd = new Set<string>();
-  const seeCell = (name: string, { owner, form }: CustomCell): void => {
+  const rows = new Map<string, { readonly place: readonly number[]; readonly column: UnheadedColumn }>();
+  const unmatched = new Set<string>();
+  const addCell = (name: string, { owner, form }: CustomCell): void => {
     if (!form || form.row > MOST_ROWS || names.has(name) || rows.has(name)) return;
     const at = context.forms.findIndex(({ id }) => id === owner);
     const template = context.forms[at];
-    const field = template && isOf(spec, template.resource) && template.fields.find((one) => one.name === form.key);
+    const field =
+      template && belongsTo(spec, template.resource) && template.fields.find((one) => one.name === form.key);
     if (!template || !field) return;
     const { heading, byId, ...draft } = formDraft(template, field, form.row, context.forms);
     const text = (record: ExportRecord) => valuesIn(record).cells.get(name)?.text ?? '';
@@ -307,19 +316,19 @@ export function customExtras(spec: ResourceSpec, known: readonly ExportColumn[],
   return {
     see(record: ExportRecord): void {
       const values = valuesIn(record);
-      for (const [name, cell] of values.cells) seeCell(name, cell);
-      for (const root of values.odd) odd.add(root);
+      for (const [name, cell] of values.cells) addCell(name, cell);
+      for (const root of values.unmatched) unmatched.add(root);
     },
-    columns: (): readonly Unheaded[] => [
+    columns: (): readonly UnheadedColumn[] => [
       ...[...rows.values()].sort((a, b) => byPlace(a.place, b.place)).map(({ column }) => column),
-      ...[...odd].map(
-        (root): Unheaded => ({
+      ...[...unmatched].map(
+        (root): UnheadedColumn => ({
           headings: [root],
           // JSON as a text: unfolded by who reads the file, its members would have the names of other columns.
           kind: 'text',
           source: { kind: 'extra' },
           note: 'As the service sends it, where it holds more than the other columns show. For information.',
-          text: (record) => (valuesIn(record).odd.includes(root) ? rawText(record.json[root]) : ''),
+          text: (record) => (valuesIn(record).unmatched.includes(root) ? rawText(record.json[root]) : ''),
         }),
       ),
     ],

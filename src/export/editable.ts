@@ -1,14 +1,14 @@
 import { RunError } from '../model/error.js';
 import { type ImportJob, importJob } from '../model/job.js';
 import { foldText, isEmpty, isRef, normaliseKey, type Ref } from '../model/value.js';
-import { commentText, key, scalar, shellWord } from '../model/yaml-text.js';
+import { commentText, shellWord, yamlKey, yamlScalar } from '../model/yaml-text.js';
 import { isRefusal, trimText } from '../pipeline/map/cell-text.js';
 import { makeConverter } from '../pipeline/map/convert.js';
 import { isOwnHeading } from '../pipeline/map/headings.js';
 import { type Catalogue, findTarget } from '../pipeline/map/targets.js';
 import { isNarrowEnum } from '../pipeline/plan/merge.js';
 import { type DirectoryOptions, loadDirectory } from '../pipeline/resolve/directory.js';
-import { decodeFields, isId, isNamed } from '../pipeline/rows.js';
+import { decodeFields, isId, isNamedRef } from '../pipeline/rows.js';
 import type { ReadRecord } from '../resources/read.js';
 import { findField, resourceSpec } from '../resources/registry.js';
 import type { FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
@@ -53,11 +53,11 @@ export function editableJob(resource: ResourceName, columns: readonly Importable
     `company: ${company}`,
     ...(run === undefined
       ? []
-      : [`edited_from: ${scalar(run)} # cells that are as that export wrote them are no change`]),
+      : [`edited_from: ${yamlScalar(run)} # cells that are as that export wrote them are no change`]),
     '',
     'source:',
     `  format: ${format}`,
-    ...(format === 'xlsx' && sheet !== undefined ? [`  sheet: ${scalar(sheet)}`] : []),
+    ...(format === 'xlsx' && sheet !== undefined ? [`  sheet: ${yamlScalar(sheet)}`] : []),
     ...(format === 'ndjson' ? [] : ['  header_row: 1']),
     '  dates: [yyyy-MM-dd]',
     '  decimal: "."',
@@ -72,7 +72,7 @@ export function editableJob(resource: ResourceName, columns: readonly Importable
     'columns:',
     ...jobColumns(resource, columns, catalogue).map(
       ({ heading, field, why }) =>
-        `  ${key(heading, '  ')} ${field === undefined ? '~' : scalar(field)}${why === undefined ? '' : ` # ${commentText(why)}`}`,
+        `  ${yamlKey(heading, '  ')} ${field === undefined ? '~' : yamlScalar(field)}${why === undefined ? '' : ` # ${commentText(why)}`}`,
     ),
     '',
   ].join('\n');
@@ -189,14 +189,14 @@ function importField(resource: ResourceName, column: Importable, catalogue: Cata
   const spec = resourceSpec(resource);
   const own = findField(spec, column.field ?? column.heading);
   if (own && (column.field !== undefined || own.name === column.heading)) {
-    const why = whyNot(own);
+    const why = notImportableReason(own);
     if (why !== undefined) return { why };
   }
   const { field } = column;
   if (field === undefined) return { why: 'for information' };
   const found = findTarget(field, jobOf(spec), spec, catalogue);
   if ('problem' in found) return { why: found.problem };
-  return found.spec.update === undefined ? { why: ON_CREATE } : { field };
+  return found.spec.update === undefined ? { why: CREATE_ONLY } : { field };
 }
 
 /** The column that says which record a row is. */
@@ -209,12 +209,12 @@ function jobOf({ name }: ResourceSpec): ImportJob {
   return importJob.parse({ kind: 'import', resource: name, match: { key: 'id' }, columns: { id: 'id' } });
 }
 
-const ON_CREATE = 'can be set when a record is created only';
+const CREATE_ONLY = 'can be set when a record is created only';
 
-function whyNot({ derived, create, update, read, readElse }: FieldSpec): string | undefined {
+function notImportableReason({ derived, create, update, read, readElse }: FieldSpec): string | undefined {
   if (derived) return 'the service works it out itself';
   if (create === undefined && update === undefined) return 'the service only shows it';
-  if (update === undefined) return ON_CREATE;
+  if (update === undefined) return CREATE_ONLY;
   return read === undefined && readElse === undefined
     ? 'the service never shows it: a blank cell would say nothing'
     : undefined;
@@ -225,16 +225,16 @@ function whyNot({ derived, create, update, read, readElse }: FieldSpec): string 
  * section 2.5, warranty_type): an editable file that said `none` there would take the value away. `written`: the home's
  * memory of the record (`KnownIds.lastWritten`).
  */
-export function withMemory(resource: ResourceName, read: ReadRecord, written: Json | undefined): ReadRecord {
+export function withLastWritten(resource: ResourceName, read: ReadRecord, written: Json | undefined): ReadRecord {
   if (!written) return read;
-  const ours = decodeFields(written);
+  const lastValues = decodeFields(written);
   const better = resourceSpec(resource).fields.filter((field) => {
-    const shown = read.fields[field.name];
-    return isNarrowEnum(field) && !isEmpty(ours[field.name]) && (isEmpty(shown) || shown === 'none');
+    const readValue = read.fields[field.name];
+    return isNarrowEnum(field) && !isEmpty(lastValues[field.name]) && (isEmpty(readValue) || readValue === 'none');
   });
   if (better.length === 0) return read;
-  const remembered = Object.fromEntries(better.map(({ name }) => [name, ours[name] ?? null]));
-  return { ...read, fields: { ...read.fields, ...remembered } };
+  const restored = Object.fromEntries(better.map(({ name }) => [name, lastValues[name] ?? null]));
+  return { ...read, fields: { ...read.fields, ...restored } };
 }
 
 /**
@@ -287,7 +287,7 @@ export async function loadReferenceTexts(names: ReferenceNames, options: Directo
 function isName(target: ReferenceTarget, name: string): boolean {
   if (target !== 'contract' && isId(normaliseKey(name))) return false;
   const value = convert(target, name);
-  return !isRefusal(value) && isNamed(value) && value.name !== '';
+  return !isRefusal(value) && isNamedRef(value) && value.name !== '';
 }
 
 function convert(to: ReferenceTarget, cell: string) {

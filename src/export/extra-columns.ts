@@ -6,12 +6,12 @@ import {
   type Exportable,
   type ExportColumn,
   type ExportContext,
-  headingGiver,
+  headingAssigner,
   isWritable,
-  type Unheaded,
+  type UnheadedColumn,
 } from './column.js';
 import { customExtras } from './custom-columns.js';
-import { isMembers, isNothing, kindOf, rawText, type Shape, shapeOf } from './raw-text.js';
+import { columnKind, isEmptyJson, isJsonObject, rawText, type Shape, shapeOf } from './raw-text.js';
 
 /** Members without a column that get columns of their own; of more, all stand in one column as JSON. */
 const MOST = 1_000;
@@ -29,45 +29,51 @@ const OTHERS = 'other_members';
  */
 export function extraColumns(resource: Exportable, known: readonly ExportColumn[], context: ExportContext) {
   const custom = isWritable(resource) ? customExtras(resourceSpec(resource), known, context) : undefined;
-  const eachUnshown = unshownFinder(resource, known);
+  const visitUncovered = uncoveredVisitor(resource, known);
   const found = new Map<string, { readonly keys: readonly string[]; readonly shapes: Set<Shape> }>();
   return {
     /** Every record once; `read`: it in canonical form, where the caller has it. */
     see(record: Json, read?: ReadRecord): void {
       custom?.see(read ? { json: record, read } : { json: record });
-      eachUnshown(record, (keys, value) => {
+      visitUncovered(record, (keys, value) => {
         const at = keys.join('\0');
-        const known = found.get(at) ?? { keys, shapes: new Set() };
-        known.shapes.add(shapeOf(value));
-        if (found.size <= MOST) found.set(at, known);
+        const entry = found.get(at) ?? { keys, shapes: new Set() };
+        entry.shapes.add(shapeOf(value));
+        if (found.size <= MOST) found.set(at, entry);
       });
     },
     /** The same whatever the order in which the records were seen. */
     columns(): readonly ExportColumn[] {
       const inOrder = [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => memberColumn(one));
-      const members = found.size > MOST ? [othersColumn(eachUnshown)] : inOrder;
-      return [...(custom?.columns() ?? []), ...members].map(headingGiver(known));
+      const members = found.size > MOST ? [othersColumn(visitUncovered)] : inOrder;
+      return [...(custom?.columns() ?? []), ...members].map(headingAssigner(known));
     },
   };
 }
 
-function memberColumn({ keys, shapes }: { readonly keys: readonly string[]; readonly shapes: Set<Shape> }): Unheaded {
+function memberColumn({
+  keys,
+  shapes,
+}: {
+  readonly keys: readonly string[];
+  readonly shapes: Set<Shape>;
+}): UnheadedColumn {
   return {
     headings: [keys.join('.')],
-    kind: kindOf(shapes, keys.at(-1) ?? ''),
+    kind: columnKind(shapes, keys.at(-1) ?? ''),
     source: { kind: 'extra' },
     note: 'Not named by the interface of the service. For information.',
     text({ json }) {
       let value: unknown = json;
-      for (const key of keys) value = isMembers(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+      for (const key of keys) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
       // The members of an object have columns of their own.
-      return isMembers(value) && keys.length < DEPTH ? '' : rawText(value);
+      return isJsonObject(value) && keys.length < DEPTH ? '' : rawText(value);
     },
   };
 }
 
 /** One column for all members without a column, where there are too many of them. */
-function othersColumn(eachUnshown: ReturnType<typeof unshownFinder>): Unheaded {
+function othersColumn(visitUncovered: ReturnType<typeof uncoveredVisitor>): UnheadedColumn {
   return {
     headings: [OTHERS],
     kind: 'json',
@@ -75,7 +81,7 @@ function othersColumn(eachUnshown: ReturnType<typeof unshownFinder>): Unheaded {
     note: 'What the interface of the service does not name. For information.',
     text({ json }) {
       const others: [string, unknown][] = [];
-      eachUnshown(json, (keys, value) => others.push([keys.join('.'), value]));
+      visitUncovered(json, (keys, value) => others.push([keys.join('.'), value]));
       return rawText(Object.fromEntries(others));
     },
   };
@@ -85,7 +91,7 @@ function othersColumn(eachUnshown: ReturnType<typeof unshownFinder>): Unheaded {
  * Calls back with every member of a record, and every member of an object in it, that no column shows: the keys on the
  * way to it, and what stands there. Custom values have columns of their own.
  */
-function unshownFinder(resource: Exportable, columns: readonly ExportColumn[]) {
+function uncoveredVisitor(resource: Exportable, columns: readonly ExportColumn[]) {
   const paths = new Set(columns.flatMap(({ source }) => (source.kind === 'path' ? [source.path] : [])));
   /** Members that are shown as they come, objects too, and references, which may come as an id or a name alone. */
   const [whole, plain] = [new Set([...paths].filter((path) => !path.includes('.'))), new Set<string>()];
@@ -101,14 +107,14 @@ function unshownFinder(resource: Exportable, columns: readonly ExportColumn[]) {
       }
     }
   }
-  type Unshown = (keys: readonly string[], value: unknown) => void;
-  const look = (keys: readonly string[], value: unknown, unshown: Unshown): void => {
-    if (isNothing(value) || (keys.length > 1 && paths.has(keys.join('.')))) return;
-    if (!isMembers(value) || keys.length === DEPTH) unshown(keys, value);
-    else for (const [key, held] of Object.entries(value)) look([...keys, key], held, unshown);
+  type Visit = (keys: readonly string[], value: unknown) => void;
+  const walk = (keys: readonly string[], value: unknown, visit: Visit): void => {
+    if (isEmptyJson(value) || (keys.length > 1 && paths.has(keys.join('.')))) return;
+    if (!isJsonObject(value) || keys.length === DEPTH) visit(keys, value);
+    else for (const [key, child] of Object.entries(value)) walk([...keys, key], child, visit);
   };
-  return (record: Json, unshown: Unshown): void => {
+  return (record: Json, visit: Visit): void => {
     for (const [key, value] of Object.entries(record))
-      if (!whole.has(key) && (isMembers(value) || !plain.has(key))) look([key], value, unshown);
+      if (!whole.has(key) && (isJsonObject(value) || !plain.has(key))) walk([key], value, visit);
   };
 }

@@ -11,14 +11,14 @@ import type { FieldType, Lexicon, ReferenceTarget } from '../resources/spec.js';
 import { booleanValue, enumValue } from '../resources/value-check.js';
 import { type ExportColumn, type ExportRecord, isWritable } from './column.js';
 import { customReader } from './custom-columns.js';
-import { columnOf, fieldNamed, type Naming, partNamed, refused, unknownName } from './names.js';
-import { isMembers, rawText } from './raw-text.js';
+import { findColumn, findOwnField, findPart, type Naming, unknownNameText, usageError } from './names.js';
+import { isJsonObject, rawText } from './raw-text.js';
 
 /** One condition of a filter, or of the scope of a reconciliation. */
 export interface Condition {
   /** `manufacturer = Dell or HP`. */
   readonly described: string;
-  keeps(record: ExportRecord): boolean;
+  matches(record: ExportRecord): boolean;
   /** Only records with these ids can fit. */
   readonly ids?: readonly number[];
 }
@@ -31,7 +31,7 @@ export interface Problem {
 /** `--filter k=v …`: a record must fit all of them. */
 export interface ExportFilter {
   /** Texts compare as keys do, the rest by value. */
-  keeps(record: ExportRecord): boolean;
+  matches(record: ExportRecord): boolean;
   /** One sentence for each condition. */
   readonly described: readonly string[];
   readonly conditions: readonly Condition[];
@@ -40,7 +40,7 @@ export interface ExportFilter {
 }
 
 /** What was asked for, by key in lower case. */
-type Asked = Map<string, { readonly key: string; readonly values: readonly string[] }>;
+type RequestedFilters = Map<string, { readonly key: string; readonly values: readonly string[] }>;
 
 /**
  * What is asked for with `--filter`: fields by heading, name or alias (`manufacturer=Dell`, `supplier.name=Acme`,
@@ -51,27 +51,27 @@ type Asked = Map<string, { readonly key: string; readonly values: readonly strin
  */
 export function exportFilter(filters: readonly string[], naming: Naming): ExportFilter {
   const problems: string[] = [];
-  const asked: Asked = new Map();
+  const requested: RequestedFilters = new Map();
   for (const filter of filters) {
     const at = filter.indexOf('=');
     const key = filter.slice(0, Math.max(at, 0)).trim();
     if (key === '') problems.push(`"${excerpt(filter)}" is not of the form field=value`);
     else {
-      const { values } = asked.get(key.toLowerCase()) ?? { values: [] };
-      asked.set(key.toLowerCase(), { key, values: [...values, filter.slice(at + 1)] });
+      const { values } = requested.get(key.toLowerCase()) ?? { values: [] };
+      requested.set(key.toLowerCase(), { key, values: [...values, filter.slice(at + 1)] });
     }
   }
   const conditions: Condition[] = [];
-  for (const { key, values } of asked.values()) {
+  for (const { key, values } of requested.values()) {
     const condition = conditionOn(key, values, naming);
     if ('problem' in condition) problems.push(condition.problem);
     else conditions.push(condition);
   }
-  if (problems.length > 0) throw refused('--filter cannot be used.', problems);
+  if (problems.length > 0) throw usageError('--filter cannot be used.', problems);
   const single = isWritable(naming.resource) ? naming.resource !== 'customer' : !readOnlySpec(naming.resource).listOnly;
   const ids = single ? conditions.find((condition) => condition.ids)?.ids : undefined;
   return {
-    keeps: (record) => conditions.every((condition) => condition.keeps(record)),
+    matches: (record) => conditions.every((condition) => condition.matches(record)),
     described: conditions.map(({ described }) => described),
     conditions,
     ...(ids ? { ids } : {}),
@@ -81,7 +81,7 @@ export function exportFilter(filters: readonly string[], naming: Naming): Export
 /** The condition of one key and its values: any of them. */
 export function conditionOn(key: string, values: readonly string[], naming: Naming): Condition | Problem {
   const { columns, whole } = columnsFor(key, naming);
-  if (columns.length === 0) return { problem: unknownName(key, naming) };
+  if (columns.length === 0) return { problem: unknownNameText(key, naming) };
   const tests: Test[] = [];
   const faults: string[] = [];
   for (const text of values.filter((value) => !isBlank(value))) {
@@ -100,11 +100,11 @@ export function conditionOn(key: string, values: readonly string[], naming: Nami
   const byColumn = new Map<ExportColumn, Wanted[]>();
   for (const { column, value } of tests) byColumn.set(column, [...(byColumn.get(column) ?? []), value]);
   return {
-    described: describe(key, values),
-    keeps(record) {
+    described: conditionText(key, values),
+    matches(record) {
       for (const [column, wanted] of byColumn) {
         const texts = textsOf(column, record);
-        if (wanted.some((value) => texts.some((text) => value.is(text)))) return true;
+        if (wanted.some((value) => texts.some((text) => value.matchesCell(text)))) return true;
       }
       return orBlank && whole.every((column) => textsOf(column, record).every(isBlank));
     },
@@ -123,7 +123,7 @@ interface Test {
 const isBlank = (text: string): boolean => text.trim() === '';
 
 /** A condition in words. */
-export function describe(key: string, values: readonly string[]): string {
+export function conditionText(key: string, values: readonly string[]): string {
   const texts = [...new Set(values)].map((value) => (isBlank(value) ? 'blank' : excerpt(value)));
   return texts.length === 1 && texts[0] === 'blank' ? `${key} is blank` : `${key} = ${texts.join(' or ')}`;
 }
@@ -133,14 +133,14 @@ function columnsFor(
   key: string,
   naming: Naming,
 ): { readonly columns: readonly ExportColumn[]; readonly whole: readonly ExportColumn[] } {
-  const own = columnOf(key, naming);
-  const named = own ? undefined : fieldNamed(key, naming);
+  const own = findColumn(key, naming);
+  const named = own ? undefined : findOwnField(key, naming);
   if (named) {
     const { type } = named.field;
     const columns = type.kind === 'reference' ? referenceParts(named.columns, type.to) : named.columns;
     return { columns, whole: named.columns };
   }
-  const found = own ?? partNamed(key, naming);
+  const found = own ?? findPart(key, naming);
   return { columns: found ? [found] : [], whole: found ? [found] : [] };
 }
 
@@ -167,7 +167,7 @@ function textReader({ resource, lexicon }: Naming): (column: ExportColumn, recor
       );
     }
     const list = source.kind === 'path' ? valueAt(record.json, source.path) : undefined;
-    const items = Array.isArray(list) ? list.filter((item) => !isMembers(item) && !Array.isArray(item)) : [];
+    const items = Array.isArray(list) ? list.filter((item) => !isJsonObject(item) && !Array.isArray(item)) : [];
     return [column.text(record), ...items.map(rawText)];
   };
 }
@@ -177,7 +177,7 @@ interface Wanted {
   /** In canonical form. */
   readonly text: string;
   /** Whether a cell means the same. */
-  is(cell: string): boolean;
+  matchesCell(cell: string): boolean;
 }
 
 /**
@@ -210,25 +210,28 @@ function wantedValue(text: string, { type, choices, kind }: ExportColumn, lexico
 }
 
 function sameText(wanted: string): Wanted {
-  return { text: wanted, is: (cell) => cell === wanted || normaliseName(cell) === wanted };
+  return { text: wanted, matchesCell: (cell) => cell === wanted || normaliseName(cell) === wanted };
 }
 
 function wantedChoice(wanted: string, type: Extract<FieldType, { kind: 'enum' }>): Wanted | string {
   const value = enumValue(type, wanted);
   if (value === undefined) return `must be one of ${[...new Set([...type.values, ...(type.read ?? [])])].join(', ')}`;
-  return { text: value, is: (cell) => cell === value || (cell !== '' && enumValue(type, cell) === value) };
+  return { text: value, matchesCell: (cell) => cell === value || (cell !== '' && enumValue(type, cell) === value) };
 }
 
 /** Also a spelling that is no country's counts, as the service may have its own. */
 function wantedCountry(wanted: string, lexicon: Lexicon): Wanted {
   const codeOf = (text: string): number | undefined => lexicon.countryCode(text) ?? findCountry(text)?.id;
   const code = codeOf(wanted);
-  const is = (cell: string) => normaliseName(cell) === wanted || (code !== undefined && codeOf(cell) === code);
-  return { text: wanted, is };
+  const matchesCell = (cell: string) => normaliseName(cell) === wanted || (code !== undefined && codeOf(cell) === code);
+  return { text: wanted, matchesCell };
 }
 
 function wantedNumber(wanted: string, whole: boolean): Wanted | string {
   const value = readAmount(wanted, '.');
   if (!value || (whole && value.scale > 0)) return `must be a ${whole ? 'whole number' : 'number such as 1200.50'}`;
-  return { text: value.text, is: (cell) => cell === value.text || Decimal.parse(cell)?.equals(value) === true };
+  return {
+    text: value.text,
+    matchesCell: (cell) => cell === value.text || Decimal.parse(cell)?.equals(value) === true,
+  };
 }

@@ -14,7 +14,7 @@ export interface Naming extends ExportContext {
 }
 
 /** The column with this heading, or of the field of a job file that is named so canonically. */
-export function columnOf(name: string, { columns }: Pick<Naming, 'columns'>): ExportColumn | undefined {
+export function findColumn(name: string, { columns }: Pick<Naming, 'columns'>): ExportColumn | undefined {
   const folded = foldText(name);
   if (folded === '') return undefined;
   return (
@@ -24,13 +24,13 @@ export function columnOf(name: string, { columns }: Pick<Naming, 'columns'>): Ex
 }
 
 /** The columns whose headings begin with the name and a dot. */
-function columnsBelow(name: string, { columns }: Pick<Naming, 'columns'>): readonly ExportColumn[] {
+function columnsUnder(name: string, { columns }: Pick<Naming, 'columns'>): readonly ExportColumn[] {
   const begin = `${foldText(name)}.`;
   return begin === '.' ? [] : columns.filter(({ heading }) => foldText(heading).startsWith(begin));
 }
 
 /** A field of the resource itself by name or alias, where reads show it, and its columns: of a reference, all its parts. */
-export function fieldNamed(
+export function findOwnField(
   name: string,
   { resource, columns }: Naming,
 ): { readonly field: FieldSpec; readonly columns: readonly ExportColumn[] } | undefined {
@@ -39,24 +39,24 @@ export function fieldNamed(
   const [path] = field ? readPaths(field) : [];
   if (!field || path === undefined) return undefined;
   const own = columns.filter(({ source }) => source.kind === 'path' && source.path === path);
-  return { field, columns: own.length > 0 ? own : columnsBelow(path, { columns }) };
+  return { field, columns: own.length > 0 ? own : columnsUnder(path, { columns }) };
 }
 
 /**
  * The one column of a name that is no heading and no field: `supplier.name`, where `supplier` is another word for
  * `attached_supplier`, or a custom field by its names or ids.
  */
-export function partNamed(name: string, naming: Naming): ExportColumn | undefined {
+export function findPart(name: string, naming: Naming): ExportColumn | undefined {
   const dot = name.lastIndexOf('.');
-  const owner = dot < 0 ? undefined : fieldNamed(name.slice(0, dot), naming);
+  const owner = dot < 0 ? undefined : findOwnField(name.slice(0, dot), naming);
   const [path] = owner ? readPaths(owner.field) : [];
-  const custom = customNamed(name, naming);
-  const part = path === undefined ? undefined : columnOf(`${path}${name.slice(dot)}`, naming);
-  return part ?? (custom && 'name' in custom ? columnOf(custom.name, naming) : undefined);
+  const custom = findCustomField(name, naming);
+  const part = path === undefined ? undefined : findColumn(`${path}${name.slice(dot)}`, naming);
+  return part ?? (custom && 'name' in custom ? findColumn(custom.name, naming) : undefined);
 }
 
 /** A custom field as a job file names it: canonical, or in words why there is none. Undefined: the name is not that of one. */
-function customNamed(
+function findCustomField(
   name: string,
   { resource, templates, forms }: Naming,
 ): { readonly name: string } | { readonly problem: string } | undefined {
@@ -75,27 +75,27 @@ export function chooseColumns(wanted: readonly string[], naming: Naming): readon
   const problems: string[] = wanted.length === 0 ? ['No column is named.'] : [];
   const chosen = new Set<ExportColumn>();
   for (const name of wanted) {
-    const found = columnsNamed(name, naming);
+    const found = resolveColumns(name, naming);
     for (const column of found) chosen.add(column);
-    if (found.length === 0) problems.push(unknownName(name, naming));
+    if (found.length === 0) problems.push(unknownNameText(name, naming));
   }
-  if (problems.length > 0) throw refused('The columns cannot be chosen so.', problems);
+  if (problems.length > 0) throw usageError('The columns cannot be chosen so.', problems);
   return [...chosen];
 }
 
 /** In the order of the headings; empty where the name means none. */
-function columnsNamed(name: string, naming: Naming): readonly ExportColumn[] {
-  const own = columnOf(name, naming);
+function resolveColumns(name: string, naming: Naming): readonly ExportColumn[] {
+  const own = findColumn(name, naming);
   if (own) return [own];
-  const below = columnsBelow(name, naming);
+  const below = columnsUnder(name, naming);
   if (below.length > 0) return below;
-  const part = partNamed(name, naming);
-  return fieldNamed(name, naming)?.columns ?? (part ? [part] : []);
+  const part = findPart(name, naming);
+  return findOwnField(name, naming)?.columns ?? (part ? [part] : []);
 }
 
 /** What to say about a name that nothing has. */
-export function unknownName(name: string, naming: Naming): string {
-  const custom = customNamed(name, naming);
+export function unknownNameText(name: string, naming: Naming): string {
+  const custom = findCustomField(name, naming);
   if (custom && 'problem' in custom) return custom.problem;
   const { resource } = naming;
   const field = isWritable(resource) ? findField(resourceSpec(resource), name) : undefined;
@@ -107,7 +107,7 @@ export function unknownName(name: string, naming: Naming): string {
 }
 
 /** One fault in a sentence, several as a list. */
-export function refused(what: string, problems: readonly string[]): RunError {
+export function usageError(what: string, problems: readonly string[]): RunError {
   const [only] = problems;
   return problems.length === 1 ? new RunError('usage', `${what} ${only}`) : new RunError('usage', what, problems);
 }

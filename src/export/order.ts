@@ -2,7 +2,7 @@ import { Decimal } from '../model/decimal.js';
 import type { TableKind } from '../model/table.js';
 import { isCalendarDate } from '../resources/calendar.js';
 import type { ExportColumn } from './column.js';
-import { columnOf, fieldNamed, type Naming, partNamed, refused, unknownName } from './names.js';
+import { findColumn, findOwnField, findPart, type Naming, unknownNameText, usageError } from './names.js';
 
 /** `--order FIELD` or `-FIELD`. */
 export interface ExportOrder {
@@ -18,14 +18,14 @@ export function exportOrder(order: string | undefined, naming: Naming): ExportOr
   const descending = order.trim().startsWith('-');
   const name = order.trim().replace(/^[-+]/, '').trim();
   const column = columnToSortBy(name, naming);
-  if (!column) throw refused('--order cannot be used.', [unknownName(name, naming)]);
+  if (!column) throw usageError('--order cannot be used.', [unknownNameText(name, naming)]);
   return { by: { column, descending }, described: `${name}${descending ? ', descending' : ''}` };
 }
 
 function columnToSortBy(name: string, naming: Naming): ExportColumn | undefined {
-  const own = columnOf(name, naming);
-  const field = own ? undefined : fieldNamed(name, naming);
-  if (!field) return own ?? partNamed(name, naming);
+  const own = findColumn(name, naming);
+  const field = own ? undefined : findOwnField(name, naming);
+  if (!field) return own ?? findPart(name, naming);
   return field.columns.find((column) => column.field === field.field.name) ?? field.columns[0];
 }
 
@@ -42,7 +42,7 @@ type Key = number | Decimal | string | undefined;
  * form, character by character (so `NW-10` stands before `NW-9`), by its first 100 characters. What does not have the form
  * of its column comes after what does; blank cells come last, also descending. Equal values stand by id ascending.
  */
-export function sortKeys(kind: TableKind, descending: boolean) {
+export function createSorter(kind: TableKind, descending: boolean) {
   const ids: number[] = [];
   const keys: Key[] = [];
   const rank = (key: Key) => (key === undefined ? 2 : NUMERIC.has(kind) && typeof key === 'string' ? 1 : 0);

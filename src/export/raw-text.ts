@@ -10,20 +10,20 @@ import { isCalendarDate } from '../resources/calendar.js';
 const LIST_SEPARATORS = /[\s,;]/;
 
 /** An object of JSON; numbers with all their digits are none. */
-export function isMembers(json: unknown): json is Readonly<Record<string, unknown>> {
+export function isJsonObject(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null && !Array.isArray(json) && !(json instanceof Decimal);
 }
 
 /** Null, '' and lists or objects without anything in them. */
-export function isNothing(json: unknown): boolean {
+export function isEmptyJson(json: unknown): boolean {
   if (json === undefined || json === null || json === '') return true;
   if (Array.isArray(json)) return json.length === 0;
-  return isMembers(json) && Object.keys(json).length === 0;
+  return isJsonObject(json) && Object.keys(json).length === 0;
 }
 
 /** JSON as the service sent it: plain values as they are, lists and objects as JSON text. */
 export function rawText(json: unknown): string {
-  if (isNothing(json)) return '';
+  if (isEmptyJson(json)) return '';
   if (typeof json === 'string') return json;
   if (typeof json === 'number') return numberText(json);
   return typeof json === 'boolean' ? String(json) : stringifyBody(json);
@@ -36,7 +36,7 @@ function numberText(value: number): string {
 }
 
 /** A canonical value. Of a reference the name, or the id where the name is not known. */
-export function valueCell(value: Value): string {
+export function valueText(value: Value): string {
   if (value === null) return '';
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return listText(value, LIST_SEPARATORS);
@@ -73,7 +73,7 @@ export function shapeOf(value: unknown): Shape {
 }
 
 /** The kind of column that fits every value that was seen under a key. */
-export function kindOf(shapes: ReadonlySet<Shape>, key: string): TableKind {
+export function columnKind(shapes: ReadonlySet<Shape>, key: string): TableKind {
   const [only = 'text', ...others] = shapes;
   if (others.length === 0) return only === 'integer' && /(^|_)id$/.test(key) ? 'id' : only;
   return [...shapes].every((shape) => shape === 'integer' || shape === 'decimal') ? 'decimal' : 'text';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createReadStream, type Stats } from 'node:fs';
 import { createGunzip } from 'node:zlib';
-import { codesOf, RunError } from '../model/error.js';
-import { sizeText } from '../model/grouped.js';
+import { sizeText } from '../model/count-text.js';
+import { RunError, systemCodes } from '../model/error.js';
 import { DEFAULT_LIMITS, type SourceLimits } from './limits.js';
 
 /** Also what is looked through in one go, without a turn for anybody else: it may hold 100,000 rows. */
@@ -10,7 +10,7 @@ const CHUNK = 128 * 1024;
 
 /** The first bytes of a file, at most `length`, unpacked where it is gzipped. */
 export async function headBytes(path: string, length: number, gzip = false, limits = DEFAULT_LIMITS): Promise<Buffer> {
-  return (await gathered(fileBytes(path, gzip, limits), length)).subarray(0, length);
+  return (await collectBytes(fileBytes(path, gzip, limits), length)).subarray(0, length);
 }
 
 export function isGzip(head: Buffer): boolean {
@@ -27,9 +27,9 @@ export function assertFile(path: string, info: Pick<Stats, 'isFile' | 'isDirecto
 export function readFault(path: string, error: unknown): RunError {
   if (error instanceof RunError) return error;
   const fault = (text: string) => new RunError('failed', `${path}: ${text}`);
-  const packed = (how: string) =>
+  const gzipFault = (how: string) =>
     fault(`the gzip file is ${how}. It was refused whole, nothing was sent. Fetch or pack it again.`);
-  switch (codesOf(error)[0]) {
+  switch (systemCodes(error)[0]) {
     case 'ENOENT':
       return fault('there is no such file. Check the path.');
     case 'EACCES':
@@ -38,9 +38,9 @@ export function readFault(path: string, error: unknown): RunError {
     case 'EISDIR':
       return fault('this is a folder. Name a file.');
     case 'Z_BUF_ERROR':
-      return packed('cut off');
+      return gzipFault('cut off');
     case 'Z_DATA_ERROR':
-      return packed('damaged');
+      return gzipFault('damaged');
   }
   const reason = error instanceof Error ? error.message : String(error);
   return new RunError('failed', `${path}: the file cannot be read (${reason}).`, [], { cause: error });
@@ -66,7 +66,7 @@ export async function* fileBytes(path: string, gzip: boolean, limits: SourceLimi
     file.on('error', (error) => gunzip.destroy(error));
     for await (const chunk of file.pipe(gunzip) as AsyncIterable<Buffer>) {
       unpacked += chunk.length;
-      assertUnpacked(path, packed, unpacked, limits);
+      assertUnpackedSize(path, packed, unpacked, limits);
       yield chunk;
     }
   } catch (error) {
@@ -78,7 +78,7 @@ export async function* fileBytes(path: string, gzip: boolean, limits: SourceLimi
 }
 
 /** Refuses what unpacks to more than the limits allow. */
-export function assertUnpacked(what: string, packed: number, unpacked: number, limits: SourceLimits): void {
+export function assertUnpackedSize(what: string, packed: number, unpacked: number, limits: SourceLimits): void {
   if (unpacked > limits.unpackedBytes) {
     throw new RunError(
       'failed',
@@ -95,7 +95,7 @@ export function assertUnpacked(what: string, packed: number, unpacked: number, l
 }
 
 /** All bytes in one piece, or the first ones: whole chunks, until they are at least `length` bytes. */
-export async function gathered(chunks: AsyncIterable<Buffer>, length = Number.POSITIVE_INFINITY): Promise<Buffer> {
+export async function collectBytes(chunks: AsyncIterable<Buffer>, length = Number.POSITIVE_INFINITY): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const chunk of chunks) {
@@ -107,7 +107,7 @@ export async function gathered(chunks: AsyncIterable<Buffer>, length = Number.PO
 }
 
 /** Hands pieces to a scan one by one: whoever goes over this takes what was found in between, until nothing more is of concern. */
-export async function* fed(
+export async function* pushPieces(
   scan: { push(piece: Buffer): void; finish(): void; readonly ended?: boolean },
   pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): AsyncGenerator<void> {

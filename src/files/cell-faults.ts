@@ -1,11 +1,11 @@
-import { grouped } from '../model/grouped.js';
+import { formatNumber } from '../model/count-text.js';
 import type { RowFault } from '../model/row.js';
 import { columnName } from './table/cell-range.js';
 
-export type CellCode = 'nul_character' | 'invalid_encoding' | 'cell_too_long';
+export type CellFaultCode = 'nul_character' | 'invalid_encoding' | 'cell_too_long';
 
 /** The fault of one cell, in words. `index` is its 0-based position. */
-export function cellFault(code: CellCode, index: number, limit: number): RowFault {
+export function cellFault(code: CellFaultCode, index: number, limit: number): RowFault {
   const cell = `The cell in column ${columnName(index)}`;
   switch (code) {
     case 'nul_character':
@@ -22,7 +22,7 @@ export function cellFault(code: CellCode, index: number, limit: number): RowFaul
       return {
         code,
         index,
-        message: `${cell} is longer than ${grouped(limit)} characters, the most a cell may hold. Shorten it.`,
+        message: `${cell} is longer than ${formatNumber(limit)} characters, the most a cell may hold. Shorten it.`,
       };
   }
 }
@@ -39,23 +39,23 @@ export function textFault(text: string, index: number, limit: number): RowFault 
 }
 
 /** The text of a cell at fault as far as it is kept, with the replacement character for halves of surrogate pairs. */
-export function keptText(text: string, limit: number): string {
+export function truncatedText(text: string, limit: number): string {
   return text.slice(0, limit).replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
-/** What `visibleBytes` spells out. */
-const SPELLED = /(?<!\ufffd)\\x[0-9A-F]{2}/g;
+/** What `escapeInvalidUtf8` spells out. */
+const ESCAPED_BYTE = /(?<!\ufffd)\\x[0-9A-F]{2}/g;
 
 /**
  * Bytes that were spelled out are marked by the replacement character, which no value may hold: read again, the text is
  * refused until somebody has typed the value.
  */
-export function markSpelled(text: string): string {
-  return text.replace(SPELLED, '\ufffd$&');
+export function markEscapedBytes(text: string): string {
+  return text.replace(ESCAPED_BYTE, '\ufffd$&');
 }
 
 /** `width`: cells of the heading; a cell beyond them is not named. */
-export function strayFault(index: number, width: number): RowFault {
+export function strayQuoteFault(index: number, width: number): RowFault {
   const message =
     'A quotation mark stands where none may stand, so the row cannot be split into cells with certainty. ' +
     'Double the quotation marks inside a quoted cell, or remove them.';
@@ -66,7 +66,7 @@ export function strayFault(index: number, width: number): RowFault {
  * Stands behind the columns of a rejected row whose fault would be gone once it is written again, so that the row is
  * refused until a person has looked at it. Free of the characters that separate cells.
  */
-export const CHECK_CELL = 'delete this cell when the row is right';
+export const REVIEW_MARKER = 'delete this cell when the row is right';
 
 /**
  * Member of an object in a file of rejected rows: the row was refused for the form of its line. Holds the line where it
@@ -74,7 +74,7 @@ export const CHECK_CELL = 'delete this cell when the row is right';
  */
 export const LINE_KEY = '_line';
 
-export const LINE_FAULT: RowFault = {
+export const UNREVIEWED_FAULT: RowFault = {
   code: 'ragged_row',
   message:
     `The line was refused before for its form, and its member "${LINE_KEY}" still stands. ` +
@@ -82,17 +82,17 @@ export const LINE_FAULT: RowFault = {
 };
 
 /** Too many or too few cells. `extra` are the cells beyond the heading. */
-export function raggedFault(cells: number, headings: number, extra: readonly string[]): RowFault {
+export function raggedRowFault(cells: number, headings: number, extra: readonly string[]): RowFault {
   const filled = extra.filter((text) => text.trim() !== '');
-  if (cells > headings && filled.length > 0 && filled.every((text) => text.trim() === CHECK_CELL)) {
+  if (cells > headings && filled.length > 0 && filled.every((text) => text.trim() === REVIEW_MARKER)) {
     return {
       code: 'ragged_row',
       message:
-        `The row was refused before for its form, and the cell "${CHECK_CELL}" still stands at its end. ` +
+        `The row was refused before for its form, and the cell "${REVIEW_MARKER}" still stands at its end. ` +
         'See that every value stands under its heading, then delete that cell.',
     };
   }
-  const shown = filled
+  const surplus = filled
     .slice(0, 5)
     .map((text) => `"${text.length > 40 ? `${text.slice(0, 40)}…` : text}"`)
     .join(', ');
@@ -101,6 +101,6 @@ export function raggedFault(cells: number, headings: number, extra: readonly str
     code: 'ragged_row',
     message:
       `The row has ${cells} ${cells === 1 ? 'cell' : 'cells'}, ${what} than the ${headings} of the heading` +
-      `${shown ? ` (beyond it: ${shown})` : ''}. A delimiter is ${cells > headings ? 'too many, or a value that holds one is not in quotation marks' : 'missing'}. Correct the row.`,
+      `${surplus ? ` (beyond it: ${surplus})` : ''}. A delimiter is ${cells > headings ? 'too many, or a value that holds one is not in quotation marks' : 'missing'}. Correct the row.`,
   };
 }

@@ -16,13 +16,14 @@
  * `''=1`), so `unescapeFormula(escapeFormula(text)) === text` holds for every text. Reading back needs no delimiter.
  */
 
-const LEAD = '\\p{Zs}\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u2064\\u2066-\\u2069\\uFEFF\\u00AD"\'`´‘’‚“”„«»‹›';
+const IGNORED_CHARACTERS =
+  '\\p{Zs}\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u2064\\u2066-\\u2069\\uFEFF\\u00AD"\'`´‘’‚“”„«»‹›';
 
 /** Quotation marks and invisible characters before the first character that counts. */
-const LEADING = new RegExp(`^[${LEAD}\\t\\v\\f]+`, 'u');
+const LEADING = new RegExp(`^[${IGNORED_CHARACTERS}\\t\\v\\f]+`, 'u');
 
 /** A cell that begins with a tab or carriage return. */
-const CONTROL_START = new RegExp(`^[${LEAD}]*[\\t\\r]`, 'u');
+const CONTROL_START = new RegExp(`^[${IGNORED_CHARACTERS}]*[\\t\\r]`, 'u');
 
 const TRIGGER = new Set(['=', '+', '-', '@', '＝', '＋', '－', '＠', '|', '%', '﹢', '﹣', '﹦', '﹫', '−']);
 
@@ -40,15 +41,15 @@ const HARMLESS = new RegExp(
 /** Anything that can matter is one of these; most cells are settled by one native search. */
 const CANDIDATE = /[=+\-@|%\t\r＝＋－＠﹢﹣﹦﹫−]/u;
 
-function runs(line: string): boolean {
+function isFormula(line: string): boolean {
   const rest = line.replace(LEADING, '');
   const first = rest.charAt(0);
   return TRIGGER.has(first) && !HARMLESS.test(rest);
 }
 
 /** A formula may span lines, so the first sign is harmless only if the whole text is. */
-function startRuns(text: string): boolean {
-  return CONTROL_START.test(text) || runs(text);
+function startsFormula(text: string): boolean {
+  return CONTROL_START.test(text) || isFormula(text);
 }
 
 /** What ends a cell somewhere: line breaks, and the delimiters that files are opened with. */
@@ -56,12 +57,12 @@ const END = /[\r\n\t;,|]/;
 const PART = /(?<=([\r\n\t;,|]))[^\r\n\t;,|]+/g;
 
 /** Changes the number of apostrophes before each part after an END that would run as a cell of its own. */
-function changeParts(text: string, change: (apostrophes: number, end: string) => number): string {
+function changeApostrophes(text: string, change: (apostrophes: number, end: string) => number): string {
   if (!END.test(text)) return text;
   return text.replace(PART, (part: string, end: string) => {
-    if (!runs(part)) return part;
-    const there = leadingApostrophes(part);
-    return "'".repeat(change(there, end)) + part.slice(there);
+    if (!isFormula(part)) return part;
+    const leading = leadingApostrophes(part);
+    return "'".repeat(change(leading, end)) + part.slice(leading);
   });
 }
 
@@ -74,11 +75,12 @@ function leadingApostrophes(text: string): number {
 /** `escapeFormula` for a file with this delimiter, which ends no cell inside quotes. */
 export function escapeFormulaFor(delimiter: string): (text: string) => string {
   // 0 → 2, 1 → 1 (it is no formula as it stands), 2 → 4, 3 → 5: no two texts become one.
-  const more = (there: number, end: string) => (there === 1 || (there === 0 && end === delimiter) ? there : there + 2);
+  const more = (leading: number, end: string) =>
+    leading === 1 || (leading === 0 && end === delimiter) ? leading : leading + 2;
   return (text) => {
     if (!CANDIDATE.test(text)) return text;
-    const safe = changeParts(text, more);
-    return safe !== text || startRuns(text) ? `'${safe}` : text;
+    const safe = changeApostrophes(text, more);
+    return safe !== text || startsFormula(text) ? `'${safe}` : text;
   };
 }
 
@@ -90,7 +92,7 @@ export function unescapeFormula(text: string): string {
   if (text.charCodeAt(0) !== 0x27 || !CANDIDATE.test(text)) return text;
   const safe = text.slice(1);
   const plain = safe.includes("''")
-    ? changeParts(safe, (there) => (there === 2 || there > 3 ? there - 2 : there))
+    ? changeApostrophes(safe, (leading) => (leading === 2 || leading > 3 ? leading - 2 : leading))
     : safe;
-  return plain !== safe || startRuns(plain) ? plain : text;
+  return plain !== safe || startsFormula(plain) ? plain : text;
 }

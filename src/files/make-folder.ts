@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, mkdir, open, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { codesOf, diskWords, RunError } from '../model/error.js';
+import { diskErrorText, RunError, systemCodes } from '../model/error.js';
 
 /** What a folder is to people, and how they name another one. */
 interface FolderPurpose {
@@ -62,7 +62,7 @@ export async function makeFolder(path: string, purpose: FolderPurpose): Promise<
       await (purpose.isPrivate ? mkdir(at, 0o700) : makeSharedFolder(at));
     } catch (error) {
       // Another process was faster, or a link leads nowhere.
-      if (codesOf(error)[0] !== 'EEXIST' || !(await isFolder(at))) throw error;
+      if (systemCodes(error)[0] !== 'EEXIST' || !(await isFolder(at))) throw error;
     }
     return above ?? at;
   } catch (error) {
@@ -74,8 +74,8 @@ export async function makeFolder(path: string, purpose: FolderPurpose): Promise<
  * Finds out whether a folder is there or can be made, and can be written to. Leaves nothing behind that was not there.
  * @throws RunError `failed` as `makeFolder`.
  */
-export async function tryFolder(path: string, purpose: FolderPurpose): Promise<void> {
-  const made = await makeFolder(path, purpose);
+export async function probeFolder(path: string, purpose: FolderPurpose): Promise<void> {
+  const topmost = await makeFolder(path, purpose);
   const probe = join(path, `.rowferry-${randomBytes(6).toString('hex')}`);
   try {
     await writeFile(probe, '');
@@ -84,7 +84,7 @@ export async function tryFolder(path: string, purpose: FolderPurpose): Promise<v
   } finally {
     await rm(probe, { force: true });
     // One that somebody else uses by now stays.
-    for (let at = resolve(path); made !== undefined && at.length >= made.length; at = dirname(at))
+    for (let at = resolve(path); topmost !== undefined && at.length >= topmost.length; at = dirname(at))
       await rmdir(at).catch(() => undefined);
   }
 }
@@ -95,13 +95,13 @@ async function isFolder(path: string): Promise<boolean> {
     if ((await stat(path)).isDirectory()) return true;
   } catch (error) {
     // Below a file; the file is found on the way up.
-    if (codesOf(error)[0] === 'ENOENT' || codesOf(error)[0] === 'ENOTDIR') return false;
+    if (systemCodes(error)[0] === 'ENOENT' || systemCodes(error)[0] === 'ENOTDIR') return false;
     throw error;
   }
   throw Object.assign(new Error(`${path} is no folder`), { code: 'ENOTDIR' });
 }
 
 function folderFault(what: string, purpose: FolderPurpose, error: unknown): RunError {
-  const text = `The ${purpose.what} ${what}: ${diskWords(error)}. Name another folder with ${purpose.namedBy}.`;
+  const text = `The ${purpose.what} ${what}: ${diskErrorText(error)}. Name another folder with ${purpose.namedBy}.`;
   return new RunError('failed', text, [], { cause: error });
 }

@@ -1,9 +1,9 @@
+import { formatNumber, sizeText } from '../model/count-text.js';
 import { Decimal } from '../model/decimal.js';
 import { RunError } from '../model/error.js';
-import { grouped, sizeText } from '../model/grouped.js';
 import { type Cell, isBlank, type RowFault, type SheetRow } from '../model/row.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
-import { keptText, LINE_FAULT, LINE_KEY, textFault } from './cell-faults.js';
+import { LINE_KEY, textFault, truncatedText, UNREVIEWED_FAULT } from './cell-faults.js';
 import { openText, type TextFile } from './encoding/open-text.js';
 import type { SourceLimits } from './limits.js';
 
@@ -32,7 +32,7 @@ export async function openNdjson(file: TextFile, options: SourceOptions, limits:
       newline: '\n',
       evidence: [
         opened.evidence,
-        `The ${headings.length} headings are the keys of the first ${grouped(HEADING_LINES)} lines.`,
+        `The ${headings.length} headings are the keys of the first ${formatNumber(HEADING_LINES)} lines.`,
       ],
       warnings: opened.warnings,
     },
@@ -134,10 +134,10 @@ function toRow(row: number, line: string, positions: ReadonlyMap<string, number>
   const filled = new Set<number>();
   const ragged = (message: string, index?: number) =>
     faults.push({ code: 'ragged_row', ...(index === undefined ? {} : { index }), message });
-  const found = parseJsonLine(line);
-  const pairs = typeof found === 'string' ? [] : found;
-  if (typeof found === 'string') ragged(`The line is no JSON object: ${found}. Correct the line.`);
-  if (awaitsCheck(pairs)) faults.push(LINE_FAULT);
+  const parsed = parseJsonLine(line);
+  const pairs = typeof parsed === 'string' ? [] : parsed;
+  if (typeof parsed === 'string') ragged(`The line is no JSON object: ${parsed}. Correct the line.`);
+  if (awaitsReview(pairs)) faults.push(UNREVIEWED_FAULT);
   for (const [heading, cell] of pairs) {
     if (heading === LINE_KEY) continue;
     const index = positions.get(heading);
@@ -148,15 +148,15 @@ function toRow(row: number, line: string, positions: ReadonlyMap<string, number>
       filled.add(index);
       const fault = typeof cell === 'string' ? textFault(cell, index, limits.cellCharacters) : undefined;
       if (fault) faults.push(fault);
-      cells[index] = fault && typeof cell === 'string' ? keptText(cell, limits.cellCharacters) : cell;
+      cells[index] = fault && typeof cell === 'string' ? truncatedText(cell, limits.cellCharacters) : cell;
     }
   }
-  const kept = line.endsWith('\r') ? line.slice(0, -1) : line;
-  return faults.length > 0 ? { row, cells, faults, line: kept } : { row, cells, line: kept };
+  const rawLine = line.endsWith('\r') ? line.slice(0, -1) : line;
+  return faults.length > 0 ? { row, cells, faults, line: rawLine } : { row, cells, line: rawLine };
 }
 
 /** Whether an object of a file of rejected rows was refused for its form and nobody has said that it is right now. */
-function awaitsCheck(pairs: readonly Pair[]): boolean {
+function awaitsReview(pairs: readonly Pair[]): boolean {
   return (
     pairs.some(([heading, cell]) => heading === LINE_KEY && !isBlank(cell)) &&
     pairs.some(([heading]) => heading === '_outcome')
@@ -182,7 +182,7 @@ const PAIRS = 10_000;
 
 /** The pairs of a line; where it is no JSON object, a text that says why. */
 export function parseJsonLine(line: string): Pair[] | string {
-  if (isDeep(line)) return `it has more than ${DEPTH} levels`;
+  if (isTooDeep(line)) return `it has more than ${DEPTH} levels`;
   try {
     JSON.parse(line);
   } catch (error) {
@@ -194,7 +194,7 @@ export function parseJsonLine(line: string): Pair[] | string {
   return pairs.length > PAIRS ? `it has more than ${PAIRS} keys` : pairs;
 }
 
-function isDeep(line: string): boolean {
+function isTooDeep(line: string): boolean {
   let depth = 0;
   for (let at = 0; at < line.length && depth <= DEPTH; at++) {
     const mark = line[at];

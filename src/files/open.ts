@@ -34,15 +34,15 @@ export async function openSource(
     }
     const found = await sniffFormat(path, head);
     const file = { path, gzip, head, whole: head.length < HEAD };
-    const table = await openAs(settle(path, found, options.format), file, options, bounds);
+    const table = await openAs(resolveForm(path, found, options.format), file, options, bounds);
     const { meta, rows } = markNoRecords(table, options.footer);
-    return { meta, rows: () => inTurns(rows()) };
+    return { meta, rows: () => yieldBetween(rows()) };
   } catch (error) {
     throw readFault(path, error);
   }
 }
 
-async function* inTurns<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
+async function* yieldBetween<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
   for await (const batch of batches) {
     yield batch;
     await new Promise((resolve) => setImmediate(resolve));
@@ -71,7 +71,7 @@ async function openAs(
  * Text may be read as CSV or NDJSON, as the job says; a workbook is a workbook. Which of the two kinds it is, the file
  * itself tells: a job that states one is given the other when its rejected rows come back corrected.
  */
-function settle(path: string, found: FileForm, stated: SourceOptions['format']): FileForm {
+function resolveForm(path: string, found: FileForm, stated: SourceOptions['format']): FileForm {
   if (stated === undefined || stated === 'auto' || stated === found) return found;
   const isBook = found === 'zip';
   const wantsBook = stated === 'xlsx' || stated === 'ods';
@@ -89,7 +89,7 @@ function settle(path: string, found: FileForm, stated: SourceOptions['format']):
 const OLE2 = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
 
 /** Files known by their first bytes that hold no table this program reads. */
-const FOREIGN: readonly (readonly [name: string, beginning: string])[] = [
+const UNSUPPORTED_BINARY: readonly (readonly [name: string, beginning: string])[] = [
   ['a PDF document', '%PDF-'],
   ['a RAR archive', 'Rar!\x1a'],
   ['an SQLite database', 'SQLite format 3'],
@@ -102,7 +102,7 @@ const SAVE_AGAIN = 'Open it in the spreadsheet program and save it as .xlsx or .
 const XML = '(?:<\\?xml\\b|<(?:\\w+:)?(?:Workbook|document|office))';
 
 /** Text in a form that is not read: how it begins, what it is, and what to do instead. */
-const OTHER_TEXT: readonly (readonly [RegExp, string])[] = [
+const UNSUPPORTED_TEXT: readonly (readonly [RegExp, string])[] = [
   [
     /^(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body|table|thead|tbody|tr|center|font|meta|style|div)\b/i,
     `an HTML page, whatever its name says. Web applications often export one under the name .xls. ${SAVE_AGAIN}`,
@@ -126,14 +126,14 @@ async function sniffFormat(path: string, head: Buffer): Promise<FileForm> {
   if (head.subarray(0, 8).equals(OLE2)) throw await oleFault(path);
   if (head[0] === 0x50 && head[1] === 0x4b && (head[2] === 3 || head[2] === 5 || head[2] === 7)) return 'zip';
   const start = head.subarray(0, 16).toString('latin1');
-  const foreign = FOREIGN.find(([, beginning]) => start.startsWith(beginning))?.[0];
+  const foreign = UNSUPPORTED_BINARY.find(([, beginning]) => start.startsWith(beginning))?.[0];
   if (foreign)
     throw new RunError('failed', `${path}: this is ${foreign}, not a table. Save the table as .xlsx or .csv.`);
   const mark = encodingOfHead(head);
   const text = (mark?.encoding.startsWith('utf-16') ? unicodeText(head, mark.encoding) : head.toString('utf8'))
     .replace(/^[\ufeff\s]+/, '')
     .slice(0, 4_000);
-  const other = OTHER_TEXT.find(([form]) => form.test(text));
+  const other = UNSUPPORTED_TEXT.find(([form]) => form.test(text));
   if (other) throw new RunError('failed', `${path}: this is ${other[1]}`);
   return /^\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\})/.test(text) ? 'ndjson' : 'csv';
 }

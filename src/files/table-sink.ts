@@ -19,12 +19,12 @@ export async function fillFile(
 ): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256');
   let bytes = 0;
-  let held: Buffer[] = [];
+  let buffered: Buffer[] = [];
   let size = 0;
   const file = await open(path, 'wx', mode);
   const flush = async () => {
-    const piece = Buffer.concat(held);
-    held = [];
+    const piece = Buffer.concat(buffered);
+    buffered = [];
     size = 0;
     for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
   };
@@ -33,7 +33,7 @@ export async function fillFile(
       async write(piece) {
         hash.update(piece);
         bytes += piece.length;
-        held.push(piece);
+        buffered.push(piece);
         size += piece.length;
         if (size >= FLUSH_AT) await flush();
       },
@@ -46,29 +46,29 @@ export async function fillFile(
 }
 
 /** Bytes that wait to be packed, beside the main thread, while more is made. */
-export const AHEAD = { highWaterMark: 512 * 1024 };
+export const BUFFER_OPTIONS = { highWaterMark: 512 * 1024 };
 
 /** Packs what `produce` writes with a zlib stream, and hands the result to `to`. It throws what either threw. */
-export async function writePacked(
-  packer: Transform,
+export async function writeCompressed(
+  compressor: Transform,
   to: ByteSink,
   produce: (sink: ByteSink) => Promise<void>,
 ): Promise<void> {
-  const moved = pipeline(packer, async (pieces: AsyncIterable<Buffer>) => {
+  const drained = pipeline(compressor, async (pieces: AsyncIterable<Buffer>) => {
     for await (const piece of pieces) await to.write(piece);
   });
   // Told at the end.
-  moved.catch(() => undefined);
+  drained.catch(() => undefined);
   try {
     await produce({
       async write(bytes) {
-        if (!packer.write(bytes)) await once(packer, 'drain');
-        if (packer.errored) throw packer.errored;
+        if (!compressor.write(bytes)) await once(compressor, 'drain');
+        if (compressor.errored) throw compressor.errored;
       },
     });
-    packer.end();
+    compressor.end();
   } catch (error) {
-    packer.destroy(error as Error);
+    compressor.destroy(error as Error);
   }
-  await moved;
+  await drained;
 }

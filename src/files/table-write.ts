@@ -3,10 +3,10 @@ import { extname } from 'node:path';
 import { createGzip } from 'node:zlib';
 import { RunError, RunInterrupted } from '../model/error.js';
 import type { TableAbout, TableColumn, TableKind, TableRows } from '../model/table.js';
+import { createAtomically } from './atomic-write.js';
 import { csvEncoder } from './csv/write.js';
 import { isDecimalText, isIntegerText } from './number/cell-value.js';
-import { placeSafely } from './safe-write.js';
-import { AHEAD, type ByteSink, fillFile, writePacked } from './table-sink.js';
+import { BUFFER_OPTIONS, type ByteSink, fillFile, writeCompressed } from './table-sink.js';
 import { assertFits, type Shortened, writeBook } from './workbook/table.js';
 
 export { DATA_ROWS, type Shortened } from './workbook/table.js';
@@ -61,25 +61,27 @@ export async function writeTable(
       if (format === 'xlsx') written = await writeBook(sink, columns, watched, about);
       else written = await writeLines(sink, columns, format, watched);
     };
-    await (gzip ? writePacked(createGzip({ chunkSize: 64 * 1024, ...AHEAD }), file, produce) : produce(file));
+    await (gzip
+      ? writeCompressed(createGzip({ chunkSize: 64 * 1024, ...BUFFER_OPTIONS }), file, produce)
+      : produce(file));
   });
   return { bytes, sha256, ...written };
 }
 
 /** Passes batches on, counts them, and stops when it is told to. */
 async function* watch(rows: TableRows, { signal, onRows }: TableWriteOptions): TableRows {
-  const stopIfTold = () => {
+  const throwIfAborted = () => {
     if (signal?.aborted) throw new RunInterrupted();
   };
   let done = 0;
-  stopIfTold();
+  throwIfAborted();
   for await (const batch of rows) {
-    stopIfTold();
+    throwIfAborted();
     yield batch;
     done += batch.length;
     onRows?.(done);
   }
-  stopIfTold();
+  throwIfAborted();
 }
 
 /** Rows that are encoded at once; between two pieces other work of the process gets its turn. */
@@ -140,20 +142,20 @@ const VALUE: Readonly<Record<TableKind, (text: string) => string>> = {
 };
 
 /**
- * Makes a file of what `produce` writes, complete or not at all: `placeSafely`. A file that was there keeps who may read and
+ * Makes a file of what `produce` writes, complete or not at all: `createAtomically`. A file that was there keeps who may read and
  * write it; a link is replaced, never followed.
  */
 async function placeTable(path: string, writer: string | undefined, produce: (sink: ByteSink) => Promise<void>) {
   const before = await lstat(path).catch(() => undefined);
   const old = before?.isFile() ? before : undefined;
-  return placeSafely(
+  return createAtomically(
     path,
     async (temporary) => {
       const result = await fillFile(temporary, produce, old ? 0o600 : 0o666);
       if (old) await chmod(temporary, old.mode & 0o777);
       return result;
     },
-    { writer, ownRights: old !== undefined },
+    { writer, keepMode: old !== undefined },
   );
 }
 

@@ -9,7 +9,7 @@ export type {
 export type { OutcomeCounts, OutcomeKind as Outcome } from '../model/outcome.js';
 export type { Log, Notice, Progress } from '../model/progress.js';
 export type { RunResult, Summary } from '../report/summary.js';
-export type { GivenSettings as Settings } from '../runs/settings.js';
+export type { SettingsInput as Settings } from '../runs/settings.js';
 export type { Sandbox, SandboxOptions } from '../sandbox/index.js';
 export type { CallOptions, RunHandle } from './open.js';
 export type { EnqueueOptions, QueuedRun } from './queue.js';

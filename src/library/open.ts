@@ -6,7 +6,7 @@ import type { Log, Notice, Progress } from '../model/progress.js';
 import { redactor } from '../model/secret-forms.js';
 import type { RunResult } from '../report/summary.js';
 import type { RunContext } from '../runs/run/context.js';
-import type { GivenSettings, Settings } from '../runs/settings.js';
+import type { Settings, SettingsInput } from '../runs/settings.js';
 
 /**
  * A run at work: a promise of its result, and its progress while it lasts. Iterating is optional, and may begin at any time. A
@@ -16,29 +16,29 @@ import type { GivenSettings, Settings } from '../runs/settings.js';
 export interface RunHandle extends Promise<RunResult>, AsyncIterable<Progress> {}
 
 /** `work` is given where to tell its progress. */
-export function runHandle(work: (tell: (progress: Progress) => void) => Promise<RunResult>): RunHandle {
+export function runHandle(work: (report: (progress: Progress) => void) => Promise<RunResult>): RunHandle {
   let latest: Progress | undefined;
-  let told = 0;
+  let updates = 0;
   let wake = resolvers();
   let ended = false;
-  const ring = () => {
+  const wakeReader = () => {
     wake.resolve();
     wake = resolvers();
   };
   const result = work((progress) => {
     latest = progress;
-    told++;
-    ring();
+    updates++;
+    wakeReader();
   }).finally(() => {
     ended = true;
-    ring();
+    wakeReader();
   });
   async function* progress(): AsyncGenerator<Progress, void, undefined> {
     // Whoever iterates learns of a fault from the promise.
     result.catch(() => undefined);
     for (let seen = 0; ; ) {
-      if (seen < told && latest) {
-        seen = told;
+      if (seen < updates && latest) {
+        seen = updates;
         yield latest;
       } else if (ended) return;
       else await wake.promise;
@@ -59,7 +59,7 @@ function resolvers(): { readonly promise: Promise<void>; readonly resolve: () =>
 /** What every call may be given. */
 export interface CallOptions {
   /** Settings of this call; they win over the environment. */
-  readonly settings?: GivenSettings;
+  readonly settings?: SettingsInput;
   /** In place of the environment of the process. `.env` is then read only where `envFile` names it: `{}` is a clean room. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** File of settings, which need not be there; false: none. Default: `.env`. */
@@ -77,7 +77,7 @@ export interface CallOptions {
 }
 
 /** What a call works with. */
-export interface Opened {
+export interface CallContext {
   readonly settings: Settings;
   readonly cwd: string;
   readonly context: RunContext;
@@ -86,11 +86,11 @@ export interface Opened {
 /** Carries out a call that makes a run: its settings are read, its errors are ours. It takes these options beside those of every call. */
 export function beginRun(
   options: CallOptions,
-  takes: readonly string[],
-  work: (opened: Opened) => Promise<RunResult>,
+  allowed: readonly string[],
+  work: (opened: CallContext) => Promise<RunResult>,
 ): RunHandle {
   return runHandle((progress) =>
-    call(options, takes, async (opened) => {
+    call(options, allowed, async (opened) => {
       const { requireService } = await import('../runs/settings.js');
       requireService(opened.settings);
       const { context } = opened;
@@ -102,40 +102,44 @@ export function beginRun(
 /** Carries out a call. It rejects with a `RunError` alone, and without secrets. */
 export async function call<T>(
   options: CallOptions,
-  takes: readonly string[],
-  work: (opened: Opened) => Promise<T>,
+  allowed: readonly string[],
+  work: (opened: CallContext) => Promise<T>,
 ): Promise<T> {
   const { signal = new AbortController().signal, cwd = process.cwd() } = options ?? {};
   let secrets: readonly string[] = [];
   try {
     if (signal.aborted) throw new RunInterrupted();
-    assertOptions(options, takes);
+    assertOptions(options, allowed);
     const settings = await settingsOf(options, cwd);
     secrets = secretsOf(settings);
-    const clean = redactor(secrets);
-    const notice = ({ level, text }: Notice) => options.onNotice?.({ level, text: clean(text) });
+    const redact = redactor(secrets);
+    const notice = ({ level, text }: Notice) => options.onNotice?.({ level, text: redact(text) });
     const listener = { notice, progress: () => undefined };
-    return await work({ settings, cwd, context: { settings, signal, listener, log: cleanLog(options.log, clean) } });
+    return await work({
+      settings,
+      cwd,
+      context: { settings, signal, listener, log: redactedLog(options.log, redact) },
+    });
   } catch (error) {
     throw publicError(error, redactor(secrets), signal.aborted);
   }
 }
 
-const OF_EVERY_CALL = ['settings', 'env', 'envFile', 'cwd', 'company', 'signal', 'onNotice', 'log'];
-const SWITCHES = ['dryRun', 'apply', 'force', 'editable', 'retry'];
+const COMMON_OPTIONS = ['settings', 'env', 'envFile', 'cwd', 'company', 'signal', 'onNotice', 'log'];
+const BOOLEAN_OPTIONS = ['dryRun', 'apply', 'force', 'editable', 'retry'];
 
 /** Not every program is checked by a compiler, and a misspelt `dryRun` would be a run that writes. */
-function assertOptions(options: CallOptions, takes: readonly string[]): void {
+function assertOptions(options: CallOptions, allowed: readonly string[]): void {
   if (typeof options !== 'object' || options === null)
     throw new RunError(
       'usage',
-      `The call takes one object with options, such as \`{ ${takes.slice(0, 2).join(', ')} }\`.`,
+      `The call takes one object with options, such as \`{ ${allowed.slice(0, 2).join(', ')} }\`.`,
     );
-  const names = [...OF_EVERY_CALL, ...takes];
+  const names = [...COMMON_OPTIONS, ...allowed];
   const faults = Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
     if (value === undefined) return [];
     if (!names.includes(name)) return `\`${name}\` is no option of this call`;
-    return SWITCHES.includes(name) && typeof value !== 'boolean' ? `\`${name}\` must be true or false` : [];
+    return BOOLEAN_OPTIONS.includes(name) && typeof value !== 'boolean' ? `\`${name}\` must be true or false` : [];
   });
   if (faults.length > 0) throw new RunError('usage', 'The call is wrong. Correct what is listed.', faults);
 }
@@ -144,7 +148,7 @@ async function settingsOf({ settings = {}, env, envFile }: CallOptions, cwd: str
   const { resolveSettings } = await import('../runs/settings.js');
   return resolveSettings(env ?? process.env, settings, cwd, {
     envFile: envFile ?? (env === undefined ? '.env' : false),
-    givenAs: 'options',
+    namedAs: 'options',
   });
 }
 
@@ -161,12 +165,12 @@ export function secretsOf({ secrets, auth }: Settings): string[] {
 }
 
 /** What a program is told of whatever was thrown. After the signal it is an interruption, unless the call itself was wrong. */
-function publicError(thrown: unknown, clean: (text: string) => string, aborted: boolean): RunError {
+function publicError(thrown: unknown, redact: (text: string) => string, aborted: boolean): RunError {
   // What waits ends with the reason of the signal.
   const error = aborted && !(thrown instanceof Error) ? new RunInterrupted() : asRunError(thrown);
   const interrupted = aborted && error.kind !== 'usage' && error.code !== 'interrupted';
-  const message = clean(error.message);
-  const details = error.details.map(clean);
+  const message = redact(error.message);
+  const details = error.details.map(redact);
   if (!interrupted && message === error.message && details.every((line, i) => line === error.details[i])) return error;
   return new RunError(error.kind, message, details, {
     ...(message === error.message && { cause: error }),
@@ -180,14 +184,14 @@ const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 const SILENT: Log = { error() {}, warn() {}, info() {}, debug() {} };
 
 /** Texts in a line lose what is secret. */
-function cleanLog(log: Log | undefined, clean: (text: string) => string): Log {
+function redactedLog(log: Log | undefined, redact: (text: string) => string): Log {
   if (!log) return SILENT;
-  const cleaned = (value: unknown) => (typeof value === 'string' ? clean(value) : value);
+  const redactValue = (value: unknown) => (typeof value === 'string' ? redact(value) : value);
   const writer = (level: (typeof LEVELS)[number]) => (details: object | string, text?: string) => {
-    if (typeof details === 'string') return log[level](clean(details));
-    const entries = Object.entries(details).map(([name, value]) => [name, cleaned(value)]);
+    if (typeof details === 'string') return log[level](redact(details));
+    const entries = Object.entries(details).map(([name, value]) => [name, redactValue(value)]);
     const line: object = Object.fromEntries(entries);
-    return text === undefined ? log[level](line) : log[level](line, clean(text));
+    return text === undefined ? log[level](line) : log[level](line, redact(text));
   };
   return Object.fromEntries(LEVELS.map((level) => [level, writer(level)])) as unknown as Log;
 }
@@ -206,12 +210,12 @@ export async function inputFile(file: string, cwd: string): Promise<string> {
 }
 
 /** A member of the options that a call cannot do without. */
-export function needed<T>(value: T | undefined | null, name: string, what: string): T {
+export function requireOption<T>(value: T | undefined | null, name: string, what: string): T {
   if (value === undefined || value === null) throw new RunError('usage', `\`${name}\` is missing: ${what}.`);
   return value;
 }
 
 /** The members that hold something, for values that may be left out. */
-export function given<T extends object>(values: T): { [name in keyof T]?: Exclude<T[name], undefined> } {
+export function pickDefined<T extends object>(values: T): { [name in keyof T]?: Exclude<T[name], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }

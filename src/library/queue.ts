@@ -18,7 +18,16 @@ import type { Summary } from '../runs/run/present.js';
 import type { Settings } from '../runs/settings.js';
 import { checkJobData, JOB_KINDS, type JobKind } from '../worker/jobs/data.js';
 import { fileBelowRoots, targetBelowRoots, uploadsDir } from '../worker/jobs/roots.js';
-import { type CallOptions, call, given, inputFile, needed, type Opened, type RunHandle, runHandle } from './open.js';
+import {
+  type CallContext,
+  type CallOptions,
+  call,
+  inputFile,
+  pickDefined,
+  type RunHandle,
+  requireOption,
+  runHandle,
+} from './open.js';
 
 interface OrderOptions extends CallOptions {
   /** Whether a run that could not do its work is tried again by itself. Default: true. */
@@ -66,25 +75,25 @@ export interface QueuedRun {
   wait(options?: { readonly signal?: AbortSignal }): RunHandle;
 }
 
-type OpenRuns = (settings: Opened['settings'], options: RunsOptions) => Promise<RunsApi>;
+type OpenRuns = (settings: CallContext['settings'], options: RunsOptions) => Promise<RunsApi>;
 
 /** A queue that is away is waited for so long, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
-const OF_ORDER = ['kind', 'job', 'file', 'rows', 'dryRun', 'apply', 'force', 'retry'];
+const ENQUEUE_OPTIONS = ['kind', 'job', 'file', 'rows', 'dryRun', 'apply', 'force', 'retry'];
 
 /** Puts a run on a queue, which is opened for as long as that takes. */
 export async function enqueueOn(options: EnqueueOptions, open: OpenRuns): Promise<QueuedRun> {
-  let ordered = false;
+  let mayBeQueued = false;
   try {
-    return await call(options, OF_ORDER, async (opened) => {
+    return await call(options, ENQUEUE_OPTIONS, async (opened) => {
       const { settings, context } = opened;
-      const wanted = await dataOf(options, opened);
+      const payload = await buildJobData(options, opened);
       await makeFolder(settings.home, HOME);
       return onQueue(opened, open, async (runs) => {
         const { address, workers, roots = settings.roots } = await runs.queue();
-        const { data, copy } = await withFile(options.kind, wanted, settings, roots);
-        ordered = true;
+        const { data, copy } = await placeFile(options.kind, payload, settings, roots);
+        mayBeQueued = true;
         const order = { kind: options.kind, data, once: options.retry === false };
         const id = await runs.put(order).catch(async (error: unknown) => {
           if (copy !== undefined) await rm(copy, { force: true });
@@ -104,18 +113,18 @@ export async function enqueueOn(options: EnqueueOptions, open: OpenRuns): Promis
     });
   } catch (error) {
     if (!(error instanceof RunError) || error.code !== 'interrupted') throw error;
-    throw new RunError('failed', ordered ? PERHAPS_ORDERED : NOT_ORDERED, [], { code: 'interrupted' });
+    throw new RunError('failed', mayBeQueued ? MAYBE_ENQUEUED : NOT_ENQUEUED, [], { code: 'interrupted' });
   }
 }
 
-const NOT_ORDERED = 'Interrupted before the queue was open; nothing was put on it.';
-const PERHAPS_ORDERED =
+const NOT_ENQUEUED = 'Interrupted before the queue was open; nothing was put on it.';
+const MAYBE_ENQUEUED =
   'Interrupted while the run was put on the queue: it may be there. `rowferry runs` shows it where the worker is.';
 
 function waitOn(options: CallOptions, id: string, open: OpenRuns): RunHandle {
   return runHandle(async (progress) => {
     try {
-      return await call(options, OF_ORDER, (opened) => {
+      return await call(options, ENQUEUE_OPTIONS, (opened) => {
         const { settings, context } = opened;
         const listener = { ...context.listener, progress };
         return onQueue(opened, open, (runs) =>
@@ -124,13 +133,13 @@ function waitOn(options: CallOptions, id: string, open: OpenRuns): RunHandle {
       });
     } catch (error) {
       // Whenever the signal came: the run is on the queue.
-      throw error instanceof RunError && error.code === 'interrupted' ? stoppedWaiting(id) : error;
+      throw error instanceof RunError && error.code === 'interrupted' ? stoppedWaitingError(id) : error;
     }
   });
 }
 
 async function onQueue<T>(
-  { settings, context }: Opened,
+  { settings, context }: CallContext,
   open: OpenRuns,
   work: (runs: RunsApi) => Promise<T>,
 ): Promise<T> {
@@ -144,13 +153,13 @@ async function onQueue<T>(
 }
 
 /** How often the job is looked at, in milliseconds. */
-const LOOK_EVERY = 200;
+const POLL_MS = 200;
 
 /** What is waited for is said after so many looks that showed no run at work. */
-const SAY_AFTER = 4;
+const NOTICE_AFTER_POLLS = 4;
 
 /** Looking is never given up for a queue that is away for a while; said once. */
-const AWAY = 'The queue does not answer; still waiting. The job is not lost.';
+const QUEUE_UNAVAILABLE = 'The queue does not answer; still waiting. The job is not lost.';
 
 /**
  * Waits for a job of the queue and tells its progress.
@@ -163,17 +172,17 @@ export async function waitForJob(
   options: { readonly listener: RunListener; readonly home: string; readonly signal: AbortSignal },
 ): Promise<RunResult> {
   const { listener, home, signal } = options;
-  let away = false;
+  let unavailable = false;
   let idle = 0;
   while (!signal.aborted) {
     try {
       const run = await runs.look(id);
-      away = false;
+      unavailable = false;
       if (!run) throw new RunError('failed', `The run ${id} was removed from the queue before it ended.`);
       if (run.summary) return await resultOf(run.summary as unknown as Summary, run, home);
       if (run.state === 'failed') throw failureOf(run);
-      if (tellProgress(run, listener)) idle = 0;
-      else if (++idle === SAY_AFTER) {
+      if (reportProgress(run, listener)) idle = 0;
+      else if (++idle === NOTICE_AFTER_POLLS) {
         listener.notice({
           level: 'info',
           text: `The run has not begun yet (${run.state ?? 'waiting'}): still waiting.`,
@@ -181,36 +190,38 @@ export async function waitForJob(
       }
     } catch (error) {
       if (error instanceof RunError) throw error;
-      if (!away) listener.notice({ level: 'warn', text: AWAY });
-      away = true;
+      if (!unavailable) listener.notice({ level: 'warn', text: QUEUE_UNAVAILABLE });
+      unavailable = true;
     }
-    await pause(LOOK_EVERY, undefined, { signal }).catch(() => undefined);
+    await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
-  throw stoppedWaiting(id);
+  throw stoppedWaitingError(id);
 }
 
 /** The signal ended the waiting, not the run. */
-function stoppedWaiting(id: string): RunError {
+function stoppedWaitingError(id: string): RunError {
   const text = `Stopped waiting. The run ${id} stays on the queue and is carried out all the same.`;
   return new RunError('failed', text, [], { code: 'interrupted' });
 }
 
 async function resultOf(summary: Summary, { host }: RunView, home: string): Promise<RunResult> {
   // Whoever writes on the queue writes this, too.
-  const here = isRunId(summary.run) ? await readRun(home, summary.run).catch(() => undefined) : undefined;
+  const localRun = isRunId(summary.run) ? await readRun(home, summary.run).catch(() => undefined) : undefined;
   // What came by the queue quotes no heading that the job does not name.
-  const whole = here && (await readSummary(here.report_dir).catch(() => undefined));
+  const fullSummary = localRun && (await readSummary(localRun.report_dir).catch(() => undefined));
   // The run may have been on another machine; a folder there is told as such.
   const reportDir =
-    here && here.rows !== undefined ? here.report_dir : `data folder of ${host ?? 'the worker'}, runs/${summary.run}`;
+    localRun && localRun.rows !== undefined
+      ? localRun.report_dir
+      : `data folder of ${host ?? 'the worker'}, runs/${summary.run}`;
   return {
-    summary: whole?.run === summary.run ? whole : summary,
-    exitCode: EXITS[summary.status] ?? EXIT.failed,
+    summary: fullSummary?.run === summary.run ? fullSummary : summary,
+    exitCode: EXIT_CODES[summary.status] ?? EXIT.failed,
     reportDir,
   };
 }
 
-const EXITS: Readonly<Record<Summary['status'], number>> = {
+const EXIT_CODES: Readonly<Record<Summary['status'], number>> = {
   succeeded: EXIT.ok,
   partial: EXIT.needsPerson,
   braked: EXIT.braked,
@@ -224,7 +235,7 @@ function failureOf({ reason, failure = 'failed' }: RunView): RunError {
 }
 
 /** False where no run is at work. */
-function tellProgress({ id: run, progress }: RunView, listener: RunListener): boolean {
+function reportProgress({ id: run, progress }: RunView, listener: RunListener): boolean {
   if (!progress || progress.phase === 'waiting' || progress.phase === 'done') return false;
   const { phase, done, total, outcomes } = progress;
   listener.progress({ run, phase: phase as Progress['phase'], done, outcomes, ...(total !== null && { total }) });
@@ -240,7 +251,7 @@ interface JobData {
 }
 
 /** What any kind may be asked; what has no meaning for it is refused with its data. */
-type Asked = Pick<EnqueueOptions, 'kind' | 'company'> & {
+type EnqueueFlags = Pick<EnqueueOptions, 'kind' | 'company'> & {
   readonly dryRun?: boolean;
   readonly apply?: boolean;
   readonly force?: boolean;
@@ -252,19 +263,19 @@ const LOADERS = { import: loadJob, reconcile: loadReconcileJob, export: loadExpo
  * What is asked for, checked as a worker would; the file of an export is what it writes, in place of the one that the job names.
  * @throws RunError `usage` with every fault.
  */
-async function dataOf(options: EnqueueOptions, { settings, cwd }: Opened): Promise<JobData> {
-  const { kind, company, dryRun, apply, force }: Asked = options;
-  const job = needed(options.job, 'job', 'it names the job');
+async function buildJobData(options: EnqueueOptions, { settings, cwd }: CallContext): Promise<JobData> {
+  const { kind, company, dryRun, apply, force }: EnqueueFlags = options;
+  const job = requireOption(options.job, 'job', 'it names the job');
   if (!JOB_KINDS.includes(kind)) {
     throw new RunError('usage', `\`kind\` is ${JSON.stringify(kind)}; it must be import, export or reconcile.`);
   }
-  const told = given({ dry_run: dryRun, apply, force, company });
+  const runOptions = pickDefined({ dry_run: dryRun, apply, force, company });
   const data = {
-    job: await jobData(job, { jobsDir: settings.jobsDir, cwd }, LOADERS[kind]),
+    job: await resolveJob(job, { jobsDir: settings.jobsDir, cwd }, LOADERS[kind]),
     ...(options.kind === 'export'
-      ? given({ file: typeof options.file === 'string' ? resolve(cwd, options.file) : options.file })
+      ? pickDefined({ file: typeof options.file === 'string' ? resolve(cwd, options.file) : options.file })
       : await rowsOf(options, cwd)),
-    ...(Object.keys(told).length > 0 && { options: told }),
+    ...(Object.keys(runOptions).length > 0 && { options: runOptions }),
   };
   const checked = checkJobData(kind, data);
   if (!('faults' in checked)) return data;
@@ -272,11 +283,11 @@ async function dataOf(options: EnqueueOptions, { settings, cwd }: Opened): Promi
 }
 
 async function rowsOf({ file, rows }: Exclude<EnqueueOptions, { kind: 'export' }>, cwd: string) {
-  return given({ file: typeof file === 'string' ? await inputFile(file, cwd) : file, rows });
+  return pickDefined({ file: typeof file === 'string' ? await inputFile(file, cwd) : file, rows });
 }
 
 /** The same with the file where workers may read it: in its place, or as a copy in the data folder. */
-async function withFile(
+async function placeFile(
   kind: JobKind,
   data: JobData,
   settings: Settings,
@@ -288,11 +299,11 @@ async function withFile(
     await targetBelowRoots(file, { ...settings, roots });
     return { data: { ...data } };
   }
-  const below = await fileBelowRoots(file, { ...settings, roots }).catch((error: unknown) => {
+  const allowedPath = await fileBelowRoots(file, { ...settings, roots }).catch((error: unknown) => {
     if (error instanceof RunError) return undefined;
     throw error;
   });
-  if (below !== undefined) return { data: { ...data, file: below } };
+  if (allowedPath !== undefined) return { data: { ...data, file: allowedPath } };
   const { home } = settings;
   // The ending tells the kind of file; names of copies stay within what file systems take.
   const copy = path.join(uploadsDir(home), `${randomBytes(8).toString('hex')}-${path.basename(file).slice(-100)}`);
@@ -304,20 +315,20 @@ async function withFile(
   return { data: { ...data, file: path.relative(home, copy) }, copy };
 }
 
-interface Place {
+interface JobsLocation {
   readonly jobsDir: string;
   readonly cwd: string;
 }
-type Load = (job: JobSource, place: Place) => Promise<{ readonly text: string }>;
+type JobLoader = (job: JobSource, location: JobsLocation) => Promise<{ readonly text: string }>;
 
 /** A name goes as it is, checked where the file is here too; the job of a path, or given as data, goes whole. */
-async function jobData(job: JobSource, place: Place, load: Load): Promise<unknown> {
+async function resolveJob(job: JobSource, location: JobsLocation, load: JobLoader): Promise<unknown> {
   if (typeof job !== 'string') return job;
   const isPath = job.includes('/') || job.includes(path.sep) || /\.ya?ml$/i.test(job);
-  if (isPath) return readJobYaml((await load(job, place)).text).value;
+  if (isPath) return readJobYaml((await load(job, location)).text).value;
   for (const ending of ['yaml', 'yml']) {
-    const file = path.join(place.jobsDir, `${job}.${ending}`);
-    if (await stat(file).catch(() => undefined)) await load(file, place);
+    const file = path.join(location.jobsDir, `${job}.${ending}`);
+    if (await stat(file).catch(() => undefined)) await load(file, location);
   }
   return job;
 }

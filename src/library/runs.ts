@@ -6,7 +6,15 @@ import type { ExportRequest } from '../runs/export.js';
 import type { LoadedJob } from '../runs/job-file.js';
 import type { ImportRequest } from '../runs/run/run.js';
 import type { Sandbox, SandboxOptions } from '../sandbox/index.js';
-import { beginRun, type CallOptions, given, inputFile, needed, type Opened, type RunHandle } from './open.js';
+import {
+  beginRun,
+  type CallContext,
+  type CallOptions,
+  inputFile,
+  pickDefined,
+  type RunHandle,
+  requireOption,
+} from './open.js';
 import type { EnqueueOptions, QueuedRun } from './queue.js';
 
 interface RowsOptions extends CallOptions {
@@ -25,16 +33,16 @@ export interface ImportOptions extends RowsOptions {
   readonly dryRun?: boolean;
 }
 
-const OF_ROWS = ['file', 'job', 'force', 'reportDir'];
+const ROWS_OPTIONS = ['file', 'job', 'force', 'reportDir'];
 
 /** Imports a spreadsheet: creates and updates records, one outcome a row. A run that a brake stopped resolves, too: `status` says so. */
 export function importFile(options: ImportOptions): RunHandle {
-  return beginRun(options, [...OF_ROWS, 'dryRun'], async (opened) => {
+  return beginRun(options, [...ROWS_OPTIONS, 'dryRun'], async (opened) => {
     const [{ loadJob }, { importFile: run }] = await Promise.all([
       import('../runs/job-file.js'),
       import('../runs/import.js'),
     ]);
-    const job = await loadJob(jobOf(options), jobsOf(opened));
+    const job = await loadJob(requireJob(options), jobsFolder(opened));
     return run(await rowsRequest(options, opened, job, options.dryRun === true), opened.context);
   });
 }
@@ -48,28 +56,28 @@ export interface ReconcileOptions extends RowsOptions {
 
 /** Compares a spreadsheet with the service, field by field, and makes them agree where `apply` is true. */
 export function reconcileFile(options: ReconcileOptions): RunHandle {
-  return beginRun(options, [...OF_ROWS, 'apply'], async (opened) => {
+  return beginRun(options, [...ROWS_OPTIONS, 'apply'], async (opened) => {
     const [{ loadReconcileJob }, { reconcileFile: run }] = await Promise.all([
       import('../runs/job-file.js'),
       import('../runs/reconcile.js'),
     ]);
-    const job = await loadReconcileJob(jobOf(options), jobsOf(opened));
+    const job = await loadReconcileJob(requireJob(options), jobsFolder(opened));
     return run(await rowsRequest(options, opened, job, options.apply !== true), opened.context);
   });
 }
 
 async function rowsRequest(
   { file, force, reportDir, company }: RowsOptions,
-  { cwd }: Opened,
+  { cwd }: CallContext,
   job: LoadedJob,
   dryRun: boolean,
 ): Promise<ImportRequest> {
   return {
-    file: await inputFile(needed(file, 'file', 'it names the spreadsheet'), cwd),
+    file: await inputFile(requireOption(file, 'file', 'it names the spreadsheet'), cwd),
     job,
     dryRun,
     force: force === true,
-    ...given({ reportDir: reportDir === undefined ? undefined : resolve(cwd, reportDir), company }),
+    ...pickDefined({ reportDir: reportDir === undefined ? undefined : resolve(cwd, reportDir), company }),
   };
 }
 
@@ -103,19 +111,19 @@ export type ExportOptions = ExportChoices &
       }
   );
 
-const OF_EXPORT = ['job', 'resource', 'output', 'columns', 'filter', 'order', 'editable'];
+const EXPORT_OPTIONS = ['job', 'resource', 'output', 'columns', 'filter', 'order', 'editable'];
 
 /** Writes the records of a resource to a file, complete also while they change. */
 export function exportRecords(options: ExportOptions): RunHandle {
-  return beginRun(options, OF_EXPORT, async (opened) => {
+  return beginRun(options, EXPORT_OPTIONS, async (opened) => {
     const { exportRecords: run } = await import('../runs/export.js');
     return run(await exportRequestOf(options, opened), opened.context);
   });
 }
 
-async function exportRequestOf(options: ExportOptions, opened: Opened): Promise<ExportRequest> {
+async function exportRequestOf(options: ExportOptions, opened: CallContext): Promise<ExportRequest> {
   const { output, columns, filter, order, editable, company, resource } = options;
-  const chosen = given({
+  const overrides = pickDefined({
     target: output === undefined ? undefined : resolve(opened.cwd, output),
     columns,
     filter: filter && (await filterTexts(filter)),
@@ -125,23 +133,23 @@ async function exportRequestOf(options: ExportOptions, opened: Opened): Promise<
   });
   if (options.job !== undefined) {
     const { exportRequest, loadExportJob } = await import('../runs/job-file.js');
-    const job = await loadExportJob(options.job, jobsOf(opened));
+    const job = await loadExportJob(options.job, jobsFolder(opened));
     if (resource !== undefined && resource !== job.job.resource) {
       throw new RunError(
         'usage',
         `The job ${job.name} exports ${job.job.resource} records, not ${resource}. Leave the resource out, or the job.`,
       );
     }
-    const request = exportRequest(job, chosen, { cwd: opened.cwd });
+    const request = exportRequest(job, overrides, { cwd: opened.cwd });
     // A job names a place that need not be there yet, as for the worker; a name that is given for one run may be a slip.
     return output === undefined ? { ...request, makeFolder: true } : request;
   }
-  const name = EXPORTABLE.find((one) => one === needed(resource, 'resource', 'it says what is exported'));
+  const name = EXPORTABLE.find((one) => one === requireOption(resource, 'resource', 'it says what is exported'));
   if (name === undefined) {
     throw new RunError('usage', `There is no resource \`${resource}\`. There are: ${EXPORTABLE.join(', ')}.`);
   }
-  const target = needed(chosen.target, 'output', 'it names the file to write');
-  return { filter: [], editable: false, job: { name }, ...chosen, resource: name, target };
+  const target = requireOption(overrides.target, 'output', 'it names the file to write');
+  return { filter: [], editable: false, job: { name }, ...overrides, resource: name, target };
 }
 
 async function filterTexts(filter: NonNullable<ExportChoices['filter']>): Promise<readonly string[]> {
@@ -158,8 +166,8 @@ export interface ResumeOptions extends Omit<CallOptions, 'company'> {
 /** Goes on with a run that was interrupted, or whose process was killed; no row is written twice. */
 export function resumeRun(options: ResumeOptions): RunHandle {
   return beginRun(options, ['run'], async ({ context }) => {
-    const { resumeRun: run } = await import('../runs/again.js');
-    return run(needed(options.run, 'run', 'it is the id of the run, or `last`'), context);
+    const { resumeRun: run } = await import('../runs/follow-up.js');
+    return run(requireOption(options.run, 'run', 'it is the id of the run, or `last`'), context);
   });
 }
 
@@ -175,10 +183,10 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox
   return startSandbox(options);
 }
 
-function jobOf<J>({ job }: { readonly job: J }): J {
-  return needed(job, 'job', 'it says which column is which field');
+function requireJob<J>({ job }: { readonly job: J }): J {
+  return requireOption(job, 'job', 'it says which column is which field');
 }
 
-function jobsOf({ settings: { jobsDir }, cwd }: Opened) {
+function jobsFolder({ settings: { jobsDir }, cwd }: CallContext) {
   return { jobsDir, cwd };
 }

@@ -21,13 +21,13 @@ export interface DiffText extends Omit<FieldDiff, 'old' | 'new'> {
 }
 
 /** How warnings say that a column's texts were shortened, as its job says. */
-export const TEXTS_CUT = 'characters, and cut';
+export const TEXT_CUT_PHRASE = 'characters, and cut';
 
 /** How warnings name a risk that no row carries: reads do not show everything that an update replaces. */
-export const LOST_UNSEEN = 'values that somebody else put there are lost when a record is updated';
+export const UNSEEN_LOSS_PHRASE = 'values that somebody else put there are lost when a record is updated';
 
 /** A row of the file that must be written before the row that refers to it; its id is put in when it is known. */
-export interface After {
+export interface ParentRow {
   readonly field: string;
   readonly row: number;
   /** Heading of the cell that names it. */
@@ -45,7 +45,7 @@ export type Change = {
       readonly kind: 'create';
       /** The whole record in canonical form; the body is made from it when it is sent. */
       readonly fields: Fields;
-      readonly after?: After;
+      readonly after?: ParentRow;
     }
   | {
       readonly kind: 'update';
@@ -55,7 +55,7 @@ export type Change = {
       readonly diff: readonly FieldDiff[];
       /** The record as it was read, in the service's own JSON, and when (milliseconds since 1970). */
       readonly base: { readonly record: unknown; readonly readAt: number };
-      readonly after?: After;
+      readonly after?: ParentRow;
     }
   /** `diff`: what is `kept`. */
   | { readonly kind: 'unchanged'; readonly id: number; readonly diff?: readonly FieldDiff[] }

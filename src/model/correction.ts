@@ -12,4 +12,4 @@ export const correction = z
 export type Correction = Readonly<z.output<typeof correction>>;
 
 /** Of one run; more are made in the file itself. */
-export const MOST_CORRECTIONS = 10_000;
+export const MAX_CORRECTIONS = 10_000;

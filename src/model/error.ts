@@ -43,11 +43,11 @@ export class RunError extends Error {
   ) {
     super(message, 'cause' in options ? { cause: options.cause } : {});
     if (options.status !== undefined) this.status = options.status;
-    this.code = options.code ?? codeOf(kind, options);
+    this.code = options.code ?? defaultCode(kind, options);
   }
 }
 
-function codeOf(kind: RunError['kind'], { status, cause }: RunErrorOptions): ErrorCode {
+function defaultCode(kind: RunError['kind'], { status, cause }: RunErrorOptions): ErrorCode {
   if (kind !== 'failed') return kind;
   if (status !== undefined) return status === 401 ? 'token_refused' : 'service_rejected';
   return isDiskFull(cause) ? 'disk_full' : 'failed';
@@ -64,7 +64,9 @@ export class RunInterrupted extends RunError {
 export function asRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
   if (error instanceof Error && 'syscall' in error && 'code' in error) {
-    return new RunError('failed', error.message, [`${diskWords(error)}; put it right and run again`], { cause: error });
+    return new RunError('failed', error.message, [`${diskErrorText(error)}; put it right and run again`], {
+      cause: error,
+    });
   }
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const details = ['this is a bug in rowferry; ROWFERRY_LOG_LEVEL=debug shows where it happened'];
@@ -72,7 +74,7 @@ export function asRunError(error: unknown): RunError {
 }
 
 /** Codes of the system (ENOSPC, EACCES …), from an error down through its causes. */
-export function codesOf(error: unknown): string[] {
+export function systemCodes(error: unknown): string[] {
   const codes: string[] = [];
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     if ('code' in at && typeof at.code === 'string') codes.push(at.code);
@@ -82,16 +84,16 @@ export function codesOf(error: unknown): string[] {
 
 /** Whether something failed for want of space: it goes on once there is some. */
 export function isDiskFull(error: unknown): boolean {
-  return codesOf(error).some((code) => code === 'ENOSPC' || code === 'EDQUOT');
+  return systemCodes(error).some((code) => code === 'ENOSPC' || code === 'EDQUOT');
 }
 
 /** Why the file system refused, in words. */
-export function diskWords(error: unknown): string {
-  const code = codesOf(error).find((one) => Object.hasOwn(DISK_WORDS, one));
-  return (code && DISK_WORDS[code]) || (error instanceof Error ? error.message : String(error));
+export function diskErrorText(error: unknown): string {
+  const code = systemCodes(error).find((one) => Object.hasOwn(DISK_ERROR_TEXTS, one));
+  return (code && DISK_ERROR_TEXTS[code]) || (error instanceof Error ? error.message : String(error));
 }
 
-const DISK_WORDS: Readonly<Record<string, string>> = {
+const DISK_ERROR_TEXTS: Readonly<Record<string, string>> = {
   EACCES: 'this user has no right to do that',
   EPERM: 'this user has no right to do that',
   EROFS: 'the disk is read-only',

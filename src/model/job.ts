@@ -186,9 +186,9 @@ export const orphanRules = z
     after: z.number().int().min(1).default(2),
   })
   .transform(({ action, set, after }) => {
-    const given = typeof action === 'object' ? action.set : set;
-    const named = typeof action === 'object' ? 'set' : (action ?? (set === undefined ? 'report' : 'set'));
-    return { action: named, after, ...(given === undefined ? {} : { set: given }) };
+    const setValues = typeof action === 'object' ? action.set : set;
+    const kind = typeof action === 'object' ? 'set' : (action ?? (set === undefined ? 'report' : 'set'));
+    return { action: kind, after, ...(setValues === undefined ? {} : { set: setValues }) };
   });
 
 /** A job that compares a file with the service, and makes them agree where it is applied. Contract, section 4. */
@@ -256,7 +256,7 @@ export type Job = RowsJob | ExportJob;
  */
 export interface CustomFieldName {
   readonly kind: 'template' | 'form';
-  readonly cuts: readonly { readonly owner: string; readonly part: string }[];
+  readonly splits: readonly { readonly owner: string; readonly part: string }[];
 }
 
 /** Undefined where the text does not name a custom field; no cuts where it names one incompletely (`template.Finance`). */
@@ -264,8 +264,8 @@ export function customFieldName(text: string): CustomFieldName | undefined {
   const match = /^\s*(template|form)\s*\.(.*)$/isu.exec(text);
   if (!match) return undefined;
   const rest = match[2]!;
-  const cuts = [...rest.matchAll(/\./g)]
+  const splits = [...rest.matchAll(/\./g)]
     .map(({ index }) => ({ owner: rest.slice(0, index).trim(), part: rest.slice(index + 1).trim() }))
     .filter(({ owner, part }) => owner !== '' && part !== '');
-  return { kind: match[1]!.toLowerCase() === 'form' ? 'form' : 'template', cuts };
+  return { kind: match[1]!.toLowerCase() === 'form' ? 'form' : 'template', splits };
 }

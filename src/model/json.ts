@@ -7,12 +7,12 @@ import { Decimal } from './decimal.js';
  */
 
 /** A token that a double might not hold: 16 or more digits (and points), or an exponent. A string may match too; that only costs time. */
-const RISKY = /(?:^|[:[,])\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
+const LONG_NUMBER = /(?:^|[:[,])\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 
 /** Throws SyntaxError where the text is not JSON. */
 export function parseJson(text: string): unknown {
   const source = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
-  if (!RISKY.test(source)) return JSON.parse(source);
+  if (!LONG_NUMBER.test(source)) return JSON.parse(source);
   return parse(source, undefined, { parseNumber: readNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
@@ -64,12 +64,12 @@ export function stringifyBody(value: unknown): string {
 }
 
 /** The same few names come again in every body. */
-const quoted = new Map<string, string>();
+const quotedKeys = new Map<string, string>();
 
 function quotedKey(key: string): string {
-  const known = quoted.get(key);
-  if (known !== undefined) return known;
+  const cached = quotedKeys.get(key);
+  if (cached !== undefined) return cached;
   const text = `${JSON.stringify(key)}:`;
-  if (quoted.size < 2_000) quoted.set(key, text);
+  if (quotedKeys.size < 2_000) quotedKeys.set(key, text);
   return text;
 }

@@ -24,10 +24,10 @@ export type OutcomeKind = (typeof OUTCOMES)[number];
 export const GOOD_OUTCOMES: ReadonlySet<OutcomeKind> = new Set(['created', 'updated', 'unchanged', 'skipped']);
 
 /** What people see first of an outcome: the row is in, was left as it is, waits for other cells, or for somebody's eyes. */
-export const FOUR = ['in', 'unchanged', 'to_correct', 'to_look_at'] as const;
-export type Four = (typeof FOUR)[number];
+export const OUTCOME_GROUPS = ['in', 'unchanged', 'to_correct', 'to_look_at'] as const;
+export type OutcomeGroup = (typeof OUTCOME_GROUPS)[number];
 
-export const FOUR_OF: Readonly<Record<OutcomeKind, Four>> = {
+export const GROUP_OF_OUTCOME: Readonly<Record<OutcomeKind, OutcomeGroup>> = {
   created: 'in',
   updated: 'in',
   unchanged: 'unchanged',

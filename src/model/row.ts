@@ -27,7 +27,7 @@ export type Cell =
   | { readonly t: 'f'; readonly formula: string };
 
 /** The cell as a person sees it; this is what reports quote. */
-export function shownText(cell: Cell | undefined): string {
+export function displayText(cell: Cell | undefined): string {
   if (cell === undefined) return '';
   if (typeof cell === 'string') return cell;
   switch (cell.t) {

@@ -1,25 +1,25 @@
 /** A secret as it looks in plain text, in JSON, in an address and in a header (base64, alone or behind a colon). */
 function secretForms(secret: string): ReadonlySet<string> {
   const address = encodeURIComponent(secret);
-  const packed = [secret, `:${secret}`].map((text) => Buffer.from(text).toString('base64').replace(/=+$/, ''));
+  const encoded = [secret, `:${secret}`].map((text) => Buffer.from(text).toString('base64').replace(/=+$/, ''));
   return new Set([
     secret,
     address,
     address.replaceAll('%20', '+'),
     JSON.stringify(secret).slice(1, -1),
-    ...packed,
-    ...packed.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+    ...encoded,
+    ...encoded.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
   ]);
 }
 
 /** Shorter ones are words of everyday text (`sandbox`): replacing them would garble messages and hide nothing. */
-const SHORTEST = 8;
+const MIN_LENGTH = 8;
 
 /** Replaces secrets wherever they appear in a text, also as they look inside JSON or a URL. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
   const forms = new Set<string>();
   for (const secret of secrets) {
-    if (secret.length < SHORTEST) continue;
+    if (secret.length < MIN_LENGTH) continue;
     for (const form of secretForms(secret)) forms.add(form);
   }
   // Longest first, so that a secret that contains another one leaves no remains.

@@ -51,22 +51,22 @@ export function valueText(value: Value | undefined): string {
 
 /** The form in which keys are compared: Unicode NFKC, trimmed. Case and inner blanks count. Contract, section 7. */
 export function normaliseKey(text: string): string {
-  if (NORMAL_ALREADY.test(text)) return text;
+  if (PLAIN_ASCII.test(text)) return text;
   return text.normalize('NFKC').trim();
 }
 
 /** The form in which names are compared: as keys, with repeated blanks as one. */
 export function normaliseName(text: string): string {
-  return NORMAL_ALREADY.test(text) ? text : normaliseKey(text).replace(/\s+/gu, ' ');
+  return PLAIN_ASCII.test(text) ? text : normaliseKey(text).replace(/\s+/gu, ' ');
 }
 
 /** The same for all texts that look the same on the screen: as names, without invisible characters. */
-export function lookAlike(text: string): string {
-  return NORMAL_ALREADY.test(text) ? text : normaliseName(text.replace(INVISIBLE, ''));
+export function lookalikeForm(text: string): string {
+  return PLAIN_ASCII.test(text) ? text : normaliseName(text.replace(INVISIBLE, ''));
 }
 
 /** A key with what the screen does not show: `SN<U+200B>-1`, `Double<2 blanks>Blank`. */
-export function withHidden(text: string): string {
+export function revealHidden(text: string): string {
   return text
     .replace(INVISIBLE, (one) => `<U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`)
     .replace(/\s{2,}/gu, (blanks) => `<${blanks.length} blanks>`);
@@ -76,17 +76,17 @@ export function withHidden(text: string): string {
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** Visible ASCII with single blanks between: nearly every key and name. */
-const NORMAL_ALREADY = /^[!-~]+(?: [!-~]+)*$/;
+const PLAIN_ASCII = /^[!-~]+(?: [!-~]+)*$/;
 
 /** Characters nobody sees: zero-width blanks, soft hyphens, byte order marks. */
-const UNSEEN = /[\u00ad\u200b\u2060\ufeff]/g;
+const ZERO_WIDTH = /[\u00ad\u200b\u2060\ufeff]/g;
 
 /**
  * The form in which headings and cell texts are compared without regard to case, blanks (also non-breaking ones and
  * line breaks), invisible characters and Unicode form.
  */
 export function foldText(text: string): string {
-  const visible = text.normalize('NFKC').replace(UNSEEN, '').replace(/\s+/gu, ' ').trim();
+  const visible = text.normalize('NFKC').replace(ZERO_WIDTH, '').replace(/\s+/gu, ' ').trim();
   // Upper case first: `ß` and `SS`, final and inner sigma become the same.
   return visible.toUpperCase().toLowerCase().normalize('NFC');
 }

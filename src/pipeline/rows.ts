@@ -1,4 +1,4 @@
-import type { After } from '../model/change.js';
+import type { ParentRow } from '../model/change.js';
 import { Decimal } from '../model/decimal.js';
 import { fault, type Issue } from '../model/issue.js';
 import type { RowRef } from '../model/row.js';
@@ -6,14 +6,14 @@ import type { Value } from '../model/value.js';
 import type { ReferenceTarget } from '../resources/spec.js';
 
 /** A reference by name that has not been looked up yet. */
-export interface Named {
+export interface NamedRef {
   readonly named: ReferenceTarget;
   readonly name: string;
   /** The heading, for the fault when the name is not found. */
   readonly column?: string | undefined;
 }
 
-export type StagedValue = Value | Named;
+export type StagedValue = Value | NamedRef;
 
 /** Whether a text may be the id of a record. */
 export function isId(text: string): boolean {
@@ -38,7 +38,7 @@ export interface StagedRow {
    */
   readonly escaped?: Readonly<Record<string, string>>;
   /** Files that an export wrote: what it wrote into the cells of the fields that a person changed, by field. */
-  readonly edited?: Readonly<Record<string, Exported>>;
+  readonly edited?: Readonly<Record<string, ExportedCell>>;
 }
 
 /** A row whose names have become ids; it knows its key and whether an earlier row has the same. */
@@ -48,14 +48,14 @@ export interface ResolvedRow extends Omit<StagedRow, 'set'> {
   /** An earlier row of the file with the same key. */
   readonly duplicateOf?: number;
   /** A row of this file that must be written first, because this one refers to it. */
-  readonly after?: After;
+  readonly after?: ParentRow;
 }
 
 /**
  * What an export wrote for a field, which the record held then: the merge base of the cell. Once an import has sent the field,
  * or told of its conflict, the base is what the record held then, or what was sent: whether that arrived is not known here.
  */
-export interface Exported {
+export interface ExportedCell {
   readonly text: string;
   /** What the text means; absent where nothing can be made of it. */
   readonly value?: StagedValue;
@@ -73,12 +73,12 @@ export function isRepeated({ issues }: Pick<StagedRow, 'issues'>): boolean {
   return issues.some(({ code, severity }) => code === 'duplicate_row' && severity === 'warning');
 }
 
-export function isNamed(value: StagedValue | undefined): value is Named {
+export function isNamedRef(value: StagedValue | undefined): value is NamedRef {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && 'named' in value;
 }
 
 /** The row it refers to has no id that could be sent. */
-export function parentNotWritten(after: After): Issue {
+export function parentNotWritten(after: ParentRow): Issue {
   return fault(
     'parent_not_written',
     `Row ${after.row} of this file, which this row refers to, was not written, or its id could not be found out. Put that row right and import both again.`,
@@ -87,7 +87,7 @@ export function parentNotWritten(after: After): Issue {
 }
 
 /** Rows that refer to one another can none of them be written first. */
-export function referenceCycle(row: number, after: After): Issue {
+export function referenceCycle(row: number, after: ParentRow): Issue {
   const how =
     after.row === row
       ? 'This row refers to itself.'
@@ -114,7 +114,7 @@ export interface RowHead extends Pick<ResolvedRow, 'ref' | 'key' | 'issues'> {
 }
 
 export function decodeHead(line: readonly unknown[]): RowHead {
-  const [row, sheet, key, more, fingerprint] = line as [number, string | 0, string, More | 0, number | -1];
+  const [row, sheet, key, more, fingerprint] = line as [number, string | 0, string, RowExtras | 0, number | -1];
   return {
     ref: sheet === 0 ? { row } : { sheet, row },
     key,
@@ -129,7 +129,7 @@ export type RowCodec = ReturnType<typeof rowCodec>;
 export type StoredRow = StagedRow & Partial<Pick<ResolvedRow, 'key' | 'duplicateOf' | 'after'>>;
 
 /** What few rows have. `set`: what the row sets, of files that name no fields. */
-interface More extends Partial<Pick<ResolvedRow, 'issues' | 'cells' | 'escaped' | 'duplicateOf' | 'after'>> {
+interface RowExtras extends Partial<Pick<ResolvedRow, 'issues' | 'cells' | 'escaped' | 'duplicateOf' | 'after'>> {
   /** By field. */
   readonly edited?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly set?: Readonly<Record<string, unknown>>;
@@ -159,14 +159,14 @@ export function rowCodec(fields: readonly string[]) {
     const values = new Array<unknown>(width);
     for (let i = 0; i < width; i++) {
       const value = set[fields[i]!];
-      values[i] = typeof value === 'string' ? value : value === undefined ? ABSENT : encoded(value);
+      values[i] = typeof value === 'string' ? value : value === undefined ? ABSENT : encodeValue(value);
     }
     lastSet = set;
     lastText = JSON.stringify(values);
     return lastText;
   }
 
-  function moreOf(row: StoredRow) {
+  function extrasOf(row: StoredRow) {
     const { issues, cells, escaped, edited, duplicateOf, after } = row;
     if (width > 0 && issues.length === 0 && !cells && !escaped && !edited && duplicateOf === undefined && !after)
       return undefined;
@@ -175,7 +175,7 @@ export function rowCodec(fields: readonly string[]) {
       issues: issues.length > 0 ? issues : undefined,
       cells,
       escaped,
-      edited: edited && mapped(edited, (one) => encodeFields({ ...one })),
+      edited: edited && mapValues(edited, (one) => encodeFields({ ...one })),
       duplicateOf,
       after,
       set: width > 0 ? undefined : encodeFields(row.set),
@@ -187,7 +187,7 @@ export function rowCodec(fields: readonly string[]) {
   function setOf(values: unknown[]): Record<string, Value> {
     for (let i = 0; i < width; i++) {
       const value = values[i];
-      if (typeof value === 'object' && value !== null) values[i] = isAbsent(value) ? undefined : decoded(value);
+      if (typeof value === 'object' && value !== null) values[i] = isAbsent(value) ? undefined : decodeValue(value);
     }
     return makeSet(values as (Value | undefined)[]) as Record<string, Value>;
   }
@@ -197,21 +197,21 @@ export function rowCodec(fields: readonly string[]) {
     /** The row as a line, its end included. `fingerprint`: of what it sets, where that is all there is to decide by. */
     encode(row: StoredRow, fingerprint = NO_FINGERPRINT): string {
       const { sheet } = row.ref;
-      const more = moreOf(row);
+      const more = extrasOf(row);
       return `[${row.ref.row},${sheet === undefined ? 0 : JSON.stringify(sheet)},${JSON.stringify(row.key ?? '')},${more ? JSON.stringify(more) : 0},${fingerprint}\t,${textOf(row.set)}]\n`;
     },
     decode(line: readonly unknown[]): ResolvedRow {
-      const [row, sheet, key, more, , values] = line as [number, string | 0, string, More | 0, number, unknown[]];
+      const [row, sheet, key, more, , values] = line as [number, string | 0, string, RowExtras | 0, number, unknown[]];
       const ref = sheet === 0 ? { row } : { sheet, row };
       if (more === 0) return { ref, key, set: setOf(values), issues: NO_ISSUES };
       const { set, issues = NO_ISSUES, edited, ...rest } = more;
-      const own = edited ? { edited: mapped(edited, (one) => decodeFields(one) as unknown as Exported) } : {};
+      const own = edited ? { edited: mapValues(edited, (one) => decodeFields(one) as unknown as ExportedCell) } : {};
       return { ref, key, set: set ? decodeFields(set) : setOf(values), issues, ...rest, ...own };
     },
   };
 }
 
-function mapped<A, B>(by: Readonly<Record<string, A>>, make: (one: A) => B): Record<string, B> {
+function mapValues<A, B>(by: Readonly<Record<string, A>>, make: (one: A) => B): Record<string, B> {
   return Object.fromEntries(Object.entries(by).map(([field, one]) => [field, make(one)]));
 }
 
@@ -219,19 +219,19 @@ function mapped<A, B>(by: Readonly<Record<string, A>>, make: (one: A) => B): Rec
 const isAbsent = (raw: object): boolean => !Array.isArray(raw) && Object.keys(raw).length === 0;
 
 /** A value as plain JSON: a Decimal is `{"d":"12.5"}`, so that it comes back as one. */
-function encoded(value: StagedValue): unknown {
+function encodeValue(value: StagedValue): unknown {
   return value instanceof Decimal ? { d: value.text } : value;
 }
 
-function decoded(raw: unknown): Value {
+function decodeValue(raw: unknown): Value {
   return typeof raw === 'object' && raw !== null && 'd' in raw ? Decimal.of(String(raw.d)) : (raw as Value);
 }
 
 /** Fields as plain JSON. The fields themselves where none is a Decimal. */
 export function encodeFields(fields: Readonly<Record<string, StagedValue>>): Readonly<Record<string, unknown>> {
-  return Object.values(fields).some((value) => value instanceof Decimal) ? mapped(fields, encoded) : fields;
+  return Object.values(fields).some((value) => value instanceof Decimal) ? mapValues(fields, encodeValue) : fields;
 }
 
 export function decodeFields(fields: Readonly<Record<string, unknown>>): Record<string, Value> {
-  return mapped(fields, decoded);
+  return mapValues(fields, decodeValue);
 }

@@ -1,10 +1,10 @@
 import type { DiffText } from '../model/change.js';
 import type { Outcome } from '../model/outcome.js';
 import type { RowResult } from '../store/run-store.js';
-import { html, type Markup, message, section, short, wideTable } from './html-parts.js';
-import { sentence } from './report-lines.js';
+import { html, type Markup, section, shortMessage, shortText, wideTable } from './html-parts.js';
+import { issueSentence } from './report-lines.js';
 import { isNew } from './results.js';
-import { counted, isRehearsal, type Summary } from './summary.js';
+import { countText, isPlanOnly, type Summary } from './summary.js';
 
 /** What report.html shows of the plan: the first records that are new, and the first updates, old → new. */
 
@@ -22,17 +22,17 @@ export class Changes {
   readonly created: RowResult[] = [];
   readonly updated: RowResult[] = [];
   /** Rows that create or update, also those that a run which stopped did not come to. */
-  creates = 0;
-  updates = 0;
+  createCount = 0;
+  updateCount = 0;
   /** Values that updates empty. */
   cleared = 0;
 
   add(result: RowResult): void {
     if (isNew(result.outcome)) {
-      this.creates++;
+      this.createCount++;
       if (this.created.length < CREATED) this.created.push(result);
     } else if (isUpdate(result.outcome)) {
-      this.updates++;
+      this.updateCount++;
       if (this.updated.length < UPDATED) this.updated.push(result);
       for (const { kind } of result.diff) if (kind === 'clear') this.cleared++;
     }
@@ -43,19 +43,23 @@ export class Changes {
 export type ColumnOf = (field: string) => string | undefined;
 
 /** The first records that are new, with what they would hold where that was planned and not carried out. */
-export function firstCreates(summary: Summary, { created, creates }: Changes, columnOf: ColumnOf): Markup | false {
+export function createdSection(
+  summary: Summary,
+  { created, createCount }: Changes,
+  columnOf: ColumnOf,
+): Markup | false {
   if (created.length === 0) return false;
   const planned = created.some(({ diff }) => diff.length > 0);
   const rest = planned ? 'plan.csv' : 'results.csv';
   return section(
     summary.dry_run || summary.rows.created === 0 ? 'To be created' : 'Created',
-    html`${counted(creates, 'new record')}${planned && ', with the values that would be sent'}.${creates > created.length && html` The first ${created.length}; all of them are in <a href="${rest}">${rest}</a>.`}`,
+    html`${countText(createCount, 'new record')}${planned && ', with the values that would be sent'}.${createCount > created.length && html` The first ${created.length}; all of them are in <a href="${rest}">${rest}</a>.`}`,
     wideTable(
       { Row: 'w-row', Key: 'w-key', Id: 'w-key', Values: '' },
       created.map(
         ({ outcome: { ref, key, id, issues }, diff }) =>
-          html`<tr><th scope="row">${ref.row}</th><td>${short(key)}</td><td>${id}</td><td>${values(diff, columnOf)}${
-            remarks(issues) !== '' && html`<div class="soft">${message(remarks(issues))}</div>`
+          html`<tr><th scope="row">${ref.row}</th><td>${shortText(key)}</td><td>${id}</td><td>${values(diff, columnOf)}${
+            remarks(issues) !== '' && html`<div class="soft">${shortMessage(remarks(issues))}</div>`
           }</td></tr>`,
       ),
       'flow',
@@ -66,22 +70,26 @@ export function firstCreates(summary: Summary, { created, creates }: Changes, co
 /** Why the run stopped stands at the top of the page. */
 function remarks(issues: Outcome['issues']): string {
   const own = issues.filter(({ code }) => code !== 'run_stopped');
-  return own.map(sentence).join('; ');
+  return own.map(issueSentence).join('; ');
 }
 
 function values(diff: readonly DiffText[], columnOf: ColumnOf): Markup {
-  return html`${diff.slice(0, FIELDS).map((one) => html`<span class="pair"><span class="soft">${name(one.field, columnOf)}</span> ${text(one.new)}</span> `)}${
+  return html`${diff.slice(0, FIELDS).map((one) => html`<span class="pair"><span class="soft">${fieldLabel(one.field, columnOf)}</span> ${valueMarkup(one.new)}</span> `)}${
     diff.length > FIELDS && html`<span class="soft">and ${diff.length - FIELDS} more</span>`
   }`;
 }
 
 /** The first updates, field by field. */
-export function firstUpdates(summary: Summary, { updated, updates }: Changes, columnOf: ColumnOf): Markup | false {
+export function updatedSection(
+  summary: Summary,
+  { updated, updateCount }: Changes,
+  columnOf: ColumnOf,
+): Markup | false {
   if (updated.length === 0) return false;
-  const planned = isRehearsal(summary) && summary.rows.updated === 0;
+  const planned = isPlanOnly(summary) && summary.rows.updated === 0;
   return section(
     `${summary.dry_run || planned ? 'To be updated' : 'Updated'}, old → new`,
-    html`${counted(updates, 'record')}; what is not named stays as it is. ${updates > updated.length ? html`The first ${updated.length}; all of them are in` : 'Also in'} <a href="plan.csv">plan.csv</a>.`,
+    html`${countText(updateCount, 'record')}; what is not named stays as it is. ${updateCount > updated.length ? html`The first ${updated.length}; all of them are in` : 'Also in'} <a href="plan.csv">plan.csv</a>.`,
     wideTable(
       { Row: 'w-row', Key: 'w-key', Field: 'w-col', 'Old → new': '' },
       updated.map((result) => updateRows(result, columnOf)),
@@ -100,19 +108,25 @@ function updateRows({ outcome: { ref, key }, diff }: RowResult, columnOf: Column
     .map(
       (one, at) =>
         html`<tr${one.kind === 'at_risk' && html` class="lost"`}>${
-          at === 0 ? html`<th scope="row">${ref.row}</th><td>${short(key)}</td>` : html`<th scope="row"></th><td></td>`
-        }<td>${name(one.field, columnOf)}</td><td>${text(one.old)} → ${
-          one.kind === 'at_risk' ? html`<strong>lost</strong>` : one.kind === 'clear' ? 'emptied' : text(one.new, true)
+          at === 0
+            ? html`<th scope="row">${ref.row}</th><td>${shortText(key)}</td>`
+            : html`<th scope="row"></th><td></td>`
+        }<td>${fieldLabel(one.field, columnOf)}</td><td>${valueMarkup(one.old)} → ${
+          one.kind === 'at_risk'
+            ? html`<strong>lost</strong>`
+            : one.kind === 'clear'
+              ? 'emptied'
+              : valueMarkup(one.new, true)
         }</td></tr>`,
     )}${changes.length > FIELDS && html`<tr><th scope="row"></th><td></td><td class="soft">and ${changes.length - FIELDS} more</td><td></td></tr>`}`;
 }
 
-function name(field: string, columnOf: ColumnOf): Markup {
-  return short(columnOf(field) ?? field);
+function fieldLabel(field: string, columnOf: ColumnOf): Markup {
+  return shortText(columnOf(field) ?? field);
 }
 
 /** A value as it was or as it is to be. */
-export function text(value: string, changed = false): Markup {
+export function valueMarkup(value: string, changed = false): Markup {
   if (value === '') return html`<span class="soft">none</span>`;
-  return html`<span class="value${changed && ' changed'}">${short(value)}</span>`;
+  return html`<span class="value${changed && ' changed'}">${shortText(value)}</span>`;
 }

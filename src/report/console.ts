@@ -1,9 +1,9 @@
-import { sizeText } from '../model/grouped.js';
+import { shorten, visible } from '../model/control-characters.js';
+import { sizeText } from '../model/count-text.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
-import { shorten, visible } from '../model/visible.js';
 import { nextLines } from './next-steps.js';
-import { count, counted, duration, requestsText, type Summary, shownFaults } from './summary.js';
-import { glance, headline, outcomeWords, wordsOf } from './words.js';
+import { countText, durationText, formatNumber, requestsText, type Summary, visibleFaults } from './summary.js';
+import { headline, keyFigures, outcomeWords, wordingOf } from './wording.js';
 
 const MAX_FAULTS = 3;
 
@@ -13,37 +13,39 @@ const MAX_FAULTS = 3;
  */
 export function summaryText(summary: Summary, folder?: string): string {
   const { requests, reports, reconcile } = summary;
-  const lines = [`${rehearsal(summary)}${headline(summary)}`];
-  if (summary.reason) lines.push(clean(summary.reason));
-  const became = reconcile ? comparedLines(summary, reconcile) : outcomeLines(summary);
-  if (became.length > 0) lines.push('', ...became);
+  const lines = [`${dryRunPrefix(summary)}${headline(summary)}`];
+  if (summary.reason) lines.push(cleanText(summary.reason));
+  const breakdown = reconcile ? comparedLines(summary, reconcile) : outcomeLines(summary);
+  if (breakdown.length > 0) lines.push('', ...breakdown);
   for (const { resource, total, created = 0, first } of summary.references ?? []) {
     const names = first.slice(0, MOST_NAMES).map(({ name }) => `"${quoted(name)}"`);
-    const more = total > names.length ? ` and ${count(total - names.length)} more` : '';
-    const done = summary.dry_run ? 'to be created first' : `${count(created)} of them created`;
+    const more = total > names.length ? ` and ${formatNumber(total - names.length)} more` : '';
+    const done = summary.dry_run ? 'to be created first' : `${formatNumber(created)} of them created`;
     lines.push(
       '',
-      `${counted(total, resource)} that rows name, not in the service, ${done}: ${names.join(', ')}${more}.`,
+      `${countText(total, resource)} that rows name, not in the service, ${done}: ${names.join(', ')}${more}.`,
     );
   }
 
-  const all = shownFaults(summary);
+  const all = visibleFaults(summary);
   const faults = all.slice(0, MAX_FAULTS);
   if (faults.length) lines.push('', 'Most common faults:');
   for (const { code, count: times, column, field, example } of faults) {
     const where =
       column !== undefined ? ` in ${quoted(column.trim())}` : field !== undefined ? ` (field ${quoted(field)})` : '';
-    lines.push(`  ${count(times)} × ${code}${where}${example === undefined ? '' : `, such as "${quoted(example)}"`}`);
+    lines.push(
+      `  ${formatNumber(times)} × ${code}${where}${example === undefined ? '' : `, such as "${quoted(example)}"`}`,
+    );
   }
   if (all.length > faults.length) lines.push('  and others; all are in faults.csv');
 
-  lines.push(...notes(summary), '', `${duration(summary.seconds)}, ${requestsText(requests)}`);
+  lines.push(...notes(summary), '', `${durationText(summary.seconds)}, ${requestsText(requests)}`);
   if (reports.length) lines.push(`Reports: ${folder === undefined ? '' : `${folder}: `}${reports.join(', ')}`);
   lines.push(...nextLines(summary));
   return `${lines.join('\n')}\n`;
 }
 
-function rehearsal({ dry_run: dry, kind }: Summary): string {
+function dryRunPrefix({ dry_run: dry, kind }: Summary): string {
   if (!dry) return '';
   return kind === 'reconcile' ? 'REPORT ONLY, nothing was written. ' : 'DRY RUN, nothing was written. ';
 }
@@ -51,12 +53,12 @@ function rehearsal({ dry_run: dry, kind }: Summary): string {
 function outcomeLines(summary: Summary): string[] {
   const { rows, dry_run: dry, kind: run } = summary;
   const present = OUTCOMES.filter((kind) => rows[kind] > 0);
-  const width = Math.max(...present.map((kind) => count(rows[kind]).length), 1);
+  const width = Math.max(...present.map((kind) => formatNumber(rows[kind]).length), 1);
   return present.map((kind) => {
     const flag = GOOD_OUTCOMES.has(kind) ? ' ' : '!';
-    const { label, meaning } = outcomeWords(kind, dry, wordsOf(summary));
+    const { label, meaning } = outcomeWords(kind, dry, wordingOf(summary));
     const name = run === 'undo' ? label.toLowerCase().padEnd(17) : kind.padEnd(13);
-    return `${flag} ${count(rows[kind]).padStart(width)}  ${name}  ${meaning}`;
+    return `${flag} ${formatNumber(rows[kind]).padStart(width)}  ${name}  ${meaning}`;
   });
 }
 
@@ -68,21 +70,21 @@ type Facts = NonNullable<Summary['reconcile']>;
 function comparedLines(summary: Summary, facts: Facts): string[] {
   const { rows } = summary;
   const { differences, orphans, scope } = facts;
-  const shown = glance(summary, facts);
-  const width = Math.max(...shown.map(({ n }) => count(n).length));
+  const figures = keyFigures(summary, facts);
+  const width = Math.max(...figures.map(({ n }) => formatNumber(n).length));
   const most = [...differences.by_field].sort((a, b) => b.file + b.service - (a.file + a.service));
   const fields = most
     .slice(0, MOST_FIELDS)
-    .map(({ field, file, service }) => `${clean(field)} ${count(file + service)}`);
+    .map(({ field, file, service }) => `${cleanText(field)} ${formatNumber(file + service)}`);
   const more = most.length - fields.length;
   return [
-    `Compared ${counted(rows.total, 'row')} with ${counted(scope.records, 'record')} of the service:`,
+    `Compared ${countText(rows.total, 'row')} with ${countText(scope.records, 'record')} of the service:`,
     '',
-    ...shown.map(({ bad, n, what, made }) =>
-      `${bad ? '!' : ' '} ${count(n).padStart(width)}  ${what.padEnd(15)}${made === '' ? '' : ` ${made}`}`.trimEnd(),
+    ...figures.map(({ needsAttention, n, what, details }) =>
+      `${needsAttention ? '!' : ' '} ${formatNumber(n).padStart(width)}  ${what.padEnd(15)}${details === '' ? '' : ` ${details}`}`.trimEnd(),
     ),
     ...(fields.length > 0 ? ['', `Fields that differ: ${fields.join(', ')}${more > 0 ? `, ${more} more` : ''}`] : []),
-    ...(orphans.held_reason === undefined ? [] : ['', `Orphans are held: ${clean(orphans.held_reason)}`]),
+    ...(orphans.held_reason === undefined ? [] : ['', `Orphans are held: ${cleanText(orphans.held_reason)}`]),
   ];
 }
 
@@ -90,16 +92,16 @@ function comparedLines(summary: Summary, facts: Facts): string[] {
 export function exportText(summary: Summary, target: string, job?: string): string {
   const { requests, status, run } = summary;
   const lines = [exportHeadline(summary, target)];
-  if (summary.reason) lines.push(clean(summary.reason));
+  if (summary.reason) lines.push(cleanText(summary.reason));
   const { columns, bytes, sheets } = summary.target ?? {};
   if (columns !== undefined && bytes !== undefined) {
     const more = sheets && sheets.length > 1 ? `, ${sheets.length} sheets` : '';
-    lines.push('', `${counted(columns, 'column')}, ${sizeText(bytes)}${more}`, consistency(summary));
+    lines.push('', `${countText(columns, 'column')}, ${sizeText(bytes)}${more}`, consistency(summary));
   }
   lines.push(
     ...notes(summary),
     '',
-    `${duration(summary.seconds)}, ${counted(requests.total, 'request')} (${counted(requests.retries, 'retry', 'retries')})`,
+    `${durationText(summary.seconds)}, ${countText(requests.total, 'request')} (${countText(requests.retries, 'retry', 'retries')})`,
   );
   if (job !== undefined) lines.push(`Next: change ${target}, then: rowferry import ${target} --job ${job} --dry-run`);
   if (status === 'interrupted' || status === 'failed') lines.push(`Next: rowferry runs resume ${run}`);
@@ -109,7 +111,7 @@ export function exportText(summary: Summary, target: string, job?: string): stri
 function exportHeadline({ status, records, resource }: Summary, target: string): string {
   if (status === 'interrupted') return `The export was interrupted; ${target} is as it was.`;
   if (records === undefined) return `The export failed; ${target} is as it was.`;
-  return `${count(records)} ${resource} ${records === 1 ? 'record' : 'records'} → ${target}`;
+  return `${formatNumber(records)} ${resource} ${records === 1 ? 'record' : 'records'} → ${target}`;
 }
 
 function consistency({ consistency: found, passes = 0 }: Summary): string {
@@ -126,25 +128,25 @@ const MAX_WARNINGS = 5;
 function notes({ warnings }: Summary): string[] {
   if (warnings.length === 0) return [];
   const more = warnings.length - MAX_WARNINGS;
-  const shown = warnings.slice(0, MAX_WARNINGS).map((text) => `Note: ${clean(text)}`);
-  return ['', ...shown, ...(more > 0 ? [`Note: ${more} more in summary.json`] : [])];
+  const noteLines = warnings.slice(0, MAX_WARNINGS).map((text) => `Note: ${cleanText(text)}`);
+  return ['', ...noteLines, ...(more > 0 ? [`Note: ${more} more in summary.json`] : [])];
 }
 
 /** Names of new records that are shown. */
 const MOST_NAMES = 5;
 
 /** Our sentences are told whole, because their end says what to do; the words of others in them may be endless. */
-const MOST_TOLD = 1_000;
+const MAX_SENTENCE = 1_000;
 /** Enough of a value or a heading to know it by. */
 const MOST_QUOTED = 80;
 
 /** Something of the file, as it is quoted in a line. */
 function quoted(text: string): string {
-  return clean(text, MOST_QUOTED);
+  return cleanText(text, MOST_QUOTED);
 }
 
 /** On one line, without anything a terminal would obey. */
-function clean(text: string, most = MOST_TOLD): string {
+function cleanText(text: string, maxLength = MAX_SENTENCE): string {
   const plain = visible(text.replace(/\s+/gu, ' ')).replace(/\p{Cf}/gu, '');
-  return shorten(plain, most);
+  return shorten(plain, maxLength);
 }

@@ -1,10 +1,10 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeAtomically } from '../files/atomic-write.js';
 import { makeFolder } from '../files/make-folder.js';
-import { writeSafely } from '../files/safe-write.js';
+import { visibleJson } from '../model/control-characters.js';
 import { RunError } from '../model/error.js';
 import type { OpenSource } from '../model/source.js';
-import { visibleJson } from '../model/visible.js';
 import type { RowResult, RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
 import { Changes, type ColumnOf } from './changes.js';
@@ -27,10 +27,10 @@ import {
   referenceLine,
   resultLine,
 } from './report-lines.js';
-import { assertComplete, needingPerson, results } from './results.js';
+import { assertComplete, outcomesForPerson, results } from './results.js';
 import {
   type NewRecord,
-  type ReferencesTold,
+  type ReferenceSummary,
   type RunStatus,
   rowsForPerson,
   type Summary,
@@ -50,7 +50,7 @@ export interface ReportInput {
   /** What became of the rows, and of the orphans of a reconciliation. */
   readonly store: RunStore;
   /** Adds to what is noted of the rows what stands elsewhere: the values of records that are only planned. */
-  readonly withValues?: (results: Iterable<readonly RowResult[]>) => AsyncIterable<readonly RowResult[]>;
+  readonly addPlannedValues?: (results: Iterable<readonly RowResult[]>) => AsyncIterable<readonly RowResult[]>;
   /** The private copy of the input, read again for the rejected rows; absent where the run never got to open it. */
   readonly source?: OpenSource;
   /** How the rejected rows come back. */
@@ -59,7 +59,7 @@ export interface ReportInput {
    * Why rows may lack an outcome, in one sentence, for a run that stopped early. They are then `not_attempted`, or
    * `unknown` where an intent was recorded. Without it, a row without an outcome is an error.
    */
-  readonly stopped?: string;
+  readonly stopReason?: string;
   /** Cells of the file were corrected: adds corrected.*, the file with them. */
   readonly corrected?: boolean;
   /** Fields go by their names without. */
@@ -67,23 +67,23 @@ export interface ReportInput {
   /** Reconciliations: what adds differences.csv, orphans.csv and reconcile.xlsx to the reports. */
   readonly reconcile?: ReconcileInput;
   /** What adds references.csv: records that were created because rows name them. */
-  readonly references?: readonly ReferencesFound[];
+  readonly references?: readonly ReferenceResult[];
   readonly summary: SummaryHead;
   /** Asked once the tables are written, which takes its share of a large run; `summary` says it without. */
-  readonly ended?: () => Pick<Summary, 'finished_at' | 'seconds'>;
+  readonly timing?: () => Pick<Summary, 'finished_at' | 'seconds'>;
 }
 
 /** The same with all of them. */
-export type ReferencesFound = Omit<ReferencesTold, 'first'> & { readonly all: readonly NewRecord[] };
+export type ReferenceResult = Omit<ReferenceSummary, 'first'> & { readonly all: readonly NewRecord[] };
 
 /** The report folder as messages speak of it. */
-export const REPORTS = { what: 'report folder', namedBy: '--report' } as const;
+export const REPORT_FOLDER = { what: 'report folder', namedBy: '--report' } as const;
 
 /** Of the records that rows name, so many are in the summary and on the page. */
-const SHOWN = 20;
+const MAX_LISTED = 20;
 
 /** Rows whose record a run has, or may have, changed. */
-const WRITTEN = `(kind in ('updated', 'unknown') or (kind is null and op is not null))`;
+const MAYBE_WRITTEN = `(kind in ('updated', 'unknown') or (kind is null and op is not null))`;
 
 const ALL_REPORTS = [
   'results.csv',
@@ -115,11 +115,11 @@ const UNFINISHED = new RegExp(
  */
 export async function writeReports(input: ReportInput): Promise<Summary> {
   const { dir, store, source } = input;
-  await makeFolder(dir, REPORTS);
+  await makeFolder(dir, REPORT_FOLDER);
   await rm(join(dir, 'summary.json'), { force: true });
   const { rows: expected } = input.summary.source ?? {};
   const rows = await assertComplete(store.rows, store.path, {
-    stopped: input.stopped !== undefined,
+    isStopped: input.stopReason !== undefined,
     ...(source ? { source } : {}),
     ...(expected === undefined ? {} : { expected }),
   });
@@ -130,8 +130,8 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   const comparison = reconcile && new Comparison(reconcile.columnOf);
   const losses = new Losses();
   const changes = new Changes();
-  const tally = await writeTables(dir, input, comparison, losses, changes);
-  warnings.unshift(...losses.told(input.summary.dry_run));
+  const tally = await writeCsvReports(dir, input, comparison, losses, changes);
+  warnings.unshift(...losses.describe(input.summary.dry_run));
   reports.push('results.csv');
   if (source && rowsForPerson(tally.counts) > 0) {
     const name = rejectedName(source.meta.format);
@@ -150,13 +150,13 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   reports.push('faults.csv', 'plan.csv');
   const { references = [] } = input;
   if (references.length > 0) {
-    await writeTable(join(dir, 'references.csv'), REFERENCE_COLUMNS, async (add) => {
+    await writeCsvReport(join(dir, 'references.csv'), REFERENCE_COLUMNS, async (add) => {
       for (const { resource, all } of references)
         await add(all.map((one) => csvLine(referenceLine(resource, one))).join(''));
     });
     reports.push('references.csv');
   }
-  if (reconcile) comparison?.settle(reconcile.facts.differences);
+  if (reconcile) comparison?.countMissing(reconcile.facts.differences);
   if (reconcile && comparison) {
     await writeOrphans(dir, reconcile, comparison);
     await writeWorkbook(join(dir, 'reconcile.xlsx'), differenceRows(input, reconcile), orphanRows(reconcile));
@@ -166,39 +166,41 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   reports.push('report.html', 'summary.json');
 
   const forPerson = rowsForPerson(tally.counts) + (comparison?.compared.orphans_for_person ?? 0);
-  const ended: Summary = {
+  const draft: Summary = {
     ...input.summary,
-    ...input.ended?.(),
+    ...input.timing?.(),
     ...(input.summary.source ? { source: { ...input.summary.source, rows } } : {}),
     status: input.summary.status ?? (forPerson > 0 ? 'partial' : 'succeeded'),
     ...(reconcile && comparison ? { reconcile: { ...reconcile.facts, compared: comparison.compared } } : {}),
     rows: { ...tally.counts, total: totalRows(tally.counts) },
     ...(losses.rows ? { losses: losses.rows } : {}),
     ...(references.length > 0
-      ? { references: references.map(({ all, ...one }) => ({ ...one, first: all.slice(0, SHOWN) })) }
+      ? { references: references.map(({ all, ...one }) => ({ ...one, first: all.slice(0, MAX_LISTED) })) }
       : {}),
     warnings,
     top_faults: tally.topFaults,
     reports,
   };
-  const [tone, verdict] = verdictOf(ended, changes.cleared);
-  const summary = ended.status === 'succeeded' && tone === 'warn' ? { ...ended, verdict } : ended;
+  const [tone, verdict] = verdictOf(draft, changes.cleared);
+  const summary = draft.status === 'succeeded' && tone === 'warn' ? { ...draft, verdict } : draft;
   const columnOf = input.columnOf ?? (() => undefined);
   const page = reportPage(summary, tally.samples, { changes, columnOf }, comparison);
-  await writeSafely(join(dir, 'report.html'), (write) => write(page));
+  await writeAtomically(join(dir, 'report.html'), (write) => write(page));
   await removeStale(dir, reports);
-  await writeSafely(join(dir, 'summary.json'), (write) => write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`));
+  await writeAtomically(join(dir, 'summary.json'), (write) =>
+    write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`),
+  );
   reached('reports-written');
   return summary;
 }
 
 /** Writes before.ndjson: rows, then records that no row speaks of. False where there is none, and no file. */
 async function writeBefore(path: string, { rows, orphans }: RunStore): Promise<boolean> {
-  const [ofRows, ofOrphans] = [rows.before(WRITTEN), orphans.before(WRITTEN)];
+  const [ofRows, ofOrphans] = [rows.beforeLines(MAYBE_WRITTEN), orphans.beforeLines(MAYBE_WRITTEN)];
   let next = ofRows.next();
   const first = next.done ? ofOrphans.next() : undefined;
   if (first?.done) return false;
-  await writeSafely(path, async (write) => {
+  await writeAtomically(path, async (write) => {
     for (; !next.done; next = ofRows.next()) await write(`${next.value.join('\n')}\n`);
     for (let batch = first ?? ofOrphans.next(); !batch.done; batch = ofOrphans.next()) {
       await write(batch.value.map((line) => `${line.replace(/^\{"row":\d+,/, '{"row":null,')}\n`).join(''));
@@ -209,7 +211,7 @@ async function writeBefore(path: string, { rows, orphans }: RunStore): Promise<b
 
 /** orphans.csv; the orphans are looked at for the page on the way. */
 function writeOrphans(dir: string, input: ReconcileInput, comparison: Comparison): Promise<void> {
-  return writeTable(join(dir, 'orphans.csv'), ORPHAN_COLUMNS, async (add) => {
+  return writeCsvReport(join(dir, 'orphans.csv'), ORPHAN_COLUMNS, async (add) => {
     for await (const batch of input.orphans()) {
       for (const orphan of batch) comparison.addOrphan(orphan);
       await add(batch.map((orphan) => csvLine(orphanLine(orphan))).join(''));
@@ -217,8 +219,8 @@ function writeOrphans(dir: string, input: ReconcileInput, comparison: Comparison
   });
 }
 
-async function* differenceRows({ store, stopped = '' }: ReportInput, { columnOf }: ReconcileInput) {
-  for (const batch of results(store.rows, stopped))
+async function* differenceRows({ store, stopReason = '' }: ReportInput, { columnOf }: ReconcileInput) {
+  for (const batch of results(store.rows, stopReason))
     yield batch.flatMap((row) => differencesOf(row, columnOf).map(differenceLine));
 }
 
@@ -227,24 +229,24 @@ async function* orphanRows({ orphans }: ReconcileInput) {
 }
 
 /** results.csv, faults.csv, plan.csv and differences.csv in one pass over the rows, which is also when they are counted. */
-async function writeTables(
+async function writeCsvReports(
   dir: string,
-  { store, stopped = '', withValues }: ReportInput,
+  { store, stopReason = '', addPlannedValues }: ReportInput,
   comparison: Comparison | undefined,
   losses: Losses,
   changes: Changes,
 ): Promise<Tally> {
   const tally = new Tally();
-  const fill = async (ended: AddLines, faults: AddLines, plan: AddLines, differences?: AddLines) => {
-    const noted = results(store.rows, stopped);
-    for await (const batch of withValues?.(noted) ?? noted) {
+  const fill = async (resultLines: AddLines, faults: AddLines, plan: AddLines, differences?: AddLines) => {
+    const rowResults = results(store.rows, stopReason);
+    for await (const batch of addPlannedValues?.(rowResults) ?? rowResults) {
       for (const result of batch) {
         const { outcome, diff } = result;
         tally.add(outcome);
         losses.add(outcome, diff);
         changes.add(result);
       }
-      await ended(batch.map(({ outcome }) => csvLine(resultLine(outcome))).join(''));
+      await resultLines(batch.map(({ outcome }) => csvLine(resultLine(outcome))).join(''));
       await faults(batch.flatMap(({ outcome }) => faultLines(outcome).map(csvLine)).join(''));
       await plan(batch.map(({ outcome, diff }) => planLines(outcome, diff)).join(''));
       if (comparison)
@@ -253,12 +255,14 @@ async function writeTables(
         );
     }
   };
-  await writeTable(join(dir, 'results.csv'), RESULT_COLUMNS, (ended) =>
-    writeTable(join(dir, 'faults.csv'), FAULT_COLUMNS, (faults) =>
-      writeTable(join(dir, 'plan.csv'), PLAN_COLUMNS, (plan) =>
+  await writeCsvReport(join(dir, 'results.csv'), RESULT_COLUMNS, (resultLines) =>
+    writeCsvReport(join(dir, 'faults.csv'), FAULT_COLUMNS, (faults) =>
+      writeCsvReport(join(dir, 'plan.csv'), PLAN_COLUMNS, (plan) =>
         comparison
-          ? writeTable(join(dir, 'differences.csv'), DIFFERENCE_COLUMNS, (lines) => fill(ended, faults, plan, lines))
-          : fill(ended, faults, plan),
+          ? writeCsvReport(join(dir, 'differences.csv'), DIFFERENCE_COLUMNS, (lines) =>
+              fill(resultLines, faults, plan, lines),
+            )
+          : fill(resultLines, faults, plan),
       ),
     ),
   );
@@ -271,10 +275,10 @@ async function* copiedRows(source: OpenSource): AsyncGenerator<readonly Rejected
 
 /** The rows of the input that need a person, with their outcomes, in input order. Stops reading behind the last one. */
 async function* rejectedRows(
-  { store, stopped = '' }: ReportInput,
+  { store, stopReason = '' }: ReportInput,
   source: OpenSource,
 ): AsyncGenerator<readonly RejectedRow[]> {
-  const outcomes = needingPerson(store.rows, stopped);
+  const outcomes = outcomesForPerson(store.rows, stopReason);
   let next = outcomes.next();
   for await (const batch of source.rows()) {
     const found: RejectedRow[] = [];
@@ -307,8 +311,12 @@ async function removeStale(dir: string, reports: readonly string[]): Promise<voi
 type AddLines = (lines: string) => Promise<void>;
 
 /** A CSV report in UTF-8; the heading is there even where no line is. */
-function writeTable(path: string, columns: readonly string[], fill: (add: AddLines) => Promise<void>): Promise<void> {
-  return writeSafely(path, async (write) => {
+function writeCsvReport(
+  path: string,
+  columns: readonly string[],
+  fill: (add: AddLines) => Promise<void>,
+): Promise<void> {
+  return writeAtomically(path, async (write) => {
     await write(csvLine(columns));
     await fill((lines) => write(lines));
   });

@@ -1,7 +1,7 @@
+import { controlPicture, shorten } from '../model/control-characters.js';
 import { OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
-import { picture, shorten } from '../model/visible.js';
-import { count, type RunKind } from './summary.js';
-import { outcomeWords } from './words.js';
+import { formatNumber, type RunKind } from './summary.js';
+import { outcomeWords } from './wording.js';
 
 /** What report.html is made of: safe text, the chart of outcomes, the style. */
 
@@ -22,15 +22,15 @@ export function html(parts: TemplateStringsArray, ...values: readonly Content[])
 }
 
 /** Text of a file or of the service: its writing direction and invisible characters cannot spill over into the page. */
-export function foreign(text: string): Markup {
-  return html`<bdi>${visible(text)}</bdi>`;
+export function untrusted(text: string): Markup {
+  return html`<bdi>${visibleText(text)}</bdi>`;
 }
 
 /** Sentences, with what stands between backticks as something to type. */
 export function prose(text: string): Markup {
   const parts = text.split('`');
-  if (parts.length % 2 === 0) return foreign(text);
-  return html`<bdi>${parts.map((part, at) => (at % 2 === 1 ? html`<code>${visible(part)}</code>` : visible(part)))}</bdi>`;
+  if (parts.length % 2 === 0) return untrusted(text);
+  return html`<bdi>${parts.map((part, at) => (at % 2 === 1 ? html`<code>${visibleText(part)}</code>` : visibleText(part)))}</bdi>`;
 }
 
 /** A part of the page: its heading, what is said of it in a line, and what it holds. */
@@ -45,31 +45,33 @@ ${content}
 /** Columns of a table by heading, with the classes that say how wide each is and how it stands. */
 type Columns = Readonly<Record<string, string>>;
 
-/** `look`: the class of the table. */
-export function table(columns: Columns, rows: Content, look = ''): Markup {
-  const classed = (classes: string) => classes !== '' && html` class="${classes}"`;
+/** `className`: the class of the table. */
+export function table(columns: Columns, rows: Content, className = ''): Markup {
+  const classAttribute = (classes: string) => classes !== '' && html` class="${classes}"`;
   const cells = Object.entries(columns).map(([heading, classes]) =>
-    heading === '' ? html`<td${classed(classes)}></td>` : html`<th scope="col"${classed(classes)}>${heading}</th>`,
+    heading === ''
+      ? html`<td${classAttribute(classes)}></td>`
+      : html`<th scope="col"${classAttribute(classes)}>${heading}</th>`,
   );
-  return html`<table${classed(look)}><thead><tr>${cells}</tr></thead>
+  return html`<table${classAttribute(className)}><thead><tr>${cells}</tr></thead>
 <tbody>${rows}</tbody></table>`;
 }
 
 /** A table that scrolls by itself where the page is too narrow for it. */
-export function wideTable(columns: Columns, rows: Content, look = ''): Markup {
-  return html`<div class="scroll">${table(columns, rows, look)}</div>`;
+export function wideTable(columns: Columns, rows: Content, className = ''): Markup {
+  return html`<div class="scroll">${table(columns, rows, className)}</div>`;
 }
 
 const VALUE = 160;
 const MESSAGE = 600;
 
 /** A value of the file or of the service, as far as it tells which it is. */
-export function short(text: string): Markup {
-  return foreign(shorten(text, VALUE));
+export function shortText(text: string): Markup {
+  return untrusted(shorten(text, VALUE));
 }
 
 /** What is to be read; the words of others in it may be endless. */
-export function message(text: string): Markup {
+export function shortMessage(text: string): Markup {
   return prose(shorten(text, MESSAGE));
 }
 
@@ -92,8 +94,8 @@ function escapeText(text: string): string {
 }
 
 /** Control characters are shown, not executed: a terminal code or NUL becomes its printed symbol. */
-function visible(text: string): string {
-  return text.replace(/[^\P{Cc}\t\n]/gu, picture);
+function visibleText(text: string): string {
+  return text.replace(/[^\P{Cc}\t\n]/gu, controlPicture);
 }
 
 /** Fifteen rows in a million are still seen. */
@@ -103,7 +105,8 @@ const LEAST = 0.006;
 export function outcomeChart(counts: Readonly<OutcomeCounts>, dryRun: boolean, run: RunKind = 'import'): Markup {
   const present = OUTCOMES.filter((kind) => counts[kind] > 0);
   const total = present.reduce((all, kind) => all + counts[kind], 0);
-  const words = (kind: OutcomeKind) => `${count(counts[kind])} ${outcomeWords(kind, dryRun, run).label.toLowerCase()}`;
+  const words = (kind: OutcomeKind) =>
+    `${formatNumber(counts[kind])} ${outcomeWords(kind, dryRun, run).label.toLowerCase()}`;
   const label = `${run === 'undo' ? 'Records' : 'Rows'} by outcome: ${present.map(words).join(', ')}.`;
   let x = 0;
   const bars = present.map((kind) => {

@@ -1,47 +1,53 @@
 import { delimiterName } from '../files/csv/detect.js';
-import { LOST_UNSEEN, TEXTS_CUT } from '../model/change.js';
+import { TEXT_CUT_PHRASE, UNSEEN_LOSS_PHRASE } from '../model/change.js';
 import { ISSUE_CODES, type Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, OUTCOMES, type Outcome, type OutcomeKind } from '../model/outcome.js';
-import { Changes, type ColumnOf, firstCreates, firstUpdates } from './changes.js';
+import { Changes, type ColumnOf, createdSection, updatedSection } from './changes.js';
 import {
-  foreign,
   html,
   Markup,
-  message,
   outcomeChart,
   prose,
   STYLE,
   section,
-  short,
+  shortMessage,
+  shortText,
   table,
+  untrusted,
   wideTable,
 } from './html-parts.js';
 import { nextSteps } from './next-steps.js';
 import type { ReconcileSamples } from './reconcile/compare.js';
-import { differencesByField, firstDifferences, numbers, orphanSection, reading } from './reconcile/page.js';
+import {
+  differenceSection,
+  differencesByField,
+  keyFigureSection,
+  orphanSection,
+  readingSection,
+} from './reconcile/page.js';
 import { faultsOf, outcomeSentence } from './report-lines.js';
 import {
-  count,
-  counted,
-  duration,
+  countText,
+  durationText,
   fileName,
-  isRehearsal,
+  formatNumber,
+  isPlanOnly,
   requestsText,
   rowsWithLosses,
   type Summary,
-  shownFaults,
-  when,
+  timeText,
+  visibleFaults,
 } from './summary.js';
 import type { Reason, Samples } from './tally.js';
-import { headline, outcomeWords, wordsOf } from './words.js';
+import { headline, outcomeWords, wordingOf } from './wording.js';
 
 /** What becomes of records. */
-interface ShownChanges {
+interface ChangesView {
   readonly changes: Changes;
   readonly columnOf: ColumnOf;
 }
 
-const NO_CHANGES: ShownChanges = { changes: new Changes(), columnOf: () => undefined };
+const NO_CHANGES: ChangesView = { changes: new Changes(), columnOf: () => undefined };
 
 /**
  * report.html: the run for somebody who knows the spreadsheet and not the program. One page that carries its style and
@@ -50,11 +56,11 @@ const NO_CHANGES: ShownChanges = { changes: new Changes(), columnOf: () => undef
 export function reportPage(
   summary: Summary,
   samples: Samples,
-  shown: ShownChanges = NO_CHANGES,
+  view: ChangesView = NO_CHANGES,
   found?: ReconcileSamples,
 ): string {
-  const verdict = verdictOf(summary, shown.changes.cleared);
-  const title = `${summary.dry_run ? `${rehearsalWord(summary)}: ` : ''}${summary.job}`;
+  const verdict = verdictOf(summary, view.changes.cleared);
+  const title = `${summary.dry_run ? `${dryRunLabel(summary)}: ` : ''}${summary.job}`;
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -66,14 +72,14 @@ export function reportPage(
 </head>
 <body>
 <main>
-${rehearsal(summary)}
-${head(summary, verdict)}
-${stopped(summary)}
+${dryRunBanner(summary)}
+${pageHead(summary, verdict)}
+${stopBanner(summary)}
 ${nextSteps(summary, verdict[0])}
-${found && summary.reconcile ? reconciled(summary, summary.reconcile, found, samples, shown) : imported(summary, samples, shown)}
-${warnings(summary)}
-${detected(summary)}
-${foot(summary)}
+${found && summary.reconcile ? reconcileBody(summary, summary.reconcile, found, samples, view) : importBody(summary, samples, view)}
+${warningSection(summary)}
+${detectedSection(summary)}
+${pageFoot(summary)}
 </main>
 </body>
 </html>
@@ -82,43 +88,43 @@ ${foot(summary)}
 }
 
 /** A plan is looked at for what it would do, a run that wrote for what is left to be done. */
-function imported(summary: Summary, samples: Samples, { changes, columnOf }: ShownChanges): Markup {
+function importBody(summary: Summary, samples: Samples, { changes, columnOf }: ChangesView): Markup {
   const changed =
     summary.kind !== 'undo' &&
-    html`${firstCreates(summary, changes, columnOf)}${firstUpdates(summary, changes, columnOf)}`;
-  const rest = html`${people(summary, samples)}${faults(summary)}`;
-  return html`${outcomes(summary)}${references(summary)}${isRehearsal(summary) ? html`${changed}${rest}` : html`${rest}${changed}`}`;
+    html`${createdSection(summary, changes, columnOf)}${updatedSection(summary, changes, columnOf)}`;
+  const rest = html`${personSection(summary, samples)}${faultSection(summary)}`;
+  return html`${outcomeSection(summary)}${referenceSections(summary)}${isPlanOnly(summary) ? html`${changed}${rest}` : html`${rest}${changed}`}`;
 }
 
 /** A reconciliation in the order in which somebody reads it in the morning. */
-function reconciled(
+function reconcileBody(
   summary: Summary,
   facts: NonNullable<Summary['reconcile']>,
   first: ReconcileSamples,
   samples: Samples,
-  { changes, columnOf }: ShownChanges,
+  { changes, columnOf }: ChangesView,
 ): Markup {
-  return html`${numbers(summary, facts)}${people(summary, samples)}${differencesByField(facts, columnOf)}${firstDifferences(
+  return html`${keyFigureSection(summary, facts)}${personSection(summary, samples)}${differencesByField(facts, columnOf)}${differenceSection(
     summary,
     facts,
     first,
-  )}${firstCreates(summary, changes, columnOf)}${orphanSection(summary, facts, first.orphans)}${faults(summary)}${outcomes(
+  )}${createdSection(summary, changes, columnOf)}${orphanSection(summary, facts, first.orphans)}${faultSection(summary)}${outcomeSection(
     summary,
-  )}${reading(facts)}`;
+  )}${readingSection(facts)}`;
 }
 
-function rehearsalWord({ kind }: Summary): string {
+function dryRunLabel({ kind }: Summary): string {
   return kind === 'reconcile' ? 'Report only' : 'Dry run';
 }
 
-function rehearsal(summary: Summary): Markup | false {
+function dryRunBanner(summary: Summary): Markup | false {
   return (
     summary.dry_run &&
-    html`<p class="banner"><strong>${rehearsalWord(summary)}.</strong> Nothing was written to the service: this page says what would happen.</p>`
+    html`<p class="banner"><strong>${dryRunLabel(summary)}.</strong> Nothing was written to the service: this page says what would happen.</p>`
   );
 }
 
-function stopped(summary: Summary): Markup | false {
+function stopBanner(summary: Summary): Markup | false {
   // What is to be done about a brake stands below.
   const [why = ''] = (summary.reason ?? '').split(' Nothing was written: look at the report first.');
   return (
@@ -143,10 +149,10 @@ export function verdictOf(summary: Summary, cleared: number): Verdict {
   if (kind === 'undo' && status === 'partial') return ['warn', 'Some records need a person'];
   if (status !== 'succeeded') return STATUS[status];
   if (rowsWithLosses(summary) > 0) return ['warn', dry ? 'Values would be lost' : 'Values were lost'];
-  const unseen = rows.updated > 0 && summary.warnings.some((text) => text.includes(LOST_UNSEEN));
+  const unseen = rows.updated > 0 && summary.warnings.some((text) => text.includes(UNSEEN_LOSS_PHRASE));
   if (kind === 'undo' && !unseen) return ['good', dry ? 'The run can be undone' : 'The run is undone'];
   if (reconcile && reconcile.orphans.total > reconcile.orphans.settled) return ['warn', 'Records are not in the file'];
-  if (summary.warnings.some((text) => text.includes(TEXTS_CUT)))
+  if (summary.warnings.some((text) => text.includes(TEXT_CUT_PHRASE)))
     return ['warn', dry ? 'Texts would be cut' : 'Texts were cut'];
   if (cleared > 0 && kind !== 'undo') return ['warn', dry ? 'Values would be emptied' : 'Values were emptied'];
   return unseen ? ['warn', dry ? 'Values could be lost unseen' : 'Values may be lost unseen'] : STATUS.succeeded;
@@ -154,7 +160,7 @@ export function verdictOf(summary: Summary, cleared: number): Verdict {
 
 type Verdict = readonly [tone: 'good' | 'warn' | 'bad', label: string];
 
-function head(summary: Summary, [tone, label]: Verdict): Markup {
+function pageHead(summary: Summary, [tone, label]: Verdict): Markup {
   const facts: [string, string | undefined][] = [
     ['File', summary.source && summary.kind !== 'undo' ? fileName(summary.source.path) : undefined],
     ['Sheet', summary.source?.sheet ?? undefined],
@@ -162,18 +168,18 @@ function head(summary: Summary, [tone, label]: Verdict): Markup {
     [OF_RUN[summary.kind] ?? 'Takes up run', summary.of_run],
     ['Company', String(summary.company)],
     ['Service', summary.service?.replace(/^https?:\/\//i, '').replace(/\/$/, '')],
-    ['When', `${when(summary.started_at)}, ${duration(summary.seconds)}`],
+    ['When', `${timeText(summary.started_at)}, ${durationText(summary.seconds)}`],
   ];
   return html`<header>
-<p class="eyebrow"><span class="pill ${tone}">${label}</span>${summary.dry_run && html`<span class="pill info">${rehearsalWord(summary)}</span>`}</p>
+<p class="eyebrow"><span class="pill ${tone}">${label}</span>${summary.dry_run && html`<span class="pill info">${dryRunLabel(summary)}</span>`}</p>
 <h1>${headline(summary)}</h1>
 <dl class="facts">${facts.map(
-    ([name, value]) => value !== undefined && html`<div><dt>${name}</dt><dd>${foreign(value)}</dd></div>`,
+    ([name, value]) => value !== undefined && html`<div><dt>${name}</dt><dd>${untrusted(value)}</dd></div>`,
   )}</dl>
 </header>`;
 }
 
-function outcomes(summary: Summary): Markup | false {
+function outcomeSection(summary: Summary): Markup | false {
   const { rows, dry_run: dry } = summary;
   if (rows.total === 0) return false;
   const present = OUTCOMES.filter((kind) => rows[kind] > 0);
@@ -181,30 +187,30 @@ function outcomes(summary: Summary): Markup | false {
   const things = undo ? 'Records' : 'Rows';
   return section(
     `What became of the ${things.toLowerCase()}`,
-    `${counted(rows.total, undo ? 'record' : 'row')}; each has exactly one outcome.`,
+    `${countText(rows.total, undo ? 'record' : 'row')}; each has exactly one outcome.`,
     outcomeChart(rows, dry, summary.kind),
     table(
       { Outcome: '', [things]: 'num w-count', Share: 'num w-count wide', 'What it means': '' },
       present.map((kind) => {
-        const { label, meaning } = outcomeWords(kind, dry, wordsOf(summary));
-        return html`<tr><th scope="row"><span class="dot" style="background:var(--${kind})"></span>${label}${inFiles(kind, label)}</th><td class="num">${count(rows[kind])}</td><td class="num soft wide">${share(rows[kind], rows.total)}</td><td>${meaning}</td></tr>`;
+        const { label, meaning } = outcomeWords(kind, dry, wordingOf(summary));
+        return html`<tr><th scope="row"><span class="dot" style="background:var(--${kind})"></span>${label}${outcomeCode(kind, label)}</th><td class="num">${formatNumber(rows[kind])}</td><td class="num soft wide">${share(rows[kind], rows.total)}</td><td>${meaning}</td></tr>`;
       }),
     ),
   );
 }
 
 /** Records that were created because rows refer to them, or would be. */
-function references({ references: found = [], dry_run: dry }: Summary): readonly Markup[] {
+function referenceSections({ references: found = [], dry_run: dry }: Summary): readonly Markup[] {
   return found.map(({ resource, total, first }) => {
     const one = total === 1 ? resource : `${resource}s`;
     return section(
-      `${count(total)} new ${one}`,
+      `${formatNumber(total)} new ${one}`,
       html`Rows name ${total === 1 ? `a ${resource}` : one} that the service ${dry ? 'does' : 'did'} not have. The run creates ${total === 1 ? 'it' : 'them'} before these rows, by name alone.${first.length < total && html` The first ${first.length}; all of them are in <a href="references.csv">references.csv</a>.`}`,
       wideTable(
         { Name: '', Rows: 'num w-count', First: 'num w-row wide', Outcome: '' },
         first.map(
-          ({ name, rows, row, outcome, id, message: told }) =>
-            html`<tr><th scope="row">${short(name)}</th><td class="num">${count(rows)}</td><td class="num wide">${row}</td><td>${outcomeWords(outcome, dry).label}${id !== undefined && html` <span class="soft">id ${id}</span>`}${told !== undefined && html` ${message(told)}`}</td></tr>`,
+          ({ name, rows, row, outcome, id, message: note }) =>
+            html`<tr><th scope="row">${shortText(name)}</th><td class="num">${formatNumber(rows)}</td><td class="num wide">${row}</td><td>${outcomeWords(outcome, dry).label}${id !== undefined && html` <span class="soft">id ${id}</span>`}${note !== undefined && html` ${shortMessage(note)}`}</td></tr>`,
         ),
         'flow',
       ),
@@ -213,13 +219,13 @@ function references({ references: found = [], dry_run: dry }: Summary): readonly
 }
 
 /** The outcome's name in results.csv, where people read another one. */
-function inFiles(kind: OutcomeKind, label: string): Markup | false {
+function outcomeCode(kind: OutcomeKind, label: string): Markup | false {
   return label.toLowerCase() !== kind && html` <code>${kind}</code>`;
 }
 
-function faults(summary: Summary): Markup | false {
-  const shown = shownFaults(summary);
-  const most = shown[0]?.count ?? 0;
+function faultSection(summary: Summary): Markup | false {
+  const faultList = visibleFaults(summary);
+  const most = faultList[0]?.count ?? 0;
   if (most === 0) return false;
   const about = html`A ${summary.kind === 'undo' ? 'record' : 'row'} can have several. All of them are in <a href="faults.csv">faults.csv</a>.`;
   return section(
@@ -227,18 +233,18 @@ function faults(summary: Summary): Markup | false {
     about,
     wideTable(
       { Fault: '', Column: 'w-col', Times: 'w-count', 'For example': 'w-ex' },
-      shown.map(
+      faultList.map(
         (fault) =>
           html`<tr><td>${ISSUE_CODES[fault.code] ?? ''} <code>${fault.code}</code></td><td>${
-            place(fault) || html`<span class="soft">whole row</span>`
-          }</td><td>${count(fault.count)}<span class="bar" style="width:${Math.max(3, Math.round((fault.count / most) * 100))}%"></span></td><td>${value(fault.example)}</td></tr>`,
+            faultPlace(fault) || html`<span class="soft">whole row</span>`
+          }</td><td>${formatNumber(fault.count)}<span class="bar" style="width:${Math.max(3, Math.round((fault.count / most) * 100))}%"></span></td><td>${valueMarkup(fault.example)}</td></tr>`,
       ),
       'stack',
     ),
   );
 }
 
-function people(summary: Summary, samples: Samples): Markup | false {
+function personSection(summary: Summary, samples: Samples): Markup | false {
   // Why a night stopped stands at the top of its page, and says nothing of the rows.
   const silent = summary.kind === 'reconcile' ? 'not_attempted' : undefined;
   const kinds = OUTCOMES.filter((kind) => !GOOD_OUTCOMES.has(kind) && kind !== silent && samples.get(kind)?.length);
@@ -248,11 +254,12 @@ function people(summary: Summary, samples: Samples): Markup | false {
 <h2>${summary.kind === 'undo' ? 'Records' : 'Rows'} that need a person</h2>
 ${kinds.map((kind) => {
   const reasons = samples.get(kind) ?? [];
-  const shown = reasons.reduce((sum, { rows }) => sum + rows, 0);
+  const listedRows = reasons.reduce((sum, { rows }) => sum + rows, 0);
   const all = summary.rows[kind];
-  const words = outcomeWords(kind, summary.dry_run, wordsOf(summary));
-  return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${counted(all, thing)}${inFiles(kind, words.label)}${
-    all > shown && html` <span class="soft">(${count(shown)} of them here; the others are in results.csv)</span>`
+  const words = outcomeWords(kind, summary.dry_run, wordingOf(summary));
+  return html`<details open><summary><span class="dot" style="background:var(--${kind})"></span>${words.label}: ${countText(all, thing)}${outcomeCode(kind, words.label)}${
+    all > listedRows &&
+    html` <span class="soft">(${formatNumber(listedRows)} of them here; the others are in results.csv)</span>`
   }</summary>
 <p class="soft">${words.meaning} ${prose(words.next ?? '')}</p>
 ${wideTable(
@@ -277,70 +284,70 @@ function reasonRows({ rows, first }: Reason, kind: Summary['kind']): Markup {
     (issue, at) =>
       html`<tr>${
         at === 0 &&
-        html`<th scope="row" rowspan="${span}"${first.length > 1 && html` class="rows"`}>${first.map(({ ref }) => ref.row).join(', ')}${more}</th><td rowspan="${span}">${keys(first)}${more}</td>`
-      }<td>${issue && place(issue)}</td><td>${distinct(first.map((one) => faultsOf(one)[at]?.value)).map(
-        (one) => html`${value(one)} `,
+        html`<th scope="row" rowspan="${span}"${first.length > 1 && html` class="rows"`}>${first.map(({ ref }) => ref.row).join(', ')}${more}</th><td rowspan="${span}">${keyList(first)}${more}</td>`
+      }<td>${issue && faultPlace(issue)}</td><td>${distinct(first.map((one) => faultsOf(one)[at]?.value)).map(
+        (one) => html`${valueMarkup(one)} `,
       )}</td><td>${
         rows > 1 &&
         at === 0 &&
-        html`<strong>${count(rows)} ${kind === 'undo' ? 'records' : 'rows'}, same reason${alike ? '.' : '; the first:'}</strong> `
-      }${message(issue?.message ?? outcomeSentence(outcome, kind))}</td></tr>`,
+        html`<strong>${formatNumber(rows)} ${kind === 'undo' ? 'records' : 'rows'}, same reason${alike ? '.' : '; the first:'}</strong> `
+      }${shortMessage(issue?.message ?? outcomeSentence(outcome, kind))}</td></tr>`,
   )}`;
 }
 
 /** Where a fault is: the column, or the field where no column is to blame. */
-function place({ column, field }: Pick<Issue, 'column' | 'field'>): Markup | false {
-  if (column !== undefined) return short(column);
-  return field !== undefined && html`<span class="soft">field</span> ${short(field)}`;
+function faultPlace({ column, field }: Pick<Issue, 'column' | 'field'>): Markup | false {
+  if (column !== undefined) return shortText(column);
+  return field !== undefined && html`<span class="soft">field</span> ${shortText(field)}`;
 }
 
-function keys(outcomes: readonly Outcome[]): Markup {
-  const known = distinct(outcomes.map(({ key }) => key));
-  if (known.length === 0) return html`<span class="soft">none</span>`;
-  return html`${known.map((key, at) => html`${at > 0 && ', '}${short(key)}`)}`;
+function keyList(outcomes: readonly Outcome[]): Markup {
+  const keyTexts = distinct(outcomes.map(({ key }) => key));
+  if (keyTexts.length === 0) return html`<span class="soft">none</span>`;
+  return html`${keyTexts.map((key, at) => html`${at > 0 && ', '}${shortText(key)}`)}`;
 }
 
 function distinct(texts: readonly (string | undefined)[]): string[] {
   return [...new Set(texts)].filter((text) => text !== undefined && text !== '') as string[];
 }
 
-function warnings(summary: Summary): Markup | false {
+function warningSection(summary: Summary): Markup | false {
   return (
     summary.warnings.length > 0 &&
     html`<section><h2>Good to know</h2><ul class="plain">${summary.warnings.map(
-      (text) => html`<li>${message(text)}</li>`,
+      (text) => html`<li>${shortMessage(text)}</li>`,
     )}</ul></section>`
   );
 }
 
 /** What was taken from the file itself: a wrong decimal sign or order of day and month shows nowhere else. */
-function detected({ detected: found = [] }: Summary): Markup | false {
+function detectedSection({ detected: found = [] }: Summary): Markup | false {
   return (
     found.length > 0 &&
     html`<section><details><summary>How the file was read <span class="soft">(what was found out, and what spoke for it)</span></summary>
-<ul class="plain">${found.map((text) => html`<li>${foreign(text)}</li>`)}</ul></details></section>`
+<ul class="plain">${found.map((text) => html`<li>${untrusted(text)}</li>`)}</ul></details></section>`
   );
 }
 
-function foot(summary: Summary): Markup {
+function pageFoot(summary: Summary): Markup {
   const { requests, source } = summary;
   const read = source && [
     source.format.toUpperCase(),
     source.encoding,
     source.delimiter && `delimiter ${delimiterName(source.delimiter)}`,
     source.header_row && `heading in row ${source.header_row}`,
-    counted(source.rows, 'row'),
+    countText(source.rows, 'row'),
     `SHA-256 ${source.sha256}`,
   ];
   return html`<footer>
-<div>Run ${foreign(summary.run)} · ${when(summary.started_at)} to ${when(summary.finished_at)} · ${duration(summary.seconds)} · ${requestsText(requests)}</div>
-${read !== null && html`<div>Read as ${foreign(read.filter(Boolean).join(', '))}</div>`}
+<div>Run ${untrusted(summary.run)} · ${timeText(summary.started_at)} to ${timeText(summary.finished_at)} · ${durationText(summary.seconds)} · ${requestsText(requests)}</div>
+${read !== null && html`<div>Read as ${untrusted(read.filter(Boolean).join(', '))}</div>`}
 <div>In this folder: ${summary.reports.map((name, at) => html`${at > 0 && ', '}<a href="${name}">${name}</a>`)}</div>
 </footer>`;
 }
 
-function value(text: string | undefined): Markup | false {
-  return text !== undefined && text !== '' && html`<span class="value">${short(text)}</span>`;
+function valueMarkup(text: string | undefined): Markup | false {
+  return text !== undefined && text !== '' && html`<span class="value">${shortText(text)}</span>`;
 }
 
 /** `98.8%`; never 0% or 100% for what is neither. */

@@ -1,11 +1,11 @@
-import { foreign, html, type Markup } from './html-parts.js';
+import { html, type Markup, untrusted } from './html-parts.js';
 import {
   brakeStop,
-  count,
-  isBlind,
+  formatNumber,
+  isUnverifiable,
   rowsForPerson,
   rowsToCorrect,
-  rowsToLookAt,
+  rowsToReview,
   rowsWithLosses,
   type Summary,
 } from './summary.js';
@@ -13,16 +13,16 @@ import {
 /** What the reader does now, in the order of doing it, as the page has it. `tone`: how the page judges the run. */
 export function nextSteps(summary: Summary, tone: 'good' | 'warn' | 'bad'): Markup | false {
   const steps = stepsOf(summary);
-  const told = (text: string) => withLinks(text, summary.reports);
+  const linked = (text: string) => withLinks(text, summary.reports);
   if (steps.length > 0) {
-    return html`<section class="next"><h2>What to do next</h2><ol>${steps.map((step) => html`<li>${told(step)}</li>`)}</ol></section>`;
+    return html`<section class="next"><h2>What to do next</h2><ol>${steps.map((step) => html`<li>${linked(step)}</li>`)}</ol></section>`;
   }
-  const well = summary.losses?.other_form
+  const doneText = summary.losses?.other_form
     ? 'Every row is in; the notes say what the service stored in another form.'
     : 'Every row ended well; results.csv has the id of each record.';
   return (
     summary.rows.total > 0 &&
-    html`<section class="next${tone === 'good' && ' good'}"><h2>What to do next</h2><p>Nothing. ${told(well)}</p></section>`
+    html`<section class="next${tone === 'good' && ' good'}"><h2>What to do next</h2><p>Nothing. ${linked(doneText)}</p></section>`
   );
 }
 
@@ -36,7 +36,7 @@ function withLinks(text: string, reports: readonly string[]): Markup {
   const parts = text.split(/(`[^`]+`|\b[a-z]+\.(?:csv|xlsx|ndjson|html)\b)/);
   return html`${parts.map((part) => {
     if (part.startsWith('`')) return html`<code>${part.slice(1, -1)}</code>`;
-    return reports.includes(part) ? html`<a href="${part}">${part}</a>` : foreign(part);
+    return reports.includes(part) ? html`<a href="${part}">${part}</a>` : untrusted(part);
   })}`;
 }
 
@@ -50,18 +50,18 @@ function stepsOf(summary: Summary): readonly string[] {
   // The plan of an approved run is not the one that somebody looked at.
   if (status === 'braked' && brakeStop(summary) === 'approval')
     return ['Run the file again and look at the new plan. Nothing was written.'];
-  if (kind === 'reconcile') return ofNight(summary);
-  return kind === 'undo' ? ofUndo(summary) : ofImport(summary);
+  if (kind === 'reconcile') return reconcileSteps(summary);
+  return kind === 'undo' ? undoSteps(summary) : importSteps(summary);
 }
 
 /** `the row`, `the 3 rows` */
-const these = (n: number, what: string) => (n === 1 ? `the ${what}` : `the ${count(n)} ${what}s`);
+const these = (n: number, what: string) => (n === 1 ? `the ${what}` : `the ${formatNumber(n)} ${what}s`);
 const them = (n: number) => (n === 1 ? 'it' : 'them');
 
-function ofImport(summary: Summary): string[] {
+function importSteps(summary: Summary): string[] {
   const { status, rows, dry_run: dry, run } = summary;
   const braked = status === 'braked' ? brakeStop(summary) : undefined;
-  const correct = toCorrect(summary);
+  const correct = correctionSteps(summary);
   const steps: (string | false)[] = [
     braked === 'plan' &&
       'Check whether the file is the right one and complete. If its numbers are meant, run it again with `--force`.',
@@ -84,7 +84,7 @@ function ofImport(summary: Summary): string[] {
 function unknownStep(summary: Summary, n: number): string {
   const { run, reports } = summary;
   const first = `Look up ${these(n, 'row')} marked unknown in the service first: it never said whether it took ${them(n)}.`;
-  if (!isBlind(summary))
+  if (!isUnverifiable(summary))
     return `${first} Then \`rowferry runs retry ${run}\` takes ${them(n)} up: what is there is not sent again.`;
   const rejected = rejectedIn(reports) ?? 'the rejected file';
   return `${first} Delete from ${rejected} what is there. Of what is not, empty the cell in _outcome and import ${rejected}: a row that is still marked unknown is not sent.`;
@@ -102,17 +102,18 @@ function lossSteps(summary: Summary): string[] {
 }
 
 /** The rows whose cells somebody has to put right. */
-function toCorrect({ rows, reports, append }: Summary): string[] {
+function correctionSteps({ rows, reports, append }: Summary): string[] {
   const rejected = rejectedIn(reports);
   if (!rejected || rowsToCorrect(rows) === 0) return [];
   const reached = rows.not_attempted > 0 ? ' or were not reached' : '';
   const all = rowsForPerson(rows);
-  const held = all === 1 ? 'the one row that needs a person' : `the ${count(all)} rows that need a person${reached}`;
+  const contents =
+    all === 1 ? 'the one row that needs a person' : `the ${formatNumber(all)} rows that need a person${reached}`;
   const what = rejected.endsWith('.xlsx')
     ? `the red cells of ${rejected}`
     : `${rejected}, whose last columns say what is wrong,`;
   const steps = [
-    `Correct ${what} and import it again with the same job: it holds ${held}. ${
+    `Correct ${what} and import it again with the same job: it holds ${contents}. ${
       append
         ? 'It holds no row that is in; import it once, as each of its rows becomes a record.'
         : 'Columns that begin with an underscore are ignored, and rows that are in already are not sent twice.'
@@ -129,12 +130,12 @@ function toCorrect({ rows, reports, append }: Summary): string[] {
 }
 
 /** A nightly file is not corrected and imported: the next one comes by itself. */
-function ofNight(summary: Summary): string[] {
+function reconcileSteps(summary: Summary): string[] {
   const { rows, status, dry_run: dry, run, reconcile } = summary;
   const braked = status === 'braked' ? brakeStop(summary) : undefined;
-  const person = rowsToLookAt(rows);
+  const person = rowsToReview(rows);
   const orphans = reconcile?.compared?.orphans_for_person ?? 0;
-  const held = reconcile?.orphans.held ?? 0;
+  const heldBack = reconcile?.orphans.held ?? 0;
   const planned = rows.created + rows.updated + (reconcile?.orphans.acted ?? 0);
   const steps: (string | false)[] = [
     ...lossSteps(summary),
@@ -148,15 +149,15 @@ function ofNight(summary: Summary): string[] {
       'Put right what the service refused, then run the file again: what is right already is left alone, and what was not reached is done.',
     rows.failed + rows.unknown > 0 &&
       `\`rowferry runs retry ${run}\` takes up the rows that failed or are unknown at once.`,
-    held > 0 && 'Look at the orphans that were held back: why stands beside each of them.',
+    heldBack > 0 && 'Look at the orphans that were held back: why stands beside each of them.',
     dry && status !== 'braked' && planned > 0 && 'When this is what you want, run the same command with `--apply`.',
   ];
   return steps.filter((step) => step !== false);
 }
 
-function ofUndo(summary: Summary): string[] {
+function undoSteps(summary: Summary): string[] {
   const { rows, status, dry_run: dry, of_run: of } = summary;
-  const person = rowsToLookAt(rows);
+  const person = rowsToReview(rows);
   // `last` is not what it was: the undo is the last run now, so that the run is named.
   const again = of === undefined ? '' : `, with the id of the run: \`rowferry runs undo ${of}\``;
   const steps: (string | false)[] = [

@@ -1,14 +1,14 @@
-import { CHECK_CELL, LINE_KEY, markSpelled } from '../files/cell-faults.js';
+import { writeAtomically } from '../files/atomic-write.js';
+import { LINE_KEY, markEscapedBytes, REVIEW_MARKER } from '../files/cell-faults.js';
 import { csvEncoder } from '../files/csv/write.js';
-import { encodable, encodeText } from '../files/encoding/encoding.js';
+import { encodeText, isEncodable } from '../files/encoding/encoding.js';
 import { type JsonMember, jsonMembers, parseJsonLine } from '../files/ndjson.js';
-import { writeSafely } from '../files/safe-write.js';
-import { openBook, sheetName } from '../files/workbook/book.js';
-import { type BookColumn, type Mark, type MarkedRow, writeTable } from '../files/workbook/table.js';
+import { createBook, sheetName } from '../files/workbook/book.js';
+import { type BookColumn, type Mark, type MarkedRow, writeTableSheet } from '../files/workbook/table.js';
 import type { Outcome } from '../model/outcome.js';
-import { type Cell, type RowFault, type SheetRow, shownText } from '../model/row.js';
+import { type Cell, displayText, type RowFault, type SheetRow } from '../model/row.js';
 import type { SourceFormat, SourceMeta } from '../model/source.js';
-import { faultsOf, REJECTED_COLUMNS, rejectedLine, sentence } from './report-lines.js';
+import { faultsOf, issueSentence, REJECTED_COLUMNS, rejectedLine } from './report-lines.js';
 
 /** A row that needs a person: as the file has it, and how it ended. */
 export interface RejectedRow {
@@ -35,7 +35,7 @@ export interface RejectedOptions {
   readonly sheetNumber?: number;
 }
 
-const OURS: ReadonlySet<string> = new Set(REJECTED_COLUMNS);
+const OWN_COLUMNS: ReadonlySet<string> = new Set(REJECTED_COLUMNS);
 
 /** Rows of an OpenDocument spreadsheet are written as .xlsx, which its programs open and which is read by the same job. */
 export function rejectedName(format: SourceFormat, name = 'rejected'): string {
@@ -80,44 +80,49 @@ export async function writeRejected(
 }
 
 /** Positions of the columns that are kept. */
-function keptColumns({ meta: { headings }, copy }: RejectedOptions): number[] {
-  return [...headings.keys()].filter((at) => copy || !OURS.has((headings[at] ?? '').trim().toLowerCase()));
+function originalColumns({ meta: { headings }, copy }: RejectedOptions): number[] {
+  return [...headings.keys()].filter((at) => copy || !OWN_COLUMNS.has((headings[at] ?? '').trim().toLowerCase()));
 }
 
 /** The headings of the columns that are added. */
 const addedColumns = ({ copy }: RejectedOptions): readonly string[] => (copy ? [] : REJECTED_COLUMNS);
 
 /** A row's cells in output order, with the four columns of ours. */
-function arrange({ row, outcome }: RejectedRow, kept: readonly number[], width: number, ours: readonly Cell[]): Cell[] {
+function outputCells(
+  { row, outcome }: RejectedRow,
+  kept: readonly number[],
+  width: number,
+  ours: readonly Cell[],
+): Cell[] {
   const surplus = surplusOf(row, width);
-  const whole = (at: number): Cell => {
+  const originalCell = (at: number): Cell => {
     const text = row.faults?.find((one) => one.index === at && one.text)?.text ?? row.cells[at] ?? '';
-    const spelled = row.faults?.some(({ code, index }) => index === at && code === 'invalid_encoding');
-    return spelled && typeof text === 'string' ? markSpelled(text) : text;
+    const hasEscapedBytes = row.faults?.some(({ code, index }) => index === at && code === 'invalid_encoding');
+    return hasEscapedBytes && typeof text === 'string' ? markEscapedBytes(text) : text;
   };
   return [
-    ...kept.map(whole),
+    ...kept.map(originalCell),
     ...ours,
-    ...(surplus.length === 0 && looksMended({ row, ...(outcome && { outcome }) }) ? [CHECK_CELL] : surplus),
+    ...(surplus.length === 0 && looksCorrected({ row, ...(outcome && { outcome }) }) ? [REVIEW_MARKER] : surplus),
   ];
 }
 
 function surplusOf(row: SheetRow, width: number): readonly Cell[] {
-  return row.cells.slice(width).filter((cell) => cell !== CHECK_CELL);
+  return row.cells.slice(width).filter((cell) => cell !== REVIEW_MARKER);
 }
 
 /** Faults that are gone once the row is written: cells are filled up, quotation marks set right. */
-const GONE: ReadonlySet<string> = new Set<RowFault['code']>(['ragged_row', 'stray_quote']);
+const MENDED_FAULTS: ReadonlySet<string> = new Set<RowFault['code']>(['ragged_row', 'stray_quote']);
 
 /** Whether the row, as it is written, would be taken for right. A fault in a column that is not imported is no reason. */
-function looksMended({ row, outcome }: RejectedRow): boolean {
-  if (!row.faults?.some(({ code }) => GONE.has(code))) return false;
+function looksCorrected({ row, outcome }: RejectedRow): boolean {
+  if (!row.faults?.some(({ code }) => MENDED_FAULTS.has(code))) return false;
   const { issues = [] } = outcome ?? {};
-  return issues.length === 0 || issues.some(({ code }) => GONE.has(code));
+  return issues.length === 0 || issues.some(({ code }) => MENDED_FAULTS.has(code));
 }
 
 /** Our four columns where cells have types: the row is a number. */
-function typedLine(outcome: Outcome | undefined): Cell[] {
+function ownCells(outcome: Outcome | undefined): Cell[] {
   if (!outcome) return [];
   const [row = '', ...texts] = rejectedLine(outcome);
   return [{ t: 'n', value: row, shown: row }, ...texts];
@@ -151,24 +156,26 @@ async function writeCsvIn(
 ): Promise<void> {
   const { meta, keepHeaderRow } = options;
   const newline = meta.newline ?? '\r\n';
-  const kept = keptColumns(options);
+  const kept = originalColumns(options);
   const encode = csvEncoder({ encoding, delimiter: meta.delimiter, newline });
-  const arranged = (batch: readonly RejectedRow[], ours: (outcome: Outcome) => readonly string[]): string[][] =>
-    batch.map((one) => arrange(one, kept, meta.headings.length, one.outcome ? ours(one.outcome) : []).map(shownText));
+  const outputRows = (batch: readonly RejectedRow[], ours: (outcome: Outcome) => readonly string[]): string[][] =>
+    batch.map((one) =>
+      outputCells(one, kept, meta.headings.length, one.outcome ? ours(one.outcome) : []).map(displayText),
+    );
   const headings = kept.map((at) => meta.headings[at] ?? '');
   /** What the encoding lacks of a message is lost, of the rows never. */
   const assertEncodable = (cells: readonly (readonly string[])[]): void => {
-    if (!encoding.startsWith('utf-') && !encodable(cells.flat().join('\n'), encoding)) throw new NotEncodable();
+    if (!encoding.startsWith('utf-') && !isEncodable(cells.flat().join('\n'), encoding)) throw new NotEncodable();
   };
-  await writeSafely(path, async (write) => {
+  await writeAtomically(path, async (write) => {
     if (bom) await write(encodeText('\ufeff', encoding));
     if (meta.hinted) await write(encodeText(`sep=${meta.delimiter}${newline}`, encoding));
     if (keepHeaderRow) await write(encodeText(newline.repeat((meta.header_row ?? 1) - 1), encoding));
     assertEncodable([headings]);
     await write(encode([[...headings, ...addedColumns(options)]]));
     for await (const batch of rows) {
-      assertEncodable(arranged(batch, () => []));
-      await write(encode(arranged(batch, rejectedLine)));
+      assertEncodable(outputRows(batch, () => []));
+      await write(encode(outputRows(batch, rejectedLine)));
     }
   });
 }
@@ -179,7 +186,7 @@ async function writeXlsx(
   options: RejectedOptions,
 ): Promise<void> {
   const { meta, columnsOf, choicesOf, keyColumns = [], keepHeaderRow, sheetNumber = 1, copy = false } = options;
-  const kept = keptColumns(options);
+  const kept = originalColumns(options);
   const width = meta.headings.length;
   async function* lines() {
     for await (const batch of rows) {
@@ -188,24 +195,24 @@ async function writeXlsx(
         const marks = new Map(
           faults.map(({ at, note }): [number, Mark] => [kept.indexOf(at), { tone: 'fault', note }]),
         );
-        return withoutFormulas(arrange(rejected, kept, width, typedLine(rejected.outcome)), marks);
+        return withoutFormulas(outputCells(rejected, kept, width, ownCells(rejected.outcome)), marks);
       });
     }
   }
   const columns = [
     ...kept.map((at): BookColumn => {
       const choices = choicesOf?.(at) ?? [];
-      return { heading: meta.headings[at] ?? '', kind: 'cell', choices, open: true };
+      return { heading: meta.headings[at] ?? '', kind: 'cell', choices, allowsOthers: true };
     }),
-    ...addedColumns(options).map((heading): BookColumn => ({ heading, kind: 'cell', soft: true })),
+    ...addedColumns(options).map((heading): BookColumn => ({ heading, kind: 'cell', isOurs: true })),
   ];
   const key = kept.findIndex((at) => keyColumns.includes(at));
   const name = sheetName(meta.sheet ?? 'Rejected');
-  const before = Array.from({ length: sheetNumber - 1 }, (_, i) => `${name.slice(0, 24)} (${i + 1})`);
-  await writeSafely(path, async (write) => {
-    const book = await openBook({ write }, [...before, name]);
-    for (const empty of before) await book.sheet({ name: empty }, async () => {});
-    await writeTable(book, {
+  const emptySheets = Array.from({ length: sheetNumber - 1 }, (_, i) => `${name.slice(0, 24)} (${i + 1})`);
+  await writeAtomically(path, async (write) => {
+    const book = await createBook({ write }, [...emptySheets, name]);
+    for (const empty of emptySheets) await book.sheet({ name: empty }, async () => {});
+    await writeTableSheet(book, {
       name,
       columns,
       rows: lines(),
@@ -224,7 +231,7 @@ async function writeXlsx(
 function withoutFormulas(cells: readonly Cell[], marks: Map<number, Mark>): MarkedRow {
   const safe = cells.map((cell, at): Cell => {
     if (typeof cell === 'string' || cell.t !== 'f') return cell;
-    const note = `${shownText(cell)} stood here, without a stored result. Write the value.`;
+    const note = `${displayText(cell)} stood here, without a stored result. Write the value.`;
     if (!marks.has(at)) marks.set(at, { tone: 'fault', note });
     return { t: 'e', value: '#REF!' };
   });
@@ -246,7 +253,7 @@ export function marksOf(
   for (const issue of outcome ? faultsOf(outcome) : []) {
     const named = issue.column === undefined ? -1 : headings.indexOf(issue.column);
     if (named >= 0) mark(named, issue.message);
-    else for (const at of (issue.field !== undefined && columnsOf?.(issue.field)) || []) mark(at, sentence(issue));
+    else for (const at of (issue.field !== undefined && columnsOf?.(issue.field)) || []) mark(at, issueSentence(issue));
   }
   for (const { index, message } of row.faults ?? []) if (index !== undefined) mark(index, message);
   return [...notes].map(([at, list]) => ({ at, note: list.join('\n') }));
@@ -259,7 +266,7 @@ async function writeNdjson(
 ): Promise<void> {
   const encoding = meta.encoding ?? 'utf-8';
   const headings = meta.headings.filter((heading) => !heading.startsWith('_'));
-  await writeSafely(path, async (write) => {
+  await writeAtomically(path, async (write) => {
     if (encoding.startsWith('utf-16')) await write(encodeText('\ufeff', encoding));
     for await (const batch of rows) {
       const text = batch.map((one) => `${copy ? (one.row.line ?? '') : rejectedObject(one, headings)}\n`).join('');
@@ -279,12 +286,14 @@ function rejectedObject({ row, outcome }: RejectedRow, headings: readonly string
   const pairs = typeof found === 'string' ? undefined : found;
   const formFault = row.faults?.some(({ code }) => code === 'ragged_row') ?? false;
   const members = pairs ? jsonMembers(line) : [];
-  const kept = members.filter(({ name }) => !OURS.has(name.trim().toLowerCase()) && !(formFault && name === LINE_KEY));
+  const kept = members.filter(
+    ({ name }) => !OWN_COLUMNS.has(name.trim().toLowerCase()) && !(formFault && name === LINE_KEY),
+  );
   const present = new Set(pairs?.map(([heading]) => heading));
   const lacking = headings
     .filter((heading) => !present.has(heading))
     .map((heading) => `${JSON.stringify(heading)}:null`);
-  const ours = typedLine(outcome).map((cell, at) => `${JSON.stringify(REJECTED_COLUMNS[at])}:${jsonText(cell)}`);
+  const ours = ownCells(outcome).map((cell, at) => `${JSON.stringify(REJECTED_COLUMNS[at])}:${jsonText(cell)}`);
   if (formFault) ours.push(lineMember(line, members, pairs !== undefined));
   return `{${[...kept.map(({ text }) => text), ...lacking, ...ours].join(',')}}`;
 }
@@ -302,5 +311,5 @@ const NOT_ASCII = /[^\0-\x7f]/g;
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 function jsonText(cell: Cell): string {
-  return typeof cell === 'object' && cell.t === 'n' ? cell.value : JSON.stringify(shownText(cell));
+  return typeof cell === 'object' && cell.t === 'n' ? cell.value : JSON.stringify(displayText(cell));
 }

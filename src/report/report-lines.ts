@@ -1,12 +1,12 @@
 import { csvCell } from '../files/csv/write.js';
 import type { DiffText } from '../model/change.js';
+import { visible } from '../model/control-characters.js';
 import type { Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
 import type { OrphanLine } from '../model/reconcile.js';
-import { visible } from '../model/visible.js';
 import { changesText, type Difference } from './reconcile/compare.js';
 import type { NewRecord, RunKind } from './summary.js';
-import { outcomeWords } from './words.js';
+import { outcomeWords } from './wording.js';
 
 /** The lines of the CSV reports as cells; contract, section 6. Columns are never renamed or moved. */
 
@@ -43,14 +43,14 @@ export const REFERENCE_COLUMNS = ['resource', 'name', 'outcome', 'id', 'rows', '
 export const REJECTED_COLUMNS = ['_row', '_outcome', '_codes', '_message'] as const;
 
 /** A line whose columns are the members of what it tells of. */
-function cellsOf<Column extends string>(
+function csvCells<Column extends string>(
   columns: readonly Column[],
-  told: Readonly<Partial<Record<Column, string | number | undefined>>>,
+  values: Readonly<Partial<Record<Column, string | number | undefined>>>,
 ): string[] {
-  return columns.map((column) => String(told[column] ?? ''));
+  return columns.map((column) => String(values[column] ?? ''));
 }
 
-const LIST = '; ';
+const LIST_SEPARATOR = '; ';
 
 /** A cell of the CSV reports: a control character is shown, and nothing is run. */
 const cellText = csvCell({ visible: true });
@@ -73,14 +73,14 @@ export function resultLine(outcome: Outcome): string[] {
     outcome.kind,
     outcome.key,
     outcome.id === undefined ? '' : String(outcome.id),
-    outcome.changed.join(LIST),
+    outcome.changed.join(LIST_SEPARATOR),
     codes(outcome.issues),
-    outcome.issues.map(sentence).join(LIST),
+    outcome.issues.map(issueSentence).join(LIST_SEPARATOR),
   ];
 }
 
 export function faultLines(outcome: Outcome): string[][] {
-  return faultsOf(outcome).map((issue) => cellsOf(FAULT_COLUMNS, { row: outcome.ref.row, ...issue }));
+  return faultsOf(outcome).map((issue) => csvCells(FAULT_COLUMNS, { row: outcome.ref.row, ...issue }));
 }
 
 /** The lines of a row in plan.csv, as they stand there. What is `kept` is no change: differences.csv has it. */
@@ -94,26 +94,26 @@ export function planLines({ ref, id }: Pick<Outcome, 'ref' | 'id'>, diff: readon
 }
 
 export function differenceLine(one: Difference): string[] {
-  return cellsOf(DIFFERENCE_COLUMNS, one);
+  return csvCells(DIFFERENCE_COLUMNS, one);
 }
 
 /** A line of orphans.csv. */
 export function orphanLine(orphan: OrphanLine): string[] {
-  return cellsOf(ORPHAN_COLUMNS, { ...orphan, codes: orphan.codes?.join('; '), changes: changesText(orphan) });
+  return csvCells(ORPHAN_COLUMNS, { ...orphan, codes: orphan.codes?.join('; '), changes: changesText(orphan) });
 }
 
 export function referenceLine(resource: string, record: NewRecord): string[] {
-  return cellsOf(REFERENCE_COLUMNS, { resource, ...record });
+  return csvCells(REFERENCE_COLUMNS, { resource, ...record });
 }
 
 export function rejectedLine(outcome: Outcome): string[] {
   const faults = faultsOf(outcome);
-  const message = faults.map(sentence).join(LIST);
+  const message = faults.map(issueSentence).join(LIST_SEPARATOR);
   return [String(outcome.ref.row), outcome.kind, codes(faults), visible(message || outcomeSentence(outcome))];
 }
 
 /** The message with the column before it, unless it names the column itself. */
-export function sentence(issue: Issue): string {
+export function issueSentence(issue: Issue): string {
   return issue.column && !issue.message.includes(issue.column) ? `${issue.column}: ${issue.message}` : issue.message;
 }
 
@@ -124,5 +124,5 @@ export function outcomeSentence(outcome: Outcome, run?: RunKind): string {
 }
 
 function codes(issues: readonly Issue[]): string {
-  return [...new Set(issues.map((issue) => issue.code))].join(LIST);
+  return [...new Set(issues.map((issue) => issue.code))].join(LIST_SEPARATOR);
 }

@@ -5,16 +5,23 @@ import type { OpenSource } from '../model/source.js';
 import type { EndedRow, RowResult, RowStore, RunStore } from '../store/run-store.js';
 
 /** The results of the rows in the order of the file. `stopped` says why a row without an outcome was not reached. */
-export function* results(rows: RowStore, stopped: string, where?: string): Generator<readonly RowResult[]> {
-  const name = namer(rows.store.names);
-  for (const batch of rows.ended(where)) yield batch.map((row) => name(resultOf(row, stopped)));
+export function* results(rows: RowStore, stopReason: string, where?: string): Generator<readonly RowResult[]> {
+  const name = fieldNamer(rows.store.names);
+  for (const batch of rows.endedRows(where)) yield batch.map((row) => name(resultOf(row, stopReason)));
 }
 
 /** How a row ended as reports tell it; one that was sent without an answer on record is `unknown`, any other `not_attempted`. */
-export function resultOf(row: EndedRow, stopped: string): RowResult {
+export function resultOf(row: EndedRow, stopReason: string): RowResult {
   const { result } = row;
-  if (result) return { outcome: withLate(withDoubt(withReason(result.outcome, stopped)), row.late), diff: result.diff };
-  return { outcome: row.open ? leftOpen(row.row, row.open, stopped) : notReached(row.row, stopped), diff: [] };
+  if (result)
+    return {
+      outcome: withLateIssues(withUnknownId(withStopReason(result.outcome, stopReason)), row.late),
+      diff: result.diff,
+    };
+  return {
+    outcome: row.open ? unknownOutcome(row.row, row.open, stopReason) : notAttempted(row.row, stopReason),
+    diff: [],
+  };
 }
 
 /** A field by the name that people read. */
@@ -22,7 +29,7 @@ export const fieldName = (field: string, names: RunStore['names']): string =>
   names[field] ?? (field.startsWith('form.') ? field.replace(/^form\.\d+/, (form) => names[form] ?? form) : field);
 
 /** Gives the fields of results the names that people read. */
-export function namer(names: RunStore['names']): (result: RowResult) => RowResult {
+export function fieldNamer(names: RunStore['names']): (result: RowResult) => RowResult {
   if (Object.keys(names).length === 0) return (result) => result;
   const nameOf = (field: string) => fieldName(field, names);
   return ({ outcome, diff }) => {
@@ -40,9 +47,9 @@ export function isNew({ kind, id, changed }: Outcome): boolean {
 }
 
 /** Outcomes of the rows that need a person, in input order. */
-export function* needingPerson(rows: RowStore, stopped = ''): Generator<Outcome> {
+export function* outcomesForPerson(rows: RowStore, stopReason = ''): Generator<Outcome> {
   const good = [...GOOD_OUTCOMES].map((kind) => `'${kind}'`).join(', ');
-  for (const batch of results(rows, stopped, `kind is null or kind not in (${good})`)) {
+  for (const batch of results(rows, stopReason, `kind is null or kind not in (${good})`)) {
     for (const { outcome } of batch) yield outcome;
   }
 }
@@ -56,19 +63,19 @@ export async function assertComplete(
   rows: RowStore,
   path: string,
   {
-    stopped,
+    isStopped,
     source,
     expected,
-  }: { readonly stopped: boolean; readonly source?: OpenSource; readonly expected?: number },
+  }: { readonly isStopped: boolean; readonly source?: OpenSource; readonly expected?: number },
 ): Promise<number> {
-  if (stopped && source) {
+  if (isStopped && source) {
     let read = 0;
     for await (const batch of source.rows()) {
       read += batch.length;
-      rows.see(batch.map(({ row }) => row));
+      rows.addRows(batch.map(({ row }) => row));
     }
-    const known = rows.count();
-    if (known !== read) throw incomplete(path, `${read} rows were read and ${known} are known`);
+    const recorded = rows.count();
+    if (recorded !== read) throw incomplete(path, `${read} rows were read and ${recorded} are known`);
     return read;
   }
   const open = rows.count('kind is null and op is not null');
@@ -90,18 +97,18 @@ function incomplete(path: string, found: string): RunError {
 }
 
 /** A row that was skipped because the run stopped says so, like those that were never looked at. */
-function withReason(outcome: Outcome, stopped: string): Outcome {
+function withStopReason(outcome: Outcome, stopReason: string): Outcome {
   if (
     outcome.kind !== 'not_attempted' ||
-    stopped === '' ||
+    stopReason === '' ||
     outcome.issues.some((issue) => issue.code === 'run_stopped')
   )
     return outcome;
-  return { ...outcome, issues: [...outcome.issues, warning('run_stopped', stopped)] };
+  return { ...outcome, issues: [...outcome.issues, warning('run_stopped', stopReason)] };
 }
 
 /** Says of a record that its id is not known. Attempts tell one that was really created from one of a dry run. */
-function withDoubt(outcome: Outcome): Outcome {
+function withUnknownId(outcome: Outcome): Outcome {
   if (outcome.id !== undefined || outcome.kind !== 'created' || outcome.attempts === 0) return outcome;
   const message =
     'The record was created; the service did not tell its id, and it could not be learned by looking it up.';
@@ -109,17 +116,17 @@ function withDoubt(outcome: Outcome): Outcome {
 }
 
 /** Adds what the record told when its id was learned. */
-function withLate(outcome: Outcome, late: readonly Issue[]): Outcome {
+function withLateIssues(outcome: Outcome, late: readonly Issue[]): Outcome {
   return late.length === 0 ? outcome : { ...outcome, issues: [...outcome.issues, ...late] };
 }
 
-function notReached(row: number, stopped: string): Outcome {
-  const issues = [warning('run_stopped', stopped)];
+function notAttempted(row: number, stopReason: string): Outcome {
+  const issues = [warning('run_stopped', stopReason)];
   return { ref: { row }, kind: 'not_attempted', key: '', attempts: 0, issues, changed: [] };
 }
 
-function leftOpen(row: number, { key, record }: NonNullable<EndedRow['open']>, stopped: string): Outcome {
-  const message = `${stopped} The row was on its way to the service; resuming the run finds out whether it arrived.`;
+function unknownOutcome(row: number, { key, record }: NonNullable<EndedRow['open']>, stopReason: string): Outcome {
+  const message = `${stopReason} The row was on its way to the service; resuming the run finds out whether it arrived.`;
   return {
     ref: { row },
     kind: 'unknown',

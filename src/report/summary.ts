@@ -1,12 +1,12 @@
+import { countText, formatNumber } from '../model/count-text.js';
 import type { RunError } from '../model/error.js';
-import { counted, grouped } from '../model/grouped.js';
 import type { IssueCode } from '../model/issue.js';
-import { FOUR_OF, GOOD_OUTCOMES, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
+import { GOOD_OUTCOMES, GROUP_OF_OUTCOME, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
 import type { ReconcileFacts } from '../model/reconcile.js';
 import type { Creatable } from '../model/resource-names.js';
 import type { SourceFormat } from '../model/source.js';
 
-export { countAs, counted, grouped as count } from '../model/grouped.js';
+export { countText, formatNumber, setNumberFormat } from '../model/count-text.js';
 
 export type RunKind = 'import' | 'export' | 'reconcile' | 'undo';
 
@@ -89,7 +89,7 @@ export interface LostRows {
 }
 
 /** Records of a resource that a run created because its rows refer to them; `references: { missing: create }`. */
-export interface ReferencesTold extends Partial<OutcomeCounts> {
+export interface ReferenceSummary extends Partial<OutcomeCounts> {
   readonly resource: Creatable;
   /** The run inside this one that created them. */
   readonly run?: string;
@@ -134,7 +134,7 @@ export interface Summary {
   /** Undo only: records that the run created because its rows refer to them, and that stay. Absent where none does. */
   readonly stay?: number;
   /** Records that were created because rows refer to them, by resource; they are no rows. Absent where there are none. */
-  readonly references?: readonly ReferencesTold[];
+  readonly references?: readonly ReferenceSummary[];
   /** Reconciliations only. */
   readonly reconcile?: ReconcileFacts & { readonly compared?: Compared };
   /** The earlier run that this one retries, undoes or carries out. */
@@ -187,12 +187,12 @@ export function rowsInPlace(counts: Readonly<OutcomeCounts>): number {
 }
 
 /** The faults that people are shown. That a night stopped before its rows is told once, not as the fault of each. */
-export function shownFaults({ kind, top_faults: faults }: Pick<Summary, 'kind' | 'top_faults'>): readonly TopFault[] {
+export function visibleFaults({ kind, top_faults: faults }: Pick<Summary, 'kind' | 'top_faults'>): readonly TopFault[] {
   return kind === 'reconcile' ? faults.filter(({ code }) => code !== 'run_stopped') : faults;
 }
 
 /** Whether what was planned was not carried out, or not wholly: counts of a plan then read as what would be. */
-export function isRehearsal({ dry_run: dry, status }: Pick<Summary, 'dry_run' | 'status'>): boolean {
+export function isPlanOnly({ dry_run: dry, status }: Pick<Summary, 'dry_run' | 'status'>): boolean {
   return dry || status === 'braked' || status === 'failed' || status === 'interrupted';
 }
 
@@ -211,11 +211,11 @@ export function brakeStop({ dry_run: dry, rows, of_run: of, reconcile }: Summary
 
 /** Rows whose cells, or the records they are about, somebody puts right before they are imported again. */
 export function rowsToCorrect(counts: Readonly<OutcomeCounts>): number {
-  return sum(counts, (kind) => FOUR_OF[kind] === 'to_correct');
+  return sum(counts, (kind) => GROUP_OF_OUTCOME[kind] === 'to_correct');
 }
 
 /** Whether what became of an unknown row cannot be looked up: it has no key, or the service does not show such records. */
-export function isBlind({ append, resource }: Pick<Summary, 'append' | 'resource'>): boolean {
+export function isUnverifiable({ append, resource }: Pick<Summary, 'append' | 'resource'>): boolean {
   return append === true || resource === 'customer';
 }
 
@@ -230,7 +230,7 @@ export function rowsForPerson(counts: Readonly<OutcomeCounts>): number {
 }
 
 /** Those of them that the run came to. */
-export function rowsToLookAt(counts: Readonly<OutcomeCounts>): number {
+export function rowsToReview(counts: Readonly<OutcomeCounts>): number {
   return rowsForPerson(counts) - counts.not_attempted;
 }
 
@@ -240,22 +240,22 @@ export function totalRows(counts: Readonly<OutcomeCounts>): number {
 
 /** `246 requests (27 reads, 219 writes, 0 retries)` */
 export function requestsText({ total, reads, writes, retries }: Summary['requests']): string {
-  const kinds = [counted(reads, 'read'), counted(writes, 'write'), counted(retries, 'retry', 'retries')];
-  return `${counted(total, 'request')} (${kinds.join(', ')})`;
+  const kinds = [countText(reads, 'read'), countText(writes, 'write'), countText(retries, 'retry', 'retries')];
+  return `${countText(total, 'request')} (${kinds.join(', ')})`;
 }
 
 /** `0.4 s`, `48 s`, `3 min 05 s`, `2 h 10 min` */
-export function duration(seconds: number): string {
+export function durationText(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
   const minutes = Math.floor(whole / 60);
   if (minutes < 60) return `${minutes} min ${String(whole % 60).padStart(2, '0')} s`;
-  return `${grouped(Math.floor(minutes / 60))} h ${String(minutes % 60).padStart(2, '0')} min`;
+  return `${formatNumber(Math.floor(minutes / 60))} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
 /** `2026-03-31 14:05 UTC` */
-export function when(iso: string): string {
+export function timeText(iso: string): string {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` : iso;
 }
 

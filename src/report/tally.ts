@@ -1,9 +1,9 @@
 import type { DiffText } from '../model/change.js';
+import { shorten } from '../model/control-characters.js';
 import type { Issue, IssueCode } from '../model/issue.js';
 import { GOOD_OUTCOMES, noOutcomes, type Outcome, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
-import { shorten } from '../model/visible.js';
 import { faultsOf } from './report-lines.js';
-import { counted, type LostRows, type TopFault } from './summary.js';
+import { countText, type LostRows, type TopFault } from './summary.js';
 
 /** Rows of one outcome that have the same reason. */
 export interface Reason {
@@ -48,20 +48,20 @@ export class Tally {
     if (GOOD_OUTCOMES.has(outcome.kind)) return;
     const of = this.#reasons.get(outcome.kind) ?? new Map<string, { rows: number; first: Outcome[] }>();
     this.#reasons.set(outcome.kind, of);
-    const own = reasonOf(outcome);
-    const reason = of.get(own);
+    const key = reasonOf(outcome);
+    const reason = of.get(key);
     if (reason) {
       reason.rows++;
       if (reason.first.length < NAMED) reason.first.push(outcome);
-    } else if (of.size < MOST_REASONS) of.set(own, { rows: 1, first: [outcome] });
+    } else if (of.size < MOST_REASONS) of.set(key, { rows: 1, first: [outcome] });
   }
 
   #addFault({ code, column, field, value }: Issue): void {
     const place = column !== undefined ? { column } : field !== undefined ? { field } : {};
-    const own = JSON.stringify([code, place]);
-    const known = this.#faults.size < MAX_GROUPS || this.#faults.has(own);
-    const at = known ? own : JSON.stringify([code, {}]);
-    const fault = this.#faults.get(at) ?? { code, count: 0, ...(known ? place : {}) };
+    const key = JSON.stringify([code, place]);
+    const isListed = this.#faults.size < MAX_GROUPS || this.#faults.has(key);
+    const at = isListed ? key : JSON.stringify([code, {}]);
+    const fault = this.#faults.get(at) ?? { code, count: 0, ...(isListed ? place : {}) };
     this.#faults.set(at, fault);
     fault.count++;
     if (fault.example === undefined && value) fault.example = shorten(value, EXAMPLE);
@@ -96,9 +96,9 @@ export class Losses {
 
   add({ kind, issues, ref }: Outcome, diff: readonly DiffText[]): void {
     if (kind !== 'updated' && kind !== 'created') return;
-    const tidied = issues.find(({ code }) => code === 'value_normalised');
-    if (tidied) this.#rows.other_form++;
-    if (tidied) this.#example ??= `row ${ref.row}: ${tidied.message}`;
+    const normalised = issues.find(({ code }) => code === 'value_normalised');
+    if (normalised) this.#rows.other_form++;
+    if (normalised) this.#example ??= `row ${ref.row}: ${normalised.message}`;
     const lost =
       kind === 'created'
         ? issues.filter(({ code }) => code === 'would_lose_value')
@@ -116,18 +116,18 @@ export class Losses {
   }
 
   /** One sentence for each that there is. */
-  told(dry: boolean): string[] {
+  describe(dry: boolean): string[] {
     const { destroyed, missing, other_form: form } = this.#rows;
     const named = (fields: ReadonlySet<string>) => shorten([...fields].join(', '), EXAMPLE);
     const sentences = [
       destroyed > 0 &&
-        `${counted(destroyed, 'update')} ${dry ? 'would destroy' : 'destroyed'} values that the row does not set: ${named(this.#fields.destroyed)}. plan.csv has each (at_risk)${dry ? '' : ', before.ndjson the records as they were'}.`,
+        `${countText(destroyed, 'update')} ${dry ? 'would destroy' : 'destroyed'} values that the row does not set: ${named(this.#fields.destroyed)}. plan.csv has each (at_risk)${dry ? '' : ', before.ndjson the records as they were'}.`,
       missing > 0 &&
         !dry &&
-        `The service created ${counted(missing, 'record')} without values that were sent: ${named(this.#fields.missing)}. results.csv has each (would_lose_value).`,
+        `The service created ${countText(missing, 'record')} without values that were sent: ${named(this.#fields.missing)}. results.csv has each (would_lose_value).`,
       form > 0 &&
         !dry &&
-        `The service stored values of ${counted(form, 'row')} in another form than was sent, such as ${this.#example}`,
+        `The service stored values of ${countText(form, 'row')} in another form than was sent, such as ${this.#example}`,
     ];
     return sentences.filter((sentence) => sentence !== false);
   }

@@ -15,7 +15,7 @@ const PROVISION_SYNONYMS = {
 } as const;
 
 const CREATE_ONLY = 'Can be set on create only.';
-const UNSEEN = 'Reads never show it.';
+const NEVER_READ = 'Reads never show it.';
 
 const fields: readonly FieldSpec[] = [
   field('id', 'Id', id, 'r', { derived: true, note: 'Given by the service; may be the match key.' }),
@@ -46,12 +46,12 @@ const fields: readonly FieldSpec[] = [
     readElse: ['business_entity_type'],
     note: CREATE_ONLY,
   }),
-  field('make', 'Make', reference('make'), 'cu', { note: `By id. ${UNSEEN}` }),
-  field('inventory_no', 'Inventory number', text(), 'cu', { aliases: ['inventory_number'], note: UNSEEN }),
-  field('ssb_tag', 'SSB tag', text(), 'cu', { note: UNSEEN }),
-  field('mac_address', 'MAC address', text(), 'cu', { note: UNSEEN }),
-  field('uscp_no', 'USCP number', text(), 'cu', { note: UNSEEN }),
-  field('asset_physical_location', 'Physical location', text(), 'cu', { note: UNSEEN }),
+  field('make', 'Make', reference('make'), 'cu', { note: `By id. ${NEVER_READ}` }),
+  field('inventory_no', 'Inventory number', text(), 'cu', { aliases: ['inventory_number'], note: NEVER_READ }),
+  field('ssb_tag', 'SSB tag', text(), 'cu', { note: NEVER_READ }),
+  field('mac_address', 'MAC address', text(), 'cu', { note: NEVER_READ }),
+  field('uscp_no', 'USCP number', text(), 'cu', { note: NEVER_READ }),
+  field('asset_physical_location', 'Physical location', text(), 'cu', { note: NEVER_READ }),
 
   field('contract', 'Contract', reference('contract'), 'rcu', {
     aliases: ['contract.number', 'contract_no', 'contract_number'],
@@ -217,5 +217,5 @@ export const asset: ResourceSpec = {
   naturalKeys: ['serial_number', 'asset_tag', 'name'],
   templateTextMax: { create: 150, update: 50 },
   // Uniqueness is asked for per request (`unique_field`), so nothing is guarded by itself.
-  guarded: [],
+  uniqueFields: [],
 };

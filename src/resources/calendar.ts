@@ -76,16 +76,16 @@ const WEEKDAYS = new Set(
 
 /** 1–12 for the name of a month or its abbreviation, with or without a point and accents; undefined otherwise. */
 export function monthByName(name: string): number | undefined {
-  return BY_NAME.get(plain(name));
+  return BY_NAME.get(foldName(name));
 }
 
 /** The text without a weekday in front: `Thursday, December 1, 2016` → `December 1, 2016`. */
 function withoutWeekday(text: string): string {
   const found = /^(\p{L}[\p{L}-]{1,13})\.?,?\s+(?=\S)/u.exec(text);
-  return found && WEEKDAYS.has(plain(found[1]!)) ? text.slice(found[0].length) : text;
+  return found && WEEKDAYS.has(foldName(found[1]!)) ? text.slice(found[0].length) : text;
 }
 
-function plain(name: string): string {
+function foldName(name: string): string {
   return name.normalize('NFD').replace(/\p{M}/gu, '').replace(/\.$/, '').toLowerCase();
 }
 

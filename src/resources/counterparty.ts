@@ -95,7 +95,7 @@ export const supplier: ResourceSpec = {
   template: { read: 'template', create: 'template', createAsList: false, update: 'template' },
   naturalKeys: ['name'],
   templateTextMax: { create: 50, update: 50 },
-  guarded: ['name'],
+  uniqueFields: ['name'],
 };
 
 /** Customer: interface section 2.4. It cannot be read or listed; the read form is that of the answer to a create. */
@@ -107,5 +107,5 @@ export const customer: ResourceSpec = {
   template: { read: 'template', create: 'template', createAsList: false, update: 'template' },
   naturalKeys: ['name'],
   templateTextMax: { create: 50, update: 50 },
-  guarded: ['name'],
+  uniqueFields: ['name'],
 };

@@ -56,12 +56,12 @@ interface Index {
   readonly byName: ReadonlyMap<string, Country | null>;
 }
 
-let built: Index | undefined;
+let cachedIndex: Index | undefined;
 
 /** Built on first use: many runs have no country column. */
 function index(): Index {
-  built ??= build();
-  return built;
+  cachedIndex ??= buildIndex();
+  return cachedIndex;
 }
 
 /** Lists of the library `i18n-iso-countries`, loaded when the first country is asked for: few jobs have one. */
@@ -70,7 +70,7 @@ function namesIn(language: string): Names {
     .countries;
 }
 
-function build(): Index {
+function buildIndex(): Index {
   const codes = createRequire(import.meta.url)('i18n-iso-countries/codes.json') as readonly (readonly string[])[];
   const english = namesIn('en');
   const byCode = new Map<number, Country>();

@@ -1,7 +1,7 @@
 import { Decimal } from '../model/decimal.js';
 import { normaliseName, type Value } from '../model/value.js';
 import { isObject } from './path.js';
-import { type Loss, type Reading, readValue, recordId, shown } from './read-value.js';
+import { displayText, type Loss, type ReadResult, readValue, recordId } from './read-value.js';
 import {
   type CustomField,
   type CustomTemplate,
@@ -10,8 +10,8 @@ import {
   type Lexicon,
   MONEY_MAX,
   MONEY_MIN,
+  memoized,
   type ResourceSpec,
-  remembered,
 } from './spec.js';
 
 /** Custom field templates and custom forms: interface sections 2.1 (value rules) and 2.7 (their descriptions). */
@@ -29,8 +29,8 @@ export function parseTemplate(json: unknown): CustomTemplate | undefined {
   const listed = Array.isArray(json['fields']) ? json['fields'].filter(isObject) : [];
   return {
     id,
-    name: shown(title),
-    resource: shown(json['type']),
+    name: displayText(title),
+    resource: displayText(json['type']),
     active: json['is_active'] !== false,
     fields: listed
       .map((field, at) => ({ field: parseField(field), order: orderOf(field, at) }))
@@ -47,7 +47,7 @@ function parseField(json: Readonly<Record<string, unknown>>): CustomField | unde
   const id = recordId(json['id']);
   if (id === undefined) return undefined;
   const dataType = DATA_TYPES.find((type) => type === String(json['data_type']).toLowerCase()) ?? 'text';
-  return { id, name: shown(json['name']), dataType, active: json['is_active'] !== false };
+  return { id, name: displayText(json['name']), dataType, active: json['is_active'] !== false };
 }
 
 type Spelling = readonly [of: (field: CustomField) => string, key: (text: string) => string];
@@ -74,10 +74,10 @@ const BY_ID = 1;
 /** Fields by spelling, one map for each of `SPELLINGS`; null where several are spelt alike. */
 type Index = readonly ReadonlyMap<string, CustomField | null>[];
 
-const indexOf = remembered((template: CustomTemplate): Index => {
-  return SPELLINGS.map(([spelt]) => {
+const spellingIndex = memoized((template: CustomTemplate): Index => {
+  return SPELLINGS.map(([spell]) => {
     const map = new Map<string, CustomField | null>();
-    for (const field of template.fields) map.set(spelt(field), map.has(spelt(field)) ? null : field);
+    for (const field of template.fields) map.set(spell(field), map.has(spell(field)) ? null : field);
     map.delete('');
     return map;
   });
@@ -90,25 +90,25 @@ const indexOf = remembered((template: CustomTemplate): Index => {
  */
 export function fieldsByKey(template: CustomTemplate, keys: readonly string[]): ReadonlyMap<string, CustomField> {
   const found = new Map<string, CustomField>();
-  const taken = new Set<number>();
-  const index = indexOf(template);
+  const used = new Set<number>();
+  const index = spellingIndex(template);
   if (areIds(index, keys)) {
     for (const key of keys) found.set(key, index[BY_ID]!.get(key)!);
     return found;
   }
-  let open = keys;
+  let unmatched = keys;
   for (const [at, byName] of index.entries()) {
     const rest: string[] = [];
-    for (const key of open) {
+    for (const key of unmatched) {
       const field = byName.get(SPELLINGS[at]?.[1](key) ?? '');
       if (field === undefined) rest.push(key);
-      else if (field && !taken.has(field.id)) {
+      else if (field && !used.has(field.id)) {
         found.set(key, field);
-        taken.add(field.id);
+        used.add(field.id);
       }
     }
     if (rest.length === 0) break;
-    open = rest;
+    unmatched = rest;
   }
   return found;
 }
@@ -191,8 +191,8 @@ export interface Sink {
 }
 
 /** Takes in what a value came to. */
-export function take(sink: Sink, field: string, raw: unknown, reading: Reading): void {
-  if ('why' in reading) sink.losses.push({ field, text: shown(raw), why: reading.why });
+export function addReading(sink: Sink, field: string, raw: unknown, reading: ReadResult): void {
+  if ('why' in reading) sink.losses.push({ field, text: displayText(raw), why: reading.why });
   else sink.fields[field] = reading.value;
 }
 
@@ -210,10 +210,10 @@ export function itemsOf(
 export function entriesOf(raw: unknown): readonly (readonly [string, unknown])[] {
   if (isObject(raw)) return Object.entries(raw);
   if (!Array.isArray(raw)) return [];
-  return raw.filter(isObject).map((item) => [shown(item['id'] ?? item['name']), item['value']] as const);
+  return raw.filter(isObject).map((item) => [displayText(item['id'] ?? item['name']), item['value']] as const);
 }
 
-const isSomething = ([, raw]: readonly [string, unknown]): boolean => !isNothing(raw);
+const hasValue = ([, raw]: readonly [string, unknown]): boolean => !isBlank(raw);
 
 /**
  * What an assignment without values stands under where no field is described: no template has a field with this id, and
@@ -233,22 +233,22 @@ export function readTemplate(raw: unknown, sink: Sink): void {
     const entries = entriesOf(item['fields']);
     const keys = entries.map(([key]) => key);
     const named = template && fieldsByKey(template, keys);
-    const held = entries.filter(isSomething);
-    for (const [key, value] of held) {
+    const filled = entries.filter(hasValue);
+    for (const [key, value] of filled) {
       const field = named?.get(key);
-      if (field) take(sink, templateFieldName(id, field.id), value, readCustomValue(field, value, sink.lexicon));
+      if (field) addReading(sink, templateFieldName(id, field.id), value, readCustomValue(field, value, sink.lexicon));
       else {
         const why = template
           ? `the custom field template "${template.name}" had no field of this name when it was read; if it was renamed since, import the row again`
           : `the custom field template ${id} is not known`;
-        take(sink, `template.${id}.${key}`, value, { why });
+        addReading(sink, `template.${id}.${key}`, value, { why });
       }
     }
-    if (held.length === 0) sink.fields[templateFieldName(id, template?.fields[0]?.id ?? NO_FIELD)] = null;
+    if (filled.length === 0) sink.fields[templateFieldName(id, template?.fields[0]?.id ?? NO_FIELD)] = null;
   }
 }
 
-const BELOW_ANOTHER = 'it belongs to a form row below another row, which no request can carry';
+const NESTED_ROW = 'it belongs to a form row below another row, which no request can carry';
 
 /**
  * Custom form rows of a record: a list of `{id, custom_form_data: {column: value}}`, interface section 2.5.
@@ -262,28 +262,28 @@ export function readForms(raw: unknown, sink: Sink): void {
     seen.set(id, occurrence);
     const columns = sink.lexicon.form(id)?.fields ?? [];
     const parent = item['parent_row_id'];
-    const isBelow = !isNothing(parent) && parent !== 0;
+    const isNested = !isBlank(parent) && parent !== 0;
     const data = item['custom_form_data'];
-    const held = isObject(data) ? Object.entries(data).filter(isSomething) : [];
-    for (const [column, value] of held) {
+    const filled = isObject(data) ? Object.entries(data).filter(hasValue) : [];
+    for (const [column, value] of filled) {
       const field = formFieldName(id, occurrence, column);
       const described = columns.find(({ name }) => name === column);
       const reading = readCustomValue(described, value, sink.lexicon);
-      if (isBelow) sink.losses.push({ ...reading, field, text: shown(value), why: BELOW_ANOTHER });
-      else take(sink, field, value, reading);
+      if (isNested) sink.losses.push({ ...reading, field, text: displayText(value), why: NESTED_ROW });
+      else addReading(sink, field, value, reading);
     }
-    if (held.length > 0) continue;
+    if (filled.length > 0) continue;
     const first = columns.find(({ dataType, name }) => dataType !== 'attachment' && name !== '');
-    if (!isBelow) sink.fields[formFieldName(id, occurrence, first?.name ?? NO_COLUMN)] = null;
+    if (!isNested) sink.fields[formFieldName(id, occurrence, first?.name ?? NO_COLUMN)] = null;
     else {
       const field = formFieldName(id, occurrence, '').slice(0, -1);
-      sink.losses.push({ field, text: 'a row without values', why: BELOW_ANOTHER });
+      sink.losses.push({ field, text: 'a row without values', why: NESTED_ROW });
     }
   }
 }
 
 /** By the field's data type; a column that no form describes keeps the form it was sent in. */
-function readCustomValue(field: CustomField | undefined, raw: unknown, lexicon: Lexicon): Reading {
+function readCustomValue(field: CustomField | undefined, raw: unknown, lexicon: Lexicon): ReadResult {
   if (field?.dataType === 'attachment') return { why: 'it is an attachment, which no request can carry' };
   if (field) return readValue(customType(field.dataType), raw, lexicon);
   if (typeof raw === 'string' || typeof raw === 'boolean' || raw instanceof Decimal) return { value: raw };
@@ -291,6 +291,6 @@ function readCustomValue(field: CustomField | undefined, raw: unknown, lexicon: 
   return { value: Number.isSafeInteger(raw) ? raw : Decimal.of(raw) };
 }
 
-function isNothing(raw: unknown): boolean {
+function isBlank(raw: unknown): boolean {
   return raw === undefined || raw === null || raw === '';
 }

@@ -7,13 +7,13 @@ import type { DecimalSign, FieldType, Lexicon, ReferenceTarget } from './spec.js
 import { booleanValue, enumValue, matchingWord } from './value-check.js';
 
 /** A value in canonical form (null: the record holds none), or why it has none. */
-export type Reading = { readonly value: Value } | { readonly why: string };
+export type ReadResult = { readonly value: Value } | { readonly why: string };
 
-const NOTHING: Reading = { value: null };
+const NO_VALUE: ReadResult = { value: null };
 
 /** Reads one value of the service's JSON. Never throws; what it cannot read is said in `why`. */
-export function readValue(type: FieldType, raw: unknown, lexicon: Lexicon): Reading {
-  if (raw === undefined || raw === null || raw === '') return NOTHING;
+export function readValue(type: FieldType, raw: unknown, lexicon: Lexicon): ReadResult {
+  if (raw === undefined || raw === null || raw === '') return NO_VALUE;
   switch (type.kind) {
     case 'text':
     case 'email':
@@ -26,16 +26,16 @@ export function readValue(type: FieldType, raw: unknown, lexicon: Lexicon): Read
       return readDecimal(raw, lexicon.decimalSign);
     case 'date': {
       const date = typeof raw === 'string' ? readDate(raw, lexicon.dateOrder) : undefined;
-      if (typeof raw === 'string' && raw.trim() === '') return NOTHING;
+      if (typeof raw === 'string' && raw.trim() === '') return NO_VALUE;
       return date ? { value: date } : { why: 'it cannot be read as a date that means one day only' };
     }
     case 'boolean': {
-      const flag = typeof raw === 'boolean' ? raw : booleanValue(shown(raw));
+      const flag = typeof raw === 'boolean' ? raw : booleanValue(displayText(raw));
       return flag === undefined ? { why: 'it is neither true nor false' } : { value: flag };
     }
     case 'enum': {
       if (typeof raw === 'string' && type.values.includes(raw)) return { value: raw };
-      const text = shown(raw);
+      const text = displayText(raw);
       const value = enumValue(type, text);
       return value === undefined ? { why: `it is none of ${type.values.join(', ')}` } : { value };
     }
@@ -47,20 +47,20 @@ export function readValue(type: FieldType, raw: unknown, lexicon: Lexicon): Read
 }
 
 /** Any JSON as short text, for reports; an object by its name where it has one. */
-export function shown(raw: unknown): string {
+export function displayText(raw: unknown): string {
   if (raw === undefined || raw === null) return '';
   if (isObject(raw) && typeof raw['name'] === 'string' && raw['name'] !== '') return raw['name'];
   if (typeof raw === 'object' && !(raw instanceof Decimal)) return JSON.stringify(raw).slice(0, 200);
   return String(raw);
 }
 
-function readText(raw: unknown): Reading {
+function readText(raw: unknown): ReadResult {
   if (typeof raw === 'string') return { value: raw };
   if (typeof raw === 'number' || raw instanceof Decimal) return { value: numberText(raw) };
   return { why: 'it is not text' };
 }
 
-function readTexts(raw: unknown): Reading {
+function readTexts(raw: unknown): ReadResult {
   if (!Array.isArray(raw)) return typeof raw === 'string' ? { value: [raw] } : { why: 'it is not a list of text' };
   const texts = raw.filter((item) => item !== null && item !== '');
   return texts.every((item): item is string => typeof item === 'string')
@@ -72,14 +72,14 @@ function numberText(raw: number | Decimal): string {
   return raw instanceof Decimal ? raw.text : (Decimal.parse(String(raw))?.text ?? String(raw));
 }
 
-function readInteger(raw: unknown, sign: DecimalSign | undefined): Reading {
+function readInteger(raw: unknown, sign: DecimalSign | undefined): ReadResult {
   const decimal = asDecimal(raw, sign);
   const whole = decimal && decimal.scale === 0 ? Number(decimal.text) : Number.NaN;
   return Number.isSafeInteger(whole) ? { value: whole } : { why: 'it is not a whole number' };
 }
 
-function readDecimal(raw: unknown, sign: DecimalSign | undefined): Reading {
-  if (typeof raw === 'string' && raw.trim() === '') return NOTHING;
+function readDecimal(raw: unknown, sign: DecimalSign | undefined): ReadResult {
+  if (typeof raw === 'string' && raw.trim() === '') return NO_VALUE;
   const decimal = asDecimal(raw, sign);
   if (decimal) return { value: decimal };
   if (typeof raw === 'string' && decimalSignOf(raw) === 'either')
@@ -94,14 +94,14 @@ function asDecimal(raw: unknown, sign: DecimalSign | undefined): Decimal | undef
   return typeof raw === 'string' ? readAmount(raw, sign) : undefined;
 }
 
-function readReference(to: ReferenceTarget, raw: unknown, lexicon: Lexicon): Reading {
+function readReference(to: ReferenceTarget, raw: unknown, lexicon: Lexicon): ReadResult {
   if (isObject(raw) && !(raw instanceof Decimal)) {
     // Contracts are known by their number.
     const titles = to === 'contract' ? [raw['number'], raw['name']] : [raw['name'], raw['number'], raw['title']];
     const name = titles.find((text) => typeof text === 'string' && text !== '');
     const id = recordId(raw['id']);
     if (id !== undefined) return { value: typeof name === 'string' ? { id, name } : { id } };
-    return typeof name === 'string' ? byName(to, name, lexicon) : NOTHING;
+    return typeof name === 'string' ? referenceByName(to, name, lexicon) : NO_VALUE;
   }
   const id = typeof raw === 'number' ? recordId(raw) : undefined;
   if (id !== undefined) {
@@ -109,14 +109,14 @@ function readReference(to: ReferenceTarget, raw: unknown, lexicon: Lexicon): Rea
     return { value: name === undefined ? { id } : { id, name } };
   }
   if (typeof raw !== 'string') return { why: 'it is not a reference to a record' };
-  return raw.trim() === '' ? NOTHING : byName(to, raw, lexicon);
+  return raw.trim() === '' ? NO_VALUE : referenceByName(to, raw, lexicon);
 }
 
-function byName(to: ReferenceTarget, name: string, lexicon: Lexicon): Reading {
+function referenceByName(to: ReferenceTarget, name: string, lexicon: Lexicon): ReadResult {
   const id = lexicon.idOf(to, name);
   if (id !== undefined) return { value: { id, name } };
   // Without a usage status the word says so; any other name is a record whose id we do not know.
-  if (to === 'usage-status' && matchingWord(['none'], name)) return NOTHING;
+  if (to === 'usage-status' && matchingWord(['none'], name)) return NO_VALUE;
   return { why: `the id of this ${to.replace('-', ' ')} is not known, and reads show only its name` };
 }
 
@@ -126,11 +126,11 @@ export function recordId(raw: unknown): number | undefined {
   return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-function readCountry(raw: unknown, lexicon: Lexicon): Reading {
+function readCountry(raw: unknown, lexicon: Lexicon): ReadResult {
   const spelling = isObject(raw) ? (raw['name'] ?? raw['id']) : raw;
-  if (spelling === undefined || spelling === null) return NOTHING;
-  const text = shown(spelling).trim();
-  if (text === '') return NOTHING;
+  if (spelling === undefined || spelling === null) return NO_VALUE;
+  const text = displayText(spelling).trim();
+  if (text === '') return NO_VALUE;
   const learned = lexicon.countryCode(text);
   const country = learned === undefined ? findCountry(text) : (countryByCode(learned) ?? { id: learned, name: text });
   return country ? { value: country } : { why: 'it is no country name or code of ISO 3166-1' };

@@ -1,10 +1,10 @@
 import { RunError } from '../model/error.js';
 import { withArticle } from '../model/resource-names.js';
 import { type Fields, isEmpty } from '../model/value.js';
-import { readForms, readTemplate, type Sink, take } from './custom.js';
+import { addReading, readForms, readTemplate, type Sink } from './custom.js';
 import { isObject, stepsOf, valueAt } from './path.js';
-import { type Loss, readValue, recordId, shown } from './read-value.js';
-import { type FieldSpec, type Lexicon, type ResourceSpec, readPaths, remembered } from './spec.js';
+import { displayText, type Loss, readValue, recordId } from './read-value.js';
+import { type FieldSpec, type Lexicon, memoized, type ResourceSpec, readPaths } from './spec.js';
 
 /** A record of the service in canonical form (model/value.ts). */
 export interface ReadRecord {
@@ -24,7 +24,7 @@ export interface ReadRecord {
  * because then it is no record of this interface at all.
  */
 export function readRecord(spec: ResourceSpec, json: Readonly<Record<string, unknown>>, lexicon: Lexicon): ReadRecord {
-  const id = certainId(spec, json);
+  const id = requireId(spec, json);
   const sink: Sink = { lexicon, fields: {}, losses: [] };
   for (const reader of fieldReaders(spec).values()) readField(reader, json, sink);
   readCustom(spec, json, sink);
@@ -57,12 +57,12 @@ function readCustom(spec: ResourceSpec, json: Readonly<Record<string, unknown>>,
 }
 
 /** Throws a `RunError` where the record has none that can be used. */
-export function certainId(spec: ResourceSpec, json: Readonly<Record<string, unknown>>): number {
+export function requireId(spec: ResourceSpec, json: Readonly<Record<string, unknown>>): number {
   const id = recordId(json['id']);
   if (id !== undefined) return id;
   throw new RunError(
     'failed',
-    `The service sent ${withArticle(spec.name)} without an id that can be used (id = ${shown(json['id']) || 'nothing'}): ` +
+    `The service sent ${withArticle(spec.name)} without an id that can be used (id = ${displayText(json['id']) || 'nothing'}): ` +
       'ids are whole numbers up to 9007199254740991. Check that ROWFERRY_API_URL points to the service and not to something in front of it.',
   );
 }
@@ -74,7 +74,7 @@ export interface FieldReader {
 }
 
 /** The resource's own fields by name, in the order of the description. */
-export const fieldReaders = remembered((spec: ResourceSpec): ReadonlyMap<string, FieldReader> => {
+export const fieldReaders = memoized((spec: ResourceSpec): ReadonlyMap<string, FieldReader> => {
   return new Map(spec.fields.map((field) => [field.name, { field, paths: readPaths(field).map(stepsOf) }]));
 });
 
@@ -85,22 +85,22 @@ function readField({ field, paths }: FieldReader, json: Readonly<Record<string, 
     const reading = readValue(field.type, raw, sink.lexicon);
     const isLost = 'why' in reading;
     if (!isLost && isEmpty(reading.value)) continue;
-    if (!isLost || !field.derived) take(sink, field.name, raw, reading);
+    if (!isLost || !field.derived) addReading(sink, field.name, raw, reading);
     return;
   }
 }
 
 /** Keys the service keeps for itself, whatever the resource. */
-const KEPT = ['id', 'company', 'created_date', 'modified_date'];
+const SERVICE_KEYS = ['id', 'company', 'created_date', 'modified_date'];
 
-interface Known {
+interface KnownKeys {
   readonly top: ReadonlySet<string>;
   /** Objects that a write rebuilds from their parts: a part the interface does not name would be lost. */
   readonly parts: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-const knownKeys = remembered((spec: ResourceSpec): Known => {
-  const top = new Set([...KEPT, spec.template.read]);
+const knownKeys = memoized((spec: ResourceSpec): KnownKeys => {
+  const top = new Set([...SERVICE_KEYS, spec.template.read]);
   if (spec.form?.read) top.add(spec.form.read);
   const parts = new Map<string, Set<string>>();
   const whole = new Set<string>();
@@ -119,18 +119,18 @@ function unknownKeys(spec: ResourceSpec, json: Readonly<Record<string, unknown>>
   const { top, parts } = knownKeys(spec);
   const unknown: string[] = [];
   for (const [key, value] of Object.entries(json)) {
-    if (!holdsSomething(value)) continue;
+    if (!hasContent(value)) continue;
     if (!top.has(key)) unknown.push(key);
     const inner = parts.get(key);
     if (!inner || !isObject(value)) continue;
-    for (const [part, held] of Object.entries(value)) {
-      if (!inner.has(part) && holdsSomething(held)) unknown.push(`${key}.${part}`);
+    for (const [part, partValue] of Object.entries(value)) {
+      if (!inner.has(part) && hasContent(partValue)) unknown.push(`${key}.${part}`);
     }
   }
   return unknown;
 }
 
-function holdsSomething(value: unknown): boolean {
+function hasContent(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return false;
   if (Array.isArray(value)) return value.length > 0;
   return !isObject(value) || Object.keys(value).length > 0;

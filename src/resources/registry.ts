@@ -1,7 +1,7 @@
 import { asset } from './asset.js';
 import { contract } from './contract.js';
 import { customer, supplier } from './counterparty.js';
-import { type FieldSpec, type ReadOnlyName, type ResourceName, type ResourceSpec, remembered } from './spec.js';
+import { type FieldSpec, memoized, type ReadOnlyName, type ResourceName, type ResourceSpec } from './spec.js';
 
 const SPECS: Readonly<Record<ResourceName, ResourceSpec>> = { asset, contract, supplier, customer };
 
@@ -17,11 +17,11 @@ export function readOnlySpec(name: ReadOnlyName): ReadOnlySpec {
 
 /** The field with this name or alias, without regard to case; custom fields are not among them. */
 export function findField(spec: ResourceSpec, name: string): FieldSpec | undefined {
-  const index = indexOf(spec);
+  const index = fieldIndex(spec);
   return index.get(name) ?? index.get(name.trim().toLowerCase());
 }
 
-const indexOf = remembered((spec: ResourceSpec): ReadonlyMap<string, FieldSpec> => {
+const fieldIndex = memoized((spec: ResourceSpec): ReadonlyMap<string, FieldSpec> => {
   const index = new Map<string, FieldSpec>();
   for (const field of spec.fields) {
     for (const alias of field.aliases ?? []) index.set(alias, field);

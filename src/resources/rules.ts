@@ -2,7 +2,7 @@ import { fault, type Issue } from '../model/issue.js';
 import { withArticle } from '../model/resource-names.js';
 import { type Fields, isEmpty, valueText } from '../model/value.js';
 import { contractRules } from './contract.js';
-import { type FieldSpec, type ResourceSpec, remembered } from './spec.js';
+import { type FieldSpec, memoized, type ResourceSpec } from './spec.js';
 
 /** Whether this operation must carry a value of the field. */
 export function isRequired(field: FieldSpec, operation: 'create' | 'update'): boolean {
@@ -18,7 +18,7 @@ export function isRequired(field: FieldSpec, operation: 'create' | 'update'): bo
 export function checkRecord(spec: ResourceSpec, fields: Fields, operation: 'create' | 'update'): Issue[] {
   const issues: Issue[] = [];
   for (const field of requiredFields(spec)[operation]) {
-    if (isEmpty(fields[field.name])) issues.push(missing(spec, field, operation));
+    if (isEmpty(fields[field.name])) issues.push(requiredFault(spec, field, operation));
   }
   addPairs(spec, fields, issues);
   if (operation === 'update') issues.push(...statusIssues(spec, fields));
@@ -27,12 +27,12 @@ export function checkRecord(spec: ResourceSpec, fields: Fields, operation: 'crea
 }
 
 /** Every row is asked for these few. */
-const requiredFields = remembered((spec: ResourceSpec) => ({
+const requiredFields = memoized((spec: ResourceSpec) => ({
   create: spec.fields.filter((field) => isRequired(field, 'create')),
   update: spec.fields.filter((field) => isRequired(field, 'update')),
 }));
 
-function missing(spec: ResourceSpec, field: FieldSpec, operation: 'create' | 'update'): Issue {
+function requiredFault(spec: ResourceSpec, field: FieldSpec, operation: 'create' | 'update'): Issue {
   const says = `has no value. ${operation === 'create' ? `A new ${spec.name}` : `The update of ${withArticle(spec.name)}`} needs one: fill the cell, or give the field a default in the job.`;
   return fault('required', `${field.label} ${says}`, { field: field.name, value: '' });
 }

@@ -104,7 +104,7 @@ export interface ResourceSpec {
   /** Fields that identify a record by nature, the best first. */
   readonly naturalKeys: readonly [string, ...string[]];
   /** Natural keys the service itself keeps unique, by field. */
-  readonly guarded: readonly string[];
+  readonly uniqueFields: readonly string[];
   /** Read-only groups that count as lost only where one of `signs` holds a value other than false. */
   readonly idleGroups?: readonly { readonly prefix: string; readonly signs: readonly string[] }[];
 }
@@ -191,13 +191,13 @@ export const MONEY_MAX = '999999999999999';
 export const money: FieldType = { kind: 'decimal', min: MONEY_MIN, max: MONEY_MAX };
 
 /** A function that works out once for each object what follows from it: descriptions never change. */
-export function remembered<K extends object, V>(workOut: (of: K) => V): (of: K) => V {
-  const known = new WeakMap<K, V>();
+export function memoized<K extends object, V>(compute: (of: K) => V): (of: K) => V {
+  const cache = new WeakMap<K, V>();
   return (of) => {
-    let found = known.get(of);
+    let found = cache.get(of);
     if (found === undefined) {
-      found = workOut(of);
-      known.set(of, found);
+      found = compute(of);
+      cache.set(of, found);
     }
     return found;
   };

@@ -3,7 +3,7 @@ import { fault, type Issue, type IssueCode } from '../model/issue.js';
 import { isEmpty, isRef, type Value, valueText } from '../model/value.js';
 import { isCalendarDate } from './calendar.js';
 import { countryNames } from './countries.js';
-import { type FieldSpec, type FieldType, type ReferenceTarget, remembered } from './spec.js';
+import { type FieldSpec, type FieldType, memoized, type ReferenceTarget } from './spec.js';
 
 /**
  * Whether a canonical value keeps the rules of its field: interface sections 2.1 to 2.5, 4.3 and 4.4. Empty values pass;
@@ -34,25 +34,26 @@ function flawOf(type: FieldType, value: Value, operation: 'create' | 'update' | 
       return undefined;
     case 'integer':
       if (typeof value !== 'number' || !Number.isSafeInteger(value))
-        return ['not_an_integer', `${is(value)}. Write a whole number.`];
+        return ['not_an_integer', `${quotedValue(value)}. Write a whole number.`];
       return rangeFlaw(type, Decimal.of(value));
     case 'decimal': {
       const decimal = value instanceof Decimal || typeof value !== 'number' ? value : Decimal.parse(String(value));
-      if (!(decimal instanceof Decimal)) return ['not_a_number', `${is(value)}. Write a number such as 1200.50.`];
+      if (!(decimal instanceof Decimal))
+        return ['not_a_number', `${quotedValue(value)}. Write a number such as 1200.50.`];
       return rangeFlaw(type, decimal);
     }
     case 'date':
       return typeof value === 'string' && isCalendarDate(value)
         ? undefined
-        : ['not_a_date', `${is(value)}, which is no date of the calendar. Write it as yyyy-MM-dd.`];
+        : ['not_a_date', `${quotedValue(value)}, which is no date of the calendar. Write it as yyyy-MM-dd.`];
     case 'boolean':
       return typeof value === 'boolean'
         ? undefined
-        : ['not_a_boolean', `${is(value)}. Write yes or no, true or false.`];
+        : ['not_a_boolean', `${quotedValue(value)}. Write yes or no, true or false.`];
     case 'enum':
       return typeof value === 'string' && type.values.includes(value)
         ? undefined
-        : ['not_in_list', `${is(value)}. It must be one of: ${type.values.join(', ')}.`];
+        : ['not_in_list', `${quotedValue(value)}. It must be one of: ${type.values.join(', ')}.`];
     case 'reference':
     case 'country': {
       if (isRef(value) && Number.isSafeInteger(value.id) && value.id > 0) return undefined;
@@ -60,12 +61,12 @@ function flawOf(type: FieldType, value: Value, operation: 'create' | 'update' | 
         type.kind === 'country'
           ? 'no country of ISO 3166-1. Use its name or code'
           : 'no id of a record. Use the name or the id';
-      return ['reference_not_found', `${is(value)}, which is ${what}.`];
+      return ['reference_not_found', `${quotedValue(value)}, which is ${what}.`];
     }
   }
 }
 
-const is = (value: Value): string => `is "${valueText(value)}"`;
+const quotedValue = (value: Value): string => `is "${valueText(value)}"`;
 
 function textFlaw(
   type: Extract<FieldType, { kind: 'text' }>,
@@ -154,7 +155,7 @@ export function enumValue(type: EnumType, text: string): string | undefined {
   return wordsOf(type).get(folded(text));
 }
 
-const wordsOf = remembered((type: EnumType): ReadonlyMap<string, string> => {
+const wordsOf = memoized((type: EnumType): ReadonlyMap<string, string> => {
   const index = new Map<string, string>();
   for (const [value, words] of Object.entries(type.synonyms ?? {}))
     for (const word of words.split('; ')) index.set(folded(word), value);
@@ -237,7 +238,7 @@ export function ruleText(field: FieldSpec): string {
     case 'enum':
       return type.values.map((value) => `\`${value}\``).join(', ');
     case 'reference':
-      return HOW_REFERRED[type.to] ?? 'name or id';
+      return REFERENCE_HINTS[type.to] ?? 'name or id';
     case 'country':
       return 'name or code of ISO 3166-1';
     default:
@@ -253,7 +254,7 @@ export function fixedChoices(type: FieldType): readonly string[] {
 }
 
 /** How a cell refers to a record, where that is not by name or id. */
-const HOW_REFERRED: Partial<Record<ReferenceTarget, string>> = {
+const REFERENCE_HINTS: Partial<Record<ReferenceTarget, string>> = {
   'asset-owner': 'name, e-mail address or id',
   contract: 'contract number',
   make: 'id',

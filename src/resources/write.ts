@@ -7,7 +7,7 @@ import type { FieldSpec, Lexicon, ResourceSpec } from './spec.js';
 import { matchingWord } from './value-check.js';
 
 /** A request body, decimals as Decimal, and what the record holds that this operation cannot carry. */
-export interface Written {
+export interface BodyResult {
   readonly body: Record<string, unknown>;
   readonly lost: readonly Loss[];
 }
@@ -15,8 +15,8 @@ export interface Written {
 type Operation = 'create' | 'update';
 
 /** The body of a create: interface sections 4.2 to 4.4. Empty values are left out. */
-export function createBody(spec: ResourceSpec, company: number, fields: Fields, lexicon: Lexicon): Written {
-  return new Body('create', spec, company, lexicon, NONE).of(fields);
+export function createBody(spec: ResourceSpec, company: number, fields: Fields, lexicon: Lexicon): BodyResult {
+  return new BodyBuilder('create', spec, company, lexicon, NONE).build(fields);
 }
 
 /**
@@ -30,14 +30,14 @@ export function updateBody(
   fields: Fields,
   lexicon: Lexicon,
   accepted: ReadonlySet<string>,
-): Written {
-  return new Body('update', spec, company, lexicon, accepted).of(fields);
+): BodyResult {
+  return new BodyBuilder('update', spec, company, lexicon, accepted).build(fields);
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
 /** A body in the making, of fields in canonical form. */
-class Body {
+class BodyBuilder {
   readonly body: Record<string, unknown>;
   readonly lost: Loss[] = [];
 
@@ -51,21 +51,21 @@ class Body {
     this.body = { company };
   }
 
-  of(fields: Fields): Written {
+  build(fields: Fields): BodyResult {
     const { spec } = this;
     const own = fieldReaders(spec);
     const idle = spec.idleGroups ? idleFields(spec, fields) : NONE;
-    const custom: Custom[] = [];
+    const custom: CustomValue[] = [];
     for (const name of Object.keys(fields)) {
       const value = fields[name] ?? null;
       const field = own.get(name)?.field;
       const parts = field ? undefined : parseCustomName(name);
       if (parts) custom.push({ name, parts, value });
       else if (isEmpty(value) || field?.derived || idle.has(name)) continue;
-      else if (!field) this.lose(name, value, `a ${spec.name} has no such field`);
+      else if (!field) this.addLoss(name, value, `a ${spec.name} has no such field`);
       else {
         const why = this.putField(field, value);
-        if (why) this.lose(name, value, why);
+        if (why) this.addLoss(name, value, why);
       }
     }
     if (custom.length > 0) {
@@ -75,7 +75,7 @@ class Body {
     return { body: this.body, lost: this.lost };
   }
 
-  private lose(name: string, value: Value, why: string): void {
+  private addLoss(name: string, value: Value, why: string): void {
     this.lost.push({ field: name, text: valueText(value), why });
   }
 
@@ -83,14 +83,14 @@ class Body {
   private putField(field: FieldSpec, value: Value): string | undefined {
     const { operation } = this;
     const path = field[operation];
-    const wire = operation === 'create' ? idOf(field, value) : updateValue(field, value, this.lexicon);
+    const wire = operation === 'create' ? wireValue(field, value) : updateValue(field, value, this.lexicon);
     const why =
       path === undefined
         ? `${operation === 'create' ? 'a create cannot set' : 'an update cannot carry'} it`
         : this.put(path, wire);
     if (why === undefined || operation === 'create') return why;
-    const kept = this.accepted.has(field.name) ? (field.create ?? field.read) : undefined;
-    if (kept !== undefined && this.put(kept, idOf(field, value)) === undefined) return undefined;
+    const createPath = this.accepted.has(field.name) ? (field.create ?? field.read) : undefined;
+    if (createPath !== undefined && this.put(createPath, wireValue(field, value)) === undefined) return undefined;
     return path === undefined && field.keptByService ? undefined : why;
   }
 
@@ -100,21 +100,21 @@ class Body {
     return undefined;
   }
 
-  private putTemplate(custom: readonly Custom[]): void {
+  private putTemplate(custom: readonly CustomValue[]): void {
     const { operation, spec, body } = this;
-    const byTemplate = new Map<number, Custom[]>();
+    const byTemplate = new Map<number, CustomValue[]>();
     for (const one of custom) {
       if (one.parts.kind !== 'template') continue;
       const values = byTemplate.get(one.parts.template) ?? [];
       byTemplate.set(one.parts.template, values);
       if (!isEmpty(one.value)) values.push(one);
     }
-    const held = [...byTemplate].filter(([, values]) => values.length > 0);
+    const filled = [...byTemplate].filter(([, values]) => values.length > 0);
     // The one with values counts; one without any is carried by an update only, so that it stays assigned.
-    const [chosen, ...others] = held.length > 0 || operation === 'create' ? held : byTemplate;
+    const [chosen, ...others] = filled.length > 0 || operation === 'create' ? filled : byTemplate;
     if (!chosen) return;
     for (const { name, value } of others.flatMap(([, values]) => values))
-      this.lose(name, value, 'a record holds one custom field template');
+      this.addLoss(name, value, 'a record holds one custom field template');
     const values = chosen[1].flatMap(({ parts, value }) =>
       parts.kind === 'template' ? { id: parts.field, value } : [],
     );
@@ -122,7 +122,7 @@ class Body {
     putAt(body, spec.template[operation], operation === 'create' && spec.template.createAsList ? [item] : item);
   }
 
-  private putForms(custom: readonly Custom[]): void {
+  private putForms(custom: readonly CustomValue[]): void {
     const { operation, spec, lexicon } = this;
     const path = spec.form?.[operation] ?? (this.accepted.has('form') ? spec.form?.create : undefined);
     const rows = new Map<string, { readonly form: number; readonly data: [string, Value][] }>();
@@ -138,7 +138,7 @@ class Body {
             ? 'no request can carry an attachment'
             : undefined;
       if (why !== undefined) {
-        if (!isEmpty(value)) this.lose(name, value, why);
+        if (!isEmpty(value)) this.addLoss(name, value, why);
         continue;
       }
       const key = `${parts.form}#${parts.occurrence}`;
@@ -154,7 +154,7 @@ class Body {
   }
 }
 
-interface Custom {
+interface CustomValue {
   readonly name: string;
   readonly parts: CustomName;
   readonly value: Value;
@@ -177,7 +177,7 @@ function updateValue(field: FieldSpec, value: Value, lexicon: Lexicon): Wire {
   if (field.type.kind === 'enum' && field.type.update && !field.type.update.includes(String(value))) {
     return { why: `an update accepts only ${field.type.update.join(' and ')}` };
   }
-  return idOf(field, value);
+  return wireValue(field, value);
 }
 
 /** Both operations carry the id of its value. */
@@ -186,7 +186,7 @@ function isById({ type }: FieldSpec): boolean {
 }
 
 /** The value in the form both operations share: references and countries as ids. */
-function idOf(field: FieldSpec, value: Value): Wire {
+function wireValue(field: FieldSpec, value: Value): Wire {
   if (!isById(field)) return { value };
   if (isRef(value)) return { value: value.id };
   return typeof value === 'number' ? { value } : { why: 'its id is not known' };
@@ -195,8 +195,8 @@ function idOf(field: FieldSpec, value: Value): Wire {
 function updateWord(field: FieldSpec, words: readonly string[], value: Value, lexicon: Lexicon): Wire {
   const target = field.type.kind === 'reference' ? field.type.to : undefined;
   const id = isRef(value) ? value.id : typeof value === 'number' ? value : undefined;
-  const known = isRef(value) ? value.name : typeof value === 'string' ? value : undefined;
-  const name = known ?? (target && id !== undefined ? lexicon.nameOf(target, id) : undefined);
+  const ownName = isRef(value) ? value.name : typeof value === 'string' ? value : undefined;
+  const name = ownName ?? (target && id !== undefined ? lexicon.nameOf(target, id) : undefined);
   if (name === undefined) return { why: 'its name is not known, and an update carries the name' };
   const word = matchingWord(words, name);
   return word === undefined ? { why: `an update accepts only ${words.join(', ')}` } : { value: word };

@@ -13,13 +13,13 @@ import {
   keepSummary,
   type RunResult,
   reasonOf,
-  rememberAsLast,
+  saveAsLastRun,
   summaryHead,
   writeSummary,
 } from './run/conclude.js';
 import { type RunContext, STOPPED } from './run/context.js';
+import { closeAll } from './run/core.js';
 import { openConnection } from './run/open-service.js';
-import { closeAll } from './run/shell.js';
 
 export type { ExportRequest } from './export/run.js';
 export type { RunResult } from './run/conclude.js';
@@ -29,34 +29,34 @@ export type { RunResult } from './run/conclude.js';
  * run are thrown or in the summary.
  */
 export async function exportRecords(request: ExportRequest, context: RunContext): Promise<RunResult> {
-  return carryOut(await openExport(request, context));
+  return execute(await openExport(request, context));
 }
 
 /** Continues an export that was interrupted or killed: pages that were read are not asked for again. */
 export async function resumeExport(run: string, context: RunContext): Promise<RunResult> {
   const reopened = await reopenExport(run, context);
-  return 'finished' in reopened ? reopened.finished : carryOut(reopened);
+  return 'finished' in reopened ? reopened.finished : execute(reopened);
 }
 
 /** The export from top to bottom. The target is the old file or the complete new one at every moment. */
-async function carryOut(run: ExportRun): Promise<RunResult> {
+async function execute(run: ExportRun): Promise<RunResult> {
   try {
     const connection = await openConnection(run, { verb: 'Exporting from', mayBeArchived: true });
     const plan = await planExport(run, connection);
     const draft = openDraft(run, connection, plan);
     const list = await readRecords(run, connection, plan, draft.begin);
-    const written = (await draft.settle(list)) ?? (await writeRecords(run, connection, plan, list));
+    const written = (await draft.finish(list)) ?? (await writeRecords(run, connection, plan, list));
     return await concludeExport(run, { list, written });
   } catch (error) {
     return await concludeExport(run, { stopped: error as Error });
   }
 }
-export type End =
+export type ExportEnd =
   | { readonly list: Records; readonly written: SummaryTarget & { readonly rows: number } }
   | { readonly stopped: Error };
 
 /** Writes the summary and ends the run: `summary.json` is the last that appears. */
-async function concludeExport(run: ExportRun, end: End): Promise<RunResult> {
+async function concludeExport(run: ExportRun, end: ExportEnd): Promise<RunResult> {
   let finished = false;
   try {
     const stopped = 'stopped' in end ? end.stopped : undefined;
@@ -76,7 +76,7 @@ async function concludeExport(run: ExportRun, end: End): Promise<RunResult> {
     finished = status === 'succeeded' || status === 'partial';
     // Without a job file the name is the resource's, which may be the name of another job.
     const { job } = run.request;
-    if (status === 'succeeded' && 'path' in job) rememberAsLast(run, job, summary.records ?? 0);
+    if (status === 'succeeded' && 'path' in job) saveAsLastRun(run, job, summary.records ?? 0);
     const error = stopped instanceof RunError && status === 'failed' ? { error: stopped } : {};
     return { summary, exitCode: exitCode(status, run), reportDir: run.request.reportDir, ...error };
   } finally {
@@ -86,7 +86,7 @@ async function concludeExport(run: ExportRun, end: End): Promise<RunResult> {
   }
 }
 
-function summaryOf(run: ExportRun, end: End, status: RunStatus, reason: string | undefined): Summary {
+function summaryOf(run: ExportRun, end: ExportEnd, status: RunStatus, reason: string | undefined): Summary {
   const { request } = run;
   return {
     ...summaryHead(run, run.earlier),
@@ -96,19 +96,19 @@ function summaryOf(run: ExportRun, end: End, status: RunStatus, reason: string |
     status,
     ...(reason === undefined ? {} : { reason }),
     source: null,
-    ...('written' in end ? facts(end) : { target: { path: request.file, ...tableFormat(request.file) } }),
+    ...('written' in end ? targetFacts(end) : { target: { path: request.file, ...tableFormat(request.file) } }),
     rows: { ...noOutcomes(), total: 0 },
     top_faults: [],
     reports: ['summary.json'],
   };
 }
 
-function facts({ list, written }: Extract<End, { list: Records }>) {
+function targetFacts({ list, written }: Extract<ExportEnd, { list: Records }>) {
   const { rows, ...target } = written;
   return { target, records: rows, passes: list.passes, consistency: list.consistency };
 }
 
-function statusOf(run: ExportRun, end: End): RunStatus {
-  if ('written' in end) return end.list.consistency === 'partial' && !end.list.neverWhole ? 'partial' : 'succeeded';
+function statusOf(run: ExportRun, end: ExportEnd): RunStatus {
+  if ('written' in end) return end.list.consistency === 'partial' && !end.list.neverComplete ? 'partial' : 'succeeded';
   return run.signal.aborted ? 'interrupted' : 'failed';
 }

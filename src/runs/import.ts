@@ -1,9 +1,9 @@
-import { brakesOnPlan, trippedByPlan } from '../pipeline/plan/brakes.js';
-import { openAppended } from './rows/appended.js';
-import { connect, oneWriter } from './rows/connect.js';
+import { hasPlanBrakes, trippedByPlan } from '../pipeline/plan/brakes.js';
+import { openAppendGuard } from './rows/append-guard.js';
+import { connect, takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
 import { headingsOf } from './rows/outcomes.js';
-import { assertNotRejected, passBrakes, planRows, usePlan } from './rows/plan.js';
+import { assertNotRejected, loadPlan, passBrakes, planRows } from './rows/plan.js';
 import { openReferences } from './rows/references.js';
 import { resolveRows, stageRows } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
@@ -17,31 +17,31 @@ export type { RunResult } from './run/conclude.js';
 
 /** Imports a file: contract, sections 5 to 8. Faults of rows are in the reports; faults of the run are thrown or in the summary. */
 export async function importFile(request: ImportRequest, context: RunContext): Promise<RunResult> {
-  return carryOutImport(await openRun(request, context));
+  return executeImport(await openRun(request, context));
 }
 
 /**
  * The import from top to bottom. Every step leaves its result in the run's folder, and a run that was killed
  * goes through the same steps again: rows that have an outcome are left alone, open ones are looked up.
  */
-export async function carryOutImport(run: Run): Promise<RunResult> {
+export async function executeImport(run: Run): Promise<RunResult> {
   if (isFinished(run)) return conclude(run, undefined);
   let stopped: Error | undefined;
-  let appended: Awaited<ReturnType<typeof openAppended>>;
+  let appended: Awaited<ReturnType<typeof openAppendGuard>>;
   let headings: ReturnType<typeof headingsOf> = {};
   try {
-    appended = await openAppended(run);
+    appended = await openAppendGuard(run);
     await appended?.assertNew();
     const staged = await stageRows(run, await connect(run));
     headings = headingsOf(run, staged.mapping);
-    await oneWriter(run, staged);
+    await takeWriteLock(run, staged);
     const references = openReferences(run, staged);
-    const look = async () => matchRows(run, await resolveRows(run, staged, references));
-    if (run.past.passed) await references?.create(carryOutImport);
-    let matched = await look();
+    const lookUp = async () => matchRows(run, await resolveRows(run, staged, references));
+    if (run.past.passed) await references?.create(executeImport);
+    let matched = await lookUp();
     if (!run.past.passed) {
       const approves = run.request.lineage?.approves !== undefined;
-      const wholePlan = run.request.dryRun || approves || references?.isOpen || brakesOnPlan(run.job.brakes);
+      const wholePlan = run.request.dryRun || approves || references?.isOpen || hasPlanBrakes(run.job.brakes);
       const counts = wholePlan ? await planRows(run, matched, references?.see) : { ...matched.counts };
       if (references) {
         counts.named = references.planned;
@@ -56,12 +56,12 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
       await passBrakes(run, matched, { tripped });
     }
     if (!run.request.dryRun) {
-      await usePlan(run);
+      await loadPlan(run);
       assertNotRejected(run);
-      await appended?.note();
-      if (await references?.create(carryOutImport)) {
+      await appended?.claim();
+      if (await references?.create(executeImport)) {
         matched.releaseKeys?.();
-        matched = await look();
+        matched = await lookUp();
       }
     }
     matched.releaseKeys?.();
@@ -70,6 +70,6 @@ export async function carryOutImport(run: Run): Promise<RunResult> {
     stopped = error as Error;
   }
   // Where it cannot be settled, the file counts as taken.
-  await appended?.settle().catch(() => undefined);
+  await appended?.releaseUnused().catch(() => undefined);
   return conclude(run, stopped, { columnOf: (name) => headings[name] });
 }

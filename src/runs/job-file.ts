@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path, { join } from 'node:path';
-import { codesOf, RunError } from '../model/error.js';
+import { RunError, systemCodes } from '../model/error.js';
 import type { Job } from '../model/job.js';
 import { type CheckedText, checkJobText } from './job/check.js';
-import { dateOf, exportRequest, filterTexts, outputOf, targetProblems, withDate } from './job/export.js';
+import { exportRequest, filterTexts, localDate, outputOf, targetProblems, withDate } from './job/export.js';
 import { didYouMean, type Loaded } from './job/shape.js';
 import type { JobProblem } from './job/yaml.js';
 
@@ -13,7 +13,7 @@ export type { CheckedText } from './job/check.js';
 export type { ExportOccasion, ExportOverrides } from './job/export.js';
 export type { JobKind, Loaded, LoadedExportJob, LoadedJob, LoadedReconcileJob } from './job/shape.js';
 export type { JobProblem } from './job/yaml.js';
-export { checkJobText, dateOf, exportRequest, filterTexts, outputOf, targetProblems, withDate };
+export { checkJobText, exportRequest, filterTexts, localDate as dateOf, outputOf, targetProblems, withDate };
 
 /** A job file is written by hand; a megabyte is a mistake or an attack. */
 const MAX_BYTES = 1024 * 1024;
@@ -36,7 +36,7 @@ const loader =
   async (job: JobSource, { jobsDir, cwd = process.cwd() }: JobsFolder) => {
     if (typeof job !== 'string') return inline(kind)(job);
     const file = await findJobFile(job, jobsDir, cwd);
-    return ofKind(kind, loaded(await readJobFile(file), file, jobNameOf(file)));
+    return assertKind(kind, loadText(await readJobFile(file), file, jobNameOf(file)));
   };
 export const loadJob = loader('import');
 export const loadReconcileJob = loader('reconcile');
@@ -46,7 +46,7 @@ export const loadExportJob = loader('export');
 const inline =
   <K extends Job['kind']>(kind: K) =>
   (value: unknown) =>
-    ofKind(kind, loaded(jsonOf(value ?? null), '', 'inline'));
+    assertKind(kind, loadText(jsonOf(value ?? null), '', 'inline'));
 
 function jsonOf(value: unknown): string {
   try {
@@ -62,14 +62,14 @@ export const inlineJob = inline('import');
 export const inlineReconcileJob = inline('reconcile');
 export const inlineExportJob = inline('export');
 
-function ofKind<K extends Job['kind']>(kind: K, one: Loaded<Job>): Loaded<Extract<Job, { readonly kind: K }>> {
+function assertKind<K extends Job['kind']>(kind: K, one: Loaded<Job>): Loaded<Extract<Job, { readonly kind: K }>> {
   const found = one.job.kind;
   if (found === kind) return one as Loaded<Extract<Job, { readonly kind: K }>>;
-  const shown = one.path === '' ? 'inline job' : `job file ${asShown(one.path)}`;
+  const label = one.path === '' ? 'inline job' : `job file ${displayPath(one.path)}`;
   const command = `rowferry ${found}${found === 'export' ? '' : ' FILE'} --job ${one.path === '' ? 'JOB' : one.name}`;
   throw new RunError(
     'usage',
-    `The ${shown} is of kind ${found}, not ${kind}: it is run with \`${command}\`, or as a job \`${found}\` of the queue.`,
+    `The ${label} is of kind ${found}, not ${kind}: it is run with \`${command}\`, or as a job \`${found}\` of the queue.`,
   );
 }
 
@@ -88,17 +88,17 @@ export function problemLine(file: string, { line, column, path: key, message, se
   return `${place} ${severity === 'warning' ? 'warning: ' : ''}${message}`;
 }
 
-function loaded(text: string, file: string, name: string): Loaded<Job> {
+function loadText(text: string, file: string, name: string): Loaded<Job> {
   const { job, problems } = checkJobText(text);
-  const shown = asShown(file);
+  const label = displayPath(file);
   const lines = (severity: JobProblem['severity']) =>
-    problems.filter((one) => one.severity === severity).map((one) => problemLine(shown, one));
+    problems.filter((one) => one.severity === severity).map((one) => problemLine(label, one));
   if (!job) {
     const faults = lines('error');
     const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
     throw new RunError(
       'usage',
-      `${file ? `The job file ${shown}` : 'The inline job'} has ${count}. Nothing was sent; correct what is listed and run again.`,
+      `${file ? `The job file ${label}` : 'The inline job'} has ${count}. Nothing was sent; correct what is listed and run again.`,
       faults,
     );
   }
@@ -112,29 +112,30 @@ async function findJobFile(nameOrPath: string, jobsDir: string, cwd: string): Pr
   const candidates =
     isPath || isFileName
       ? [path.resolve(cwd, nameOrPath)]
-      : (await jobsIn(jobsDir)).filter((file) => jobNameOf(file) === nameOrPath);
+      : (await jobPaths(jobsDir)).filter((file) => jobNameOf(file) === nameOrPath);
   if (isFileName && !isPath) candidates.push(path.join(jobsDir, nameOrPath));
   for (const candidate of candidates) if (existsSync(candidate)) return candidate;
   const searched = isPath ? path.dirname(path.resolve(cwd, nameOrPath)) : jobsDir;
-  const there = (await jobsIn(searched)).map(isPath ? (file) => path.basename(file) : jobNameOf);
-  const folder = asShown(searched);
+  const available = (await jobPaths(searched)).map(isPath ? (file) => path.basename(file) : jobNameOf);
+  const folder = displayPath(searched);
   const wanted = isPath ? path.basename(nameOrPath) : nameOrPath;
-  const near = didYouMean(wanted, there);
-  const listed = there.length > 0 ? ` There are: ${there.slice(0, 20).join(', ')}.` : ` ${folder} holds no job files.`;
+  const hint = didYouMean(wanted, available);
+  const listed =
+    available.length > 0 ? ` There are: ${available.slice(0, 20).join(', ')}.` : ` ${folder} holds no job files.`;
   throw new RunError(
     'usage',
-    `There is no job ${isPath ? 'file ' : ''}\`${nameOrPath}\`${isPath ? '' : ` in ${folder}`}${near || '.'}${listed}`,
+    `There is no job ${isPath ? 'file ' : ''}\`${nameOrPath}\`${isPath ? '' : ` in ${folder}`}${hint || '.'}${listed}`,
   );
 }
 
 /** Below the working folder as people write it there, otherwise whole. */
-function asShown(file: string, cwd = process.cwd()): string {
-  const near = file === '' ? '' : path.relative(cwd, file);
-  return near === '' || near.startsWith('..') ? file : near;
+function displayPath(file: string, cwd = process.cwd()): string {
+  const relativePath = file === '' ? '' : path.relative(cwd, file);
+  return relativePath === '' || relativePath.startsWith('..') ? file : relativePath;
 }
 
 /** File names of the jobs in a folder, sorted: of `assets.yaml` and `assets.yml` the first is run. Rejects as `readdir` does. */
-export async function jobFiles(folder: string): Promise<string[]> {
+export async function jobFileNames(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((entry) => /^[^.~].*\.ya?ml$/i.test(entry)).sort();
 }
 export function jobNameOf(file: string): string {
@@ -145,11 +146,11 @@ async function readJobFile(file: string): Promise<string> {
   try {
     const info = await stat(file);
     if (!info.isFile())
-      throw new RunError('usage', `${asShown(file)} is not a file; give the path of a job file (.yaml).`);
+      throw new RunError('usage', `${displayPath(file)} is not a file; give the path of a job file (.yaml).`);
     if (info.size > MAX_BYTES) {
       throw new RunError(
         'usage',
-        `${asShown(file)} is ${info.size} bytes long; a job file may have ${MAX_BYTES} at most.`,
+        `${displayPath(file)} is ${info.size} bytes long; a job file may have ${MAX_BYTES} at most.`,
       );
     }
     // A BOM is dropped by the decoder; anything that is not UTF-8 is refused rather than guessed.
@@ -157,18 +158,23 @@ async function readJobFile(file: string): Promise<string> {
   } catch (error) {
     if (error instanceof RunError) throw error;
     if (error instanceof TypeError) {
-      throw new RunError('usage', `${asShown(file)} is not UTF-8 text; save the job file as UTF-8.`, [], {
+      throw new RunError('usage', `${displayPath(file)} is not UTF-8 text; save the job file as UTF-8.`, [], {
         cause: error,
       });
     }
-    throw new RunError('usage', `${asShown(file)} cannot be read (${codesOf(error)[0] ?? String(error)}).`, [], {
-      cause: error,
-    });
+    throw new RunError(
+      'usage',
+      `${displayPath(file)} cannot be read (${systemCodes(error)[0] ?? String(error)}).`,
+      [],
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 interface CheckedJob {
-  readonly fine: boolean;
+  readonly isValid: boolean;
   /** `jobs/assets.yaml:12:3 unknown key …`, faults and remarks. */
   readonly lines: readonly string[];
   /** The file could not be found or read. */
@@ -183,7 +189,7 @@ export async function checkJobs(
   named: readonly string[],
   options: { jobsDir: string; cwd: string },
 ): Promise<CheckedJob[]> {
-  const jobs = named.length > 0 ? (await Promise.all(named.map(filesOf))).flat() : await jobsIn(options.jobsDir);
+  const jobs = named.length > 0 ? (await Promise.all(named.map(expandPath))).flat() : await jobPaths(options.jobsDir);
   if (jobs.length === 0) {
     throw new RunError(
       'usage',
@@ -194,26 +200,26 @@ export async function checkJobs(
 }
 
 /** The files of a folder; anything else is left to be found by its name. */
-async function filesOf(job: string): Promise<string[]> {
+async function expandPath(job: string): Promise<string[]> {
   const info = await stat(job).catch(() => undefined);
-  return info?.isDirectory() ? jobsIn(job) : [job];
+  return info?.isDirectory() ? jobPaths(job) : [job];
 }
 
 async function checkOne(job: string, options: { jobsDir: string; cwd: string }): Promise<CheckedJob> {
   try {
     const { path, problems } = await checkJobFile(job, options);
-    const shown = asShown(path, options.cwd);
+    const label = displayPath(path, options.cwd);
     return {
-      fine: problems.every((problem) => problem.severity !== 'error'),
-      lines: problems.map((problem) => problemLine(shown, problem)),
+      isValid: problems.every((problem) => problem.severity !== 'error'),
+      lines: problems.map((problem) => problemLine(label, problem)),
     };
   } catch (error) {
-    if (error instanceof RunError) return { fine: false, lines: [], failure: error };
+    if (error instanceof RunError) return { isValid: false, lines: [], failure: error };
     throw error;
   }
 }
 
 /** Paths of the job files of a folder, in order of name; none where there is no such folder. */
-export async function jobsIn(folder: string): Promise<string[]> {
-  return (await jobFiles(folder).catch((): string[] => [])).map((name) => join(folder, name));
+export async function jobPaths(folder: string): Promise<string[]> {
+  return (await jobFileNames(folder).catch((): string[] => [])).map((name) => join(folder, name));
 }

@@ -1,8 +1,8 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { EDITABLE_MARK } from '../export/editable.js';
+import { writeAtomically } from '../files/atomic-write.js';
 import { openSource } from '../files/open.js';
-import { writeSafely } from '../files/safe-write.js';
 import { RunError } from '../model/error.js';
 import { targetsOf } from '../model/job.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
@@ -12,12 +12,18 @@ import { resourceSpec } from '../resources/registry.js';
 import type { ReferenceTarget, ResourceSpec } from '../resources/spec.js';
 import type { KnownKind, Service } from '../service/port.js';
 import { jobText, tableText } from '../suggest/job-text.js';
-import { type AskService, headingsThatFit, type Suggestion, suggestJob, type WrittenBy } from '../suggest/suggest.js';
+import {
+  type AskService,
+  countFittingHeadings,
+  type Suggestion,
+  suggestJob,
+  type WrittenBy,
+} from '../suggest/suggest.js';
 import { writableResource } from './job/shape.js';
 import { checkJobText, problemLine } from './job-file.js';
 import { isRunId, readRunSummary } from './run/list.js';
 import { type Channel, learnNames, openLists, withService } from './run/open-service.js';
-import { nearPath } from './run/present.js';
+import { relativePath } from './run/present.js';
 import { customColumns, readCatalogue } from './service-names.js';
 import type { Settings } from './settings.js';
 
@@ -51,25 +57,25 @@ export type MapResult = Awaited<ReturnType<typeof mapFile>>;
 export async function mapFile(request: MapRequest) {
   const { file, output, settings } = request;
   const resource = writableResource(request.resource, 'a job can be suggested');
-  if (output !== undefined && request.force !== true) await refuseExisting(output);
+  if (output !== undefined && request.force !== true) await assertNoFile(output);
   const spec = resourceSpec(resource);
-  const source = await openFitting(file, request.source ?? {}, spec);
+  const source = await openBestSheet(file, request.source ?? {}, spec);
   const notes: string[] = [];
   const ask =
     settings?.apiUrl === undefined || settings.auth === undefined
       ? undefined
       : askService(spec, settings, notes, request.channel);
-  const edited = settings && (await editedFile(file, source.meta, settings.home, resource));
+  const edited = settings && (await findEditableExport(file, source.meta, settings.home, resource));
   const written = edited?.written;
-  if (edited && !written) notes.push(withoutExport(edited.run));
+  if (edited && !written) notes.push(missingExportText(edited.run));
   const suggested = await suggestJob(spec, source, written ? undefined : ask, written);
   const suggestion = { ...suggested, warnings: [...suggested.warnings, ...notes] };
-  const reason = whyNothing(suggestion, source.meta.sheet);
-  const named = (path: string) => (request.cwd === undefined ? basename(path) : nearPath(path, request.cwd));
-  const names = { file: named(file), job: output === undefined ? 'JOB.yaml' : named(output) };
+  const reason = unmappedReason(suggestion, source.meta.sheet);
+  const displayName = (path: string) => (request.cwd === undefined ? basename(path) : relativePath(path, request.cwd));
+  const names = { file: displayName(file), job: output === undefined ? 'JOB.yaml' : displayName(output) };
   const job = written ? edited.text : jobText(suggestion, source.meta, names);
-  assertFit(job);
-  if (output !== undefined) await writeSafely(output, (write) => write(job));
+  assertValid(job);
+  if (output !== undefined) await writeAtomically(output, (write) => write(job));
   return {
     suggestion,
     /** The job file. */
@@ -83,35 +89,39 @@ export async function mapFile(request: MapRequest) {
   };
 }
 
-const withoutExport = (run: string) =>
+const missingExportText = (run: string) =>
   `The workbook was written to be changed by the export ${run}, which is not at hand with its job file. So every cell counts as it stands, also where somebody has changed the record since: look closely at the dry run, or export again.`;
 
 /** Sheets of a workbook that are looked at for the one to map. */
-const MOST_SHEETS = 20;
+const MAX_SHEETS = 20;
 
 /** What opening a table says of a heading that is one by its place alone. */
-const LIKE_DATA = /taken as the heading because it is the first row, though it looks like data/;
+const DATA_HEADING_WARNING = /taken as the heading because it is the first row, though it looks like data/;
 
 /** The sheet whose headings mean the most fields, where none is named; of several the first. */
-async function openFitting(
+async function openBestSheet(
   file: string,
   stated: NonNullable<MapRequest['source']>,
   spec: ResourceSpec,
 ): Promise<OpenSource> {
   const first = await openSource(file, stated);
-  let best = { source: first, fields: headingsThatFit(spec, first.meta.headings) };
-  if (stated.header_row === undefined && best.fields < 2 && first.meta.warnings.some((text) => LIKE_DATA.test(text))) {
+  let best = { source: first, fields: countFittingHeadings(spec, first.meta.headings) };
+  if (
+    stated.header_row === undefined &&
+    best.fields < 2 &&
+    first.meta.warnings.some((text) => DATA_HEADING_WARNING.test(text))
+  ) {
     const { meta, rows } = await openSource(file, { ...stated, header_row: 'none' });
     const why =
       'The first row looks like data: the table is taken to have no headings. If it has, say so: --header-row 1.';
     return { meta: { ...meta, warnings: [why, ...meta.warnings] }, rows };
   }
   if (stated.sheet !== undefined) return best.source;
-  for (const sheet of first.meta.sheets?.slice(0, MOST_SHEETS) ?? []) {
+  for (const sheet of first.meta.sheets?.slice(0, MAX_SHEETS) ?? []) {
     if (sheet === first.meta.sheet) continue;
     // A chart, or a sheet without a table: it is not the one.
     const source = await openSource(file, { ...stated, sheet }).catch(() => undefined);
-    const fields = source ? headingsThatFit(spec, source.meta.headings) : 0;
+    const fields = source ? countFittingHeadings(spec, source.meta.headings) : 0;
     if (source && fields > best.fields) best = { source, fields };
   }
   if (best.source === first) return first;
@@ -121,19 +131,19 @@ async function openFitting(
 }
 
 /** The sheet of a workbook of ours that says where its records are from. */
-const ABOUT = 'About';
+const ABOUT_SHEET = 'About';
 
 /**
  * The editable export that wrote a workbook, as its sheet About says, with the job that imports the changed file: it writes only
  * cells that were changed. Without `written` that export, or its job, is not at hand. Undefined where the workbook is none.
  */
-async function editedFile(
+async function findEditableExport(
   file: string,
   { sheets }: SourceMeta,
   home: string,
   resource: string,
 ): Promise<{ readonly run: string; readonly text: string; readonly written?: WrittenBy } | undefined> {
-  const run = sheets?.includes(ABOUT) ? await runIn(file) : undefined;
+  const run = sheets?.includes(ABOUT_SHEET) ? await readExportRun(file) : undefined;
   if (run === undefined) return undefined;
   const path = (await readRunSummary(home, run).catch(() => undefined))?.target?.job;
   const text = (path && (await readFile(path, 'utf8').catch(() => undefined))) || '';
@@ -146,8 +156,8 @@ async function editedFile(
   return { run, text, written: { run, fields: new Map(fields) } };
 }
 
-async function runIn(file: string): Promise<string | undefined> {
-  const { rows } = await openSource(file, { sheet: ABOUT, header_row: 'none' });
+async function readExportRun(file: string): Promise<string | undefined> {
+  const { rows } = await openSource(file, { sheet: ABOUT_SHEET, header_row: 'none' });
   let isEditable = false;
   for await (const batch of rows())
     for (const { cells } of batch) {
@@ -159,13 +169,13 @@ async function runIn(file: string): Promise<string | undefined> {
 }
 
 /** What the service can list by name. */
-const LISTED: ReadonlySet<ReferenceTarget> = new Set(['asset-owner', 'category', 'supplier', 'usage-status']);
+const LISTED_TARGETS: ReadonlySet<ReferenceTarget> = new Set(['asset-owner', 'category', 'supplier', 'usage-status']);
 
 /** What contracts and assets name, and no list has. An import reads them all; for a suggestion the first of them say enough. */
-const SEEN: ReadonlySet<ReferenceTarget> = new Set(['business-unit', 'customer']);
+const SAMPLED_TARGETS: ReadonlySet<ReferenceTarget> = new Set(['business-unit', 'customer']);
 
 /** Their names, as far as the first pages show them: one is enough to say that a column holds them. */
-async function seenNames(service: Service): Promise<(to: ReferenceTarget, name: string) => boolean> {
+async function sampleNames(service: Service): Promise<(to: ReferenceTarget, name: string) => boolean> {
   const seen = new Set<string>();
   const learn = (kind: KnownKind, _: number, name: string) => void seen.add(`${kind} ${normaliseName(name)}`);
   for (const resource of ['contract', 'asset'] as const)
@@ -176,34 +186,36 @@ async function seenNames(service: Service): Promise<(to: ReferenceTarget, name: 
 /** Asks the service as an import would. Where it cannot be asked, that is a note and the suggestion does without. */
 function askService(spec: ResourceSpec, settings: Settings, notes: string[], channel: Channel | undefined): AskService {
   return async (names) => {
-    const needed = new Map([...names].filter(([to]) => LISTED.has(to)));
-    const asked = withService(
+    const listedNames = new Map([...names].filter(([to]) => LISTED_TARGETS.has(to)));
+    const answer = withService(
       settings,
       { patienceMs: PATIENCE_MS, channel },
       async (service): ReturnType<AskService> => {
-        const nothing = { ids: () => [], names: () => [], nameOf: () => undefined };
+        const noneKnown = { ids: () => [], names: () => [], nameOf: () => undefined };
         const readAll = openLists(
           service,
           () => '',
           () => undefined,
         );
-        const directory = await loadDirectory(needed, { service, known: nothing, readAll });
-        const isSeen = [...SEEN].some((to) => names.has(to)) ? await seenNames(service) : () => false;
-        const shown = new Set([...SEEN].filter((to) => [...(names.get(to) ?? [])].some((name) => isSeen(to, name))));
+        const directory = await loadDirectory(listedNames, { service, known: noneKnown, readAll });
+        const isSampled = [...SAMPLED_TARGETS].some((to) => names.has(to)) ? await sampleNames(service) : () => false;
+        const sampledTargets = new Set(
+          [...SAMPLED_TARGETS].filter((to) => [...(names.get(to) ?? [])].some((name) => isSampled(to, name))),
+        );
         // What a token may not read, the columns do without.
         const asking = { service, signal: new AbortController().signal, warn: () => undefined };
         return {
           known: (to, name) =>
-            needed.has(to)
+            listedNames.has(to)
               ? directory.lookup(to, name).kind !== 'missing'
-              : shown.has(to)
-                ? isSeen(to, name)
+              : sampledTargets.has(to)
+                ? isSampled(to, name)
                 : undefined,
           customs: customColumns(spec, await readCatalogue(spec, asking)),
         };
       },
     );
-    return asked.catch((error: unknown) => {
+    return answer.catch((error: unknown) => {
       if (!(error instanceof RunError)) throw error;
       notes.push(`The service was not asked which names it knows: ${error.message}`);
       return undefined;
@@ -214,21 +226,21 @@ function askService(spec: ResourceSpec, settings: Settings, notes: string[], cha
 /** An import has more patience with a service that does not answer. */
 const PATIENCE_MS = 5_000;
 
-async function refuseExisting(output: string): Promise<void> {
-  const there = await lstat(output).catch(() => undefined);
-  if (!there) return;
-  if (there.isDirectory()) throw new RunError('usage', `${output} is a folder; name the job file to write.`);
+async function assertNoFile(output: string): Promise<void> {
+  const existing = await lstat(output).catch(() => undefined);
+  if (!existing) return;
+  if (existing.isDirectory()) throw new RunError('usage', `${output} is a folder; name the job file to write.`);
   throw new RunError('usage', `${output} exists already. Name another file, or replace it with --force.`);
 }
 
-function whyNothing({ columns, resource }: Suggestion, sheet: string | null): string | undefined {
+function unmappedReason({ columns, resource }: Suggestion, sheet: string | null): string | undefined {
   if (columns.some(({ field }) => field !== undefined)) return undefined;
   const where = sheet === null ? 'the file' : `the sheet "${sheet}"`;
   return `No heading of ${where} means a field of ${resource}: the job names every column, and maps none.`;
 }
 
 /** A job that the program itself would refuse is a fault of the program; where there is no key, once one is chosen. */
-function assertFit(job: string): void {
+function assertValid(job: string): void {
   const chosen = job.replace(/^# (?=match: )/m, '');
   const errors = checkJobText(chosen).problems.filter(({ severity }) => severity === 'error');
   if (errors.length > 0)

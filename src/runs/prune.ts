@@ -5,13 +5,13 @@ import { isDiskFull } from '../model/error.js';
 import { readRequest } from './run/earlier-run.js';
 import { jobKey, type RunFolder, runFolder } from './run/layout.js';
 import { type RunEntry, readRun, readRunSummary, runIds } from './run/list.js';
-import { LockHeld, takeLock } from './run/lock.js';
+import { LockedError, takeLock } from './run/lock.js';
 import type { StoredRequest } from './run/run.js';
 
 const DAY_MS = 86_400_000;
 
 /** What stays of a run: what it was asked to do, how it ended, and who approved its plan. */
-const KEPT: ReadonlySet<string> = new Set(['run.json', 'summary.json', 'approved.json', 'lock']);
+const KEPT_FILES: ReadonlySet<string> = new Set(['run.json', 'summary.json', 'approved.json', 'lock']);
 
 export interface PruneOptions {
   readonly home: string;
@@ -33,7 +33,7 @@ export interface Pruned {
 }
 
 /** The moment, in milliseconds since 1970, before which a run has to have ended. */
-export const pruneBefore = ({ keepDays, now = Date.now() }: Pick<PruneOptions, 'keepDays' | 'now'>): number =>
+export const pruneCutoff = ({ keepDays, now = Date.now() }: Pick<PruneOptions, 'keepDays' | 'now'>): number =>
   now - keepDays * DAY_MS;
 
 /**
@@ -42,7 +42,7 @@ export const pruneBefore = ({ keepDays, now = Date.now() }: Pick<PruneOptions, '
  */
 export async function pruneRuns(options: PruneOptions): Promise<Pruned> {
   const { home, dryRun } = options;
-  const before = pruneBefore(options);
+  const cutoff = pruneCutoff(options);
   const removed: { run: string; bytes: number }[] = [];
   const left: { run: string; why: string }[] = [];
   /** Newest first. */
@@ -52,7 +52,7 @@ export async function pruneRuns(options: PruneOptions): Promise<Pruned> {
     if (!(await lstat(runFolder(home, run).dir).catch(() => undefined))?.isDirectory()) continue;
     await readRun(home, run).then(
       (entry) => entries.push(entry),
-      (error: unknown) => left.push({ run, why: whyNot(error) }),
+      (error: unknown) => left.push({ run, why: errorText(error) }),
     );
   }
   const needed = await neededRuns(home, entries, options.ordered);
@@ -60,22 +60,22 @@ export async function pruneRuns(options: PruneOptions): Promise<Pruned> {
     const folder = runFolder(home, run);
     try {
       const ended = await endOf(home, folder);
-      if (ended !== undefined && ended >= before) continue;
+      if (ended !== undefined && ended >= cutoff) continue;
       const why = needed.get(run);
       if (why !== undefined) {
-        if (ended !== undefined || (await changedAt(folder.dir)) < before) left.push({ run, why });
+        if (ended !== undefined || (await changedAt(folder.dir)) < cutoff) left.push({ run, why });
         continue;
       }
-      const bytes = dryRun ? await sizeOf(folder) : await emptyFolder(folder);
+      const bytes = dryRun ? await prunableBytes(folder) : await pruneFolder(folder);
       if (bytes > 0) removed.push({ run, bytes });
     } catch (error) {
-      left.push({ run, why: whyNot(error) });
+      left.push({ run, why: errorText(error) });
     }
   }
   return { removed, left };
 }
 
-const whyNot = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Runs that must stay whole, by why. */
 async function neededRuns(
@@ -88,7 +88,7 @@ async function neededRuns(
   // Newest first.
   for (const entry of entries) {
     const { run, kind, status, dry_run: dryRun } = entry;
-    const why = await whyOpen(home, entry);
+    const why = await openReason(home, entry);
     const request = kind === 'export' ? undefined : readRequest(runFolder(home, run));
     if (why !== undefined) {
       needed.set(run, why);
@@ -112,7 +112,7 @@ const editedFrom = (request: StoredRequest | undefined): string | undefined =>
   request?.job.job.kind === 'import' ? request.job.job.edited_from : undefined;
 
 /** Why a run has not come to its end; undefined where it has. */
-async function whyOpen(home: string, { run, kind, status, dry_run: dryRun }: RunEntry): Promise<string | undefined> {
+async function openReason(home: string, { run, kind, status, dry_run: dryRun }: RunEntry): Promise<string | undefined> {
   if (status === 'running') return 'a process is at work on it';
   if (status === 'unfinished' || status === 'interrupted') return `it is ${status}, and can be resumed`;
   if (status !== 'failed' || kind === 'export' || dryRun) return undefined;
@@ -143,25 +143,25 @@ export async function changedAt(dir: string, names = /./): Promise<number> {
   return latest;
 }
 
-async function sizeOf({ dir }: RunFolder): Promise<number> {
+async function prunableBytes({ dir }: RunFolder): Promise<number> {
   let bytes = 0;
-  for (const name of await readdir(dir)) if (!KEPT.has(name)) bytes += await bytesOf(join(dir, name));
+  for (const name of await readdir(dir)) if (!KEPT_FILES.has(name)) bytes += await diskUsage(join(dir, name));
   return bytes;
 }
 
 /** The store last: while it is there, the run counts as whole. */
-async function emptyFolder(folder: RunFolder): Promise<number> {
+async function pruneFolder(folder: RunFolder): Promise<number> {
   let unlock = async (): Promise<void> => {};
   try {
     unlock = await takeLock(folder.lock, `The run ${folder.run}`);
   } catch (error) {
-    if (error instanceof LockHeld) return 0;
+    if (error instanceof LockedError) return 0;
     // A full disk is what people prune for: there is no room for a lock, and nobody works on a run that has ended.
     if (!isDiskFull(error)) throw error;
   }
   try {
-    const bytes = await sizeOf(folder);
-    const names = (await readdir(folder.dir)).filter((name) => !KEPT.has(name) && !name.startsWith('lock'));
+    const bytes = await prunableBytes(folder);
+    const names = (await readdir(folder.dir)).filter((name) => !KEPT_FILES.has(name) && !name.startsWith('lock'));
     const isStore = (name: string) => join(folder.dir, name).startsWith(folder.store);
     for (const name of names.sort((a, b) => Number(isStore(a)) - Number(isStore(b)))) {
       await rm(join(folder.dir, name), { recursive: true, force: true });
@@ -173,11 +173,11 @@ async function emptyFolder(folder: RunFolder): Promise<number> {
 }
 
 /** Bytes of a file, or of all files below a folder; links are not followed. */
-export async function bytesOf(path: string): Promise<number> {
+export async function diskUsage(path: string): Promise<number> {
   const info: Stats | undefined = await lstat(path).catch(() => undefined);
   if (!info?.isDirectory()) return info?.size ?? 0;
   let bytes = 0;
   // Another process may remove it at the same time.
-  for (const name of await readdir(path).catch(() => [])) bytes += await bytesOf(join(path, name));
+  for (const name of await readdir(path).catch(() => [])) bytes += await diskUsage(join(path, name));
   return bytes;
 }

@@ -5,31 +5,31 @@ import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
 import { RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
-import { type Compared, compareRecords, openList, recheck, withList } from './reconcile/compare.js';
+import { type Compared, compareRecords, openJobMirror, recheck, withMirror } from './reconcile/compare.js';
 import {
   concludeNight,
-  differenceCounter,
+  createDifferenceCounter,
   laterNight,
   type NightParts,
   type Nights,
-  nightsOf,
+  nightsKey,
   readNights,
-  type Stored,
+  type StoredFacts,
   trippedBrakes,
 } from './reconcile/nights.js';
 import {
   actedOrphans,
   countAbsences,
   countOrphans,
-  judgeOrphans,
-  keepOrphans,
+  decideOrphans,
+  saveOrphans,
   writeOrphans,
 } from './reconcile/orphans.js';
 import { openScope, type Scope } from './reconcile/scope.js';
-import { connect, oneWriter } from './rows/connect.js';
+import { connect, takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
 import { headingsOf } from './rows/outcomes.js';
-import { assertNotRejected, passBrakes, planRows, usePlan } from './rows/plan.js';
+import { assertNotRejected, loadPlan, passBrakes, planRows } from './rows/plan.js';
 import { type JobValues, type Resolved, resolveJobValues, resolveRows, stageRows } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { isFinished, type RunResult } from './run/conclude.js';
@@ -42,7 +42,7 @@ import { type ImportRequest, openRun, type Run } from './run/run.js';
  * rows are in the reports; faults of the run are thrown or in the summary.
  */
 export async function reconcileFile(request: ImportRequest, context: RunContext): Promise<RunResult> {
-  return carryOutReconcile(await openRun({ ...request, kind: 'reconcile' }, context));
+  return executeReconcile(await openRun({ ...request, kind: 'reconcile' }, context));
 }
 
 /**
@@ -53,20 +53,20 @@ export async function reconcileFile(request: ImportRequest, context: RunContext)
  *
  * A run that was killed goes by the plan that it had made: rows that have an outcome are left alone, open ones looked up.
  */
-export async function carryOutReconcile(run: Run): Promise<RunResult> {
+export async function executeReconcile(run: Run): Promise<RunResult> {
   if (isFinished(run)) return concludeNight(run, undefined);
   let stopped: Error | undefined;
   try {
     const job = reconcileJobOf(run);
     const staged = await stageRows(run, await connect(run));
-    await oneWriter(run, staged);
+    await takeWriteLock(run, staged);
     if (run.request.lineage?.retries !== undefined) {
       const matched = await matchRows(run, await resolveRows(run, staged));
-      await usePlan(run);
+      await loadPlan(run);
       await writeRows(run, matched);
     } else {
-      const mirror = await openList(run, job, staged);
-      const readAll = withList(staged.readAll, staged.spec.name as Readable, mirror);
+      const mirror = await openJobMirror(run, job, staged);
+      const readAll = withMirror(staged.readAll, staged.spec.name as Readable, mirror);
       const resolved = await resolveRows(run, { ...staged, readAll });
       await reconcile(run, job, resolved, mirror);
     }
@@ -82,15 +82,15 @@ function reconcileJobOf({ job }: Run): ReconcileJob {
 }
 
 async function reconcile(run: Run, job: ReconcileJob, resolved: Resolved, mirror: Mirror): Promise<void> {
-  const nights = readNights(nightsOf(run));
+  const nights = readNights(nightsKey(run));
   const scope = await openScope(job.scope, { resource: resolved.spec.name, lexicon: resolved.lexicon });
   const values = await orphanValues(job, resolved);
   const compared = await compareRecords(run, resolved, mirror, { scope, set: values?.fields });
   if (!run.past.passed) await planNight(run, resolved, { job, nights, scope, compared, mirror, values });
   if (run.request.dryRun || run.signal.aborted) return;
-  await usePlan(run);
+  await loadPlan(run);
   assertNotRejected(run);
-  const later = laterThan(run, nights);
+  const later = laterRun(run, nights);
   await apply(run, compared, { mirror, values: later ? undefined : values, scope });
   if (later && values) {
     run.warn(
@@ -110,28 +110,28 @@ function orphanValues(job: ReconcileJob, resolved: Resolved): Promise<JobValues 
 /** Plans every row and every orphan, and asks the brakes. Throws a `RunError` of kind `braked` where one of them stops the run. */
 async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promise<void> {
   const { job, nights, scope, compared, mirror, values } = parts;
-  const differences = differenceCounter(run);
+  const differences = createDifferenceCounter(run);
   const counts = await planRows(run, compared.matched, differences.see);
   if (run.signal.aborted) return;
-  const held = whyHeld(run, nights, resolved, mirror);
-  const found = [...nights.absent.keys()].filter((id) => compared.matched.snapshot.holds(id));
+  const holdReason = orphanHoldReason(run, nights, resolved, mirror);
+  const found = [...nights.absent.keys()].filter((id) => compared.matched.snapshot.hasId(id));
   const absences = countAbsences(
     nights.absent,
-    compared.beyond.map(({ id }) => id),
+    compared.unmatched.map(({ id }) => id),
     {
       run: run.folder.run,
       sha256: run.request.sha256,
-      date: dateOf(run),
-      certain: held === undefined,
+      date: startDate(run),
+      certain: holdReason === undefined,
       found: new Set(found),
     },
   );
-  const orphans = judgeOrphans(compared.beyond, {
+  const orphans = decideOrphans(compared.unmatched, {
     rules: job.orphans,
     set: values?.fields,
     absences,
-    held,
-    date: dateOf(run),
+    holdReason,
+    date: startDate(run),
   });
   const facts: ReconcileFacts = {
     apply: !run.request.dryRun,
@@ -147,22 +147,22 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
       ...countOrphans(orphans, nights.absent),
       action: job.orphans.action,
       after: job.orphans.after,
-      ...(held === undefined ? {} : { held_reason: held }),
+      ...(holdReason === undefined ? {} : { held_reason: holdReason }),
     },
     ...(nights.last ? { previous: { run: nights.last.run, rows: nights.last.rows, at: nights.last.at } } : {}),
     ...(run.request.lineage?.approves ? { approved: run.request.lineage.approves } : {}),
   };
   const { invalidBy } = differences;
   const tripped = trippedBrakes(run, resolved, parts, { ...counts, invalidBy }, facts);
-  keepOrphans(run.store, orphans);
-  const stored: Stored = {
+  saveOrphans(run.store, orphans);
+  const stored: StoredFacts = {
     facts,
     tripped: tripped.length > 0,
-    certain: held === undefined,
+    certain: holdReason === undefined,
     found,
     columns: headingsOf(run, resolved.mapping),
   };
-  run.store.keep('facts', stored);
+  run.store.setValue('facts', stored);
   await run.store.flush();
   reached('facts-kept');
   await passBrakes(run, compared.matched, {
@@ -173,8 +173,8 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
 }
 
 /** Why this run may not conclude that a record is missing from the file. */
-function whyHeld(run: Run, nights: Nights, { keyless }: Resolved, mirror: Mirror): string | undefined {
-  const later = laterThan(run, nights);
+function orphanHoldReason(run: Run, nights: Nights, { keyless }: Resolved, mirror: Mirror): string | undefined {
+  const later = laterRun(run, nights);
   if (later !== undefined) return `the run ${later} of this job came after this one, and knows better`;
   if (!mirror.certified) {
     return `the list of the service changed while it was read (${mirror.problems[0] ?? 'it did not fit together'}), so it is not certain which records there are`;
@@ -191,24 +191,24 @@ async function assertSameOrphans({ settings, request }: Run, orphans: readonly O
   const approved = request.lineage?.approves;
   if (!approved) return;
   const marks = (acted: readonly Orphan[]) => new Map(acted.map(({ id, held }) => [id, JSON.stringify(held ?? {})]));
-  const then = marks(RunStore.ask(runFolder(settings.home, approved.run).store, actedOrphans) ?? []);
+  const then = marks(RunStore.query(runFolder(settings.home, approved.run).store, actedOrphans) ?? []);
   const now = marks(orphans.filter(({ state }) => state === 'act'));
-  const moved = [...new Set([...then.keys(), ...now.keys()])].filter((id) => then.get(id) !== now.get(id));
-  if (moved.length === 0) return;
+  const changedIds = [...new Set([...then.keys(), ...now.keys()])].filter((id) => then.get(id) !== now.get(id));
+  if (changedIds.length === 0) return;
   throw new RunError(
     'braked',
-    `The records have changed since the run ${approved.run} was planned: of the records that the file does not hold, others would now be changed, or from other values (ids ${moved.slice(0, 10).join(', ')}${moved.length > 10 ? ', …' : ''}). Nothing was sent. Run the file again and look at the new plan.`,
+    `The records have changed since the run ${approved.run} was planned: of the records that the file does not hold, others would now be changed, or from other values (ids ${changedIds.slice(0, 10).join(', ')}${changedIds.length > 10 ? ', …' : ''}). Nothing was sent. Run the file again and look at the new plan.`,
   );
 }
 
 /** The latest run of the job with a newer file. */
-function laterThan({ folder, request: { lineage } }: Run, nights: Nights): string | undefined {
+function laterRun({ folder, request: { lineage } }: Run, nights: Nights): string | undefined {
   const approves = lineage?.approves?.run;
   return laterNight(nights, { run: folder.run, ...(approves === undefined ? {} : { approves }) })?.run;
 }
 
 /** The calendar date on which the run began, UTC. */
-const dateOf = ({ request }: Run): string => request.startedAt.slice(0, 10);
+const startDate = ({ request }: Run): string => request.startedAt.slice(0, 10);
 
 /** Writes what was planned: rows first, orphans then. */
 async function apply(
@@ -221,7 +221,7 @@ async function apply(
   const updated = [...(run.planned?.values() ?? [])].flatMap(({ id }) => (id === undefined ? [] : [id]));
   const writes = (run.planned?.size ?? 0) + orphans.length;
   if (writes === 0) return writeRows(run, matched);
-  mirror.written([...updated, ...orphans.map(({ id }) => id)]);
+  mirror.noteWritten([...updated, ...orphans.map(({ id }) => id)]);
   await writeRows(run, await recheck(compared, mirror, run.planned ?? new Map()));
   if (orphans.length > 0 && values && !run.signal.aborted) {
     await writeOrphans(run, orphans, matched, { values, scope });

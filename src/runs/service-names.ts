@@ -1,6 +1,6 @@
-import { type CustomColumn, type OfferedNames, offer, type ServiceNames } from '../blank-workbook/columns.js';
+import { type CustomColumn, chooseNames, type NameChoices, type ServiceNames } from '../blank-workbook/columns.js';
+import { formatNumber } from '../model/count-text.js';
 import { RunError } from '../model/error.js';
-import { grouped } from '../model/grouped.js';
 import { customFieldName } from '../model/job.js';
 import { foldText } from '../model/value.js';
 import { type Catalogue, findCustom } from '../pipeline/map/targets.js';
@@ -8,24 +8,24 @@ import { parseTemplate } from '../resources/custom.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { CustomTemplate, FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
-import { openKnownIds } from '../service/known.js';
-import { readAll } from '../service/lists/pages.js';
+import { openKnownIds } from '../service/known-ids.js';
+import { walkList } from '../service/lists/walk-list.js';
 import type { Json, KnownKind, Readable, Service } from '../service/port.js';
-import { isHome } from '../store/home.js';
+import { homeExists } from '../store/home.js';
 import { type Channel, withService } from './run/open-service.js';
 import { requireService, type Settings } from './settings.js';
 
 /** What blank workbooks have of the service; each list is read once. A list that cannot be read becomes a warning. */
 
 /** More names than this are no help in a drop-down list, and take many requests. */
-const MOST_NAMES = 5_000;
+const MAX_NAMES = 5_000;
 
-export interface Asking {
+export interface ListOptions {
   readonly service: Service;
   readonly signal: AbortSignal;
   readonly warn: (text: string) => void;
   /** Longer lists are not read. */
-  readonly most?: number;
+  readonly maxEntries?: number;
 }
 
 /** Lists by what they name, and the spellings by which a record of them is found. */
@@ -36,12 +36,12 @@ const LISTS: Partial<Record<ReferenceTarget, { readonly list: Readable; readonly
   'usage-status': { list: 'usage-status', spellings: ['name'] },
 };
 
-const LEARNED: readonly KnownKind[] = ['customer', 'business-unit', 'hardware-model'];
+const LEARNED_KINDS: readonly KnownKind[] = ['customer', 'business-unit', 'hardware-model'];
 
 /** The custom field templates and forms. */
-export async function readCatalogue(spec: ResourceSpec, asking: Asking): Promise<Catalogue> {
+export async function readCatalogue(spec: ResourceSpec, options: ListOptions): Promise<Catalogue> {
   const read = async (list: Readable, parse: (record: Json) => CustomTemplate | undefined) => {
-    const records = await readList(list, asking, 'no custom fields of it are in the workbook');
+    const records = await readList(list, options, 'no custom fields of it are in the workbook');
     return (records ?? []).flatMap((record) => parse(record) ?? []);
   };
   const [templates, forms] = await Promise.all([
@@ -61,16 +61,16 @@ export function customColumns(spec: ResourceSpec, catalogue: Catalogue): CustomC
       owner.fields.flatMap((field) => {
         const byId = `${kind}.${owner.id}.${field.id}`;
         const byName = `${kind}.${owner.name}.${field.name}`;
-        const meant = customSpec(byId, spec, catalogue);
-        if (!meant) return [];
-        const isNamed = PLAIN.test(byName) && customSpec(byName, spec, catalogue)?.name === meant.name;
-        return [{ byId, byName: isNamed ? byName : byId, spec: meant }];
+        const idSpec = customSpec(byId, spec, catalogue);
+        if (!idSpec) return [];
+        const isNamed = PLAIN.test(byName) && customSpec(byName, spec, catalogue)?.name === idSpec.name;
+        return [{ byId, byName: isNamed ? byName : byId, spec: idSpec }];
       }),
     ),
   );
   // A job compares the names of its fields without case.
-  const isAlone = (name: string) => found.filter(({ byName }) => foldText(byName) === foldText(name)).length === 1;
-  return found.map(({ byId, byName, spec: own }) => ({ field: isAlone(byName) ? byName : byId, spec: own }));
+  const isUnique = (name: string) => found.filter(({ byName }) => foldText(byName) === foldText(name)).length === 1;
+  return found.map(({ byId, byName, spec: own }) => ({ field: isUnique(byName) ? byName : byId, spec: own }));
 }
 
 /** Names that a person can read and type in a job file. */
@@ -85,30 +85,30 @@ function customSpec(text: string, spec: ResourceSpec, catalogue: Catalogue): Fie
 export async function readNames(
   targets: Iterable<ReferenceTarget>,
   known: { readonly home: string; readonly service: string },
-  asking: Asking,
+  options: ListOptions,
 ): Promise<ServiceNames> {
-  const names = new Map<ReferenceTarget | 'subcategory', OfferedNames>();
+  const names = new Map<ReferenceTarget | 'subcategory', NameChoices>();
   const wanted = [...new Set(targets)];
   await Promise.all(
     wanted.map(async (target) => {
       const source = LISTS[target];
-      const records = source && (await readList(source.list, asking, 'its columns have no drop-down list'));
+      const records = source && (await readList(source.list, options, 'its columns have no drop-down list'));
       if (!records) return;
-      names.set(target, offer(records.map((record) => source.spellings.map((field) => textOf(record[field])))));
+      names.set(target, chooseNames(records.map((record) => source.spellings.map((field) => textOf(record[field])))));
       if (target !== 'category') return;
       const parts = records.flatMap(({ subcategories }) => (Array.isArray(subcategories) ? subcategories : []));
-      names.set('subcategory', offer([...new Set(parts.map(textOf))].map((text) => [text])));
+      names.set('subcategory', chooseNames([...new Set(parts.map(textOf))].map((text) => [text])));
     }),
   );
-  const kinds = LEARNED.filter((kind) => wanted.some((target) => target === kind));
+  const kinds = LEARNED_KINDS.filter((kind) => wanted.some((target) => target === kind));
   // Where nothing was learned yet, nothing is left behind.
-  if (kinds.length === 0 || !isHome(known.home)) return names;
+  if (kinds.length === 0 || !homeExists(known.home)) return names;
   const learned = openKnownIds(known.home, known.service);
   try {
     for (const kind of kinds) {
       const records = [...learned.names(kind)].flatMap((name) => learned.ids(kind, name).map(() => [name]));
-      if (records.length > 0 && records.length <= MOST_NAMES)
-        names.set(kind as ReferenceTarget, offer(records, 'known'));
+      if (records.length > 0 && records.length <= MAX_NAMES)
+        names.set(kind as ReferenceTarget, chooseNames(records, 'known'));
     }
   } finally {
     await learned.close();
@@ -119,20 +119,20 @@ export async function readNames(
 /** Undefined where the list could not be read, or is too long; `lack` says what follows from that. */
 async function readList(
   list: Readable,
-  { service, signal, warn, most = MOST_NAMES }: Asking,
+  { service, signal, warn, maxEntries = MAX_NAMES }: ListOptions,
   lack: string,
 ): Promise<Json[] | undefined> {
   try {
     const first = await service.page(list, 1);
-    if (first.count > most) {
+    if (first.count > maxEntries) {
       warn(
-        `The list of ${list} has ${grouped(first.count)} entries; ${lack}: the most that is offered is ${grouped(most)}. Names can be typed.`,
+        `The list of ${list} has ${formatNumber(first.count)} entries; ${lack}: the most that is offered is ${formatNumber(maxEntries)}. Names can be typed.`,
       );
       return undefined;
     }
     if (first.results.length >= first.count) return [...first.results];
     const records: Json[] = [];
-    for await (const page of readAll(service, list, { first })) records.push(...page.records);
+    for await (const page of walkList(service, list, { first })) records.push(...page.records);
     return records;
   } catch (error) {
     if (signal.aborted || !(error instanceof RunError)) throw error;
@@ -151,7 +151,7 @@ export interface NamesFound {
   readonly lack?: string;
 }
 
-export interface NamesWanted {
+export interface NamesRequest {
   /** `asset-field`: its custom fields, as job files name them. */
   readonly of: ReferenceTarget | 'subcategory' | `${ResourceName}-field`;
   readonly settings: Settings;
@@ -160,25 +160,25 @@ export interface NamesWanted {
 }
 
 /** More than this would take minutes to read. */
-const MOST_LISTED = 20_000;
+const MAX_LISTED = 20_000;
 const PATIENCE_MS = 5_000;
 
 /** Asks the service for the names of one kind. A list that it has not, or does not give, is a `lack`. */
-export async function findNames({ of, settings, channel, signal }: NamesWanted): Promise<NamesFound> {
+export async function findNames({ of, settings, channel, signal }: NamesRequest): Promise<NamesFound> {
   const { company, home } = settings;
   const warnings: string[] = [];
   const warn = (text: string) => void warnings.push(text.replace(', so its columns have no drop-down list', ''));
   return withService(settings, { patienceMs: PATIENCE_MS, channel, signal }, async (service): Promise<NamesFound> => {
-    const asking = { service, signal, warn, most: MOST_LISTED };
+    const options = { service, signal, warn, maxEntries: MAX_LISTED };
     const owner = /^(.+)-field$/.exec(of)?.[1];
     if (owner !== undefined) {
       const spec = resourceSpec(owner as ResourceName);
-      const fields = customColumns(spec, await readCatalogue(spec, asking));
+      const fields = customColumns(spec, await readCatalogue(spec, options));
       return { names: fields.map(({ field }) => field), ...(warnings[0] && { lack: warnings[0] }) };
     }
     const target = of as ReferenceTarget | 'subcategory';
     const known = { home, service: serviceName(requireService(settings).apiUrl, company) };
-    const found = (await readNames([target === 'subcategory' ? 'category' : target], known, asking)).get(target);
+    const found = (await readNames([target === 'subcategory' ? 'category' : target], known, options)).get(target);
     if (!found)
       return { names: [], lack: warnings[0] ?? `The service has no list of names (${of}) that could be read.` };
     if (found.source === 'known')

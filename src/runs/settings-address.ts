@@ -38,7 +38,7 @@ export function consoleAddress(text: string, context: z.core.$RefinementCtx<stri
 }
 
 /** Ways in which a token, a password or the data could be read by others on the network. */
-export function remarks(addresses: {
+export function networkWarnings(addresses: {
   readonly apiUrl: string | undefined;
   readonly tokenUrl: string | undefined;
   readonly queueUrl: string | undefined;
@@ -52,7 +52,7 @@ export function remarks(addresses: {
       found.push(`${name} is http:// to another machine: the token travels readable; use https://`);
     }
   }
-  if (addresses.queueUrl !== undefined) found.push(...queueRemarks(addresses.queueUrl));
+  if (addresses.queueUrl !== undefined) found.push(...queueWarnings(addresses.queueUrl));
   return found;
 }
 
@@ -73,7 +73,7 @@ type QueueAddress = RedisAddress | PostgresAddress;
 export interface RedisAddress {
   readonly kind: 'redis';
   /** The address for people: no user, no password, no query. */
-  readonly shown: string;
+  readonly displayUrl: string;
   readonly mode: 'single' | 'sentinel' | 'cluster';
   readonly tls: boolean;
   /** One; for sentinel and cluster one or more. */
@@ -90,7 +90,7 @@ export interface RedisAddress {
 
 export interface PostgresAddress {
   readonly kind: 'postgres';
-  readonly shown: string;
+  readonly displayUrl: string;
   /** As given; may hold a password. */
   readonly url: string;
 }
@@ -100,19 +100,19 @@ interface Host {
   readonly port: number;
 }
 
-const FORM =
+const URL_PATTERN =
   /^(?<scheme>rediss?(?:\+(?:sentinel|cluster))?|postgres(?:ql)?):\/\/(?:(?<user>[^/\s]*)@)?(?<hosts>[^/?@\s]+)(?<path>\/[^?\s]*)?(?:\?(?<query>\S*))?$/i;
-const HOST = /^(?<host>\[[0-9a-f:.%]+\]|[^\s:[\]@,]+)(?::(?<port>\d{1,5}))?$/i;
-const FORMS =
+const HOST_PATTERN = /^(?<host>\[[0-9a-f:.%]+\]|[^\s:[\]@,]+)(?::(?<port>\d{1,5}))?$/i;
+const URL_FORMS =
   'redis://[user:password@]host[:6379][/db], rediss://… for TLS, redis+sentinel://host[:26379],host/master[/db], ' +
   'redis+cluster://host,host, or postgres://user:password@host[:5432]/database';
 
 /** Undefined where the text is no address of a queue, also where a `/` in a password makes it mean another one. */
-function partsOf(text: string) {
-  const { scheme, user = '', hosts, path = '', query = '' } = FORM.exec(text)?.groups ?? {};
+function parseQueueUrl(text: string) {
+  const { scheme, user = '', hosts, path = '', query = '' } = URL_PATTERN.exec(text)?.groups ?? {};
   if (scheme === undefined || hosts === undefined || path.includes('@')) return undefined;
   const all = hosts.split(',');
-  if (!all.every((host) => HOST.test(host))) return undefined;
+  if (!all.every((host) => HOST_PATTERN.test(host))) return undefined;
   const isPostgres = /^postgres/i.test(scheme);
   if (isPostgres && !URL.canParse(text)) return undefined;
   const colon = user.indexOf(':');
@@ -125,7 +125,7 @@ function partsOf(text: string) {
 
 /** Only the form is checked here; the worker opens it. Nothing of the address is quoted: it may hold a password. */
 export function queueAddress(text: string, context: z.core.$RefinementCtx<string>): string {
-  if (partsOf(text)) return text;
+  if (parseQueueUrl(text)) return text;
   context.addIssue({
     code: 'custom',
     message:
@@ -138,74 +138,77 @@ export function queueAddress(text: string, context: z.core.$RefinementCtx<string
 
 /** Throws a `RunError` that does not quote the user, the password or the query. */
 export function parseAddress(url: string): QueueAddress {
-  const parts = partsOf(url);
-  if (!parts) throw wrong(`it begins with ${/^[a-z+]+:/i.exec(url)?.[0] ?? 'no scheme'}, or has not the form`);
+  const parts = parseQueueUrl(url);
+  if (!parts) throw addressError(`it begins with ${/^[a-z+]+:/i.exec(url)?.[0] ?? 'no scheme'}, or has not the form`);
   const { scheme, hosts, username, password, query } = parts;
-  const shown = `${scheme}://${hosts.join(',')}${parts.path}`;
-  if (parts.isPostgres) return { kind: 'postgres', shown, url };
+  const displayUrl = `${scheme}://${hosts.join(',')}${parts.path}`;
+  if (parts.isPostgres) return { kind: 'postgres', displayUrl, url };
   const [first = 'redis', mode = 'single'] = scheme.split('+') as [string, RedisAddress['mode']?];
   if (mode === 'single' && hosts.length > 1)
-    throw wrong('it names several hosts, which only sentinel and cluster have');
+    throw addressError('it names several hosts, which only sentinel and cluster have');
   const path = parts.path.split('/').filter((part) => part !== '');
   const master = mode === 'sentinel' ? path.shift() : undefined;
-  if (mode === 'sentinel' && master === undefined) throw wrong('the name of the master is missing: …/mymaster');
+  if (mode === 'sentinel' && master === undefined) throw addressError('the name of the master is missing: …/mymaster');
   const [db = '0', more] = path;
-  if (!/^\d{1,5}$/.test(db) || more !== undefined) throw wrong(`/${path.join('/')} is no number of a database`);
-  if (mode === 'cluster' && db !== '0') throw wrong('a cluster has database 0 only');
+  if (!/^\d{1,5}$/.test(db) || more !== undefined) throw addressError(`/${path.join('/')} is no number of a database`);
+  if (mode === 'cluster' && db !== '0') throw addressError('a cluster has database 0 only');
   return {
     kind: 'redis',
-    shown,
+    displayUrl,
     mode,
     tls: first === 'rediss',
     hosts: hosts.map((one) => hostOf(one, mode === 'sentinel' ? 26_379 : 6_379)) as [Host, ...Host[]],
     db: Number(db),
-    username: decoded(username) || undefined,
-    password: decoded(password) || undefined,
-    master: master && decoded(master),
+    username: decode(username) || undefined,
+    password: decode(password) || undefined,
+    master: master && decode(master),
     sentinelPassword: query.get('sentinel_password') || undefined,
   };
 }
 
 function hostOf(text: string, defaultPort: number): Host {
-  const { host = '', port = defaultPort } = HOST.exec(text)?.groups ?? {};
-  if (Number(port) > 65_535) throw wrong(`${JSON.stringify(text)} is no host[:port]`);
+  const { host = '', port = defaultPort } = HOST_PATTERN.exec(text)?.groups ?? {};
+  if (Number(port) > 65_535) throw addressError(`${JSON.stringify(text)} is no host[:port]`);
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw wrong('a % in it does not begin an escape such as %40; write % itself as %25');
+    throw addressError('a % in it does not begin an escape such as %40; write % itself as %25');
   }
 }
 
-function wrong(what: string): RunError {
-  return new RunError('usage', `The queue's address (ROWFERRY_QUEUE_URL) cannot be used: ${what}. Forms: ${FORMS}.`);
+function addressError(what: string): RunError {
+  return new RunError(
+    'usage',
+    `The queue's address (ROWFERRY_QUEUE_URL) cannot be used: ${what}. Forms: ${URL_FORMS}.`,
+  );
 }
 
 /** Passwords in the address, as they stand there and decoded. */
 export function queueSecrets(text: string): string[] {
-  const parts = partsOf(text);
+  const parts = parseQueueUrl(text);
   if (!parts) return [];
   const { secret, query } = parts;
   const found = [secret];
   for (const name of ['password', 'sentinel_password', 'sslpassword']) found.push(...query.getAll(name));
   // As they stand in the query: decoding turns `+` and escapes into other characters.
   for (const [, value = ''] of text.matchAll(/[?&](?:\w*password)=([^&]*)/gi)) found.push(value);
-  const plain = (one: string) => {
+  const decodeOrKeep = (one: string) => {
     try {
       return decodeURIComponent(one);
     } catch {
       return one;
     }
   };
-  return [...new Set(found.flatMap((one) => [one, plain(one)]))].filter((one) => one !== '');
+  return [...new Set(found.flatMap((one) => [one, decodeOrKeep(one)]))].filter((one) => one !== '');
 }
 
 /** Ways in which the queue's password or its jobs could be read by others, or orders be given by them. */
-export function queueRemarks(text: string): string[] {
-  const parts = partsOf(text);
+export function queueWarnings(text: string): string[] {
+  const parts = parseQueueUrl(text);
   if (!parts) return [];
   const { scheme, isPostgres, password, query } = parts;
   // Of PostgreSQL a host in the query replaces the one before it.
@@ -213,8 +216,8 @@ export function queueRemarks(text: string): string[] {
   if (hosts.every((host) => isLoopback(host.replace(/:\d+$/, '')) || (isPostgres && /^(%2f|\/)/i.test(host))))
     return [];
   const remarks = isPostgres ? postgresTls(query) : scheme.startsWith('rediss') ? [] : [REDIS_PLAIN];
-  const known = password !== '' || (isPostgres && (query.get('password') || query.get('sslcert')));
-  return known ? remarks : [...remarks, NO_PASSWORD];
+  const isProtected = password !== '' || (isPostgres && (query.get('password') || query.get('sslcert')));
+  return isProtected ? remarks : [...remarks, NO_PASSWORD];
 }
 
 const REDIS_PLAIN = 'ROWFERRY_QUEUE_URL is redis:// to another machine: jobs travel readable; use rediss://';
@@ -223,14 +226,14 @@ const NO_PASSWORD = 'ROWFERRY_QUEUE_URL holds no password: whoever reaches the q
 /** As the driver reads it: no `sslmode` is no TLS, and `no-verify` takes any server for the right one. */
 function postgresTls(query: URLSearchParams): string[] {
   const mode = query.getAll('sslmode').at(-1)?.toLowerCase();
-  const on = mode === undefined ? /^(true|1)$/i.test(query.getAll('ssl').at(-1) ?? '') : mode !== 'disable';
-  if (!on) {
+  const usesTls = mode === undefined ? /^(true|1)$/i.test(query.getAll('ssl').at(-1) ?? '') : mode !== 'disable';
+  if (!usesTls) {
     return [
       'ROWFERRY_QUEUE_URL is postgres:// to another machine without TLS: jobs travel readable; add ?sslmode=verify-full',
     ];
   }
-  const lax = query.get('uselibpqcompat') === 'true' && /^(allow|prefer|require)$/.test(mode ?? '');
-  if (mode !== 'no-verify' && !lax) return [];
+  const isUnverified = query.get('uselibpqcompat') === 'true' && /^(allow|prefer|require)$/.test(mode ?? '');
+  if (mode !== 'no-verify' && !isUnverified) return [];
   return [
     'ROWFERRY_QUEUE_URL takes any server for the queue (its certificate is not checked); use sslmode=verify-full',
   ];

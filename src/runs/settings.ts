@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import dotenv from 'dotenv';
 import { z } from 'zod';
-import { codesOf, RunError } from '../model/error.js';
+import { RunError, systemCodes } from '../model/error.js';
 import { isWebAddress } from '../model/job.js';
 import { proxyFaults, proxySecrets } from '../service/transport/proxy.js';
 import type { TokenSource } from '../service/transport/token.js';
 import { didYouMean } from './job/shape.js';
 import {
   consoleAddress,
+  networkWarnings,
   queueAddress,
   queueSecrets,
-  remarks,
   serviceAddress,
   webhookSecrets,
 } from './settings-address.js';
@@ -35,7 +35,7 @@ interface Setting<T> extends Omit<SettingRow, 'name' | 'fallback'> {
   /** The value that holds where none is set, as somebody would write it. */
   readonly fallback?: string;
   /** The same in words, where it follows from other settings. */
-  readonly otherwise?: string;
+  readonly fallbackText?: string;
 }
 
 const setting = <T>(meaning: string, type: z.ZodType<T>, more: Omit<Setting<T>, 'meaning' | 'type'> = {}) => ({
@@ -48,35 +48,35 @@ const optional = <T>(meaning: string, type: z.ZodType<T>, more: Omit<Setting<T>,
   setting(meaning, type.optional(), more);
 
 const text = z.string();
-const number = (kind: string, form: RegExp, least: number, most: number) =>
+const number = (kind: string, form: RegExp, min: number, max: number) =>
   text
-    .refine((given) => form.test(given) && Number(given) >= least && Number(given) <= most, {
-      message: `must be a ${kind} from ${least} to ${most}`,
+    .refine((input) => form.test(input) && Number(input) >= min && Number(input) <= max, {
+      message: `must be a ${kind} from ${min} to ${max}`,
     })
     .transform(Number);
-const whole = (least: number, most: number) => number('whole number', /^\d{1,15}$/, least, most);
-const amount = (least: number, most: number) => number('number', /^\d{1,9}(\.\d{1,6})?$/, least, most);
+const whole = (min: number, max: number) => number('whole number', /^\d{1,15}$/, min, max);
+const amount = (min: number, max: number) => number('number', /^\d{1,9}(\.\d{1,6})?$/, min, max);
 /** Seconds parted by commas, each later than the one before; in milliseconds. */
 const moments = text
   .regex(
     /^\d{1,4}(\.\d{1,3})?(\s*,\s*\d{1,4}(\.\d{1,3})?){0,19}$/,
     'must be seconds parted by commas, such as 1,5,15,45',
   )
-  .transform((given) => given.split(',').map((part) => Math.round(Number(part) * 1000)))
+  .transform((input) => input.split(',').map((part) => Math.round(Number(part) * 1000)))
   .refine((times) => times.every((at, i) => i === 0 || at > (times[i - 1] ?? 0)), {
     message: 'must ascend: each number of seconds is later than the one before, such as 1,5,15,45',
   });
 const PORT = /^(?:(?<host>\[[0-9a-f:.]+\]|[^\s:]+):)?(?<port>\d{1,5})$/i;
 const port = text.refine(
-  (given) => /^off$/i.test(given) || Number(PORT.exec(given)?.groups?.['port'] ?? 'none') <= 65_535,
+  (input) => /^off$/i.test(input) || Number(PORT.exec(input)?.groups?.['port'] ?? 'none') <= 65_535,
   { message: 'must be a port, host:port, or off' },
 );
 // Not kept as it is checked: a webhook's address may well hold a query.
 const webhook = text.refine(isWebAddress, { message: 'must begin with https:// or http://' });
 const UNITS: Readonly<Record<string, number>> = { kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 const BYTES = /^(?<count>\d{1,15}(\.\d{1,3})?) ?(?<unit>[kmg]b)?$/i;
-const bytes = text.regex(BYTES, 'must be a number of bytes, such as 200 MB or 1 GB').transform((given) => {
-  const { count, unit = '' } = BYTES.exec(given)?.groups ?? {};
+const bytes = text.regex(BYTES, 'must be a number of bytes, such as 200 MB or 1 GB').transform((input) => {
+  const { count, unit = '' } = BYTES.exec(input)?.groups ?? {};
   return Math.round(Number(count) * (UNITS[unit.toLowerCase()] ?? 1));
 });
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -111,21 +111,21 @@ const TABLE = {
   ROWFERRY_QUEUE_URL: optional(
     'Queue of the worker: `redis://`, `rediss://`, `redis+sentinel://host,host/name`, `redis+cluster://host,host`, `postgres://`',
     text.transform(queueAddress),
-    { otherwise: 'embedded, in the data folder', secret: true },
+    { fallbackText: 'embedded, in the data folder', secret: true },
   ),
   ROWFERRY_QUEUE_SECRET: optional(
     'What the workers on one queue sign with what they tell each other; the same on all',
     text.min(16, 'must have 16 characters at least'),
-    { otherwise: 'the credentials of the service', secret: true },
+    { fallbackText: 'the credentials of the service', secret: true },
   ),
   ROWFERRY_INBOX: optional('Drop folder of the worker', text, {
-    otherwise: '`inbox` in the data folder',
+    fallbackText: '`inbox` in the data folder',
     flag: '--inbox',
   }),
   ROWFERRY_ROOTS: optional(
     'Folders that files of queue jobs may lie in, parted like `PATH`; the data folder and the drop folder always count',
     text,
-    { otherwise: 'the working folder' },
+    { fallbackText: 'the working folder' },
   ),
   ROWFERRY_HTTP: setting(
     'Where the worker answers the console, the API, `/healthz`, `/readyz` and `/metrics`: `port`, `host:port`, or `off`',
@@ -133,7 +133,7 @@ const TABLE = {
     { fallback: '127.0.0.1:8720', flag: '--http' },
   ),
   ROWFERRY_USERS_FILE: optional('Who may sign in to the console, as `rowferry console user` writes it', text, {
-    otherwise: '`users.json` in the data folder',
+    fallbackText: '`users.json` in the data folder',
   }),
   ROWFERRY_PUBLIC_URL: optional(
     'Address at which people reach the console, such as `https://rowferry.example`; notices link to it',
@@ -149,13 +149,13 @@ const TABLE = {
   }),
   ROWFERRY_SMTP_URL: optional(
     'Mail server for the `notify.email` of jobs: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte',
-    text.refine((given) => URL.canParse(given) && /^smtps?:$/.test(new URL(given).protocol), {
+    text.refine((input) => URL.canParse(input) && /^smtps?:$/.test(new URL(input).protocol), {
       message: 'must be an address such as smtp://user:password@mail.example.com:587',
     }),
     { secret: true },
   ),
   ROWFERRY_MAIL_FROM: optional('Sender of these mails', z.email('must be an e-mail address'), {
-    otherwise: '`rowferry@` and the name of the machine',
+    fallbackText: '`rowferry@` and the name of the machine',
   }),
   ROWFERRY_CONCURRENCY: setting('Most requests in flight per process', whole(1, 1000), {
     fallback: '16',
@@ -172,13 +172,13 @@ const TABLE = {
     '`1`: what is only warned of (no TLS, a queue without a password) is refused',
     text
       .regex(/^(0|1|true|false|yes|no|on|off)$/i, 'must be 1 or 0')
-      .transform((given) => /^(1|true|yes|on)$/i.test(given)),
+      .transform((input) => /^(1|true|yes|on)$/i.test(input)),
     { fallback: '0' },
   ),
   ROWFERRY_KEEP_DAYS: optional(
     'Days that copies of files, rows and `before` of finished runs are kept, and `done/` and `failed/` of the drop folder; `rowferry runs prune` and the worker remove older ones',
     whole(1, 36_500),
-    { otherwise: 'for good', flag: '--keep-days' },
+    { fallbackText: 'for good', flag: '--keep-days' },
   ),
   ROWFERRY_LOG_LEVEL: setting(
     'fatal, error, warn, info, debug, trace or silent; logs are JSON lines on stderr (pretty on a terminal)',
@@ -209,15 +209,17 @@ type SettingName = keyof typeof TABLE;
 
 export const SETTINGS: readonly (SettingRow & { readonly name: SettingName })[] = Object.entries<Setting<unknown>>(
   TABLE,
-).map(([name, { type: _, fallback, otherwise, ...row }]) => ({
+).map(([name, { type: _, fallback, fallbackText, ...row }]) => ({
   ...row,
   name: name as SettingName,
-  fallback: fallback ?? otherwise ?? '',
+  fallback: fallback ?? fallbackText ?? '',
 }));
 
 /** Secrets that may lie in a file, which the variable with `_FILE` names. That of the token is followed while a run works. */
-const IN_FILES = SETTINGS.filter(({ secret, name }) => secret && name !== 'ROWFERRY_API_TOKEN').map(({ name }) => name);
-const fileOf = (name: string): string => `${name}_FILE`;
+const FILE_SECRETS = SETTINGS.filter(({ secret, name }) => secret && name !== 'ROWFERRY_API_TOKEN').map(
+  ({ name }) => name,
+);
+const fileVariable = (name: string): string => `${name}_FILE`;
 
 /** Ways to sign in, each with the variables it needs. */
 const AUTH = {
@@ -244,7 +246,7 @@ const camelCase = (name: string): string =>
     .replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** What the variables hold but those of the sign-in, as the table reads them. */
-type Stated = {
+type VariableValues = {
   readonly [name in Exclude<SettingName, (typeof AUTH)[keyof typeof AUTH][number]> as Camel<name>]: z.output<
     (typeof TABLE)[name]['type']
   >;
@@ -255,7 +257,10 @@ type Stated = {
  * absolute. Without `queueUrl` the queue is the embedded one.
  */
 export interface Settings
-  extends Omit<Stated, 'inbox' | 'roots' | 'http' | 'usersFile' | 'timeout' | 'patience' | 'settleWindow' | 'lease'> {
+  extends Omit<
+    VariableValues,
+    'inbox' | 'roots' | 'http' | 'usersFile' | 'timeout' | 'patience' | 'settleWindow' | 'lease'
+  > {
   readonly auth: TokenSource | undefined;
   readonly inbox: string;
   readonly roots: readonly string[];
@@ -275,7 +280,7 @@ export interface Settings
   readonly secrets: readonly string[];
 }
 
-type Given<T> = T extends number
+type InputValue<T> = T extends number
   ? number | string
   : T extends boolean
     ? boolean | string
@@ -287,9 +292,9 @@ type Given<T> = T extends number
  * Settings as programs and flags give them: the name of the variable without `ROWFERRY_`, in camel case, so that
  * `ROWFERRY_API_URL` is `apiUrl`. A value is what the variable would hold; numbers and booleans may be given as such.
  */
-export type GivenSettings = {
+export type SettingsInput = {
   readonly [name in SettingName as Camel<name>]?:
-    | Given<Exclude<z.output<(typeof TABLE)[name]['type']>, undefined>>
+    | InputValue<Exclude<z.output<(typeof TABLE)[name]['type']>, undefined>>
     | undefined;
 };
 
@@ -316,7 +321,7 @@ interface SettingSources {
   /** File of settings, as `cwd` sees it; false: none. Default: `.env`, which need not be there. */
   readonly envFile?: string | false;
   /** How faults name what was given: by its flag, or as a program writes it. */
-  readonly givenAs?: 'flags' | 'options';
+  readonly namedAs?: 'flags' | 'options';
 }
 
 /**
@@ -325,18 +330,18 @@ interface SettingSources {
  */
 export function resolveSettings(
   env: NodeJS.ProcessEnv,
-  given: GivenSettings | SettingFlags,
+  input: SettingsInput | SettingFlags,
   cwd: string,
-  { envFile = '.env', givenAs = 'flags' }: SettingSources = {},
+  { envFile = '.env', namedAs = 'flags' }: SettingSources = {},
 ): Settings {
   const faults: string[] = proxyFaults(env);
   const shell = layer(env);
   const file = layer(envFile === false ? {} : readDotEnv(path.resolve(cwd, envFile)));
   const secretFiles = [shell, file].flatMap((stated) => readSecretFiles(stated, cwd, faults));
-  const known: readonly string[] = [...SETTINGS.map((row) => row.name), ...IN_FILES.map(fileOf)];
-  for (const name of shell.keys()) if (!known.includes(name)) faults.push(unknown(name, '', known));
-  for (const name of file.keys()) if (!known.includes(name)) faults.push(unknown(name, ' (in .env)', known));
-  const own = givenLayer(given, faults);
+  const known: readonly string[] = [...SETTINGS.map((row) => row.name), ...FILE_SECRETS.map(fileVariable)];
+  for (const name of shell.keys()) if (!known.includes(name)) faults.push(unknownVariable(name, '', known));
+  for (const name of file.keys()) if (!known.includes(name)) faults.push(unknownVariable(name, ' (in .env)', known));
+  const own = inputLayer(input, faults);
   // The way to sign in that is stated first replaces any other.
   const signIns = [own, shell, file].map(waysToSignIn).find((ways) => ways.length > 0) ?? [];
   for (const layer of [shell, file])
@@ -344,14 +349,14 @@ export function resolveSettings(
   const stated = new Map([...file, ...shell, ...own]);
   const nameOf = (name: string): string => {
     if (!own.has(name)) return name;
-    return givenAs === 'options'
+    return namedAs === 'options'
       ? `settings.${camelCase(name)}`
       : (SETTINGS.find((row) => row.name === name)?.flag ?? name);
   };
   const auth = readAuth(stated, cwd, faults);
   const { timeout, patience, settleWindow, lease, ...data } = read(stated, nameOf, faults);
   if (faults.length > 0) throw settingsError(faults);
-  const warnings = remarks({
+  const warnings = networkWarnings({
     apiUrl: data.apiUrl,
     tokenUrl: auth?.kind === 'oauth' ? auth.tokenUrl : undefined,
     queueUrl: data.queueUrl,
@@ -384,50 +389,50 @@ export function resolveSettings(
 }
 
 /** Every setting by its rule, the default where none is stated; what breaks its rule is added to `faults`. */
-function read(stated: Layer, nameOf: (name: string) => string, faults: string[]): Stated {
+function read(stated: Layer, nameOf: (name: string) => string, faults: string[]): VariableValues {
   const data: Record<string, unknown> = {};
   for (const [name, { type, fallback, secret }] of Object.entries<Setting<unknown>>(TABLE)) {
     const value = stated.get(name);
     const { data: found, error } = type.safeParse(value ?? fallback);
     if (!SIGN_IN.has(name)) data[camelCase(name)] = found;
     if (!error || value === undefined) continue;
-    const shown = value.length > 40 ? `${value.slice(0, 37)}...` : value;
-    const quoted = secret || /URL$/.test(name) ? '' : ` is "${shown}"; it`;
+    const excerpt = value.length > 40 ? `${value.slice(0, 37)}...` : value;
+    const quoted = secret || /URL$/.test(name) ? '' : ` is "${excerpt}"; it`;
     for (const { message } of error.issues) faults.push(`${nameOf(name)}${quoted} ${message}`);
   }
   // Where a value is lacking there is a fault, and nobody looks at it.
-  return data as Stated;
+  return data as VariableValues;
 }
 
-function unknown(name: string, where: string, known: readonly string[]): string {
+function unknownVariable(name: string, where: string, known: readonly string[]): string {
   return `${name}${where} is no variable of rowferry${didYouMean(name, known)}`;
 }
 
 const SIGN_IN: ReadonlySet<string> = new Set(Object.values(AUTH).flat());
 
-function waysToSignIn(given: Layer): TokenSource['kind'][] {
-  return (Object.keys(AUTH) as TokenSource['kind'][]).filter((way) => AUTH[way].some((name) => given.has(name)));
+function waysToSignIn(input: Layer): TokenSource['kind'][] {
+  return (Object.keys(AUTH) as TokenSource['kind'][]).filter((way) => AUTH[way].some((name) => input.has(name)));
 }
 
 /** The one way to sign in that is set; two of them, or half of one, are faults. */
-function readAuth(given: Layer, cwd: string, faults: string[]): TokenSource | undefined {
-  const ways = waysToSignIn(given);
+function readAuth(input: Layer, cwd: string, faults: string[]): TokenSource | undefined {
+  const ways = waysToSignIn(input);
   if (ways.length > 1) {
     const names = ways.map((way) => (way === 'oauth' ? 'ROWFERRY_OAUTH_…' : AUTH[way][0]));
     faults.push(`${names.join(' and ')} are set; they are different ways to sign in: keep one`);
     return undefined;
   }
-  const value = (name: SettingName) => given.get(name) ?? '';
+  const value = (name: SettingName) => input.get(name) ?? '';
   const [kind] = ways;
   if (kind === undefined) return undefined;
   if (kind === 'token') return { kind, token: value('ROWFERRY_API_TOKEN') };
   if (kind === 'file') return { kind, path: path.resolve(cwd, value('ROWFERRY_API_TOKEN_FILE')) };
-  const lacking = AUTH.oauth.filter((name) => name !== 'ROWFERRY_OAUTH_SCOPE' && !given.has(name));
-  if (lacking.length > 0) {
-    faults.push(`${lacking.join(', ')} ${lacking.length > 1 ? 'are' : 'is'} needed too to sign in by OAuth`);
+  const missing = AUTH.oauth.filter((name) => name !== 'ROWFERRY_OAUTH_SCOPE' && !input.has(name));
+  if (missing.length > 0) {
+    faults.push(`${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} needed too to sign in by OAuth`);
     return undefined;
   }
-  const scope = given.get('ROWFERRY_OAUTH_SCOPE');
+  const scope = input.get('ROWFERRY_OAUTH_SCOPE');
   return {
     kind,
     tokenUrl: value('ROWFERRY_OAUTH_TOKEN_URL'),
@@ -441,7 +446,7 @@ function readAuth(given: Layer, cwd: string, faults: string[]): TokenSource | un
 export function requireService(settings: Settings): { readonly apiUrl: string; readonly auth: TokenSource } {
   const { apiUrl, auth } = settings;
   if (apiUrl !== undefined && auth !== undefined) return { apiUrl, auth };
-  const lacking = [
+  const missing = [
     ...(apiUrl === undefined ? ['ROWFERRY_API_URL is not set: the address of the service, without /api/v2'] : []),
     ...(auth === undefined
       ? ['ROWFERRY_API_TOKEN is not set (or ROWFERRY_API_TOKEN_FILE, or the ROWFERRY_OAUTH_… variables)']
@@ -450,7 +455,7 @@ export function requireService(settings: Settings): { readonly apiUrl: string; r
   throw new RunError(
     'usage',
     'The service is not set up. Set these variables in the shell or in a .env file here; to try without a service, start `rowferry sandbox`.',
-    lacking,
+    missing,
   );
 }
 
@@ -465,10 +470,10 @@ function layer(env: Readonly<Record<string, string | undefined>>): Layer {
 }
 
 /** What was given, by the names of the variables. */
-function givenLayer(given: object, faults: string[]): Layer {
+function inputLayer(input: object, faults: string[]): Layer {
   const names = new Map(SETTINGS.map(({ name }) => [camelCase(name), name]));
   const found: Layer = new Map();
-  for (const [option, value] of Object.entries(given)) {
+  for (const [option, value] of Object.entries(input)) {
     if (value === undefined) continue;
     const name = names.get(option);
     if (name === undefined)
@@ -492,21 +497,21 @@ const OWN_FILES = [
 /** Puts what the files hold in the place of their names, and returns their paths. */
 function readSecretFiles(stated: Layer, cwd: string, faults: string[]): string[] {
   const read: string[] = [];
-  for (const name of IN_FILES) {
-    const file = stated.get(fileOf(name));
+  for (const name of FILE_SECRETS) {
+    const file = stated.get(fileVariable(name));
     if (file === undefined) continue;
     read.push(path.resolve(cwd, file));
-    stated.delete(fileOf(name));
+    stated.delete(fileVariable(name));
     if (stated.has(name)) {
-      faults.push(`${name} and ${fileOf(name)} are set; keep one`);
+      faults.push(`${name} and ${fileVariable(name)} are set; keep one`);
       continue;
     }
     try {
       const secret = readFileSync(path.resolve(cwd, file), 'utf8').trim();
-      if (secret === '') faults.push(`${fileOf(name)}: the file ${file} is empty`);
+      if (secret === '') faults.push(`${fileVariable(name)}: the file ${file} is empty`);
       else stated.set(name, secret);
     } catch (error) {
-      faults.push(`${fileOf(name)}: the file ${file} cannot be read (${codesOf(error)[0] ?? 'unreadable'})`);
+      faults.push(`${fileVariable(name)}: the file ${file} cannot be read (${systemCodes(error)[0] ?? 'unreadable'})`);
     }
   }
   return read;
@@ -516,19 +521,19 @@ function readDotEnv(file: string): Record<string, string> {
   try {
     return dotenv.parse(readFileSync(file));
   } catch (error) {
-    const [code = 'unreadable'] = codesOf(error);
+    const [code = 'unreadable'] = systemCodes(error);
     if (code === 'ENOENT') return {};
     throw new RunError('usage', `${file} cannot be read (${code}).`, [], { cause: error });
   }
 }
 
-function secretsOf(given: Layer): string[] {
+function secretsOf(input: Layer): string[] {
   const secrets = SETTINGS.filter((row) => row.secret && row.name !== 'ROWFERRY_QUEUE_URL');
   return [
-    ...secrets.flatMap((row) => given.get(row.name) ?? []),
-    ...queueSecrets(given.get('ROWFERRY_QUEUE_URL') ?? ''),
-    ...webhookSecrets(given.get('ROWFERRY_NOTIFY_URL') ?? ''),
-    ...webhookSecrets(given.get('ROWFERRY_SMTP_URL') ?? ''),
+    ...secrets.flatMap((row) => input.get(row.name) ?? []),
+    ...queueSecrets(input.get('ROWFERRY_QUEUE_URL') ?? ''),
+    ...webhookSecrets(input.get('ROWFERRY_NOTIFY_URL') ?? ''),
+    ...webhookSecrets(input.get('ROWFERRY_SMTP_URL') ?? ''),
   ];
 }
 

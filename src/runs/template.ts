@@ -3,12 +3,12 @@ import { basename, dirname, relative, resolve } from 'node:path';
 import {
   type BlankColumn,
   blankColumns,
+  COMMON_FIELDS,
   type CustomColumn,
   type DropDown,
   dropDowns,
   type ServiceNames,
-  SHEET,
-  USED,
+  SHEET_NAME,
 } from '../blank-workbook/columns.js';
 import { jobText, writeBlankWorkbook } from '../blank-workbook/workbook.js';
 import { RunError } from '../model/error.js';
@@ -17,7 +17,7 @@ import type { ResourceSpec } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
 import { writableResource } from './job/shape.js';
 import type { Notice } from './run/context.js';
-import { nameCompany, withService } from './run/open-service.js';
+import { announceCompany, withService } from './run/open-service.js';
 import { customColumns, readCatalogue, readNames } from './service-names.js';
 import { requireService, type Settings } from './settings.js';
 
@@ -56,18 +56,18 @@ export async function writeTemplate(request: TemplateRequest, context: TemplateC
   };
   for (const text of context.settings.warnings) warn(text);
   let { company } = request;
-  let asked: Asked;
+  let content: TemplateContent;
   if (context.settings.apiUrl === undefined) {
     warn(
       "No service was asked (ROWFERRY_API_URL is not set): the workbook lacks the service's custom fields and the drop-down lists of its names, such as categories and owners. Set ROWFERRY_API_URL and ROWFERRY_API_TOKEN and make it anew to have them.",
     );
-    asked = { ...columnsOf(spec, [], request), names: new Map() };
+    content = { ...columnsOf(spec, [], request), names: new Map() };
   } else {
     company ??= context.settings.company;
-    asked = await askService(spec, { ...request, company }, context, warn);
+    content = await askService(spec, { ...request, company }, context, warn);
   }
-  const { columns, more } = asked;
-  const lists = dropDowns(columns, asked.names);
+  const { columns, more } = content;
+  const lists = dropDowns(columns, content.names);
   const about = { workbook: basename(target), job: basename(job), ...(company === undefined ? {} : { company }) };
   await writeBlankWorkbook({ spec, columns, lists }, { workbook: target, job, jobText: jobText(spec, columns, about) });
   const near = relative(request.cwd, job);
@@ -76,7 +76,7 @@ export async function writeTemplate(request: TemplateRequest, context: TemplateC
     /** Paths as the person wrote them. */
     file: request.file,
     job: near.startsWith('..') || target === request.file ? request.file.replace(/\.xlsx$/i, '.yaml') : near,
-    sheet: SHEET[spec.name],
+    sheet: SHEET_NAME[spec.name],
     ...(company === undefined ? {} : { company }),
     columns: columns.map(({ heading, field, required }) => ({ heading, field, required })),
     /** Fields that `all` would add. */
@@ -87,7 +87,7 @@ export async function writeTemplate(request: TemplateRequest, context: TemplateC
 }
 
 /** What there is to be filled in, as far as it is known. */
-interface Asked {
+interface TemplateContent {
   readonly columns: readonly BlankColumn[];
   /** Columns that were left to `--all`. */
   readonly more: number;
@@ -102,11 +102,11 @@ async function askService(
   request: TemplateRequest & { readonly company: number },
   { settings, signal, notice }: TemplateContext,
   warn: (text: string) => void,
-): Promise<Asked> {
+): Promise<TemplateContent> {
   const { company } = request;
   const { apiUrl } = requireService(settings);
   return withService(settings, { company, patienceMs: PATIENCE_MS, signal }, async (service) => {
-    await nameCompany(
+    await announceCompany(
       service,
       { company, address: apiUrl, verb: 'Reading names of', mayBeArchived: true },
       { warn, info: (text) => notice({ level: 'info', text }) },
@@ -120,9 +120,9 @@ async function askService(
 }
 
 function columnsOf(spec: ResourceSpec, custom: readonly CustomColumn[], { all }: TemplateRequest) {
-  const every = blankColumns(spec, custom);
-  const columns = all ? every : every.slice(0, USED[spec.name].length);
-  return { columns, more: every.length - columns.length };
+  const allColumns = blankColumns(spec, custom);
+  const columns = all ? allColumns : allColumns.slice(0, COMMON_FIELDS[spec.name].length);
+  return { columns, more: allColumns.length - columns.length };
 }
 
 function listsOf(columns: readonly BlankColumn[], lists: ReadonlyMap<string, DropDown>) {
@@ -134,18 +134,18 @@ function listsOf(columns: readonly BlankColumn[], lists: ReadonlyMap<string, Dro
 }
 
 /** Refuses a target that cannot be written, or that is there already, before anything is. Returns the path of the job file beside it. */
-async function checkTarget(target: string, shown: string): Promise<string> {
+async function checkTarget(target: string, fileName: string): Promise<string> {
   if (!/[^/\\]\.xlsx$/i.test(target)) {
     throw new RunError(
       'usage',
-      `The template is a workbook, and ${shown} does not end in .xlsx. Name a file such as assets.xlsx.`,
+      `The template is a workbook, and ${fileName} does not end in .xlsx. Name a file such as assets.xlsx.`,
     );
   }
   const folder = await stat(dirname(target)).catch(() => undefined);
   if (!folder?.isDirectory()) {
     throw new RunError(
       'usage',
-      `${shown}: the folder ${dirname(target)} ${folder ? 'is a file' : 'does not exist. Create it first'}.`,
+      `${fileName}: the folder ${dirname(target)} ${folder ? 'is a file' : 'does not exist. Create it first'}.`,
     );
   }
   const job = target.replace(/\.xlsx$/i, '.yaml');

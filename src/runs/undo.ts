@@ -1,5 +1,5 @@
+import { countText } from '../model/count-text.js';
 import { RunError } from '../model/error.js';
-import { counted } from '../model/grouped.js';
 import type { IssueCode } from '../model/issue.js';
 import { customFieldName, importJob, type RowsJob } from '../model/job.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
@@ -8,23 +8,30 @@ import { RunStore } from '../store/run-store.js';
 import type { LoadedJob } from './job-file.js';
 import { forgetAbsences } from './reconcile/nights.js';
 import { actedOrphans } from './reconcile/orphans.js';
-import { type Connection, connect, oneWriter } from './rows/connect.js';
+import { type Connection, connect, takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
 import { planRows } from './rows/plan.js';
-import { carryPart, contextOf, partsOf } from './rows/references.js';
-import { metById, type Resolved, resolveJobValues } from './rows/stage.js';
+import { executePart, innerContext, innerRuns } from './rows/references.js';
+import { matchById, type Resolved, resolveJobValues } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
-import { type AgainOptions, type EarlierRun, earlierRun, readRequest } from './run/earlier-run.js';
-import { jobKey, partOfRun, runFolder } from './run/layout.js';
+import { type EarlierRun, type FollowUpOptions, findWrittenRun, readRequest } from './run/earlier-run.js';
+import { innerRunId, jobKey, runFolder } from './run/layout.js';
 import { freshRunId } from './run/list.js';
 import { loadCustomFields } from './run/open-service.js';
 import { openRun, type Run, reopenRun } from './run/run.js';
 import { decideRecords, type Retirement } from './undo/decide.js';
-import { readCreated, type Survey, survey, type WrittenRecord, whatWasWritten, writeUndoRows } from './undo/written.js';
+import {
+  readCreated,
+  type Survey,
+  survey,
+  type WrittenRecord,
+  writeUndoRows,
+  writtenRecords,
+} from './undo/written-records.js';
 
-export interface UndoOptions extends AgainOptions {
+export interface UndoOptions extends FollowUpOptions {
   readonly dryRun: boolean;
   /** What records that the run created are to be given, in place of the job's `retire`. */
   readonly retire?: RetireValues;
@@ -33,7 +40,7 @@ export interface UndoOptions extends AgainOptions {
 /**
  * Puts back what a run wrote: a new run of kind `undo`, with one row for each record that the run updated or created, under
  * the number that the row had there. Fields that somebody changed since are left (`changed_meanwhile`); created records get the values
- * that retire them. `wanted`: the run's id, the beginning of it, or `last`. The run may be an import, a reconciliation (its orphans among
+ * that retire them. `runRef`: the run's id, the beginning of it, or `last`. The run may be an import, a reconciliation (its orphans among
  * them) or an undo, and may have ended in any way but one: a killed run is resumed first. Contract, sections 3 and 6.
  *
  * What cannot be put back: a template or form that the run assigned stays assigned, without values; customers are put back to our
@@ -41,12 +48,12 @@ export interface UndoOptions extends AgainOptions {
  *
  * Throws a `RunError` of kind `usage` for a run that cannot be undone or wrote nothing.
  */
-export async function undoRun(wanted: string, options: UndoOptions, context: RunContext): Promise<RunResult> {
-  return carryOutUndo(await openUndo(wanted, options, context));
+export async function undoRun(runRef: string, options: UndoOptions, context: RunContext): Promise<RunResult> {
+  return executeUndo(await openUndo(runRef, options, context));
 }
 
-async function openUndo(wanted: string, options: UndoOptions, context: RunContext): Promise<Run> {
-  const earlier = await earlierRun(wanted, 'undo', context.settings);
+async function openUndo(runRef: string, options: UndoOptions, context: RunContext): Promise<Run> {
+  const earlier = await findWrittenRun(runRef, 'undo', context.settings);
   const { reportDir, concurrency, dryRun, force = false } = options;
   const run = options.run ?? (await freshRunId(context.settings.home));
   const notes: string[] = [];
@@ -64,7 +71,7 @@ async function openUndo(wanted: string, options: UndoOptions, context: RunContex
     makeSource: async (path: string, folder: Run['folder']) => {
       const { rows, sha256 } = await writeUndoRows(path, folder, undoable(earlier, notes));
       if (rows > 0) return { sha256 };
-      const parts = partsOf(context.settings.home, earlier.folder.run).map(
+      const parts = innerRuns(context.settings.home, earlier.folder.run).map(
         ([resource, id]) =>
           `what it created as ${resource}s for its rows is undone by itself: rowferry runs undo ${id}`,
       );
@@ -80,7 +87,7 @@ async function openUndo(wanted: string, options: UndoOptions, context: RunContex
 /** Its records, without those of which not even the id is known; a note says how many these are. */
 async function* undoable({ folder }: EarlierRun, notes: string[]): AsyncGenerator<readonly WrittenRecord[]> {
   let open = 0;
-  for (const batch of whatWasWritten(folder.store)) {
+  for (const batch of writtenRecords(folder.store)) {
     const known = batch.filter(({ outcome, id }) => outcome !== 'unknown' || id !== undefined);
     open += batch.length - known.length;
     if (known.length > 0) yield known;
@@ -92,8 +99,9 @@ async function* undoable({ folder }: EarlierRun, notes: string[]): AsyncGenerato
 }
 
 /** The undo from top to bottom; resumed, it goes through the same steps again. */
-export async function carryOutUndo(run: Run): Promise<RunResult> {
-  if (isFinished(run)) return end(run, undefined, (run.store.kept(PARTS_LEFT) as Parts | undefined) ?? NO_PARTS);
+export async function executeUndo(run: Run): Promise<RunResult> {
+  if (isFinished(run))
+    return concludeUndo(run, undefined, (run.store.getValue(PARTS_LEFT) as Parts | undefined) ?? NO_PARTS);
   let parts = NO_PARTS;
   let stopped: Error | undefined;
   try {
@@ -101,8 +109,8 @@ export async function carryOutUndo(run: Run): Promise<RunResult> {
     const found = await survey(run.folder, connection.spec);
     run.rows = found.rows;
     const retirement = await retire(run, connection, found);
-    await oneWriter(run, connection);
-    const matched = await matchRows(run, await resolved(connection, found, retirement));
+    await takeWriteLock(run, connection);
+    const matched = await matchRows(run, await resolveRecords(connection, found, retirement));
     if (!connection.spec.readable)
       run.warn(
         'Customers cannot be read: they are put back to our own last write before the run, and what somebody else changed in them since is not seen.',
@@ -110,17 +118,17 @@ export async function carryOutUndo(run: Run): Promise<RunResult> {
     const decided = await decideRecords(run, matched, found, retirement);
     if (run.request.dryRun) await planRows(run, decided);
     else await writeRows(run, decided);
-    if (!run.signal.aborted) warnLeft(run);
+    if (!run.signal.aborted) warnUnrestored(run);
     if (!run.signal.aborted) parts = await undoParts(run);
-    run.store.keep(PARTS_LEFT, parts);
+    run.store.setValue(PARTS_LEFT, parts);
   } catch (error) {
     stopped = error as Error;
   }
   // Also where it did not come to its end: some of the records are back.
-  await beginAbsencesAnew(run).catch((error: unknown) => {
+  await resetAbsences(run).catch((error: unknown) => {
     stopped ??= error as Error;
   });
-  return end(run, stopped, parts);
+  return concludeUndo(run, stopped, parts);
 }
 
 /** Under this name stands in the run's store what its parts left. */
@@ -143,22 +151,22 @@ async function undoParts(run: Run): Promise<Parts> {
   await run.store.flush();
   let stay = 0;
   let needPerson = false;
-  for (const [resource, of] of partsOf(home, request.lineage?.undoes ?? '')) {
-    const id = partOfRun(folder.run, resource);
+  for (const [resource, of] of innerRuns(home, request.lineage?.undoes ?? '')) {
+    const id = innerRunId(folder.run, resource);
     const { dryRun, force, concurrency } = request;
     const begun = readRequest(runFolder(home, id));
     try {
       const part = begun
-        ? await reopenRun(id, contextOf(run))
-        : await openUndo(of, { run: id, dryRun, force, concurrency }, contextOf(run));
-      const { summary, error } = await carryPart(run, part, carryOutUndo);
+        ? await reopenRun(id, innerContext(run))
+        : await openUndo(of, { run: id, dryRun, force, concurrency }, innerContext(run));
+      const { summary, error } = await executePart(run, part, executeUndo);
       if (error) throw error;
       const { updated, unchanged, total } = summary.rows;
       const done = updated + unchanged;
       stay += total - done;
       const rest = done < total ? `, ${total - done} left: \`rowferry runs show ${summary.run}\` says why.` : '.';
       const retired = dryRun ? 'to be retired' : 'retired';
-      run.warn(`${counted(total, resource)} that the run created for its rows: ${done} ${retired}${rest}`);
+      run.warn(`${countText(total, resource)} that the run created for its rows: ${done} ${retired}${rest}`);
     } catch (error) {
       // It created nothing that is known.
       if (!(error instanceof RunError) || error.kind !== 'usage') throw error;
@@ -170,8 +178,8 @@ async function undoParts(run: Run): Promise<Parts> {
 }
 
 /** A record of which a part was put back needs a person. */
-async function end(run: Run, stopped: Error | undefined, { stay, needPerson }: Parts): Promise<RunResult> {
-  return conclude(run, stopped, { stay, needsPerson: needPerson || countLeft(run).fields > 0 });
+async function concludeUndo(run: Run, stopped: Error | undefined, { stay, needPerson }: Parts): Promise<RunResult> {
+  return conclude(run, stopped, { stay, needsPerson: needPerson || countUnrestored(run).fields > 0 });
 }
 
 /** Undefined where the run created nothing, or the job says nothing about created records. */
@@ -188,7 +196,7 @@ async function retire(run: Run, connection: Connection, { created }: Survey): Pr
 }
 
 /** The records as rows that meet the service by their ids. */
-async function resolved(
+async function resolveRecords(
   connection: Connection,
   { ids, templates, forms }: Survey,
   retirement: Retirement | undefined,
@@ -200,24 +208,24 @@ async function resolved(
   const directory = await loadDirectory(names.names, connection);
   lexicon.useDirectory(directory);
   const lookedUp = [...(retirement?.records.values() ?? [])].flatMap((record) => record.ids ?? []);
-  return metById(connection, directory, [...ids, ...lookedUp]);
+  return matchById(connection, directory, [...ids, ...lookedUp]);
 }
 
 /** What was left as it is in records that were put back otherwise, over all processes of the undo. */
-function countLeft({ rowStore }: Run) {
+function countUnrestored({ rowStore }: Run) {
   let [records, fields] = [0, 0];
-  for (const batch of rowStore.whole(`kind = 'updated'`)) {
+  for (const batch of rowStore.fullRows(`kind = 'updated'`)) {
     for (const { result } of batch) {
-      const left = result?.outcome.issues.filter(({ code }) => LEFT.has(code)).length ?? 0;
-      if (left > 0) records++;
-      fields += left;
+      const unrestored = result?.outcome.issues.filter(({ code }) => UNRESTORED_CODES.has(code)).length ?? 0;
+      if (unrestored > 0) records++;
+      fields += unrestored;
     }
   }
   return { fields, records };
 }
 
 /** Why a field is left. */
-const LEFT: ReadonlySet<IssueCode> = new Set<IssueCode>([
+const UNRESTORED_CODES: ReadonlySet<IssueCode> = new Set<IssueCode>([
   'changed_meanwhile',
   'old_value_unknown',
   'field_not_updatable',
@@ -226,11 +234,11 @@ const LEFT: ReadonlySet<IssueCode> = new Set<IssueCode>([
 ]);
 
 /** Records of which a part was put back need a person, and their rows do not show it. */
-function warnLeft(run: Run): void {
-  const { fields, records } = countLeft(run);
+function warnUnrestored(run: Run): void {
+  const { fields, records } = countUnrestored(run);
   if (fields === 0) return;
   run.warn(
-    `Fields that are left as they are in records that are otherwise put back: ${fields}, of ${counted(records, 'record')}. results.csv says which, and why.`,
+    `Fields that are left as they are in records that are otherwise put back: ${fields}, of ${countText(records, 'record')}. results.csv says which, and why.`,
   );
 }
 
@@ -238,32 +246,32 @@ function warnLeft(run: Run): void {
  * Orphans that were put back are still missing from the job's file. That this was counted before ends here, or the very next
  * run of the job would act on them again. Can be repeated.
  */
-async function beginAbsencesAnew(run: Run): Promise<void> {
+async function resetAbsences(run: Run): Promise<void> {
   const { settings, request } = run;
   if (request.dryRun) return;
   const folder = runFolder(settings.home, request.lineage?.undoes ?? '');
   const undone = readRequest(folder);
   const of = undone?.job.job;
   if (!undone || of?.kind !== 'reconcile') return;
-  const acted = RunStore.ask(folder.store, actedOrphans) ?? [];
-  const all = putBackBy(run);
-  const back = new Set(acted.flatMap(({ id }) => (all.has(id) ? [id] : [])));
-  if (back.size === 0) return;
+  const acted = RunStore.query(folder.store, actedOrphans) ?? [];
+  const all = restoredRecords(run);
+  const restored = new Set(acted.flatMap(({ id }) => (all.has(id) ? [id] : [])));
+  if (restored.size === 0) return;
   const { home } = settings;
   const { company, service, job } = undone;
-  forgetAbsences({ home, job: jobKey(job, home), company, service }, back);
-  const after = counted(of.orphans.after, 'more run');
+  forgetAbsences({ home, job: jobKey(job, home), company, service }, restored);
+  const after = countText(of.orphans.after, 'more run');
   run.warn(
-    `Orphans that are as before the run again: ${back.size}. That they are missing from the file is counted anew: the job acts on them again after ${after}, unless they are in the file by then.`,
+    `Orphans that are as before the run again: ${restored.size}. That they are missing from the file is counted anew: the job acts on them again after ${after}, unless they are in the file by then.`,
   );
 }
 
 /** Records that are as they were before the run again. */
-function putBackBy({ rowStore }: Run): ReadonlySet<number> {
-  const back = new Set<number>();
+function restoredRecords({ rowStore }: Run): ReadonlySet<number> {
+  const restored = new Set<number>();
   for (const batch of rowStore.rows(`kind in ('updated', 'unchanged')`))
-    for (const { id } of batch) if (id !== undefined) back.add(id);
-  return back;
+    for (const { id } of batch) if (id !== undefined) restored.add(id);
+  return restored;
 }
 
 /** What records that a run created are to be given, by field as job files name it. */

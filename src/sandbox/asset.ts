@@ -25,7 +25,7 @@ import {
   onUpdate,
   type Resource,
   readMembers,
-  spelled,
+  withSpellings,
 } from './resource.js';
 
 /** Assets: interface, sections 2.5 and 4.4. */
@@ -43,22 +43,22 @@ const USAGE_NAMES: Readonly<Record<string, string>> = {
 const usageSpelling = oneOf(...Object.keys(USAGE_NAMES));
 
 /** The update body names a usage status by a fixed word; a status without a word cannot be written by it. */
-const usageStatus: Kind<number> = (value, name, check) => {
-  const word = usageSpelling(value, name, check);
+const usageStatus: Kind<number> = (value, name, context) => {
+  const word = usageSpelling(value, name, context);
   if (word === null) return null;
   const wanted = USAGE_NAMES[word];
-  const found = check.lookups.list('usage-status', check.company).find((one) => one.name.toLowerCase() === wanted);
-  return found?.id ?? check.fail(name, `The company has no usage status "${wanted}".`);
+  const found = context.lookups.list('usage-status', context.company).find((one) => one.name.toLowerCase() === wanted);
+  return found?.id ?? context.fail(name, `The company has no usage status "${wanted}".`);
 };
 
-const written = [
+const assetFields = [
   field('name', text(50), { required: true }),
   field('contract', reference('contract')),
-  spelled('category', [onCreate('category', categoryChoice(false)), onUpdate('category', categoryChoice(true))]),
+  withSpellings('category', [onCreate('category', categoryChoice(false)), onUpdate('category', categoryChoice(true))]),
   field('attached_supplier', reference('supplier')),
   field('customer', reference('customer')),
   ...fields(text(50), 'product_description', 'manufacturer', 'serial_number', 'pseudo_number', 'unit'),
-  spelled('bldg_name', [onCreate('bldg_name', text(50)), onBoth('bldng_name', text(50))]),
+  withSpellings('bldg_name', [onCreate('bldg_name', text(50)), onBoth('bldng_name', text(50))]),
   ...fields(text(50), 'street', 'floor', 'room'),
   createOnly('area', text()),
   field('address', text(50)),
@@ -88,7 +88,7 @@ const written = [
   field('support_contact_phone', text(20)),
   field('support_contact_email', email),
   field('support_notes', text(1000)),
-  spelled('usage_status', [
+  withSpellings('usage_status', [
     onCreate('asset_usage_status', reference('usage-status')),
     onUpdate('usage_status', usageStatus),
   ]),
@@ -106,7 +106,7 @@ const written = [
     'parent_serial_number',
     'manufacturer_part_number',
   ),
-  spelled('asset_hardware_model', [
+  withSpellings('asset_hardware_model', [
     onBoth('asset_hardware_model', referenceObject('hardware-model')),
     onCreate('hardware_model', referenceObject('hardware-model', true)),
   ]),
@@ -119,16 +119,19 @@ const written = [
   field('new_hardware_selling_unit_price', money),
   field('manufacturer_currency', currencyKind),
   field('manufacturer_warranty_unit_price', money),
-  spelled('template', [onCreate('templates', templates('asset')), onBoth('template', templateKind('asset'))]),
-  spelled('form_template', [onBoth('form_template', formRows('asset')), onCreate('custom_form', formRows('asset'))]),
+  withSpellings('template', [onCreate('templates', templates('asset')), onBoth('template', templateKind('asset'))]),
+  withSpellings('form_template', [
+    onBoth('form_template', formRows('asset')),
+    onCreate('custom_form', formRows('asset')),
+  ]),
 ];
 
 export const asset: Resource = {
   name: 'asset',
   indexed: ['name', 'serial_number', 'asset_tag'],
-  fields: written,
+  fields: assetFields,
   read: readMembers(
-    written,
+    assetFields,
     ['make', 'inventory_no', 'ssb_tag', 'mac_address', 'uscp_no', 'asset_physical_location'],
     [
       show.entryName('asset_hardware_model', 'asset_hardware_model', 'hardware-model'),
@@ -146,8 +149,8 @@ export const asset: Resource = {
       show.entryName('asset_usage_status', 'usage_status', 'usage-status'),
       // Written as a decimal, read as a text.
       ...show.members('contract_service_per_item'),
-      show.nothing('region'),
-      show.nothing('alert'),
+      show.alwaysNull('region'),
+      show.alwaysNull('alert'),
       show.template,
       show.customForm,
     ],

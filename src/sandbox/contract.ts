@@ -1,6 +1,5 @@
 import {
   alert,
-  type Check,
   categoryChoice,
   country,
   date,
@@ -13,6 +12,7 @@ import {
   reference,
   template,
   text,
+  type WriteContext,
 } from './kinds.js';
 import * as show from './render.js';
 import {
@@ -23,10 +23,10 @@ import {
   onUpdate,
   type Resource,
   readMembers,
-  spelled,
   unlisted,
+  withSpellings,
 } from './resource.js';
-import type { Value } from './stored.js';
+import type { Value } from './stored-record.js';
 import { compareAmounts, daysBetween, sumsTo } from './values.js';
 
 /** Contracts: interface, sections 2.2 and 4.3. */
@@ -36,39 +36,39 @@ const STATUSES = ['active', 'archived', 'cancelled', 'draft', 'expired', 'suspen
 const contractType = oneOf('buy_side', 'sell_side');
 
 /** Said in an update, where no documented body lists it, it may only repeat what the contract is. */
-const keptType: Kind<string> = (value, name, check) => {
-  const kept = contractType(value, name, check);
-  const current = check.current?.values[0];
+const unchangedType: Kind<string> = (value, name, context) => {
+  const kept = contractType(value, name, context);
+  const current = context.current?.values[0];
   return kept !== null && current !== undefined && kept !== current
-    ? check.fail(name, 'contract_type cannot be changed by an update.')
+    ? context.fail(name, 'contract_type cannot be changed by an update.')
     : kept;
 };
 
-const notItself: Kind<number> = (value, name, check) => {
-  const id = reference('contract')(value, name, check);
-  return id !== null && id === check.current?.id ? check.fail(name, 'A contract cannot be its own parent.') : id;
+const parentContract: Kind<number> = (value, name, context) => {
+  const id = reference('contract')(value, name, context);
+  return id !== null && id === context.current?.id ? context.fail(name, 'A contract cannot be its own parent.') : id;
 };
 
 /** Rules 1 to 7. The interface compares calendar dates and exact amounts. */
-function rules(value: (name: string) => Value, check: Check): void {
+function rules(value: (name: string) => Value, context: WriteContext): void {
   const type = value('contract_type');
   if (type === 'sell_side' && value('customer') === null) {
-    check.fail('customer', 'This field is required for sell_side contracts.');
+    context.fail('customer', 'This field is required for sell_side contracts.');
   }
   if (type === 'buy_side' && value('supplier') === null) {
-    check.fail('supplier', 'This field is required for buy_side contracts.');
+    context.fail('supplier', 'This field is required for buy_side contracts.');
   }
   const start = value('contract_start_date') as string | null;
   const end = value('contract_end_date') as string | null;
   if (start !== null && end !== null) {
-    if (start >= end) check.fail('contract_start_date', 'contract_start_date must be before contract_end_date.');
+    if (start >= end) context.fail('contract_start_date', 'contract_start_date must be before contract_end_date.');
     const notice = value('notice_period') as number | null;
     if (notice !== null && start < end && notice >= daysBetween(start, end)) {
-      check.fail('notice_period', 'notice_period must be less than the contract duration.');
+      context.fail('notice_period', 'notice_period must be less than the contract duration.');
     }
     const service = value('service_start_date') as string | null;
     if (service !== null && (service < start || service >= end)) {
-      check.fail(
+      context.fail(
         'service_start_date',
         'service_start_date must be equal to or after contract_start_date and before contract_end_date.',
       );
@@ -77,30 +77,33 @@ function rules(value: (name: string) => Value, check: Check): void {
   const total = value('total_contract_spend_value') as string | null;
   const nrc = value('nrc') as string | null;
   if (total !== null && nrc !== null && compareAmounts(nrc, total) > 0) {
-    check.fail('nrc', 'nrc must not exceed total_contract_spend_value.');
+    context.fail('nrc', 'nrc must not exceed total_contract_spend_value.');
   }
   const spend = value('expenditure_type') as Readonly<Record<string, string | null>> | null;
   if (spend?.['type'] === 'blended') {
     const { capex_actual: capex = null, opex_actual: opex = null } = spend;
     const missing = 'This field is required when the type is blended.';
-    if (capex === null) check.fail('expenditure_type.capex_actual', missing);
-    if (opex === null) check.fail('expenditure_type.opex_actual', missing);
+    if (capex === null) context.fail('expenditure_type.capex_actual', missing);
+    if (opex === null) context.fail('expenditure_type.opex_actual', missing);
     if (capex !== null && opex !== null && total !== null && !sumsTo(capex, opex, total)) {
-      check.fail('expenditure_type', 'The sum of capex_actual and opex_actual must equal total_contract_spend_value.');
+      context.fail(
+        'expenditure_type',
+        'The sum of capex_actual and opex_actual must equal total_contract_spend_value.',
+      );
     }
   }
 }
 
-const written = [
-  createOnly('contract_type', keptType, { required: true, fixed: true }),
+const contractFields = [
+  createOnly('contract_type', unchangedType, { required: true, fixed: true }),
   field('name', text(50), { required: true }),
   field('number', text(50), { required: true }),
-  field('parent_contract', notItself),
+  field('parent_contract', parentContract),
   ...fields(money, 'first_offer_value', 'cost_avoidance_value', 'contract_risk_value'),
   field('customer', reference('customer')),
   field('supplier', reference('supplier')),
   field('country', country, { required: true }),
-  spelled('status', [onCreate('status', oneOf(...STATUSES)), onUpdate('status', oneOf('active', 'archived'))], {
+  withSpellings('status', [onCreate('status', oneOf(...STATUSES)), onUpdate('status', oneOf('active', 'archived'))], {
     required: true,
   }),
   field('category', categoryChoice(true)),
@@ -131,9 +134,9 @@ export const contract: Resource = {
   name: 'contract',
   indexed: ['name', 'number'],
   rules,
-  fields: written,
+  fields: contractFields,
   read: readMembers(
-    written,
+    contractFields,
     ['form_template'],
     [
       show.contract('parent_contract'),

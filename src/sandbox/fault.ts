@@ -87,7 +87,7 @@ export function createFaultPlan(faults: readonly Fault[]): (method: string, path
 function matcher({ method, path }: FaultMatch): (method: string, path: string) => boolean {
   const wanted = method === undefined || method === '*' ? undefined : method.toUpperCase();
   const inPath = pathTest(path);
-  return (given, at) => (wanted === undefined || wanted === given) && inPath(at);
+  return (actual, at) => (wanted === undefined || wanted === actual) && inPath(at);
 }
 
 function pathTest(path: string | RegExp | undefined): (at: string) => boolean {
@@ -193,18 +193,18 @@ export function parseFault(source: string): Fault {
 function read(source: string): Fault {
   const [method = '', path = '', ...rest] = words(source);
   /** By their names; undefined where one has no value. */
-  const given = new Map<string, string | undefined>();
+  const values = new Map<string, string | undefined>();
   for (const word of rest) {
     const [, key, value] = /^([a-z_]+)(?:=(.*))?$/s.exec(word) ?? [];
     if (key === undefined) throw new FaultSyntax(`"${word}" is neither an action nor an option`);
-    if (given.has(key)) throw new FaultSyntax(`"${key}" stands twice`);
-    given.set(key, value);
+    if (values.has(key)) throw new FaultSyntax(`"${key}" stands twice`);
+    values.set(key, value);
   }
   if (!/^(\*|[A-Za-z]+)$/.test(method)) throw new FaultSyntax('it must begin with a method, or * for any');
   if (path !== '*' && !path.startsWith('/')) {
     throw new FaultSyntax('the second word must be a path such as /asset, an expression between slashes, or *');
   }
-  const options = optionsOf(given);
+  const options = optionsOf(values);
   const numbers: Partial<Record<(typeof MATCH_KEYS)[number], number>> = {};
   for (const key of MATCH_KEYS) {
     const number = options.number(key);
@@ -214,7 +214,7 @@ function read(source: string): Fault {
     }
     numbers[key] = number;
   }
-  const [name, ...others] = FAULT_ACTIONS.filter((key) => given.has(key));
+  const [name, ...others] = FAULT_ACTIONS.filter((key) => values.has(key));
   if (name === undefined) throw new FaultSyntax(`it names no action (one of ${FAULT_ACTIONS.join(', ')})`);
   if (others.length > 0) throw new FaultSyntax(`it names more than one action: ${[name, ...others].join(', ')}`);
   const action = ACTIONS[name](options, options.text(name));
@@ -256,15 +256,15 @@ function redirectStatus(text: string): 301 | 302 | 303 | 307 | 308 {
 
 type Options = ReturnType<typeof optionsOf>;
 
-function optionsOf(given: ReadonlyMap<string, string | undefined>) {
-  const left = new Set(given.keys());
+function optionsOf(values: ReadonlyMap<string, string | undefined>) {
+  const remaining = new Set(values.keys());
   const text = (key: string): string | undefined => {
-    left.delete(key);
-    return given.get(key);
+    remaining.delete(key);
+    return values.get(key);
   };
   const number = (key: string): number | undefined => {
     const value = text(key);
-    if (!given.has(key)) return undefined;
+    if (!values.has(key)) return undefined;
     if (value === undefined || value === '' || !Number.isFinite(Number(value))) {
       throw new FaultSyntax(`${key} needs a number, as in ${key}=2`);
     }
@@ -274,9 +274,9 @@ function optionsOf(given: ReadonlyMap<string, string | undefined>) {
     text,
     number,
     /** Of an action, which may be given without one. */
-    amount: (key: string, usual: number): number => (given.get(key) === undefined ? usual : (number(key) ?? usual)),
+    amount: (key: string, usual: number): number => (values.get(key) === undefined ? usual : (number(key) ?? usual)),
     /** Undefined where it is not given. */
-    flag: (key: string): boolean | undefined => (given.has(key) && text(key) !== 'false') || undefined,
-    unread: () => [...left],
+    flag: (key: string): boolean | undefined => (values.has(key) && text(key) !== 'false') || undefined,
+    unread: () => [...remaining],
   };
 }

@@ -4,9 +4,9 @@ import { createFaultPlan, type Fault, parseFault } from './fault.js';
 import type { WritableName } from './kinds.js';
 import type { ReadName } from './read.js';
 import { seedCompanies, seedDemo } from './seed/demo.js';
-import { createHttpServer, createRateLimit, type SeenRequest } from './server.js';
+import { createHttpServer, createRateLimit, type ReceivedRequest } from './server.js';
 import { type Commit, createService, newCounters, type RequestCounters } from './service.js';
-import type { LookupItems, LookupName } from './stored.js';
+import type { LookupItems, LookupName } from './stored-record.js';
 import { DEFAULT_SWITCHES, type Switches } from './switches.js';
 import { asObject, parseJson, toJson, toPlain } from './values.js';
 import { createWorld, type World } from './world.js';
@@ -16,7 +16,7 @@ import { insertRecord, rawValues, write } from './write.js';
 
 export type { Fault, FaultAction, FaultMatch } from './fault.js';
 export { FAULT_ACTIONS, parseFault } from './fault.js';
-export type { SeenRequest } from './server.js';
+export type { ReceivedRequest as SeenRequest } from './server.js';
 export type { Commit, RequestCounters } from './service.js';
 export { DEFAULT_SWITCHES, SWITCH_VALUES, type Switches } from './switches.js';
 export { Exact } from './values.js';
@@ -47,9 +47,9 @@ export interface SandboxOptions {
   /** Called with each write that takes effect, before it is answered. */
   readonly onCommit?: (commit: Commit) => void;
   /** Called with each request before it takes effect; a promise holds the request back. */
-  readonly onRequest?: (request: SeenRequest) => void | Promise<void>;
+  readonly onRequest?: (request: ReceivedRequest) => void | Promise<void>;
   /** Called when a request is over; without a status where none was sent. */
-  readonly onAnswer?: (request: SeenRequest, status: number | undefined) => void;
+  readonly onAnswer?: (request: ReceivedRequest, status: number | undefined) => void;
 }
 
 /** A running service, and the door behind it for tests. */
@@ -107,7 +107,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     world,
     tokens: () => tokens,
     keepBodies: options.keepBodies ?? true,
-    committed(one) {
+    recordCommit(one) {
       const commit = { sequence: commits.length + 1, ...one };
       commits.push(commit);
       options.onCommit?.(commit);
@@ -146,7 +146,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         stop();
       });
     },
-    ...door(world),
+    ...storeAccess(world),
     commits,
     get requests() {
       return counters;
@@ -175,8 +175,8 @@ const isWritable = (resource: string): resource is WritableName =>
   resource === 'asset' || resource === 'contract' || resource === 'supplier' || resource === 'customer';
 
 /** Access to what is stored, without HTTP. */
-function door(world: World) {
-  const shown = (resource: WritableName, record: Parameters<World['show']>[1]) =>
+function storeAccess(world: World) {
+  const toReadForm = (resource: WritableName, record: Parameters<World['show']>[1]) =>
     toPlain(parseJson(world.show(resource, record))) as Record<string, unknown>;
   const bodyOf = (body: object | string) => {
     const members = asObject(typeof body === 'string' ? parseJson(body) : toJson(body));
@@ -187,7 +187,7 @@ function door(world: World) {
     records(resource: ReadName | 'customer', company?: number) {
       if (isWritable(resource)) {
         const all = [...world.table(resource).all()].filter((one) => company === undefined || one.company === company);
-        return all.sort((a, b) => a.id - b.id).map((record) => shown(resource, record));
+        return all.sort((a, b) => a.id - b.id).map((record) => toReadForm(resource, record));
       }
       const companies = company === undefined ? world.lookups.list('company', 0).map((one) => one.id) : [company];
       const items = new Set<object>(companies.flatMap((id): readonly object[] => world.lookups.list(resource, id)));
@@ -195,7 +195,7 @@ function door(world: World) {
     },
     record(resource: WritableName, id: number) {
       const record = world.table(resource).get(id);
-      return record && shown(resource, record);
+      return record && toReadForm(resource, record);
     },
     raw: (resource: WritableName) => [...world.table(resource).all()].map((record) => rawValues(resource, record)),
     insert: (resource: WritableName, bodies: readonly (object | string)[]) =>

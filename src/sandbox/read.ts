@@ -1,6 +1,6 @@
 import type { WritableName } from './kinds.js';
-import { type Answer, json, oneFault, quote, refuse, refuseFields } from './render.js';
-import type { FormRow, License, LookupName, Stored, Value } from './stored.js';
+import { json, oneFault, quote, refuse, refuseFields, type ServiceResponse } from './render.js';
+import type { FormRow, License, LookupName, StoredRecord, Value } from './stored-record.js';
 import type { Switches } from './switches.js';
 import { readJson, showDate } from './values.js';
 import { COMPILED, type Table, type World } from './world.js';
@@ -23,49 +23,50 @@ const PAGE_SIZE = 25;
 /** Belong to the whole account: read without `company`. */
 const WITHOUT_COMPANY: readonly ReadName[] = ['user', 'company'];
 
-export function read(world: World, request: ReadRequest, memory: SortMemory): Answer {
+export function read(world: World, request: ReadRequest, cache: SortCache): ServiceResponse {
   const format = world.switches.errorFormat;
   const company = companyOf(world, request);
   if (typeof company !== 'number') return company;
   if (request.id !== undefined) return single(world, request, company);
   switch (request.resource) {
     case 'asset':
-      return assets(world, request, company, memory);
+      return listAssets(world, request, company, cache);
     case 'contract':
     case 'supplier': {
       const { resource } = request;
-      return records(world, request, filtered(world, resource, company, request.query), (id) =>
-        world.show(resource, world.listed(resource).get(id)!),
+      return listPage(world, request, filtered(world, resource, company, request.query), (id) =>
+        world.show(resource, world.listTable(resource).get(id)!),
       );
     }
     case 'license':
-      return records(world, request, world.lookups.list('license', company), (item) => licenseText(world, item));
+      return listPage(world, request, world.lookups.list('license', company), (item) => licenseText(world, item));
     case 'category':
-      return records(world, request, categories(world, request, company), JSON.stringify);
+      return listPage(world, request, categories(world, request, company), JSON.stringify);
     case 'usage-status':
-      return records(world, request, usageStatuses(world, request, company), JSON.stringify);
+      return listPage(world, request, usageStatuses(world, request, company), JSON.stringify);
     case 'user':
     case 'company':
     case 'asset-owner':
     case 'custom-field-template':
     case 'custom-form-template':
-      return records(world, request, world.lookups.list(request.resource, company), JSON.stringify);
+      return listPage(world, request, world.lookups.list(request.resource, company), JSON.stringify);
     default:
       return refuse(404, 'Not found.', format);
   }
 }
 
-function companyOf(world: World, { resource, query }: ReadRequest): number | Answer {
+function companyOf(world: World, { resource, query }: ReadRequest): number | ServiceResponse {
   if (WITHOUT_COMPANY.includes(resource)) return 0;
   const format = world.switches.errorFormat;
-  const given = query.get('company');
-  if (given === null || given === '') return refuseFields(oneFault('company', 'This field is required.'), format);
-  if (!isInteger(given)) return refuseFields(oneFault('company', 'A valid integer is required.'), format);
-  const company = Number(given);
+  const companyText = query.get('company');
+  if (companyText === null || companyText === '')
+    return refuseFields(oneFault('company', 'This field is required.'), format);
+  if (!isInteger(companyText)) return refuseFields(oneFault('company', 'A valid integer is required.'), format);
+  const company = Number(companyText);
   return world.lookups.get('company', company, 0) ? company : refuse(404, 'Company not found.', format);
 }
 
-function single(world: World, { resource, id }: ReadRequest, company: number): Answer {
+function single(world: World, { resource, id }: ReadRequest, company: number): ServiceResponse {
   const text = singleText(world, resource, id!, company);
   if (text === undefined) return refuse(404, 'Not found.', world.switches.errorFormat);
   return json(200, world.switches.wraps ? `{"count":1,"next":null,"previous":null,"results":[${text}]}` : text);
@@ -82,10 +83,15 @@ function singleText(world: World, resource: ReadName, id: number, company: numbe
 }
 
 /** One page of a list. */
-function records<T>(world: World, request: ReadRequest, items: readonly T[], text: (item: T) => string): Answer {
-  const given = request.query.get('page') ?? '1';
+function listPage<T>(
+  world: World,
+  request: ReadRequest,
+  items: readonly T[],
+  text: (item: T) => string,
+): ServiceResponse {
+  const pageText = request.query.get('page') ?? '1';
   const pages = Math.max(1, Math.ceil(items.length / PAGE_SIZE));
-  const page = isInteger(given) ? Number(given) : 0;
+  const page = isInteger(pageText) ? Number(pageText) : 0;
   if (page < 1 || (page > pages && world.switches.pastEnd === 'not_found')) {
     return refuse(404, 'Invalid page.', world.switches.errorFormat);
   }
@@ -106,26 +112,26 @@ function addressOf(request: ReadRequest, page: number): string {
   return quote(`${request.address}?${query}`);
 }
 
-function assets(world: World, request: ReadRequest, company: number, memory: SortMemory): Answer {
+function listAssets(world: World, request: ReadRequest, company: number, cache: SortCache): ServiceResponse {
   const { query } = request;
   const format = world.switches.errorFormat;
   if (query.get('serial_number') === 'list' && world.switches.probe !== 'plain') return probe(world, request, company);
   let ids: readonly number[] | undefined = filtered(world, 'asset', company, query);
   const ordering = query.get('ordering');
-  if (ordering) ids = ordered(world, ids, ordering, memory);
+  if (ordering) ids = ordered(world, ids, ordering, cache);
   if (!ids) return refuseFields(oneFault('ordering', `"${ordering}" is not a valid ordering.`), format);
-  return records(world, request, ids, (id) => world.show('asset', world.listed('asset').get(id)!));
+  return listPage(world, request, ids, (id) => world.show('asset', world.listTable('asset').get(id)!));
 }
 
 /** `serial_number=list`: serial numbers only, of the assets named in the body. All hits come in one page. */
-function probe(world: World, request: ReadRequest, company: number): Answer {
+function probe(world: World, request: ReadRequest, company: number): ServiceResponse {
   const show = (serial: string) => `{"serial_number":${quote(serial)}}`;
   if (world.switches.probe === 'ignored' || !request.body?.length) {
-    return records(world, request, serialNumbers(world, company), show);
+    return listPage(world, request, serialNumbers(world, company), show);
   }
   const wanted = serialList(request.body);
   if (typeof wanted === 'string') return refuseFields(oneFault('list', wanted), world.switches.errorFormat);
-  const table = world.listed('asset');
+  const table = world.listTable('asset');
   const position = COMPILED.asset.positions.get('serial_number')!;
   // One for each asset that has it.
   const found = [...new Set(wanted)].flatMap((serial) =>
@@ -168,13 +174,13 @@ function usageStatuses(world: World, { query }: ReadRequest, company: number) {
 }
 
 function licenseText(world: World, item: License): string {
-  const shown = (date: string | null) => date && showDate(date, world.switches.dates);
+  const displayDate = (date: string | null) => date && showDate(date, world.switches.dates);
   return JSON.stringify({
     ...item,
-    issued_date: shown(item.issued_date),
-    activation_date: shown(item.activation_date),
-    claimed_date: shown(item.claimed_date),
-    expiry_date: shown(item.expiry_date),
+    issued_date: displayDate(item.issued_date),
+    activation_date: displayDate(item.activation_date),
+    claimed_date: displayDate(item.claimed_date),
+    expiry_date: displayDate(item.expiry_date),
   });
 }
 
@@ -198,19 +204,19 @@ function matches(text: string, wanted: string, matching: Matching): boolean {
 
 /** Ids of a company's records that pass the filters of the query, ascending. */
 function filtered(world: World, resource: WritableName, company: number, query: URLSearchParams): readonly number[] {
-  const table = world.listed(resource);
+  const table = world.listTable(resource);
   const matching = world.switches.filters;
   let ids = table.ids(company);
   for (const [parameter, field] of Object.entries(TEXT_FILTERS[resource])) {
     const wanted = query.get(parameter);
     if (wanted === null || wanted === '' || matching === 'ignored') continue;
     const position = COMPILED[resource].positions.get(field)!;
-    ids = narrow(table, ids, company, position, wanted, matching);
+    ids = applyFilter(table, ids, company, position, wanted, matching);
   }
   return resource === 'asset' ? byCustomForm(world, table, ids, query) : ids;
 }
 
-function narrow(
+function applyFilter(
   table: Table,
   ids: readonly number[],
   company: number,
@@ -235,12 +241,12 @@ function byCustomForm(world: World, table: Table, ids: readonly number[], query:
   const wanted = query.get('custom_form_value');
   if ((form === null && column === null && wanted === null) || world.switches.filters === 'ignored') return ids;
   const position = COMPILED.asset.positions.get('form_template')!;
-  const passes = (record: Stored, row: FormRow): boolean => {
+  const passes = (record: StoredRecord, row: FormRow): boolean => {
     if (form !== null && String(row.form) !== form) return false;
-    const known = world.lookups.get('custom-form-template', row.form, record.company)?.fields ?? [];
+    const formFields = world.lookups.get('custom-form-template', row.form, record.company)?.fields ?? [];
     if (column === null && wanted === null) return true;
     return row.values.some(([id, value]) => {
-      const name = known.find((one) => one.id === id)?.name;
+      const name = formFields.find((one) => one.id === id)?.name;
       if (column !== null && name !== column) return false;
       return wanted === null || (value !== null && matches(String(value), wanted, world.switches.filters));
     });
@@ -262,28 +268,28 @@ const ORDERINGS = [
   'warranty_end_date',
 ];
 
-interface Sorted {
+interface SortedIds {
   readonly source: readonly number[];
   readonly version: number;
   readonly ids: readonly number[];
 }
 
 /** Sorted lists are kept until the table changes: a walk over thousands of pages sorts once. */
-export type SortMemory = Map<string, Sorted>;
+export type SortCache = Map<string, SortedIds>;
 
 /** The ids in the order asked for; undefined for an unknown ordering. Empty values come last, also descending. */
 function ordered(
   world: World,
   ids: readonly number[],
   ordering: string,
-  memory: SortMemory,
+  cache: SortCache,
 ): readonly number[] | undefined {
   const descending = ordering.startsWith('-');
   const by = descending ? ordering.slice(1) : ordering;
   if (!ORDERINGS.includes(by)) return undefined;
-  const table = world.listed('asset');
-  const known = memory.get(ordering);
-  if (known && known.source === ids && known.version === table.version) return known.ids;
+  const table = world.listTable('asset');
+  const cached = cache.get(ordering);
+  if (cached && cached.source === ids && cached.version === table.version) return cached.ids;
   const keyOf = orderKey(by);
   const keyed = ids.map((id) => ({ id, key: keyOf(table.get(id)!) }));
   const sign = descending ? -1 : 1;
@@ -294,11 +300,11 @@ function ordered(
     return a.key < b.key ? -sign : sign;
   });
   const sorted = keyed.map(({ id }) => id);
-  memory.set(ordering, { source: ids, version: table.version, ids: sorted });
+  cache.set(ordering, { source: ids, version: table.version, ids: sorted });
   return sorted;
 }
 
-function orderKey(by: string): (record: Stored) => string | number | null {
+function orderKey(by: string): (record: StoredRecord) => string | number | null {
   if (by === 'asset_id') return (record) => record.id;
   if (by === 'created_date') return (record) => record.created;
   if (by === 'modified_date') return (record) => record.modified;
@@ -308,7 +314,7 @@ function orderKey(by: string): (record: Stored) => string | number | null {
 
 /** Every serial number of a company, by asset id ascending. */
 function serialNumbers(world: World, company: number): string[] {
-  const table = world.listed('asset');
+  const table = world.listTable('asset');
   const position = COMPILED.asset.positions.get('serial_number')!;
   const isText = (value: Value | undefined): value is string => typeof value === 'string' && value !== '';
   return table

@@ -6,17 +6,17 @@ import type {
   FormRow,
   LookupName,
   Lookups,
-  Stored,
+  StoredRecord,
   TemplateValues,
   Value,
-} from './stored.js';
+} from './stored-record.js';
 import type { Switches } from './switches.js';
 import { countryOf, percentOf, showDate, showMoment } from './values.js';
 
 /** Read forms as JSON text. Amounts are written digit by digit as they are stored. Interface, sections 2.2 to 2.5. */
 
 /** What a read form takes from outside the record. */
-export interface Surroundings {
+export interface RenderContext {
   readonly lookups: Lookups;
   readonly switches: Readonly<Switches>;
   /** Name of a supplier or customer. */
@@ -24,7 +24,12 @@ export interface Surroundings {
   contractNumber(id: number): string | undefined;
 }
 
-type Show = (value: NonNullable<Value>, around: Surroundings, record: Stored, at: (field: string) => Value) => string;
+type Show = (
+  value: NonNullable<Value>,
+  context: RenderContext,
+  record: StoredRecord,
+  at: (field: string) => Value,
+) => string;
 
 /** One member of a read form. */
 interface Renderer {
@@ -37,9 +42,9 @@ interface Renderer {
 }
 
 /** A member that is made from the whole record. */
-interface Whole {
+interface RecordRenderer {
   readonly name: string;
-  readonly of: (record: Stored, around: Surroundings) => string;
+  readonly of: (record: StoredRecord, context: RenderContext) => string;
 }
 
 export const quote = (text: string): string => JSON.stringify(text);
@@ -47,18 +52,20 @@ const orNull = (text: string | null | undefined): string =>
   text === null || text === undefined ? 'null' : quote(text);
 
 /** Members of a read form that show the stored fields of their names. */
-const each =
+const membersWith =
   (show: Show) =>
   (...names: string[]): Renderer[] =>
     names.map((name) => ({ name, from: name, show }));
 
-const dateText = (date: string, around: Surroundings): string => quote(showDate(date, around.switches.dates));
+const dateText = (date: string, context: RenderContext): string => quote(showDate(date, context.switches.dates));
 
 /** Text, numbers, booleans and values of several parts as stored. */
-export const members = each((value) => JSON.stringify(value));
-export const amounts = each((value) => value as string);
-export const dates = each((value, around) => dateText(value as string, around));
-export const countries = each((value, around) => orNull(countryOf(value as number)?.[around.switches.country]));
+export const members = membersWith((value) => JSON.stringify(value));
+export const amounts = membersWith((value) => value as string);
+export const dates = membersWith((value, context) => dateText(value as string, context));
+export const countries = membersWith((value, context) =>
+  orNull(countryOf(value as number)?.[context.switches.country]),
+);
 
 export const renamed = (name: string, from: string): Renderer => ({
   name,
@@ -66,43 +73,43 @@ export const renamed = (name: string, from: string): Renderer => ({
   show: (value) => JSON.stringify(value),
 });
 
-export const nothing = (name: string): Whole => ({ name, of: () => 'null' });
+export const alwaysNull = (name: string): RecordRenderer => ({ name, of: () => 'null' });
 
-export const identity: Whole = { name: 'id', of: ({ id }) => String(id) };
+export const idMember: RecordRenderer = { name: 'id', of: ({ id }) => String(id) };
 
-export const modifiedDate: Whole = {
+export const modifiedDate: RecordRenderer = {
   name: 'modified_date',
-  of: ({ modified }, around) => quote(showMoment(modified, around.switches.dates)),
+  of: ({ modified }, context) => quote(showMoment(modified, context.switches.dates)),
 };
 
 /** A party as `{id, name}`. */
 export const party = (name: string, resource: 'supplier' | 'customer'): Renderer => ({
   name,
   from: name,
-  show: (id, around) => `{"id":${id},"name":${orNull(around.partyName(resource, id as number))}}`,
+  show: (id, context) => `{"id":${id},"name":${orNull(context.partyName(resource, id as number))}}`,
 });
 
 export const partyName = (name: string, from: string, resource: 'supplier' | 'customer'): Renderer => ({
   name,
   from,
-  show: (id, around) => orNull(around.partyName(resource, id as number)),
+  show: (id, context) => orNull(context.partyName(resource, id as number)),
 });
 
 /** A contract as `{id, number}`. */
 export const contract = (name: string): Renderer => ({
   name,
   from: name,
-  show: (id, around) => `{"id":${id},"number":${orNull(around.contractNumber(id as number))}}`,
+  show: (id, context) => `{"id":${id},"number":${orNull(context.contractNumber(id as number))}}`,
 });
 
 /** A look-up entry with the members given, as the interface lists them for this place; `shown=entry's own` where it names one otherwise. */
-export const entry = (name: string, lookup: LookupName, ...shown: string[]): Renderer => {
-  const pairs = shown.map((one) => one.split('='));
+export const entry = (name: string, lookup: LookupName, ...fieldPairs: string[]): Renderer => {
+  const pairs = fieldPairs.map((one) => one.split('='));
   return {
     name,
     from: name,
-    show: (id, around, record) => {
-      const item = around.lookups.get(lookup, id as number, record.company) as Record<string, string> | undefined;
+    show: (id, context, record) => {
+      const item = context.lookups.get(lookup, id as number, record.company) as Record<string, string> | undefined;
       return `{"id":${id}${pairs.map(([as = '', own = as]) => `,"${as}":${orNull(item?.[own])}`).join('')}}`;
     },
   };
@@ -112,15 +119,15 @@ export const entry = (name: string, lookup: LookupName, ...shown: string[]): Ren
 export const entryName = (name: string, from: string, lookup: 'usage-status' | 'hardware-model'): Renderer => ({
   name,
   from,
-  show: (id, around, record) => orNull(around.lookups.get(lookup, id as number, record.company)?.name),
+  show: (id, context, record) => orNull(context.lookups.get(lookup, id as number, record.company)?.name),
 });
 
 export const category: Renderer = {
   name: 'category',
   from: 'category',
-  show: (value, around, record) => {
+  show: (value, context, record) => {
     const { category: id, subcategory } = value as CategoryChoice;
-    const name = around.lookups.get('category', id, record.company)?.category;
+    const name = context.lookups.get('category', id, record.company)?.category;
     return `{"id":${id},"name":${orNull(name)},"subcategory":${orNull(subcategory)}}`;
   },
 };
@@ -138,30 +145,30 @@ export const expenditure: Renderer = {
   },
 };
 
-function customMembers(values: CustomValues, known: readonly CustomField[], around: Surroundings): string {
-  const shown: string[] = [];
+function customMembers(values: CustomValues, known: readonly CustomField[], context: RenderContext): string {
+  const parts: string[] = [];
   for (const [id, value] of values) {
     const of = known.find((candidate) => candidate.id === id);
     if (!of) continue;
     let text = 'null';
     if (value !== null) {
-      if (of.data_type === 'date') text = dateText(value as string, around);
+      if (of.data_type === 'date') text = dateText(value as string, context);
       else text = of.data_type === 'text' ? quote(value as string) : String(value);
     }
-    shown.push(`${quote(of.name)}:${text}`);
+    parts.push(`${quote(of.name)}:${text}`);
   }
-  return `{${shown.join(',')}}`;
+  return `{${parts.join(',')}}`;
 }
 
 /** `{id, fields: {<field name>: value}}`; of several templates the first, as the interface shows one. */
 export const template: Renderer = {
   name: 'template',
   from: 'template',
-  show: (value, around, record) => {
-    const [held] = value as readonly TemplateValues[];
-    if (!held) return 'null';
-    const known = around.lookups.get('custom-field-template', held.template, record.company)?.fields ?? [];
-    return `{"id":${held.template},"fields":${customMembers(held.values, known, around)}}`;
+  show: (value, context, record) => {
+    const [first] = value as readonly TemplateValues[];
+    if (!first) return 'null';
+    const known = context.lookups.get('custom-field-template', first.template, record.company)?.fields ?? [];
+    return `{"id":${first.template},"fields":${customMembers(first.values, known, context)}}`;
   },
 };
 
@@ -170,41 +177,41 @@ export const customForm: Renderer = {
   name: 'custom_form',
   from: 'form_template',
   blank: '[]',
-  show: (value, around, record) => {
+  show: (value, context, record) => {
     const rows = (value as readonly FormRow[]).map((row) => {
-      const known = around.lookups.get('custom-form-template', row.form, record.company)?.fields ?? [];
+      const known = context.lookups.get('custom-form-template', row.form, record.company)?.fields ?? [];
       const place = row.parent === null ? '' : `,"parent_row_id":${row.parent},"seq_no":${row.sequence}`;
-      return `{"id":${row.form},"custom_form_data":${customMembers(row.values, known, around)}${place}}`;
+      return `{"id":${row.form},"custom_form_data":${customMembers(row.values, known, context)}${place}}`;
     });
     return `[${rows.join(',')}]`;
   },
 };
 
-export type ReadForm = readonly (Renderer | Whole)[];
+export type ReadForm = readonly (Renderer | RecordRenderer)[];
 
 /** Makes the function that writes a read form. */
-export function readForm(
+export function compileReadForm(
   form: ReadForm,
   positions: ReadonlyMap<string, number>,
-): (record: Stored, around: Surroundings) => string {
+): (record: StoredRecord, context: RenderContext) => string {
   const steps = form.map((step) => ({
     label: `${quote(step.name)}:`,
     position: 'from' in step ? positions.get(step.from)! : -1,
     step,
   }));
-  return (record, around) => {
+  return (record, context) => {
     const at = (field: string): Value => record.values[positions.get(field)!] ?? null;
-    const shown = steps.map(({ label, position, step }) => {
-      if ('of' in step) return label + step.of(record, around);
+    const parts = steps.map(({ label, position, step }) => {
+      if ('of' in step) return label + step.of(record, context);
       const value = record.values[position] ?? null;
-      return label + (value === null ? (step.blank ?? 'null') : step.show(value, around, record, at));
+      return label + (value === null ? (step.blank ?? 'null') : step.show(value, context, record, at));
     });
-    return `{${shown.join(',')}}`;
+    return `{${parts.join(',')}}`;
   };
 }
 
 /** What the service answers, before a fault plan gets hold of it. */
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -212,7 +219,11 @@ export interface Answer {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-export const json = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
+export const json = (
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): ServiceResponse => ({
   status,
   headers: body === '' ? headers : { ...JSON_TYPE, ...headers },
   body,
@@ -224,22 +235,22 @@ export function refuse(
   message: string,
   format: Switches['errorFormat'],
   headers: Readonly<Record<string, string>> = {},
-): Answer {
-  return errorAnswer(status, new Map([['', [message]]]), format, headers);
+): ServiceResponse {
+  return errorResponse(status, new Map([['', [message]]]), format, headers);
 }
 
-export const refuseFields = (faults: Faults, format: Switches['errorFormat']): Answer =>
-  errorAnswer(400, faults, format, {});
+export const refuseFields = (faults: Faults, format: Switches['errorFormat']): ServiceResponse =>
+  errorResponse(400, faults, format, {});
 
 export const oneFault = (field: string, message: string): Faults => new Map([[field, [message]]]);
 
 /** The interface does not show the error format (section 7): each of these is met in services of this kind. */
-function errorAnswer(
+function errorResponse(
   status: number,
   faults: Faults,
   format: Switches['errorFormat'],
   headers: Readonly<Record<string, string>>,
-): Answer {
+): ServiceResponse {
   const lines = [...faults].flatMap(([field, messages]) => messages.map((message) => ({ field, message })));
   const sentence = lines.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join(' ');
   if (format === 'text') {

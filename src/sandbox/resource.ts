@@ -1,6 +1,6 @@
-import { type Check, country, date, type Kind, money, type WritableName } from './kinds.js';
+import { country, date, type Kind, money, type WritableName, type WriteContext } from './kinds.js';
 import * as show from './render.js';
-import type { Value } from './stored.js';
+import type { Value } from './stored-record.js';
 
 /** One spelling of a field in write bodies, and the bodies that may hold it. */
 interface Spelling {
@@ -29,13 +29,13 @@ export const onUpdate = (name: string, kind: Kind): Spelling => ({ name, kind, c
 export const onBoth = (name: string, kind: Kind): Spelling => ({ name, kind, create: true, update: true });
 
 /** A field with several spellings, or a kind of its own for each. */
-export function spelled(name: string, spellings: readonly Spelling[], options: FieldOptions = {}): Field {
+export function withSpellings(name: string, spellings: readonly Spelling[], options: FieldOptions = {}): Field {
   return { name, spellings, required: false, fallback: null, fixed: false, ...options };
 }
 
 /** A field that create and update spell alike. */
 export function field(name: string, kind: Kind, options?: FieldOptions): Field {
-  return spelled(name, [onBoth(name, kind)], options);
+  return withSpellings(name, [onBoth(name, kind)], options);
 }
 
 /** Fields of one kind. */
@@ -45,12 +45,12 @@ export function fields(kind: Kind, ...names: string[]): Field[] {
 
 /** A field that only the create body lists. */
 export function createOnly(name: string, kind: Kind, options?: FieldOptions): Field {
-  return spelled(name, [onCreate(name, kind)], options);
+  return withSpellings(name, [onCreate(name, kind)], options);
 }
 
 /** A field that no documented body lists. */
 export function unlisted(name: string, kind: Kind): Field {
-  return spelled(name, [{ name, kind, create: false, update: false }]);
+  return withSpellings(name, [{ name, kind, create: false, update: false }]);
 }
 
 /** A writable resource as the interface describes it. */
@@ -61,24 +61,26 @@ export interface Resource {
   readonly indexed: readonly string[];
   /** A text field whose value is unique over the whole account. */
   readonly unique?: string;
-  /** Rules across fields; faults go to `check.fail`. */
-  rules?(value: (field: string) => Value, check: Check): void;
+  /** Rules across fields; faults go to `context.fail`. */
+  rules?(value: (field: string) => Value, context: WriteContext): void;
   readonly read: show.ReadForm;
 }
 
 /** Kinds that reads do not show as they are stored. */
-const SHOWN = new Map<Kind, typeof show.members>([
+const RENDERERS = new Map<Kind, typeof show.members>([
   [date, show.dates],
   [money, show.amounts],
   [country, show.countries],
 ]);
 
-/** A read form: each field under its name, but those that are `unseen` and those that a member of `own` shows. */
-export function readMembers(written: readonly Field[], unseen: readonly string[], own: show.ReadForm): show.ReadForm {
-  const apart = new Set([...unseen, ...own.flatMap((member) => ('from' in member ? [member.from] : []))]);
-  const plain = written.filter(({ name }) => !apart.has(name));
-  const shown = plain.flatMap(({ name, spellings }) => (SHOWN.get(spellings[0]!.kind) ?? show.members)(name));
-  return [show.identity, ...shown, ...own];
+/** A read form: each field under its name, but those that are `hidden` and those that a member of `own` shows. */
+export function readMembers(written: readonly Field[], hidden: readonly string[], own: show.ReadForm): show.ReadForm {
+  const excluded = new Set([...hidden, ...own.flatMap((member) => ('from' in member ? [member.from] : []))]);
+  const plain = written.filter(({ name }) => !excluded.has(name));
+  const plainMembers = plain.flatMap(({ name, spellings }) =>
+    (RENDERERS.get(spellings[0]!.kind) ?? show.members)(name),
+  );
+  return [show.idMember, ...plainMembers, ...own];
 }
 
 /** A resource made ready: where each field is stored, and what each body may hold. */

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { FaultAction } from './fault.js';
-import { type Answer, refuse } from './render.js';
-import { count, type Execute, kindOf, PREFIX, type RequestCounters, type ServiceRequest } from './service.js';
+import { refuse, type ServiceResponse } from './render.js';
+import { type Execute, increment, PREFIX, type RequestCounters, requestKind, type ServiceRequest } from './service.js';
 import type { World } from './world.js';
 
 /** What a watcher of requests is told, before anything happens to the request. */
-export interface SeenRequest {
+export interface ReceivedRequest {
   readonly method: string;
   /** After `/api/v2`, without the query. */
   readonly path: string;
@@ -21,8 +21,8 @@ interface ServerSettings {
   readonly latency: () => number;
   readonly counters: () => RequestCounters;
   readonly maxBodyBytes: number;
-  readonly onRequest: ((request: SeenRequest) => void | Promise<void>) | undefined;
-  readonly onAnswer: ((request: SeenRequest, status: number | undefined) => void) | undefined;
+  readonly onRequest: ((request: ReceivedRequest) => void | Promise<void>) | undefined;
+  readonly onAnswer: ((request: ReceivedRequest, status: number | undefined) => void) | undefined;
 }
 
 /** The HTTP side: reads bodies, keeps count, applies the fault plan, the hidden limit and the latency. */
@@ -44,54 +44,54 @@ export function createHttpServer(settings: ServerSettings): { server: Server; st
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
     const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
-    const given = request.headers['x-request-id'];
-    const requestId = typeof given === 'string' ? given : `r${++requests}`;
+    const clientId = request.headers['x-request-id'];
+    const requestId = typeof clientId === 'string' ? clientId : `r${++requests}`;
     const counters = settings.counters();
     counters.total++;
     if (method === 'GET') counters.reads++;
     else counters.writes++;
-    count(counters.kinds, kindOf(method, path, query));
+    increment(counters.kinds, requestKind(method, path, query));
     counters.inFlight++;
     counters.mostInFlight = Math.max(counters.mostInFlight, counters.inFlight);
     const short = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path;
-    const seen: SeenRequest = { method, path: short, query, requestId };
+    const received: ReceivedRequest = { method, path: short, query, requestId };
     response.on('close', () => {
       counters.inFlight--;
       const status = response.headersSent ? response.statusCode : undefined;
-      count(counters.statuses, String(status ?? 'none'));
-      settings.onAnswer?.(seen, status);
+      increment(counters.statuses, String(status ?? 'none'));
+      settings.onAnswer?.(received, status);
     });
     const action = settings.faultOf(method, mark < 0 ? short : short + url.slice(mark));
     const ready = (body: Buffer | 'too_large'): void => {
       const origin = `http://${request.headers.host ?? 'localhost'}`;
-      const whole: ServiceRequest = { method, path, query, origin, headers: request.headers, body, requestId };
-      const watched = settings.onRequest?.(seen);
+      const serviceRequest: ServiceRequest = { method, path, query, origin, headers: request.headers, body, requestId };
+      const watched = settings.onRequest?.(received);
       if (watched)
         watched.then(
-          () => begin(whole, action, request, response),
+          () => handle(serviceRequest, action, request, response),
           () => reset(request),
         );
-      else begin(whole, action, request, response);
+      else handle(serviceRequest, action, request, response);
     };
     readBody(request, settings.maxBodyBytes, ready);
   });
 
-  const begin = (
-    whole: ServiceRequest,
+  const handle = (
+    serviceRequest: ServiceRequest,
     action: FaultAction | undefined,
     request: IncomingMessage,
     response: ServerResponse,
   ): void => {
     const wait = settings.latency() + (action?.kind === 'delay' ? action.ms : 0);
     const go = (): void => {
-      if (action && action.kind !== 'delay') misbehave(whole, action, request, response);
-      else send(response, limited() ?? execute(whole));
+      if (action && action.kind !== 'delay') applyFault(serviceRequest, action, request, response);
+      else send(response, rateLimited() ?? execute(serviceRequest));
     };
     if (wait > 0) later(wait, go);
     else go();
   };
 
-  const limited = (): Answer | undefined => {
+  const rateLimited = (): ServiceResponse | undefined => {
     const wait = rate.take();
     if (wait === 0) return undefined;
     const seconds = Math.ceil(wait / 1000);
@@ -102,8 +102,8 @@ export function createHttpServer(settings: ServerSettings): { server: Server; st
     return refuse(429, 'Request was throttled.', errorFormat, headers);
   };
 
-  const misbehave = (
-    whole: ServiceRequest,
+  const applyFault = (
+    serviceRequest: ServiceRequest,
     action: Exclude<FaultAction, { kind: 'delay' }>,
     request: IncomingMessage,
     response: ServerResponse,
@@ -113,40 +113,40 @@ export function createHttpServer(settings: ServerSettings): { server: Server; st
         reset(request);
         break;
       case 'close_after':
-        execute(whole);
+        execute(serviceRequest);
         reset(request);
         break;
       case 'timeout_before':
         break;
       case 'timeout_after':
-        execute(whole);
+        execute(serviceRequest);
         break;
       case 'late_commit':
-        later(action.ms, () => execute(whole));
+        later(action.ms, () => execute(serviceRequest));
         break;
       case 'reset_after_status':
-        resetAfterStatus(request, response, execute(whole));
+        resetAfterStatus(request, response, execute(serviceRequest));
         break;
       case 'drip':
-        drip(response, execute(whole), action.ms);
+        drip(response, execute(serviceRequest), action.ms);
         break;
       case 'huge':
         huge(response, action.megabytes);
         break;
       case 'status':
-        if (action.execute) execute(whole);
-        send(response, fixedAnswer(action, Date.now()));
+        if (action.execute) execute(serviceRequest);
+        send(response, cannedResponse(action, Date.now()));
         break;
       case 'html_login':
       case 'redirect':
-        send(response, fixedAnswer(action, Date.now()));
+        send(response, cannedResponse(action, Date.now()));
         break;
       case 'drop_field':
-        send(response, execute(whole, action.field));
+        send(response, execute(serviceRequest, action.field));
         break;
       default: {
-        const own = `${whole.origin}${whole.path}?${whole.query}`;
-        send(response, spoil(execute(whole), action, own));
+        const own = `${serviceRequest.origin}${serviceRequest.path}?${serviceRequest.query}`;
+        send(response, corruptResponse(execute(serviceRequest), action, own));
         break;
       }
     }
@@ -185,7 +185,7 @@ function readBody(request: IncomingMessage, max: number, ready: (body: Buffer | 
 
 /** How an answer goes over the wire, whole or in the ways a fault makes it go. */
 
-function send(response: ServerResponse, { status, headers, body }: Answer): void {
+function send(response: ServerResponse, { status, headers, body }: ServiceResponse): void {
   if (response.destroyed) return;
   const bytes = Buffer.byteLength(body);
   response.writeHead(status, status === 204 ? headers : { ...headers, 'content-length': bytes });
@@ -198,7 +198,7 @@ function reset(request: IncomingMessage): void {
 }
 
 /** The status line and headers go out, and a beginning of the body; then the connection is reset. */
-function resetAfterStatus(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+function resetAfterStatus(request: IncomingMessage, response: ServerResponse, answer: ServiceResponse): void {
   const body = answer.body || '{}';
   response.writeHead(answer.status, { ...answer.headers, 'content-length': Buffer.byteLength(body) });
   // A reset overtakes what the client has not read yet: leave it the time of a breath.
@@ -206,7 +206,7 @@ function resetAfterStatus(request: IncomingMessage, response: ServerResponse, an
 }
 
 /** One byte every `ms`; stops when the client has gone. */
-function drip(response: ServerResponse, answer: Answer, ms: number): void {
+function drip(response: ServerResponse, answer: ServiceResponse, ms: number): void {
   const bytes = Buffer.from(answer.body || '{}');
   response.writeHead(answer.status, { ...answer.headers, 'content-length': bytes.length });
   let sent = 0;
@@ -223,13 +223,13 @@ function drip(response: ServerResponse, answer: Answer, ms: number): void {
 /** A list whose only result is a text of so many megabytes; made as fast as the client reads. */
 function huge(response: ServerResponse, megabytes: number): void {
   const chunk = Buffer.alloc(65_536, 'x');
-  let left = Math.ceil(megabytes * 16);
+  let remaining = Math.ceil(megabytes * 16);
   response.writeHead(200, { 'content-type': 'application/json' });
   response.write('{"count":1,"next":null,"previous":null,"results":["');
   const pump = (): void => {
-    while (left > 0) {
+    while (remaining > 0) {
       if (response.destroyed) return;
-      left--;
+      remaining--;
       if (!response.write(chunk)) {
         response.once('drain', pump);
         return;
@@ -244,10 +244,10 @@ const LOGIN_PAGE = `<!doctype html><html><head><title>Sign in</title></head>
 <body><h1>Sign in to continue</h1><form method="post"><input name="user"><input name="password" type="password"></form></body></html>`;
 
 /** The answer of a fault that does not look at the request. */
-function fixedAnswer(
+function cannedResponse(
   action: Extract<FaultAction, { kind: 'status' | 'html_login' | 'redirect' }>,
   now: number,
-): Answer {
+): ServiceResponse {
   if (action.kind === 'html_login') {
     return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: LOGIN_PAGE };
   }
@@ -268,7 +268,7 @@ function typeOf(body: string): string {
 }
 
 /** An answer as a fault spoils it; answers that the fault does not concern stay as they are. */
-function spoil(answer: Answer, action: FaultAction, ownAddress: string): Answer {
+function corruptResponse(answer: ServiceResponse, action: FaultAction, ownAddress: string): ServiceResponse {
   switch (action.kind) {
     case 'truncated_json':
       return { ...answer, body: answer.body.length > 1 ? answer.body.slice(0, answer.body.length >> 1) : '{"id": 1' };

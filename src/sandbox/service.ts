@@ -1,6 +1,6 @@
 import type { WritableName } from './kinds.js';
-import { type ReadName, read, type SortMemory } from './read.js';
-import { type Answer, json, oneFault, refuse, refuseFields } from './render.js';
+import { type ReadName, read, type SortCache } from './read.js';
+import { json, oneFault, refuse, refuseFields, type ServiceResponse } from './render.js';
 import type { Switches } from './switches.js';
 import { readJson } from './values.js';
 import type { World } from './world.js';
@@ -43,7 +43,7 @@ export const newCounters = (): RequestCounters => ({
   statuses: {},
 });
 
-export function count(counts: Record<string, number>, key: string): void {
+export function increment(counts: Record<string, number>, key: string): void {
   counts[key] = (counts[key] ?? 0) + 1;
 }
 
@@ -66,14 +66,14 @@ interface ServiceSettings {
   readonly tokens: () => ReadonlySet<string>;
   readonly keepBodies: boolean;
   /** Told of every write that takes effect, before it is answered. */
-  readonly committed: (commit: Omit<Commit, 'sequence'>) => void;
+  readonly recordCommit: (commit: Omit<Commit, 'sequence'>) => void;
 }
 
-export type Execute = (request: ServiceRequest, dropField?: string) => Answer;
+export type Execute = (request: ServiceRequest, dropField?: string) => ServiceResponse;
 
 /** The service itself: one request in, one answer out, at once. */
-export function createService({ world, tokens, keepBodies, committed }: ServiceSettings): Execute {
-  const memory: SortMemory = new Map();
+export function createService({ world, tokens, keepBodies, recordCommit }: ServiceSettings): Execute {
+  const cache: SortCache = new Map();
   const format = () => world.switches.errorFormat;
   const tooLarge = () => refuse(413, 'Request body is too large.', format());
 
@@ -97,16 +97,16 @@ export function createService({ world, tokens, keepBodies, committed }: ServiceS
         const { body } = request;
         if (body === 'too_large') return tooLarge();
         const address = `${request.origin}${request.path}`;
-        return read(world, { resource: route.resource, id: route.id, query: request.query, address, body }, memory);
+        return read(world, { resource: route.resource, id: route.id, query: request.query, address, body }, cache);
       }
       default:
-        return writeAnswer(request, route, dropField);
+        return handleWrite(request, route, dropField);
     }
   };
 
   type WriteRoute = Extract<Route, { kind: 'create' | 'update' | 'patch' }>;
 
-  const writeAnswer = (request: ServiceRequest, route: WriteRoute, dropField: string | undefined): Answer => {
+  const handleWrite = (request: ServiceRequest, route: WriteRoute, dropField: string | undefined): ServiceResponse => {
     if (request.body === 'too_large') return tooLarge();
     const type = String(request.headers['content-type'] ?? '');
     if (!/^application\/json\b/i.test(type)) {
@@ -139,7 +139,7 @@ export function createService({ world, tokens, keepBodies, committed }: ServiceS
       uniqueField: unique ?? undefined,
     });
     if (!written.ok) return refuseFields(written.faults, format());
-    committed({
+    recordCommit({
       at: world.now(),
       method: request.method as Commit['method'],
       resource: route.resource,
@@ -231,7 +231,7 @@ function isDocumentedForm(method: string, name: string, id: number | undefined, 
 }
 
 /** How a request is counted: `GET /asset/{id}/`, `GET /asset/?serial_number`, `POST /asset`. */
-export function kindOf(method: string, path: string, query: URLSearchParams): string {
+export function requestKind(method: string, path: string, query: URLSearchParams): string {
   const short = path.startsWith(`${PREFIX}/`) ? path.slice(PREFIX.length) : path;
   const pattern = short.replace(/\/\d+(?=\/|$)/, '/{id}');
   if (method !== 'GET') return `${method} ${pattern.replace(/\/$/, '')}`;

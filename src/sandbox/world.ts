@@ -1,10 +1,10 @@
 import { asset } from './asset.js';
 import { contract } from './contract.js';
+import { customer, supplier } from './counterparty.js';
 import type { WritableName } from './kinds.js';
-import { customer, supplier } from './party.js';
-import { readForm, type Surroundings } from './render.js';
+import { compileReadForm, type RenderContext } from './render.js';
 import { type Compiled, compile } from './resource.js';
-import { createLookups, type Stored } from './stored.js';
+import { createLookups, type StoredRecord } from './stored-record.js';
 import type { Switches } from './switches.js';
 
 export const COMPILED: Readonly<Record<WritableName, Compiled>> = {
@@ -28,34 +28,34 @@ interface Pending {
 export function createWorld(initial: Switches, now: () => number) {
   const lookups = createLookups();
   const switches: Switches = { ...initial };
-  const each = <T>(make: (name: WritableName) => T) =>
+  const byResource = <T>(make: (name: WritableName) => T) =>
     Object.fromEntries(NAMES.map((name) => [name, make(name)])) as Record<WritableName, T>;
   const newTable = (name: WritableName) => {
     const { positions, resource } = COMPILED[name];
     return new Table(resource.indexed.map((field) => positions.get(field)!));
   };
-  const tables = each(newTable);
-  const lastIds = each(() => 0);
+  const tables = byResource(newTable);
+  const lastIds = byResource(() => 0);
   let formRow = 0;
-  let lagging: Record<WritableName, Table> | undefined;
+  let delayedTables: Record<WritableName, Table> | undefined;
   let pending: Pending[] = [];
 
-  const nameAt = {
+  const namePositions = {
     supplier: COMPILED.supplier.positions.get('name')!,
     customer: COMPILED.customer.positions.get('name')!,
   };
-  const numberAt = COMPILED.contract.positions.get('number')!;
-  const around: Surroundings = {
+  const numberPosition = COMPILED.contract.positions.get('number')!;
+  const context: RenderContext = {
     lookups,
     switches,
-    partyName: (resource, id) => tables[resource].get(id)?.values[nameAt[resource]] as string | undefined,
-    contractNumber: (id) => tables.contract.get(id)?.values[numberAt] as string | undefined,
+    partyName: (resource, id) => tables[resource].get(id)?.values[namePositions[resource]] as string | undefined,
+    contractNumber: (id) => tables.contract.get(id)?.values[numberPosition] as string | undefined,
   };
-  const forms = each((name) => readForm(COMPILED[name].resource.read, COMPILED[name].positions));
+  const forms = byResource((name) => compileReadForm(COMPILED[name].resource.read, COMPILED[name].positions));
 
-  const change = (resource: WritableName, apply: (table: Table) => void): void => {
+  const applyChange = (resource: WritableName, apply: (table: Table) => void): void => {
     apply(tables[resource]);
-    if (lagging) pending.push({ due: now() + switches.lag, resource, apply });
+    if (delayedTables) pending.push({ due: now() + switches.lag, resource, apply });
   };
 
   const catchUp = (views: Record<WritableName, Table>): void => {
@@ -73,25 +73,25 @@ export function createWorld(initial: Switches, now: () => number) {
     now,
     table: (resource: WritableName): Table => tables[resource],
     /** The table as lists and filters see it: behind by `switches.lag` milliseconds. */
-    listed(resource: WritableName): Table {
-      if (!lagging) return tables[resource];
-      catchUp(lagging);
-      return lagging[resource];
+    listTable(resource: WritableName): Table {
+      if (!delayedTables) return tables[resource];
+      catchUp(delayedTables);
+      return delayedTables[resource];
     },
     nextId: (resource: WritableName): number => ++lastIds[resource],
     nextFormRow: (): number => ++formRow,
-    put(resource: WritableName, record: Stored): void {
+    put(resource: WritableName, record: StoredRecord): void {
       lastIds[resource] = Math.max(lastIds[resource], record.id);
-      change(resource, (table) => table.put(record));
+      applyChange(resource, (table) => table.put(record));
     },
-    remove: (resource: WritableName, id: number): void => change(resource, (table) => table.remove(id)),
+    remove: (resource: WritableName, id: number): void => applyChange(resource, (table) => table.remove(id)),
     /** The read form as JSON text. Made anew each time (8 µs): kept texts cost more in memory and collection than they save. */
-    show: (resource: WritableName, record: Stored): string => forms[resource](record, around),
+    show: (resource: WritableName, record: StoredRecord): string => forms[resource](record, context),
     setSwitches(changes: Partial<Switches>): void {
       Object.assign(switches, changes);
-      if (switches.lag > 0) lagging ??= each((name) => tables[name].clone());
+      if (switches.lag > 0) delayedTables ??= byResource((name) => tables[name].clone());
       else {
-        lagging = undefined;
+        delayedTables = undefined;
         pending = [];
       }
     },
@@ -102,23 +102,23 @@ export function createWorld(initial: Switches, now: () => number) {
 type Index<K> = Map<K, number[]>;
 
 /** Where an id stands in an ascending list, or would stand; new ids are nearly always the highest. */
-const placeOf = (list: readonly number[], id: number): number => list.findLastIndex((one) => one < id) + 1;
+const insertionIndex = (list: readonly number[], id: number): number => list.findLastIndex((one) => one < id) + 1;
 
 function indexAdd<K>(index: Index<K>, key: K, id: number): void {
-  const held = index.get(key);
-  if (held) held.splice(placeOf(held, id), 0, id);
+  const entries = index.get(key);
+  if (entries) entries.splice(insertionIndex(entries, id), 0, id);
   else index.set(key, [id]);
 }
 
 function indexRemove<K>(index: Index<K>, key: K, id: number): void {
-  const held = index.get(key);
-  held?.splice(placeOf(held, id), 1);
-  if (held?.length === 0) index.delete(key);
+  const entries = index.get(key);
+  entries?.splice(insertionIndex(entries, id), 1);
+  if (entries?.length === 0) index.delete(key);
 }
 
 /** The records of one resource, with indexes on some text fields. */
 export class Table {
-  readonly #records = new Map<number, Stored>();
+  readonly #records = new Map<number, StoredRecord>();
   readonly #companies: Index<number> = new Map();
   readonly #indexes: ReadonlyMap<number, Index<string>>;
   /** Rises with every change. */
@@ -129,12 +129,12 @@ export class Table {
     this.#indexes = new Map(indexed.map((position) => [position, new Map()]));
   }
 
-  get(id: number): Stored | undefined {
+  get(id: number): StoredRecord | undefined {
     return this.#records.get(id);
   }
 
   /** Adds or replaces. */
-  put(record: Stored): void {
+  put(record: StoredRecord): void {
     const before = this.#records.get(record.id);
     for (const [position, index] of this.#indexes) {
       const old = before?.values[position];
@@ -166,7 +166,7 @@ export class Table {
     return this.#companies.get(company) ?? [];
   }
 
-  all(): IterableIterator<Stored> {
+  all(): IterableIterator<StoredRecord> {
     return this.#records.values();
   }
 

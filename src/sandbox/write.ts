@@ -1,11 +1,11 @@
-import type { Check, Faults, WritableName } from './kinds.js';
+import type { Faults, WritableName, WriteContext } from './kinds.js';
 import type { Compiled, Target } from './resource.js';
-import type { Stored, Value } from './stored.js';
+import type { StoredRecord, Value } from './stored-record.js';
 import type { JsonObject } from './values.js';
 import { COMPILED, type World } from './world.js';
 
-export type Written =
-  | { readonly ok: true; readonly record: Stored; readonly created: boolean }
+export type WriteResult =
+  | { readonly ok: true; readonly record: StoredRecord; readonly created: boolean }
   | { readonly ok: false; readonly faults: Faults };
 
 export interface WriteRequest {
@@ -13,7 +13,7 @@ export interface WriteRequest {
   readonly operation: 'create' | 'update' | 'patch';
   readonly company: number;
   readonly body: JsonObject;
-  readonly current?: Stored | undefined;
+  readonly current?: StoredRecord | undefined;
   /** `?unique_field=` of an asset create. */
   readonly uniqueField?: 'name' | 'serial_number' | undefined;
   /** For records put in without HTTP: every spelling may be used. */
@@ -27,23 +27,23 @@ export interface WriteRequest {
  * Checks a body and stores the record. A PUT replaces the whole record: what the body leaves out becomes null or its
  * default (interface, section 4.1). Unknown members of a body are ignored.
  */
-export function write(world: World, request: WriteRequest): Written {
+export function write(world: World, request: WriteRequest): WriteResult {
   const compiled = COMPILED[request.resource];
   const faults: Faults = new Map();
-  const check = checkOf(world, request, faults);
-  const values = startingValues(compiled, request, world);
-  const given = fill(compiled, values, request, check, world.switches.undocumentedOnPut);
-  requireFields(compiled, values, given, faults, check, request.operation);
+  const context = writeContext(world, request, faults);
+  const values = initialValues(compiled, request, world);
+  const bodyPositions = applyBody(compiled, values, request, context, world.switches.undocumentedOnPut);
+  requireFields(compiled, values, bodyPositions, faults, context, request.operation);
   if (faults.size === 0) {
-    compiled.resource.rules?.((field) => values[compiled.positions.get(field)!] ?? null, check);
+    compiled.resource.rules?.((field) => values[compiled.positions.get(field)!] ?? null, context);
   }
-  const existing = faults.size === 0 ? uniqueChecks(world, compiled, request, values, check) : undefined;
+  const existing = faults.size === 0 ? checkUnique(world, compiled, request, values, context) : undefined;
   if (faults.size > 0) return { ok: false, faults };
   if (existing) {
     return write(world, { ...request, operation: 'patch', current: existing, uniqueField: undefined, inserted: true });
   }
   const moment = request.moment ?? world.now();
-  const record: Stored = {
+  const record: StoredRecord = {
     id: request.current?.id ?? request.id ?? world.nextId(request.resource),
     company: request.company,
     created: request.current?.created ?? moment,
@@ -54,7 +54,7 @@ export function write(world: World, request: WriteRequest): Written {
   return { ok: true, record, created: request.current === undefined };
 }
 
-function checkOf(world: World, request: WriteRequest, faults: Faults): Check {
+function writeContext(world: World, request: WriteRequest, faults: Faults): WriteContext {
   return {
     operation: request.operation,
     company: request.company,
@@ -72,7 +72,7 @@ function checkOf(world: World, request: WriteRequest, faults: Faults): Check {
   };
 }
 
-function startingValues({ resource, blank }: Compiled, request: WriteRequest, world: World): Value[] {
+function initialValues({ resource, blank }: Compiled, request: WriteRequest, world: World): Value[] {
   const { current, operation } = request;
   if (!current) return blank.slice();
   if (operation === 'patch' || world.switches.omittedOnPut === 'kept') return current.values.slice();
@@ -82,14 +82,14 @@ function startingValues({ resource, blank }: Compiled, request: WriteRequest, wo
 }
 
 /** Takes over what the body holds; answers the positions it named. */
-function fill(
+function applyBody(
   compiled: Compiled,
   values: Value[],
   { operation, body, inserted }: WriteRequest,
-  check: Check,
+  context: WriteContext,
   undocumented: 'ignored' | 'accepted' | 'rejected',
 ): ReadonlySet<number> {
-  const given = new Set<number>();
+  const bodyPositions = new Set<number>();
   let targets: ReadonlyMap<string, Target> = compiled.create;
   if (inserted) targets = compiled.insert;
   else if (operation !== 'create') targets = undocumented === 'accepted' ? compiled.any : compiled.update;
@@ -98,48 +98,48 @@ function fill(
     const target = targets.get(name);
     if (target) {
       // Two spellings of one field may stand in one body: a null does not undo the other's value.
-      if (value === null && given.has(target.position)) continue;
-      values[target.position] = value === null ? compiled.blank[target.position]! : target.kind(value, name, check);
-      given.add(target.position);
-    } else if (strict && name !== 'company' && name !== 'id') check.fail(name, 'This field is not allowed here.');
+      if (value === null && bodyPositions.has(target.position)) continue;
+      values[target.position] = value === null ? compiled.blank[target.position]! : target.kind(value, name, context);
+      bodyPositions.add(target.position);
+    } else if (strict && name !== 'company' && name !== 'id') context.fail(name, 'This field is not allowed here.');
   }
-  return given;
+  return bodyPositions;
 }
 
 function requireFields(
   { resource }: Compiled,
   values: readonly Value[],
-  given: ReadonlySet<number>,
+  bodyPositions: ReadonlySet<number>,
   faults: Faults,
-  check: Check,
+  context: WriteContext,
   operation: WriteRequest['operation'],
 ): void {
   for (const [position, field] of resource.fields.entries()) {
     if (!field.required || faults.has(field.name)) continue;
     const value = values[position] ?? null;
-    if (!given.has(position)) {
+    if (!bodyPositions.has(position)) {
       if (operation !== 'patch' && !(field.fixed && operation === 'update')) {
-        check.fail(field.name, 'This field is required.');
+        context.fail(field.name, 'This field is required.');
       }
-    } else if (value === null) check.fail(field.name, 'This field may not be null.');
-    else if (typeof value === 'string' && value.trim() === '') check.fail(field.name, 'This field may not be blank.');
+    } else if (value === null) context.fail(field.name, 'This field may not be null.');
+    else if (typeof value === 'string' && value.trim() === '') context.fail(field.name, 'This field may not be blank.');
   }
 }
 
 /** Names that are unique per account, and `unique_field`; answers the asset that an upsert is to change. */
-function uniqueChecks(
+function checkUnique(
   world: World,
   { resource, positions }: Compiled,
   request: WriteRequest,
   values: readonly Value[],
-  check: Check,
-): Stored | undefined {
+  context: WriteContext,
+): StoredRecord | undefined {
   const table = world.table(resource.name);
   if (resource.unique !== undefined) {
     const position = positions.get(resource.unique)!;
     const others = table.lookUp(position, values[position] as string).filter((id) => id !== request.current?.id);
     if (others.length > 0) {
-      check.fail(resource.unique, `${resource.name} with this ${resource.unique} already exists.`);
+      context.fail(resource.unique, `${resource.name} with this ${resource.unique} already exists.`);
     }
   }
   const { uniqueField } = request;
@@ -153,12 +153,12 @@ function uniqueChecks(
     .filter((record) => record.company === request.company);
   if (same.length === 0) return undefined;
   if (world.switches.uniqueField === 'upserts') return same[0];
-  check.fail(uniqueField, `asset with this ${uniqueField} already exists.`);
+  context.fail(uniqueField, `asset with this ${uniqueField} already exists.`);
   return undefined;
 }
 
 /** The stored values by field name, without nulls: also those that no read shows. */
-export function rawValues(resource: WritableName, record: Stored): Record<string, unknown> {
+export function rawValues(resource: WritableName, record: StoredRecord): Record<string, unknown> {
   const raw: Record<string, unknown> = { id: record.id, company: record.company };
   for (const [field, position] of COMPILED[resource].positions) {
     const value = record.values[position];
@@ -168,7 +168,7 @@ export function rawValues(resource: WritableName, record: Stored): Record<string
 }
 
 /** Puts a record in without HTTP, under its `id` if it names one; throws where the body is not valid. */
-export function insertRecord(world: World, resource: WritableName, body: JsonObject, moment?: number): Stored {
+export function insertRecord(world: World, resource: WritableName, body: JsonObject, moment?: number): StoredRecord {
   const company = body.get('company') ?? 1;
   const id = body.get('id');
   const written = write(world, {
@@ -181,6 +181,6 @@ export function insertRecord(world: World, resource: WritableName, body: JsonObj
     moment,
   });
   if (written.ok) return written.record;
-  const said = [...written.faults].map(([field, messages]) => `${field}: ${messages.join(' ')}`).join('; ');
-  throw new Error(`This ${resource} cannot be put into the sandbox: ${said}`);
+  const faultText = [...written.faults].map(([field, messages]) => `${field}: ${messages.join(' ')}`).join('; ');
+  throw new Error(`This ${resource} cannot be put into the sandbox: ${faultText}`);
 }

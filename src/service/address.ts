@@ -33,10 +33,10 @@ export function readAddress(baseUrl: string): Address {
 }
 
 /** Reads that stand without a trailing slash; all others carry one, redirects being refused on both sides. */
-const BARE: ReadonlySet<Readable> = new Set<Readable>(['user', 'company']);
+const NO_TRAILING_SLASH: ReadonlySet<Readable> = new Set<Readable>(['user', 'company']);
 
 export function readPath(resource: Readable, id?: number): string {
-  return `/${resource}${id === undefined ? '' : `/${id}`}${BARE.has(resource) ? '' : '/'}`;
+  return `/${resource}${id === undefined ? '' : `/${id}`}${NO_TRAILING_SLASH.has(resource) ? '' : '/'}`;
 }
 
 export function writePath(resource: ResourceName, id?: number): string {

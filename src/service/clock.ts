@@ -58,7 +58,7 @@ export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<bo
 export const pause = (ms: number, signal: AbortSignal): Promise<boolean> => wait(systemClock, ms, signal);
 
 /** One signal for many: any number may listen to it, and each of those given is listened to once, until `release`. */
-export interface Stop {
+export interface StopSignal {
   readonly signal: AbortSignal;
   /** Gives the signal. */
   stop(): void;
@@ -67,7 +67,7 @@ export interface Stop {
 }
 
 /** A signal that is given with the first of these. */
-export function anyOf(...signals: readonly (AbortSignal | undefined)[]): Stop {
+export function anySignal(...signals: readonly (AbortSignal | undefined)[]): StopSignal {
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   const stop = (): void => stopping.abort();

@@ -118,13 +118,13 @@ export interface Snapshot {
   /** Ids of the records with this key, ascending. */
   ids(key: string): readonly number[];
   /** Notes a record that nobody is likely to ask for: it is kept nowhere, and read from the service where somebody does. */
-  note(id: number, key: string, fingerprint: number): void;
+  addFingerprint(id: number, key: string, fingerprint: number): void;
   /** Whether there is a record with this id. */
-  holds(id: number): boolean;
+  hasId(id: number): boolean;
   /** Whether a record has this key. */
   has(key: string): boolean;
   /** The id of the only record with this key, if it was noted with this fingerprint. */
-  like(key: string, fingerprint: number): number | undefined;
+  idByFingerprint(key: string, fingerprint: number): number | undefined;
   get(id: number): Promise<{ readonly record: Json; readonly readAt: number } | undefined>;
   readonly size: number;
   /** How many keys its records have, where that need not be counted. */
@@ -201,7 +201,7 @@ export interface Mirror {
    */
   recheck(): Promise<Recheck | undefined>;
   /** These records are about to be written by this run: what is kept of them is not to be believed by the next reading. */
-  written(ids: Iterable<number>): void;
+  noteWritten(ids: Iterable<number>): void;
   /** Keeps what was read for the next run, if it was certain. */
   close(): Promise<void>;
 }

@@ -2,8 +2,8 @@ import { RunError } from '../model/error.js';
 import { stringifyBody } from '../model/json.js';
 import { normaliseKey } from '../model/value.js';
 import { namesCompany, readAddress, readPath, writePath } from './address.js';
-import { anyOf } from './clock.js';
-import { type OnAway, outageTeller } from './pace/breaker.js';
+import { anySignal } from './clock.js';
+import { type OnOutage, outageReporter } from './pace/breaker.js';
 import type {
   Json,
   Log,
@@ -25,7 +25,7 @@ export interface ServiceOptions extends Omit<ChannelOptions, 'shared'> {
   readonly patienceMs?: number;
   readonly log?: Log;
   /** Told when the service does not answer any more, after each time it was asked in vain, and when it is back. */
-  readonly onAway?: OnAway;
+  readonly onOutage?: OnOutage;
   /** Told of every exchange, for metrics. */
   readonly observe?: Observe;
   /** Ends every wait and refuses new requests; what is in flight is finished, its answer is needed. */
@@ -52,13 +52,13 @@ export function openService(options: ServiceOptions): Service {
   const { address } = channel;
   if (options.channel) checkChannel(options.channel, options.baseUrl);
   const { pacer, tokens, clock } = channel.parts;
-  const { signal, release } = anyOf(options.signal, channel.parts.signal);
+  const { signal, release } = anySignal(options.signal, channel.parts.signal);
   const counts: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
   const http = channel.parts.http.share();
   const log = options.log ?? (() => undefined);
   const patienceMs = options.patienceMs ?? 15 * 60_000;
-  const told = outageTeller({ clock, log, secrets: () => tokens.secrets, onAway: options.onAway });
-  const lane = pacer.lane(signal, { ms: patienceMs, told });
+  const notify = outageReporter({ clock, log, secrets: () => tokens.secrets, onOutage: options.onOutage });
+  const lane = pacer.lane(signal, { ms: patienceMs, notify });
   const request = openSender({
     ...channel.parts,
     http,
@@ -105,13 +105,13 @@ export function openService(options: ServiceOptions): Service {
     let settled = await send(pastEnd ? { ...call, optional: { tries: PAST_END_TRIES } } : call);
     if (pastEnd && settled.kind === 'refused') {
       const { status } = settled;
-      if (!OF_THE_TOKEN.includes(status)) return { count: 0, results: [], ...notAnswered(status) };
+      if (!TOKEN_STATUSES.includes(status)) return { count: 0, results: [], ...unansweredPart(status) };
       // No word about this page: it is waited for, or refused, as any other.
       settled = await send(call);
     }
     if (settled.kind === 'missing') {
       if (number > 1) return { count: 0, results: [] };
-      throw notThere(`${address.root}${path}`, company, settled.words);
+      throw notFoundError(`${address.root}${path}`, company, settled.words);
     }
     return settledValue<Page>(settled);
   }
@@ -182,9 +182,9 @@ function queryText(query: Readonly<Record<string, string>> = {}): string {
 /** A page behind the end of a list. */
 const PAST_END_TRIES = 2;
 /** Answers about who asks, and how often. */
-const OF_THE_TOKEN: readonly number[] = [403, 407, 429];
+const TOKEN_STATUSES: readonly number[] = [403, 407, 429];
 
-function notAnswered(status: number): Pick<Page, 'unanswered'> {
+function unansweredPart(status: number): Pick<Page, 'unanswered'> {
   if (refusesRequest(status)) return {};
   if (status === 0) return { unanswered: 'no answer came' };
   return { unanswered: status < 300 ? 'the answer made no sense' : `the service answered with status ${status}` };
@@ -210,7 +210,7 @@ function settledValue<T>(settled: Settled): T {
   throw new RunError('failed', `The service could not be read (${settled.kind}).`);
 }
 
-function notThere(path: string, company: number, words: string): RunError {
+function notFoundError(path: string, company: number, words: string): RunError {
   return new RunError(
     'failed',
     `There is nothing at GET ${path} for company ${company} (404). ${words}` +
@@ -226,7 +226,7 @@ const OPTIONAL = { tries: 2, timeoutMs: 5_000 };
 /** Statuses of a service or proxy that takes fewer serial numbers at once. */
 const TOO_MANY: ReadonlySet<number> = new Set([400, 413, 414, 422, 431]);
 /** So few are refused for another reason. */
-const FEWEST = 100;
+const MIN_SPLIT = 100;
 
 interface Control {
   /** A serial number that exists; undefined where the first page shows none. */
@@ -263,7 +263,7 @@ function serialProbe(send: (call: Call) => Promise<Settled>, page: Service['page
     for (let at = 0; at < serials.length; ) {
       const list = [...new Set([...serials.slice(at, at + most - 1), known])];
       const answer = await ask(list);
-      if (answer === 'too_many' && list.length > FEWEST) {
+      if (answer === 'too_many' && list.length > MIN_SPLIT) {
         most = Math.ceil(list.length / 2);
         continue;
       }

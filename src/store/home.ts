@@ -4,8 +4,8 @@ import { type Database, openDatabase } from './sqlite.js';
 
 /**
  * What runs leave to later ones, for all jobs, services and companies of a data folder. Each part has one owner: `name`,
- * `written` and `behaviour` src/service/known.ts, `night` and `absence` src/runs/reconcile/nights.ts, `appended`
- * src/runs/rows/appended.ts, `last_run` src/runs/run/list.ts. `service` is `serviceName` in the former, the address in the latter. `identity` and `ticket`
+ * `written` and `behaviour` src/service/known-ids.ts, `night` and `absence` src/runs/reconcile/nights.ts, `appended`
+ * src/runs/rows/append-guard.ts, `last_run` src/runs/run/list.ts. `service` is `serviceName` in the former, the address in the latter. `identity` and `ticket`
  * src/worker/jobs/home.ts, `sign_in_link` and `console` src/api/access/links.ts, `api_order` src/api/runs/orders.ts. Texts of people are kept as
  * JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair.
  */
@@ -45,26 +45,26 @@ const SCHEMA = `
 `;
 
 /** Whether anything was left yet. */
-export const isHome = (home: string): boolean => existsSync(fileOf(home));
+export const homeExists = (home: string): boolean => existsSync(homeFile(home));
 
-const fileOf = (home: string): string => join(home, 'home.db');
+const homeFile = (home: string): string => join(home, 'home.db');
 
 /** Opens the database of a data folder, which must be there, and makes it where it is missing. The processes of a machine share it. */
 export function openHome(home: string): Database {
-  return openDatabase(fileOf(home), {
-    what: 'The memory of earlier runs',
+  return openDatabase(homeFile(home), {
+    label: 'The memory of earlier runs',
     schema: SCHEMA,
     version: 5,
     remedy:
       'Restore the file from a backup, or use the version of rowferry that wrote it. Without it, fields that reads never show ' +
       'and the nights of jobs are not known.',
     shared: true,
-    unchecked: true,
+    skipCheck: true,
   });
 }
 
 /** The same for one thing. */
-export function inHome<T>(home: string, work: (database: Database) => T): T {
+export function withHome<T>(home: string, work: (database: Database) => T): T {
   const database = openHome(home);
   try {
     return work(database);

@@ -15,7 +15,7 @@ export interface RequestTotals {
 }
 
 /** A writing request that is about to be sent; `at` is milliseconds since 1970. */
-export interface NotedIntent {
+export interface RowIntent {
   readonly row: number;
   readonly op: 'create' | 'update';
   readonly key: string;
@@ -63,30 +63,30 @@ export interface EndedRow {
 }
 
 /** A stored row with all it holds. */
-export interface WholeRow extends StoredRow, EndedRow {
+export interface FullRow extends StoredRow, EndedRow {
   /** The record as it was before its update, a line of before.ndjson. */
   readonly before?: string;
 }
 
 /** Rows that are read and held at a time. */
-const PER_READ = 1000;
+const PAGE_ROWS = 1000;
 /** Entries that wait at most; more are written without being asked for, so that noting alone does not fill the memory. */
-const MOST_WAITING = 1000;
+const MAX_PENDING = 1000;
 /** Nor do they wait longer: whoever looks at the run sees what became of its rows, and a kill leaves less to be looked up. */
-const LONGEST_MS = 1_000;
+const FLUSH_AFTER_MS = 1_000;
 /** Characters of the entries that one statement writes, unless a single one has more. */
-const PER_STATEMENT = 1 << 20;
+const MAX_STATEMENT_CHARS = 1 << 20;
 const VERSION = 4;
 
 /** Texts of people are kept as JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair. */
-const tableOf = (name: string) => `create table ${name} (
+const tableSql = (name: string) => `create table ${name} (
   row integer primary key, sent integer not null default 0, op text, at real, record integer, before text,
   kind text, key text, id integer, result text, late text
 ) strict;`;
 
 const SCHEMA = `
-  ${tableOf('rows')}
-  ${tableOf('orphans')}
+  ${tableSql('rows')}
+  ${tableSql('orphans')}
   create table process (
     number integer primary key, at real not null, ended integer not null default 0,
     total integer not null default 0, reads integer not null default 0, writes integer not null default 0, retries integer not null default 0
@@ -96,12 +96,12 @@ const SCHEMA = `
 `;
 
 /** Under names that begin so: what a brake found that tripped. */
-export const BRAKE = 'brake.';
+export const BRAKE_PREFIX = 'brake.';
 /** Names of records that rows refer to, once they are being created: the plan that needs them stands. */
 export const REFERENCES_BEGUN = 'references-begun';
 
 /** Requests of most rows: where there is nothing more to say of them, they have no `result`. */
-const PLAIN: Partial<Record<OutcomeKind, number>> = { created: 1, unchanged: 0 };
+const DEFAULT_ATTEMPTS: Partial<Record<OutcomeKind, number>> = { created: 1, unchanged: 0 };
 
 /** The column `result`: what an outcome has beyond its row, its kind, its key and its id. */
 interface StoredResult extends Pick<Outcome, 'attempts' | 'issues' | 'changed'> {
@@ -110,73 +110,73 @@ interface StoredResult extends Pick<Outcome, 'attempts' | 'issues' | 'changed'> 
 }
 
 /** A statement over a list of entries, each JSON; `value` is one of them. */
-const forEach = (what: string, of: string, more = '') =>
+const insertEach = (what: string, of: string, more = '') =>
   `insert ${what} select ${of} from json_each(?) where true ${more}`;
-const HEAD = 'row, sent, op, at, record, key, kind, id';
-/** What `endedRow` takes, as one JSON list: put together as text, because SQLite would take all JSON apart for it. */
-const ENDED = `'[' || concat_ws(',', row, coalesce(result, 'null'), coalesce(id, 'null'), coalesce(late, 'null'), json_quote(kind),
+const HEAD_COLUMNS = 'row, sent, op, at, record, key, kind, id';
+/** What `toEndedRow` takes, as one JSON list: put together as text, because SQLite would take all JSON apart for it. */
+const ENDED_JSON = `'[' || concat_ws(',', row, coalesce(result, 'null'), coalesce(id, 'null'), coalesce(late, 'null'), json_quote(kind),
   json_quote(op), coalesce(key, 'null'), coalesce(record, 'null')) || ']' as ended`;
 
 /** What a run notes of one set of rows: those of its file, or the orphans of a reconciliation. */
 export class RowStore {
   readonly store: RunStore;
   readonly #table: string;
-  readonly #intend: Change;
-  readonly #outcome: Change;
-  readonly #before: Change;
-  readonly #learn: Change;
-  readonly #late: Change;
-  readonly #see: Change;
+  readonly #intend: TableChange;
+  readonly #outcome: TableChange;
+  readonly #before: TableChange;
+  readonly #learn: TableChange;
+  readonly #late: TableChange;
+  readonly #see: TableChange;
 
   constructor(store: RunStore, table: 'rows' | 'orphans') {
     this.store = store;
     this.#table = table;
-    const into = (columns: string, values: string, set: string, where = '') =>
-      forEach(`into ${table} (${columns})`, values, `on conflict (row) do update set ${set} ${where}`);
+    const upsert = (columns: string, values: string, set: string, where = '') =>
+      insertEach(`into ${table} (${columns})`, values, `on conflict (row) do update set ${set} ${where}`);
     const replaceable = `where kind is null or kind in ('failed', 'not_attempted')`;
     this.#intend = {
-      sql: into(
+      sql: upsert(
         'row, sent, op, key, record, at',
         `value ->> 0, 1, value ->> 1, value -> 2, value ->> 3, value ->> 4`,
         `sent = sent + 1, op = excluded.op, key = excluded.key, record = excluded.record, at = excluded.at,
            kind = null, id = null, result = null`,
         replaceable,
       ),
-      refused: (entry) => this.#ended((entry as readonly [number])[0], 'it was about to be sent again'),
+      refusal: (entry) => this.#ended((entry as readonly [number])[0], 'it was about to be sent again'),
     };
     this.#outcome = {
-      sql: into(
+      sql: upsert(
         'row, kind, key, id, result',
         'value ->> 0, value ->> 1, value -> 2, value ->> 3, value -> 4',
         'kind = excluded.kind, key = excluded.key, id = excluded.id, result = excluded.result',
         replaceable,
       ),
-      refused: (entry) => {
+      refusal: (entry) => {
         const [row, kind] = entry as readonly [number, OutcomeKind];
         return this.#ended(row, `a second outcome is ${kind}`);
       },
     };
-    const pair = (column: string, value: string) => ({
-      sql: into(`row, ${column}`, `value ->> 0, value ${value} 1`, `${column} = excluded.${column}`),
+    const upsertValue = (column: string, value: string) => ({
+      sql: upsert(`row, ${column}`, `value ->> 0, value ${value} 1`, `${column} = excluded.${column}`),
     });
-    this.#before = pair('before', '->>');
-    this.#learn = pair('id', '->>');
-    this.#late = pair('late', '->');
-    this.#see = { sql: forEach(`or ignore into ${table} (row)`, 'value') };
+    this.#before = upsertValue('before', '->>');
+    this.#learn = upsertValue('id', '->>');
+    this.#late = upsertValue('late', '->');
+    this.#see = { sql: insertEach(`or ignore into ${table} (row)`, 'value') };
   }
 
   /** What is about to be sent, and the records as they are before, each a line of before.ndjson. Durable once flushed. */
-  intend(
-    intents: readonly NotedIntent[],
+  addIntents(
+    intents: readonly RowIntent[],
     before: readonly { readonly row: number; readonly line: string }[] = [],
   ): void {
-    for (const { row, op, key, id, at } of intents) this.store.enter(this.#intend, [row, op, key, id, at]);
-    for (const { row, line } of before) this.store.enter(this.#before, [row, line]);
+    for (const { row, op, key, id, at } of intents) this.store.queueChange(this.#intend, [row, op, key, id, at]);
+    for (const { row, line } of before) this.store.queueChange(this.#before, [row, line]);
   }
 
-  outcome({ outcome, diff }: RowResult): void {
+  addOutcome({ outcome, diff }: RowResult): void {
     const { ref, kind, key, id, attempts, issues, changed } = outcome;
-    const plain = attempts === PLAIN[kind] && issues.length + changed.length + diff.length === 0;
+    const isDefault = attempts === DEFAULT_ATTEMPTS[kind] && issues.length + changed.length + diff.length === 0;
     const result: StoredResult = {
       attempts,
       issues,
@@ -185,48 +185,48 @@ export class RowStore {
         old === '' && kind === 'set' ? [field, now] : [field, now, old, kind],
       ),
     };
-    this.store.enter(this.#outcome, [ref.row, kind, key, id, ...(plain ? [] : [result])]);
+    this.store.queueChange(this.#outcome, [ref.row, kind, key, id, ...(isDefault ? [] : [result])]);
   }
 
   /** Ids that were learned after their rows were written: answers to writes may be empty. `issues`: what the records then told. */
-  learn(
+  addIds(
     ids: Iterable<readonly [row: number, id: number]>,
     issues: Iterable<readonly [row: number, issues: readonly Issue[]]>,
   ): void {
-    for (const one of ids) this.store.enter(this.#learn, one);
-    for (const one of issues) this.store.enter(this.#late, one);
+    for (const one of ids) this.store.queueChange(this.#learn, one);
+    for (const one of issues) this.store.queueChange(this.#late, one);
   }
 
   /** Makes known that these rows are in the file, whether or not the run gets to them. */
-  see(rows: readonly number[]): void {
-    for (const row of rows) this.store.enter(this.#see, row);
+  addRows(rows: readonly number[]): void {
+    for (const row of rows) this.store.queueChange(this.#see, row);
   }
 
   /** The rows that are known to be in the file. */
-  known(): ReadonlySet<number> {
+  rowNumbers(): ReadonlySet<number> {
     return new Set([...this.rows()].flatMap((batch) => batch.map(({ row }) => row)));
   }
 
   /** Leaves nothing of outcomes; to be asked where nothing was sent. */
-  forget(): void {
+  clearOutcomes(): void {
     this.store.prepare(`update ${this.#table} set kind = null, id = null, result = null, late = null`).run();
   }
 
   /** Rows that an intent or an outcome speaks of, ascending; `where` is a condition on the columns of the table. */
   *rows(where = '1'): Generator<readonly StoredRow[]> {
-    for (const batch of this.#pages(HEAD, where)) yield batch.map(storedRow);
+    for (const batch of this.#pages(HEAD_COLUMNS, where)) yield batch.map(toStoredRow);
   }
 
   /** How they ended; of those behind a row. */
-  *ended(where = '1', behind = 0): Generator<readonly EndedRow[]> {
+  *endedRows(where = '1', afterRow = 0): Generator<readonly EndedRow[]> {
     this.store.write();
     // Many rows as one text: a row at a time costs more to hand over than to read.
     const page = this.store.prepare(
-      `select '[' || coalesce(group_concat(ended), '') || ']' as page from (select ${ENDED} from ${this.#table} where row > ? and (${where}) order by row limit ${PER_READ})`,
+      `select '[' || coalesce(group_concat(ended), '') || ']' as page from (select ${ENDED_JSON} from ${this.#table} where row > ? and (${where}) order by row limit ${PAGE_ROWS})`,
     );
     // SQLite goes by one lower bound: with another one in the condition it would look at all rows before it.
-    for (let last = behind; ; ) {
-      const rows = (parsed(page.get(last)?.['page']) as Ended[]).map(endedRow);
+    for (let last = afterRow; ; ) {
+      const rows = (parseValue(page.get(last)?.['page']) as EndedTuple[]).map(toEndedRow);
       if (rows.length === 0) return;
       yield rows;
       last = rows[rows.length - 1]!.row;
@@ -234,19 +234,19 @@ export class RowStore {
   }
 
   /** The same with all they hold. */
-  *whole(where = '1'): Generator<readonly WholeRow[]> {
-    for (const batch of this.#pages(`${HEAD}, ${ENDED}, before`, where)) yield batch.map(wholeRow);
+  *fullRows(where = '1'): Generator<readonly FullRow[]> {
+    for (const batch of this.#pages(`${HEAD_COLUMNS}, ${ENDED_JSON}, before`, where)) yield batch.map(toFullRow);
   }
 
   /** Records before their updates, as lines of before.ndjson, in the order of their rows. */
-  *before(where: string): Generator<readonly string[]> {
+  *beforeLines(where: string): Generator<readonly string[]> {
     for (const batch of this.#pages('row, before', `before is not null and (${where})`)) {
       yield batch.map(({ before }) => String(before));
     }
   }
 
   /** The highest row that is known; 0 where none is. */
-  get last(): number {
+  get lastRow(): number {
     return Number(this.store.prepare(`select coalesce(max(row), 0) as last from ${this.#table}`).get()?.['last']);
   }
 
@@ -258,7 +258,7 @@ export class RowStore {
   *#pages(columns: string, where: string): Generator<SqlRow[]> {
     this.store.write();
     const page = this.store.prepare(
-      `select ${columns} from ${this.#table} where row > ? and (${where}) order by row limit ${PER_READ}`,
+      `select ${columns} from ${this.#table} where row > ? and (${where}) order by row limit ${PAGE_ROWS}`,
     );
     for (let last = 0; ; ) {
       const rows = page.all(last);
@@ -278,13 +278,13 @@ export class RowStore {
   }
 }
 
-const parsed = (value: SqlValue | undefined): unknown => JSON.parse(String(value));
+const parseValue = (value: SqlValue | undefined): unknown => JSON.parse(String(value));
 
-function storedRow({ row, sent, op, at, record, key, kind, id }: SqlRow): StoredRow {
+function toStoredRow({ row, sent, op, at, record, key, kind, id }: SqlRow): StoredRow {
   return {
     row: Number(row),
     sent: Number(sent),
-    key: key === null ? '' : (parsed(key) as string),
+    key: key === null ? '' : (parseValue(key) as string),
     ...(op === null ? {} : { op: op as 'create' | 'update' }),
     ...(at === null ? {} : { at: Number(at) }),
     ...(record === null ? {} : { record: Number(record) }),
@@ -293,7 +293,7 @@ function storedRow({ row, sent, op, at, record, key, kind, id }: SqlRow): Stored
   };
 }
 
-type Ended = readonly [
+type EndedTuple = readonly [
   row: number,
   result: StoredResult | null,
   id: number | null,
@@ -304,16 +304,16 @@ type Ended = readonly [
   record: number | null,
 ];
 
-const NONE: readonly never[] = [];
+const EMPTY: readonly never[] = [];
 
-function endedRow([row, result, id, late, kind, op, key, record]: Ended): EndedRow {
-  const ended = { row, late: late ?? NONE };
+function toEndedRow([row, result, id, late, kind, op, key, record]: EndedTuple): EndedRow {
+  const ended = { row, late: late ?? EMPTY };
   if (!kind) return op === null ? ended : { ...ended, open: { key: key ?? '', record } };
   const { attempts, issues, changed, diff } = result ?? {
-    attempts: PLAIN[kind] ?? 0,
-    issues: NONE,
-    changed: NONE,
-    diff: NONE,
+    attempts: DEFAULT_ATTEMPTS[kind] ?? 0,
+    issues: EMPTY,
+    changed: EMPTY,
+    diff: EMPTY,
   };
   return {
     ...ended,
@@ -324,11 +324,11 @@ function endedRow([row, result, id, late, kind, op, key, record]: Ended): EndedR
   };
 }
 
-function wholeRow(row: SqlRow): WholeRow {
+function toFullRow(row: SqlRow): FullRow {
   const { before, ended } = row;
   return {
-    ...endedRow(parsed(ended) as Ended),
-    ...storedRow(row),
+    ...toEndedRow(parseValue(ended) as EndedTuple),
+    ...toStoredRow(row),
     ...(before === null ? {} : { before: String(before) }),
   };
 }
@@ -337,24 +337,26 @@ function wholeRow(row: SqlRow): WholeRow {
 export interface Processes {
   readonly begun: boolean;
   /** One was killed: requests that it had under way are not counted. */
-  readonly cutOff: boolean;
+  readonly killed: boolean;
   readonly requests: RequestTotals;
   /** When one of them last wrote: milliseconds since 1970. */
   readonly lastAt: number;
 }
 
 /** A change to the tables of a store that is made for many entries at once. */
-interface Change {
+interface TableChange {
   /** Its one parameter is the list of entries as JSON. */
   readonly sql: string;
   /** The fault of an entry that changes nothing; absent where that is none. */
-  readonly refused?: (entry: unknown) => RunError;
+  readonly refusal?: (entry: unknown) => RunError;
 }
 
-const BEGUN: Change = { sql: forEach('into process (number, at)', 'value ->> 0, value ->> 1') };
-const ENDED_PROCESS: Change = { sql: 'update process set ended = 1 where number in (select value from json_each(?))' };
-const KEPT: Change = { sql: forEach('or replace into kept (name, value)', 'value ->> 0, value -> 1') };
-const WARNED: Change = { sql: forEach('or ignore into warned (text)', 'value -> 0') };
+const BEGIN_PROCESS: TableChange = { sql: insertEach('into process (number, at)', 'value ->> 0, value ->> 1') };
+const END_PROCESS: TableChange = {
+  sql: 'update process set ended = 1 where number in (select value from json_each(?))',
+};
+const SET_VALUE: TableChange = { sql: insertEach('or replace into kept (name, value)', 'value ->> 0, value -> 1') };
+const ADD_WARNING: TableChange = { sql: insertEach('or ignore into warned (text)', 'value -> 0') };
 
 /**
  * Everything that a run must not lose, in one file of its folder: what it was about to send, what became of each row, how it
@@ -368,7 +370,7 @@ export class RunStore {
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
   /** In the order in which they were noted; neighbours with the same change share a statement. */
-  #waiting: { readonly change: Change; readonly entries: string[]; length: number }[] = [];
+  #waiting: { readonly change: TableChange; readonly entries: string[]; length: number }[] = [];
   #count = 0;
   #flushing: Promise<void> | undefined;
   #soon: NodeJS.Timeout | undefined;
@@ -384,14 +386,14 @@ export class RunStore {
    */
   constructor(
     readonly path: string,
-    { durable = true, reading = false }: { readonly durable?: boolean; readonly reading?: boolean } = {},
+    { durable = true, readOnly = false }: { readonly durable?: boolean; readonly readOnly?: boolean } = {},
   ) {
     this.#database = openDatabase(path, {
-      what: 'The journal',
+      label: 'The journal',
       schema: SCHEMA,
       version: VERSION,
       durable,
-      reading,
+      readOnly,
       remedy:
         'What was sent cannot be told with certainty, so the run is not continued. Restore the file from a backup, use the version that began the run, ' +
         'or import the spreadsheet again: rows that are in already will be found unchanged.',
@@ -401,17 +403,17 @@ export class RunStore {
   }
 
   /** Of a run that came so far; undefined where it has none. */
-  static existing(path: string): RunStore | undefined {
+  static openExisting(path: string): RunStore | undefined {
     return existsSync(path) ? new RunStore(path) : undefined;
   }
 
   /** The same for a look at it, also while the run is at work: not read through, and left in the form it has. */
-  static reading(path: string): RunStore | undefined {
-    return existsSync(path) ? new RunStore(path, { reading: true }) : undefined;
+  static openReadOnly(path: string): RunStore | undefined {
+    return existsSync(path) ? new RunStore(path, { readOnly: true }) : undefined;
   }
 
   /** Asks one thing of a run that came so far; undefined where it has none. */
-  static ask<T>(path: string, question: (store: RunStore) => T, open = RunStore.existing): T | undefined {
+  static query<T>(path: string, question: (store: RunStore) => T, open = RunStore.openExisting): T | undefined {
     const store = open(path);
     try {
       return store && question(store);
@@ -431,19 +433,19 @@ export class RunStore {
   }
 
   /** Lets a change wait for the next flush. */
-  enter(change: Change, entry: unknown): void {
+  queueChange(change: TableChange, entry: unknown): void {
     if (this.#failure) throw this.#failure;
     if (this.#closed) throw new Error(`${this.path} is closed`);
     const text = JSON.stringify(entry);
     let last = this.#waiting.at(-1);
-    if (last?.change !== change || last.length + text.length > PER_STATEMENT) {
+    if (last?.change !== change || last.length + text.length > MAX_STATEMENT_CHARS) {
       last = { change, entries: [], length: 0 };
       this.#waiting.push(last);
     }
     last.entries.push(text);
     last.length += text.length;
-    if (++this.#count >= MOST_WAITING) this.write();
-    else this.#soon ??= setTimeout(() => this.#writeSoon(), LONGEST_MS).unref();
+    if (++this.#count >= MAX_PENDING) this.write();
+    else this.#soon ??= setTimeout(() => this.#writeSoon(), FLUSH_AFTER_MS).unref();
   }
 
   /** Everything noted before the call is on the disk when it resolves; calls of one turn share one write. */
@@ -493,17 +495,17 @@ export class RunStore {
     reached('lines-durable');
   }
 
-  #make({ sql, refused }: Change, entries: readonly string[]): void {
-    const made = (some: readonly string[]) => Number(this.prepare(sql).run(`[${some.join(',')}]`).changes);
-    if (!refused) {
-      made(entries);
+  #make({ sql, refusal }: TableChange, entries: readonly string[]): void {
+    const apply = (some: readonly string[]) => Number(this.prepare(sql).run(`[${some.join(',')}]`).changes);
+    if (!refusal) {
+      apply(entries);
       return;
     }
     this.prepare('savepoint entries').run();
-    if (made(entries) < entries.length) {
+    if (apply(entries) < entries.length) {
       // Which one it is shows when they are made one by one.
       this.prepare('rollback to entries').run();
-      for (const entry of entries) if (made([entry]) === 0) throw refused(JSON.parse(entry));
+      for (const entry of entries) if (apply([entry]) === 0) throw refusal(JSON.parse(entry));
     }
     this.prepare('release entries').run();
   }
@@ -529,11 +531,11 @@ export class RunStore {
       `select count(*) as n, total(ended = 0) as cut, coalesce(max(at), 0) as at, total(total) as total, total(reads) as reads,
          total(writes) as writes, total(retries) as retries from process`,
     ).get() as unknown as { n: number; cut: number; at: number } & RequestTotals;
-    return { begun: n > 0, cutOff: cut > 0, lastAt: at, requests: { total, reads, writes, retries } };
+    return { begun: n > 0, killed: cut > 0, lastAt: at, requests: { total, reads, writes, retries } };
   }
 
   /** Whether anything was sent, or was about to be, for a row or an orphan. */
-  get sent(): boolean {
+  get hasSent(): boolean {
     const any = (table: string) => `exists (select 1 from ${table} where op is not null)`;
     return Number(this.prepare(`select ${any('rows')} or ${any('orphans')} as sent`).get()?.['sent']) === 1;
   }
@@ -542,45 +544,45 @@ export class RunStore {
   begin(requests: () => RequestTotals | undefined): void {
     this.#process = Number(this.prepare('select coalesce(max(number), 0) + 1 as n from process').get()?.['n']);
     this.#requests = requests;
-    this.enter(BEGUN, [this.#process, Date.now()]);
+    this.queueChange(BEGIN_PROCESS, [this.#process, Date.now()]);
   }
 
   /** The process ends in order; all its requests are counted. */
   end(): void {
-    this.enter(ENDED_PROCESS, this.#process ?? 0);
+    this.queueChange(END_PROCESS, this.#process ?? 0);
   }
 
   /** Of a run that sent nothing: it is planned anew from its first row. How often it was begun, and its requests, stay. */
   forget(): void {
     this.write();
     this.#database.transaction(() => {
-      this.rows.forget();
+      this.rows.clearOutcomes();
       this.prepare('delete from kept').run();
       this.prepare('delete from warned').run();
     });
   }
 
   /** A value by its name, as JSON; `undefined` where none is kept. */
-  kept(name: string): unknown {
+  getValue(name: string): unknown {
     const value = this.prepare('select value from kept where name = ?').get(name)?.['value'];
     return value === undefined ? undefined : JSON.parse(String(value));
   }
 
   /** What is kept under names that begin so, by the rest of the name. */
-  keptAs(begin: string): ReadonlyMap<string, unknown> {
-    const all = this.prepare('select name, value from kept where substr(name, 1, length(?1)) = ?1').all(begin);
-    return new Map(all.map(({ name, value }) => [String(name).slice(begin.length), parsed(value)]));
+  getValuesByPrefix(prefix: string): ReadonlyMap<string, unknown> {
+    const all = this.prepare('select name, value from kept where substr(name, 1, length(?1)) = ?1').all(prefix);
+    return new Map(all.map(({ name, value }) => [String(name).slice(prefix.length), parseValue(value)]));
   }
 
-  keep(name: string, value: unknown): void {
-    this.enter(KEPT, [name, value]);
+  setValue(name: string, value: unknown): void {
+    this.queueChange(SET_VALUE, [name, value]);
   }
 
-  warn(text: string): void {
-    this.enter(WARNED, [text]);
+  addWarning(text: string): void {
+    this.queueChange(ADD_WARNING, [text]);
   }
 
-  get warned(): readonly string[] {
+  get warnings(): readonly string[] {
     return this.prepare('select text from warned order by number')
       .all()
       .map(({ text }) => JSON.parse(String(text)) as string);
@@ -588,13 +590,13 @@ export class RunStore {
 
   /** How job files name custom fields of templates, by their canonical names, and custom forms, by `form.<id>`. */
   get names(): Readonly<Record<string, string>> {
-    this.#names ??= (this.kept('names') ?? {}) as Record<string, string>;
+    this.#names ??= (this.getValue('names') ?? {}) as Record<string, string>;
     return this.#names;
   }
 
-  keepNames(names: RunStore['names']): void {
+  addNames(names: RunStore['names']): void {
     this.#names = { ...this.names, ...names };
-    this.keep('names', this.#names);
+    this.setValue('names', this.#names);
   }
 
   /** Writes what waits, and closes. */

@@ -36,7 +36,7 @@ export interface Database {
 
 interface DatabaseOptions {
   /** Names the file in messages: "The journal of the run …". */
-  readonly what: string;
+  readonly label: string;
   /** The tables, made where the file is new. */
   readonly schema: string;
   /** Of the schema; a file of another one is refused. */
@@ -48,38 +48,38 @@ interface DatabaseOptions {
   /** Several processes have it open at a time, and often: it stays in the form in which they can. */
   readonly shared?: boolean;
   /** Not read through at opening: it is opened often, or whoever opens it looks at what it holds. */
-  readonly unchecked?: boolean;
+  readonly skipCheck?: boolean;
   /** Only read: whoever writes it may be at it, and its form is theirs. */
-  readonly reading?: boolean;
+  readonly readOnly?: boolean;
 }
 
 /** Opens the file and makes it if it is missing. */
 export function openDatabase(
   path: string,
   {
-    what,
+    label,
     schema,
     version,
     durable = true,
     remedy,
     shared = false,
-    unchecked = false,
-    reading = false,
+    skipCheck = false,
+    readOnly = false,
   }: DatabaseOptions,
 ): Database {
-  const guarded = <T>(work: () => T): T => {
+  const withFault = <T>(work: () => T): T => {
     try {
       return work();
     } catch (error) {
-      throw error instanceof RunError ? error : fault(error, path, what, remedy);
+      throw error instanceof RunError ? error : fault(error, path, label, remedy);
     }
   };
   makeFile(path);
-  const connection = guarded(() => new (driver())(path));
-  const begin = () => guarded(() => void connection.exec('begin immediate'));
+  const connection = withFault(() => new (driver())(path));
+  const begin = () => withFault(() => void connection.exec('begin immediate'));
   const end = (how: 'commit' | 'rollback') => {
     try {
-      guarded(() => connection.exec(how));
+      withFault(() => connection.exec(how));
     } catch (error) {
       // Where the disk is full it was undone already.
       if (how === 'rollback') return;
@@ -100,29 +100,30 @@ export function openDatabase(
     return result;
   };
   try {
-    const look = (pragma: string) => guarded(() => Object.values(connection.prepare(pragma).get() ?? {})[0]);
+    const readScalar = (pragma: string) => withFault(() => Object.values(connection.prepare(pragma).get() ?? {})[0]);
     connection.exec(`pragma busy_timeout = ${BUSY_MS}`);
-    const isNew = () => look('pragma user_version') === 0 && look('select count(*) from sqlite_schema') === 0;
-    const made = !isNew();
-    const found = made ? look('pragma user_version') : version;
+    const isNew = () =>
+      readScalar('pragma user_version') === 0 && readScalar('select count(*) from sqlite_schema') === 0;
+    const exists = !isNew();
+    const found = exists ? readScalar('pragma user_version') : version;
     if (found !== version) {
       throw new RunError(
         'failed',
-        `${what} ${path} has format ${found}; this version of rowferry reads format ${version}. ${remedy}`,
+        `${label} ${path} has format ${found}; this version of rowferry reads format ${version}. ${remedy}`,
       );
     }
-    const sound = made && !unchecked && !reading ? look('pragma quick_check(1)') : 'ok';
-    if (sound !== 'ok') throw damaged(path, what, remedy, sound);
-    if (!reading) {
-      const forms = `pragma journal_mode = wal; pragma synchronous = ${durable ? 'full' : 'off'}`;
-      guarded(() => patiently(() => connection.exec(forms)));
+    const integrity = exists && !skipCheck && !readOnly ? readScalar('pragma quick_check(1)') : 'ok';
+    if (integrity !== 'ok') throw damagedFault(path, label, remedy, integrity);
+    if (!readOnly) {
+      const pragmas = `pragma journal_mode = wal; pragma synchronous = ${durable ? 'full' : 'off'}`;
+      withFault(() => retryWhileBusy(() => connection.exec(pragmas)));
     }
-    if (!made) {
+    if (!exists) {
       transaction(() => {
         // Another process may have made them meanwhile.
         if (!isNew()) return;
-        guarded(() => connection.exec(schema));
-        guarded(() => connection.exec(`pragma user_version = ${version}`));
+        withFault(() => connection.exec(schema));
+        withFault(() => connection.exec(`pragma user_version = ${version}`));
       });
     }
   } catch (error) {
@@ -131,18 +132,18 @@ export function openDatabase(
   }
   return {
     prepare(sql) {
-      const statement = guarded(() => connection.prepare(sql));
+      const statement = withFault(() => connection.prepare(sql));
       return {
-        run: (...values) => guarded(() => statement.run(...values)),
-        get: (...values) => guarded(() => statement.get(...values)),
-        all: (...values) => guarded(() => statement.all(...values)),
+        run: (...values) => withFault(() => statement.run(...values)),
+        get: (...values) => withFault(() => statement.get(...values)),
+        all: (...values) => withFault(() => statement.all(...values)),
       };
     },
     transaction,
     begin,
     end,
     close() {
-      if (!shared && !reading) {
+      if (!shared && !readOnly) {
         try {
           // The file is whole by itself then. While another process reads it, the log stays beside it.
           connection.exec('pragma journal_mode = delete');
@@ -154,13 +155,13 @@ export function openDatabase(
 }
 
 /** What SQLite does not wait for by itself: the form of a file is changed while nobody else is at it. */
-function patiently(work: () => void): void {
+function retryWhileBusy(work: () => void): void {
   for (let tries = 1; ; tries++) {
     try {
       work();
       return;
     } catch (error) {
-      if (numberOf(error) !== BUSY || tries * PAUSE_MS > BUSY_MS) throw error;
+      if (resultCode(error) !== BUSY || tries * PAUSE_MS > BUSY_MS) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
     }
   }
@@ -177,16 +178,16 @@ function makeFile(path: string): void {
 }
 
 /** Kept from the collector, which would let go of them. */
-const holding = new Set<Connection>();
+const heldLocks = new Set<Connection>();
 
 /**
  * Holds an empty file for this connection alone, over all processes of the machine; the system lets go of it when its process
  * dies. Returns how to let go, which removes the file; undefined where another one holds it, also one of this process.
  */
-export function holdFile(path: string): (() => void) | undefined {
+export function lockFile(path: string): (() => void) | undefined {
   for (;;) {
     makeFile(path);
-    const before = identityOf(path);
+    const identity = identityOf(path);
     let connection: Connection | undefined;
     try {
       connection = new (driver())(path);
@@ -195,22 +196,22 @@ export function holdFile(path: string): (() => void) | undefined {
       connection.exec('begin exclusive');
     } catch (error) {
       connection?.close();
-      if (numberOf(error) === BUSY) return undefined;
+      if (resultCode(error) === BUSY) return undefined;
       throw fault(error, path, 'The lock', 'Delete it while nothing runs.');
     }
-    const held = connection;
+    const lock = connection;
     // Who let go of it meanwhile has removed the file that is held here: another one may stand in its place.
-    if (before === undefined || identityOf(path) !== before) {
-      held.close();
+    if (identity === undefined || identityOf(path) !== identity) {
+      lock.close();
       continue;
     }
-    holding.add(held);
+    heldLocks.add(lock);
     return () => {
-      holding.delete(held);
+      heldLocks.delete(lock);
       try {
         rmSync(path, { force: true });
       } finally {
-        held.close();
+        lock.close();
       }
     };
   }
@@ -222,11 +223,11 @@ function identityOf(path: string): string | undefined {
   return found && `${found.ino} ${found.ctimeNs}`;
 }
 
-let loaded: Driver | undefined;
+let driverClass: Driver | undefined;
 
 /** SQLite as Node brings it, or where it does not yet, from libsql. */
 function driver(): Driver {
-  if (!loaded) {
+  if (!driverClass) {
     // Node calls it experimental on the terminal of people who have nothing to do with it.
     const { emitWarning } = process;
     process.emitWarning = () => undefined;
@@ -234,12 +235,12 @@ function driver(): Driver {
       const own = process.getBuiltinModule?.('node:sqlite' as 'node:fs') as unknown as
         | { DatabaseSync: Driver }
         | undefined;
-      loaded = own?.DatabaseSync ?? (createRequire(import.meta.url)('libsql') as Driver);
+      driverClass = own?.DatabaseSync ?? (createRequire(import.meta.url)('libsql') as Driver);
     } finally {
       process.emitWarning = emitWarning;
     }
   }
-  return loaded;
+  return driverClass;
 }
 
 const BUSY = 5;
@@ -255,28 +256,28 @@ const REASONS: Readonly<Record<number, readonly [code: string, words: string]>> 
   14: ['EACCES', 'it cannot be opened. Check that its folder exists and that this user may write there'],
 };
 
-function damaged(path: string, what: string, remedy: string, cause: unknown): RunError {
-  return new RunError('failed', `${what} ${path} is damaged. ${remedy}`, [], { cause });
+function damagedFault(path: string, label: string, remedy: string, cause: unknown): RunError {
+  return new RunError('failed', `${label} ${path} is damaged. ${remedy}`, [], { cause });
 }
 
-const wordsOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 /** The primary result code of a fault. */
-function numberOf(cause: unknown): number {
+function resultCode(cause: unknown): number {
   const { rawCode, errcode } = cause as { rawCode?: number; errcode?: number };
   // Where libsql cannot open a file, the number stands in its words alone.
-  return (rawCode ?? errcode ?? Number(/database .*: (\d+)"?\)$/.exec(wordsOf(cause))?.[1] ?? 0)) & 0xff;
+  return (rawCode ?? errcode ?? Number(/database .*: (\d+)"?\)$/.exec(messageOf(cause))?.[1] ?? 0)) & 0xff;
 }
 
-function fault(cause: unknown, path: string, what: string, remedy: string): RunError {
+function fault(cause: unknown, path: string, label: string, remedy: string): RunError {
   const { code } = cause as { code?: unknown };
-  const words = wordsOf(cause);
-  const number = numberOf(cause);
-  if (number === 11 || number === 26) return damaged(path, what, remedy, cause);
+  const words = messageOf(cause);
+  const number = resultCode(cause);
+  if (number === 11 || number === 26) return damagedFault(path, label, remedy, cause);
   const [system, reason] = REASONS[number] ?? [String(code ?? ''), `SQLite reports: ${words}. Put that right`];
   return new RunError(
     'failed',
-    `${what} ${path} cannot be written: ${reason}, then resume the run. Nothing more is sent until what is sent can be recorded.`,
+    `${label} ${path} cannot be written: ${reason}, then resume the run. Nothing more is sent until what is sent can be recorded.`,
     [],
     { cause: Object.assign(new Error(words, { cause }), { code: system }) },
   );

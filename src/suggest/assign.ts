@@ -3,15 +3,22 @@ import { foldText } from '../model/value.js';
 import { resourceSpec } from '../resources/registry.js';
 import { checkRecord, isRequired } from '../resources/rules.js';
 import { type FieldSpec, type ReferenceTarget, type ResourceSpec, WRITABLE } from '../resources/spec.js';
-import { type Fit, fitOf, type KnownNames } from './fit.js';
+import { type Fit, fitOf, type NameLookup } from './fit.js';
 import type { Column, FileProfile } from './profile.js';
-import { NO_FIELD, OTHER_THINGS, PLAIN_QUALIFIERS, phrases, RESOURCE_WORDS, VOCABULARY } from './vocabulary.js';
-import { isConcept, perTime, type Words, wordsOf } from './words.js';
+import {
+  DISTINGUISHING_WORDS,
+  EXCLUDED_HEADINGS,
+  PLAIN_QUALIFIERS,
+  phrases,
+  RESOURCE_WORDS,
+  VOCABULARY,
+} from './vocabulary.js';
+import { expandRates, isConcept, type Words, wordsOf } from './words.js';
 
 /** A guess at or above this is certain enough to need no second look. */
-export const HIGH = 0.88;
+export const HIGH_SCORE = 0.88;
 /** A guess below this is never mapped. */
-export const LIKELY = 0.7;
+export const LIKELY_SCORE = 0.7;
 
 /** A custom field of the service: as a job names it, and what it holds. */
 interface CustomField {
@@ -20,20 +27,20 @@ interface CustomField {
 }
 
 /** What the service was asked for. */
-export interface Asked {
-  readonly known: KnownNames;
+export interface ServiceKnowledge {
+  readonly known: NameLookup;
   readonly customs: readonly CustomField[];
 }
 
 /** A field for a column: what the heading says, lowered by what the values say. */
 export interface Guess extends Candidate {
   readonly fit: Fit;
-  readonly final: number;
+  readonly finalScore: number;
   /** Whether the service was asked for names. */
   readonly isAsked: boolean;
 }
 
-export interface Assigned {
+export interface Assignment {
   readonly column: Column;
   /** All guesses, the best first. */
   readonly guesses: readonly Guess[];
@@ -43,14 +50,14 @@ export interface Assigned {
   /** The heading that has the field this column means most. */
   readonly lostTo: string | undefined;
   /** A field without which the service refuses the best guess, and which no column gives. */
-  readonly lacks: string | undefined;
+  readonly missingPartner: string | undefined;
 }
 
 /**
  * Gives every field to the column that means it best. Each field and each column is used once. `asked`: where there is a
  * service.
  */
-export function assign(spec: ResourceSpec, file: FileProfile, asked?: Asked): Assigned[] {
+export function assign(spec: ResourceSpec, file: FileProfile, asked?: ServiceKnowledge): Assignment[] {
   const { columns } = file;
   const custom = customColumns(spec, columns);
   const book = phraseBook(spec);
@@ -58,81 +65,83 @@ export function assign(spec: ResourceSpec, file: FileProfile, asked?: Asked): As
   const guesses = columns.map((column, at) =>
     column.name === undefined || custom[at] !== undefined ? [] : guessesFor(book, column, own[at]!, file, asked?.known),
   );
-  const inParts = personParts(columns) !== undefined;
+  const hasNameParts = personParts(columns) !== undefined;
   const isNamed = guesses.some((list) => list.some((guess) => guess.field.name === 'name' && isMappable(guess)));
-  const open = guesses
+  const ranked = guesses
     .flatMap((list, at) => list.filter(isMappable).map((guess) => ({ at, guess })))
     // Beside a person's first and last name, and where nothing else is the name of the company, `Contact Name` is that.
-    .filter(({ guess }) => !inParts || guess.field.name !== PERSON || (isNamed && guess.final >= HIGH))
-    .sort((a, b) => b.guess.final - a.guess.final || columns[b.at]!.filled - columns[a.at]!.filled || a.at - b.at);
+    .filter(({ guess }) => !hasNameParts || guess.field.name !== PERSON || (isNamed && guess.finalScore >= HIGH_SCORE))
+    .sort(
+      (a, b) => b.guess.finalScore - a.guess.finalScore || columns[b.at]!.filled - columns[a.at]!.filled || a.at - b.at,
+    );
   const owner = new Map<FieldSpec, number>();
   const mapped = new Map<number, Guess>();
-  const give = (at: number, guess: Guess) => {
+  const assignField = (at: number, guess: Guess) => {
     owner.set(guess.field, at);
     mapped.set(at, guess);
   };
-  for (const { at, guess } of open) {
+  for (const { at, guess } of ranked) {
     if (mapped.has(at)) continue;
     const by = owner.get(guess.field);
     // Of `Description` and `Product` both may mean what the other does not: the first makes room where it loses nothing.
-    const other = by === undefined ? undefined : guesses[by]!.find((one) => isEqual(one, mapped.get(by)!, owner));
-    if (other) give(by!, other);
-    if (by === undefined || other) give(at, guess);
+    const other = by === undefined ? undefined : guesses[by]!.find((one) => isAlternative(one, mapped.get(by)!, owner));
+    if (other) assignField(by!, other);
+    if (by === undefined || other) assignField(at, guess);
   }
   for (const field of spec.fields.filter((one) => isRequired(one, 'create') && !owner.has(one))) {
     // Of a field that every record needs, the one column that may hold it does.
     const [only, ...others] = guesses.flatMap((list, at) =>
       mapped.has(at)
         ? []
-        : list.filter((guess) => guess.field === field && !guess.fit.against).map((guess) => ({ at, guess })),
+        : list.filter((guess) => guess.field === field && !guess.fit.objection).map((guess) => ({ at, guess })),
     );
-    if (only && others.length === 0) give(only.at, only.guess);
+    if (only && others.length === 0) assignField(only.at, only.guess);
   }
   // Beside the supplier of a contract, its buyer is the company itself.
   for (const [at, { field, score }] of mapped)
-    if (spec.name === 'contract' && field.name === 'customer' && score < HIGH)
+    if (spec.name === 'contract' && field.name === 'customer' && score < HIGH_SCORE)
       if ([...mapped.values()].some((guess) => guess.field.name === 'supplier')) mapped.delete(at);
-  const alone = dropLonely(spec, columns, mapped);
+  const unpaired = dropUnpaired(spec, columns, mapped);
   return columns.map((column, at) => {
     const best = guesses[at]!.find(isMappable);
-    const by = best && mapped.get(at) === undefined && !alone.has(at) ? owner.get(best.field) : undefined;
+    const by = best && mapped.get(at) === undefined && !unpaired.has(at) ? owner.get(best.field) : undefined;
     return {
       column,
       guesses: guesses[at]!,
       mapped: mapped.get(at),
       custom: custom[at],
       lostTo: by === undefined ? undefined : columns[by]!.heading,
-      lacks: alone.get(at),
+      missingPartner: unpaired.get(at),
     };
   });
 }
 
 /** Another free field that a column means as much. */
-function isEqual(one: Guess, mapped: Guess, owner: ReadonlyMap<FieldSpec, number>): boolean {
-  return one !== mapped && one.final >= mapped.final && isMappable(one) && !owner.has(one.field);
+function isAlternative(one: Guess, mapped: Guess, owner: ReadonlyMap<FieldSpec, number>): boolean {
+  return one !== mapped && one.finalScore >= mapped.finalScore && isMappable(one) && !owner.has(one.field);
 }
 
 /**
  * Takes out what the service refuses without a partner that no column gives (a contact's name and e-mail address, a
  * subcategory's category): the position of the column → that partner.
  */
-function dropLonely(
+function dropUnpaired(
   spec: ResourceSpec,
   columns: readonly Column[],
   mapped: Map<number, Guess>,
 ): ReadonlyMap<number, string> {
-  const given = new Set([...mapped.values()].map(({ field }) => field.name));
-  const alone = new Map<number, string>();
-  if (personParts(columns)) given.add(PERSON);
+  const assignedFields = new Set([...mapped.values()].map(({ field }) => field.name));
+  const unpaired = new Map<number, string>();
+  if (personParts(columns)) assignedFields.add(PERSON);
   for (const [at, { field }] of mapped) {
     // Whether a partner is needed does not depend on the value: any text will do.
     const lacking = checkRecord(spec, { [field.name]: 'x' }, 'create').find(
-      ({ code, field: partner }) => code === 'pair_incomplete' && partner !== undefined && !given.has(partner),
+      ({ code, field: partner }) => code === 'pair_incomplete' && partner !== undefined && !assignedFields.has(partner),
     );
-    if (lacking) alone.set(at, lacking.field!);
+    if (lacking) unpaired.set(at, lacking.field!);
   }
-  for (const at of alone.keys()) mapped.delete(at);
-  return alone;
+  for (const at of unpaired.keys()) mapped.delete(at);
+  return unpaired;
 }
 
 /** Whose name is often in two columns. */
@@ -152,9 +161,9 @@ export function personParts(columns: readonly Column[]): readonly string[] | und
 /** The service has no list of these: where it was asked and no record bore the names so far, they make rows invalid. Then the heading must be certain. */
 const UNLISTED: ReadonlySet<ReferenceTarget> = new Set(['business-unit', 'customer', 'hardware-model', 'make']);
 
-function isMappable({ final, fit, field: { type }, isAsked }: Guess): boolean {
+function isMappable({ finalScore, fit, field: { type }, isAsked }: Guess): boolean {
   const isUnsure = isAsked && type.kind === 'reference' && UNLISTED.has(type.to) && (fit.share ?? 0) < 0.5;
-  return final >= (isUnsure ? HIGH : LIKELY);
+  return finalScore >= (isUnsure ? HIGH_SCORE : LIKELY_SCORE);
 }
 
 function guessesFor(
@@ -162,14 +171,14 @@ function guessesFor(
   column: Column,
   own: readonly Candidate[],
   file: FileProfile,
-  known?: KnownNames,
+  known?: NameLookup,
 ): Guess[] {
   return [...candidates(book, column.heading), ...own]
     .map((candidate): Guess => {
       const fit = fitOf(column, candidate.field, file, known, book.ofParty);
-      return { ...candidate, fit, final: candidate.score * fit.factor, isAsked: known !== undefined };
+      return { ...candidate, fit, finalScore: candidate.score * fit.factor, isAsked: known !== undefined };
     })
-    .sort((a, b) => b.final - a.final);
+    .sort((a, b) => b.finalScore - a.finalScore);
 }
 
 /**
@@ -187,8 +196,8 @@ function customCandidates(columns: readonly Column[], customs: readonly CustomFi
       byLabel.set(label, [...(byLabel.get(label) ?? []), { field, score, why, isWhole: true }]);
   }
   const found = columns.map(({ heading }) => {
-    const meant = byLabel.get(foldText(heading)) ?? [];
-    return meant.length === 1 ? meant : [];
+    const matching = byLabel.get(foldText(heading)) ?? [];
+    return matching.length === 1 ? matching : [];
   });
   const owners = found.flatMap(([one]) => (one ? (ownerOf(one) ?? []) : []));
   const count = (owner: string) => owners.filter((one) => one === owner).length;
@@ -207,7 +216,7 @@ function customColumns(spec: ResourceSpec, columns: readonly Column[]): (string 
   let template: string | undefined;
   return columns.map(({ heading, name: named }) => {
     const name = named === heading ? customFieldName(heading) : undefined;
-    const owner = name?.cuts[0]?.owner;
+    const owner = name?.splits[0]?.owner;
     if (!name || owner === undefined || (name.kind === 'form' && !spec.form)) return undefined;
     if (name.kind === 'template') {
       template ??= foldText(owner);
@@ -233,22 +242,22 @@ interface Phrase extends Words {
   /** As people read it. */
   readonly text: string;
   /** What a heading of these words is for the field: `a usual heading for it`. */
-  readonly is: string;
+  readonly role: string;
 }
 
 const OTHER_ORDER = 0.985;
 /** At least, of a phrase that is likely by itself: what else the heading says makes another thing of it seldom. */
-const LEAST = 0.74;
+const MIN_LIKELY_SCORE = 0.74;
 /** Of a heading that says more. */
 const PART = 0.87;
 /** Whose place it is says nothing about what of it: `Address City`, `Default Address Province Code`. */
-const PLACE: ReadonlySet<string> = new Set('address default po site location office campus'.split(' '));
+const PLACE_WORDS: ReadonlySet<string> = new Set('address default po site location office campus'.split(' '));
 /** Words that relate what stands beside them. */
-const RELATING: ReadonlySet<string> = new Set('to on by at in since'.split(' '));
-const OF: ReadonlySet<string> = new Set('of de del du des di do da van von'.split(' '));
-const PLACED = /^(?:city|country|state_province|zip_.*|address(?:_line_\d)?|phone)$/;
+const RELATING_WORDS: ReadonlySet<string> = new Set('to on by at in since'.split(' '));
+const OF_WORDS: ReadonlySet<string> = new Set('of de del du des di do da van von'.split(' '));
+const PLACE_FIELDS = /^(?:city|country|state_province|zip_.*|address(?:_line_\d)?|phone)$/;
 /** What a value of the fields may be called at the end: `Custodian Name`, `Region Code`, `Fax No.`, `Start Date`. */
-const CALLED_SO: readonly (readonly [word: string, isFor: (field: FieldSpec) => boolean])[] = [
+const VALUE_SUFFIXES: readonly (readonly [word: string, isFor: (field: FieldSpec) => boolean])[] = [
   ['date', ({ type }) => type.kind === 'date'],
   [
     'name',
@@ -276,7 +285,7 @@ const CALLED_SO: readonly (readonly [word: string, isFor: (field: FieldSpec) => 
   ['link', ({ name }) => name === 'website'],
 ];
 /** Words that say something of whatever stands beside them. */
-const LEANING: ReadonlySet<string> = new Set(
+const GENERIC_WORDS: ReadonlySet<string> = new Set(
   'name number id code type status state date description designation value amount cost price total start end from to until title term year model unit class group level object reference address product item service period currency serial'.split(
     ' ',
   ),
@@ -291,7 +300,7 @@ interface PhraseBook {
   /** Phrases by their sorted words, and by the same in one piece. */
   readonly phrases: ReadonlyMap<string, readonly Phrase[]>;
   /** Words that some phrase uses. */
-  readonly known: ReadonlySet<string>;
+  readonly phraseWords: ReadonlySet<string>;
   /** Words that name the resource itself. */
   readonly context: ReadonlySet<string>;
   /** These, and words that change nothing about what a column holds. */
@@ -301,28 +310,29 @@ interface PhraseBook {
   /** What a longer heading may end with. */
   readonly ends: readonly Phrase[];
   /** The words of headings that no field is for. */
-  readonly none: ReadonlySet<string>;
+  readonly excluded: ReadonlySet<string>;
 }
 
 /** Fields that can be written, by what a heading says alone, the best first. */
 export function candidates(book: PhraseBook, heading: string): Candidate[] {
   const whole = candidatesOf(book, heading);
-  const parts = perTime(heading).split(/\s*\/\s*/);
+  const parts = expandRates(heading).split(/\s*\/\s*/);
   if (parts.length === 1 || whole[0]?.isWhole) return whole;
   // `City / State` is two things in one column.
   const best = parts.flatMap((part) => candidatesOf(book, part)[0] ?? []);
-  const said = new Set(best.flatMap(({ score, field }) => (score >= LIKELY ? [field] : [])));
-  return said.size > 1 ? [] : whole;
+  const likelyFields = new Set(best.flatMap(({ score, field }) => (score >= LIKELY_SCORE ? [field] : [])));
+  return likelyFields.size > 1 ? [] : whole;
 }
 
 /** Lowered by what else the heading says. */
-const lowered = (score: number, share: number) => (score < LIKELY ? score * share : Math.max(score * share, LEAST));
+const lowered = (score: number, share: number) =>
+  score < LIKELY_SCORE ? score * share : Math.max(score * share, MIN_LIKELY_SCORE);
 
-function candidatesOf({ phrases: index, context, plain, ends, none }: PhraseBook, heading: string): Candidate[] {
-  const said = wordsOf(heading);
-  if (none.has(said.words.join(' '))) return [];
+function candidatesOf({ phrases: index, context, plain, ends, excluded }: PhraseBook, heading: string): Candidate[] {
+  const headingWords = wordsOf(heading);
+  if (excluded.has(headingWords.words.join(' '))) return [];
   const found = new Map<FieldSpec, Candidate>();
-  const look = (
+  const lookUp = (
     { words, joined }: Pick<Words, 'words' | 'joined'>,
     share: number,
     isFor = (_: Phrase) => true,
@@ -335,59 +345,67 @@ function candidatesOf({ phrases: index, context, plain, ends, none }: PhraseBook
         found.set(phrase.field, {
           field: phrase.field,
           score,
-          why: `it means "${phrase.text.replaceAll(/[._]/g, ' ')}", ${phrase.is}`,
+          why: `it means "${phrase.text.replaceAll(/[._]/g, ' ')}", ${phrase.role}`,
           isWhole: share === 1,
         });
     }
   };
   /** Unless something is found already. */
   const lookWithout = (isDropped: (word: string) => boolean, share: number, isFor?: (phrase: Phrase) => boolean) => {
-    const words = said.words.filter((word) => !isDropped(word));
-    if (found.size === 0 && words.length > 0 && words.length < said.words.length)
-      look({ words, joined: words.join('') }, share, isFor);
+    const words = headingWords.words.filter((word) => !isDropped(word));
+    if (found.size === 0 && words.length > 0 && words.length < headingWords.words.length)
+      lookUp({ words, joined: words.join('') }, share, isFor);
   };
   /** Also where words that change nothing about what a column holds stand there. */
   const lookBeside = (isBeside: (word: string) => boolean, isFor = (_: FieldSpec) => true) => {
     for (const isDropped of [isBeside, (word: string) => isBeside(word) || plain.has(word)])
       lookWithout(isDropped, PART, ({ field }) => isFor(field));
   };
-  look(said, 1);
+  lookUp(headingWords, 1);
   // `Address Company` is the company of an address.
-  const isContext = (word: string) => context.has(word) && !(word === 'company' && said.joined.endsWith(word));
-  const isPlain = (word: string) => plain.has(word) && !(word === 'company' && said.joined.endsWith(word));
+  const isContext = (word: string) => context.has(word) && !(word === 'company' && headingWords.joined.endsWith(word));
+  const isPlain = (word: string) => plain.has(word) && !(word === 'company' && headingWords.joined.endsWith(word));
   if (found.size === 0) {
     lookWithout(isContext, 0.97);
     lookWithout(isPlain, 0.9);
-    const isPlaced = ({ field }: Phrase) => PLACED.test(field.name);
-    lookWithout((word) => word !== 'address' && PLACE.has(word), PART, isPlaced);
-    lookWithout((word) => PLACE.has(word) || plain.has(word), PART, isPlaced);
-    lookBeside((word) => RELATING.has(word));
-    for (const [called, isFor] of CALLED_SO) lookBeside((word) => word === called, isFor);
+    const isPlaced = ({ field }: Phrase) => PLACE_FIELDS.test(field.name);
+    lookWithout((word) => word !== 'address' && PLACE_WORDS.has(word), PART, isPlaced);
+    lookWithout((word) => PLACE_WORDS.has(word) || plain.has(word), PART, isPlaced);
+    lookBeside((word) => RELATING_WORDS.has(word));
+    for (const [suffix, isFor] of VALUE_SUFFIXES) lookBeside((word) => word === suffix, isFor);
   }
   // `Costo storico`, `Tel. geschäftlich`: a word that nothing is known of, beside what means a field for certain, or before what often does.
-  const strange = said.words.filter((word) => !isKnown(word));
-  const isOther = said.words.some((word) => OTHER_THINGS.has(word));
-  if (strange.length === 1 && !isOther)
+  const unknownWords = headingWords.words.filter((word) => !isKnown(word));
+  const isOther = headingWords.words.some((word) => DISTINGUISHING_WORDS.has(word));
+  if (unknownWords.length === 1 && !isOther)
     for (const isDropped of [
-      (word: string) => word === strange[0],
-      (word: string) => word === strange[0] || isPlain(word),
+      (word: string) => word === unknownWords[0],
+      (word: string) => word === unknownWords[0] || isPlain(word),
     ])
       lookWithout(
         isDropped,
         0,
         ({ words, joined, weight }) =>
-          (weight >= HIGH ||
-            (weight >= LIKELY &&
-              (said.joined.endsWith(joined) || (words.length > 1 && said.joined.startsWith(joined))))) &&
-          (words.length > 1 || !(LEANING.has(joined) || context.has(joined))),
+          (weight >= HIGH_SCORE ||
+            (weight >= LIKELY_SCORE &&
+              (headingWords.joined.endsWith(joined) ||
+                (words.length > 1 && headingWords.joined.startsWith(joined))))) &&
+          (words.length > 1 || !(GENERIC_WORDS.has(joined) || context.has(joined))),
       );
   if (found.size === 0 && !isOther) {
     // `Country of vendor` is a country.
-    const isOf = said.spelt.some((word) => OF.has(word));
+    const isOf = headingWords.original.some((word) => OF_WORDS.has(word));
     for (const { field, ordered, text } of ends) {
       const { length } = ordered;
-      if ((isOf ? said.ordered.slice(0, length) : said.ordered.slice(-length)).join() === ordered.join())
-        found.set(field, { field, score: LEAST, why: `it ${isOf ? 'begins' : 'ends'} with "${text}"`, isWhole: false });
+      if (
+        (isOf ? headingWords.ordered.slice(0, length) : headingWords.ordered.slice(-length)).join() === ordered.join()
+      )
+        found.set(field, {
+          field,
+          score: MIN_LIKELY_SCORE,
+          why: `it ${isOf ? 'begins' : 'ends'} with "${text}"`,
+          isWhole: false,
+        });
     }
   }
   return [...found.values()].sort((a, b) => b.score - a.score);
@@ -397,29 +415,32 @@ const books = new WeakMap<ResourceSpec, PhraseBook>();
 
 /** What headings may say for the fields of a resource. */
 export function phraseBook(spec: ResourceSpec): PhraseBook {
-  const book = books.get(spec) ?? writeBook(spec);
+  const book = books.get(spec) ?? buildPhraseBook(spec);
   books.set(spec, book);
   return book;
 }
 
-let everything: ReadonlySet<string> | undefined;
+let knownWords: ReadonlySet<string> | undefined;
 
 /** Whether some field of any resource uses the word. */
 function isKnown(word: string): boolean {
-  everything ??= new Set(
-    WRITABLE.flatMap((name) => [...phraseBook(resourceSpec(name)).known, ...phraseBook(resourceSpec(name)).plain]),
+  knownWords ??= new Set(
+    WRITABLE.flatMap((name) => [
+      ...phraseBook(resourceSpec(name)).phraseWords,
+      ...phraseBook(resourceSpec(name)).plain,
+    ]),
   );
-  return everything.has(word) || isConcept(word);
+  return knownWords.has(word) || isConcept(word);
 }
 
-function writeBook(spec: ResourceSpec): PhraseBook {
+function buildPhraseBook(spec: ResourceSpec): PhraseBook {
   const all: Phrase[] = [];
   const ends: Phrase[] = [];
   for (const field of spec.fields) {
     if (field.derived || (field.create === undefined && field.update === undefined)) continue;
     // `Name` beside `Device` or `Company` is the name of somebody.
-    const phrase = (text: string, weight: number, is: string): Phrase => {
-      return { ...wordsOf(text), field, weight: BARE_WORD.test(text) ? Math.min(weight, BARE) : weight, text, is };
+    const phrase = (text: string, weight: number, role: string): Phrase => {
+      return { ...wordsOf(text), field, weight: BARE_WORD.test(text) ? Math.min(weight, BARE) : weight, text, role };
     };
     all.push(phrase(field.name, 1, "the field's name"));
     for (const alias of field.aliases ?? []) all.push(phrase(alias, 0.98, 'another name of the field'));
@@ -428,24 +449,28 @@ function writeBook(spec: ResourceSpec): PhraseBook {
     for (const marked of phrases(Object.hasOwn(vocabulary, field.name) ? vocabulary[field.name]! : '')) {
       const text = marked.replace(/^[?*-]/, '');
       const weight = WEIGHTS[marked[0]!] ?? 0.94;
-      if (marked.startsWith('*')) ends.push(phrase(text, LEAST, ''));
+      if (marked.startsWith('*')) ends.push(phrase(text, MIN_LIKELY_SCORE, ''));
       else
         all.push(
-          phrase(text, weight, `a ${weight > HIGH ? 'usual' : weight < LIKELY ? 'possible' : 'likely'} heading for it`),
+          phrase(
+            text,
+            weight,
+            `a ${weight > HIGH_SCORE ? 'usual' : weight < LIKELY_SCORE ? 'possible' : 'likely'} heading for it`,
+          ),
         );
     }
   }
   const index = new Map<string, Phrase[]>();
   for (const phrase of all) {
     for (const key of new Set([phrase.words.join(' '), phrase.joined])) {
-      const known = index.get(key);
-      if (known) known.push(phrase);
+      const bucket = index.get(key);
+      if (bucket) bucket.push(phrase);
       else index.set(key, [phrase]);
     }
   }
   const context = RESOURCE_WORDS[spec.name].split(' ').flatMap((word) => wordsOf(word).words);
   return {
-    known: new Set(all.flatMap(({ words }) => words)),
+    phraseWords: new Set(all.flatMap(({ words }) => words)),
     phrases: index,
     context: new Set(context),
     plain: new Set([
@@ -456,6 +481,6 @@ function writeBook(spec: ResourceSpec): PhraseBook {
     ]),
     ofParty: spec.name === 'supplier' || spec.name === 'customer',
     ends,
-    none: new Set(phrases(NO_FIELD[spec.name]).map((text) => wordsOf(text).words.join(' '))),
+    excluded: new Set(phrases(EXCLUDED_HEADINGS[spec.name]).map((text) => wordsOf(text).words.join(' '))),
   };
 }

@@ -4,9 +4,9 @@ import {
   cite,
   compileDateFormat,
   type DateFormat,
-  dateByItself,
   dateGroups,
   numericReadings,
+  unambiguousDate,
 } from '../pipeline/map/dates.js';
 import type { SampledCell } from './profile.js';
 
@@ -15,7 +15,11 @@ export interface DateFinding {
   /** Formats to state; empty where every date can be read without. */
   readonly formats: readonly string[];
   /** Ways to read the column that a person must choose between. */
-  readonly open?: { readonly formats: readonly (readonly string[])[]; readonly text: string; readonly row: number };
+  readonly ambiguous?: {
+    readonly formats: readonly (readonly string[])[];
+    readonly text: string;
+    readonly row: number;
+  };
   /** For people; '' where there is nothing to say. */
   readonly evidence: string;
   /** The column contradicts itself: no format is stated, and cells with two readings will be refused. */
@@ -24,12 +28,12 @@ export interface DateFinding {
 
 /** Whether the cell is a date by any reading. */
 export function isDate(cell: Cell): boolean {
-  if (typeof cell === 'string') return (numericReadings(cell)?.length ?? 0) > 0 || !isRefusal(dateByItself(cell));
-  return cell.t === 'd' || (cell.t === 'n' && /^\d{8}$/.test(cell.value) && !isRefusal(dateByItself(cell.value)));
+  if (typeof cell === 'string') return (numericReadings(cell)?.length ?? 0) > 0 || !isRefusal(unambiguousDate(cell));
+  return cell.t === 'd' || (cell.t === 'n' && /^\d{8}$/.test(cell.value) && !isRefusal(unambiguousDate(cell.value)));
 }
 
 const TIMES = ['', ' H:mm:ss', ' H:mm', ' h:mm:ss a', ' h:mm a', "'T'HH:mm:ss"];
-const SPOKEN = [
+const MONTH_NAME_FORMATS = [
   'd MMM yyyy',
   'd-MMM-yyyy',
   'd-MMM-yy',
@@ -40,7 +44,7 @@ const SPOKEN = [
   'MMM-d-yyyy',
   'd. MMM yyyy',
 ];
-const PLAIN = ['yyyy-M-d', 'yyyy/M/d', 'yyyy.M.d', 'yyyyMMdd'];
+const NUMERIC_FORMATS = ['yyyy-M-d', 'yyyy/M/d', 'yyyy.M.d', 'yyyyMMdd'];
 /** More formats than this in one column are no format. */
 const MOST = 5;
 
@@ -50,39 +54,39 @@ export function surveyFormats(cells: readonly SampledCell[]): DateFinding {
   const groups = dateGroups(texts);
   if (groups.size === 0)
     return { formats: [], evidence: texts.length > 0 ? 'written so that they can be read in one way only' : '' };
-  const settled: string[] = [];
+  const certain: string[] = [];
   const evidence: string[] = [];
-  for (const { count, firstOpen, shown } of groups.values()) {
+  for (const { count, firstOpen, certain: shown } of groups.values()) {
     const [only, other] = [...shown].sort(([, a], [, b]) => b.count - a.count);
     if (only && other) {
       const both = [only, other].map(([format, such]) => `${format} in ${such.count}, such as ${cite(such.first)}`);
       return { formats: [], evidence: '', mixed: `the dates contradict one another: ${both.join('; ')}` };
     }
     if (only) {
-      settled.push(only[0]);
+      certain.push(only[0]);
       evidence.push(`${only[1].count} of ${count} dates, such as ${cite(only[1].first)}, can only be ${only[0]}`);
     } else if (firstOpen) {
       const ways = (numericReadings(firstOpen.text) ?? []).map(({ format }) => format).sort();
-      const formats = ways.map((format) => complete([format], texts) ?? [format]);
-      return { formats: [], evidence: '', open: { formats, ...firstOpen } };
+      const formats = ways.map((format) => completeFormats([format], texts) ?? [format]);
+      return { formats: [], evidence: '', ambiguous: { formats, ...firstOpen } };
     }
   }
-  const formats = complete(settled, texts);
+  const formats = completeFormats(certain, texts);
   if (formats) return { formats, evidence: evidence.join('; ') };
   const mixed = 'the dates are written in too many ways to state them all';
   return { formats: [], evidence: evidence.join('; '), mixed };
 }
 
 /**
- * The fewest formats that read every date of the column once `settled` are stated; undefined where that needs too many. Days and
+ * The fewest formats that read every date of the column once `certain` are stated; undefined where that needs too many. Days and
  * months of one digit are read too: another column, the next file or a spreadsheet program that saved this one may write them.
  */
-function complete(settled: readonly string[], texts: readonly SampledCell[]): string[] | undefined {
-  const offered = [...settled.flatMap(withTimes), ...COMMON];
+function completeFormats(certain: readonly string[], texts: readonly SampledCell[]): string[] | undefined {
+  const candidates = [...certain.flatMap(withTimes), ...COMMON_FORMATS];
   const chosen: DateFormat[] = [];
   for (const { text } of texts) {
     if (chosen.some((format) => reads(format, text))) continue;
-    const format = offered.find((one) => reads(one, text));
+    const format = candidates.find((one) => reads(one, text));
     if (!format) continue;
     chosen.push(format);
     if (chosen.length > MOST) return undefined;
@@ -94,7 +98,7 @@ function withTimes(source: string): DateFormat[] {
   return TIMES.map((time) => compileDateFormat(`${source}${time}`)).filter((format) => typeof format !== 'string');
 }
 
-const COMMON = [...PLAIN, ...SPOKEN].flatMap(withTimes);
+const COMMON_FORMATS = [...NUMERIC_FORMATS, ...MONTH_NAME_FORMATS].flatMap(withTimes);
 
 function reads(format: DateFormat, text: string): boolean {
   const date = format.parse(text);

@@ -1,4 +1,4 @@
-import { grouped } from '../model/grouped.js';
+import { formatNumber } from '../model/count-text.js';
 import { foldText } from '../model/value.js';
 import { type DecimalSurvey, surveyDecimals } from '../pipeline/map/amounts.js';
 import { isRefusal } from '../pipeline/map/cell-text.js';
@@ -9,11 +9,11 @@ import type { FieldSpec, ReferenceTarget } from '../resources/spec.js';
 import { booleanValue, checkValue, enumValue } from '../resources/value-check.js';
 import { type DateFinding, isDate, surveyFormats } from './dates.js';
 import type { Column, FileProfile, SampledCell } from './profile.js';
-import { DIRECTIONS, NO_PLACES, phrases, VALUE_WORDS } from './vocabulary.js';
+import { DIRECTIONS, NON_PLACES, phrases, VALUE_WORDS } from './vocabulary.js';
 import { wordsOf } from './words.js';
 
 /** Whether the service has a record of this name; undefined where it was not asked for such records. */
-export type KnownNames = (to: ReferenceTarget, name: string) => boolean | undefined;
+export type NameLookup = (to: ReferenceTarget, name: string) => boolean | undefined;
 
 /**
  * How the values of a column go with a field that its heading may mean. Values lower a guess; only names that the service knows
@@ -28,7 +28,7 @@ export interface Fit {
   /** What a person should know although the column is mapped. */
   readonly remarks: readonly string[];
   /** Why the values forbid the field. */
-  readonly against?: string;
+  readonly objection?: string;
   readonly dates?: DateFinding;
   readonly choices?: ChoiceFinding;
   readonly decimal?: DecimalSurvey;
@@ -42,23 +42,23 @@ export interface Fit {
 interface ChoiceFinding {
   /** Text → value, where it means one value for certain but in other words. */
   readonly suggested: ReadonlyMap<string, string>;
-  readonly open: readonly string[];
+  readonly unmapped: readonly string[];
 }
 
 /** `ofParty`: the field is one of a supplier or customer. */
-export function fitOf(column: Column, field: FieldSpec, file: FileProfile, known?: KnownNames, ofParty = false): Fit {
+export function fitOf(column: Column, field: FieldSpec, file: FileProfile, known?: NameLookup, ofParty = false): Fit {
   if (column.filled === 0 && file.rows > 0) return { factor: BLANK, evidence: ['every cell is blank'], remarks: [] };
   if (column.cells.length === 0) return { factor: BLANK, evidence: ['no value was looked at'], remarks: [] };
-  if (isOneForAll(column, field))
-    return against(
-      `all ${grouped(column.filled)} rows have the one value "${excerpt(column.cells[0]!.text)}"; if that is right, state it under constants`,
+  if (isConstantColumn(column, field))
+    return rejectFit(
+      `all ${formatNumber(column.filled)} rows have the one value "${excerpt(column.cells[0]!.text)}"; if that is right, state it under constants`,
     );
   const { type } = field;
   // What the service knows as a name is one.
   const isKnown = type.kind === 'reference' && column.cells.some(({ text }) => known?.(type.to, text));
-  const other = isKnown ? undefined : otherThan(column, field, ofParty, file.columns);
-  if (other !== undefined) return against(`the values are ${other}`);
-  if (isOfOtherUnit(column, field)) return against('the heading says that its numbers are in another unit');
+  const other = isKnown ? undefined : otherMeaning(column, field, ofParty, file.columns);
+  if (other !== undefined) return rejectFit(`the values are ${other}`);
+  if (isOfOtherUnit(column, field)) return rejectFit('the heading says that its numbers are in another unit');
   switch (field.type.kind) {
     case 'date':
       return fitDates(column);
@@ -81,44 +81,44 @@ export function fitOf(column: Column, field: FieldSpec, file: FileProfile, known
 const BLANK = 0.75;
 
 /** As many rows with one and the same value tell nothing about each of them. */
-const MANY = 20;
+const MIN_REPEATS = 20;
 
 const isParty = (type: FieldSpec['type']): boolean =>
   type.kind === 'reference' && (type.to === 'supplier' || type.to === 'customer');
 
-function isOneForAll({ distinct, filled }: Column, { name, type }: FieldSpec): boolean {
-  return (isParty(type) || name === 'name') && distinct === 1 && filled >= MANY;
+function isConstantColumn({ distinct, filled }: Column, { name, type }: FieldSpec): boolean {
+  return (isParty(type) || name === 'name') && distinct === 1 && filled >= MIN_REPEATS;
 }
 
 /** Fields whose headings mean other things as well, and what such a value then is. */
-const OTHERWISE: readonly (readonly [fields: RegExp, isOther: (text: string) => boolean, what: string])[] = [
+const OTHER_MEANINGS: readonly (readonly [fields: RegExp, isOther: (text: string) => boolean, what: string])[] = [
   [/./, (text) => /\p{L}/u.test(text) && booleanValue(text) !== undefined, 'yes and no'],
   [/./, (text) => /^\d{1,3}(?:\.\d{1,3}){3}$/.test(text), 'network addresses'],
-  [/^(?:state_province|city|area|floor|room|bldg_name)$/, (text) => NO_PLACE.has(plainWords(text)), 'no places'],
-  [/^state_province$/, (text) => DIRECTION.has(plainWords(text)), 'directions, no states'],
+  [/^(?:state_province|city|area|floor|room|bldg_name)$/, (text) => NON_PLACE_WORDS.has(plainWords(text)), 'no places'],
+  [/^state_province$/, (text) => DIRECTION_WORDS.has(plainWords(text)), 'directions, no states'],
   [/^unit$/, (text) => !/\d/.test(text), 'units of measure'],
   [/^website$/, (text) => !text.includes('.'), 'no addresses of pages'],
   [/^(?:contact_person\.)?name$/, (text) => PHONE.test(text), 'numbers, not names'],
 ];
 
 const plainWords = (text: string) => wordsOf(text).words.join(' ');
-const NO_PLACE: ReadonlySet<string> = new Set(phrases(NO_PLACES).map(plainWords));
-const DIRECTION: ReadonlySet<string> = new Set(phrases(DIRECTIONS).map(plainWords));
+const NON_PLACE_WORDS: ReadonlySet<string> = new Set(phrases(NON_PLACES).map(plainWords));
+const DIRECTION_WORDS: ReadonlySet<string> = new Set(phrases(DIRECTIONS).map(plainWords));
 
 /** `SUP-0017`: people and companies are not called so, things are. */
 const CODE = /^\p{L}{0,5}[-_. ]?\d{2,}$/u;
 
 /** Amounts and the like; whole numbers may be ids. */
-const UNNAMED = /^(?!\d+$)[^\p{L}]*$/u;
+const NOT_A_NAME = /^(?!\d+$)[^\p{L}]*$/u;
 
 /** What stands before the number of a house, or behind it. */
 const STREET = /^(?:street|address|complement)|\|complement/;
 
 /** Of a column whose values are nearly all something else than the field holds: what they are. */
-function otherThan(column: Column, { name, type }: FieldSpec, ofParty: boolean, all: readonly Column[]) {
+function otherMeaning(column: Column, { name, type }: FieldSpec, ofParty: boolean, all: readonly Column[]) {
   const { cells, words, repeats, counted: among, index } = column;
   if (type.kind === 'boolean' || type.kind === 'enum') return undefined;
-  if (OWN.test(name) && repeats > among / 2) return 'the same in many rows';
+  if (UNIQUE_FIELDS.test(name) && repeats > among / 2) return 'the same in many rows';
   const isBare = name === 'number' && words.joined === 'number';
   if (isBare && STREET.test(`${all[index - 1]?.words.joined}|${all[index + 1]?.words.joined}`))
     return 'the numbers of houses';
@@ -127,20 +127,20 @@ function otherThan(column: Column, { name, type }: FieldSpec, ofParty: boolean, 
     cells.filter(({ text }) => test(text)).length > cells.length * 0.8;
   if (
     type.kind === 'reference' &&
-    nearlyAll((text) => (type.to === 'contract' ? !/\d/.test(text) : UNNAMED.test(text)))
+    nearlyAll((text) => (type.to === 'contract' ? !/\d/.test(text) : NOT_A_NAME.test(text)))
   )
     return type.to === 'contract' ? 'names, not numbers of contracts' : 'no names';
   if (name === 'category.name' && words.joined === 'type' && nearlyAll((text) => /\d/.test(text)))
     return 'names of models, not kinds';
   if (isParty(type) || (ofParty && name === 'name'))
     if (nearlyAll((text) => CODE.test(text))) return 'codes, not names';
-  return OTHERWISE.find(([fields, isOther]) => fields.test(name) && nearlyAll(isOther))?.[2];
+  return OTHER_MEANINGS.find(([fields, isOther]) => fields.test(name) && nearlyAll(isOther))?.[2];
 }
 
 /** What tells one asset from another. */
-const OWN = /^(?:serial_number|asset_tag|inventory_no|mac_address)$/;
+const UNIQUE_FIELDS = /^(?:serial_number|asset_tag|inventory_no|mac_address)$/;
 
-const against = (why: string): Fit => ({ factor: 0.5, evidence: [], remarks: [], against: why });
+const rejectFit = (why: string): Fit => ({ factor: 0.5, evidence: [], remarks: [], objection: why });
 
 /** 1 where all fit; falls faster than the share, because a column of the right kind has few exceptions. */
 function factorOf(share: number): number {
@@ -153,7 +153,7 @@ function judged({ cells }: Column, test: (one: SampledCell) => boolean, what: st
   const misfits = cells.filter((one) => !test(one));
   const fits = cells.length - misfits.length;
   const [first] = misfits;
-  const said = `${grouped(fits)} of ${grouped(cells.length)} values ${what}`;
+  const said = `${formatNumber(fits)} of ${formatNumber(cells.length)} values ${what}`;
   const example = first ? `"${excerpt(first.text)}" (row ${first.row})` : '';
   const few = `${fits === 0 ? said.replace(/^0/, 'none') : `only ${said}`}, such as ${example}`;
   return {
@@ -162,7 +162,7 @@ function judged({ cells }: Column, test: (one: SampledCell) => boolean, what: st
     remarks: [],
     ...more,
     evidence: [first ? `${said}, not ${example}` : said, ...(more.evidence ?? [])],
-    ...(fits / cells.length < 0.5 ? { against: few } : {}),
+    ...(fits / cells.length < 0.5 ? { objection: few } : {}),
   };
 }
 
@@ -229,7 +229,7 @@ function fitList(
   what: string,
 ): Fit {
   const suggested = new Map<string, string>();
-  const open: string[] = [];
+  const unmapped: string[] = [];
   const understood = new Map<string, boolean>();
   for (const text of texts) {
     // A job translates a text whatever its case, and states it once.
@@ -237,14 +237,14 @@ function fitList(
     if (understood.has(folded)) continue;
     const value = meaning(text);
     understood.set(folded, value !== undefined);
-    if (value === undefined) open.push(text);
+    if (value === undefined) unmapped.push(text);
     else if (value !== '') suggested.set(text, value);
   }
-  const choices = column.choices && open.length + suggested.size > 0 ? { choices: { suggested, open } } : {};
-  const { against, ...fit } = judged(column, ({ text }) => understood.get(foldText(text)) === true, what, choices);
+  const choices = column.choices && unmapped.length + suggested.size > 0 ? { choices: { suggested, unmapped } } : {};
+  const { objection, ...fit } = judged(column, ({ text }) => understood.get(foldText(text)) === true, what, choices);
   // Some are in the list, and a person can translate the few others.
   const isTranslatable = column.choices !== undefined && (fit.share ?? 0) > 0;
-  return against === undefined ? fit : isTranslatable ? { ...fit, factor: 0.85 } : { ...fit, against };
+  return objection === undefined ? fit : isTranslatable ? { ...fit, factor: 0.85 } : { ...fit, objection };
 }
 
 function fitNumbers(column: Column, field: FieldSpec, file: FileProfile): Fit {
@@ -262,17 +262,17 @@ function fitNumbers(column: Column, field: FieldSpec, file: FileProfile): Fit {
 
 const isError = (cell: SampledCell['cell']) => typeof cell === 'object' && (cell.t === 'e' || cell.t === 'f');
 
-function fitReference({ cells, distinct }: Column, to: ReferenceTarget, known?: KnownNames): Fit {
+function fitReference({ cells, distinct }: Column, to: ReferenceTarget, known?: NameLookup): Fit {
   const ids = cells.filter(({ text }) => /^[1-9]\d{0,15}$/.test(text)).length;
   const names =
     distinct === undefined
       ? 'the values'
       : distinct === 1
         ? 'the one value'
-        : `the ${grouped(distinct)} different values`;
+        : `the ${formatNumber(distinct)} different values`;
   const remarks = [`only the service can tell whether it knows ${names}`];
   if (to === 'make' || to === 'hardware-model') {
-    if (ids < cells.length) return against('the field takes ids of the service, and the values are texts');
+    if (ids < cells.length) return rejectFit('the field takes ids of the service, and the values are texts');
     return { factor: 0.97, evidence: ['the values are numbers, taken as ids of the service'], remarks };
   }
   const asked = cells.filter(({ text }) => known?.(to, text) !== undefined);
@@ -280,47 +280,47 @@ function fitReference({ cells, distinct }: Column, to: ReferenceTarget, known?: 
   if (to === 'contract') return { factor: 1, evidence: [], remarks };
   // Digits are ids of the service. The file of another system has its own, which would be taken without a complaint.
   if (ids * 2 >= cells.length) {
-    const such = `${grouped(ids)} of ${grouped(cells.length)} values are numbers, which are taken as ids of the service`;
-    return against(`${such}; map it only if they are`);
+    const such = `${formatNumber(ids)} of ${formatNumber(cells.length)} values are numbers, which are taken as ids of the service`;
+    return rejectFit(`${such}; map it only if they are`);
   }
-  if (ids > 0) remarks.push(`${grouped(ids)} values are numbers, which are taken as ids`);
+  if (ids > 0) remarks.push(`${formatNumber(ids)} values are numbers, which are taken as ids`);
   if (to === 'customer' || to === 'business-unit')
     remarks.push(`the service has no list of ${to === 'customer' ? 'customers' : 'business units'}`);
   return { factor: 1, evidence: [], remarks };
 }
 
 /** Of names that the service was asked for. */
-function fitNames(cells: readonly SampledCell[], to: ReferenceTarget, known: KnownNames): Fit {
-  const strangers = cells.filter(({ text }) => known(to, text) !== true);
-  const names = new Set(strangers.map(({ text }) => text));
-  const share = 1 - strangers.length / cells.length;
+function fitNames(cells: readonly SampledCell[], to: ReferenceTarget, known: NameLookup): Fit {
+  const unknownCells = cells.filter(({ text }) => known(to, text) !== true);
+  const names = new Set(unknownCells.map(({ text }) => text));
+  const share = 1 - unknownCells.length / cells.length;
   const what = to.replace('-', ' ');
   // What no list has is known from the first records that name it.
   const isSeen = to === 'business-unit' || to === 'customer';
   const knows = isSeen ? 'the first records of the service name' : 'the service knows';
   const evidence = [`${knows} ${Math.floor(share * 100)}% of the values as names (${what})`];
-  if (names.size === 0) return { factor: RAISED, share, evidence, remarks: [] };
+  if (names.size === 0) return { factor: KNOWN_FACTOR, share, evidence, remarks: [] };
   const such = quoted([...names].slice(0, 3));
   const way = to === 'supplier' ? ', or `references: { missing: create }` creates them' : '';
   const until = isSeen ? 'unless another record does' : 'until it does';
-  const remark = `${knows} no ${what} ${such}${names.size > 3 ? ` and ${grouped(names.size - 3)} more` : ''}: those rows are invalid ${until}${way}`;
+  const remark = `${knows} no ${what} ${such}${names.size > 3 ? ` and ${formatNumber(names.size - 3)} more` : ''}: those rows are invalid ${until}${way}`;
   return { factor: share >= 0.5 ? 1 : 0.85, share, evidence, remarks: [remark], unknown: names.size };
 }
 
 /** Lifts a likely heading to a certain one. */
-const RAISED = 1.17;
+const KNOWN_FACTOR = 1.17;
 
 /** Values that have a type of their own, for which the service has other fields. */
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/u;
-const PHONES = /^(?:phone|mobile|fax)$|_phone$/;
+const PHONE_FIELDS = /^(?:phone|mobile|fax)$|_phone$/;
 const PHONE = /^[^\p{L}]*\d[^\p{L}]*(?:(?:ext|x|tel|fax)\b.*)?$/iu;
 const DATE = /^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{2}|\d{4}))(?:[ T].*)?$/;
 
 /** What identifies a thing is worth nothing when it is cut. */
-const UNCUT = /number|name|tag|code|phone|website|inventory|mac|no$/;
+const NEVER_CUT = /number|name|tag|code|phone|website|inventory|mac|no$/;
 
 /** A row whose text is too long is invalid; a job where so many are would be stopped by its brake. */
-const TOO_MANY_LONG = 0.2;
+const MAX_LONG_SHARE = 0.2;
 
 function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
   const { cells } = column;
@@ -329,28 +329,28 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
   if (type.kind === 'email') return judged(column, valid, 'are e-mail addresses');
   if (type.kind === 'text' && type.exact !== undefined)
     return judged(column, valid, `have the ${type.exact} characters of ${name}`);
-  if (PHONES.test(name)) return judged(column, ({ text }) => PHONE.test(text), 'are phone numbers');
+  if (PHONE_FIELDS.test(name)) return judged(column, ({ text }) => PHONE.test(text), 'are phone numbers');
   const typed = cells.filter(({ text }) => EMAIL.test(text) || DATE.test(text));
   if (typed.length * 2 > cells.length && !name.endsWith('_date'))
-    return against(`the values are no text, such as "${excerpt(typed[0]!.text)}"`);
+    return rejectFit(`the values are no text, such as "${excerpt(typed[0]!.text)}"`);
   const max = type.kind === 'text' ? type.max : undefined;
   const long = max === undefined ? 0 : cells.filter(({ text }) => characters(text) > max).length;
   const convert = makeConverter(field, { decimal: { sign: '.', why: '' }, format: file.format });
   const lost = cells.filter(({ cell }) => isError(cell) || isRefusal(convert(cell)));
-  const evidence = [`${grouped(cells.length - long - lost.length)} of ${grouped(cells.length)} values fit`];
+  const evidence = [`${formatNumber(cells.length - long - lost.length)} of ${formatNumber(cells.length)} values fit`];
   const remarks: string[] = [];
   if (long > 0) {
-    const said = `${grouped(long)} of ${grouped(cells.length)} values are longer than the ${max} characters of ${name}`;
+    const said = `${formatNumber(long)} of ${formatNumber(cells.length)} values are longer than the ${max} characters of ${name}`;
     const cut = `${said}: \`overflow: cut\` keeps the beginning of those, with a warning that counts them; without it the rows are invalid`;
-    if (long / cells.length > TOO_MANY_LONG && field.required !== true) {
-      if (UNCUT.test(name)) return against(said);
+    if (long / cells.length > MAX_LONG_SHARE && field.required !== true) {
+      if (NEVER_CUT.test(name)) return rejectFit(said);
       return { factor: 0.85, share: 1 - lost.length / cells.length, evidence, remarks: [cut], cut: true };
     }
     remarks.push(cut);
   }
   if (lost.length > 0) {
     const such = `"${excerpt(lost[0]!.text)}" (row ${lost[0]!.row})`;
-    const others = lost.length === 1 ? such : `${such} and ${grouped(lost.length - 1)} more`;
+    const others = lost.length === 1 ? such : `${such} and ${formatNumber(lost.length - 1)} more`;
     remarks.push(`${others} cannot be read as text without loss; such rows will be invalid`);
   }
   const factor = remarks.length === 0 ? 1 : lost.length / cells.length > 0.2 ? 0.85 : 0.97;

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import { counted, grouped } from '../model/grouped.js';
+import { countText, formatNumber } from '../model/count-text.js';
 import type { SourceMeta } from '../model/source.js';
-import { commentText, key, scalar, shellWord } from '../model/yaml-text.js';
-import { isPutTogether, type MissingField, type SuggestedKey, TO_FILL } from './key.js';
+import { commentText, shellWord, yamlKey, yamlScalar } from '../model/yaml-text.js';
+import { isComputed, type MissingField, PLACEHOLDER, type SuggestedKey } from './key.js';
 import type { ColumnOptions, SuggestedColumn, Suggestion } from './suggest.js';
 
 /** Paths as the commands in the comments name them. */
@@ -18,7 +18,7 @@ interface JobNames {
 export function jobText(suggestion: Suggestion, meta: SourceMeta, names: JobNames): string {
   const { resource } = suggestion;
   const lines = [
-    ...head(suggestion, names),
+    ...headLines(suggestion, names),
     'kind: import',
     `resource: ${resource}`,
     '',
@@ -35,14 +35,14 @@ export function jobText(suggestion: Suggestion, meta: SourceMeta, names: JobName
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-function head({ columns, missing, rows, resource, next, warnings }: Suggestion, names: JobNames): string[] {
+function headLines({ columns, missing, rows, resource, next, warnings }: Suggestion, names: JobNames): string[] {
   const file = shellWord(names.file);
   const job = shellWord(names.job);
   const mapped = columns.filter(({ field }) => field !== undefined);
   const likely =
     mapped.filter(({ confidence }) => confidence === 'medium').length +
-    missing.filter(({ parts }) => isPutTogether(parts)).length;
-  const size = `${counted(rows, 'row')}, ${counted(columns.length, 'column')}, ${grouped(mapped.length)} of them mapped to fields of ${resource}`;
+    missing.filter(({ parts }) => isComputed(parts)).length;
+  const size = `${countText(rows, 'row')}, ${countText(columns.length, 'column')}, ${formatNumber(mapped.length)} of them mapped to fields of ${resource}`;
   const first =
     likely === 0
       ? ''
@@ -69,7 +69,7 @@ function sourceLines({ dates, decimal, nulls }: Suggestion, meta: SourceMeta): s
     'format: auto',
     `${meta.format}${meta.gzip ? ', gzipped' : ''}, known by its bytes: corrected rows may come in another`,
   );
-  if (meta.sheet !== null) add(`sheet: ${scalar(meta.sheet)}`, evidence(/sheet/i));
+  if (meta.sheet !== null) add(`sheet: ${yamlScalar(meta.sheet)}`, evidence(/sheet/i));
   if (meta.header_row === null && meta.format !== 'ndjson') add('header_row: none', 'columns go by their letters');
   if (meta.header_row !== null) {
     if (meta.header_row > 1) add(`header_row: ${meta.header_row}`, evidence(/heading/));
@@ -77,14 +77,14 @@ function sourceLines({ dates, decimal, nulls }: Suggestion, meta: SourceMeta): s
       lines.push(...commentLines(evidence(/heading/), '  '));
   }
   if (meta.encoding !== null && !/^(?:utf-?8|ascii)$/i.test(meta.encoding))
-    add(`encoding: ${scalar(meta.encoding)}`, meta.evidence.find((one) => one.includes(meta.encoding ?? '')) ?? '');
+    add(`encoding: ${yamlScalar(meta.encoding)}`, meta.evidence.find((one) => one.includes(meta.encoding ?? '')) ?? '');
   if (meta.delimiter !== null && meta.delimiter !== ',') {
     add(
       `delimiter: ${meta.delimiter === '\t' ? 'tab' : `"${meta.delimiter.replace(/["\\]/g, '\\$&')}"`}`,
       evidence(/delimiter/i),
     );
   }
-  if (nulls.length > 0) add(`null_values: [${nulls.map(scalar).join(', ')}]`, 'cells that mean blank');
+  if (nulls.length > 0) add(`null_values: [${nulls.map(yamlScalar).join(', ')}]`, 'cells that mean blank');
   if (dates.length > 0)
     add(`dates: [${dates.map(scalarInFlow).join(', ')}]`, 'text dates are read in these formats and no others');
   if (decimal?.sign !== undefined) add(`decimal: "${decimal.sign}"`, decimal.why);
@@ -100,7 +100,7 @@ function matchLines({ rows, resource }: Suggestion, key: SuggestedKey): string[]
   if (!fits && rows > 0)
     lines.push(
       ...commentLines(
-        `${grouped(blank)} of ${counted(rows, 'row')} have no ${field} and are invalid until they do; \`key: none\` would append every row as a new record instead.`,
+        `${formatNumber(blank)} of ${countText(rows, 'row')} have no ${field} and are invalid until they do; \`key: none\` would append every row as a new record instead.`,
       ),
     );
   lines.push('match:', `  key: ${field.padEnd(28)} # ${keyFacts(key, rows)}`);
@@ -123,13 +123,13 @@ function matchChoices({ rows, resource, keys, missing }: Suggestion): string[] {
     keys.length === 0
       ? ' No column means a field that identifies one.'
       : ` ${keys.map((key) => `${keyFacts(key, rows)} (${key.field})`).join('; ')}.`;
-  const choice = (text: string, why: string) => behind(`# match: { ${text} }`, why, 52);
+  const choice = (text: string, why: string) => withComment(`# match: { ${text} }`, why, 52);
   const byKey = keys
     .filter(({ usable, blank }) => usable > 0 && blank <= rows / 2)
     .map(({ field, usable }) =>
       choice(
         `key: ${field}, duplicates: first`,
-        `${counted(usable, 'record')} of ${counted(rows, 'row')}: a row that repeats an earlier ${field} is left out, a blank one is invalid`,
+        `${countText(usable, 'record')} of ${countText(rows, 'row')}: a row that repeats an earlier ${field} is left out, a blank one is invalid`,
       ),
     );
   const append = [
@@ -151,22 +151,22 @@ function matchChoices({ rows, resource, keys, missing }: Suggestion): string[] {
 }
 
 function keyFacts({ heading, blank, repeats, counted: among }: SuggestedKey, rows: number): string {
-  const bound = among === rows - blank ? '' : `, of the ${grouped(among)} that were counted`;
-  return `"${commentText(heading, 60)}": ${grouped(blank)} of ${grouped(rows)} ${rows === 1 ? 'cell is' : 'cells are'} blank, ${grouped(repeats)} repeat an earlier one${bound}`;
+  const bound = among === rows - blank ? '' : `, of the ${formatNumber(among)} that were counted`;
+  return `"${commentText(heading, 60)}": ${formatNumber(blank)} of ${formatNumber(rows)} ${rows === 1 ? 'cell is' : 'cells are'} blank, ${formatNumber(repeats)} repeat an earlier one${bound}`;
 }
 
 /** Required fields that no column gives and nothing else can, where a column of theirs would stand. */
 function missingColumns({ missing, resource }: Suggestion): string[] {
   return missing
-    .filter(({ constant, parts }) => constant === undefined && !isPutTogether(parts))
+    .filter(({ constant, parts }) => constant === undefined && !isComputed(parts))
     .flatMap((one) => {
       const rule = one.rule === '' ? '' : ` (${one.rule})`;
       const said = `HEADING: ${one.field} — a new ${resource} needs it${rule}, and no column is it for certain`;
-      return commentLines(`${said}${perhaps(one)}`, '  ');
+      return commentLines(`${said}${candidateHint(one)}`, '  ');
     });
 }
 
-function perhaps({ columns }: MissingField): string {
+function candidateHint({ columns }: MissingField): string {
   const near = columns.slice(0, 3).map((heading) => `"${commentText(heading, 60)}"`);
   return near.length > 0 ? `; perhaps ${near.join(' or ')}` : '';
 }
@@ -179,8 +179,8 @@ function constantLines({ missing, resource, columns }: Suggestion): string[] {
     const line = `computed: { ${field}: ${JSON.stringify(text)} }`;
     const why = 'put together; change the text, or take the line out where a column is it';
     lines.push(
-      ...(isPutTogether(parts)
-        ? [behind(line, `medium: no column is the ${field}: ${why}`, 40)]
+      ...(isComputed(parts)
+        ? [withComment(line, `medium: no column is the ${field}: ${why}`, 40)]
         : [...commentLines(`Where no column is the ${field}, it can be put together: take the # away.`), `# ${line}`]),
     );
   }
@@ -189,12 +189,12 @@ function constantLines({ missing, resource, columns }: Suggestion): string[] {
     lines.push(`# No column gives these fields, and a new ${resource} needs them:`);
     for (const one of constants) {
       const { field, rule, constant } = one;
-      const evident = constant === TO_FILL ? '' : `; ${constant} is evident from the columns`;
-      const said = commentLines(`${field}${rule === '' ? '' : ` (${rule})`}${evident}${perhaps(one)}`);
+      const evident = constant === PLACEHOLDER ? '' : `; ${constant} is evident from the columns`;
+      const said = commentLines(`${field}${rule === '' ? '' : ` (${rule})`}${evident}${candidateHint(one)}`);
       lines.push(...said.map((line) => line.replace(/^# /, '#   ')));
     }
     const pairs = constants.map(
-      ({ field, constant }) => `${field}: ${constant === TO_FILL ? `"${TO_FILL}"` : constant}`,
+      ({ field, constant }) => `${field}: ${constant === PLACEHOLDER ? `"${PLACEHOLDER}"` : constant}`,
     );
     lines.push(
       '# Where every row has the same value, fill it in here and remove the # (a "?" that is left is refused):',
@@ -203,7 +203,7 @@ function constantLines({ missing, resource, columns }: Suggestion): string[] {
   }
   const creatable = columns.some(({ field, options }) => options.unknown && /supplier$/.test(field ?? ''));
   if (creatable)
-    lines.push(behind('# references: { missing: create }', 'creates suppliers that the service lacks', 40));
+    lines.push(withComment('# references: { missing: create }', 'creates suppliers that the service lacks', 40));
   return lines;
 }
 
@@ -224,7 +224,7 @@ function columnLines(suggestion: Suggestion): string[] {
         return [`  # column ${column.index + 1}${heading === '' ? '' : ` "${heading}"`}: ${column.why}`];
       }
       return column.field === undefined
-        ? [behind(plainLine(column), column.why, widest)]
+        ? [withComment(plainLine(column), column.why, widest)]
         : mappedLines(column, column.field, widest);
     }),
     ...missingColumns(suggestion),
@@ -232,13 +232,13 @@ function columnLines(suggestion: Suggestion): string[] {
 }
 
 function plainLine(column: SuggestedColumn): string {
-  return `  ${key(column.name ?? '', '  ')} ${column.field ?? '~'}`;
+  return `  ${yamlKey(column.name ?? '', '  ')} ${column.field ?? '~'}`;
 }
 
 function mappedLines(column: SuggestedColumn, field: string, widest: number): string[] {
   const { options, confidence, evidence, remarks } = column;
-  const name = key(column.name ?? '', '  ');
-  const target = scalar(field);
+  const name = yamlKey(column.name ?? '', '  ');
+  const target = yamlScalar(field);
   const why = `${confidence}: ${evidence.join('; ')}`;
   const above = remarks.flatMap((remark) => commentLines(remark, '  '));
   const stated = (formats: readonly string[]) => `dates: [${formats.map(scalarInFlow).join(', ')}]`;
@@ -250,7 +250,7 @@ function mappedLines(column: SuggestedColumn, field: string, widest: number): st
   ];
   if (options.values || options.openValues) return [...above, ...withValues(name, target, inline, options, why)];
   const first = inline.length === 0 ? target : `{ field: ${target}, ${inline.join(', ')} }`;
-  return [...above, behind(`  ${name} ${first}`, why, widest)];
+  return [...above, withComment(`  ${name} ${first}`, why, widest)];
 }
 
 /** A block with the translations that are certain, and the texts that wait for one as comments. */
@@ -265,7 +265,7 @@ function withValues(
   const lines = [`  ${name}  # ${commentText(why)}`, `    field: ${target}`, ...inline.map((one) => `    ${one}`)];
   if (values.size > 0) {
     lines.push('    values:                         # suggested: look at each');
-    for (const [text, value] of values) lines.push(`      ${key(text, '      ')} ${scalar(value)}`);
+    for (const [text, value] of values) lines.push(`      ${yamlKey(text, '      ')} ${yamlScalar(value)}`);
   }
   if (openValues.length > 0) {
     const list = accepted.length > 0 ? `one of: ${accepted.join(', ')}` : 'a country: its name or code';
@@ -274,13 +274,13 @@ function withValues(
     lines.push(...commentLines(said, '    '));
     if (values.size === 0) lines.push('    # values:');
     for (const { text, rows } of openValues.slice(0, MOST_OPEN))
-      lines.push(`${`    #   ${scalar(text)}: "?"`.padEnd(39)} # ${counted(rows, 'row')}`);
+      lines.push(`${`    #   ${yamlScalar(text)}: "?"`.padEnd(39)} # ${countText(rows, 'row')}`);
     if (openValues.length > MOST_OPEN) lines.push(`    #   … and ${openValues.length - MOST_OPEN} more`);
   }
   return lines;
 }
 
-function behind(line: string, why: string, widest: number): string {
+function withComment(line: string, why: string, widest: number): string {
   return `${line.padEnd(widest)}  # ${commentText(why)}`;
 }
 
@@ -324,10 +324,10 @@ export function tableText({ columns, key, rows, resource, missing, next, warning
         .trimEnd(),
     ),
     '',
-    `${counted(rows, 'row')}; ${grouped(mapped)} of ${counted(columns.length, 'column')} mapped to fields of ${resource}.`,
+    `${countText(rows, 'row')}; ${formatNumber(mapped)} of ${countText(columns.length, 'column')} mapped to fields of ${resource}.`,
     ...(key
       ? [
-          `Key: ${key.field} ("${commentText(key.heading, 40)}": ${grouped(key.blank)} blank, ${grouped(key.repeats)} repeated).`,
+          `Key: ${key.field} ("${commentText(key.heading, 40)}": ${formatNumber(key.blank)} blank, ${formatNumber(key.repeats)} repeated).`,
         ]
       : ['No column tells the rows apart.']),
     ...(missing.length > 0 ? [`Required, and in no column: ${missing.map(({ field }) => field).join(', ')}.`] : []),

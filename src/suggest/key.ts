@@ -1,7 +1,7 @@
 import { isRequired } from '../resources/rules.js';
 import type { FieldSpec, ResourceSpec } from '../resources/spec.js';
 import { checkValue, ruleText } from '../resources/value-check.js';
-import { type Assigned, PERSON, personParts } from './assign.js';
+import { type Assignment, PERSON, personParts } from './assign.js';
 import type { Column } from './profile.js';
 
 /** A mapped column that may tell records apart, measured. */
@@ -24,7 +24,7 @@ export interface KeyChoice {
   /** Undefined: no column tells the rows apart, and a person must say what is to become of them. */
   readonly key: SuggestedKey | undefined;
   /** What was measured, the best first. */
-  readonly tried: readonly SuggestedKey[];
+  readonly measured: readonly SuggestedKey[];
 }
 
 /** Nearly all rows, as a share. */
@@ -34,14 +34,14 @@ const ENOUGH = 0.98;
  * The first natural key that nearly every row has for itself; else the one that most rows have, where hardly any repeats and no
  * more than half of the cells are blank.
  */
-export function chooseKey(spec: ResourceSpec, assigned: readonly Assigned[], rows: number): KeyChoice {
+export function chooseKey(spec: ResourceSpec, assigned: readonly Assignment[], rows: number): KeyChoice {
   const keys = spec.naturalKeys.flatMap((field) => {
     const one = assigned.find(({ mapped }) => mapped?.field.name === field);
     return one ? [measureKey(spec, field, one.column, rows)] : [];
   });
-  const tried = keys.toSorted((a, b) => b.usable - a.usable);
-  const apart = (key: SuggestedKey) => key.repeats <= key.counted * (1 - ENOUGH) && key.usable >= rows / 2;
-  return { key: rows === 0 ? keys[0] : (keys.find(({ fits }) => fits) ?? tried.find(apart)), tried };
+  const measured = keys.toSorted((a, b) => b.usable - a.usable);
+  const tellsApart = (key: SuggestedKey) => key.repeats <= key.counted * (1 - ENOUGH) && key.usable >= rows / 2;
+  return { key: rows === 0 ? keys[0] : (keys.find(({ fits }) => fits) ?? measured.find(tellsApart)), measured };
 }
 
 export function measureKey(spec: ResourceSpec, field: string, column: Column, rows: number): SuggestedKey {
@@ -81,23 +81,23 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** One column says too little: of two the job puts the field together by itself. */
-export const isPutTogether = (parts: readonly string[]): boolean => parts.length > 1;
+export const isComputed = (parts: readonly string[]): boolean => parts.length > 1;
 
 /** What a person must put in; no value of any field, so that a job in which it is left is refused. */
-export const TO_FILL = '?';
+export const PLACEHOLDER = '?';
 
-export function missingFields(spec: ResourceSpec, assigned: readonly Assigned[]): MissingField[] {
-  const given = new Set(assigned.flatMap(({ mapped }) => (mapped ? [mapped.field.name] : [])));
-  const fields = spec.fields.filter((field) => isRequired(field, 'create') && !given.has(field.name));
+export function missingFields(spec: ResourceSpec, assigned: readonly Assignment[]): MissingField[] {
+  const provided = new Set(assigned.flatMap(({ mapped }) => (mapped ? [mapped.field.name] : [])));
+  const fields = spec.fields.filter((field) => isRequired(field, 'create') && !provided.has(field.name));
   const person =
-    given.has('contact_person.email') && !given.has(PERSON)
+    provided.has('contact_person.email') && !provided.has(PERSON)
       ? personParts(assigned.map(({ column }) => column))
       : undefined;
   const named = person && { field: PERSON, rule: '', constant: undefined, columns: [], parts: person };
   const missing = fields.map((field) => ({
     field: field.name,
     rule: ruleText(field).replaceAll('`', ''),
-    constant: constantFor(field, given),
+    constant: constantFor(field, provided),
     columns: assigned.flatMap(({ column, guesses, mapped }) =>
       !mapped && guesses.some((guess) => guess.field === field) ? [column.heading] : [],
     ),
@@ -105,29 +105,29 @@ export function missingFields(spec: ResourceSpec, assigned: readonly Assigned[])
       PARTS[field.name]
         ?.flatMap((part) => {
           const one = assigned.find(({ mapped }) => mapped?.field.name === part);
-          return one?.column.name !== undefined && fits(one.column, field) ? [one.column.name] : [];
+          return one?.column.name !== undefined && fitsField(one.column, field) ? [one.column.name] : [];
         })
         .slice(0, 2) ?? [],
   }));
-  return [...missing, ...partyOf(spec, given), ...(named ? [named] : [])];
+  return [...missing, ...missingParty(spec, provided), ...(named ? [named] : [])];
 }
 
 /** Which of the two a contract needs depends on its type. */
-function partyOf({ name }: ResourceSpec, given: ReadonlySet<string>): MissingField[] {
-  if (name !== 'contract' || given.has('supplier') || given.has('customer')) return [];
+function missingParty({ name }: ResourceSpec, provided: ReadonlySet<string>): MissingField[] {
+  if (name !== 'contract' || provided.has('supplier') || provided.has('customer')) return [];
   const rule = 'of a buy_side contract; of a sell_side one write customer instead';
-  return [{ field: 'supplier', rule, constant: TO_FILL, columns: [], parts: [] }];
+  return [{ field: 'supplier', rule, constant: PLACEHOLDER, columns: [], parts: [] }];
 }
 
 /** Whether most rows have a text, and most texts fit the field: long ones put nothing together. */
-function fits({ cells, filled, blank }: Column, field: FieldSpec): boolean {
+function fitsField({ cells, filled, blank }: Column, field: FieldSpec): boolean {
   return filled >= blank && cells.filter(({ text }) => checkValue(field, text) === undefined).length * 2 > cells.length;
 }
 
-function constantFor(field: FieldSpec, given: ReadonlySet<string>): string | undefined {
+function constantFor(field: FieldSpec, provided: ReadonlySet<string>): string | undefined {
   // A record has its own name and number: the same one in every row is never right.
   if (field.type.kind === 'text' || field.type.kind === 'email') return undefined;
-  if (field.name === 'contract_type' && given.has('supplier') !== given.has('customer'))
-    return given.has('supplier') ? 'buy_side' : 'sell_side';
-  return TO_FILL;
+  if (field.name === 'contract_type' && provided.has('supplier') !== provided.has('customer'))
+    return provided.has('supplier') ? 'buy_side' : 'sell_side';
+  return PLACEHOLDER;
 }

@@ -1,5 +1,5 @@
 import { columnName } from '../files/table/cell-range.js';
-import { type Cell, isBlank, type SheetRow, shownText } from '../model/row.js';
+import { type Cell, displayText, isBlank, type SheetRow } from '../model/row.js';
 import type { OpenSource, SourceFormat } from '../model/source.js';
 import { foldText, normaliseKey } from '../model/value.js';
 import { trimText } from '../pipeline/map/cell-text.js';
@@ -89,7 +89,7 @@ export async function profileFile(source: OpenSource, limits: Partial<ProfileLim
       const cells = row.cells.slice(0, headings.length).map((cell) => (isNull(cell, nulls) ? '' : cell));
       for (const [index, counter] of counters.entries()) counter.add(cells[index]);
       if ((rows - uneven - 1) % step !== 0) continue;
-      sample.push({ row: row.row, cells: cells.map(bounded) });
+      sample.push({ row: row.row, cells: cells.map(boundedCell) });
       if (sample.length <= room) continue;
       // The sample is full: every second row goes, and rows are taken half as often from here on.
       sample = sample.filter((_, at) => at % 2 === 0);
@@ -140,7 +140,7 @@ function isNull(cell: Cell, nulls: Map<string, string>): boolean {
 const NULL = /^\s*(?:null|\(null\)|n\/a|[-–—]+)\s*$/i;
 
 /** A copy: a part of a text would keep the whole of it in memory. */
-function bounded(cell: Cell): Cell {
+function boundedCell(cell: Cell): Cell {
   return typeof cell === 'string' && cell.length > KEPT ? Buffer.from(cell.slice(0, KEPT)).toString() : cell;
 }
 
@@ -148,7 +148,7 @@ function cellsOf(index: number, sample: readonly SheetRow[]): SampledCell[] {
   return sample.flatMap(({ row, cells }) => {
     const cell = cells[index] ?? '';
     const trimmed = typeof cell === 'string' ? trimText(cell) : cell;
-    return trimmed === '' ? [] : [{ row, cell: trimmed, text: shownText(trimmed) }];
+    return trimmed === '' ? [] : [{ row, cell: trimmed, text: displayText(trimmed) }];
   });
 }
 
@@ -172,7 +172,7 @@ class Counter {
     }
     this.filled++;
     if (!this.texts) return;
-    const text = shownText(cell).trim();
+    const text = displayText(cell).trim();
     if (text.length > COUNTABLE) {
       this.long = true;
       return;

@@ -1,13 +1,22 @@
 import { columnName } from '../files/table/cell-range.js';
-import { counted, grouped } from '../model/grouped.js';
+import { countText, formatNumber } from '../model/count-text.js';
 import type { OpenSource } from '../model/source.js';
 import { foldText } from '../model/value.js';
 import { surveyDecimals } from '../pipeline/map/amounts.js';
 import { excerpt, isOwnHeading, quoted } from '../pipeline/map/headings.js';
 import { resourceSpec } from '../resources/registry.js';
 import { type ReferenceTarget, type ResourceName, type ResourceSpec, WRITABLE } from '../resources/spec.js';
-import { type Asked, type Assigned, assign, candidates, type Guess, HIGH, LIKELY, phraseBook } from './assign.js';
-import { chooseKey, isPutTogether, type KeyChoice, type MissingField, measureKey, missingFields } from './key.js';
+import {
+  type Assignment,
+  assign,
+  candidates,
+  type Guess,
+  HIGH_SCORE,
+  LIKELY_SCORE,
+  phraseBook,
+  type ServiceKnowledge,
+} from './assign.js';
+import { chooseKey, isComputed, type KeyChoice, type MissingField, measureKey, missingFields } from './key.js';
 import { type Column, type FileProfile, profileFile } from './profile.js';
 import { wordsOf } from './words.js';
 
@@ -21,7 +30,7 @@ export interface Suggestion {
   /** Without a key the job says what a person may choose. */
   readonly key: KeyChoice['key'];
   /** Every key that was measured. */
-  readonly keys: KeyChoice['tried'];
+  readonly keys: KeyChoice['measured'];
   /** Dates of the whole file, where all date columns agree. */
   readonly dates: readonly string[];
   readonly decimal: { readonly sign: '.' | ',' | undefined; readonly why: string } | undefined;
@@ -79,7 +88,9 @@ export interface ColumnOptions {
 }
 
 /** Reads which custom fields and names the service has: of each target those that the file uses. Undefined where it cannot be asked. */
-export type AskService = (names: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>) => Promise<Asked | undefined>;
+export type AskService = (
+  names: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
+) => Promise<ServiceKnowledge | undefined>;
 
 /** The editable export that wrote a file: its job is what imports the changed file. */
 export interface WrittenBy {
@@ -100,34 +111,34 @@ export async function suggestJob(
   written?: WrittenBy,
 ): Promise<Suggestion> {
   const file = await profileFile(source);
-  const alone = assign(spec, file);
-  const asked = await ask?.(namesOf(alone));
-  const assigned = asked ? assign(spec, file, asked) : alone;
+  const withoutService = assign(spec, file);
+  const knowledge = await ask?.(namesOf(withoutService));
+  const assigned = knowledge ? assign(spec, file, knowledge) : withoutService;
   const decimal = decimalOf(assigned, file);
   const dates = sharedDates(assigned);
-  const { key, tried } = chooseKey(spec, assigned, file.rows);
+  const { key, measured } = chooseKey(spec, assigned, file.rows);
   const given = new Set(assigned.flatMap(({ mapped }) => (mapped ? [mapped.field.name] : [])));
   const missing = missingFields(spec, assigned);
-  const whole = { dates, sign: decimal?.sign, given, missing };
+  const settings = { dates, sign: decimal?.sign, given, missing };
   const found = {
     resource: spec.name,
     rows: file.rows,
-    columns: assigned.map((one) => suggested(one, whole)),
+    columns: assigned.map((one) => suggestColumn(one, settings)),
     key,
-    keys: tried,
+    keys: measured,
     dates,
     decimal,
     missing,
     nulls: file.nulls,
     warnings: [...source.meta.warnings, ...fileWarnings(file)],
   };
-  return written ? asWritten(found, assigned, written) : { ...found, next: nextQuestion(found) };
+  return written ? fromExport(found, assigned, written) : { ...found, next: nextQuestion(found) };
 }
 
 /** Nothing is open: the export knows what each of its columns holds, and whose row it is. */
-function asWritten(
+function fromExport(
   found: Omit<Suggestion, 'next'>,
-  assigned: readonly Assigned[],
+  assigned: readonly Assignment[],
   { run, fields }: WrittenBy,
 ): Suggestion {
   const id = assigned.find(({ column: { name } }) => name !== undefined && fields.get(name) === 'id')?.column;
@@ -150,10 +161,10 @@ function asWritten(
 }
 
 /** How many fields of the resource the headings of a table mean. */
-export function headingsThatFit(spec: ResourceSpec, headings: readonly string[]): number {
+export function countFittingHeadings(spec: ResourceSpec, headings: readonly string[]): number {
   const book = phraseBook(spec);
   const best = headings.map((heading) => candidates(book, heading)[0]);
-  return new Set(best.flatMap((one) => (one && one.score >= LIKELY ? [one.field] : []))).size;
+  return new Set(best.flatMap((one) => (one && one.score >= LIKELY_SCORE ? [one.field] : []))).size;
 }
 
 /**
@@ -165,7 +176,7 @@ export function likelyResource(headings: readonly string[], names: readonly stri
     const spec = resourceSpec(name);
     const book = phraseBook(spec);
     const best = headings.flatMap((heading) => candidates(book, heading)[0] ?? []);
-    const sure = best.filter(({ score }) => score >= LIKELY);
+    const sure = best.filter(({ score }) => score >= LIKELY_SCORE);
     const required = spec.fields.filter((field) => field.required);
     const given = required.filter((field) => sure.some((one) => one.field === field));
     const isNamed = (text: string) => wordsOf(text).words.some((word) => book.context.has(word));
@@ -180,11 +191,11 @@ export function likelyResource(headings: readonly string[], names: readonly stri
 }
 
 /** What the columns that may be references hold. */
-function namesOf(assigned: readonly Assigned[]): Map<ReferenceTarget, Set<string>> {
+function namesOf(assigned: readonly Assignment[]): Map<ReferenceTarget, Set<string>> {
   const names = new Map<ReferenceTarget, Set<string>>();
   for (const { column, guesses } of assigned)
     for (const { field, fit } of guesses) {
-      if (field.type.kind !== 'reference' || fit.against !== undefined) continue;
+      if (field.type.kind !== 'reference' || fit.objection !== undefined) continue;
       const texts = names.get(field.type.to) ?? new Set();
       for (const { text } of column.cells) texts.add(text);
       names.set(field.type.to, texts);
@@ -203,7 +214,7 @@ function nextQuestion(found: Omit<Suggestion, 'next'>): string | undefined {
   }
   const keyQuestion = `What tells one ${resource} from another? No column does by itself: take the # from one of the lines \`match:\`.`;
   if (!key && keys.length > 0) return keyQuestion;
-  const texts = missing.filter(({ constant, parts }) => constant === undefined && !isPutTogether(parts));
+  const texts = missing.filter(({ constant, parts }) => constant === undefined && !isComputed(parts));
   if (texts.length > 0)
     return `Which column is the ${texts.map(({ field }) => field).join(', and which the ')} of each ${resource}? A new one needs it.`;
   if (!key) return keyQuestion;
@@ -217,7 +228,7 @@ function nextQuestion(found: Omit<Suggestion, 'next'>): string | undefined {
 }
 
 /** What is stated for the whole file, and not for a column again. */
-interface Whole {
+interface FileSettings {
   readonly dates: readonly string[];
   readonly sign: '.' | ',' | undefined;
   /** Fields that columns give. */
@@ -225,7 +236,7 @@ interface Whole {
   readonly missing: readonly MissingField[];
 }
 
-function suggested(one: Assigned, whole: Whole): SuggestedColumn {
+function suggestColumn(one: Assignment, settings: FileSettings): SuggestedColumn {
   const { column, mapped, custom, guesses } = one;
   const { heading, name, index } = column;
   const others = guesses.filter((guess) => guess !== mapped).slice(0, 3);
@@ -233,7 +244,7 @@ function suggested(one: Assigned, whole: Whole): SuggestedColumn {
     heading,
     name,
     index,
-    alternatives: others.map(({ field, why, fit }) => ({ field: field.name, why: fit.against ?? why })),
+    alternatives: others.map(({ field, why, fit }) => ({ field: field.name, why: fit.objection ?? why })),
     evidence: [],
     remarks: [],
     why: '',
@@ -252,12 +263,12 @@ function suggested(one: Assigned, whole: Whole): SuggestedColumn {
     };
   }
   if (!mapped) {
-    const of = name && whole.missing.find(({ parts }) => isPutTogether(parts) && parts.includes(name));
-    const why = of ? `part of ${of.field}, which is put together under computed` : whyNot(one);
+    const of = name && settings.missing.find(({ parts }) => isComputed(parts) && parts.includes(name));
+    const why = of ? `part of ${of.field}, which is put together under computed` : notMappedReason(one);
     return { ...base, field: undefined, confidence: 'none', why };
   }
-  const confidence = mapped.final >= HIGH ? 'high' : 'medium';
-  const second = others.find(({ field, fit }) => fit.against === undefined && !whole.given.has(field.name));
+  const confidence = mapped.finalScore >= HIGH_SCORE ? 'high' : 'medium';
+  const second = others.find(({ field, fit }) => fit.objection === undefined && !settings.given.has(field.name));
   const doubt = confidence === 'medium' && second ? [`it may also mean ${second.field.name}`] : [];
   return {
     ...base,
@@ -265,32 +276,37 @@ function suggested(one: Assigned, whole: Whole): SuggestedColumn {
     confidence,
     evidence: [mapped.why, ...mapped.fit.evidence, ...doubt],
     remarks: remarksOf(mapped),
-    options: optionsOf(mapped, column, whole),
+    options: optionsOf(mapped, column, settings),
   };
 }
 
 const firstTexts = (cells: Column['cells']) => [...new Set(cells.slice(0, 20).map(({ text }) => text))].slice(0, 3);
 
-function holding(cells: Column['cells']): string {
+function samplesText(cells: Column['cells']): string {
   const texts = firstTexts(cells);
   return texts.length === 0 ? '' : `; it holds ${quoted(texts)}`;
 }
 
 /** Why a column is not mapped, with the next best guess. */
-function whyNot({ column: { heading, name, index, cells }, guesses, lostTo, lacks }: Assigned): string {
+function notMappedReason({
+  column: { heading, name, index, cells },
+  guesses,
+  lostTo,
+  missingPartner,
+}: Assignment): string {
   if (isOwnHeading(heading)) return 'headings that begin with _ are never imported';
   if (name === undefined) return 'a job cannot name this column; rename it in the file';
   // Where there is no heading, the values alone say what the column is.
   if (name !== heading && foldText(heading) === '')
-    return `the column has no heading: its letter stands for it${holding(cells)}`;
-  if (name === columnName(index)) return `there are no headings${holding(cells)}`;
+    return `the column has no heading: its letter stands for it${samplesText(cells)}`;
+  if (name === columnName(index)) return `there are no headings${samplesText(cells)}`;
   const [best] = guesses;
   if (!best) return 'no field has such a heading';
   const { name: field, type } = best.field;
-  if (lacks !== undefined)
-    return `maybe: ${field}: ${best.why}; but the service refuses it without ${lacks}, which no column gives`;
+  if (missingPartner !== undefined)
+    return `maybe: ${field}: ${best.why}; but the service refuses it without ${missingPartner}, which no column gives`;
   if (lostTo !== undefined) return `${field} is given by "${excerpt(lostTo)}" already`;
-  if (best.fit.against !== undefined) return `maybe: ${field}: ${best.why}; but ${best.fit.against}`;
+  if (best.fit.objection !== undefined) return `maybe: ${field}: ${best.why}; but ${best.fit.objection}`;
   const reference =
     type.kind === 'reference' ? ', and a name that the service does not know makes the row invalid' : '';
   if (best.fit.remarks.length > 0) return `maybe: ${field}: ${best.why}; ${best.fit.remarks[0]}`;
@@ -299,32 +315,32 @@ function whyNot({ column: { heading, name, index, cells }, guesses, lostTo, lack
 
 /** What a person should know or decide about a mapped column, a sentence each. */
 function remarksOf({ fit: { dates, decimal, remarks } }: Guess): string[] {
-  const said = [...remarks];
-  if (dates?.open) {
-    const { text, row } = dates.open;
-    said.push(
+  const lines = [...remarks];
+  if (dates?.ambiguous) {
+    const { text, row } = dates.ambiguous;
+    lines.push(
       `day and month cannot be told apart, as in "${text}" (row ${row}): such rows are refused until you state the format`,
     );
   }
-  if (decimal?.warning !== undefined && decimal.rule.sign === 'each') said.push(decimal.warning);
-  return said;
+  if (decimal?.warning !== undefined && decimal.rule.sign === 'each') lines.push(decimal.warning);
+  return lines;
 }
 
-function optionsOf({ field, fit }: Guess, column: Column, whole: Whole): ColumnOptions {
+function optionsOf({ field, fit }: Guess, column: Column, settings: FileSettings): ColumnOptions {
   const { dates, decimal, choices, cut, unknown } = fit;
   const sign = decimal?.rule.sign;
-  const open = choices?.open ?? [];
-  const ownSign = decimal?.evidence !== undefined && sign !== 'each' && sign !== whole.sign;
+  const unmapped = choices?.unmapped ?? [];
+  const ownSign = decimal?.evidence !== undefined && sign !== 'each' && sign !== settings.sign;
   return {
-    ...(dates && dates.formats.length > 0 && whole.dates.length === 0 ? { dates: dates.formats } : {}),
-    ...(dates?.open ? { openDates: dates.open.formats } : {}),
+    ...(dates && dates.formats.length > 0 && settings.dates.length === 0 ? { dates: dates.formats } : {}),
+    ...(dates?.ambiguous ? { openDates: dates.ambiguous.formats } : {}),
     ...(ownSign && sign !== undefined ? { decimal: sign } : {}),
     ...(cut ? { cut } : {}),
     ...(unknown ? { unknown } : {}),
     ...(choices && choices.suggested.size > 0 ? { values: choices.suggested } : {}),
-    ...(open.length > 0
+    ...(unmapped.length > 0
       ? {
-          openValues: open.map((text) => ({ text, rows: column.choices?.get(text) ?? 1 })),
+          openValues: unmapped.map((text) => ({ text, rows: column.choices?.get(text) ?? 1 })),
           accepted:
             field.type.kind === 'enum' ? field.type.values : field.type.kind === 'boolean' ? ['true', 'false'] : [],
         }
@@ -336,7 +352,7 @@ function optionsOf({ field, fit }: Guess, column: Column, whole: Whole): ColumnO
  * The formats to state for the whole file: those of its date columns where all agree that state any, and no other date
  * column holds text. Otherwise each column states its own, and this is empty.
  */
-function sharedDates(assigned: readonly Assigned[]): readonly string[] {
+function sharedDates(assigned: readonly Assignment[]): readonly string[] {
   const stated = assigned.flatMap(({ mapped, column }) =>
     mapped?.fit.dates && column.cells.some(({ cell }) => typeof cell === 'string') ? [mapped.fit.dates.formats] : [],
   );
@@ -346,7 +362,7 @@ function sharedDates(assigned: readonly Assigned[]): readonly string[] {
 }
 
 /** The decimal sign of the amounts of the file; `sign` is undefined where the columns differ or none shows it. */
-function decimalOf(assigned: readonly Assigned[], { sample, delimiter }: FileProfile): Suggestion['decimal'] {
+function decimalOf(assigned: readonly Assignment[], { sample, delimiter }: FileProfile): Suggestion['decimal'] {
   const columns = assigned.flatMap(({ mapped, column }) => (mapped?.field.type.kind === 'decimal' ? [column] : []));
   const { rule, evidence, warning } = surveyDecimals(columns, sample, delimiter);
   // The rows looked at are spread over the file.
@@ -361,11 +377,11 @@ function fileWarnings({ rows, uneven, whole, sample }: FileProfile): string[] {
   if (rows === 0) warnings.push('The file has headings but no data rows: only the headings were looked at.');
   if (uneven > 0)
     warnings.push(
-      `Of ${counted(rows, 'row')} ${grouped(uneven)} with more or fewer cells than the heading will be invalid; no such value was looked at.`,
+      `Of ${countText(rows, 'row')} ${formatNumber(uneven)} with more or fewer cells than the heading will be invalid; no such value was looked at.`,
     );
   if (!whole)
     warnings.push(
-      `Of ${grouped(rows)} rows ${grouped(sample.length)}, spread over the whole file, were looked at closely.`,
+      `Of ${formatNumber(rows)} rows ${formatNumber(sample.length)}, spread over the whole file, were looked at closely.`,
     );
   return warnings;
 }

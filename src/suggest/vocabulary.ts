@@ -28,7 +28,7 @@ export const PLAIN_QUALIFIERS = `
   merceologico merceologica detailed brief tvac htva commercial texte texto testo tekst`;
 
 /** Words that make another thing of whatever stands beside them. */
-export const OTHER_THINGS: ReadonlySet<string> = new Set(
+export const DISTINGUISHING_WORDS: ReadonlySet<string> = new Set(
   'previous old former parent related new other next last prior replaced manager docking monitor keyboard charger calibration planned estimated expected proposed trial quantity original initial base minimum technician siret siren cif nif nipc cnpj cpf cuit rut ruc kvk btw ustid vat iva tva piva'.split(
     ' ',
   ),
@@ -206,7 +206,7 @@ export const VALUE_WORDS: Readonly<Record<string, Readonly<Record<string, string
 };
 
 /** What is no place: the state of a thing, a rank, a sales region. `State`, `Level` and `Region` mean either. */
-export const NO_PLACES = `
+export const NON_PLACES = `
   active; inactive; in use; in stock; in repair; in service; available; assigned; deployed; retired; disposed; scrapped;
   broken; spare; stock; lost; new; used; good; fair; poor; open; closed; yes; no; high; medium; low; critical; aktiv;
   inaktiv; in betrieb; lager; defekt; ausgemustert; en service; en stock; hors service; reforme; actif; inactif; rebut;
@@ -217,7 +217,7 @@ export const DIRECTIONS =
   'north; south; east; west; central; nord; sud; ost; ouest; est; norte; sur; sul; oeste; este; zuid; oost';
 
 /** Headings that no field is for, though their words are like those of one. */
-export const NO_FIELD: Readonly<Record<ResourceName, string>> = {
+export const EXCLUDED_HEADINGS: Readonly<Record<ResourceName, string>> = {
   asset:
     'current value; book value; net book value; nota fiscal; accumulated depreciation; depreciation cumule; depreciation acumulada; depreciation value; value depreciado',
   contract: '',
@@ -234,7 +234,7 @@ export function phrases(entry: string): string[] {
 }
 
 /** Every beginning with every end. */
-function each(beginnings: string, ends: string): string {
+function combine(beginnings: string, ends: string): string {
   return phrases(beginnings)
     .flatMap((first) => phrases(ends).map((last) => `${first} ${last}`.replace(/^\? /, '?')))
     .join('; ');
@@ -555,8 +555,8 @@ const CONTRACT: Vocabulary = {
     total; tcv; total award; auftragswert; auftragssumme; vertragssumme; vertragsvolumen; gesamtvolumen; montant du
     marche; montant ttc; montant ht; valor global; ?award; ?total ht; ?importe adjudicado; total rent; ?valor
     contratado; ?volumen; *contract value; *total value; *contract amount;
-    ${each('contract; total; total contract; award; awarded; total award', 'value; amount; price; cost; sum; spend; worth; obligation; commitment')};
-    ${each('?; ?contract; ?total; ?current; ?current contract; ?maximum; ?target; ?agreed; ?final; ?committed; ?base', 'value; amount; price; cost; spend; budget')}; ?auftragsvolumen;
+    ${combine('contract; total; total contract; award; awarded; total award', 'value; amount; price; cost; sum; spend; worth; obligation; commitment')};
+    ${combine('?; ?contract; ?total; ?current; ?current contract; ?maximum; ?target; ?agreed; ?final; ?committed; ?base', 'value; amount; price; cost; spend; budget')}; ?auftragsvolumen;
     ?opdrachtwaarde; ?final purchase value; ?awarded import; ?award amount tax; ?whole life value; ?amt; contract
     amt; total amt; award amt`,
   first_offer_value: 'initial offer; original offer; ?initial proposal value; ?offer initial value',

@@ -13,16 +13,16 @@ export interface Words {
   /** And in one piece: `post code` and `Postcode` are one. */
   readonly joined: string;
   /** The words of the text as they are spelt. */
-  readonly spelt: readonly string[];
+  readonly original: readonly string[];
   /** What stands in brackets: `(EUR)`, `(days)`, `(e.g. Hour)`. */
-  readonly aside: readonly string[];
+  readonly bracketed: readonly string[];
 }
 
 /** No heading is longer; bounds the work on hostile files. */
 const LONGEST = 200;
 
 /** `Total HT/an`, `Rate/Monat`: an amount for a time, not two things in one column. */
-export const perTime = (heading: string): string =>
+export const expandRates = (heading: string): string =>
   heading
     .replace(/\s*\/\s*(?:an|jahr|year|año|ano|anno|jaar)(?!\p{L})\.?/giu, ' annual')
     .replace(/\s*\/\s*(?:mois|monat|month|mes|mese|mês|maand)(?!\p{L})\.?/giu, ' monthly');
@@ -89,24 +89,24 @@ const FILLERS = new Set(
 );
 
 export function wordsOf(text: string): Words {
-  let whole = cut(perTime(text.slice(0, LONGEST).normalize('NFKC')));
-  const aside: string[] = [];
+  let whole = cut(expandRates(text.slice(0, LONGEST).normalize('NFKC')));
+  const bracketed: string[] = [];
   whole = whole.replace(/[([{<]([^)\]}>]*)[)\]}>]?/gu, (_, inner: string) => {
-    aside.push(...pieces(inner));
+    bracketed.push(...pieces(inner));
     return ' ';
   });
   for (const [expression, plain] of EXPRESSIONS) whole = whole.replace(expression, plain);
   const all = pieces(whole);
   // A heading that is nothing but an aside or a filler still has its words.
-  const said = all.length > 0 ? all : aside.splice(0);
-  const meaning = said.filter((word) => !FILLERS.has(word));
-  const words = (meaning.length > 0 ? meaning : said).flatMap((word) => expand(word));
+  const main = all.length > 0 ? all : bracketed.splice(0);
+  const significant = main.filter((word) => !FILLERS.has(word));
+  const words = (significant.length > 0 ? significant : main).flatMap((word) => expand(word));
   return {
     words: [...new Set(words)].sort(),
     ordered: words,
     joined: words.join(''),
-    spelt: said.map(singular),
-    aside: aside.flatMap((word) => expand(word)),
+    original: main.map(singular),
+    bracketed: bracketed.flatMap((word) => expand(word)),
   };
 }
 
@@ -132,7 +132,7 @@ function pieces(text: string): string[] {
 }
 
 function expand(word: string): string[] {
-  return (concepts(word) ?? [word]).map(singular);
+  return (conceptsOf(word) ?? [word]).map(singular);
 }
 
 const ALL_CONCEPTS = new Set([...CONCEPTS.values()].flat());
@@ -140,15 +140,15 @@ const ALL_CONCEPTS = new Set([...CONCEPTS.values()].flat());
 /** Whether it is what words of headings stand for. */
 export const isConcept = (word: string): boolean => ALL_CONCEPTS.has(word);
 
-const concepts = (word: string): readonly string[] | undefined => {
-  const found = meaning(word) ?? meaning(singular(word)) ?? inParts(word);
+const conceptsOf = (word: string): readonly string[] | undefined => {
+  const found = lookUpConcept(word) ?? lookUpConcept(singular(word)) ?? splitCompound(word);
   // `Gebaeude`, `gueltig`
-  return found || !UMLAUT.test(word) ? found : concepts(word.replace(UMLAUT, '$1'));
+  return found || !UMLAUT.test(word) ? found : conceptsOf(word.replace(UMLAUT, '$1'));
 };
 
 const UMLAUT = /([aou])e/;
 
-function meaning(word: string): readonly string[] | undefined {
+function lookUpConcept(word: string): readonly string[] | undefined {
   return CONCEPTS.get(word) ?? (ALL_CONCEPTS.has(word) ? [word] : undefined);
 }
 
@@ -159,13 +159,14 @@ const LONGEST_COMPOUND = 40;
 const JOINT = /^(?:d[aeo]|del|du)(?=.{3})/;
 
 /** `Vertragsende`, `Contractwaarde`, `warrantydate`: the parts of a word all of whose parts are known. */
-function inParts(word: string): readonly string[] | undefined {
+function splitCompound(word: string): readonly string[] | undefined {
   for (let at = Math.min(word.length, LONGEST_COMPOUND) - 3; at >= (/^(?:id|nr)/.test(word) ? 2 : 3); at--) {
     const head = word.slice(0, at);
     const first =
-      meaning(head) ?? (/(?:s|n|en|es)$/.test(head) ? meaning(head.replace(/(?:es|en|s|n)$/, '')) : undefined);
+      lookUpConcept(head) ??
+      (/(?:s|n|en|es)$/.test(head) ? lookUpConcept(head.replace(/(?:es|en|s|n)$/, '')) : undefined);
     const tail = word.slice(at);
-    const rest = first && (concepts(tail) ?? (JOINT.test(tail) ? concepts(tail.replace(JOINT, '')) : undefined));
+    const rest = first && (conceptsOf(tail) ?? (JOINT.test(tail) ? conceptsOf(tail.replace(JOINT, '')) : undefined));
     if (rest) return [...first, ...rest];
   }
   return undefined;

@@ -7,7 +7,7 @@ import {
   checkJobFile,
   type JobKind,
   type JobProblem,
-  jobFiles,
+  jobFileNames,
   jobNameOf,
 } from '../runs/job-file.js';
 import type { ScheduledJob } from './schedules.js';
@@ -30,44 +30,44 @@ export interface JobFile {
 export type JobFiles = ReadonlyMap<string, JobFile>;
 
 /** The kinds of job that take dropped files. */
-export type TakingKind = 'import' | 'reconcile';
+export type FileJobKind = 'import' | 'reconcile';
 
 /** Of a job that has faults, too: its run tells them. */
-export function takesFiles(job: JobFile): job is JobFile & { readonly kind: TakingKind } {
+export function takesFiles(job: JobFile): job is JobFile & { readonly kind: FileJobKind } {
   return job.kind === 'import' || job.kind === 'reconcile';
 }
 
 /** A file that an editor is just replacing is not there for a moment. */
-const GONE_AFTER_MS = 10_000;
+const FORGET_AFTER_MS = 10_000;
 
 /**
  * Reads a folder of job files, again and again: they come and go while the worker runs. Only files that changed are read
  * anew. Rejects where the folder cannot be read.
  */
 export function openJobFiles(jobsDir: string): () => Promise<JobFiles> {
-  const known = new Map<string, { readonly version: string; readonly file: JobFile; seen: number }>();
+  const cache = new Map<string, { readonly version: string; readonly file: JobFile; seen: number }>();
   return async () => {
-    const files = await jobFiles(jobsDir);
+    const files = await jobFileNames(jobsDir);
     const now = performance.now();
     for (const file of files) {
-      const place = path.join(jobsDir, file);
-      const info = await stat(place).catch(() => undefined);
+      const filePath = path.join(jobsDir, file);
+      const info = await stat(filePath).catch(() => undefined);
       if (!info) continue;
       const version = `${info.ino} ${info.size} ${info.mtimeMs}`;
-      const before = known.get(file);
-      if (before?.version === version) before.seen = now;
-      else known.set(file, { version, file: await read(place, jobNameOf(file), jobsDir), seen: now });
+      const cached = cache.get(file);
+      if (cached?.version === version) cached.seen = now;
+      else cache.set(file, { version, file: await readJobFile(filePath, jobNameOf(file), jobsDir), seen: now });
     }
-    for (const [file, { seen }] of known) if (now - seen > GONE_AFTER_MS) known.delete(file);
+    for (const [file, { seen }] of cache) if (now - seen > FORGET_AFTER_MS) cache.delete(file);
     const jobs = new Map<string, JobFile>();
-    for (const [, { file }] of [...known].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [, { file }] of [...cache].sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (!jobs.has(file.name)) jobs.set(file.name, file);
     }
     return jobs;
   };
 }
 
-async function read(file: string, name: string, jobsDir: string): Promise<JobFile> {
+async function readJobFile(file: string, name: string, jobsDir: string): Promise<JobFile> {
   try {
     return jobFileOf(name, await checkJobFile(file, { jobsDir }));
   } catch (error) {

@@ -1,6 +1,6 @@
 import { pause, type Right } from '../runs/run/context.js';
 import type { Settings } from '../runs/settings.js';
-import { isAway } from './store/faults.js';
+import { isStoreUnavailable } from './store/faults.js';
 import type { Lease, Store } from './store/port.js';
 
 const ASK_EVERY_MS = 300;
@@ -14,7 +14,7 @@ export async function waitForLease(
 ): Promise<Lease | undefined> {
   while (!signal.aborted) {
     const lease = await store.lease(name, leaseMs).catch((error: unknown) => {
-      if (!isAway(error)) throw error;
+      if (!isStoreUnavailable(error)) throw error;
       return undefined;
     });
     if (lease && signal.aborted) await lease.release();
@@ -32,7 +32,7 @@ export function keepLease(store: Pick<Store, 'lease'>, name: string, leaseMs: nu
   const keep = (async () => {
     while (!signal.aborted) {
       lease = await waitForLease(store, name, leaseMs, signal).catch(() => undefined);
-      if (lease) await given(AbortSignal.any([lease.lost, signal]));
+      if (lease) await whenAborted(AbortSignal.any([lease.lost, signal]));
       else await pause(ASK_EVERY_MS, signal);
     }
   })();
@@ -44,7 +44,7 @@ export function keepLease(store: Pick<Store, 'lease'>, name: string, leaseMs: nu
 }
 
 /** Resolves when the signal is given. */
-export function given(signal: AbortSignal): Promise<void> {
+export function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
@@ -52,7 +52,7 @@ export function given(signal: AbortSignal): Promise<void> {
 }
 
 /** Does something again and again until the answer is called; never twice at the same time. It must not reject. */
-export function every(ms: number, work: () => Promise<unknown>): () => void {
+export function repeatEvery(ms: number, work: () => Promise<unknown>): () => void {
   let working = false;
   const timer = setInterval(() => {
     if (working) return;
@@ -74,20 +74,20 @@ interface RightOptions {
   /** So long after it was sent, in milliseconds, a request may still take effect. */
   readonly settleMs: number;
   readonly signal: AbortSignal;
-  readonly told: (text: string) => void;
+  readonly notify: (text: string) => void;
 }
 
 /** An answer is waited for this long, and an effect looked for over the window after it; what was sent takes none later. */
-export function effectOverMs({ timeoutMs, settleWindowMs }: Pick<Settings, 'timeoutMs' | 'settleWindowMs'>): number {
+export function settledAfterMs({ timeoutMs, settleWindowMs }: Pick<Settings, 'timeoutMs' | 'settleWindowMs'>): number {
   return timeoutMs + (settleWindowMs.at(-1) ?? 0);
 }
 
 /** A wait that takes longer is told. */
-const TELL_AFTER_MS = 1_000;
-const BUSY = 'Another run writes records of this kind for this company. This one goes on when it has ended.';
+const NOTIFY_AFTER_MS = 1_000;
+const BUSY_TEXT = 'Another run writes records of this kind for this company. This one goes on when it has ended.';
 
 /** A try that failed because the store was away is made again after so long. */
-const AGAIN_MS = 500;
+const RETRY_AFTER_MS = 500;
 
 /**
  * The right to write, and with it the certainty that nothing is on its way any more from whoever had it before. A lease ends
@@ -101,39 +101,39 @@ const AGAIN_MS = 500;
 export async function waitForRight(options: RightOptions): Promise<Right | undefined> {
   const { store, name, leaseMs, signal } = options;
   while (!signal.aborted) {
-    const late = setTimeout(() => options.told(BUSY), TELL_AFTER_MS);
+    const late = setTimeout(() => options.notify(BUSY_TEXT), NOTIFY_AFTER_MS);
     const lease = await waitForLease(store, name, leaseMs, signal).finally(() => clearTimeout(late));
     if (!lease) return undefined;
     try {
-      if (await marked(lease, options)) return rightOf(lease, options);
+      if (await setMark(lease, options)) return makeRight(lease, options);
     } catch (error) {
-      if (!isAway(error)) throw error;
+      if (!isStoreUnavailable(error)) throw error;
     }
     await lease.release().catch(() => undefined);
-    await pause(AGAIN_MS, signal);
+    await pause(RETRY_AFTER_MS, signal);
   }
   return undefined;
 }
 
-const markOf = (name: string): string => `mark.${name}`;
+const markName = (name: string): string => `mark.${name}`;
 
-async function marked(lease: Lease, options: RightOptions): Promise<boolean> {
-  const { store, name, runs, settleMs, signal, told } = options;
-  const before = await store.read(markOf(name));
+async function setMark(lease: Lease, options: RightOptions): Promise<boolean> {
+  const { store, name, runs, settleMs, signal, notify } = options;
+  const before = await store.read(markName(name));
   if (before && !runs.includes(before)) {
     const seconds = Math.ceil(settleMs / 1000);
-    told(
+    notify(
       `The run ${before}, which wrote these records last, ended without a word: what it sent may still take effect. This one goes on in ${seconds} s.`,
     );
     await pause(settleMs, AbortSignal.any([signal, lease.lost]));
   }
   // The earlier mark stands until this point: who dies while it waits leaves the waiting to the next.
   if (signal.aborted || !lease.valid) return false;
-  await store.update(markOf(name), () => runs[0]);
+  await store.update(markName(name), () => runs[0]);
   return lease.valid;
 }
 
-function rightOf(lease: Lease, { store, name, runs: [run], signal }: RightOptions): Right {
+function makeRight(lease: Lease, { store, name, runs: [run], signal }: RightOptions): Right {
   return {
     get valid() {
       return lease.valid;
@@ -141,7 +141,7 @@ function rightOf(lease: Lease, { store, name, runs: [run], signal }: RightOption
     lost: lease.lost,
     async release(open = signal.aborted) {
       // Left for the resumption of the run, and for whoever comes before it. Of another run: it has got the right this moment.
-      const unmark = () => store.update(markOf(name), (was) => (was === run ? '' : undefined));
+      const unmark = () => store.update(markName(name), (was) => (was === run ? '' : undefined));
       if (lease.valid && !open) await unmark().catch(() => undefined);
       await lease.release();
     },
@@ -152,7 +152,7 @@ function rightOf(lease: Lease, { store, name, runs: [run], signal }: RightOption
  * What comes of some work within a time, in milliseconds; undefined where nothing did. What goes wrong with it later is
  * nobody's.
  */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), ms);

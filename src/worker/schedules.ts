@@ -2,9 +2,9 @@ import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../runs/schedule/slots.js';
 import { LATE_MS, slotJobId } from './jobs/job.js';
-import { within } from './rights.js';
+import { withTimeout } from './rights.js';
 import type { Lease, Store } from './store/port.js';
-import { parsed } from './store/shared.js';
+import { parseAs } from './store/shared.js';
 
 /** A job with a `schedule`, contract section 4. */
 export interface ScheduledJob {
@@ -38,7 +38,7 @@ interface SchedulesOptions {
 export type Schedules = ReturnType<typeof openSchedules>;
 
 /** What all workers remember of the schedules of jobs, in one text of the store. */
-const memories = z.array(
+const memoriesSchema = z.array(
   z.object({
     job: z.string(),
     /** The schedule that this belongs to: under another one the slots are others. */
@@ -50,10 +50,10 @@ const memories = z.array(
     queued: z.string().optional(),
   }),
 );
-type Memory = z.output<typeof memories>[number];
-const MEMORIES = 'schedules';
+type SlotMemory = z.output<typeof memoriesSchema>[number];
+const MEMORIES_KEY = 'schedules';
 
-const LOOK_MS = 60_000;
+const POLL_MS = 60_000;
 const CLOSE_MS = 2500;
 /** After the lease was lost: where the store is too slow to keep one, it is not to be asked without a pause. */
 const AGAIN_MS = 500;
@@ -91,84 +91,89 @@ const systemClock: ScheduleClock = {
  */
 export function openSchedules(options: SchedulesOptions) {
   const { store, queue, notice, clock = systemClock } = options;
-  const told = new Map<string, string>();
+  const warned = new Map<string, string>();
   let jobs: readonly ScheduledJob[] = [];
-  let known = new Map<string, Memory>();
+  let memoryByJob = new Map<string, SlotMemory>();
   let lease: Lease | undefined;
   let closed = false;
   let cancel = (): void => undefined;
   let turn: Promise<void> = Promise.resolve();
 
-  const deciding = (): boolean => !closed && lease?.valid === true;
+  const isDeciding = (): boolean => !closed && lease?.valid === true;
 
   /** Before every step that changes something. */
   function assertDeciding(): void {
-    if (!deciding()) throw new Error('another process decides');
+    if (!isDeciding()) throw new Error('another process decides');
   }
 
   /** A warning about the same thing once, until it is another one or all is well again. */
-  function tell(about: string, text: string | undefined): void {
-    if (text === undefined) told.delete(about);
-    else if (told.get(about) !== text) {
-      told.set(about, text);
+  function warnOnce(about: string, text: string | undefined): void {
+    if (text === undefined) warned.delete(about);
+    else if (warned.get(about) !== text) {
+      warned.set(about, text);
       notice('warn', text);
     }
   }
 
-  async function remember(...changed: readonly Memory[]): Promise<void> {
+  async function remember(...changed: readonly SlotMemory[]): Promise<void> {
     assertDeciding();
-    for (const one of changed) known.set(one.job, one);
-    await store.update(MEMORIES, () => JSON.stringify([...known.values()]));
+    for (const one of changed) memoryByJob.set(one.job, one);
+    await store.update(MEMORIES_KEY, () => JSON.stringify([...memoryByJob.values()]));
   }
 
-  async function takeLease(): Promise<void> {
+  async function ensureLease(): Promise<void> {
     if (lease?.valid) return;
     lease = undefined;
-    const taken = await store.lease('schedules', options.leaseMs);
-    if (taken && closed) await taken.release();
-    else if (taken) {
-      lease = taken;
-      taken.lost.addEventListener('abort', () => plan(AGAIN_MS));
+    const newLease = await store.lease('schedules', options.leaseMs);
+    if (newLease && closed) await newLease.release();
+    else if (newLease) {
+      lease = newLease;
+      newLease.lost.addEventListener('abort', () => pollAfter(AGAIN_MS));
     }
   }
 
-  async function lookNow(): Promise<void> {
-    if (!closed) await takeLease();
-    if (!deciding()) return;
+  async function pollOnce(): Promise<void> {
+    if (!closed) await ensureLease();
+    if (!isDeciding()) return;
     const listed = await options.jobs().catch((error: unknown) => {
-      tell('jobs', `The job files cannot be read now: ${wordsOf(error)}. Schedules go on as they were read before.`);
+      warnOnce(
+        'jobs',
+        `The job files cannot be read now: ${errorText(error)}. Schedules go on as they were read before.`,
+      );
       return undefined;
     });
-    known = new Map((parsed(memories, await store.read(MEMORIES)) ?? []).map((memory) => [memory.job, memory]));
+    memoryByJob = new Map(
+      (parseAs(memoriesSchema, await store.read(MEMORIES_KEY)) ?? []).map((memory) => [memory.job, memory]),
+    );
     jobs = listed ?? jobs;
     for (const job of jobs) {
       try {
-        const wrong = checkSchedule(job.schedule);
-        if (wrong === undefined) await putDue(job);
-        tell(job.name, wrong && `The job ${job.name} does not run by its schedule: ${wrong}.`);
+        const fault = checkSchedule(job.schedule);
+        if (fault === undefined) await enqueueDue(job);
+        warnOnce(job.name, fault && `The job ${job.name} does not run by its schedule: ${fault}.`);
       } catch (error) {
-        if (!deciding()) return;
-        tell(job.name, `The schedule of the job ${job.name} cannot be followed now: ${wordsOf(error)}.`);
+        if (!isDeciding()) return;
+        warnOnce(job.name, `The schedule of the job ${job.name} cannot be followed now: ${errorText(error)}.`);
       }
     }
     if (listed) {
-      tell('jobs', undefined);
-      await noteGone(new Set(listed.map(({ name }) => name)));
+      warnOnce('jobs', undefined);
+      await forgetRemoved(new Set(listed.map(({ name }) => name)));
     }
-    tell('', undefined);
+    warnOnce('', undefined);
   }
 
-  async function putDue({ name, kind, schedule }: ScheduledJob): Promise<void> {
+  async function enqueueDue({ name, kind, schedule }: ScheduledJob): Promise<void> {
     const { cron, timezone, file } = schedule;
     const now = clock.now();
     const due = lastDue(schedule, now);
-    const before = known.get(name);
+    const before = memoryByJob.get(name);
     const ahead = before && isFarAhead(before, now);
     if (!before || ahead || before.cron !== cron || before.timezone !== timezone) {
       if (ahead)
         notice(
           'warn',
-          `The job ${name} has run for ${shown(before.key, timezone)}, which lies ahead: check this machine's clock.`,
+          `The job ${name} has run for ${slotLabel(before.key, timezone)}, which lies ahead: check this machine's clock.`,
         );
       const queued = before?.queued;
       await remember({ job: name, cron, timezone, key: due?.key ?? '', ...(queued !== undefined && { queued }) });
@@ -190,71 +195,72 @@ export function openSchedules(options: SchedulesOptions) {
     await queue.add(kind, data, { jobId, removeOnComplete: KEEP, removeOnFail: KEEP });
     await remember({ job: name, cron, timezone, key: due.key, queued: due.key });
     const late = now - due.dueAt > LATE_MS ? ', late' : '';
-    notice('info', `The job ${name}, due at ${shown(due.key, timezone)}, is on the queue${late}.`);
+    notice('info', `The job ${name}, due at ${slotLabel(due.key, timezone)}, is on the queue${late}.`);
   }
 
   /** A job that has no schedule any more is new when it comes back. */
-  async function noteGone(present: ReadonlySet<string>): Promise<void> {
-    const left = new Map([...known].filter(([job]) => present.has(job)));
-    if (left.size === known.size) return;
-    known = left;
+  async function forgetRemoved(present: ReadonlySet<string>): Promise<void> {
+    const remaining = new Map([...memoryByJob].filter(([job]) => present.has(job)));
+    if (remaining.size === memoryByJob.size) return;
+    memoryByJob = remaining;
     await remember();
   }
 
-  function look(): Promise<void> {
-    turn = turn.then(lookNow).catch((error: unknown) => {
-      if (!closed) tell('', `Schedules cannot be looked at now: ${wordsOf(error)}. The next look is within a minute.`);
+  function poll(): Promise<void> {
+    turn = turn.then(pollOnce).catch((error: unknown) => {
+      if (!closed)
+        warnOnce('', `Schedules cannot be looked at now: ${errorText(error)}. The next look is within a minute.`);
     });
     return turn;
   }
 
-  function plan(ms: number): void {
+  function pollAfter(ms: number): void {
     cancel();
-    if (!closed) cancel = clock.after(ms, () => void look().then(() => plan(untilNext())));
+    if (!closed) cancel = clock.after(ms, () => void poll().then(() => pollAfter(untilNext())));
   }
 
   function untilNext(): number {
-    if (!deciding()) return Math.min(LOOK_MS, options.leaseMs);
+    if (!isDeciding()) return Math.min(POLL_MS, options.leaseMs);
     const now = clock.now();
     const usable = jobs.filter(({ schedule }) => checkSchedule(schedule) === undefined);
     const dues = usable.map(({ schedule }) => (nextDue(schedule, now)?.dueAt ?? Number.POSITIVE_INFINITY) - now);
-    return Math.max(10, Math.min(LOOK_MS, ...dues));
+    return Math.max(10, Math.min(POLL_MS, ...dues));
   }
 
-  plan(0);
+  pollAfter(0);
   return {
     /** Whether this process is the one, of all workers on the queue, that puts slots on the queue. */
     get deciding(): boolean {
-      return deciding();
+      return isDeciding();
     },
     /** Looks now what is due; resolves when that is done. Never rejects. */
-    look,
+    poll: poll,
     /** Hands the deciding over. Ends within 3 s, also while the store is away. */
     async close(): Promise<void> {
       if (closed) return;
       closed = true;
       cancel();
-      await within(CLOSE_MS, Promise.allSettled([turn, lease?.release()]));
+      await withTimeout(CLOSE_MS, Promise.allSettled([turn, lease?.release()]));
     },
   };
 }
 
-function isFarAhead({ key, timezone }: Memory, now: number): boolean {
+function isFarAhead({ key, timezone }: SlotMemory, now: number): boolean {
   const slot = slotOf(key, timezone);
   return slot !== undefined && slot.dueAt > now + AHEAD_MS;
 }
 
-function overlapText({ job, timezone }: Memory, due: string, earlier: string): string {
+function overlapText({ job, timezone }: SlotMemory, due: string, earlier: string): string {
   return (
-    `The job ${job}, due at ${shown(due, timezone)}, is not run: its run of ${shown(earlier, timezone)} ` +
+    `The job ${job}, due at ${slotLabel(due, timezone)}, is not run: its run of ${slotLabel(earlier, timezone)} ` +
     'has not ended. It runs again at the next time of its schedule; plan more time between two runs if this happens often.'
   );
 }
 
-function shown(key: string, timezone: string): string {
+function slotLabel(key: string, timezone: string): string {
   return `${slotText(key)} ${timezone}`;
 }
 
-function wordsOf(error: unknown): string {
+function errorText(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { openAudit } from '../api/access/audit.js';
-import { noteConsole } from '../api/access/links.js';
+import { registerConsole } from '../api/access/links.js';
 import { openPages } from '../api/access/pages.js';
 import { openAccess } from '../api/access/sign-in.js';
 import { openApi } from '../api/open.js';
@@ -22,15 +22,15 @@ import { type JobFiles, openJobFiles, scheduledJobs } from './job-files.js';
 import { RUNS_QUEUE } from './jobs/data.js';
 import type { RunDeps } from './jobs/delivery.js';
 import { runProcessor } from './jobs/delivery.js';
-import { homeId, restoreJobs, tellHome } from './jobs/home.js';
-import { allowedPlaces } from './jobs/roots.js';
+import { homeId, registerHome, restoreJobs } from './jobs/home.js';
+import { candidatePaths } from './jobs/roots.js';
 import { openStops } from './jobs/stops.js';
 import { type Health, openOperations } from './operations/http.js';
 import { openMetrics } from './operations/metrics.js';
 import { openNotifier } from './operations/notifier.js';
 import { openParts } from './parts/parts.js';
 import { openSigner } from './parts/protocol.js';
-import { effectOverMs, every, given, keepLease, waitForRight, within } from './rights.js';
+import { keepLease, repeatEvery, settledAfterMs, waitForRight, whenAborted, withTimeout } from './rights.js';
 import { openSchedules } from './schedules.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/port.js';
@@ -81,10 +81,10 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   if (!options.queueOnly) await assertInbox(dropDir);
   const closing = openClosing(log);
   try {
-    const known = (job: string) =>
+    const isKnownJob = (job: string) =>
       ['yaml', 'yml'].some((end) => existsSync(path.join(settings.jobsDir, `${job}.${end}`)));
     const readJobs = openJobFiles(settings.jobsDir);
-    const metrics = openMetrics(known, options.version);
+    const metrics = openMetrics(isKnownJob, options.version);
     for (const { job, at } of lastFinished(home)) metrics.lastSuccess(job, at);
     let store: Store | undefined;
     let inbox: Inbox | undefined;
@@ -97,7 +97,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         ready: () => readiness(store, inbox),
         live: () => ({ ok: runs?.isRunning() !== false, details: { runs: runsText(runs) } }),
         metrics,
-        door: {
+        gateway: {
           access: openAccess({ home, usersFile: settings.usersFile, notice }),
           audit,
           pages: openPages(options.pages),
@@ -125,7 +125,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     notice('info', `Queue: ${opened.address}`);
 
     const id = homeId(home);
-    await tellHome(opened, { id, roots: [...settings.roots], service: apiUrl });
+    await registerHome(opened, { id, roots: [...settings.roots], service: apiUrl });
     closing.add('presence', keepLease(opened, `home.${id}`, leaseMs));
     const channel = runChannel(settings, opened.pace(apiUrl), signal);
     closing.add('channel', () => channel.close(2_000));
@@ -136,9 +136,9 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       ...(settings.smtpUrl !== undefined && { mail: { url: settings.smtpUrl, from: settings.mailFrom } }),
       state: opened,
       log,
-      known,
+      isKnownJob,
       clean: options.clean,
-      notified: metrics.notified,
+      onNotified: metrics.notified,
     });
     closing.add('notifier', () => notifier.close(3_000));
 
@@ -160,8 +160,8 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       defaultJobOptions: { removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED },
     });
     const queues = [queue, parts.queue];
-    metrics.watch(() => ({ pace: channel.gauges, queues }));
-    const context: RunDeps['context'] = ({ run, insteadOf, log: told }) => ({
+    metrics.setSource(() => ({ pace: channel.gauges, queues }));
+    const context: RunDeps['context'] = ({ run, insteadOf, log: runLog }) => ({
       settings,
       worker: {
         channel,
@@ -174,9 +174,9 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
             name,
             runs: [run, insteadOf],
             leaseMs,
-            settleMs: effectOverMs(settings),
+            settleMs: settledAfterMs(settings),
             signal: stop,
-            told: (text) => told.warn(text),
+            notify: (text) => runLog.warn(text),
           }),
       },
     });
@@ -200,9 +200,9 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     store = opened;
     if (operations) {
       operations.serve(api);
-      closing.add('console', noteConsole(home, operations.url));
+      closing.add('console', registerConsole(home, operations.url));
       if (options.onConsole) await options.onConsole(operations.url);
-      else notice('info', consoleText(operations.url, await operations.areOpen()));
+      else notice('info', consoleText(operations.url, await operations.arePagesOpen()));
     }
     const dropFolder = new DropFolder(dropDir, [settings.jobsDir, settings.home]);
     const processor = runProcessor({
@@ -227,7 +227,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         notifier.ended(run);
       },
     });
-    const taking = opened.worker(RUNS_QUEUE, processor, {
+    const runsWorker = opened.worker(RUNS_QUEUE, processor, {
       concurrency: RUNS_AT_ONCE,
       lockDuration: leaseMs,
       // Jobs over which worker after worker dies are found out by the processor.
@@ -235,15 +235,15 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       removeOnComplete: KEEP_DONE,
       removeOnFail: KEEP_FAILED,
     });
-    runs = taking;
-    taking.on('completed', () => reached('acknowledged'));
-    closing.add('runs', () => taking.close());
+    runs = runsWorker;
+    runsWorker.on('completed', () => reached('acknowledged'));
+    closing.add('runs', () => runsWorker.close());
     // Nothing is taken any more, least of all what is just handed back.
-    signal.addEventListener('abort', () => void taking.pause(true).catch(() => undefined), { once: true });
+    signal.addEventListener('abort', () => void runsWorker.pause(true).catch(() => undefined), { once: true });
     const restore = () =>
       restoreJobs(home, queue).catch((error: unknown) => log.warn({ err: error }, 'worker.restore_jobs'));
     await restore();
-    closing.add('restoring', every(RESTORE_EVERY_MS, restore));
+    closing.add('restoring', repeatEvery(RESTORE_EVERY_MS, restore));
     const { keepDays } = settings;
     if (keepDays !== undefined) {
       const pruneHome = () =>
@@ -254,7 +254,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
           (error: unknown) => log.warn({ err: error }, 'worker.prune'),
         );
       void pruneHome();
-      closing.add('pruning', every(PRUNE_EVERY_MS, pruneHome));
+      closing.add('pruning', repeatEvery(PRUNE_EVERY_MS, pruneHome));
     }
 
     if (!options.queueOnly) {
@@ -272,23 +272,23 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         const now = JSON.stringify(await readScheduled().catch(() => undefined));
         if (now === undefined || now === before) return;
         before = now;
-        await schedules.look();
+        await schedules.poll();
       };
-      closing.add('job files', every(JOBS_EVERY_MS, noticeChange));
-      const watched = await openInbox({
+      closing.add('job files', repeatEvery(JOBS_EVERY_MS, noticeChange));
+      const openedInbox = await openInbox({
         folder: dropFolder,
         jobsDir: settings.jobsDir,
         jobs: readJobs,
-        scheduled: (jobs) => filesRead(jobs).flatMap((file) => allowedPlaces(file, settings)),
+        scheduled: (jobs) => scheduledFiles(jobs).flatMap((file) => candidatePaths(file, settings)),
         queue,
         log,
         notice,
       });
-      inbox = watched;
-      closing.add('drop folder', watched.close);
+      inbox = openedInbox;
+      closing.add('drop folder', openedInbox.close);
       notice('info', `Drop folder: ${dropDir}`);
     }
-    await given(signal);
+    await whenAborted(signal);
     notice('info', 'Ending: requests in flight finish, the rest goes back to the queue.');
   } catch (error) {
     // Told to end while it waited for the queue, or before all was open.
@@ -300,7 +300,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 }
 
 /** What schedules read, which is not to be taken for dropped. An export writes its file, and never into the drop folder. */
-function filesRead(jobs: JobFiles): string[] {
+function scheduledFiles(jobs: JobFiles): string[] {
   return scheduledJobs(jobs).flatMap(({ kind, schedule }) => (kind === 'export' ? [] : (schedule.file ?? [])));
 }
 
@@ -341,7 +341,7 @@ function openClosing(log: Logger) {
         const ended = (async () => close())()
           .catch((error: unknown) => log.warn({ part: name, err: error }, 'worker.close'))
           .then(() => true);
-        if (!(await within(eachMs, ended))) log.warn({ part: name }, 'worker.close_late');
+        if (!(await withTimeout(eachMs, ended))) log.warn({ part: name }, 'worker.close_late');
       }
     },
   };

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiDeps } from '../../src/api/app.js';
-import { runEvents, type Standing, streamOf } from '../../src/api/runs/events.js';
+import { type RunSnapshot, runEvents, streamOf } from '../../src/api/runs/events.js';
 import type { RunDetail } from '../../src/api/schema.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { until } from '../support/until.js';
@@ -108,7 +108,7 @@ describe('with a worker', () => {
 });
 
 it('one that takes nothing for a while is told the latest, and the end', async () => {
-  let now: Standing | undefined;
+  let now: RunSnapshot | undefined;
   const note = (done: number) => {
     now = { progress: { phase: 'writing', done, total: 12, outcomes: noOutcomes() } };
   };

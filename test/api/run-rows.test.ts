@@ -29,7 +29,7 @@ beforeAll(async () => {
     const kind: OutcomeKind = row % 3 === 0 ? 'invalid' : row % 3 === 1 ? 'updated' : 'at_risk';
     const diff: DiffText[] = kind === 'invalid' ? [] : [{ field: 'name', old: 'a', new: 'b', kind: 'set' }];
     const issues = kind === 'invalid' ? [issue] : [];
-    store.rows.outcome({ outcome: { ref: { row }, kind, key: `S-${row}`, changed: [], issues } as never, diff });
+    store.rows.addOutcome({ outcome: { ref: { row }, kind, key: `S-${row}`, changed: [], issues } as never, diff });
   }
   store.close();
 });

@@ -54,7 +54,7 @@ describe('POST /runs', () => {
       '/api/v1/runs/api.k-1',
       { id: 'api.k-1' },
     ]);
-    const [{ data, noted: _, ...order }] = runs.orders as [RunOrder];
+    const [{ data, onAccepted: _, ...order }] = runs.orders as [RunOrder];
     expect(order).toEqual({ kind: 'import', once: false, key: 'k-1' });
     expect(JSON.stringify(data)).toBe('{"job":"assets","rows":[{"__proto__":"x","Name":"a"}]}');
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import type { ApiDeps } from '../../src/api/app.js';
 import { openApi } from '../../src/api/open.js';
-import { API_PATH, type Api, type Env, type Who } from '../../src/api/operation.js';
+import { API_PATH, type Api, type Caller, type Env } from '../../src/api/operation.js';
 import type { RunsApi } from '../../src/api/runs/orders.js';
 import type { Role } from '../../src/api/schema.js';
 import { resolveSettings } from '../../src/runs/settings.js';
@@ -45,7 +45,7 @@ export function apiOf(runs: RunsApi): Api {
 export const pagesOf = (runs: RunsApi): Hono<Env> => pagesFor(apiOf(runs));
 
 /** The API as a door mounts it, for whoever is signed in so. */
-export function pagesFor(api: Api, role: Role = 'approver', via: Who['via'] = 'socket'): Hono<Env> {
+export function pagesFor(api: Api, role: Role = 'approver', via: Caller['via'] = 'socket'): Hono<Env> {
   const pages = new Hono<Env>();
   pages.use(async (c, next) => {
     c.set('who', { name: 'mara', role, via });

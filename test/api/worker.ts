@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pino from 'pino';
-import { addKey, openKeys } from '../../src/api/access/people.js';
+import { addKey, openKeys } from '../../src/api/access/credentials.js';
 import type { Role, RunDetail } from '../../src/api/schema.js';
 import { resolveSettings } from '../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type BlankColumn, blankColumns, dropDowns, KEY, offer, USED } from '../../src/blank-workbook/columns.js';
+import {
+  type BlankColumn,
+  blankColumns,
+  COMMON_FIELDS,
+  chooseNames,
+  dropDowns,
+  KEY_FIELD,
+} from '../../src/blank-workbook/columns.js';
 import { jobText, noteText } from '../../src/blank-workbook/workbook.js';
 import { customFieldSpec } from '../../src/resources/custom.js';
 import { resourceSpec } from '../../src/resources/registry.js';
@@ -23,14 +30,17 @@ describe.each(WRITABLE)('the columns of %s', (name) => {
     const needed = columns.filter(({ required }) => required);
     expect(columns.slice(0, needed.length)).toEqual(needed);
     expect(needed.map(({ field }) => field)).toEqual(
-      expect.arrayContaining([KEY[name], ...spec.fields.filter((field) => field.required).map((field) => field.name)]),
+      expect.arrayContaining([
+        KEY_FIELD[name],
+        ...spec.fields.filter((field) => field.required).map((field) => field.name),
+      ]),
     );
     expect(columns.filter(({ heading }) => heading.endsWith(' *'))).toEqual(needed);
   });
 
   it('begin with fifteen at most that people use, whatever every row needs among them', () => {
-    const used = columns.slice(0, USED[name].length).map(({ field }) => field);
-    expect(used).toEqual(USED[name]);
+    const used = columns.slice(0, COMMON_FIELDS[name].length).map(({ field }) => field);
+    expect(used).toEqual(COMMON_FIELDS[name]);
     expect(used.length).toBeLessThanOrEqual(15);
     const oneOf = name === 'contract' ? ['supplier', 'customer'] : [];
     expect(used).toEqual(
@@ -42,7 +52,7 @@ describe.each(WRITABLE)('the columns of %s', (name) => {
     const text = jobText(spec, columns, about);
     const { job, problems } = checkJobText(text);
     expect(problems).toEqual([]);
-    expect(job).toMatchObject({ kind: 'import', resource: name, match: { key: [KEY[name]] } });
+    expect(job).toMatchObject({ kind: 'import', resource: name, match: { key: [KEY_FIELD[name]] } });
     expect(Object.keys(job && 'match' in job ? job.columns : {})).toEqual(columns.map(({ heading }) => heading));
   });
 
@@ -94,7 +104,17 @@ describe('headings of custom fields', () => {
 
 describe('names on offer', () => {
   it('are those that stand for one record and are read as a name', () => {
-    const offered = offer([['B'], ['A'], ['Twice'], [' Twice '], ['4711'], ['id:5'], ['1.2E+10'], ['bad\u0007'], ['']]);
+    const offered = chooseNames([
+      ['B'],
+      ['A'],
+      ['Twice'],
+      [' Twice '],
+      ['4711'],
+      ['id:5'],
+      ['1.2E+10'],
+      ['bad\u0007'],
+      [''],
+    ]);
     expect(offered).toEqual({ names: ['A', 'B'], leftOut: 6, source: 'service' });
   });
 
@@ -104,16 +124,16 @@ describe('names on offer', () => {
       ['Sam Lee', 'lee@example.com'],
       ['Ada', 'ada@example.com'],
     ];
-    expect(offer(owners).names).toEqual(['Ada', 'lee@example.com', 'sam@example.com']);
-    expect(offer(owners).leftOut).toBe(0);
+    expect(chooseNames(owners).names).toEqual(['Ada', 'lee@example.com', 'sam@example.com']);
+    expect(chooseNames(owners).leftOut).toBe(0);
   });
 
   it('make lists that columns of the same kind share', () => {
     const lists = dropDowns(
       blankColumns(asset, []),
       new Map([
-        ['supplier', offer([['Acme']])],
-        ['subcategory', offer([['Rugged']])],
+        ['supplier', chooseNames([['Acme']])],
+        ['subcategory', chooseNames([['Rugged']])],
       ]),
     );
     expect(lists.get('attached_supplier')).toBe(lists.get('warranty_provider'));

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { presentFailure } from '../../src/cli/io.js';
 import { openCli } from '../../src/cli/program.js';
-import { carryOut } from '../../src/cli/run-command.js';
+import { executeRun } from '../../src/cli/run-command.js';
 import { RunError } from '../../src/model/error.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { resolveSettings } from '../../src/runs/settings.js';
@@ -16,7 +16,7 @@ async function printed(begun: boolean, error: Error): Promise<unknown> {
   const cwd = await mkdtemp(join(tmpdir(), 'rowferry-failure-'));
   const [stdout, stderr] = [capture(), capture()];
   const cli = openCli({ env: {}, cwd, stdin: new PassThrough(), stdout: stdout.stream, stderr: stderr.stream });
-  await carryOut(cli, resolveSettings({}, {}, cwd), { json: true }, ({ listener }) => {
+  await executeRun(cli, resolveSettings({}, {}, cwd), { json: true }, ({ listener }) => {
     if (begun)
       listener.progress({ run: 'run-1', phase: 'writing', done: 2, outcomes: { ...noOutcomes(), created: 2 } });
     return Promise.reject(error);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pace, progressLine } from '../../src/cli/telling.js';
+import { createRateMeter, progressLine } from '../../src/cli/messages.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import type { Progress } from '../../src/runs/run/context.js';
 
@@ -13,9 +13,9 @@ const at = (done: number, total = 1_000): Progress => ({
 
 /** Notes the states, one a second. */
 function after(...states: readonly Progress[]): string {
-  const speed = pace();
+  const speed = createRateMeter();
   states.forEach((state, second) => {
-    speed.note(state, second * 1_000);
+    speed.addPoint(state, second * 1_000);
   });
   return progressLine(states.at(-1) as Progress, speed, 200);
 }

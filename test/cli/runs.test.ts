@@ -64,7 +64,7 @@ beforeAll(async () => {
   await writeFile(join(runDir(DONE), 'summary.json'), JSON.stringify(summary(DONE)));
   await writeFile(join(runDir(DONE), 'report.html'), '');
   const store = new RunStore(join(runDir(DONE), 'run.db'));
-  store.rows.outcome({
+  store.rows.addOutcome({
     outcome: {
       ...{ ref: { row: 12 }, kind: 'invalid', key: 'K', attempts: 0, changed: [] },
       issues: [

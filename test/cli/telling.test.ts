@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duration, openLog, openScreen, pace, progressLine } from '../../src/cli/telling.js';
+import { createRateMeter, duration, openLog, openScreen, progressLine } from '../../src/cli/messages.js';
+import { visible } from '../../src/model/control-characters.js';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { redactor } from '../../src/model/secret-forms.js';
-import { visible } from '../../src/model/visible.js';
 import type { Progress } from '../../src/runs/run/context.js';
 import { capture } from './fake-io.js';
 
@@ -113,7 +113,7 @@ describe('the screen', () => {
     // The cursor is shown again at the end.
     expect(text().endsWith(`${ESC}[0J`)).toBe(true);
     expect(text().lastIndexOf(`${ESC}[?25h`)).toBeGreaterThan(text().lastIndexOf(`${ESC}[?25l`));
-    expect(screen.busy).toBe(false);
+    expect(screen.hasProgressLine).toBe(false);
   });
 
   it('gives the cursor back however the process ends', async () => {
@@ -137,35 +137,36 @@ describe('the screen', () => {
 
 describe('the progress line', () => {
   it('states rows, rate, time left and outcomes', () => {
-    const speed = pace();
-    speed.note(at({ done: 0 }), 0);
-    speed.note(at({ done: 100 }), 1000);
+    const speed = createRateMeter();
+    speed.addPoint(at({ done: 0 }), 0);
+    speed.addPoint(at({ done: 100 }), 1000);
     const progress = at({ done: 200, outcomes: { ...noOutcomes(), created: 150, at_risk: 2 } });
-    speed.note(progress, 2000);
+    speed.addPoint(progress, 2000);
     expect(progressLine(progress, speed, 200)).toBe(
       'writing    ████░░░░░░░░░░░░░░░░ 200/1,000 rows · 100 rows/s · 0:08 left · created 150, at risk 2',
     );
   });
 
   it('follows the last seconds, and starts anew with each phase', () => {
-    const speed = pace();
-    for (let second = 0; second <= 60; second++) speed.note(at({ done: second * 10, total: 10_000 }), second * 1000);
+    const speed = createRateMeter();
+    for (let second = 0; second <= 60; second++)
+      speed.addPoint(at({ done: second * 10, total: 10_000 }), second * 1000);
     for (let second = 61; second <= 75; second++) {
-      speed.note(at({ done: 600 + (second - 60) * 100, total: 10_000 }), second * 1000);
+      speed.addPoint(at({ done: 600 + (second - 60) * 100, total: 10_000 }), second * 1000);
     }
     expect(speed.rate()).toBeCloseTo(100, 0);
-    speed.note(at({ phase: 'reporting', done: 0 }), 76_000);
+    speed.addPoint(at({ phase: 'reporting', done: 0 }), 76_000);
     expect(speed.rate()).toBeUndefined();
-    expect(speed.left()).toBeUndefined();
+    expect(speed.secondsLeft()).toBeUndefined();
   });
 
   it('does without a total, and fits its width', () => {
     const progress: Progress = { run: 'r', phase: 'reading', done: 12_345, outcomes: noOutcomes() };
-    const speed = pace();
-    speed.note(progress, 0);
+    const speed = createRateMeter();
+    speed.addPoint(progress, 0);
     expect(progressLine(progress, speed, 80)).toBe('reading    12,345 rows');
     expect(progressLine(progress, speed, 16)).toHaveLength(16);
-    expect(progressLine(at({ done: 500 }), pace(), 100)).toBe('writing    █████░░░░░ 500/1,000 rows');
+    expect(progressLine(at({ done: 500 }), createRateMeter(), 100)).toBe('writing    █████░░░░░ 500/1,000 rows');
   });
 
   it.each([

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { openLog, openScreen } from '../../src/cli/telling.js';
+import { openLog, openScreen } from '../../src/cli/messages.js';
+import { visible } from '../../src/model/control-characters.js';
 import { redactor } from '../../src/model/secret-forms.js';
-import { visible } from '../../src/model/visible.js';
-import { table } from '../../src/runs/run/present.js';
+import { formatTable } from '../../src/runs/run/present.js';
 
 /** What a terminal obeys: colours, titles, links (OSC 8), one-byte C1 forms, backspaces, and turned direction. */
 const STEERING = [
@@ -63,7 +63,7 @@ it('a table fits the terminal: a long text is cut, then columns that others tell
   const headings = ['RUN', 'WHEN', 'FILE', 'STATUS'];
   const row = ['20261123T080000000Z-aaaa', '2026-11-23 08:00', 'a/long/way/to/the/assets.csv', 'partial'];
   const at = (width: number) =>
-    table(headings, [row], { width, shorten: 2, leaveOut: [1, 2] })
+    formatTable(headings, [row], { width, shorten: 2, leaveOut: [1, 2] })
       .split('\n')
       .at(-1);
   expect(at(100)).toBe(row.join('  '));

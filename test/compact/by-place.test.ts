@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ByPlace, choicesByPlace, numbersByPlace } from '../../src/compact/by-place.js';
+import { createChoiceMap, createNumberMap, type DenseMap } from '../../src/compact/dense-map.js';
 
 const places = fc.oneof(fc.nat(20), fc.nat(10_000), fc.nat(2 ** 31));
 
-function alike<T>(made: () => ByPlace<T>, values: fc.Arbitrary<T>): void {
+function alike<T>(made: () => DenseMap<T>, values: fc.Arbitrary<T>): void {
   fc.assert(
     fc.property(fc.array(fc.tuple(places, values)), fc.array(places), (entries, asked) => {
       const list = made();
@@ -24,11 +24,11 @@ function alike<T>(made: () => ByPlace<T>, values: fc.Arbitrary<T>): void {
 
 describe('what is kept by place', () => {
   it('holds numbers as a Map does, up to the largest that are whole', () => {
-    alike(numbersByPlace, fc.oneof(fc.nat(5), fc.maxSafeInteger()));
+    alike(createNumberMap, fc.oneof(fc.nat(5), fc.maxSafeInteger()));
   });
 
   it('holds choices as a Map does', () => {
     const choices = ['created', 'updated', 'failed'] as const;
-    alike(() => choicesByPlace(choices), fc.constantFrom(...choices));
+    alike(() => createChoiceMap(choices), fc.constantFrom(...choices));
   });
 });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createHashIndex, hashOf } from '../../src/compact/hash-index.js';
+import { createHashIndex, hash32 } from '../../src/compact/hash-index.js';
 
 describe('an index of hashes', () => {
   it('finds what a Map finds, also where few hashes stand for many names', () => {
     const hashes = fc.constantFrom(
-      hashOf,
-      (name: string) => hashOf(name) % 3,
+      hash32,
+      (name: string) => hash32(name) % 3,
       () => 7,
       () => -1,
     );
@@ -31,15 +31,15 @@ describe('an index of hashes', () => {
   it('finds each of many after it has grown', () => {
     const index = createHashIndex();
     const nameOf = (thing: number) => `SN-${thing}`;
-    for (let thing = 0; thing < 100_000; thing++) index.add(hashOf(nameOf(thing)));
+    for (let thing = 0; thing < 100_000; thing++) index.add(hash32(nameOf(thing)));
     const strangers: number[] = [];
     for (let thing = 0; thing < 100_000; thing++) {
-      if (index.find(hashOf(nameOf(thing)), (one) => one === thing) !== thing) strangers.push(thing);
+      if (index.find(hash32(nameOf(thing)), (one) => one === thing) !== thing) strangers.push(thing);
     }
     expect(strangers).toEqual([]);
     let asked = 0;
     for (let thing = 0; thing < 100_000; thing++) {
-      index.find(hashOf(`XX-${thing}`), () => {
+      index.find(hash32(`XX-${thing}`), () => {
         asked++;
         return false;
       });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { numberSet } from '../../src/compact/by-place.js';
+import { createNumberSet } from '../../src/compact/dense-map.js';
 
 test('a set of numbers has what was added, and nothing else', () => {
   const one = fc.oneof(
@@ -10,7 +10,7 @@ test('a set of numbers has what was added, and nothing else', () => {
   );
   fc.assert(
     fc.property(fc.array(one, { maxLength: 3_000, size: 'max' }), fc.array(one), (added, others) => {
-      const set = numberSet();
+      const set = createNumberSet();
       for (const number of added) set.add(number);
       const expected = new Set(added);
       for (const number of [...added, ...others]) expect(set.has(number)).toBe(expected.has(number));

@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import type { Field, Suggestion } from '../../src/api/schema.js';
 import {
   constantIn,
-  drafts,
+  type DraftStorage,
   fieldIn,
-  keep,
   keyIn,
-  load,
-  missing,
+  listDrafts,
+  loadDraft,
   newDraft,
-  type Shelf,
+  saveDraft,
   suggestedJob,
+  unfilledFields,
   withConstant,
   withEdits,
   withField,
@@ -38,7 +38,7 @@ const field = (name: string, required: boolean) => ({ name, label: name, require
 const fields = [field('name', true), field('serial_number', false), field('lifecycle_stage', false)];
 const job = suggestedJob(suggestion, newDraft('u1', 'x.csv'));
 
-function shelf(room = Number.POSITIVE_INFINITY): Shelf {
+function shelf(room = Number.POSITIVE_INFINITY): DraftStorage {
   const kept = new Map<string, string>();
   return {
     getItem: (name: string) => kept.get(name) ?? null,
@@ -57,7 +57,7 @@ function shelf(room = Number.POSITIVE_INFINITY): Shelf {
 
 test('what was suggested is the job, as long as nobody decides otherwise', () => {
   expect(job).toEqual(suggestion.job);
-  expect(missing(job, suggestion, fields).map(({ name }) => name)).toEqual(['name']);
+  expect(unfilledFields(job, suggestion, fields).map(({ name }) => name)).toEqual(['name']);
   expect(keyIn(job, suggestion)).toEqual(['serial_number']);
 });
 
@@ -101,14 +101,14 @@ test('of several fields of a column the first is meant', () => {
 test('a draft is found again as it was, for as long as its upload is there', () => {
   const kept = shelf();
   const draft = withEdits(newDraft('u1', 'x.csv'), 'r1', [{ column: 'A', row: 2, value: 'x' }]);
-  keep(kept, draft);
-  keep(kept, newDraft('u2', 'y.csv'));
-  expect(load(kept, 'u1')).toMatchObject({ name: 'x.csv', edits: { r1: [{ row: 2 }] } });
-  expect(drafts(kept).map(({ id }) => id)).toHaveLength(2);
+  saveDraft(kept, draft);
+  saveDraft(kept, newDraft('u2', 'y.csv'));
+  expect(loadDraft(kept, 'u1')).toMatchObject({ name: 'x.csv', edits: { r1: [{ row: 2 }] } });
+  expect(listDrafts(kept).map(({ id }) => id)).toHaveLength(2);
   kept.setItem('rowferry.import.u2', JSON.stringify({ ...newDraft('u2', 'y.csv'), at: 0 }));
   kept.setItem('rowferry.import.u3', '{"cut');
   kept.setItem('other', '1');
-  expect(drafts(kept).map(({ id }) => id)).toEqual(['u1']);
+  expect(listDrafts(kept).map(({ id }) => id)).toEqual(['u1']);
   expect(kept.getItem('rowferry.import.u2')).toBeNull();
 });
 
@@ -116,6 +116,6 @@ test('a draft that the browser has no room for leaves the one before', () => {
   const edits = (signs: number) =>
     withEdits(newDraft('u1', ''), 'r1', [{ column: 'A', row: 2, value: 'x'.repeat(signs) }]);
   const kept = shelf(JSON.stringify(edits(600)).length);
-  expect([keep(kept, edits(500)), keep(kept, edits(900))]).toEqual([true, false]);
-  expect(load(kept, 'u1')?.edits['r1']?.[0]?.value).toHaveLength(500);
+  expect([saveDraft(kept, edits(500)), saveDraft(kept, edits(900))]).toEqual([true, false]);
+  expect(loadDraft(kept, 'u1')?.edits['r1']?.[0]?.value).toHaveLength(500);
 });

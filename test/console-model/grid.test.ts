@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { fromTsv, laid, toTsv } from '../../src/console/grid/clipboard.js';
-import { at, keyName, moved, rangeOf, typed } from '../../src/console/grid/cursor.js';
-import { after, corrections, editsOf, setCells, setEqual, shownValue } from '../../src/console/import/edits.js';
+import { fromTsv, placeBlock, toTsv } from '../../src/console/grid/clipboard.js';
+import { keyName, moveCursor, rangeOf, selectCell, typedCharacter } from '../../src/console/grid/cursor.js';
+import { composeEdits, corrections, editedValue, editsOf, setCells, setEqual } from '../../src/console/import/edits.js';
 
 const NO_EDITS = editsOf();
 const cell = (row: number, text: string, column = 'Supplier') => ({ column, row, cell: text });
@@ -11,9 +11,9 @@ const bounds = { rows: 100, columns: 4, page: 10 };
 test('one correction stands for all equal cells, and a cell of its own for one', () => {
   const all = setEqual(NO_EDITS, cell(9, 'Acme Computer'), 'Acme Computers');
   const one = setCells(all, [{ ...cell(12, 'Acme Computer'), value: 'Globex' }]);
-  expect(shownValue(one, cell(40, 'Acme Computer'))).toBe('Acme Computers');
-  expect(shownValue(one, cell(12, 'Acme Computer'))).toBe('Globex');
-  expect(shownValue(one, cell(40, 'Acme Computer', 'Owner'))).toBe('Acme Computer');
+  expect(editedValue(one, cell(40, 'Acme Computer'))).toBe('Acme Computers');
+  expect(editedValue(one, cell(12, 'Acme Computer'))).toBe('Globex');
+  expect(editedValue(one, cell(40, 'Acme Computer', 'Owner'))).toBe('Acme Computer');
   expect(corrections(one)).toEqual([
     { column: 'Supplier', from: 'Acme Computer', value: 'Acme Computers' },
     { column: 'Supplier', row: 12, value: 'Globex' },
@@ -25,49 +25,49 @@ test('a cell that gets back what the file has is no correction', () => {
   const changed = setCells(NO_EDITS, [{ ...cell(9, 'x'), value: 'y' }]);
   expect(setCells(changed, [{ ...cell(9, 'x'), value: 'x' }])).toEqual(NO_EDITS);
   const kept = setCells(setEqual(NO_EDITS, cell(9, 'x'), 'y'), [{ ...cell(9, 'x'), value: 'x' }]);
-  expect(shownValue(kept, cell(9, 'x'))).toBe('x');
-  expect(shownValue(kept, cell(10, 'x'))).toBe('y');
+  expect(editedValue(kept, cell(9, 'x'))).toBe('x');
+  expect(editedValue(kept, cell(10, 'x'))).toBe('y');
 });
 
 test('corrections of a corrected copy are corrections of the file', () => {
   const first = setCells(setEqual(NO_EDITS, cell(2, 'A'), 'B'), [{ ...cell(7, 'Q'), value: 'B' }]);
   // The second check shows B in the rows of A, in row 7, and where the file itself has B.
-  const both = after(first, setCells(setEqual(NO_EDITS, cell(2, 'B'), 'C'), [{ ...cell(8, 'D'), value: 'E' }]));
-  expect(shownValue(both, cell(2, 'A'))).toBe('C');
-  expect(shownValue(both, cell(3, 'B'))).toBe('C');
-  expect(shownValue(both, cell(7, 'Q'))).toBe('C');
-  expect(shownValue(both, cell(8, 'D'))).toBe('E');
-  expect(shownValue(both, cell(9, 'C'))).toBe('C');
+  const both = composeEdits(first, setCells(setEqual(NO_EDITS, cell(2, 'B'), 'C'), [{ ...cell(8, 'D'), value: 'E' }]));
+  expect(editedValue(both, cell(2, 'A'))).toBe('C');
+  expect(editedValue(both, cell(3, 'B'))).toBe('C');
+  expect(editedValue(both, cell(7, 'Q'))).toBe('C');
+  expect(editedValue(both, cell(8, 'D'))).toBe('E');
+  expect(editedValue(both, cell(9, 'C'))).toBe('C');
   // What is exchanged is exchanged, and not taken twice.
-  const swapped = after(
+  const swapped = composeEdits(
     setEqual(NO_EDITS, cell(2, 'A'), 'B'),
     setEqual(setEqual(NO_EDITS, cell(2, 'B'), 'A'), cell(3, 'A'), 'B'),
   );
-  expect([shownValue(swapped, cell(2, 'A')), shownValue(swapped, cell(3, 'B'))]).toEqual(['A', 'A']);
+  expect([editedValue(swapped, cell(2, 'A')), editedValue(swapped, cell(3, 'B'))]).toEqual(['A', 'A']);
 });
 
 test('the cursor moves as in a spreadsheet, and stays in the table', () => {
   const start = { row: 1, column: 3 };
-  expect(moved(start, 'Tab', bounds)).toEqual({ row: 2, column: 0 });
-  expect(moved({ row: 2, column: 0 }, 'Shift+Tab', bounds)).toEqual(start);
-  expect(moved({ row: 99, column: 3 }, 'Tab', bounds)).toBeUndefined();
-  expect(moved({ row: 0, column: 0 }, 'Shift+Tab', bounds)).toBeUndefined();
-  expect(moved(start, 'ArrowRight', bounds)).toEqual(start);
-  expect(moved(start, 'PageUp', bounds)).toEqual({ row: 0, column: 3 });
-  expect(moved(start, 'Ctrl+ArrowDown', bounds)).toEqual({ row: 99, column: 3 });
-  expect(rangeOf({ ...at(start), head: moved(start, 'Ctrl+Home', bounds)! })).toEqual({
+  expect(moveCursor(start, 'Tab', bounds)).toEqual({ row: 2, column: 0 });
+  expect(moveCursor({ row: 2, column: 0 }, 'Shift+Tab', bounds)).toEqual(start);
+  expect(moveCursor({ row: 99, column: 3 }, 'Tab', bounds)).toBeUndefined();
+  expect(moveCursor({ row: 0, column: 0 }, 'Shift+Tab', bounds)).toBeUndefined();
+  expect(moveCursor(start, 'ArrowRight', bounds)).toEqual(start);
+  expect(moveCursor(start, 'PageUp', bounds)).toEqual({ row: 0, column: 3 });
+  expect(moveCursor(start, 'Ctrl+ArrowDown', bounds)).toEqual({ row: 99, column: 3 });
+  expect(rangeOf({ ...selectCell(start), head: moveCursor(start, 'Ctrl+Home', bounds)! })).toEqual({
     ...{ top: 0, left: 0, bottom: 1, right: 3 },
   });
-  expect([moved(start, 'F5', bounds), moved(start, 'Alt+ArrowUp', bounds)]).toEqual([undefined, undefined]);
+  expect([moveCursor(start, 'F5', bounds), moveCursor(start, 'Alt+ArrowUp', bounds)]).toEqual([undefined, undefined]);
 });
 
 test('a key is known by its name, whatever the keyboard', () => {
   expect(keyName({ ...plain, key: 'Z', metaKey: true, shiftKey: true })).toBe('Ctrl+Shift+z');
   expect(keyName({ ...plain, key: 'ArrowUp', altKey: true })).toBe('Alt+ArrowUp');
-  expect(typed({ ...plain, key: 'é' })).toBe('é');
-  expect(typed({ ...plain, key: '@', ctrlKey: true, altKey: true })).toBe('@');
-  expect(typed({ ...plain, key: 'r', ctrlKey: true })).toBeUndefined();
-  expect(typed({ ...plain, key: 'F5' })).toBeUndefined();
+  expect(typedCharacter({ ...plain, key: 'é' })).toBe('é');
+  expect(typedCharacter({ ...plain, key: '@', ctrlKey: true, altKey: true })).toBe('@');
+  expect(typedCharacter({ ...plain, key: 'r', ctrlKey: true })).toBeUndefined();
+  expect(typedCharacter({ ...plain, key: 'F5' })).toBeUndefined();
 });
 
 test('ranges go through the clipboard as spreadsheet programs write them', () => {
@@ -87,8 +87,8 @@ test('ranges go through the clipboard as spreadsheet programs write them', () =>
 
 test('one cell fills the range, a block is laid from its corner', () => {
   const range = { top: 3, left: 1, bottom: 4, right: 2 };
-  expect(laid([['x']], range)).toHaveLength(4);
-  expect(laid([['1', '2', '3']], range)).toEqual([
+  expect(placeBlock([['x']], range)).toHaveLength(4);
+  expect(placeBlock([['1', '2', '3']], range)).toEqual([
     { row: 3, column: 1, value: '1' },
     { row: 3, column: 2, value: '2' },
     { row: 3, column: 3, value: '3' },

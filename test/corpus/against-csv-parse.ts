@@ -43,13 +43,13 @@ interface OurRecord {
 
 /** Our records of bytes that arrive in pieces; a string is the refusal. */
 function ourRecords(bytes: Buffer, delimiter: string, cuts: readonly number[]): OurRecord[] | string {
-  const feed = createRecordFeed({ path: 'x', delimiter, limits: DEFAULT_LIMITS, collect: true, whole: true });
+  const feed = createRecordFeed({ path: 'x', delimiter, limits: DEFAULT_LIMITS, collect: true, complete: true });
   const records: OurRecord[] = [];
   let done = 0;
   let before = 0;
   const drain = () => {
     while (feed.next()) {
-      const { cells, stray, faults } = feed.record;
+      const { cells, strayCell: stray, faults } = feed.record;
       const length = feed.position - before;
       records.push({
         cells,

@@ -224,7 +224,7 @@ function compare(comparison: Comparison, code: string, value: number): void {
     explained(comparison, 'code-refused');
     return;
   }
-  const ours = numberFormat(code).show(decimal, false);
+  const ours = numberFormat(code).toText(decimal, false);
   if (ours === theirs) return;
   const name = known(code, value, ours, theirs);
   if (name) explained(comparison, name);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openSource } from '../../src/files/open.js';
-import { type Cell, isBlank, shownText } from '../../src/model/row.js';
+import { type Cell, displayText, isBlank } from '../../src/model/row.js';
 import { type Comparison, explained, newComparison, unexplained } from './comparison.js';
 import { csvFiles } from './csv-files.js';
 import { xlsxFiles } from './xlsx-files.js';
@@ -104,7 +104,7 @@ async function compareRows(
 }
 
 function againstLibreOffice(cell: Cell | undefined, theirs: string): ReturnType<Judge> {
-  const shown = shownText(cell);
+  const shown = displayText(cell);
   if (shown === theirs || (isBlank(cell) && theirs.trim() === '')) return true;
   if (cell === undefined) return undefined;
   if (typeof cell === 'string') {
@@ -172,7 +172,7 @@ export async function compareCsv(seed: number, count: number, folder: string, of
       }
       const { meta, rows } = await openSource(file.path);
       await compareRows(comparison, file.name, 1, meta.headings, rows(), theirs, (cell, there) =>
-        againstText(shownText(cell), there),
+        againstText(displayText(cell), there),
       );
     }
   }

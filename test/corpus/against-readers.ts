@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import ExcelJS from 'exceljs';
 import XLSX from 'xlsx';
 import { openSource } from '../../src/files/open.js';
-import { type Cell, isBlank, type SheetRow, shownText } from '../../src/model/row.js';
+import { type Cell, displayText, isBlank, type SheetRow } from '../../src/model/row.js';
 import { type Comparison, explained, newComparison, unexplained } from './comparison.js';
 import { xlsxFiles } from './xlsx-files.js';
 import { READ } from './xlsx-read.js';
@@ -183,7 +183,7 @@ function againstExcelJs(cell: Cell | undefined, theirs: ExcelJS.Cell, inline: bo
           ? Number(Number(result).toPrecision(15)) === Number(cell.value)
           : cell.t === 'd'
             ? result instanceof Date && isoOf(result) === cell.value
-            : shownText(cell) === String(result);
+            : displayText(cell) === String(result);
   if (same) return undefined;
   if (cell.t === 'n' && result instanceof Date) return { name: 'exceljs-dates-of-times', theirs: there };
   if (cell.t === 'd' && cell.value < '1900-03-01') return { name: 'exceljs-days-before-march-1900', theirs: there };

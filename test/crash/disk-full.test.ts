@@ -52,7 +52,7 @@ it('a disk that is full: exit 1 with words, nothing was sent without a durable i
     const runs = join(disk.path, 'home', 'runs');
     const folder = join(runs, readdirSync(runs)[0] ?? '');
     disk.free();
-    const store = RunStore.existing(join(folder, 'run.db'));
+    const store = RunStore.openExisting(join(folder, 'run.db'));
     const intended = new Set([...(store?.rows.rows('op is not null') ?? [])].flat().map(({ key }) => key));
     store?.close();
     const unforeseen = sandbox.records('asset').filter((record) => !intended.has(String(record['serial_number'])));

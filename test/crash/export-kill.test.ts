@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openSource } from '../../src/files/open.js';
-import { shownText } from '../../src/model/row.js';
+import { displayText } from '../../src/model/row.js';
 import type { Started } from '../support/process.js';
 import { until } from '../support/until.js';
 import { type Bench, openBench, RESUME } from './bench.js';
@@ -18,7 +18,7 @@ async function idsIn(file: string): Promise<number[]> {
   const source = await openSource(file);
   const at = source.meta.headings.indexOf('id');
   const ids: number[] = [];
-  for await (const batch of source.rows()) for (const { cells } of batch) ids.push(Number(shownText(cells[at])));
+  for await (const batch of source.rows()) for (const { cells } of batch) ids.push(Number(displayText(cells[at])));
   return ids;
 }
 

@@ -371,7 +371,7 @@ const exportAssets: Scenario = async () => {
         records: number;
         target: { sha256: string };
       };
-      const options = { what: 'base', schema: '', version: 1, remedy: '', reading: true };
+      const options = { label: 'base', schema: '', version: 1, remedy: '', reading: true };
       const base = openDatabase(join(bench.runDir(), 'base.db'), options);
       const kept = base.prepare('select count(*) as n from record').get()?.['n'];
       base.close();

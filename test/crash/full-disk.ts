@@ -193,7 +193,7 @@ const runFolders = (home: string): string[] => {
 async function unforeseen(home: string, sandbox: Sandbox): Promise<string[]> {
   const announced = new Map<string, number>();
   for (const folder of runFolders(home)) {
-    const store = RunStore.existing(join(folder, 'run.db'));
+    const store = RunStore.openExisting(join(folder, 'run.db'));
     for (const rows of store ? [store.rows, store.orphans] : []) {
       for (const { op, key, record, sent } of [...rows.rows('op is not null')].flat()) {
         const what = op === 'create' ? `POST ${key}` : `PUT ${record}`;

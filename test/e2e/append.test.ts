@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { headline } from '../../src/report/words.js';
+import { headline } from '../../src/report/wording.js';
 import { checkJobText } from '../../src/runs/job/check.js';
 import type { WorkerContext } from '../../src/runs/run/context.js';
 import { prune } from '../../src/worker/inbox/drop-folder.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FaultAction } from '../../src/sandbox/fault.js';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
-import type { SeenRequest } from '../../src/sandbox/server.js';
+import type { ReceivedRequest } from '../../src/sandbox/server.js';
 import type { Switches } from '../../src/sandbox/switches.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 
@@ -45,7 +45,7 @@ async function open(options: SandboxOptions = {}): Promise<Watched> {
   let writing = false;
   desk = await openDesk({
     ...options,
-    onRequest(request: SeenRequest) {
+    onRequest(request: ReceivedRequest) {
       if (request.method !== 'GET') writing = true;
       if (!writing) before.push(`${request.path}?${request.query}`);
       return options.onRequest?.(request);

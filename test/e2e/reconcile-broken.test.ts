@@ -1,7 +1,7 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inHome } from '../../src/store/home.js';
+import { withHome } from '../../src/store/home.js';
 import { csvText, type Desk, type Night, openNights, outcomes, worldText } from './reconcile-night.js';
 
 /**
@@ -294,7 +294,7 @@ async function homeLike(): Promise<string> {
   const home = join(desk.dir, `home-${++homes}`);
   // What SQLite keeps beside a database comes and goes while it is open: it makes the copy itself.
   await cp(desk.home, home, { recursive: true, filter: (path) => !path.includes('home.db') });
-  inHome(desk.home, (database) => database.prepare('vacuum into ?').run(join(home, 'home.db')));
+  withHome(desk.home, (database) => database.prepare('vacuum into ?').run(join(home, 'home.db')));
   return home;
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'yaml';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
-import type { SeenRequest } from '../../src/sandbox/server.js';
+import type { ReceivedRequest } from '../../src/sandbox/server.js';
 import type { Commit } from '../../src/sandbox/service.js';
 import { cli } from '../cli/fake-io.js';
 import { type Bench, openBench } from '../crash/bench.js';
@@ -75,7 +75,7 @@ export interface Desk extends Bench {
   /** Any command that ends with the summary of a run. */
   command(argv: readonly string[], home?: string): Promise<Night>;
   /** Called with each request before it takes effect, until it is set anew. */
-  onRequest: ((request: SeenRequest) => void | Promise<void>) | undefined;
+  onRequest: ((request: ReceivedRequest) => void | Promise<void>) | undefined;
 }
 
 export async function openNights(options: SandboxOptions = {}, env: Record<string, string> = {}): Promise<Desk> {

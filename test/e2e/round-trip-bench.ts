@@ -7,18 +7,18 @@ import {
   editableJob,
   loadReferenceTexts,
   ReferenceCollector,
-  withMemory,
+  withLastWritten,
 } from '../../src/export/editable.js';
 import { extraColumns } from '../../src/export/extra-columns.js';
 import { writeTable } from '../../src/files/table-write.js';
 import { decodeFields } from '../../src/pipeline/rows.js';
 import { readRecord } from '../../src/resources/read.js';
-import { HabitSurvey } from '../../src/resources/read-habits.js';
+import { ConventionSurvey } from '../../src/resources/read-conventions.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { ResourceName } from '../../src/resources/spec.js';
-import { learnNames, openLists, runLexicon, serviceOptions } from '../../src/runs/run/open-service.js';
+import { createLexicon, learnNames, openLists, serviceOptions } from '../../src/runs/run/open-service.js';
 import { serviceName } from '../../src/service/address.js';
-import { openKnownIds } from '../../src/service/known.js';
+import { openKnownIds } from '../../src/service/known-ids.js';
 import type { Json } from '../../src/service/port.js';
 import { openService } from '../../src/service/service.js';
 import type { Desk } from '../support/desk.js';
@@ -56,12 +56,12 @@ export async function exportForEditing(
         for (const record of records) learnNames(list, record, known);
       },
     );
-    const lexicon = runLexicon(known, readAll);
+    const lexicon = createLexicon(known, readAll);
     await lexicon.loadTemplates();
     await lexicon.loadForms();
     const { templates, forms } = lexicon;
     const records: Json[] = [];
-    const survey = new HabitSurvey(spec);
+    const survey = new ConventionSurvey(spec);
     if (resource === 'customer') {
       await readAll('contract', () => undefined);
       const ids = [...known.names('customer')].flatMap((name) => known.ids('customer', name));
@@ -69,7 +69,7 @@ export async function exportForEditing(
     } else {
       await readAll(resource, (page) => {
         records.push(...page);
-        for (const record of page) survey.see(record);
+        for (const record of page) survey.observe(record);
       });
     }
     lexicon.useHabits(survey.conclude(lexicon));
@@ -81,7 +81,7 @@ export async function exportForEditing(
       const written = resource === 'customer' ? known.lastWritten('customer', Number(json['id'])) : undefined;
       const one = written
         ? { id: Number(json['id']), fields: decodeFields(written), losses: [], unknown: [] }
-        : withMemory(resource, readRecord(spec, json, lexicon), known.lastWritten(resource, Number(json['id'])));
+        : withLastWritten(resource, readRecord(spec, json, lexicon), known.lastWritten(resource, Number(json['id'])));
       names.add(one);
       return { json: written ? { id: json['id'] } : json, read: one };
     });

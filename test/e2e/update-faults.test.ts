@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { SeenRequest } from '../../src/sandbox/server.js';
+import type { ReceivedRequest } from '../../src/sandbox/server.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 import { probed, stored, storedOne } from '../support/records.js';
 import { hangVeil, type Veil } from '../support/veil.js';
@@ -56,7 +56,7 @@ describe('a service that took PATCH when it was asked, and takes it no more', ()
 
   it('a record that is gone is the fault of its row alone', async () => {
     desk = await openDesk({
-      onRequest: ({ method, path }: SeenRequest) => {
+      onRequest: ({ method, path }: ReceivedRequest) => {
         if (method === 'PATCH' && path === '/asset/2') desk.sandbox.remove('asset', 2);
       },
     });
@@ -170,7 +170,7 @@ describe('names that change while a run goes on', () => {
     const now = Date.now;
     vi.spyOn(Date, 'now').mockImplementation(() => now() + passed);
     desk = await openDesk({
-      onRequest({ method, path }: SeenRequest) {
+      onRequest({ method, path }: ReceivedRequest) {
         if (method !== 'PUT' || path !== '/asset/1') return;
         meanwhile();
         if (late) passed = 61_000;
@@ -225,7 +225,7 @@ describe('names that change while a run goes on', () => {
     const now = Date.now;
     vi.spyOn(Date, 'now').mockImplementation(() => now() + passed);
     desk = await openDesk({
-      onRequest({ method, path }: SeenRequest) {
+      onRequest({ method, path }: ReceivedRequest) {
         if (method !== 'GET' || path !== '/asset/1/' || passed > 0) return;
         passed = 61_000;
         desk.sandbox.putLookup('custom-field-template', 1, { ...FINANCE, fields: [field(1, 'Centre', 1)] });
@@ -269,7 +269,7 @@ describe('the company is named and its status looked at before the first write',
 
   it('a right one is asked for before anything is written, and its name is in the first lines (36)', async () => {
     const seen: string[] = [];
-    desk = await openDesk({ onRequest: ({ method, path }: SeenRequest) => void seen.push(`${method} ${path}`) });
+    desk = await openDesk({ onRequest: ({ method, path }: ReceivedRequest) => void seen.push(`${method} ${path}`) });
     desk.sandbox.insert('asset', assets(2));
     const result = await desk.import(await cities(2), job());
     expect(seen.findIndex((one) => one.startsWith('GET /company'))).toBe(0);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { MOST_TURNS } from '../../src/pipeline/apply/read-back.js';
+import { MAX_TURNS } from '../../src/pipeline/apply/read-back.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 
 let desk: Desk;
@@ -61,7 +61,7 @@ describe('the first updates of a run show every kind of value that it carries', 
     const fields = ['room', 'floor', 'unit', 'street', 'address', 'zip_code', 'asset_tag', 'lifecycle_stage'];
     insert(80, (at) => ({ [fields[at % fields.length]!]: 'x' }));
     const many = await desk.import(await file(80), job);
-    expect([many.summary.rows.updated, readBack()]).toEqual([80, MOST_TURNS]);
+    expect([many.summary.rows.updated, readBack()]).toEqual([80, MAX_TURNS]);
     await desk.close();
     desk = await openDesk();
     insert(80, (at) => (at % 2 ? { room: 'R' } : { room: 'R', floor: '1' }));

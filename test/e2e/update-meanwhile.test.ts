@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { SeenRequest } from '../../src/sandbox/server.js';
+import type { ReceivedRequest } from '../../src/sandbox/server.js';
 import { csv, type Desk, type ImportOptions, openDesk } from '../support/desk.js';
 import { probed, stored, storedOne } from '../support/records.js';
 import { hangVeil } from '../support/veil.js';
@@ -37,7 +37,7 @@ async function slowRun(meanwhile: () => void, more: object = {}) {
   vi.spyOn(Date, 'now').mockImplementation(() => now() + late);
   let again = 0;
   desk = await openDesk({
-    onRequest(request: SeenRequest) {
+    onRequest(request: ReceivedRequest) {
       if (request.method === 'PUT' && request.path === '/asset/1') late = 61_000;
       if (request.method === 'GET' && request.path === '/asset/2/' && ++again === 1) meanwhile();
     },

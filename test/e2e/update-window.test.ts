@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SeenRequest } from '../../src/sandbox/server.js';
+import type { ReceivedRequest } from '../../src/sandbox/server.js';
 import { csv, type Desk, type ImportOptions, openDesk } from '../support/desk.js';
 import { storedOne } from '../support/records.js';
 
@@ -30,10 +30,10 @@ async function windows(latencyMs: number, work: (file: string) => Promise<unknow
   const idOf = (path: string) => Number(/^\/asset\/(\d+)/.exec(path)?.[1]);
   desk = await openDesk({
     latencyMs,
-    onRequest({ method, path }: SeenRequest) {
+    onRequest({ method, path }: ReceivedRequest) {
       if (method === 'PUT') measured.push(performance.now() - (shown.get(idOf(path)) ?? Number.NaN));
     },
-    onAnswer({ method, path, query }: SeenRequest) {
+    onAnswer({ method, path, query }: ReceivedRequest) {
       if (method !== 'GET' || !path.startsWith('/asset/')) return;
       const at = performance.now();
       const serial = query.get('serial_number');
@@ -89,7 +89,7 @@ describe('the window between the last reading of a record and its PUT', () => {
 
   it('an edit within it is overwritten where it is in the field that the row sets or carries: what is stated (33)', async () => {
     desk = await openDesk({
-      onRequest({ method, path }: SeenRequest) {
+      onRequest({ method, path }: ReceivedRequest) {
         if (method === 'PUT' && path === '/asset/1') desk.sandbox.edit('asset', 1, { room: 'by hand' });
       },
     });

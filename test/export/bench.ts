@@ -8,7 +8,7 @@ import { findCountry } from '../../src/resources/countries.js';
 import { parseTemplate } from '../../src/resources/custom.js';
 import type { CustomTemplate, DateOrder, DecimalSign, Lexicon } from '../../src/resources/spec.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
-import { readAll } from '../../src/service/lists/pages.js';
+import { walkList } from '../../src/service/lists/walk-list.js';
 import type { Json, Readable, Service } from '../../src/service/port.js';
 import { openService } from '../../src/service/service.js';
 
@@ -49,7 +49,7 @@ export async function openBench(options: SandboxOptions = {}): Promise<Bench> {
   });
   const read = async (resource: Readable) => {
     const records: Json[] = [];
-    for await (const page of readAll(service, resource)) records.push(...page.records);
+    for await (const page of walkList(service, resource)) records.push(...page.records);
     return records;
   };
   const context = async () =>
@@ -93,7 +93,7 @@ export function contextOf(
 export function sheetOf(resource: Exportable, jsons: readonly Json[], context: ExportContext): Sheet {
   const known = exportColumns(resource, context);
   const habits = recordHabits(resource);
-  for (const json of jsons) habits.see(json);
+  for (const json of jsons) habits.observe(json);
   const { dateOrder, decimalSign } = habits.conclude(context.lexicon);
   Object.assign(context.lexicon, { dateOrder, decimalSign });
   const extra = extraColumns(resource, known, context);

@@ -66,7 +66,7 @@ test.each(['d/m', 'long', 'datetime', 'iso'] as const)('dates that the service s
 test('what the records do not tell is said', () => {
   const habits = (records: readonly object[], resource: 'asset' | 'license' = 'asset') => {
     const survey = recordHabits(resource);
-    for (const record of records) survey.see(record as never);
+    for (const record of records) survey.observe(record as never);
     return describeHabits(survey.conclude({ template: () => undefined, form: () => undefined }));
   };
   const unclear = [{ id: 1, warranty_end_date: '03/04/2024', contract_service_per_item: '1,200' }];

@@ -6,7 +6,7 @@ import { trimText } from '../../src/pipeline/map/cell-text.js';
 import { makeConverter } from '../../src/pipeline/map/convert.js';
 import type { ReadAll } from '../../src/pipeline/match/match.js';
 import { type Directory, loadDirectory } from '../../src/pipeline/resolve/directory.js';
-import { isNamed } from '../../src/pipeline/rows.js';
+import { isNamedRef } from '../../src/pipeline/rows.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { ReferenceTarget } from '../../src/resources/spec.js';
 import type { Json, KnownIds, Service } from '../../src/service/port.js';
@@ -39,7 +39,7 @@ function world(
 function readBack(target: ReferenceTarget, cell: string, directory: Directory): number | undefined {
   const spec = { name: 'x', label: 'x', type: { kind: 'reference', to: target } } as const;
   const value = makeConverter(spec, { decimal: { sign: '.', why: '' }, format: 'csv' })(trimText(cell));
-  if (isNamed(value as never)) {
+  if (isNamedRef(value as never)) {
     const found = directory.lookup(target, (value as { name: string }).name);
     return found.kind === 'found' ? found.ref.id : undefined;
   }

@@ -12,7 +12,7 @@ async function ids(bench: Bench, resource: Readable, filters: readonly string[])
   const naming = await bench.naming(resource);
   const filter = exportFilter(filters, naming);
   const all = await bench.read(resource);
-  return all.filter((json) => filter.keeps(exportRecord(resource, json, naming))).map((json) => json['id']);
+  return all.filter((json) => filter.matches(exportRecord(resource, json, naming))).map((json) => json['id']);
 }
 
 async function faults(bench: Bench, resource: Exportable, filters: readonly string[]): Promise<readonly string[]> {
@@ -118,7 +118,7 @@ test('lists pass where one of their items does; parts of objects are found in th
   for (const record of records) extras.see(record);
   const naming = { ...known, columns: [...known.columns, ...extras.columns()] };
   const filter = exportFilter(['template.Entitlement.Region=EMEA', 'assets=1'], naming);
-  expect(records.filter((json) => filter.keeps({ json })).map((json) => json['license_id'])).toEqual([1]);
+  expect(records.filter((json) => filter.matches({ json })).map((json) => json['license_id'])).toEqual([1]);
 });
 
 test('every fault of a filter is named, with what was meant', async () => {
@@ -157,7 +157,7 @@ test('lists below an object', async () => {
   const bench = await openBench();
   const contract = await bench.naming('contract');
   const json = { id: 1, alert: { email_list: ['d@e.f', 'g@h.i, j'] } };
-  const keeps = (filter: string) => exportFilter([filter], contract).keeps(exportRecord('contract', json, contract));
+  const keeps = (filter: string) => exportFilter([filter], contract).matches(exportRecord('contract', json, contract));
   expect(keeps('alert.email_list=d@e.f')).toBe(true);
   expect(keeps('alert.email_list=g@h.i, j')).toBe(true);
   expect(keeps('alert.email_list=g@h.i')).toBe(false);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Exportable } from '../../src/export/column.js';
 import { exportRecord } from '../../src/export/column.js';
-import { exportOrder, sortKeys } from '../../src/export/order.js';
+import { createSorter, exportOrder } from '../../src/export/order.js';
 import type { TableKind } from '../../src/model/table.js';
 import { valueAt } from '../../src/resources/path.js';
 import type { Readable } from '../../src/service/port.js';
@@ -10,14 +10,14 @@ import { type Bench, openBench } from './bench.js';
 async function ordered(bench: Bench, resource: Readable, order: string): Promise<number[]> {
   const naming = await bench.naming(resource as Exportable);
   const { column, descending } = exportOrder(order, naming).by!;
-  const keys = sortKeys(column.kind, descending);
+  const keys = createSorter(column.kind, descending);
   for (const json of await bench.read(resource))
     keys.add(Number(json['id']), column.text(exportRecord(resource, json, naming)));
   return [...keys.sorted()];
 }
 
 const sorted = (kind: TableKind, texts: readonly string[], descending = false): string[] => {
-  const keys = sortKeys(kind, descending);
+  const keys = createSorter(kind, descending);
   for (const [id, text] of texts.entries()) keys.add(id, text);
   return [...keys.sorted()].map((id) => texts[id] ?? '');
 };
@@ -84,7 +84,7 @@ test('as many records as there are, in the order that comparing whole values giv
         Number(a.text === '') - Number(b.text === '') || (a.text < b.text ? -1 : a.text > b.text ? 1 : a.id - b.id),
     )
     .map(({ id }) => id);
-  const keys = sortKeys('text', false);
+  const keys = createSorter('text', false);
   for (const [id, text] of texts.entries()) keys.add(id, text);
   expect([...keys.sorted()]).toEqual(expected);
 });

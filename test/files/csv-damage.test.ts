@@ -174,7 +174,7 @@ describe('any bytes', () => {
     };
     const limits = { ...DEFAULT_LIMITS, columns: 5, cellCharacters: 40 };
     const feedOf = (bytes: Buffer, collect: boolean) => {
-      const feed = createRecordFeed({ path: 'x', delimiter: ',', width: 3, limits, collect, whole: false });
+      const feed = createRecordFeed({ path: 'x', delimiter: ',', width: 3, limits, collect, complete: false });
       feed.push(bytes);
       feed.finish();
       return feed;
@@ -184,13 +184,10 @@ describe('any bytes', () => {
       const [reading, skimming] = [feedOf(bytes, true), feedOf(bytes, false)];
       while (reading.next()) {
         expect(skimming.next()).toBe(true);
-        const seen = ({ position, record: { count: cellCount, stray, open, lines } }: typeof reading) => [
+        const seen = ({
           position,
-          cellCount,
-          stray,
-          open,
-          lines,
-        ];
+          record: { count: cellCount, strayCell: stray, unclosed: open, multiline: lines },
+        }: typeof reading) => [position, cellCount, stray, open, lines];
         expect(seen(skimming)).toEqual(seen(reading));
         expect(reading.record.cells).toHaveLength(Math.min(reading.record.count, limits.columns + 1));
       }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
-import { encodable, encodeText } from '../../src/files/encoding/encoding.js';
+import { encodeText, isEncodable } from '../../src/files/encoding/encoding.js';
 import { openSource } from '../../src/files/open.js';
 import { read, refusal, scratch, writeCsv } from './fixtures.js';
 
@@ -324,18 +324,18 @@ describe('what is written can be read again', () => {
       const { meta, rows: again } = await read(path, { encoding });
       expect(meta).toMatchObject({ encoding, delimiter: ';', newline: '\r\n' });
       expect(cellsOf(again)).toEqual(rows);
-      expect(encodable(text, encoding)).toBe(true);
+      expect(isEncodable(text, encoding)).toBe(true);
     },
   );
 
   test('what an encoding lacks is known before', () => {
-    expect(['windows-1252', 'shift_jis', 'koi8-r', 'utf-16be'].map((name) => encodable('Ł', name))).toEqual([
+    expect(['windows-1252', 'shift_jis', 'koi8-r', 'utf-16be'].map((name) => isEncodable('Ł', name))).toEqual([
       false,
       false,
       false,
       true,
     ]);
-    expect(encodable('\ud83d', 'utf-16le')).toBe(false);
+    expect(isEncodable('\ud83d', 'utf-16le')).toBe(false);
   });
 });
 

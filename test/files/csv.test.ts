@@ -57,7 +57,7 @@ describe('rows', () => {
         delimiter: ',',
         limits: DEFAULT_LIMITS,
         collect: true,
-        whole: true,
+        complete: true,
         skip: 'rows',
       });
       feed.push(Buffer.from('\n'.repeat(1_000_000)));

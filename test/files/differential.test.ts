@@ -9,11 +9,11 @@ import { DEFAULT_LIMITS } from '../../src/files/limits.js';
 import { numberFormat } from '../../src/files/number/number-format.js';
 import { openSource } from '../../src/files/open.js';
 import { rangeName } from '../../src/files/table/cell-range.js';
-import type { BookRow } from '../../src/files/table/open-sheet.js';
+import type { StoredRow } from '../../src/files/table/open-sheet.js';
 import { NO_STRINGS, type SharedStrings } from '../../src/files/xlsx/shared-strings.js';
 import { createSheetScan } from '../../src/files/xlsx/sheet-scan.js';
 import { RunError } from '../../src/model/error.js';
-import { type Cell, shownText } from '../../src/model/row.js';
+import { type Cell, displayText } from '../../src/model/row.js';
 import { allRows, bookOf, scratch, textRows } from './fixtures.js';
 
 /*
@@ -28,7 +28,7 @@ function records(pieces: readonly Buffer[], delimiter: string): string[][] {
 }
 
 function numbered(pieces: readonly Buffer[], delimiter: string, skip?: 'lines' | 'rows') {
-  const options = { path: 'x', delimiter, limits, collect: true, whole: true };
+  const options = { path: 'x', delimiter, limits, collect: true, complete: true };
   const feed = createRecordFeed(skip ? { ...options, skip } : options);
   const rows: { row: number; cells: string[]; blank: boolean }[] = [];
   const drain = () => {
@@ -247,7 +247,7 @@ describe('XLSX', () => {
       scan.skim = true;
       for (const piece of piecesOf(tricky, [cut])) scan.push(piece);
       scan.finish();
-      expect([scan.hiddenRows, scan.merges]).toEqual([1, 1]);
+      expect([scan.hiddenRows, scan.mergeCount]).toEqual([1, 1]);
     }
   });
 
@@ -289,7 +289,7 @@ describe('XLSX', () => {
     const formats = ['General', 'yyyy-mm-dd', '#,##0.00'].map(numberFormat);
     const read = (pieces: readonly Buffer[], skim: boolean) => {
       const rows: unknown[] = [];
-      const onRow = (found: BookRow) => rows.push(found);
+      const onRow = (found: StoredRow) => rows.push(found);
       const scan = createSheetScan({ what: 'x', strings, formats, date1904: false, limits, onRow });
       scan.skim = skim;
       try {
@@ -298,7 +298,7 @@ describe('XLSX', () => {
       } catch (error) {
         return error instanceof RunError ? error.message : `${String(error)}: not a refusal`;
       }
-      return { rows, hidden: scan.hiddenRows, merges: scan.merges };
+      return { rows, hidden: scan.hiddenRows, merges: scan.mergeCount };
     };
     const skimmed = (found: ReturnType<typeof read>) => (typeof found === 'string' ? found : { ...found, rows: [] });
     fc.assert(
@@ -366,7 +366,7 @@ describe('XLSX', () => {
     if (cell === '') return '';
     if (typeof cell === 'string') return `s ${cell}`;
     if (cell.t === 'd') return `d ${cell.value.includes('T') ? cell.value : `${cell.value}T00:00:00`}`;
-    return cell.t === 'n' ? `n ${Number(cell.value)}` : `${cell.t} ${'value' in cell ? cell.value : shownText(cell)}`;
+    return cell.t === 'n' ? `n ${Number(cell.value)}` : `${cell.t} ${'value' in cell ? cell.value : displayText(cell)}`;
   }
 
   test('agrees with the full reader of exceljs on workbooks that exceljs wrote', async () => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makeFolder, tryFolder } from '../../src/files/make-folder.js';
+import { makeFolder, probeFolder } from '../../src/files/make-folder.js';
 
 const HOME = { what: 'data folder', namedBy: '--home or ROWFERRY_HOME' };
 
@@ -47,18 +47,18 @@ test.runIf(process.platform === 'linux')('ends where a level exists and takes no
   expect(await fault(makeFolder('/proc/rowferry/deep/home', HOME))).toBe(
     'RunError: The data folder /proc/rowferry cannot be made: it is not there. Name another folder with --home or ROWFERRY_HOME.',
   );
-  expect(await fault(tryFolder('/proc/rowferry', { what: 'report folder', namedBy: '--report' }))).toContain(
+  expect(await fault(probeFolder('/proc/rowferry', { what: 'report folder', namedBy: '--report' }))).toContain(
     'The report folder /proc/rowferry cannot be made: it is not there. Name another folder with --report.',
   );
-  expect(await fault(tryFolder('/proc', HOME))).toContain('The data folder /proc cannot be written');
+  expect(await fault(probeFolder('/proc', HOME))).toContain('The data folder /proc cannot be written');
 });
 
 test('a trial leaves nothing behind, and takes nothing away', async () => {
-  await tryFolder(join(dir, 'a', 'b'), HOME);
+  await probeFolder(join(dir, 'a', 'b'), HOME);
   expect(await readdir(dir)).toEqual([]);
   await mkdir(join(dir, 'mine'));
-  await tryFolder(join(dir, 'mine'), HOME);
-  await tryFolder(join(dir, 'mine', 'new'), HOME);
+  await probeFolder(join(dir, 'mine'), HOME);
+  await probeFolder(join(dir, 'mine', 'new'), HOME);
   expect(await readdir(dir)).toEqual(['mine']);
   expect(await readdir(join(dir, 'mine'))).toEqual([]);
 });

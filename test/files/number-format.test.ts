@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isoOfSerial, serialOfIso } from '../../src/files/number/cell-value.js';
+import { isoToSerial, serialToIso } from '../../src/files/number/cell-value.js';
 import { builtInCode, numberFormat } from '../../src/files/number/number-format.js';
 
-const show = (code: string, decimal: string) => numberFormat(code).show(decimal, false);
+const show = (code: string, decimal: string) => numberFormat(code).toText(decimal, false);
 
 describe('numbers as a person sees them', () => {
   test.each([
@@ -152,23 +152,23 @@ describe('serial dates', () => {
     let wrong = 0;
     for (let serial = 1; serial <= 2_958_465; serial += serial < 800 ? 1 : 97) {
       if (serial === 60) continue;
-      const date = isoOfSerial(serial, false)!;
+      const date = serialToIso(serial, false)!;
       // Spreadsheet programs count a 29 February 1900 that never was.
       const days = serial < 60 ? serial : serial - 1;
       const utc = new Date(Date.UTC(1899, 11, 31 + days));
-      if (serialOfIso(date) !== serial || utc.toISOString().slice(0, 10) !== date) wrong++;
+      if (isoToSerial(date) !== serial || utc.toISOString().slice(0, 10) !== date) wrong++;
     }
     expect(wrong).toBe(0);
   });
 
   test('seconds survive', () => {
     for (let second = 0; second < 86_400; second += 61) {
-      const text = isoOfSerial(45_351 + second / 86_400, false)!;
-      expect(isoOfSerial(serialOfIso(text)!, false)).toBe(text);
+      const text = serialToIso(45_351 + second / 86_400, false)!;
+      expect(serialToIso(isoToSerial(text)!, false)).toBe(text);
     }
   });
 
   test('text that is no date has no serial number', () => {
-    for (const text of ['2023-02-29', '2024-13-01', 'x', '2024-1-1']) expect(serialOfIso(text)).toBeUndefined();
+    for (const text of ['2023-02-29', '2024-13-01', 'x', '2024-1-1']) expect(isoToSerial(text)).toBeUndefined();
   });
 });

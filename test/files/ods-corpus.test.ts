@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openSource } from '../../src/files/open.js';
-import { shownText } from '../../src/model/row.js';
+import { displayText } from '../../src/model/row.js';
 import { read, refusal } from './fixtures.js';
 
 const folder = join(import.meta.dirname, '..', '..', 'fixtures', 'corpus', 'ods');
@@ -32,7 +32,7 @@ describe('spreadsheets that LibreOffice wrote read as LibreOffice shows them', (
     const width = meta.headings.length;
     const padded = (texts: readonly unknown[]) => Array.from({ length: width }, (_, i) => texts[i] ?? '');
     expect(meta.headings).toEqual(padded(heading.slice(1)));
-    expect(found.map(({ row, cells }) => [row, ...cells.map(shownText)])).toEqual(
+    expect(found.map(({ row, cells }) => [row, ...cells.map(displayText)])).toEqual(
       rows.map(([row, ...texts]) => [row, ...padded(texts)]),
     );
     expect(found.every(({ faults }) => faults === undefined)).toBe(true);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { odsCell } from '../../src/files/ods/cell.js';
 import { openSource } from '../../src/files/open.js';
-import { type Cell, shownText } from '../../src/model/row.js';
+import { type Cell, displayText } from '../../src/model/row.js';
 import { read, refusal, scratch } from './fixtures.js';
 import { cellXml, type OdsSpec, odsOf, rowXml, sheetXml, textCell, textSheet, typed } from './ods-fixtures.js';
 
@@ -102,7 +102,7 @@ describe('values', () => {
         typed('float', '0', '0') +
         typed('percentage', '0', '0%'),
     );
-    expect(cells.map(shownText)).toEqual(['', '0', '0%', '']);
+    expect(cells.map(displayText)).toEqual(['', '0', '0%', '']);
     expect(cells[0]).toBe('');
   });
 

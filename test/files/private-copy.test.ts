@@ -3,7 +3,7 @@ import { mkdtemp, open, readdir, readFile, rename, rm, truncate, writeFile } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { copyPrivately } from '../../src/files/safe-write.js';
+import { copyPrivately } from '../../src/files/atomic-write.js';
 
 const SIZE = 40_000_000;
 let folder: string;

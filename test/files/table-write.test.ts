@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { tableFormat, writeTable } from '../../src/files/table-write.js';
 import { RunInterrupted } from '../../src/model/error.js';
-import { type Cell, shownText } from '../../src/model/row.js';
+import { type Cell, displayText } from '../../src/model/row.js';
 import type { TableColumn, TableRows } from '../../src/model/table.js';
 import { read, refusal, scratch } from './fixtures.js';
 import { ABOUT, batches, columns, everything, KIND_TEXTS, NASTY_TEXTS } from './workbook/tables.js';
@@ -115,9 +115,9 @@ describe('NDJSON', () => {
 
 /** What was written, as our readers hand it over: an amount without its thousands, in at least as many digits. */
 function textOf(cell: Cell | undefined): string {
-  if (typeof cell !== 'object') return shownText(cell);
+  if (typeof cell !== 'object') return displayText(cell);
   if (cell.t === 'b') return String(cell.value);
-  return cell.t === 'n' && cell.format?.startsWith('#,##0') ? cell.shown.replaceAll(',', '') : shownText(cell);
+  return cell.t === 'n' && cell.format?.startsWith('#,##0') ? cell.shown.replaceAll(',', '') : displayText(cell);
 }
 
 /** An amount of less than two decimals is shown with two. */

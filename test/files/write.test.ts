@@ -6,11 +6,11 @@ import { stringify } from 'csv-stringify/sync';
 import ExcelJS from 'exceljs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { copyPrivately, createAtomically, writeAtomically } from '../../src/files/atomic-write.js';
 import { csvEncoder } from '../../src/files/csv/write.js';
-import { encodable } from '../../src/files/encoding/encoding.js';
+import { isEncodable } from '../../src/files/encoding/encoding.js';
 import { escapeFormulaFor } from '../../src/files/formula.js';
 import { openSource } from '../../src/files/open.js';
-import { copyPrivately, placeSafely, writeSafely } from '../../src/files/safe-write.js';
 import type { Cell } from '../../src/model/row.js';
 import { writeWorkbook } from '../support/workbook.js';
 import { allRows, read, refusal, scratch, writeCsv } from './fixtures.js';
@@ -109,11 +109,11 @@ describe('CSV', () => {
   });
 
   test('encodable', () => {
-    expect(encodable('café €', 'windows-1252')).toBe(true);
-    expect(encodable('東京', 'windows-1252')).toBe(false);
-    expect(encodable('?', 'windows-1252')).toBe(true);
-    expect(encodable('東京 😀', 'utf-8')).toBe(true);
-    expect(encodable('\ud800', 'utf-16le')).toBe(false);
+    expect(isEncodable('café €', 'windows-1252')).toBe(true);
+    expect(isEncodable('東京', 'windows-1252')).toBe(false);
+    expect(isEncodable('?', 'windows-1252')).toBe(true);
+    expect(isEncodable('東京 😀', 'utf-8')).toBe(true);
+    expect(isEncodable('\ud800', 'utf-16le')).toBe(false);
   });
 
   test('what is written is read back, cell by cell, in every form', async () => {
@@ -151,7 +151,7 @@ describe('CSV', () => {
 describe('safe writing', () => {
   test('a file appears whole, replaces the old one, and leaves nothing else', async () => {
     const path = await file('safe.txt', 'old');
-    await writeSafely(path, async (write) => {
+    await writeAtomically(path, async (write) => {
       for (let i = 0; i < 50_000; i++) await write(`line ${i}\n`);
       await write(Buffer.from('end'));
       expect(await readFile(path, 'utf8')).toBe('old');
@@ -164,7 +164,7 @@ describe('safe writing', () => {
   test('a fault while producing keeps the old file and removes the unfinished one', async () => {
     const path = await file('kept.txt', 'old');
     await expect(
-      writeSafely(path, async (write) => {
+      writeAtomically(path, async (write) => {
         await write('half');
         throw new TypeError('no more');
       }),
@@ -174,14 +174,16 @@ describe('safe writing', () => {
   });
 
   test('a missing folder, a folder as the target, and a full disk in plain words', async () => {
-    const missing = await refusal(writeSafely(join(folder, 'none', 'x.csv'), (write) => write('x')));
+    const missing = await refusal(writeAtomically(join(folder, 'none', 'x.csv'), (write) => write('x')));
     expect(missing.message).toContain('does not exist');
     await mkdir(join(folder, 'dir'));
-    expect((await refusal(writeSafely(join(folder, 'dir'), (write) => write('x')))).message).toContain(
+    expect((await refusal(writeAtomically(join(folder, 'dir'), (write) => write('x')))).message).toContain(
       'a folder of that name is there',
     );
     const full = await refusal(
-      placeSafely(join(folder, 'full.csv'), () => Promise.reject(Object.assign(new Error('x'), { code: 'ENOSPC' }))),
+      createAtomically(join(folder, 'full.csv'), () =>
+        Promise.reject(Object.assign(new Error('x'), { code: 'ENOSPC' })),
+      ),
     );
     expect(full.message).toContain('the disk is full');
     expect(await leftovers()).toEqual([]);

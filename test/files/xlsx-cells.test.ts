@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openSource } from '../../src/files/open.js';
-import { type Cell, shownText } from '../../src/model/row.js';
+import { type Cell, displayText } from '../../src/model/row.js';
 import { type BookSpec, bookOf, escapeXml, read, refusal, scratch, textRows } from './fixtures.js';
 
 /*
@@ -197,7 +197,7 @@ describe('dates', () => {
     const xml = `${textRows([formats.map((_, i) => `H${i}`)])}<row r="2">${formats.map((_, i) => `<c s="${i + 1}"><v>0.75</v></c>`).join('')}</row>`;
     const { rows } = await read(await sheet(xml, { formats }), { header_row: 1 });
     for (const cell of rows[0]!.cells) expect(cell).toMatchObject({ t: 'n', value: '0.75' });
-    expect(rows[0]!.cells.map(shownText)).toEqual([
+    expect(rows[0]!.cells.map(displayText)).toEqual([
       '6:00 PM',
       '6:00:00 PM',
       '18:00',
@@ -268,7 +268,7 @@ describe('formulas', () => {
 describe('rows and places', () => {
   test('cells in any order stand where they say; two in one place are refused', async () => {
     const { rows } = await read(await sheet(`${HEAD}<row r="2"><c r="C2"><v>3</v></c><c r="A2"><v>1</v></c></row>`));
-    expect(rows[0]!.cells.map(shownText)).toEqual(['1', '', '3']);
+    expect(rows[0]!.cells.map(displayText)).toEqual(['1', '', '3']);
     for (const cells of [
       '<c r="A2"><v>1</v></c><c r="A2"><v>2</v></c>',
       '<c r="B2"><v>1</v></c><c r="A2"/><c><v>2</v></c>',

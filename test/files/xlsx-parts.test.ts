@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openSource } from '../../src/files/open.js';
-import { shownText } from '../../src/model/row.js';
+import { displayText } from '../../src/model/row.js';
 import { type BookSpec, bookOf, bookParts, read, refusal, scratch, textRows, type ZipPart, zipOf } from './fixtures.js';
 
 /*
@@ -18,7 +18,7 @@ const TABLE = [
 const xml = textRows(TABLE);
 const spec: BookSpec = { sheets: [{ xml }], strings: '<si><t>x</t></si>' };
 const cells = async (content: Buffer, name?: string) =>
-  (await read(await put(content, name))).rows.map((row) => row.cells.map(shownText));
+  (await read(await put(content, name))).rows.map((row) => row.cells.map(displayText));
 const EXPECTED = [['Drill', 'é']];
 
 /** The parts of the workbook, each changed by `change`; what it returns undefined for is left out. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSource } from '../../src/files/open.js';
-import { shownText } from '../../src/model/row.js';
+import { displayText } from '../../src/model/row.js';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
 import { partsOf } from './parts.js';
 
@@ -122,7 +122,7 @@ describe('formulas in what rowferry writes', () => {
       const source = await openSource(path);
       const rows: string[][] = [];
       for await (const batch of source.rows())
-        for (const { cells } of batch) rows.push(cells.map((cell) => shownText(cell)));
+        for (const { cells } of batch) rows.push(cells.map((cell) => displayText(cell)));
       return { headings: source.meta.headings, rows };
     };
     const rejected = await read(join(run.reportDir, 'rejected.csv'));

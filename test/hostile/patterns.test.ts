@@ -8,12 +8,12 @@ import { Decimal } from '../../src/model/decimal.js';
 import { RunError } from '../../src/model/error.js';
 import { scrub } from '../../src/model/secret-forms.js';
 import { foldText } from '../../src/model/value.js';
-import { amountDigits, signShown, stripAmount } from '../../src/pipeline/map/amounts.js';
+import { amountDigits, decimalSignIn, stripAmount } from '../../src/pipeline/map/amounts.js';
 import { trimText } from '../../src/pipeline/map/cell-text.js';
-import { dateByItself } from '../../src/pipeline/map/dates.js';
+import { unambiguousDate } from '../../src/pipeline/map/dates.js';
 import { readDate } from '../../src/resources/calendar.js';
 import { booleanValue } from '../../src/resources/value-check.js';
-import { queueRemarks, queueSecrets } from '../../src/runs/settings-address.js';
+import { queueSecrets, queueWarnings } from '../../src/runs/settings-address.js';
 import { readMessages } from '../../src/service/transport/answer.js';
 import { failureText } from '../../src/worker/jobs/failure.js';
 
@@ -50,17 +50,17 @@ describe('regular expressions', () => {
     escapeFormula,
     unescapeFormula,
     stripAmount,
-    signShown,
+    signShown: decimalSignIn,
     trimText,
     numberText,
     decimal: (text) => Decimal.parse(`1.${text}`),
     failureText: (text) => failureText(new RunError('failed', text), []),
     amountDigits: (text) => amountDigits(text, ','),
-    dateByItself,
+    dateByItself: unambiguousDate,
     readDate,
     foldText,
     booleanValue,
-    queueRemarks: (text) => queueRemarks(`redis://${text}`),
+    queueRemarks: (text) => queueWarnings(`redis://${text}`),
     queueSecrets: (text) => queueSecrets(`redis://${text}`),
     scrub: (text) => scrub(text, ['planted-secret']),
     readMessages: (text) => readMessages(400, text),

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSource } from '../../src/files/open.js';
-import { type Cell, shownText } from '../../src/model/row.js';
+import { type Cell, displayText } from '../../src/model/row.js';
 import { writeTemplate } from '../../src/runs/template.js';
 import { type Desk, openDesk } from '../support/desk.js';
 import { writeWorkbook } from '../support/workbook.js';
@@ -55,7 +55,7 @@ async function cellsOf(path: string, sheet?: string): Promise<{ headings: readon
   const source = await openSource(path, { header_row: 1, ...(sheet !== undefined && { sheet }) });
   const rows: string[][] = [];
   for await (const batch of source.rows()) {
-    for (const { cells } of batch) rows.push(cells.map((cell: Cell) => shownText(cell)));
+    for (const { cells } of batch) rows.push(cells.map((cell: Cell) => displayText(cell)));
   }
   return { headings: source.meta.headings, rows };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lookAlike, normaliseKey, normaliseName } from '../../src/model/value.js';
+import { lookalikeForm, normaliseKey, normaliseName } from '../../src/model/value.js';
 
 test('keys that are in normal form already come out as all others do', () => {
   const unit = fc.constantFrom(
@@ -27,7 +27,7 @@ test('keys that are in normal form already come out as all others do', () => {
       expect(normaliseKey(text)).toBe(key);
       expect(normaliseName(text)).toBe(key.replace(/\s+/gu, ' '));
       const seen = text.replace(/\p{Default_Ignorable_Code_Point}/gu, '');
-      expect(lookAlike(text)).toBe(seen.normalize('NFKC').trim().replace(/\s+/gu, ' '));
+      expect(lookalikeForm(text)).toBe(seen.normalize('NFKC').trim().replace(/\s+/gu, ' '));
     }),
     { numRuns: 5_000 },
   );

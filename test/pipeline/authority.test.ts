@@ -32,37 +32,37 @@ function compile(compare: object, fields: readonly string[] = FIELDS) {
 
 describe('whose value stands', () => {
   test('the file, where the job says nothing', () => {
-    expect(compile({}).stands('name', { name: 'a' }, { name: 'b' })).toBe('file');
+    expect(compile({}).authorityOf('name', { name: 'a' }, { name: 'b' })).toBe('file');
   });
 
   test('a field by its name, all others by `*`; custom fields by the names people use', () => {
-    const { stands, problems } = compile({
+    const { authorityOf, problems } = compile({
       authority: { '*': 'service', Name: 'file', 'template.Finance.Cost Centre': 'fill' },
     });
     expect(problems).toEqual([]);
-    expect(stands('name', { name: 'a' }, { name: 'b' })).toBe('file');
-    expect(stands('asset_notes', { asset_notes: 'a' }, {})).toBe('service');
-    expect(stands('template.2.11', { 'template.2.11': 'x' }, {})).toBe('file');
-    expect(stands('template.2.11', { 'template.2.11': 'x' }, { 'template.2.11': 'y' })).toBe('service');
+    expect(authorityOf('name', { name: 'a' }, { name: 'b' })).toBe('file');
+    expect(authorityOf('asset_notes', { asset_notes: 'a' }, {})).toBe('service');
+    expect(authorityOf('template.2.11', { 'template.2.11': 'x' }, {})).toBe('file');
+    expect(authorityOf('template.2.11', { 'template.2.11': 'x' }, { 'template.2.11': 'y' })).toBe('service');
   });
 
   test('only the fields that are named are compared, where some are', () => {
-    const { stands } = compile({ fields: ['name'] });
-    expect(stands('name', { name: 'a' }, {})).toBe('file');
-    expect(stands('asset_notes', { asset_notes: 'a' }, {})).toBe('none');
+    const { authorityOf } = compile({ fields: ['name'] });
+    expect(authorityOf('name', { name: 'a' }, {})).toBe('file');
+    expect(authorityOf('asset_notes', { asset_notes: 'a' }, {})).toBe('none');
   });
 
   test('a subcategory follows its category where that differs, and stands for itself where it does not', () => {
-    const { stands } = compile({ authority: { 'category.name': 'service', 'category.subcategory': 'file' } });
+    const { authorityOf } = compile({ authority: { 'category.name': 'service', 'category.subcategory': 'file' } });
     const set = { 'category.name': { id: 1 }, 'category.subcategory': 'Rugged' };
-    expect(stands('category.subcategory', set, { 'category.name': { id: 2 }, 'category.subcategory': 'Office' })).toBe(
-      'service',
-    );
     expect(
-      stands('category.subcategory', set, { 'category.name': { id: 1 }, 'category.subcategory': 'Business' }),
+      authorityOf('category.subcategory', set, { 'category.name': { id: 2 }, 'category.subcategory': 'Office' }),
+    ).toBe('service');
+    expect(
+      authorityOf('category.subcategory', set, { 'category.name': { id: 1 }, 'category.subcategory': 'Business' }),
     ).toBe('file');
     const led = compile({ authority: { 'category.name': 'service' } });
-    expect(led.stands('category.subcategory', set, { 'category.name': { id: 1 } })).toBe('service');
+    expect(led.authorityOf('category.subcategory', set, { 'category.name': { id: 1 } })).toBe('service');
   });
 
   test('names that are no fields, or that nothing sets, are told', () => {

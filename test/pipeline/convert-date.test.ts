@@ -4,12 +4,12 @@ import type { SheetRow } from '../../src/model/row.js';
 import {
   compileDateFormat,
   type DateFormat,
-  dateByItself,
   dateInFormats,
   surveyDateOrder,
+  unambiguousDate,
 } from '../../src/pipeline/map/dates.js';
 
-const read = (result: ReturnType<typeof dateByItself>) => (typeof result === 'string' ? result : result.refused);
+const read = (result: ReturnType<typeof unambiguousDate>) => (typeof result === 'string' ? result : result.refused);
 
 function formats(...sources: string[]): DateFormat[] {
   return sources.map((source) => {
@@ -85,11 +85,11 @@ describe('dates of which the job states no format', () => {
     ['45000', 'not_a_date'],
     [`1${' '.repeat(50_000)}`, 'not_a_date'],
   ])('%s is %s', (text, expected) => {
-    expect(read(dateByItself(text))).toBe(expected);
+    expect(read(unambiguousDate(text))).toBe(expected);
   });
 
   test('the message of an ambiguous date shows both readings and how to state the format', () => {
-    const result = dateByItself('01/02/2024');
+    const result = unambiguousDate('01/02/2024');
     expect(typeof result === 'string' ? '' : result.why).toMatch(
       /1 February 2024 \(`d\/M\/yyyy`\) or 2 January 2024 \(`M\/d\/yyyy`\).*dates: \[/,
     );
@@ -110,27 +110,27 @@ describe('the order of day and month, proven by the cells of the column', () => 
     expect(evidence).toEqual([
       '"Bought": dates such as "01/02/2024" (row 2) are read as `d/M/yyyy`: of 7 dates in the first 8 rows 5 can be read in this order only, such as "25/12/2024" (row 5), and none in the other.',
     ]);
-    expect(dateByItself('01/02/2024', orders)).toBe('2024-02-01');
-    expect(dateByItself('25/12/2024', orders)).toBe('2024-12-25');
-    expect(dateByItself('2024-01-31', orders)).toBe('2024-01-31');
-    expect(read(dateByItself('31/02/2024', orders))).toBe('not_a_date');
+    expect(unambiguousDate('01/02/2024', orders)).toBe('2024-02-01');
+    expect(unambiguousDate('25/12/2024', orders)).toBe('2024-12-25');
+    expect(unambiguousDate('2024-01-31', orders)).toBe('2024-01-31');
+    expect(read(unambiguousDate('31/02/2024', orders))).toBe('not_a_date');
   });
 
   test('the month first', () => {
     const { orders } = survey('4/12/2012', ...proof.map((text) => text.replace(/^(\d+)\/(\d+)/, '$2/$1')));
-    expect(dateByItself('4/12/2012', orders)).toBe('2012-04-12');
-    expect(dateByItself('4/12/2012 0:00:00', orders)).toBe('2012-04-12');
+    expect(unambiguousDate('4/12/2012', orders)).toBe('2012-04-12');
+    expect(unambiguousDate('4/12/2012 0:00:00', orders)).toBe('2012-04-12');
   });
 
   test('where day and month are the same number, either order reads the day', () => {
     const monthFirst = survey('4/12/2012', ...proof.map((text) => text.replace(/^(\d+)\/(\d+)/, '$2/$1'))).orders;
-    expect(dateByItself('01/01/2024', monthFirst)).toBe('2024-01-01');
-    expect(dateByItself('5/05/2024', monthFirst)).toBe('2024-05-05');
-    expect(dateByItself('05/05/2024', survey('4/12/2012', ...proof).orders)).toBe('2024-05-05');
+    expect(unambiguousDate('01/01/2024', monthFirst)).toBe('2024-01-01');
+    expect(unambiguousDate('5/05/2024', monthFirst)).toBe('2024-05-05');
+    expect(unambiguousDate('05/05/2024', survey('4/12/2012', ...proof).orders)).toBe('2024-05-05');
   });
 
   test('a later cell that contradicts the proof is refused, not read in its own order', () => {
-    const refused = dateByItself('12/25/2024', survey('01/02/2024', ...proof).orders);
+    const refused = unambiguousDate('12/25/2024', survey('01/02/2024', ...proof).orders);
     expect(refused).toMatchObject({ refused: 'ambiguous_date' });
     expect(typeof refused === 'string' ? '' : refused.why).toMatch(
       /25 December 2024 only, with the month first, but the day comes first in this column: of 6 dates .*dates: \[M\/d\/yyyy\]/,
@@ -147,7 +147,7 @@ describe('the order of day and month, proven by the cells of the column', () => 
     ['no other cell', []],
   ])('%s prove nothing: the date is ambiguous', (_, cells) => {
     const { orders, warnings, evidence } = survey('01/02/2024', ...cells);
-    expect(read(dateByItself('01/02/2024', orders))).toBe('ambiguous_date');
+    expect(read(unambiguousDate('01/02/2024', orders))).toBe('ambiguous_date');
     expect(evidence).toEqual([]);
     expect(warnings.join()).toMatch(
       /day and month cannot be told apart, as in "01\/02\/2024" \(row 2\); such rows are refused/,
@@ -160,14 +160,14 @@ describe('the order of day and month, proven by the cells of the column', () => 
 
   test('years in front are never taken for days', () => {
     const { orders } = survey('24-06-15', '25-12-99', '13-01-98', '31-03-97', '17-05-96', '28-02-95', '99-12-31');
-    expect(read(dateByItself('24-06-15', orders))).toBe('ambiguous_date');
+    expect(read(unambiguousDate('24-06-15', orders))).toBe('ambiguous_date');
   });
 });
 
 test('the serial number of a date is not guessed, and the fault says what it may be', () => {
-  const refused = dateByItself('45292');
+  const refused = unambiguousDate('45292');
   expect(refused).toMatchObject({ refused: 'not_a_date', why: expect.stringContaining('serial number of a date') });
-  expect(dateByItself('12345678')).toMatchObject({ why: expect.not.stringContaining('serial') });
+  expect(unambiguousDate('12345678')).toMatchObject({ why: expect.not.stringContaining('serial') });
 });
 
 describe('stated formats', () => {
@@ -270,7 +270,7 @@ test('a date written in any format reads back', () => {
     fc.property(dates, sources, (iso, source) => {
       const text = write(source, iso.split('-').map(Number) as [number, number, number]);
       expect(dateInFormats(text, formats(source))).toBe(iso);
-      const alone = dateByItself(text);
+      const alone = unambiguousDate(text);
       // Without a format it is the same day or none: never another.
       expect([iso, 'ambiguous_date', 'not_a_date']).toContain(read(alone));
     }),

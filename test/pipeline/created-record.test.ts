@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import type { Fields } from '../../src/model/value.js';
-import { heldOfCreate } from '../../src/pipeline/apply/stored.js';
+import { compareWithStored } from '../../src/pipeline/apply/compare.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import { createBody } from '../../src/resources/write.js';
 import { lexicon } from '../resources/lexicon.js';
@@ -21,21 +21,21 @@ const SENT: Fields = {
 describe('a created record held against what was sent', () => {
   it('what reads do not show is not missed', () => {
     const shown = { id: 7, ...shownAfter('asset', 7, createBody(asset.spec, 1, SENT, lexicon).body) };
-    expect(heldOfCreate(SENT, shown, asset)).toEqual({ differing: [], tidied: [], unkept: [] });
+    expect(compareWithStored(SENT, shown, asset)).toEqual({ differing: [], normalised: [], unstored: [] });
   });
 
   it('tells what is gone and what has another form', () => {
     const shown = { ...shownAfter('asset', 7, createBody(asset.spec, 1, SENT, lexicon).body), original_cost: null };
-    const held = heldOfCreate(SENT, { ...shown, name: 'Köln' }, asset);
+    const held = compareWithStored(SENT, { ...shown, name: 'Köln' }, asset);
     expect(held.differing).toEqual(['original_cost']);
-    expect(held.tidied.map(({ code, field }) => [code, field])).toEqual([['value_normalised', 'name']]);
-    expect(held.unkept.map(({ code, field }) => [code, field])).toEqual([
+    expect(held.normalised.map(({ code, field }) => [code, field])).toEqual([['value_normalised', 'name']]);
+    expect(held.unstored.map(({ code, field }) => [code, field])).toEqual([
       ['would_lose_value', 'original_cost'],
       ['value_normalised', 'name'],
     ]);
   });
 
   it('an answer without an id is no record', () => {
-    expect(heldOfCreate(SENT, { message: 'created' }, asset).unkept).toEqual([]);
+    expect(compareWithStored(SENT, { message: 'created' }, asset).unstored).toEqual([]);
   });
 });

@@ -35,10 +35,10 @@ async function decided({ spec, fields, set, record, remembered, habits = {}, row
   const snapshot: Snapshot = {
     add: () => undefined,
     ids: () => [Number(record['id'])],
-    note: () => undefined,
-    holds: () => true,
+    addFingerprint: () => undefined,
+    hasId: () => true,
     has: () => true,
-    like: (_, fingerprint) => (print?.ofRecord(record) === fingerprint ? Number(record['id']) : undefined),
+    idByFingerprint: (_, fingerprint) => (print?.ofRecord(record) === fingerprint ? Number(record['id']) : undefined),
     get: async () => ({ record, readAt: 1 }),
     size: 1,
     close: async () => undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { counted } from '../../src/model/grouped.js';
+import { countText } from '../../src/model/count-text.js';
 import { listRequests, NOTHING_PROBED, nextProbe } from '../../src/pipeline/match/filter.js';
 import { matchKeys } from '../../src/pipeline/match/match.js';
 import { resourceSpec } from '../../src/resources/registry.js';
@@ -72,10 +72,10 @@ function memory(): Snapshot {
   return {
     add: async (id, _, key) => void ids.set(key, [...(ids.get(key) ?? []), id]),
     ids: (key) => ids.get(key) ?? [],
-    note: () => undefined,
-    holds: () => false,
+    addFingerprint: () => undefined,
+    hasId: () => false,
     has: (key) => ids.has(key),
-    like: () => undefined,
+    idByFingerprint: () => undefined,
     get: async () => undefined,
     get size() {
       return ids.size;
@@ -180,7 +180,7 @@ describe('the requests of looking up', () => {
       const most = 1.05 * best + (key === 'serial_number' ? SAMPLES : ENDS) + finding;
       if (requests > most) dear.push(`${JSON.stringify(world)}: ${requests} in place of ${best} (${how})`);
       // What is said is what was done.
-      if (how !== 'no keys to look up') expect(how).toContain(`: ${counted(requests, 'request')}`);
+      if (how !== 'no keys to look up') expect(how).toContain(`: ${countText(requests, 'request')}`);
     }
     expect(dear).toEqual([]);
   });
@@ -237,7 +237,7 @@ function bySamples(records: number, keys: number, share: number, random: () => n
     if (next === 'list') break;
     const hits = exists.slice(probed.asked, probed.asked + next).filter(Boolean).length;
     const requests = probed.requests + Math.ceil((hits + 1) / PAGE);
-    probed = { asked: probed.asked + next, hits: probed.hits + hits, requests, whole: false };
+    probed = { asked: probed.asked + next, hits: probed.hits + hits, requests, unpaged: false };
   }
   const list = listRequests(records, existing < keys);
   const filters = probed.asked === keys ? probed.hits : Number.POSITIVE_INFINITY;

@@ -3,7 +3,7 @@ import { Decimal } from '../../src/model/decimal.js';
 import { fault, type IssueCode } from '../../src/model/issue.js';
 import { type Fields, type Value, valueText } from '../../src/model/value.js';
 import { makeConverter } from '../../src/pipeline/map/convert.js';
-import { repeatsName, withoutRepeats } from '../../src/pipeline/plan/repeats.js';
+import { repeatsName, withoutRepeats } from '../../src/pipeline/plan/unchanged-cells.js';
 import type { ResolvedRow } from '../../src/pipeline/rows.js';
 import type { Loss } from '../../src/resources/read-value.js';
 import { resourceSpec } from '../../src/resources/registry.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import type { Value } from '../../src/model/value.js';
-import { isStoredForm } from '../../src/pipeline/apply/stored.js';
+import { isNormalisedForm } from '../../src/pipeline/apply/compare.js';
 import type { FieldType } from '../../src/resources/spec.js';
 
 const TEXT: FieldType = { kind: 'text' };
@@ -36,7 +36,7 @@ describe('isStoredForm', () => {
     ['a reference', { id: 1, name: 'Ann' }, { id: 2, name: 'Ann' }, undefined, false],
     ['a date', '2024-01-31', '2024-01-30', { kind: 'date' }, false],
   ])('%s: %s → %s', (_, sent, got, type, expected) => {
-    expect(isStoredForm(sent, got, type)).toBe(expected);
+    expect(isNormalisedForm(sent, got, type)).toBe(expected);
   });
 
   it('every cut, trimmed or not, is a stored form while something is left', () => {
@@ -44,7 +44,7 @@ describe('isStoredForm', () => {
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.nat(20), (text, length) => {
         const cut = [...text].slice(0, length).join('').trim();
         fc.pre(cut.normalize('NFKC').trim() !== '');
-        expect(isStoredForm(text, cut, TEXT)).toBe(true);
+        expect(isNormalisedForm(text, cut, TEXT)).toBe(true);
       }),
     );
   });

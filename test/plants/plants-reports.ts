@@ -46,7 +46,7 @@ export const REPORT_PLANTS: readonly Plant[] = [
       {
         file: 'pipeline/apply/create.js',
         find: 'return this.created(id, []);',
-        replace: "return id === undefined ? this.ended('failed') : this.created(id, []);",
+        replace: "return id === undefined ? this.draft('failed') : this.created(id, []);",
       },
     ],
   },
@@ -105,8 +105,8 @@ export const REPORT_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'report/finish.js',
-        find: 'const WRITTEN = `',
-        replace: 'const WRITTEN = `0 and ',
+        find: 'const MAYBE_WRITTEN = `',
+        replace: 'const MAYBE_WRITTEN = `0 and ',
       },
     ],
   },

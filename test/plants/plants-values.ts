@@ -39,12 +39,12 @@ export const VALUE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'service/lists/walk.js',
-        find: 'const moved = lower !== undefined && pass.newest !== told;',
+        find: 'const moved = lower !== undefined && pass.latestCount !== countBefore;',
         replace: 'const moved = false;',
       },
-      { file: 'service/lists/pages.js', find: 'return result?.sound === true;', replace: 'return true;' },
+      { file: 'service/lists/walk-list.js', find: 'return result?.sound === true;', replace: 'return true;' },
       {
-        file: 'service/lists/pages.js',
+        file: 'service/lists/walk-list.js',
         find: 'if (!result?.sound || !ends)',
         replace: 'return true; if (!ends)',
       },
@@ -157,7 +157,7 @@ export const VALUE_PLANTS: readonly Plant[] = [
     name: 'what reads do not show is forgotten',
     scenario: 'hidden',
     why: 'Our own last write is the only one that knows it.',
-    patches: [{ file: 'pipeline/plan/memory.js', find: 'kept[field] = fields[field];', replace: ';' }],
+    patches: [{ file: 'pipeline/plan/last-writes.js', find: 'kept[field] = fields[field];', replace: ';' }],
   },
   {
     name: 'an unchanged row is sent',

@@ -13,7 +13,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
         replace: '',
       },
       // What waits is written after a second in any case: on a slow machine that comes before the kill.
-      { file: 'store/run-store.js', find: 'LONGEST_MS = 1_000;', replace: 'LONGEST_MS = 600_000;' },
+      { file: 'store/run-store.js', find: 'FLUSH_AFTER_MS = 1_000;', replace: 'FLUSH_AFTER_MS = 600_000;' },
     ],
   },
   {
@@ -35,9 +35,9 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/apply/write.js',
-        find: 'return this.carryOut().then((ended) => this.end(ended));',
+        find: 'return this.carryOut().then((draft) => this.end(draft));',
         replace:
-          "if (this.change.kind === 'create') { this.end({ kind: 'created', attempts: 1, issues: this.change.issues }); return this.carryOut().then(() => undefined); } return this.carryOut().then((ended) => this.end(ended));",
+          "if (this.change.kind === 'create') { this.end({ kind: 'created', attempts: 1, issues: this.change.issues }); return this.carryOut().then(() => undefined); } return this.carryOut().then((draft) => this.end(draft));",
       },
     ],
   },
@@ -90,8 +90,8 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/apply/create.js',
-        find: "return this.ended('unknown',",
-        replace: "return this.ended('created',",
+        find: "return this.draft('unknown',",
+        replace: "return this.draft('created',",
       },
     ],
   },
@@ -126,8 +126,8 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/apply/update.js',
-        find: 'return this.goOn(merge, answer.reason);',
-        replace: "return { ...this.ended('updated'), diff };",
+        find: 'return this.settleOpen(merge, answer.reason);',
+        replace: "return { ...this.draft('updated'), diff };",
       },
     ],
   },
@@ -150,8 +150,8 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'pipeline/apply/create.js',
-        find: "return this.ended('rejected',",
-        replace: "return this.ended('created',",
+        find: "return this.draft('rejected',",
+        replace: "return this.draft('created',",
       },
     ],
   },
@@ -165,7 +165,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'overtaken update sent again',
     scenario: 'others',
     why: 'What somebody else entered is overwritten.',
-    patches: [{ file: 'pipeline/apply/stored.js', find: 'if (moved.length > tidy.length)', replace: 'if (false)' }],
+    patches: [{ file: 'pipeline/apply/compare.js', find: 'if (moved.length > normalisedFields.length)', replace: 'if (false)' }],
   },
   {
     name: 'stale record not read again',
@@ -174,7 +174,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'runs/rows/write.js',
-        find: 'freshMs: readsAlways(run) ? FRESH_ALWAYS_MS : FRESH_MS,',
+        find: 'freshMs: rereadsAlways(run) ? FRESH_ALWAYS_MS : FRESH_MS,',
         replace: 'freshMs: Infinity,',
       },
     ],
@@ -218,9 +218,9 @@ export const WRITE_PLANTS: readonly Plant[] = [
     patches: [
       {
         file: 'store/sqlite.js',
-        find: 'const connection = guarded(',
+        find: 'const connection = withFault(',
         replace:
-          "createRequire(import.meta.url)('node:fs').rmSync(path + '-wal', { force: true });\n    const connection = guarded(",
+          "createRequire(import.meta.url)('node:fs').rmSync(path + '-wal', { force: true });\n    const connection = withFault(",
       },
     ],
   },
@@ -237,7 +237,7 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'two writers at once',
     scenario: 'together',
     why: 'Both find nothing, and both create it.',
-    patches: [{ file: 'runs/rows/connect.js', find: 'if (run.request.dryRun)', replace: 'if (true)' }],
+    patches: [{ file: 'runs/rows/connection.js', find: 'if (run.request.dryRun)', replace: 'if (true)' }],
   },
   {
     name: 'other company',

@@ -7,7 +7,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
-import type { SeenRequest } from '../../src/sandbox/server.js';
+import type { ReceivedRequest } from '../../src/sandbox/server.js';
 import { check, type Evidence, secondRunQuiet, type Violation } from '../invariants/check.js';
 import { type Line, readTold } from '../invariants/facts.js';
 import { QUICK } from '../support/process.js';
@@ -83,7 +83,7 @@ export interface Stage {
   /** Two processes run it at the same time. */
   playTwice(sheet: Sheet, act?: Act): Promise<void>;
   /** Sees every request before it takes effect; a promise holds it back. */
-  onRequest(see: (request: SeenRequest) => void | Promise<void>): void;
+  onRequest(see: (request: ReceivedRequest) => void | Promise<void>): void;
   /** Imports it again, and judges that nothing is sent. */
   again(sheet: Sheet, first: string | undefined): Promise<void>;
   close(): Promise<void>;
@@ -93,7 +93,7 @@ export interface Stage {
 export async function openStage(dist: string, { apart = false, service = {} }: StageOptions): Promise<Stage> {
   let requests: { method: string; path: string; at: number }[] = [];
   let answers: { status: number | undefined; at: number }[] = [];
-  let see: (request: SeenRequest) => void | Promise<void> = () => undefined;
+  let see: (request: ReceivedRequest) => void | Promise<void> = () => undefined;
   let atWork: ChildProcess | undefined;
   let trigger: { method: string; left: number } | undefined;
   const sandbox = await startSandbox({

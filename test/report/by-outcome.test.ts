@@ -3,7 +3,7 @@ import { noOutcomes, type OutcomeCounts } from '../../src/model/outcome.js';
 import { summaryText } from '../../src/report/console.js';
 import { reportPage } from '../../src/report/html.js';
 import type { Summary } from '../../src/report/summary.js';
-import { headline } from '../../src/report/words.js';
+import { headline } from '../../src/report/wording.js';
 import { head } from './reconcile-sample.js';
 
 function summary(counts: Partial<OutcomeCounts>, more: Partial<Summary> = {}): Summary {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type DiffText, LOST_UNSEEN } from '../../src/model/change.js';
+import { type DiffText, UNSEEN_LOSS_PHRASE } from '../../src/model/change.js';
 import { fault } from '../../src/model/issue.js';
 import { noOutcomes, OUTCOMES, type Outcome, type OutcomeCounts } from '../../src/model/outcome.js';
 import { AFTER_BRAKE } from '../../src/pipeline/plan/brakes.js';
@@ -135,7 +135,11 @@ describe('the verdict', () => {
     ...person.map(([kind, of]): [string, Summary, RowResult[]] => [kind, of, []]),
     ['a value that an update destroys', summary({ updated: 1 }, { losses }), [updated]],
     ['a value that is emptied', summary({ updated: 1 }), [row(outcome(2, 'updated'), set('city', 'x', '', 'clear'))]],
-    ['what reads never show', summary({ updated: 1 }, { warnings: [`Reads never show make: ${LOST_UNSEEN}.`] }), []],
+    [
+      'what reads never show',
+      summary({ updated: 1 }, { warnings: [`Reads never show make: ${UNSEEN_LOSS_PHRASE}.`] }),
+      [],
+    ],
     ['orphans', summary({ unchanged: 1 }, { kind: 'reconcile', reconcile: { ...facts(), orphans } }), []],
     [
       'orphans of a night that wrote',

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSource } from '../../src/files/open.js';
+import { visibleLines } from '../../src/model/control-characters.js';
 import { fault, warning } from '../../src/model/issue.js';
-import { visibleLines } from '../../src/model/visible.js';
 import { type ReportInput, type SummaryHead, writeReports } from '../../src/report/finish.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { intent, outcome, readCsv, record, tooLong } from './sample.js';
@@ -231,7 +231,7 @@ describe('writeReports', () => {
   test('a run that stopped says so of every row it did not finish', async () => {
     record(store, outcome(2, 'created'), intent(4, 'update', { key: 'A3', id: 9 }));
     const stopped = 'The run was interrupted by SIGTERM.';
-    const summary = await write({ stopped, summary: head(4, { status: 'interrupted', reason: stopped }) });
+    const summary = await write({ stopReason: stopped, summary: head(4, { status: 'interrupted', reason: stopped }) });
     expect(summary.rows).toMatchObject({ created: 1, unknown: 1, not_attempted: 2, total: 4 });
     const [, ...lines] = await readCsv(join(out, 'results.csv'));
     expect(lines.map((line) => [line[0], line[1], line[2], line[3], line[5]])).toEqual([
@@ -245,7 +245,7 @@ describe('writeReports', () => {
 
   test('a run that stopped and was resumed tells how every row ended at last', async () => {
     record(store, outcome(2, 'created', { id: 6 }), intent(4, 'update', { id: 9 }));
-    await write({ stopped: 'The run was interrupted by SIGTERM.' });
+    await write({ stopReason: 'The run was interrupted by SIGTERM.' });
     record(store, ...[3, 4, 5].map((row) => outcome(row, 'updated', { id: row })));
     expect((await write()).rows).toMatchObject({ created: 1, updated: 3, total: 4 });
   });
@@ -263,7 +263,7 @@ describe('writeReports', () => {
       outcome(4, 'created', { issues: [warning('value_normalised', 'Stored as Y.')] }),
       outcome(5, 'created'),
     );
-    store.rows.learn(
+    store.rows.addIds(
       [
         [2, 12],
         [4, 14],
@@ -282,7 +282,7 @@ describe('writeReports', () => {
 
   test('records from before the updates come with the reports: by row, the last of each, digit by digit', async () => {
     const last = '{"row":5,"id":1,"record":{"cost":12345678901234.560}}';
-    store.rows.intend(
+    store.rows.addIntents(
       [intent(5, 'update', { id: 1 }), intent(2, 'update', { id: 2 })],
       [
         { row: 5, line: '{"row":5,"id":1,"record":{"cost":1}}' },
@@ -290,9 +290,9 @@ describe('writeReports', () => {
       ],
     );
     record(store, outcome(5, 'failed'));
-    store.rows.intend([intent(5, 'update', { id: 1 })], [{ row: 5, line: last }]);
+    store.rows.addIntents([intent(5, 'update', { id: 1 })], [{ row: 5, line: last }]);
     for (const row of [3, 4])
-      store.rows.intend([intent(row, 'update', { id: row })], [{ row, line: `{"row":${row},"id":${row}}` }]);
+      store.rows.addIntents([intent(row, 'update', { id: row })], [{ row, line: `{"row":${row},"id":${row}}` }]);
     record(
       store,
       ...[2, 5].map((row) => outcome(row, 'updated')),
@@ -344,7 +344,7 @@ describe('writeReports', () => {
         const row = block + ((at * 37) % 1000) + 2;
         const kind = row % 10 === 0 ? 'invalid' : 'created';
         const issues = kind === 'invalid' ? [tooLong('v')] : [];
-        store.rows.outcome({ outcome: outcome(row, kind, { id: row, issues }), diff: [] });
+        store.rows.addOutcome({ outcome: outcome(row, kind, { id: row, issues }), diff: [] });
       }
       await store.flush();
     }

@@ -3,7 +3,7 @@ import { noOutcomes, type OutcomeCounts } from '../../src/model/outcome.js';
 import { summaryText } from '../../src/report/console.js';
 import { reportPage } from '../../src/report/html.js';
 import type { Compared, Summary } from '../../src/report/summary.js';
-import { headline } from '../../src/report/words.js';
+import { headline } from '../../src/report/wording.js';
 import { facts, head } from './reconcile-sample.js';
 
 const EARLIER = '20260330T020001000Z-1a2b';

@@ -3,9 +3,9 @@ import { fault } from '../../src/model/issue.js';
 import { noOutcomes, OUTCOMES, type Outcome, type OutcomeCounts, type OutcomeKind } from '../../src/model/outcome.js';
 import { summaryText } from '../../src/report/console.js';
 import { reportPage } from '../../src/report/html.js';
-import { duration, type Summary } from '../../src/report/summary.js';
+import { durationText, type Summary } from '../../src/report/summary.js';
 import type { Samples } from '../../src/report/tally.js';
-import { headline } from '../../src/report/words.js';
+import { headline } from '../../src/report/wording.js';
 import { outcome } from './sample.js';
 
 function summary(counts: Partial<OutcomeCounts>, more: Partial<Summary> = {}): Summary {
@@ -77,7 +77,7 @@ describe('headline', () => {
   });
 
   test('durations', () => {
-    expect([0.42, 48.4, 185, 7800].map(duration)).toEqual(['0.4 s', '48 s', '3 min 05 s', '2 h 10 min']);
+    expect([0.42, 48.4, 185, 7800].map(durationText)).toEqual(['0.4 s', '48 s', '3 min 05 s', '2 h 10 min']);
   });
 });
 

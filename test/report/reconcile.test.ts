@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSource } from '../../src/files/open.js';
-import { shownText } from '../../src/model/row.js';
+import { displayText } from '../../src/model/row.js';
 import { summaryText } from '../../src/report/console.js';
 import { writeReports } from '../../src/report/finish.js';
-import { headline } from '../../src/report/words.js';
+import { headline } from '../../src/report/wording.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { facts, head, inBatches, night, ORPHANS, reconcileInput, source } from './reconcile-sample.js';
 import { intent, outcome, readCsv, record } from './sample.js';
@@ -126,7 +126,7 @@ describe('summary and files', () => {
     ] as const) {
       const opened = await openSource(join(out, 'reconcile.xlsx'), { sheet, header_row: 1 });
       const lines: string[][] = [];
-      for await (const batch of opened.rows()) lines.push(...batch.map(({ cells }) => cells.map(shownText)));
+      for await (const batch of opened.rows()) lines.push(...batch.map(({ cells }) => cells.map(displayText)));
       const [, ...expected] = (await readCsv(join(out, name))).map((line) =>
         line.map((cell) => cell.replace(/^'/, '')),
       );
@@ -153,7 +153,7 @@ describe('summary and files', () => {
 
   test('the records before follow the rows: orphans that were, or may have been, written', async () => {
     const { orphans, rows } = store;
-    rows.intend(
+    rows.addIntents(
       [8, 7].map((row) => intent(row, 'update', { id: 100 + row })),
       [
         { row: 8, line: '{"row":8,"id":108,"record":{"n":1.10}}' },
@@ -166,9 +166,9 @@ describe('summary and files', () => {
       [1, 202, '{"row":1,"id":202,"record":1}'],
       [1, 202, '{"row":1,"id":202,"record":{"m":2.50}}'],
     ] as const)
-      orphans.intend([intent(row, 'update', { id })], [{ row, line }]);
-    orphans.outcome({ outcome: outcome(1, 'updated', { id: 202 }), diff: [] });
-    orphans.outcome({ outcome: outcome(2, 'conflict', { id: 203 }), diff: [] });
+      orphans.addIntents([intent(row, 'update', { id })], [{ row, line }]);
+    orphans.addOutcome({ outcome: outcome(1, 'updated', { id: 202 }), diff: [] });
+    orphans.addOutcome({ outcome: outcome(2, 'conflict', { id: 203 }), diff: [] });
     const summary = await writeReports(await night(dir, store));
     expect(summary.reports).toContain('before.ndjson');
     expect((await readFile(join(out, 'before.ndjson'), 'utf8')).split('\n')).toEqual([
@@ -184,7 +184,7 @@ describe('summary and files', () => {
   });
 
   test('the records before of orphans alone', async () => {
-    store.orphans.intend(
+    store.orphans.addIntents(
       [intent(1, 'update', { id: 202 })],
       [{ row: 1, line: '{"row":1,"id":202,"record":{"m":2.50}}' }],
     );
@@ -206,7 +206,7 @@ describe('a run that wrote nothing', () => {
     const reason = 'max_updates: 6,000 of 20,000 rows would be updated.';
     const summary = await writeReports(
       await night(dir, store, {
-        stopped: reason,
+        stopReason: reason,
         summary: head({ dry_run: true, status: 'braked', reason }),
         reconcile: reconcileInput({ facts: facts({ apply: false }), orphans: () => inBatches(UNTOUCHED) }),
       }),
@@ -249,7 +249,7 @@ describe('a run that wrote nothing', () => {
       dir: out,
       store,
       source: await source(dir, 4),
-      stopped: 'max_updates: too many.',
+      stopReason: 'max_updates: too many.',
       summary: head({ status: 'braked', reason: 'max_updates: too many.' }),
       reconcile: reconcileInput({ orphans: () => inBatches([]) }),
     });
@@ -267,7 +267,7 @@ test('300,000 differences do not fill the memory', async () => {
   await newStore();
   for (let row = 2; row < rows + 2; row++) {
     const diff = fields.map((field) => ({ field, old: `old ${row}`, new: `new ${row}`, kind: 'set' as const }));
-    store.rows.outcome({ outcome: outcome(row, 'updated', { id: row, changed: fields }), diff });
+    store.rows.addOutcome({ outcome: outcome(row, 'updated', { id: row, changed: fields }), diff });
   }
   store.write();
   const opened = await source(dir, rows);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fault, type Issue } from '../../src/model/issue.js';
 import type { Outcome, OutcomeKind } from '../../src/model/outcome.js';
-import type { NotedIntent, RowResult, RunStore } from '../../src/store/run-store.js';
+import type { RowIntent, RowResult, RunStore } from '../../src/store/run-store.js';
 
 /** An outcome with everything a test does not care about filled in. */
 export function outcome(row: number, kind: OutcomeKind, more: Partial<Outcome> = {}): Outcome {
@@ -9,15 +9,15 @@ export function outcome(row: number, kind: OutcomeKind, more: Partial<Outcome> =
 }
 
 /** The intent of a request with everything a test does not care about filled in. */
-export function intent(row: number, op: NotedIntent['op'], more: Partial<NotedIntent> = {}): NotedIntent {
+export function intent(row: number, op: RowIntent['op'], more: Partial<RowIntent> = {}): RowIntent {
   return { row, op, key: `K-${row}`, at: 1, ...more };
 }
 
 /** Notes of the rows of a run, in this order, what it was about to send and how they ended, and writes it. */
-export function record(store: RunStore, ...noted: readonly (NotedIntent | Outcome | RowResult)[]): void {
+export function record(store: RunStore, ...noted: readonly (RowIntent | Outcome | RowResult)[]): void {
   for (const one of noted) {
-    if ('op' in one) store.rows.intend([one]);
-    else store.rows.outcome('outcome' in one ? one : { outcome: one, diff: [] });
+    if ('op' in one) store.rows.addIntents([one]);
+    else store.rows.addOutcome('outcome' in one ? one : { outcome: one, diff: [] });
   }
   store.write();
 }

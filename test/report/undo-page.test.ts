@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { LOST_UNSEEN } from '../../src/model/change.js';
+import { UNSEEN_LOSS_PHRASE } from '../../src/model/change.js';
 import { fault } from '../../src/model/issue.js';
 import { noOutcomes, type OutcomeCounts } from '../../src/model/outcome.js';
 import { summaryText } from '../../src/report/console.js';
 import { reportPage } from '../../src/report/html.js';
 import type { Summary } from '../../src/report/summary.js';
-import { headline } from '../../src/report/words.js';
+import { headline } from '../../src/report/wording.js';
 import { facts, head } from './reconcile-sample.js';
 import { outcome } from './sample.js';
 
@@ -99,7 +99,7 @@ test('the page of an undo speaks of records that were put back', () => {
 test.each([
   [{}, 'good', 'The run is undone'],
   [{ dry_run: true }, 'good', 'The run can be undone'],
-  [{ warnings: [`Reads never show make: ${LOST_UNSEEN}.`] }, 'warn', 'Values may be lost unseen'],
+  [{ warnings: [`Reads never show make: ${UNSEEN_LOSS_PHRASE}.`] }, 'warn', 'Values may be lost unseen'],
 ] as const)('the verdict on an undo where all went well, %j, is no more than that', (more, tone, words) => {
   const page = reportPage(summary({ updated: 12 }, { status: 'succeeded', ...more }), new Map());
   expect(page).toMatch(new RegExp(`${tone}[^<>]*>${words}<`));

@@ -312,7 +312,7 @@ describe('the descriptions keep the constraints of the interface', () => {
       asset_tag: 'asset_tag',
     });
     expect(resourceSpec('supplier').filters).toEqual({});
-    expect(WRITABLE.map((name) => resourceSpec(name).guarded)).toEqual([[], [], ['name'], ['name']]);
+    expect(WRITABLE.map((name) => resourceSpec(name).uniqueFields)).toEqual([[], [], ['name'], ['name']]);
   });
 });
 

@@ -4,7 +4,7 @@ import iconv from 'iconv-lite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { importJob } from '../../src/model/job.js';
 import { runFolder } from '../../src/runs/run/layout.js';
-import { openedAs } from '../../src/runs/run/table.js';
+import { sourceOptionsAsRead } from '../../src/runs/run/table.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { type Desk, type Imported, openDesk } from '../support/desk.js';
 
@@ -68,8 +68,8 @@ describe('corrected rows are read as the file was that they are of', () => {
     expect(desk.sandbox.records('supplier').map(({ name }) => name)).toContain('Łukasz');
     // The console shows its rows so, too.
     const { run } = second.summary;
-    const store = RunStore.reading(runFolder(desk.home, run).store)!;
-    expect(openedAs(importJob.parse(job), store).encoding).toBe('windows-1250');
+    const store = RunStore.openReadOnly(runFolder(desk.home, run).store)!;
+    expect(sourceOptionsAsRead(importJob.parse(job), store).encoding).toBe('windows-1250');
     store.close();
   });
 

@@ -3,14 +3,14 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lookAtQueue } from '../../src/api/client.js';
+import { inspectQueue } from '../../src/api/client.js';
 import { RunError } from '../../src/model/error.js';
-import { checkQueue, checkUp, checkUpCode, hindersProbe } from '../../src/runs/doctor/check-up.js';
+import { checkQueue, checksExitCode, probeBlockers, runChecks } from '../../src/runs/doctor/checks.js';
 import { runProbe } from '../../src/runs/doctor/probe.js';
 import { resolveSettings } from '../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { serviceName } from '../../src/service/address.js';
-import { loadBehaviour } from '../../src/service/known.js';
+import { loadBehaviour } from '../../src/service/known-ids.js';
 import { freePort } from '../support/server-process.js';
 import { itWith, privateRedis } from '../support/servers.js';
 
@@ -34,9 +34,9 @@ async function settingsOn(options: SandboxOptions = {}, env: Record<string, stri
   return resolveSettings({ ROWFERRY_API_URL: sandbox.url, ROWFERRY_API_TOKEN: TOKEN, ...env }, {}, cwd);
 }
 
-const look = async (settings: Parameters<typeof checkUp>[0]) => {
-  const checks = await checkUp(settings, { lookAtQueue });
-  return { checks, code: checkUpCode(checks), named: (name: string) => checks.find((check) => check.name === name) };
+const look = async (settings: Parameters<typeof runChecks>[0]) => {
+  const checks = await runChecks(settings, { inspectQueue });
+  return { checks, code: checksExitCode(checks), named: (name: string) => checks.find((check) => check.name === name) };
 };
 
 describe('doctor', () => {
@@ -82,11 +82,11 @@ describe('doctor', () => {
 
   it('lets the probe depend on what it needs alone', async () => {
     const settings = await settingsOn();
-    expect(hindersProbe((await look(settings)).checks)).toEqual([]);
-    expect(hindersProbe((await look({ ...settings, company: 2 })).checks)).toEqual(['company']);
-    expect(hindersProbe((await look(new RunError('usage', 'Wrong.'))).checks)).toEqual(['settings']);
+    expect(probeBlockers((await look(settings)).checks)).toEqual([]);
+    expect(probeBlockers((await look({ ...settings, company: 2 })).checks)).toEqual(['company']);
+    expect(probeBlockers((await look(new RunError('usage', 'Wrong.'))).checks)).toEqual(['settings']);
     await writeFile(join(cwd, 'file'), '');
-    expect(hindersProbe((await look({ ...settings, home: join(cwd, 'file', 'home') })).checks)).toEqual([
+    expect(probeBlockers((await look({ ...settings, home: join(cwd, 'file', 'home') })).checks)).toEqual([
       'data folder',
     ]);
   });
@@ -119,11 +119,11 @@ describe('doctor', () => {
   });
 
   it('opens the queue that is set, and not the embedded one', async () => {
-    expect((await checkQueue(resolveSettings({}, {}, cwd), lookAtQueue)).found).toContain('embedded');
+    expect((await checkQueue(resolveSettings({}, {}, cwd), inspectQueue)).found).toContain('embedded');
     expect(existsSync(join(cwd, '.rowferry'))).toBe(false);
     const away = await freePort();
     const settings = resolveSettings({ ROWFERRY_QUEUE_URL: `redis://:pa55word@127.0.0.1:${away}` }, {}, cwd);
-    const found = await checkQueue(settings, lookAtQueue);
+    const found = await checkQueue(settings, inspectQueue);
     expect(found).toMatchObject({ state: 'bad', found: expect.stringContaining('ECONNREFUSED') });
     expect(JSON.stringify(found)).not.toContain('pa55word');
   });
@@ -131,7 +131,7 @@ describe('doctor', () => {
   itWithRedis('finds a queue that is there, and counts its workers', async () => {
     const redis = await privateRedis();
     try {
-      const found = await checkQueue(resolveSettings({ ROWFERRY_QUEUE_URL: redis.url }, {}, cwd), lookAtQueue);
+      const found = await checkQueue(resolveSettings({ ROWFERRY_QUEUE_URL: redis.url }, {}, cwd), inspectQueue);
       expect(found).toMatchObject({ state: 'ok', found: expect.stringContaining('no workers are connected') });
     } finally {
       await redis.stop();

@@ -459,7 +459,7 @@ describe('customFieldName', () => {
       kind: 'template',
       cuts: [{ owner: 'Finance', part: 'Cost Centre' }],
     });
-    expect(customFieldName('Form.A.B.C')?.cuts).toEqual([
+    expect(customFieldName('Form.A.B.C')?.splits).toEqual([
       { owner: 'A', part: 'B.C' },
       { owner: 'A.B', part: 'C' },
     ]);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { lastFinished, lastRows, rememberRun } from '../../src/runs/run/list.js';
+import { lastFinished, lastRows, saveLastRun } from '../../src/runs/run/list.js';
 
 let home: string;
 beforeEach(async () => {
@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }));
 
 const RUN = { early: '20260101T000000000Z-aaaa', late: '20260102T000000000Z-aaaa' };
-const note = (run: string, rows: number) => rememberRun(home, run, 'assets', 1, rows);
+const note = (run: string, rows: number) => saveLastRun(home, run, 'assets', 1, rows);
 
 it('the rows of the latest finished run count, also where an older one is taken up again after it', () => {
   expect(lastRows(home, 'assets', 1)).toBeUndefined();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isHeld, LockHeld, takeLock } from '../../src/runs/run/lock.js';
+import { isLocked, LockedError, takeLock } from '../../src/runs/run/lock.js';
 
 const RUN = '20261121T081502123Z-3f9a';
 let dir: string;
@@ -17,10 +17,10 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 describe('a lock file', () => {
   it('is held until it is released, also against its own process', async () => {
     const release = await takeLock(path, 'The run');
-    expect(isHeld(path)).toBe(true);
-    await expect(takeLock(path, 'The run')).rejects.toBeInstanceOf(LockHeld);
+    expect(isLocked(path)).toBe(true);
+    await expect(takeLock(path, 'The run')).rejects.toBeInstanceOf(LockedError);
     await release();
-    expect(isHeld(path)).toBe(false);
+    expect(isLocked(path)).toBe(false);
     await (await takeLock(path, 'The run'))();
   });
 
@@ -34,7 +34,7 @@ describe('a lock file', () => {
     await writeFile(path, content);
     const longAgo = new Date(Math.floor(Date.now() / 1000 - 60) * 1000);
     await utimes(path, longAgo, longAgo);
-    expect(isHeld(path)).toBe(false);
+    expect(isLocked(path)).toBe(false);
     const told: unknown[] = [];
     const release = await takeLock(path, 'The run', (...one) => told.push(one));
     expect(told).toEqual([[longAgo.getTime(), owner]]);
@@ -68,7 +68,7 @@ describe('a lock file', () => {
     const taker = async () => {
       for (let took = 0; took < 40; ) {
         const release = await takeLock(path, 'It').catch((error: unknown) => {
-          if (!(error instanceof LockHeld)) throw error;
+          if (!(error instanceof LockedError)) throw error;
         });
         if (!release) {
           await immediate();

@@ -8,17 +8,17 @@ import {
   forgetAbsences,
   laterNight,
   type Nights,
-  type NightsOf,
+  type NightsKey,
+  type Observed,
   readNights,
-  rememberNight,
-  type Seen,
-  sameFile,
+  sameFileBrake,
+  saveNight,
 } from '../../src/runs/reconcile/nights.js';
 import { jobKey, nameOfKey } from '../../src/runs/run/layout.js';
 import { openHome } from '../../src/store/home.js';
 
 let home: string;
-let of: NightsOf;
+let of: NightsKey;
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'rowferry-nights-'));
   of = { home, job: 'assets', company: 1, service: 'https://records.example.com' };
@@ -46,7 +46,7 @@ const ended = (run: string, more: Partial<Night> = {}, rest: Partial<EndedNight>
   ...rest,
 });
 
-const seen = (orphans: number[], more: Partial<Seen> = {}): { seen: Seen } => ({
+const seen = (orphans: number[], more: Partial<Observed> = {}): { seen: Observed } => ({
   seen: { orphans, date: '2026-11-20', certain: true, found: new Set(), ...more },
 });
 
@@ -72,8 +72,8 @@ describe('the memory of a job’s nights', () => {
   });
 
   it('gives back what a night left', async () => {
-    rememberNight(of, ended('a', { rows: 90 }, seen([7], { date: '2026-11-19' })));
-    rememberNight(of, ended('b', { apply: false, status: 'partial' }, seen([7, 8])));
+    saveNight(of, ended('a', { rows: 90 }, seen([7], { date: '2026-11-19' })));
+    saveNight(of, ended('b', { apply: false, status: 'partial' }, seen([7, 8])));
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
     expect(nights.history[0]).toMatchObject(night('a', { rows: 90 }));
@@ -95,23 +95,23 @@ describe('the memory of a job’s nights', () => {
   });
 
   it.each(['braked', 'failed', 'interrupted'])('a run that was %s is history and nothing more', async (status) => {
-    rememberNight(of, ended('a'));
-    rememberNight(of, ended('b', { status }));
+    saveNight(of, ended('a'));
+    saveNight(of, ended('b', { status }));
     const nights = readNights(of);
     expect([nights.history.length, nights.last?.run, nights.applied.length]).toEqual([2, 'a', 1]);
   });
 
   it('a run that ends twice stands there once, as it ended last', async () => {
-    rememberNight(of, ended('a', { status: 'failed' }));
-    rememberNight(of, ended('b'));
-    rememberNight(of, ended('a', { status: 'partial' }));
+    saveNight(of, ended('a', { status: 'failed' }));
+    saveNight(of, ended('b'));
+    saveNight(of, ended('a', { status: 'partial' }));
     const nights = readNights(of);
     expect(nights.history.map(({ run, status }) => `${run} ${status}`)).toEqual(['a partial', 'b succeeded']);
   });
 
   it('keeps 90 nights, and what the next one needs however long ago it was', async () => {
-    rememberNight(of, ended('first'));
-    for (let n = 10; n < 105; n++) rememberNight(of, ended(id(n), { status: 'braked' }));
+    saveNight(of, ended('first'));
+    for (let n = 10; n < 105; n++) saveNight(of, ended(id(n), { status: 'braked' }));
     const nights = readNights(of);
     expect(nights.history).toHaveLength(90);
     expect(nights.history[0]?.run).toBe(id(15));
@@ -121,17 +121,17 @@ describe('the memory of a job’s nights', () => {
   });
 
   it('keeps 30 runs that were applied', async () => {
-    for (let n = 0; n < 33; n++) rememberNight(of, ended(id(n)));
+    for (let n = 0; n < 33; n++) saveNight(of, ended(id(n)));
     expect(readNights(of).applied.map(({ run }) => run)).toEqual(Array.from({ length: 30 }, (_, n) => id(n + 3)));
   });
 
   it('does not count what was seen in another service', async () => {
     const other = { ...of, service: 'http://127.0.0.1:9999' };
-    rememberNight(of, ended('a', {}, seen([7])));
+    saveNight(of, ended('a', {}, seen([7])));
     const { absent } = readNights(of);
     expect(absent.size).toBe(1);
     expect(readNights(other)).toEqual({ history: [], applied: [], absent: new Map() });
-    rememberNight(other, ended('x'));
+    saveNight(other, ended('x'));
     expect(readNights(of).history.map(({ run }) => run)).toEqual(['a']);
     expect(readNights(of).absent).toEqual(absent);
   });
@@ -151,13 +151,13 @@ describe('the memory of a job’s nights', () => {
   });
 
   it('is each job’s and each company’s own', () => {
-    rememberNight(of, ended('a', {}, seen([7])));
+    saveNight(of, ended('a', {}, seen([7])));
     for (const other of [
       { ...of, job: 'Größe' },
       { ...of, company: 2 },
     ]) {
       expect(readNights(other)).toEqual({ history: [], applied: [], absent: new Map() });
-      rememberNight(other, ended('b', {}, seen([8])));
+      saveNight(other, ended('b', {}, seen([8])));
       forgetAbsences(other, new Set([7]));
       expect(counts(readNights(other))).toEqual({ 8: 1 });
     }
@@ -166,9 +166,9 @@ describe('the memory of a job’s nights', () => {
   });
 
   it('is kept whole or not at all', () => {
-    rememberNight(of, ended('a', {}, seen([7])));
+    saveNight(of, ended('a', {}, seen([7])));
     const broken = { ...ended('b', {}, seen([7])), sha256: 1n as unknown as string };
-    expect(() => rememberNight(of, broken)).toThrow();
+    expect(() => saveNight(of, broken)).toThrow();
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a']);
     expect(counts(nights)).toEqual({ 7: 1 });
@@ -177,8 +177,8 @@ describe('the memory of a job’s nights', () => {
 
 describe('an older run that ends after a newer one', () => {
   it('takes its place in the order in which the runs began', async () => {
-    rememberNight(of, ended('b', { rows: 60 }));
-    rememberNight(of, ended('a', { rows: 40 }));
+    saveNight(of, ended('b', { rows: 60 }));
+    saveNight(of, ended('a', { rows: 40 }));
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
     expect(nights.applied.map(({ run }) => run)).toEqual(['a', 'b']);
@@ -186,27 +186,27 @@ describe('an older run that ends after a newer one', () => {
   });
 
   it('says nothing of records that are missing, or are not', async () => {
-    rememberNight(of, ended('a', {}, seen([3, 5])));
-    rememberNight(of, ended('c', {}, seen([5, 9])));
-    rememberNight(of, ended('b', {}, seen([3, 7], { found: new Set([9]) })));
+    saveNight(of, ended('a', {}, seen([3, 5])));
+    saveNight(of, ended('c', {}, seen([5, 9])));
+    saveNight(of, ended('b', {}, seen([3, 7], { found: new Set([9]) })));
     expect(counts(readNights(of))).toEqual({ 5: 2, 9: 1 });
-    rememberNight(of, ended('b2', { status: 'braked' }, seen([], { found: new Set([9]) })));
+    saveNight(of, ended('b2', { status: 'braked' }, seen([], { found: new Set([9]) })));
     expect(counts(readNights(of))).toEqual({ 5: 2, 9: 1 });
   });
 
   it('counts where the later one failed and saw nothing', async () => {
-    rememberNight(of, ended('b', { status: 'failed' }));
-    rememberNight(of, ended('a', {}, seen([3])));
+    saveNight(of, ended('b', { status: 'failed' }));
+    saveNight(of, ended('a', {}, seen([3])));
     const nights = readNights(of);
     expect(counts(nights)).toEqual({ 3: 1 });
     expect(laterNight(nights, { run: 'a' })).toBeUndefined();
   });
 
   it('is also one that carries out the plan of an older run', async () => {
-    rememberNight(of, ended('a', { status: 'braked', rows: 40 }, seen([3])));
-    rememberNight(of, ended('b', { rows: 60 }, seen([5])));
+    saveNight(of, ended('a', { status: 'braked', rows: 40 }, seen([3])));
+    saveNight(of, ended('b', { rows: 60 }, seen([5])));
     const approved = { sha256: 'sha-a', approves: 'a', overridden: true };
-    rememberNight(of, ended('c', { rows: 40 }, { ...approved, ...seen([3], { found: new Set([5]) }) }));
+    saveNight(of, ended('c', { rows: 40 }, { ...approved, ...seen([3], { found: new Set([5]) }) }));
     const nights = readNights(of);
     expect(nights.last).toMatchObject({ run: 'b', rows: 60 });
     expect(counts(nights)).toEqual({ 5: 1 });
@@ -218,9 +218,9 @@ describe('an older run that ends after a newer one', () => {
   });
 
   it('is none that was approved before the next file came', async () => {
-    rememberNight(of, ended('a', { status: 'braked' }, seen([3])));
+    saveNight(of, ended('a', { status: 'braked' }, seen([3])));
     const approved = { sha256: 'sha-a', approves: 'a', overridden: true };
-    rememberNight(of, ended('b', {}, { ...approved, ...seen([3]) }));
+    saveNight(of, ended('b', {}, { ...approved, ...seen([3]) }));
     const nights = readNights(of);
     expect(nights.last?.run).toBe('b');
     expect(counts(nights)).toEqual({ 3: 1 });
@@ -229,18 +229,18 @@ describe('an older run that ends after a newer one', () => {
 
 describe('what a night leaves', () => {
   it('is nothing more when its reports are written again', async () => {
-    rememberNight(of, ended('a', { at: 'then' }, seen([3])));
-    rememberNight(of, ended('b', {}, seen([])));
-    rememberNight(of, ended('a', { at: 'now' }, seen([3])));
+    saveNight(of, ended('a', { at: 'then' }, seen([3])));
+    saveNight(of, ended('b', {}, seen([])));
+    saveNight(of, ended('a', { at: 'now' }, seen([3])));
     const nights = readNights(of);
     expect(nights.absent.size).toBe(0);
     expect(nights.history.map(({ at }) => at)).toEqual(['then', '2026-11-20T02:00:12.123Z']);
   });
 
   it('is its better end where rows that had failed were taken up; its absences counted before', async () => {
-    rememberNight(of, ended('a', { status: 'partial', writes: 3 }, seen([3])));
+    saveNight(of, ended('a', { status: 'partial', writes: 3 }, seen([3])));
     forgetAbsences(of, new Set([3]));
-    rememberNight(of, ended('a', { status: 'succeeded', writes: 4 }, seen([3])));
+    saveNight(of, ended('a', { status: 'succeeded', writes: 4 }, seen([3])));
     const nights = readNights(of);
     expect(nights.applied.map(({ run, status }) => `${run} ${status}`)).toEqual(['a succeeded']);
     expect(nights.last).toMatchObject({ status: 'succeeded' });
@@ -248,36 +248,36 @@ describe('what a night leaves', () => {
   });
 
   it('counts for a run that a brake had stopped, and that went on', async () => {
-    rememberNight(of, ended('a', { status: 'braked' }, seen([3])));
+    saveNight(of, ended('a', { status: 'braked' }, seen([3])));
     expect(counts(readNights(of))).toEqual({});
-    rememberNight(of, ended('a', {}, seen([3])));
+    saveNight(of, ended('a', {}, seen([3])));
     expect(counts(readNights(of))).toEqual({ 3: 1 });
   });
 
   it('of a braked run: the end of absences of what its file holds; of a failed one: nothing', async () => {
-    rememberNight(of, ended('a', {}, seen([3, 5])));
+    saveNight(of, ended('a', {}, seen([3, 5])));
     const found = { found: new Set([3]) };
-    rememberNight(of, ended('b', { status: 'failed' }, seen([5, 9], found)));
+    saveNight(of, ended('b', { status: 'failed' }, seen([5, 9], found)));
     expect(counts(readNights(of))).toEqual({ 3: 1, 5: 1 });
-    rememberNight(of, ended('c', { status: 'braked' }, seen([5, 9], found)));
+    saveNight(of, ended('c', { status: 'braked' }, seen([5, 9], found)));
     expect(counts(readNights(of))).toEqual({ 5: 1 });
   });
 
   it('of a look with --force at a file that brakes would stop: no measure, and no absence', async () => {
-    rememberNight(of, ended('a', { rows: 100 }, seen([3])));
+    saveNight(of, ended('a', { rows: 100 }, seen([3])));
     const cut = { overridden: true, ...seen([4, 5], { found: new Set([3]) }) };
-    rememberNight(of, ended('b', { rows: 50, apply: false }, cut));
+    saveNight(of, ended('b', { rows: 50, apply: false }, cut));
     const looked = readNights(of);
     expect(looked.last).toMatchObject({ run: 'a', rows: 100 });
     expect(counts(looked)).toEqual({});
-    rememberNight(of, ended('c', { rows: 50 }, cut));
+    saveNight(of, ended('c', { rows: 50 }, cut));
     const applied = readNights(of);
     expect(applied.last).toMatchObject({ run: 'c', rows: 50 });
     expect(counts(applied)).toEqual({ 4: 1, 5: 1 });
   });
 
   it('is kept of runs that end in any order', () => {
-    for (const n of [2, 0, 4, 1, 3]) rememberNight(of, ended(id(n), {}, seen([7])));
+    for (const n of [2, 0, 4, 1, 3]) saveNight(of, ended(id(n), {}, seen([7])));
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual([0, 1, 2, 3, 4].map(id));
     expect(nights.last?.run).toBe(id(4));
@@ -295,44 +295,44 @@ describe('the brake on a file that was applied before', () => {
   });
 
   it('says which run, when, and how many other files came since', () => {
-    expect(sameFile(applied(['A']), 'A', true).tripped).toMatch(
+    expect(sameFileBrake(applied(['A']), 'A', true).tripped).toMatch(
       /^same_file: .* run r0 applied on 2026-11-20, 02:00 UTC\. Writing it again/,
     );
-    expect(sameFile(applied(['A'], ['B'], ['B'], ['C']), 'A', true).tripped).toContain(
+    expect(sameFileBrake(applied(['A'], ['B'], ['B'], ['C']), 'A', true).tripped).toContain(
       '2 other files were applied since',
     );
-    expect(sameFile(applied(['A'], ['B']), 'A', true).tripped).toContain('Another file was applied since');
-    expect(sameFile(applied(['A'], ['B'], ['A']), 'A', true).tripped).toContain('run r2 applied');
+    expect(sameFileBrake(applied(['A'], ['B']), 'A', true).tripped).toContain('Another file was applied since');
+    expect(sameFileBrake(applied(['A'], ['B'], ['A']), 'A', true).tripped).toContain('run r2 applied');
   });
 
   it('only remarks on it where nothing is to be written', () => {
-    expect(sameFile(applied(['A']), 'A', false)).toEqual({
+    expect(sameFileBrake(applied(['A']), 'A', false)).toEqual({
       remark:
         'The file has the same content as the one that run r0 applied on 2026-11-20, 02:00 UTC. Nothing is to be written.',
     });
   });
 
   it('lets another file pass, and one that was applied in part until another file was', () => {
-    expect(sameFile(applied(['A']), 'B', true)).toEqual({});
-    expect(sameFile(applied(), 'A', true)).toEqual({});
+    expect(sameFileBrake(applied(['A']), 'B', true)).toEqual({});
+    expect(sameFileBrake(applied(), 'A', true)).toEqual({});
     for (const status of ['partial', 'failed', 'braked']) {
-      expect(sameFile(applied(['A', status]), 'A', true)).toEqual({});
-      expect(sameFile(applied(['B'], ['A', status], ['A', status]), 'A', true)).toEqual({});
-      const other = sameFile(applied(['A', status], ['B', 'partial']), 'A', true);
+      expect(sameFileBrake(applied(['A', status]), 'A', true)).toEqual({});
+      expect(sameFileBrake(applied(['B'], ['A', status], ['A', status]), 'A', true)).toEqual({});
+      const other = sameFileBrake(applied(['A', status], ['B', 'partial']), 'A', true);
       expect(other.tripped).toMatch(/run r0 applied in part on .* Another file was applied since\./);
-      expect(sameFile(applied(['A', status], ['B'], ['A', status]), 'A', true)).toEqual({});
+      expect(sameFileBrake(applied(['A', status], ['B'], ['A', status]), 'A', true)).toEqual({});
     }
-    expect(sameFile(applied(['A'], ['A', 'partial']), 'A', true).tripped).toContain('run r0 applied on');
+    expect(sameFileBrake(applied(['A'], ['A', 'partial']), 'A', true).tripped).toContain('run r0 applied on');
   });
 
   it('knows of runs that were stopped while they wrote', async () => {
-    rememberNight(of, ended('a', { status: 'partial' }));
-    rememberNight(of, ended('b', { status: 'failed', writes: 3 }));
-    rememberNight(of, ended('c', { status: 'braked', writes: 0 }));
-    rememberNight(of, ended('d', { status: 'braked', writes: 3, apply: false }));
+    saveNight(of, ended('a', { status: 'partial' }));
+    saveNight(of, ended('b', { status: 'failed', writes: 3 }));
+    saveNight(of, ended('c', { status: 'braked', writes: 0 }));
+    saveNight(of, ended('d', { status: 'braked', writes: 3, apply: false }));
     const nights = readNights(of);
     expect(nights.applied.map(({ run }) => run)).toEqual(['a', 'b']);
-    expect(sameFile(nights, 'sha-a', true).tripped).toContain('Another file was applied since');
-    expect(sameFile(nights, 'sha-b', true)).toEqual({});
+    expect(sameFileBrake(nights, 'sha-a', true).tripped).toContain('Another file was applied since');
+    expect(sameFileBrake(nights, 'sha-b', true)).toEqual({});
   });
 });

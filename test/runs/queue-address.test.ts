@@ -29,7 +29,7 @@ describe('the address of a queue', () => {
   ])('reads %s', (url, expected) => {
     const address = parseAddress(url);
     expect(address).toMatchObject({ kind: 'redis', ...expected });
-    expect(address.shown).not.toContain(HIDDEN);
+    expect(address.displayUrl).not.toContain(HIDDEN);
   });
 
   it('shows where PostgreSQL is, and nothing else', () => {

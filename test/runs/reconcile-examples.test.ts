@@ -23,7 +23,7 @@ describe('the job files that come with rowferry', () => {
     const checked = await checkJobs([], { jobsDir: 'jobs', cwd: process.cwd() });
     expect(checked).toHaveLength((await readdir('jobs')).length);
     expect(checked.flatMap(({ lines }) => lines)).toEqual([]);
-    expect(checked.every(({ fine }) => fine)).toBe(true);
+    expect(checked.every(({ isValid }) => isValid)).toBe(true);
   });
 });
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { resumeRun } from '../../src/runs/again.js';
+import { resumeRun } from '../../src/runs/follow-up.js';
 import { readNights } from '../../src/runs/reconcile/nights.js';
 import { readRun, readRunSummary } from '../../src/runs/run/list.js';
 import { openHome } from '../../src/store/home.js';

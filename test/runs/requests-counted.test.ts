@@ -43,7 +43,7 @@ describe('requests of a process that was killed', () => {
     const folder = runFolder(desk.home, first.summary.run);
     killedAtEnd(folder.store);
     const left = past(folder.store);
-    expect([left.cutOff, left.requests.writes, left.outcomes.size]).toEqual([true, 60, 60]);
+    expect([left.killed, left.requests.writes, left.outcomes.size]).toEqual([true, 60, 60]);
     await rm(join(first.reportDir, 'summary.json'));
     const resumed = await desk.resume();
     expect(resumed.summary.requests.writes).toBe(60);
@@ -91,7 +91,7 @@ describe('requests of a process that was killed', () => {
     const folder = runFolder(desk.home, first.summary.run);
     expect(first.summary.warnings.join()).not.toContain('at least');
     const left = past(folder.store);
-    expect([left.cutOff, left.requests.writes]).toEqual([false, 1]);
+    expect([left.killed, left.requests.writes]).toEqual([false, 1]);
     expect(left.finished).toBeDefined();
   });
 });

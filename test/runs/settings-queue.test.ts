@@ -99,7 +99,7 @@ describe('a queue', () => {
     [`postgres://u@h/jobs?password=${PASSWORD}`, [PASSWORD]],
   ])('in %s has its passwords among the texts that are shown nowhere (86)', (url, secrets) => {
     expect(resolve(url).secrets).toEqual(expect.arrayContaining([...secrets]));
-    expect(parseAddress(url).shown).not.toMatch(/c0rrect|h0rse|pw-one/);
+    expect(parseAddress(url).displayUrl).not.toMatch(/c0rrect|h0rse|pw-one/);
   });
 
   it('of PostgreSQL has a user name, which is no secret', () => {

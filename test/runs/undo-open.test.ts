@@ -44,7 +44,7 @@ async function interrupted() {
 /** What was noted of the one row before its update. */
 function noted(run: string) {
   const store = new RunStore(runFolder(desk.home, run).store);
-  const [[row] = []] = [...store.rows.whole()];
+  const [[row] = []] = [...store.rows.fullRows()];
   store.close();
   return JSON.parse(row?.before ?? '');
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAll } from '../../src/service/lists/pages.js';
+import { walkList } from '../../src/service/lists/walk-list.js';
 import { client, json, refusal, serve } from './server.js';
 
 /** Records of a list over three pages, whose `next` is whatever a test says. */
@@ -36,7 +36,7 @@ test.each<[string, (page: number, own: string, other: string) => unknown]>([
   const other = await foreign();
   const service = await listing((page, own) => next(page, own, other.url));
   const ids: unknown[] = [];
-  for await (const { records } of readAll(client(service.url), 'asset')) ids.push(...records.map(({ id }) => id));
+  for await (const { records } of walkList(client(service.url), 'asset')) ids.push(...records.map(({ id }) => id));
   expect(ids).toEqual(Array.from({ length: 60 }, (_one, i) => i + 1));
   expect(other.seen).toEqual([]);
   expect(new Set(service.seen.map(({ path }) => path))).toEqual(new Set(['/api/v2/asset/']));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openKnownIds } from '../../src/service/known.js';
+import { openKnownIds } from '../../src/service/known-ids.js';
 import { beginSnapshot } from '../../src/service/lists/snapshot.js';
 
 let dir: string;

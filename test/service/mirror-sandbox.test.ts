@@ -83,7 +83,7 @@ async function night(service: Service, name: string) {
 
 async function change(service: Service, mirror: Mirror, count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, at) => 1 + at * Math.floor(SIZE / 201));
-  mirror.written(ids);
+  mirror.noteWritten(ids);
   for (const id of ids) {
     clock += 50;
     const body = { name: `Changed ${id} ${clock}`, original_cost: COST };

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RULES, type Rules } from '../../src/service/lists/delta.js';
+import { DELTA_RULES, type DeltaRules } from '../../src/service/lists/delta.js';
 import { openMirror } from '../../src/service/lists/mirror.js';
 import type { Json, Mirror } from '../../src/service/port.js';
 import { FULL } from '../support/full.js';
@@ -130,7 +130,7 @@ const all = async (mirror: Mirror): Promise<Json[]> => {
   return records;
 };
 
-async function live(told: Story, tally: Tally, rules: Rules): Promise<void> {
+async function live(told: Story, tally: Tally, rules: DeltaRules): Promise<void> {
   const { list, chance, label, moving } = told;
   const folder = join(dir, `mirror-${told.seed}`);
   /** Changes without a date that no full reading has seen. */
@@ -204,7 +204,7 @@ async function work(
   }
   if (chance() < 0.5) {
     const planned = Array.from({ length: Math.floor(chance() * 40) }, () => someId(list, chance));
-    mirror.written(planned);
+    mirror.noteWritten(planned);
     // Some are refused, or never sent.
     for (const id of planned) {
       if (chance() < 0.1) continue;
@@ -216,9 +216,9 @@ async function work(
 }
 
 /** Under broken rules the first thing that is wrong is enough. */
-async function seeds(from: number, to: number, rules: Rules = RULES): Promise<Tally> {
+async function seeds(from: number, to: number, rules: DeltaRules = DELTA_RULES): Promise<Tally> {
   const tally: Tally = { wrong: [], nights: 0, deltas: 0, moved: 0, rechecks: 0, told: 0, blurred: 0, missed: 0 };
-  for (let seed = from; seed <= to && (rules === RULES || tally.wrong.length === 0); seed++) {
+  for (let seed = from; seed <= to && (rules === DELTA_RULES || tally.wrong.length === 0); seed++) {
     await live(story(seed), tally, rules);
   }
   return tally;
@@ -240,10 +240,10 @@ test(`${SEEDS} services, each over some nights: a delta reading shows what a ful
   expect(tally.moved).toBeGreaterThan(20);
 });
 
-const BROKEN: Readonly<Record<string, Rules>> = {
-  'stops at the first page that is as remembered': { ...RULES, watermark: false },
-  'does not look at the count': { ...RULES, counts: false },
-  'does not look at the front again': { ...RULES, secondLook: false },
+const BROKEN: Readonly<Record<string, DeltaRules>> = {
+  'stops at the first page that is as remembered': { ...DELTA_RULES, watermark: false },
+  'does not look at the count': { ...DELTA_RULES, counts: false },
+  'does not look at the front again': { ...DELTA_RULES, secondLook: false },
 };
 
 test.each(Object.entries(BROKEN))('the simulation catches one that %s', async (_name, rules) => {

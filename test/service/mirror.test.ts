@@ -175,7 +175,7 @@ describe('what is read', () => {
     test('a record that was written and does not come first is a doubt', async () => {
       const list = undated(300);
       const mirror = await mirrorOf(list);
-      mirror.written([7]);
+      mirror.noteWritten([7]);
       list.update(7, false);
       await mirror.close();
       expect(await night(list)).toMatchObject({ how: 'full', described: expect.stringMatching(/7 was written/) });
@@ -403,7 +403,7 @@ describe('what is kept', () => {
 });
 
 function written(): number {
-  const file = openDatabase(join(dir, 'list.db'), { what: '', schema: '', version: 1, remedy: '' });
+  const file = openDatabase(join(dir, 'list.db'), { label: '', schema: '', version: 1, remedy: '' });
   try {
     return Number(file.prepare('select count(*) as n from written').get()?.['n']);
   } finally {
@@ -416,7 +416,7 @@ describe('records that this program writes', () => {
     const list = assets(500);
     await night(list);
     const mirror = await mirrorOf(list);
-    mirror.written(some(60));
+    mirror.noteWritten(some(60));
     update(list, some(60));
     await kill();
     list.time += DAY;
@@ -427,7 +427,7 @@ describe('records that this program writes', () => {
   test('where the service gives them no new date, lists are read whole for good', async () => {
     const list = assets(500);
     const mirror = await mirrorOf(list);
-    mirror.written([40, 41, 42]);
+    mirror.noteWritten([40, 41, 42]);
     for (const id of [40, 41]) list.update(id, false);
     await mirror.close();
     list.time += DAY;
@@ -441,13 +441,13 @@ describe('records that this program writes', () => {
   test('that were refused are asked for one by one, and change nothing', async () => {
     const list = assets(500);
     const mirror = await mirrorOf(list);
-    mirror.written([40, 41, 42, 43]);
+    mirror.noteWritten([40, 41, 42, 43]);
     list.update(42);
     await mirror.close();
     list.time += DAY;
     expect(await night(list)).toMatchObject({ how: 'delta', requests: 3 + 3 });
     const another = await mirrorOf(list);
-    another.written(some(30, 3));
+    another.noteWritten(some(30, 3));
     await another.close();
     list.time += DAY;
     expect(await night(list)).toMatchObject({

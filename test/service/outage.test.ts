@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { wait } from '../../src/service/clock.js';
-import { outageTeller } from '../../src/service/pace/breaker.js';
+import { outageReporter } from '../../src/service/pace/breaker.js';
 import { openPacer } from '../../src/service/pace/gate.js';
 import type { RequestCounts } from '../../src/service/port.js';
 import type { Exchange, Http, HttpRequest } from '../../src/service/transport/http.js';
@@ -51,13 +51,13 @@ function line(
   const logged: { readonly event: string; readonly ms: unknown }[] = [];
   const run = (signal?: AbortSignal) => {
     const counts: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
-    const told = outageTeller({
+    const told = outageReporter({
       clock,
       log: (_level, event, fields) => logged.push({ event, ms: fields['next_ms'] }),
       secrets: () => tokens.secrets,
-      onAway: (one) => news.push(one),
+      onOutage: (one) => news.push(one),
     });
-    const lane = pacer.lane(signal, { ms: patienceMs, told });
+    const lane = pacer.lane(signal, { ms: patienceMs, notify: told });
     const send = openSender({
       http,
       tokens,

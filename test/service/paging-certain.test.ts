@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAll, type WalkOptions } from '../../src/service/lists/pages.js';
+import { type WalkOptions, walkList } from '../../src/service/lists/walk-list.js';
 import { type LivingList, livingList, random } from './whole-list-fake.js';
 
 const SEEDS = 400;
@@ -24,7 +24,7 @@ async function reading(seed: number, options: WalkOptions = {}, inFlightLimit = 
   const list = livingList({ size, random: chance, beforeAnswer: change, inFlightLimit });
   const initial = list.items.map(({ id }) => id);
   const seen = new Set<number>();
-  const walk = readAll(list.service, 'asset', options);
+  const walk = walkList(list.service, 'asset', options);
   for await (const { records } of walk) for (const record of records) seen.add(record['id'] as number);
   const { certified } = walk;
   const lost = initial.filter((id) => !list.removed.has(id) && !seen.has(id));
@@ -64,7 +64,7 @@ test.each([
   [1000, 40, 42],
 ])('a quiet list of %i records is read with %i requests and confirmed with %i', async (size, requests, confirmed) => {
   const list = livingList({ size, random: random(size) });
-  const walk = readAll(list.service, 'asset');
+  const walk = walkList(list.service, 'asset');
   expect(await walk.confirm()).toBe(false);
   let shown = 0;
   for await (const { records } of walk) shown += records.length;
@@ -91,7 +91,7 @@ test.each([
         if (nth === moment) change(list);
       },
     });
-    const walk = readAll(list.service, 'asset');
+    const walk = walkList(list.service, 'asset');
     for await (const _page of walk);
     expect(await walk.confirm()).toBe(false);
   }

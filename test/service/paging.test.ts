@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ListWalk, readAll } from '../../src/service/lists/pages.js';
-import { IdSet } from '../../src/service/lists/seen.js';
+import { IdSet } from '../../src/service/lists/id-set.js';
+import { type ListWalk, walkList } from '../../src/service/lists/walk-list.js';
 import type { Json, Page, Service } from '../../src/service/port.js';
 import { client, json, refusal, serve } from './server.js';
 
@@ -33,7 +33,7 @@ test.each([0, 1, 24, 25, 26, 50, 512])(
   'a quiet list of %i records is read whole, in order, and certified',
   async (size) => {
     const list = moving(range(1, size));
-    const walk = readAll(list.service, 'asset');
+    const walk = walkList(list.service, 'asset');
     expect(walk.certified).toBe(false);
     expect(await walked(walk)).toEqual(range(1, size));
     expect(walk.certified).toBe(true);
@@ -53,7 +53,7 @@ test('pages are read in parallel from a real service, never by following next (8
       json(response, 200, { count: 500, next: 'http://elsewhere.invalid/steal', results });
     }, 2);
   });
-  const walk = readAll(client(url, { maxInFlight: 6 }), 'supplier');
+  const walk = walkList(client(url, { maxInFlight: 6 }), 'supplier');
   expect((await walked(walk)).length).toBe(500);
   expect(walk.certified).toBe(true);
   expect(most).toBeGreaterThan(1);
@@ -64,7 +64,7 @@ test('pages are read in parallel from a real service, never by following next (8
 test('the first page is not read again where the caller has it', async () => {
   const list = moving(range(1, 30));
   const first = await list.service.page('asset', 1);
-  expect(await walked(readAll(list.service, 'asset', { first }))).toEqual(range(1, 30));
+  expect(await walked(walkList(list.service, 'asset', { first }))).toEqual(range(1, 30));
   expect(list.reads()).toBe(2);
 });
 
@@ -76,7 +76,7 @@ test.each([
   const list = moving(range(1, 300), (ids, nth) => {
     if (nth === 6) change(ids);
   });
-  const walk = readAll(list.service, 'asset');
+  const walk = walkList(list.service, 'asset');
   const seen = await walked(walk);
   expect(new Set(seen).size).toBe(seen.length);
   expect(list.ids.filter((id) => !seen.includes(id))).toEqual([]);
@@ -88,7 +88,7 @@ test('a list that is emptied while it is read ends', async () => {
   const list = moving(range(1, 300), (ids, nth) => {
     if (nth === 5) ids.length = 0;
   });
-  const walk = readAll(list.service, 'asset');
+  const walk = walkList(list.service, 'asset');
   expect((await walked(walk)).length).toBeLessThan(300);
   expect(walk.certified).toBe(false);
 });
@@ -99,7 +99,7 @@ test('a list that changes with every read ends, and is not certified', async () 
     ids.shift();
     ids.push(next++, next++);
   });
-  const walk = readAll(list.service, 'asset');
+  const walk = walkList(list.service, 'asset');
   await walked(walk);
   expect(walk.certified).toBe(false);
   expect(list.reads()).toBeLessThan(2_000);
@@ -111,7 +111,7 @@ test('a count below what is shown hides no record (25)', async () => {
     ...service,
     page: async (...args: Parameters<Service['page']>) => ({ ...(await service.page(...args)), count: 31 }),
   };
-  const walk = readAll(low as Service, 'asset');
+  const walk = walkList(low as Service, 'asset');
   expect(await walked(walk)).toEqual(range(1, 130));
   expect(walk.certified).toBe(false);
 });
@@ -121,7 +121,7 @@ test('falling ids, repeated ids, missing ids and a wrong count are not certified
     [[...range(30, 60), ...range(1, 20)], 'do not ascend'],
     [[...range(1, 30), 30], 'came again'],
   ] as const) {
-    const walk = readAll(moving([...ids]).service, 'asset');
+    const walk = walkList(moving([...ids]).service, 'asset');
     expect(new Set(await walked(walk))).toEqual(new Set(ids));
     expect(walk.certified).toBe(false);
     expect(walk.problems.join()).toContain(words);
@@ -130,14 +130,14 @@ test('falling ids, repeated ids, missing ids and a wrong count are not certified
     page: async () => ({ count: 3, results: [{ id: 1 }, { id: 2 }] }),
     inFlightLimit: 1,
   } as unknown as Service;
-  const walk = readAll(short, 'asset');
+  const walk = walkList(short, 'asset');
   await walked(walk);
   expect(walk.certified).toBe(false);
   const nameless = {
     page: async () => ({ count: 1, results: [{ name: 'x' }] }),
     inFlightLimit: 1,
   } as unknown as Service;
-  expect((await walked(readAll(nameless, 'asset'))).length).toBe(1);
+  expect((await walked(walkList(nameless, 'asset'))).length).toBe(1);
 });
 
 test.each(['forward', 'backward'] as const)(
@@ -156,10 +156,10 @@ test.each(['forward', 'backward'] as const)(
       return { page, inFlightLimit: 4 } as unknown as Service;
     };
     // One wrong answer is overtaken by the next.
-    expect((await walked(readAll(service(true, 1), 'asset', { direction }))).sort((a, b) => a - b)).toEqual(ids);
+    expect((await walked(walkList(service(true, 1), 'asset', { direction }))).sort((a, b) => a - b)).toEqual(ids);
     expect(reads).toBeLessThan(12);
     for (const pages of [true, false]) {
-      const walk = readAll(service(pages, Number.POSITIVE_INFINITY), 'asset', { direction });
+      const walk = walkList(service(pages, Number.POSITIVE_INFINITY), 'asset', { direction });
       const end = await refusal(walked(walk)).catch(() => '');
       // Forward, a list whose pages are empty was left before: it changes faster than it can be read.
       if (direction === 'backward' || !pages) expect(end).toContain('counts 9,000,000,000,000,000 records in a list');
@@ -177,7 +177,7 @@ test('a page that fails ends the walk with its error', async () => {
       return { count: 200, results: range((number - 1) * 25 + 1, number * 25).map((id) => ({ id })) };
     },
   } as unknown as Service;
-  const walk = readAll(failing, 'asset');
+  const walk = walkList(failing, 'asset');
   expect(await refusal(walked(walk))).toContain('gone');
   expect(walk.certified).toBe(false);
 });
@@ -202,7 +202,7 @@ test('whatever is removed and added: no record that stays is lost by a backward 
             for (let i = 0; i < add; i++) ids.push(next++);
           }
         });
-        const walk = readAll({ ...list.service, inFlightLimit }, 'asset', { direction: way });
+        const walk = walkList({ ...list.service, inFlightLimit }, 'asset', { direction: way });
         const seen = await walked(walk);
         expect(new Set(seen).size).toBe(seen.length);
         const lost = start.filter((id) => list.ids.includes(id) && !seen.includes(id));

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
 import { readAddress, serviceDir } from '../../src/service/address.js';
-import { loadBehaviour, openKnownIds, saveBehaviour } from '../../src/service/known.js';
+import { loadBehaviour, openKnownIds, saveBehaviour } from '../../src/service/known-ids.js';
 import { beginSnapshot } from '../../src/service/lists/snapshot.js';
 
 let dir: string;
@@ -42,18 +42,18 @@ test('a snapshot finds a record that was noted alone, and has it read where some
     asked.push(id);
     return { record: { id, name: 'read' }, readAt: 9 };
   });
-  snapshot.note(1, 'one', 11);
-  snapshot.note(2, 'two', 22);
+  snapshot.addFingerprint(1, 'one', 11);
+  snapshot.addFingerprint(2, 'two', 22);
   await snapshot.add(3, { id: 3 }, 'two', 1);
   await snapshot.add(4, { id: 4 }, 'four', 1);
   expect(['one', 'two', 'four', 'five'].map(snapshot.has)).toEqual([true, true, true, false]);
-  expect([1, 3, 5].map(snapshot.holds)).toEqual([true, true, false]);
-  expect(snapshot.like('one', 11)).toBe(1);
-  expect([snapshot.like('one', 22), snapshot.like('two', 22), snapshot.like('four', Number.NaN)]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-  ]);
+  expect([1, 3, 5].map(snapshot.hasId)).toEqual([true, true, false]);
+  expect(snapshot.idByFingerprint('one', 11)).toBe(1);
+  expect([
+    snapshot.idByFingerprint('one', 22),
+    snapshot.idByFingerprint('two', 22),
+    snapshot.idByFingerprint('four', Number.NaN),
+  ]).toEqual([undefined, undefined, undefined]);
   expect([snapshot.size, snapshot.ids('two')]).toEqual([4, [2, 3]]);
   expect(await snapshot.get(1)).toEqual({ record: { id: 1, name: 'read' }, readAt: 9 });
   await snapshot.add(2, { id: 2, name: 'added' }, 'two', 5);

@@ -2,14 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Slots } from '../../src/service/lists/id-set.js';
 import { openPageLog } from '../../src/service/lists/page-log.js';
-import { Slots } from '../../src/service/lists/seen.js';
 import { backward, forward } from '../../src/service/lists/walk.js';
 import {
   listOf,
+  PASS_RULES,
+  type PassRules,
   type ReadPage,
-  RULES,
-  type Rules,
   readPasses,
   readWholeList,
   type WholeList,
@@ -185,7 +185,7 @@ test('1,000 lists that change while they are read (20, 21, 22)', async () => {
 });
 
 /** The same reading under other rules. */
-async function readUnder(rules: Rules, { list, parallel }: Story): Promise<WholeList> {
+async function readUnder(rules: PassRules, { list, parallel }: Story): Promise<WholeList> {
   const log = openPageLog(newFile(), '{}');
   const slots = new Slots();
   const read: ReadPage = (page, pastEnd, isKnown) => list.service.page('asset', page, {}, { pastEnd, isKnown });
@@ -193,21 +193,22 @@ async function readUnder(rules: Rules, { list, parallel }: Story): Promise<Whole
   return listOf(log, slots, result);
 }
 
-const BROKEN: Readonly<Record<string, Rules>> = {
-  'one forward pass, believed as it is': { ...RULES, walk: () => forward, judge: () => 'verified' },
+const BROKEN: Readonly<Record<string, PassRules>> = {
+  'one forward pass, believed as it is': { ...PASS_RULES, walk: () => forward, judge: () => 'verified' },
   'one forward pass, believed where it is sound': {
-    ...RULES,
+    ...PASS_RULES,
     walk: () => forward,
     judge: (last) => (last.sound ? 'verified' : 'open'),
   },
   'one backward pass, believed where it is sound': {
-    ...RULES,
+    ...PASS_RULES,
     walk: () => backward,
     judge: (last) => (last.sound ? 'verified' : 'open'),
   },
   'two sound passes of the same size, whatever they showed': {
-    ...RULES,
-    judge: (last, before) => (before?.sound && last.sound && before.shown === last.shown ? 'verified' : 'open'),
+    ...PASS_RULES,
+    judge: (last, before) =>
+      before?.sound && last.sound && before.shownCount === last.shownCount ? 'verified' : 'open',
   },
 };
 

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RunError } from '../../src/model/error.js';
-import { approveRun } from '../../src/runs/again.js';
 import { exportRecords } from '../../src/runs/export.js';
+import { approveRun } from '../../src/runs/follow-up.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
 import { inlineReconcileJob, loadJob } from '../../src/runs/job-file.js';
 import { reconcileFile } from '../../src/runs/reconcile.js';

@@ -1,4 +1,4 @@
-import type { Answer } from '../../src/sandbox/render.js';
+import type { ServiceResponse } from '../../src/sandbox/render.js';
 import type { Exchange, Http, HttpRequest } from '../../src/service/transport/http.js';
 import type { SimService } from './service.js';
 import { type Owner, type Timeline, WORLD } from './timeline.js';
@@ -73,7 +73,7 @@ export function openNetwork(options: NetworkOptions): Network {
 
   const between = (least: number, most: number) => least + random() * (most - least);
 
-  function execute(request: HttpRequest): Answer {
+  function execute(request: HttpRequest): ServiceResponse {
     const mark = request.path.indexOf('?');
     const headers: Record<string, string> = {};
     for (let at = 0; at + 1 < request.headers.length; at += 2) {
@@ -90,7 +90,7 @@ export function openNetwork(options: NetworkOptions): Network {
     });
   }
 
-  const answer = ({ status, headers, body }: Answer): Exchange => {
+  const answer = ({ status, headers, body }: ServiceResponse): Exchange => {
     const { 'retry-after': retryAfter, location } = headers;
     return {
       kind: 'answer',
@@ -114,13 +114,13 @@ export function openNetwork(options: NetworkOptions): Network {
     return weather.faults[Math.floor(random() * weather.faults.length)];
   }
 
-  function statusAnswer(status: number): Answer {
+  function statusAnswer(status: number): ServiceResponse {
     const body = random() < 0.5 ? '{"detail":"The service failed."}' : '<html><body>Bad gateway</body></html>';
     return { status, headers: { 'content-type': body.startsWith('<') ? 'text/html' : 'application/json' }, body };
   }
 
   /** A 429 in one of the forms in which services ask for a pause, sound or not. */
-  function throttle(): Answer {
+  function throttle(): ServiceResponse {
     const forms = ['1', '2', '0', '-5', '999999', 'soon', undefined, new Date(timeline.now + 3_000).toUTCString()];
     const form = forms[Math.floor(random() * forms.length)];
     // A pause of a quarter of an hour is asked for now and then only.
@@ -130,7 +130,7 @@ export function openNetwork(options: NetworkOptions): Network {
     return { status: 429, headers, body: '{"detail":"Request was throttled."}' };
   }
 
-  function limited(): Answer | undefined {
+  function limited(): ServiceResponse | undefined {
     const wait = service.rate.take();
     if (wait === 0) return undefined;
     return { status: 429, headers: { 'retry-after': String(Math.ceil(wait / 1000)) }, body: '{"detail":"Throttled."}' };
@@ -158,7 +158,7 @@ export function openNetwork(options: NetworkOptions): Network {
     };
     tell(allowed, fault('timeout', true));
     /** The request reaches the service, and something comes back. */
-    const arrive = (ms: number, then: (given: () => Answer) => void): void => {
+    const arrive = (ms: number, then: (given: () => ServiceResponse) => void): void => {
       timeline.after(
         ms,
         () => {

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RunError, RunInterrupted } from '../../src/model/error.js';
-import { resumeRun, retryRun } from '../../src/runs/again.js';
+import { resumeRun, retryRun } from '../../src/runs/follow-up.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
 import { inlineJob, inlineReconcileJob } from '../../src/runs/job-file.js';
 import { reconcileFile } from '../../src/runs/reconcile.js';

@@ -1,5 +1,5 @@
 import { DelayedError, type Job, type Queue, UnrecoverableError, WaitingError } from 'bullmq';
-import { Away } from '../../src/worker/store/faults.js';
+import { Unavailable } from '../../src/worker/store/faults.js';
 import type { Primitives, Processor, Store } from '../../src/worker/store/port.js';
 import { isLeased, openPresence, readText, takeLease, updateText } from '../../src/worker/store/shared.js';
 import type { Timeline } from './timeline.js';
@@ -42,7 +42,7 @@ export function openSimQueue(timeline: Timeline, random: () => number, wall: () 
       timeline.after(0.1 + random() * 2, () => {
         let settle: () => void;
         try {
-          if (timeline.now < awayUntil) throw new Away('the queue is away');
+          if (timeline.now < awayUntil) throw new Unavailable('the queue is away');
           const answer = work();
           settle = () => resolve(answer);
         } catch (error) {

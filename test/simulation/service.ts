@@ -33,7 +33,7 @@ export function openSimService(now: () => number, onCommit: (commit: Commit) => 
     world,
     tokens: () => tokens,
     keepBodies: true,
-    committed(one) {
+    recordCommit(one) {
       const commit = { sequence: commits.length + 1, ...one };
       commits.push(commit);
       onCommit(commit);

@@ -11,7 +11,7 @@ import { openJobFiles } from '../../src/worker/job-files.js';
 import { runProcessor } from '../../src/worker/jobs/delivery.js';
 import { homeId, restoreJobs } from '../../src/worker/jobs/home.js';
 import { openStops } from '../../src/worker/jobs/stops.js';
-import { effectOverMs, every, given, keepLease, waitForRight } from '../../src/worker/rights.js';
+import { keepLease, repeatEvery, settledAfterMs, waitForRight, whenAborted } from '../../src/worker/rights.js';
 import { check } from '../invariants/check.js';
 import type { Violation } from '../invariants/evidence.js';
 import { settleAll } from './disk.js';
@@ -133,8 +133,8 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
           shared: store,
           exclusive: (name, signal) =>
             waitForRight({
-              ...{ store, name, runs: [run, insteadOf], leaseMs: LEASE_MS, settleMs: effectOverMs(settings), signal },
-              told: () => undefined,
+              ...{ store, name, runs: [run, insteadOf], leaseMs: LEASE_MS, settleMs: settledAfterMs(settings), signal },
+              notify: () => undefined,
             }),
         },
       }),
@@ -144,12 +144,12 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
     stop.addEventListener('abort', () => taking.pause(), { once: true });
     const restore = () => restoreJobs(home, sim.queue).catch(() => undefined);
     await restore();
-    const endRestoring = every(60_000, restore);
+    const endRestoring = repeatEvery(60_000, restore);
     const watched = await openInbox({
       ...{ folder: dropFolder, jobsDir, jobs: readJobs, scheduled: () => [], queue: sim.queue, log: SILENT },
       notice: () => undefined,
     });
-    await given(stop);
+    await whenAborted(stop);
     await watched.close();
     endRestoring();
     await taking.close();

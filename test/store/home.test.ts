@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { isHome, openHome } from '../../src/store/home.js';
+import { homeExists, openHome } from '../../src/store/home.js';
 import { type Database, openDatabase } from '../../src/store/sqlite.js';
 import { cliPath } from '../support/build.js';
 
@@ -85,10 +85,10 @@ it('is read while another writes', () => {
 });
 
 it('is refused with a sentence where it is of another version, or no database', async () => {
-  expect(isHome(home)).toBe(false);
+  expect(homeExists(home)).toBe(false);
   const path = join(home, 'home.db');
-  openDatabase(path, { what: '', schema: 'create table a (b)', version: 7, remedy: '' }).close();
-  expect(isHome(home)).toBe(true);
+  openDatabase(path, { label: '', schema: 'create table a (b)', version: 7, remedy: '' }).close();
+  expect(homeExists(home)).toBe(true);
   expect(() => openHome(home)).toThrow(
     /^The memory of earlier runs .*home\.db has format 7; this version of rowferry reads format 5\. Restore the file/,
   );

@@ -11,7 +11,7 @@ import { RunError } from '../../src/model/error.js';
 import { warning } from '../../src/model/issue.js';
 import { OUTCOMES, type OutcomeKind } from '../../src/model/outcome.js';
 import { readPast } from '../../src/runs/run/run.js';
-import { type RequestTotals, RunStore, type StoredRow, type WholeRow } from '../../src/store/run-store.js';
+import { type FullRow, type RequestTotals, RunStore, type StoredRow } from '../../src/store/run-store.js';
 import { openDatabase } from '../../src/store/sqlite.js';
 import { intent, outcome, record } from '../report/sample.js';
 import { cliPath } from '../support/build.js';
@@ -44,10 +44,10 @@ function open(at = path): RunStore {
 
 test('what was noted can be read by others within seconds, without a flush', async () => {
   const store = open();
-  store.rows.outcome({ outcome: outcome(2, 'created'), diff: [] });
+  store.rows.addOutcome({ outcome: outcome(2, 'created'), diff: [] });
   await until(() => {
-    const reader = RunStore.reading(path);
-    const found = reader ? [...reader.rows.ended()].flat() : [];
+    const reader = RunStore.openReadOnly(path);
+    const found = reader ? [...reader.rows.endedRows()].flat() : [];
     reader?.close();
     return found.some(({ row, result }) => row === 2 && result !== undefined);
   });
@@ -60,7 +60,7 @@ function again(store: RunStore): RunStore {
 }
 
 const rowsOf = (store: RunStore): StoredRow[] => [...store.rows.rows()].flat();
-const wholeOf = (store: RunStore): WholeRow[] => [...store.rows.whole()].flat();
+const wholeOf = (store: RunStore): FullRow[] => [...store.rows.fullRows()].flat();
 const numbersOf = (store: RunStore): number[] => rowsOf(store).map(({ row }) => row);
 
 /** What another connection sees: what is in the file. */
@@ -89,15 +89,18 @@ function refusal(work: () => unknown): RunError {
 describe('what was noted', () => {
   test('comes back over several openings', () => {
     let store = open();
-    store.rows.intend([intent(3, 'update', { id: 41, at: 5 })], [{ row: 3, line: '{"row":3,"id":41,"record":{}}' }]);
+    store.rows.addIntents(
+      [intent(3, 'update', { id: 41, at: 5 })],
+      [{ row: 3, line: '{"row":3,"id":41,"record":{}}' }],
+    );
     store = again(store);
     const diff = [{ field: 'name', old: 'a', new: 'b', kind: 'set' as const }];
     const updated = { outcome: outcome(3, 'updated', { id: 41, changed: ['name'] }), diff };
     record(store, updated, intent(9, 'create', { key: 'Bücher „neu“', at: 7 }));
-    store.keep('passed', { at: 1 });
-    store.warn('first');
-    store.warn('second');
-    store.warn('first');
+    store.setValue('passed', { at: 1 });
+    store.addWarning('first');
+    store.addWarning('second');
+    store.addWarning('first');
     store = again(store);
     expect(wholeOf(store)).toMatchObject([
       {
@@ -107,10 +110,10 @@ describe('what was noted', () => {
       { row: 9, op: 'create', at: 7, key: 'Bücher „neu“', late: [] },
     ]);
     for (const name of ['kind', 'id', 'result', 'before', 'record']) expect(wholeOf(store)[1]).not.toHaveProperty(name);
-    expect(store.kept('passed')).toEqual({ at: 1 });
-    expect(store.kept('finished')).toBeUndefined();
-    expect(store.warned).toEqual(['first', 'second']);
-    expect(store.rows.last).toBe(9);
+    expect(store.getValue('passed')).toEqual({ at: 1 });
+    expect(store.getValue('finished')).toBeUndefined();
+    expect(store.warnings).toEqual(['first', 'second']);
+    expect(store.rows.lastRow).toBe(9);
     expect(numbersOf(store)).toEqual([3, 9]);
     expect([...store.orphans.rows()]).toEqual([]);
   });
@@ -125,10 +128,10 @@ describe('what was noted', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (keys) => {
         const first = row + 1;
-        store.rows.intend(keys.map((key) => intent(++row, 'create', { key })));
-        for (const key of keys) store.rows.outcome({ outcome: outcome(++row, 'created', { key }), diff: [] });
+        store.rows.addIntents(keys.map((key) => intent(++row, 'create', { key })));
+        for (const key of keys) store.rows.addOutcome({ outcome: outcome(++row, 'created', { key }), diff: [] });
         store = again(store);
-        const found = [...store.rows.whole(`row >= ${first}`)].flat();
+        const found = [...store.rows.fullRows(`row >= ${first}`)].flat();
         expect(found.map(({ key }) => key)).toEqual([...keys, ...keys]);
         expect(found.slice(keys.length).map(({ result }) => result?.outcome.key)).toEqual(keys);
       }),
@@ -145,16 +148,16 @@ describe('what was noted', () => {
     const large = `{"row":3,"id":7,"record":{"text":${JSON.stringify(text)}}}`;
     expect(large.length).toBeGreaterThan(16 << 20);
     const diff = [{ field: 'name', old: JSON.stringify(text), new: '', kind: 'set' as const }];
-    store.rows.intend(
+    store.rows.addIntents(
       [intent(2, 'update', { id: Number.MAX_SAFE_INTEGER }), intent(3, 'update', { id: 7 })],
       [
         { row: 2, line: digits },
         { row: 3, line: large },
       ],
     );
-    store.rows.outcome({ outcome: outcome(3, 'updated', { id: 7 }), diff });
+    store.rows.addOutcome({ outcome: outcome(3, 'updated', { id: 7 }), diff });
     store = again(store);
-    expect([...store.rows.before('1')].flat()).toEqual([digits, large]);
+    expect([...store.rows.beforeLines('1')].flat()).toEqual([digits, large]);
     const [first, second] = wholeOf(store);
     expect([first?.record, first?.before]).toEqual([Number.MAX_SAFE_INTEGER, digits]);
     expect(second?.before === large && second.result?.diff[0]?.old === diff[0]?.old).toBe(true);
@@ -166,7 +169,7 @@ describe('what was noted', () => {
     // 37 and 3,001 have no common divisor: each number once, in an order of its own.
     for (let at = 0; at < total; at++) {
       const row = ((at * 37) % total) + 1;
-      store.rows.outcome(done(row, row % 3 === 0 ? 'invalid' : 'created', row));
+      store.rows.addOutcome(done(row, row % 3 === 0 ? 'invalid' : 'created', row));
     }
     const all = Array.from({ length: total }, (_, at) => at + 1);
     expect(numbersOf(store)).toEqual(all);
@@ -180,8 +183,8 @@ describe('what was noted', () => {
     record(store, done(2, 'created'), done(3, 'created'), done(4, 'created'));
     store = again(store);
     const late = [warning('value_normalised', 'Stored as PUMP.', { field: 'name' })];
-    store.rows.learn(new Map([[2, 12]]), [[3, late]]);
-    store.rows.learn([[4, 14]], [[4, []]]);
+    store.rows.addIds(new Map([[2, 12]]), [[3, late]]);
+    store.rows.addIds([[4, 14]], [[4, []]]);
     store = again(store);
     expect(wholeOf(store).map(({ row, id, late: told }) => [row, id, told])).toEqual([
       [2, 12, []],
@@ -196,8 +199,8 @@ describe('what was noted', () => {
     let store = open();
     record(store, done(2, 'created', 5), intent(4, 'create'));
     const before = rowsOf(store);
-    store.rows.see([1, 2, 3, 4]);
-    store.rows.see([3, 4, 5]);
+    store.rows.addRows([1, 2, 3, 4]);
+    store.rows.addRows([3, 4, 5]);
     store = again(store);
     expect(numbersOf(store)).toEqual([1, 2, 3, 4, 5]);
     expect(rowsOf(store).filter(({ row }) => row === 2 || row === 4)).toEqual(before);
@@ -221,15 +224,15 @@ describe('what was noted', () => {
       intent(9, 'create'),
       outcome(9, 'created', { key: 'nameless' }),
     );
-    store.rows.intend(
+    store.rows.addIntents(
       [intent(8, 'update', { id: 81, at: 2 })],
       [{ row: 8, line: '{"row":8,"id":81,"record":{"name":"x"}}' }],
     );
-    store.rows.learn([[5, 77]], []);
-    store.keep('passed', true);
+    store.rows.addIds([[5, 77]], []);
+    store.setValue('passed', true);
     store = again(store);
     const past = readPast(store, store.rows);
-    expect([past.begun, past.sent, past.passed, past.cutOff]).toEqual([true, true, true, true]);
+    expect([past.begun, past.hasSent, past.passed, past.killed]).toEqual([true, true, true, true]);
     expect([2, 3, 4, 5, 6, 7, 8].map(past.outcomes.get)).toEqual([
       ...['invalid', undefined, 'updated', 'created', undefined, undefined, undefined],
     ]);
@@ -239,7 +242,7 @@ describe('what was noted', () => {
       [8, { op: 'update', at: 2, id: 81, before: { name: 'x' } }],
     ]);
     expect([2, 3, 4, 5].map(past.ids.get)).toEqual([undefined, undefined, 41, 77]);
-    expect([...past.nameless]).toEqual([[9, 'nameless']]);
+    expect([...past.withoutId]).toEqual([[9, 'nameless']]);
     expect(past.requests).toEqual({ total: 4, reads: 1, writes: 3, retries: 0 });
     expect(past.finished).toBeUndefined();
   });
@@ -252,7 +255,7 @@ describe('the outcome of a row', () => {
     let store = open();
     record(store, intent(7, 'create'), done(7, kind));
     store = again(store);
-    store.rows.outcome(done(7, 'updated'));
+    store.rows.addOutcome(done(7, 'updated'));
     const refused = refusal(() => store.write());
     expect(refused.message).toContain(`has the outcome ${kind} for row 7, and a second outcome is updated`);
     expect(refused.message).toContain(path);
@@ -262,7 +265,7 @@ describe('the outcome of a row', () => {
   test('a row that has its own is not sent again', () => {
     const store = open();
     record(store, intent(7, 'create'), done(7, 'created', 5));
-    store.rows.intend([intent(7, 'create')]);
+    store.rows.addIntents([intent(7, 'create')]);
     expect(refusal(() => store.write()).message).toContain(
       'the outcome created for row 7, and it was about to be sent',
     );
@@ -272,8 +275,8 @@ describe('the outcome of a row', () => {
   test('is also refused where both wait for the same write, and nothing of that write stays', () => {
     const store = open();
     record(store, done(2, 'created'));
-    store.rows.outcome(done(3, 'created'));
-    store.rows.outcome(done(3, 'created'));
+    store.rows.addOutcome(done(3, 'created'));
+    store.rows.addOutcome(done(3, 'created'));
     expect(refusal(() => store.write()).message).toContain(
       'the outcome created for row 3, and a second outcome is created',
     );
@@ -295,11 +298,11 @@ describe('the outcome of a row', () => {
 
   test('of an orphan is another than that of the row with its number', () => {
     const store = open();
-    store.rows.outcome(done(1, 'created', 5));
-    store.orphans.outcome(done(1, 'updated', 9));
+    store.rows.addOutcome(done(1, 'created', 5));
+    store.orphans.addOutcome(done(1, 'updated', 9));
     expect([...store.orphans.rows()].flat()).toMatchObject([{ row: 1, kind: 'updated', id: 9 }]);
     expect(rowsOf(store)).toMatchObject([{ row: 1, kind: 'created', id: 5 }]);
-    store.orphans.outcome(done(1, 'updated', 9));
+    store.orphans.addOutcome(done(1, 'updated', 9));
     expect(refusal(() => store.write()).message).toContain(
       'the outcome updated for row 1, and a second outcome is updated',
     );
@@ -325,10 +328,10 @@ describe('the outcome of a row', () => {
             const { kind, ...rest } = model.get(one.row) ?? {};
             if (kind !== undefined && kind !== 'failed' && kind !== 'not_attempted') continue;
             if ('op' in one) {
-              store.rows.intend([intent(one.row, one.op)]);
+              store.rows.addIntents([intent(one.row, one.op)]);
               model.set(one.row, { op: one.op });
             } else {
-              store.rows.outcome(done(one.row, one.kind));
+              store.rows.addOutcome(done(one.row, one.kind));
               model.set(one.row, { ...rest, kind: one.kind });
             }
           }
@@ -363,7 +366,7 @@ describe('writing', () => {
     const flushes: Promise<void>[] = [];
     const seen = await milestones(async () => {
       for (let row = 1; row <= 900; row++) {
-        store.rows.intend([intent(row, 'create')]);
+        store.rows.addIntents([intent(row, 'create')]);
         flushes.push(store.flush());
       }
       expect(inFile()).toEqual([]);
@@ -379,7 +382,7 @@ describe('writing', () => {
   test('a later flush covers what was noted after the first', async () => {
     const store = open();
     for (let row = 1; row <= 20; row++) {
-      store.rows.intend([intent(row, 'create')]);
+      store.rows.addIntents([intent(row, 'create')]);
       await store.flush();
       expect(inFile().length).toBe(row);
     }
@@ -388,7 +391,7 @@ describe('writing', () => {
   test('noting alone does not fill the memory: what waits is written once it is much', async () => {
     const store = open();
     const seen = await milestones(() => {
-      for (let row = 1; row <= 20_000; row++) store.rows.outcome(done(row, 'created'));
+      for (let row = 1; row <= 20_000; row++) store.rows.addOutcome(done(row, 'created'));
     });
     expect(seen.filter((name) => name === 'lines-durable').length).toBe(20);
     expect(inFile().length).toBe(20_000);
@@ -399,20 +402,20 @@ describe('writing', () => {
     record(store, done(2, 'created'));
     // The disk is full here.
     store.prepare('pragma max_page_count = 1').get();
-    store.rows.outcome(done(3, 'created'));
+    store.rows.addOutcome(done(3, 'created'));
     const large = 'x'.repeat(100_000);
-    store.rows.intend([intent(4, 'update', { id: 1 })], [{ row: 4, line: large }]);
+    store.rows.addIntents([intent(4, 'update', { id: 1 })], [{ row: 4, line: large }]);
     const [first, second] = await Promise.all([store.flush().catch(String), store.flush().catch(String)]);
     expect(first).toMatch(/The journal .*run\.db cannot be written: the disk is full.*Nothing more is sent/);
     expect(second).toBe(first);
     // And here no more.
     store.prepare('pragma max_page_count = 1000000').get();
-    const fault = refusal(() => store.rows.intend([intent(5, 'create')]));
+    const fault = refusal(() => store.rows.addIntents([intent(5, 'create')]));
     expect(String(fault)).toBe(first);
     for (const work of [
-      () => store.rows.outcome(done(5, 'created')),
-      () => store.rows.learn([[2, 9]], []),
-      () => store.keep('finished', {}),
+      () => store.rows.addOutcome(done(5, 'created')),
+      () => store.rows.addIds([[2, 9]], []),
+      () => store.setValue('finished', {}),
       () => store.write(),
       () => store.rows.count(),
       () => store.close(),
@@ -424,10 +427,10 @@ describe('writing', () => {
 
   test('closing writes what waits; closing again does nothing, and nothing is noted any more', () => {
     const store = open();
-    store.rows.outcome(done(2, 'created'));
+    store.rows.addOutcome(done(2, 'created'));
     store.close();
     store.close();
-    expect(() => store.rows.outcome(done(3, 'created'))).toThrow(/is closed/);
+    expect(() => store.rows.addOutcome(done(3, 'created'))).toThrow(/is closed/);
     expect(inFile()).toEqual([2]);
   });
 });
@@ -473,14 +476,14 @@ describe('processes of a run', () => {
     let store = open();
     store.begin(() => totals(6));
     record(store, done(2, 'invalid'), done(3, 'not_attempted'), done(4, 'unchanged', 9));
-    store.rows.learn([], [[4, [warning('value_normalised', 'x')]]]);
-    store.keep('passed', true);
-    store.warn('one');
+    store.rows.addIds([], [[4, [warning('value_normalised', 'x')]]]);
+    store.setValue('passed', true);
+    store.addWarning('one');
     store = again(store);
     store.forget();
     store = again(store);
     const past = readPast(store, store.rows);
-    expect([past.outcomes.size, past.passed, past.warned, past.sent]).toEqual([0, false, [], false]);
+    expect([past.outcomes.size, past.passed, past.warnings, past.hasSent]).toEqual([0, false, [], false]);
     expect(wholeOf(store).some(({ kind, id, result, late }) => kind ?? id ?? result ?? late[0])).toBe(false);
     expect(past).toMatchObject({ begun: true, cutOff: true, requests: { total: 6 } });
     record(store, done(2, 'created'), done(3, 'created'), done(4, 'updated'));
@@ -544,8 +547,8 @@ describe('a file that a crash has cut or the disk has damaged', () => {
       }
       for (let n = 0; n < 3 + flush; n++) {
         row++;
-        store.rows.intend([intent(row, 'update', { id: row })], [{ row, line: `{"row":${row}}`.padEnd(row * 40) }]);
-        if (n % 2 === 0) store.rows.outcome(done(row, 'updated', row));
+        store.rows.addIntents([intent(row, 'update', { id: row })], [{ row, line: `{"row":${row}}`.padEnd(row * 40) }]);
+        if (n % 2 === 0) store.rows.addOutcome(done(row, 'updated', row));
       }
       store.write();
       counts.push(row);
@@ -562,7 +565,7 @@ describe('a file that a crash has cut or the disk has damaged', () => {
   }
 
   let copies = 0;
-  async function found(database: Buffer, log: Buffer): Promise<WholeRow[]> {
+  async function found(database: Buffer, log: Buffer): Promise<FullRow[]> {
     const copied = join(dir, `copy-${++copies}.db`);
     await writeFile(copied, database);
     await writeFile(`${copied}-wal`, log);
@@ -570,9 +573,9 @@ describe('a file that a crash has cut or the disk has damaged', () => {
     try {
       const rows = wholeOf(store);
       // And the run goes on.
-      store.rows.outcome(done(1000, 'created'));
+      store.rows.addOutcome(done(1000, 'created'));
       store.write();
-      expect(store.rows.last).toBe(1000);
+      expect(store.rows.lastRow).toBe(1000);
       return rows;
     } finally {
       store.close();
@@ -648,7 +651,7 @@ describe('a file that is not ours to read', () => {
     const newer = join(dir, 'newer.db');
     await copyFile(path, newer);
     const bytes = await readFile(newer);
-    for (const work of [() => open(newer), () => RunStore.existing(newer)]) {
+    for (const work of [() => open(newer), () => RunStore.openExisting(newer)]) {
       const { message } = refusal(work);
       expect(message).toContain(`${newer} has format 5; this version of rowferry reads format 4.`);
       expect(message).toContain('use the version that began the run');
@@ -671,7 +674,7 @@ describe('a file that is not ours to read', () => {
   test.each([0, 7])(
     'the database of another program, number %i, is refused by name and not touched (48)',
     async (number) => {
-      const options = { what: 'x', schema: 'create table mine (x);', version: 1, remedy: '' };
+      const options = { label: 'x', schema: 'create table mine (x);', version: 1, remedy: '' };
       const other = openDatabase(path, options);
       other.prepare(`pragma user_version = ${number}`).get();
       other.prepare('pragma wal_checkpoint(truncate)').get();
@@ -685,8 +688,8 @@ describe('a file that is not ours to read', () => {
   );
 
   test('one that is not there is none', () => {
-    expect(RunStore.existing(path)).toBeUndefined();
+    expect(RunStore.openExisting(path)).toBeUndefined();
     open().close();
-    expect(RunStore.existing(path)).toBeInstanceOf(RunStore);
+    expect(RunStore.openExisting(path)).toBeInstanceOf(RunStore);
   });
 });

@@ -376,7 +376,7 @@ describe('words', () => {
   });
 
   it('keeps what stands in brackets apart', () => {
-    expect(wordsOf('Notice (months)').aside).toEqual(['month']);
+    expect(wordsOf('Notice (months)').bracketed).toEqual(['month']);
   });
 });
 

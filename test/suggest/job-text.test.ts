@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commentText, key, scalar } from '../../src/model/yaml-text.js';
+import { commentText, yamlKey, yamlScalar } from '../../src/model/yaml-text.js';
 import { checkJobText } from '../../src/runs/job-file.js';
 import { beside, read, suggested } from './suggested.js';
 
@@ -297,11 +297,11 @@ describe('YAML of texts', () => {
     ['7', '"7"'],
     ['a\u0085b', '"a\\u0085b"'],
   ])('%j is written %s', (text, written) => {
-    expect(scalar(text)).toBe(written);
+    expect(yamlScalar(text)).toBe(written);
   });
 
   it('announces a key that is too long for a line of its own', () => {
-    expect(key('y'.repeat(1_200), '  ')).toMatch(/^\? y+\n {2}:$/);
+    expect(yamlKey('y'.repeat(1_200), '  ')).toMatch(/^\? y+\n {2}:$/);
   });
 
   it('keeps a comment on one line', () => {

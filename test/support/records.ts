@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { serviceName } from '../../src/service/address.js';
-import { openKnownIds, saveBehaviour } from '../../src/service/known.js';
+import { openKnownIds, saveBehaviour } from '../../src/service/known-ids.js';
 import type { KnownKind, ProbedBehaviour } from '../../src/service/port.js';
 import type { Desk } from './desk.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { effectOverMs, waitForRight } from '../../src/worker/rights.js';
+import { settledAfterMs, waitForRight } from '../../src/worker/rights.js';
 import { redisServer } from '../support/binaries.js';
 import { type PrivateServer, privateRedis } from '../support/servers.js';
 import { until } from '../support/until.js';
@@ -38,7 +38,7 @@ describe.skipIf('missing' in (await redisServer()))('the right to write', () => 
       leaseMs: 1_000,
       settleMs: SETTLE_MS,
       signal: stop.signal,
-      told: (text) => said.push(text),
+      notify: (text) => said.push(text),
     });
     return { right, ms: performance.now() - began, stop };
   }
@@ -96,5 +96,5 @@ describe.skipIf('missing' in (await redisServer()))('the right to write', () => 
 });
 
 it('an effect is over once its answer and the last look after it are', () => {
-  expect(effectOverMs({ timeoutMs: 30_000, settleWindowMs: [1_000, 45_000] })).toBe(75_000);
+  expect(settledAfterMs({ timeoutMs: 30_000, settleWindowMs: [1_000, 45_000] })).toBe(75_000);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ApiDeps } from '../app.js';
 
 /** The longest name of a file or job that a line holds. */
-const LONGEST = 300;
+const LONGEST_VALUE = 300;
 
 /**
  * The audit log of a data folder, `audit.ndjson`: a line for whatever was changed through the API, before it is answered.
@@ -12,8 +12,8 @@ const LONGEST = 300;
 export function openAudit(home: string): ApiDeps['audit'] {
   const path = join(home, 'audit.ndjson');
   return async ({ name, role, via }, what, about = {}) => {
-    const more = Object.entries(about).map(([key, value]) => [key, String(value).slice(0, LONGEST)]);
-    const line = { at: new Date().toISOString(), who: name, role, via, what, ...Object.fromEntries(more) };
+    const details = Object.entries(about).map(([key, value]) => [key, String(value).slice(0, LONGEST_VALUE)]);
+    const line = { at: new Date().toISOString(), who: name, role, via, what, ...Object.fromEntries(details) };
     // One write at the end of the file: lines of several processes do not mix.
     await appendFile(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   };

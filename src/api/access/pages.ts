@@ -16,33 +16,33 @@ const NOT_BUILT = 'The pages of the console were not built with this rowferry. `
  */
 export function openPages(folder: string) {
   let reading: Promise<ReadonlyMap<string, Buffer>> | undefined;
-  const all = () => {
-    reading ??= read(folder);
+  const loadFiles = () => {
+    reading ??= readFiles(folder);
     return reading;
   };
 
   return {
     /** Whether they were built. */
-    there: async (): Promise<boolean> => (await all()).has(INDEX),
+    areBuilt: async (): Promise<boolean> => (await loadFiles()).has(INDEX),
     async answer(c: Context): Promise<Response> {
-      const files = await all();
+      const files = await loadFiles();
       const { path } = c.req;
       const isAsset = ASSETS.test(path);
       const name = isAsset || files.has(path) ? path : INDEX;
       const body = files.get(name);
       if (!body) return c.text(files.size === 0 ? NOT_BUILT : 'There is nothing at this address.\n', 404);
-      const packed = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '') ? files.get(`${name}.gz`) : undefined;
-      return c.body(new Uint8Array(packed ?? body), 200, {
+      const gzipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '') ? files.get(`${name}.gz`) : undefined;
+      return c.body(new Uint8Array(gzipped ?? body), 200, {
         'content-type': getMimeType(name) ?? 'application/octet-stream',
         'cache-control': isAsset ? 'public, max-age=31536000, immutable' : 'no-cache',
         vary: 'accept-encoding',
-        ...(packed && { 'content-encoding': 'gzip' }),
+        ...(gzipped && { 'content-encoding': 'gzip' }),
       });
     },
   };
 }
 
-async function read(folder: string): Promise<ReadonlyMap<string, Buffer>> {
+async function readFiles(folder: string): Promise<ReadonlyMap<string, Buffer>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return new Map(

@@ -1,6 +1,6 @@
 import { companyName } from '../../runs/run/open-service.js';
 import { isLoopback } from '../../runs/settings-address.js';
-import { within } from '../../worker/rights.js';
+import { withTimeout } from '../../worker/rights.js';
 import type { ApiParts } from '../app.js';
 import { type Operation, operation } from '../operation.js';
 import { session, signIn } from '../schema.js';
@@ -10,10 +10,10 @@ const PATIENCE_MS = 1_000;
 /** A service that does not answer is left alone for so long. */
 const AGAIN_MS = 30_000;
 
-/** Who is signed in. Signing in and out is done by the door over HTTP (door.ts); here both are described. */
+/** Who is signed in. Signing in and out is done by the door over HTTP (gateway.ts); here both are described. */
 export function sessionOperations({ settings, version, channel }: ApiParts): Operation[] {
   let name: string | undefined;
-  let asked: { readonly at: number; readonly answer: Promise<void> } | undefined;
+  let lastAsked: { readonly at: number; readonly answer: Promise<void> } | undefined;
   const ask = async (): Promise<void> => {
     name = await companyName(settings, channel, AGAIN_MS).catch(() => undefined);
   };
@@ -22,13 +22,18 @@ export function sessionOperations({ settings, version, channel }: ApiParts): Ope
       'GET /session',
       { summary: 'Who is signed in, and what they look at', answer: session },
       async ({ who }) => {
-        if (name === undefined && !(asked && performance.now() - asked.at < AGAIN_MS)) {
-          asked = { at: performance.now(), answer: ask() };
+        if (name === undefined && !(lastAsked && performance.now() - lastAsked.at < AGAIN_MS)) {
+          lastAsked = { at: performance.now(), answer: ask() };
         }
-        if (name === undefined && asked) await within(PATIENCE_MS, asked.answer);
+        if (name === undefined && lastAsked) await withTimeout(PATIENCE_MS, lastAsked.answer);
         const { apiUrl = '', company, maxUpload } = settings;
-        const looked = { service: apiUrl, company, company_name: name ?? null, production: !looksLikeTest(apiUrl) };
-        return { ...who, version: version ?? '0', max_upload: maxUpload, ...looked };
+        const serviceInfo = {
+          service: apiUrl,
+          company,
+          company_name: name ?? null,
+          production: !looksLikeTest(apiUrl),
+        };
+        return { ...who, version: version ?? '0', max_upload: maxUpload, ...serviceInfo };
       },
     ),
     operation('POST /session', {

@@ -2,26 +2,26 @@ import { isIPv6 } from 'node:net';
 import { userInfo } from 'node:os';
 import { expandIPv6 } from 'hono/utils/ipaddr';
 import { RunError } from '../../model/error.js';
-import type { Who } from '../operation.js';
-import { takeLinkKey } from './links.js';
+import type { Caller } from '../operation.js';
 import {
+  type Credentials,
+  DUMMY_HASH,
   digest,
-  freshSecret,
-  isPassword,
   type Key,
-  NO_PASSWORD,
   openKeys,
   openUsers,
-  type People,
+  randomSecret,
   type User,
-} from './people.js';
+  verifyPassword,
+} from './credentials.js';
+import { consumeLinkKey } from './links.js';
 
 /** Why somebody was not let in. */
 export type Refusal = 'wrong' | 'too many';
 
 /** Somebody who was let in with a new session; `session` goes into their cookie. */
-export interface Entry {
-  readonly who: Who;
+export interface NewSession {
+  readonly who: Caller;
   readonly session: string;
 }
 
@@ -34,7 +34,7 @@ const MOST_SESSIONS = 1_000;
 const MOST_COMPARED = 20;
 
 interface SessionState {
-  readonly who: Who;
+  readonly who: Caller;
   readonly until: number;
   /** Of a user: the stored form of the password that was given. */
   readonly password?: string;
@@ -58,71 +58,72 @@ export function openAccess(options: {
   const sessions = new Map<string, SessionState>();
   let comparing: Promise<unknown> = Promise.resolve();
   let waiting = 0;
-  const told = new Set<string>();
+  const warned = new Set<string>();
 
   /** Nobody of a list that cannot be trusted is let in; the log says why. */
-  async function entriesOf<T extends User | Key>(people: People<T>): Promise<readonly T[]> {
+  async function readEntries<T extends User | Key>(credentials: Credentials<T>): Promise<readonly T[]> {
     try {
-      return await people.all();
+      return await credentials.all();
     } catch (error) {
       if (!(error instanceof RunError)) throw error;
-      if (!told.has(error.message)) notice('warn', error.message);
-      told.add(error.message);
+      if (!warned.has(error.message)) notice('warn', error.message);
+      warned.add(error.message);
       return [];
     }
   }
 
-  function enter(who: Who, password?: string): Entry {
-    const session = freshSecret();
+  function openSession(who: Caller, password?: string): NewSession {
+    const session = randomSecret();
     const [oldest] = sessions.keys();
     if (sessions.size >= MOST_SESSIONS && oldest !== undefined) sessions.delete(oldest);
     sessions.set(digest(session), { who, until: now() + SESSION_MS, ...(password !== undefined && { password }) });
     return { who, session };
   }
 
-  function refused(from: string): Refusal {
+  function refuseGuess(from: string): Refusal {
     const end = tries.begin(from);
     end?.('wrong');
     return end ? 'wrong' : 'too many';
   }
 
   return {
-    hasUsers: async () => (await entriesOf(users)).length > 0,
+    hasUsers: async () => (await readEntries(users)).length > 0,
 
     /** `from`: address of whoever asks. */
-    async byPassword(name: string, password: string, from: string): Promise<Entry | Refusal> {
+    async byPassword(name: string, password: string, from: string): Promise<NewSession | Refusal> {
       const end = waiting < MOST_COMPARED ? tries.begin(from) : undefined;
       if (!end) return 'too many';
-      const found = (await entriesOf(users)).find((one) => one.name === name);
+      const found = (await readEntries(users)).find((one) => one.name === name);
       waiting++;
-      const compared = comparing.then(() => isPassword(password, found?.password ?? NO_PASSWORD));
+      const compared = comparing.then(() => verifyPassword(password, found?.password ?? DUMMY_HASH));
       comparing = compared.catch(() => undefined);
       const right = await compared.finally(() => waiting--);
       end(right && found ? 'right' : 'wrong');
-      return right && found ? enter({ name, role: found.role, via: 'user' }, found.password) : 'wrong';
+      return right && found ? openSession({ name, role: found.role, via: 'user' }, found.password) : 'wrong';
     },
 
-    byLink(key: string, from: string): Entry | Refusal {
-      if (takeLinkKey(home, key, now())) return enter({ name: userInfo().username, role: 'approver', via: 'link' });
-      return refused(from);
+    byLink(key: string, from: string): NewSession | Refusal {
+      if (consumeLinkKey(home, key, now()))
+        return openSession({ name: userInfo().username, role: 'approver', via: 'link' });
+      return refuseGuess(from);
     },
 
     /** A right key is known in no time, and cannot be guessed: it is taken, whatever came from its address before. */
-    async byKey(secret: string, from: string): Promise<Who | Refusal> {
+    async byKey(secret: string, from: string): Promise<Caller | Refusal> {
       const sha256 = digest(secret);
-      const found = (await entriesOf(keys)).find((one) => one.sha256 === sha256);
+      const found = (await readEntries(keys)).find((one) => one.sha256 === sha256);
       if (found) return { name: found.name, role: found.role, via: 'key' };
-      return refused(from);
+      return refuseGuess(from);
     },
 
-    async bySession(session: string): Promise<Who | undefined> {
+    async bySession(session: string): Promise<Caller | undefined> {
       const id = digest(session);
       const state = sessions.get(id);
       if (!state) return undefined;
       const { who, until, password } = state;
       if (until > now()) {
         if (password === undefined) return who;
-        const user = (await entriesOf(users)).find((one) => one.name === who.name);
+        const user = (await readEntries(users)).find((one) => one.name === who.name);
         if (user?.password === password) return { ...who, role: user.role };
       }
       sessions.delete(id);
@@ -141,20 +142,20 @@ const MOST_ADDRESSES = 10_000;
 /** Wrong passwords and keys by address, of the present minute. A try counts from its beginning: many at once are no way around. */
 function openTries(notice: (level: 'warn', text: string) => void, now: () => number) {
   let windowBegan = now();
-  const counted = new Map<string, { tries: number; wrong: number }>();
+  const byAddress = new Map<string, { tries: number; wrong: number }>();
   return {
     /** Undefined where there were too many; otherwise tell how it ended. */
     begin(from: string): ((how: 'right' | 'wrong') => void) | undefined {
       if (now() - windowBegan > WINDOW_MS) {
         windowBegan = now();
-        counted.clear();
+        byAddress.clear();
       }
       const address = network(from);
-      const count = counted.get(address) ?? { tries: 0, wrong: 0 };
+      const count = byAddress.get(address) ?? { tries: 0, wrong: 0 };
       if (count.tries >= MOST_WRONG) return undefined;
-      const [oldest] = counted.keys();
-      if (counted.size >= MOST_ADDRESSES && oldest !== undefined) counted.delete(oldest);
-      counted.set(address, count);
+      const [oldest] = byAddress.keys();
+      if (byAddress.size >= MOST_ADDRESSES && oldest !== undefined) byAddress.delete(oldest);
+      byAddress.set(address, count);
       count.tries++;
       return (how) => {
         if (how === 'right') count.tries--;

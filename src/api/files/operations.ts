@@ -55,7 +55,7 @@ export function fileOperations(parts: ApiParts): Operation[] {
       'GET /files/{id}',
       { summary: 'What is known of a file that was sent.', params, answer: uploaded },
       async ({ params: { id } }) => {
-        const { path: _, ...about } = await uploads.given(id);
+        const { path: _, ...about } = await uploads.mustFind(id);
         return about;
       },
     ),

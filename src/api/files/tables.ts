@@ -1,11 +1,11 @@
 import { openSource } from '../../files/open.js';
 import { RunError } from '../../model/error.js';
-import { shownText } from '../../model/row.js';
+import { displayText } from '../../model/row.js';
 import type { OpenSource, SourceMeta } from '../../model/source.js';
 import { readJobYaml } from '../../runs/job/yaml.js';
 import { columnNames, likelyResource, type MapResult, mapFile } from '../../runs/map-file.js';
 import type { ApiParts } from '../app.js';
-import { type Operation, operation, type Told } from '../operation.js';
+import { type DeepReadonly, type Operation, operation } from '../operation.js';
 import {
   type GridRow,
   type Suggestion,
@@ -31,8 +31,8 @@ export function tableOperations({ uploads, settings, channel }: ApiParts): Opera
       'POST /tables',
       { summary: 'The table that is found in a file, with the evidence.', body: tableRequest, atMost, answer: table },
       async ({ body: { file, source = {} } }) => {
-        const { name, path } = await uploads.given(file);
-        return named(path, async () => tableOf(name, await openSource(path, stated(source))));
+        const { name, path } = await uploads.mustFind(file);
+        return withFileName(path, async () => tableOf(name, await openSource(path, definedOptions(source))));
       },
     ),
     operation(
@@ -45,16 +45,16 @@ export function tableOperations({ uploads, settings, channel }: ApiParts): Opera
         answer: suggestion,
       },
       async ({ body: { file, resource, source = {} } }) => {
-        const { path } = await uploads.given(file);
-        const request = { file: path, resource, source: stated(source), settings, channel };
-        return suggestionOf(await named(path, () => mapFile(request)));
+        const { path } = await uploads.mustFind(file);
+        const request = { file: path, resource, source: definedOptions(source), settings, channel };
+        return suggestionOf(await withFileName(path, () => mapFile(request)));
       },
     ),
   ];
 }
 
 /** A key without a value is as one that is not there. */
-const stated = ({ sheet, header_row, encoding, delimiter }: TableOptions) => ({
+const definedOptions = ({ sheet, header_row, encoding, delimiter }: TableOptions) => ({
   ...(sheet !== undefined && { sheet }),
   ...(header_row !== undefined && { header_row }),
   ...(encoding !== undefined && { encoding }),
@@ -62,7 +62,7 @@ const stated = ({ sheet, header_row, encoding, delimiter }: TableOptions) => ({
 });
 
 /** People know the file by its name, and the folder is none of their business. */
-async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function withFileName<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -73,11 +73,11 @@ async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function tableOf(file: string, { meta, rows }: OpenSource): Promise<Told<Table>> {
+async function tableOf(file: string, { meta, rows }: OpenSource): Promise<DeepReadonly<Table>> {
   const { format, encoding, delimiter, sheet, sheets = [], header_row, headings, evidence, warnings } = meta;
   const first: GridRow[] = [];
   for await (const batch of rows()) {
-    first.push(...batch.map(({ row, cells }) => ({ row, cells: cells.map(shownText) })));
+    first.push(...batch.map(({ row, cells }) => ({ row, cells: cells.map(displayText) })));
     if (first.length >= FIRST_ROWS) break;
   }
   return {
@@ -92,15 +92,15 @@ async function tableOf(file: string, { meta, rows }: OpenSource): Promise<Told<T
 export const headingsOf = ({ headings }: SourceMeta): string[] =>
   columnNames(headings).map((name, at) => name ?? headings[at] ?? '');
 
-function suggestionOf({ suggestion: found, summary, job }: MapResult): Told<Suggestion> {
+function suggestionOf({ suggestion: found, summary, job }: MapResult): DeepReadonly<Suggestion> {
   const { key, missing, next, warnings } = summary;
   return {
     resource: found.resource,
     rows: found.rows,
     columns: summary.columns.map((column, at) => {
       const { name = column.heading, samples = [], blank = 0, converts = null } = found.columns[at] ?? {};
-      const shown = samples.map((text) => text.slice(0, SAMPLE_CHARACTERS));
-      return { ...column, heading: name, samples: shown, blank, converts };
+      const shortened = samples.map((text) => text.slice(0, SAMPLE_CHARACTERS));
+      return { ...column, heading: name, samples: shortened, blank, converts };
     }),
     ...{ key, missing, next, warnings },
     text: job,

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { lstat, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { writeSafely } from '../../files/safe-write.js';
-import { sizeText } from '../../model/grouped.js';
+import { writeAtomically } from '../../files/atomic-write.js';
+import { sizeText } from '../../model/count-text.js';
 import { HOME, makeFolder } from '../../runs/run/layout.js';
 import { Fault } from '../operation.js';
 import type { Uploaded } from '../schema.js';
@@ -12,7 +12,7 @@ import type { Uploaded } from '../schema.js';
 const KEEP_MS = 7 * 86_400_000;
 /** So long nothing may come of a file, and so long it may take as a whole. */
 const IDLE_MS = 60_000;
-const WHOLE_MS = 3_600_000;
+const TOTAL_MS = 3_600_000;
 /** Files that come at the same time. */
 const AT_ONCE = 16;
 /** Bytes of a file's name, below what every file system takes. */
@@ -28,43 +28,43 @@ const NAME_BYTES = 150;
  */
 export class Uploads {
   private readonly dir: string;
-  private coming = 0;
+  private receiving = 0;
 
   constructor(
     home: string,
-    private readonly most: number,
+    private readonly maxBytes: number,
     private readonly idleMs = IDLE_MS,
   ) {
     this.dir = join(home, 'uploads');
   }
 
   /** Takes a file as it comes; what was cut off, is too large, or never ends leaves nothing behind. */
-  async take(given: string, body: Readable): Promise<Uploaded> {
-    if (this.coming >= AT_ONCE) throw new Fault(429, 'Too many files are being sent at the moment. Try again soon.');
-    this.coming++;
+  async take(fileName: string, body: Readable): Promise<Uploaded> {
+    if (this.receiving >= AT_ONCE) throw new Fault(429, 'Too many files are being sent at the moment. Try again soon.');
+    this.receiving++;
     const id = randomBytes(12).toString('hex');
     const folder = join(this.dir, id);
-    const name = safeName(given);
+    const name = safeName(fileName);
     const hash = createHash('sha256');
     let bytes = 0;
-    const late = () => body.destroy(new Fault(400, 'The file did not come to its end in time. Send it again.'));
+    const onTimeout = () => body.destroy(new Fault(400, 'The file did not come to its end in time. Send it again.'));
     // It may be late before it is read for the first time.
     body.on('error', () => undefined);
-    const [idle, whole] = [setTimeout(late, this.idleMs), setTimeout(late, WHOLE_MS)];
+    const [idle, whole] = [setTimeout(onTimeout, this.idleMs), setTimeout(onTimeout, TOTAL_MS)];
     try {
       await makeFolder(folder, HOME);
-      await writeSafely(join(folder, name), async (write) => {
+      await writeAtomically(join(folder, name), async (write) => {
         for await (const chunk of body as AsyncIterable<Uint8Array>) {
           idle.refresh();
           bytes += chunk.length;
-          if (bytes > this.most) throw new Fault(413, tooLarge(this.most));
+          if (bytes > this.maxBytes) throw new Fault(413, tooLarge(this.maxBytes));
           hash.update(chunk);
           await write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
         }
         if (bytes === 0) throw new Fault(422, 'The file is empty.');
       });
       const about: Uploaded = { id, file: `uploads/${id}/${name}`, name, bytes, sha256: hash.digest('hex') };
-      await writeSafely(join(folder, '.about.json'), (write) => write(JSON.stringify(about)));
+      await writeAtomically(join(folder, '.about.json'), (write) => write(JSON.stringify(about)));
       return about;
     } catch (error) {
       await this.remove(id);
@@ -72,7 +72,7 @@ export class Uploads {
     } finally {
       clearTimeout(idle);
       clearTimeout(whole);
-      this.coming--;
+      this.receiving--;
     }
   }
 
@@ -88,7 +88,7 @@ export class Uploads {
   }
 
   /** The same of one that has to be there. */
-  async given(idOrFile: string) {
+  async mustFind(idOrFile: string) {
     const found = await this.find(idOrFile);
     if (found) return found;
     throw noFile();
@@ -105,7 +105,7 @@ export class Uploads {
       const folder = join(this.dir, id);
       const about = await readAbout(folder);
       const used = await stat(about ? join(folder, '.about.json') : folder).catch(() => undefined);
-      if (!used || now - used.mtimeMs < (about ? KEEP_MS : 2 * WHOLE_MS)) continue;
+      if (!used || now - used.mtimeMs < (about ? KEEP_MS : 2 * TOTAL_MS)) continue;
       if (about && (await inUse(join(folder, about.name)))) continue;
       await this.remove(id);
       removed.push(id);
@@ -140,8 +140,8 @@ async function readAbout(folder: string): Promise<Uploaded | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as Uploaded);
 }
 
-const tooLarge = (most: number) =>
-  `The file has more than ${sizeText(most)}, the most that is taken. Whoever runs rowferry can raise it: ROWFERRY_MAX_UPLOAD.`;
+const tooLarge = (maxBytes: number) =>
+  `The file has more than ${sizeText(maxBytes)}, the most that is taken. Whoever runs rowferry can raise it: ROWFERRY_MAX_UPLOAD.`;
 
 /** Names that Windows takes for devices, whatever their extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])$/i;
@@ -150,8 +150,8 @@ const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 export const isDevice = (name: string): boolean => DEVICE.test(name.split('.', 1)[0]?.trim() ?? '');
 
 /** The last part of a name, fit for every file system, with its extension. */
-export function safeName(given: string): string {
-  const plain = given
+export function safeName(fileName: string): string {
+  const plain = fileName
     .normalize('NFC')
     .replace(/^.*[/\\]/su, '')
     // Controls, halves of surrogate pairs, what turns the direction of writing, and what Windows forbids.

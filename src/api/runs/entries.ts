@@ -13,15 +13,15 @@ const AT_ONCE = 32;
  * went in its folder, and for as long as it has not ended.
  */
 export class RunEntries {
-  private readonly known = new Map<string, { readonly version: string; readonly entry: RunEntry }>();
+  private readonly cache = new Map<string, { readonly version: string; readonly entry: RunEntry }>();
 
   constructor(private readonly home: string) {}
 
   /** All of them, newest first. One whose own files cannot be read is left out. */
   async list(): Promise<readonly RunEntry[]> {
     const ids = await runIds(this.home);
-    const there = new Set(ids);
-    for (const run of this.known.keys()) if (!there.has(run)) this.known.delete(run);
+    const existing = new Set(ids);
+    for (const run of this.cache.keys()) if (!existing.has(run)) this.cache.delete(run);
     return this.first(ids, Number.POSITIVE_INFINITY);
   }
 
@@ -29,22 +29,24 @@ export class RunEntries {
   async first(runs: readonly string[], count: number): Promise<RunEntry[]> {
     const found: RunEntry[] = [];
     for (let at = 0; at < runs.length && found.length < count; at += AT_ONCE) {
-      const some = await Promise.all(runs.slice(at, at + AT_ONCE).map((run) => this.look(run).catch(() => undefined)));
+      const some = await Promise.all(
+        runs.slice(at, at + AT_ONCE).map((run) => this.readEntry(run).catch(() => undefined)),
+      );
       found.push(...some.filter((entry) => entry !== undefined));
       await setImmediate();
     }
     return found;
   }
 
-  private async look(run: string): Promise<RunEntry> {
+  private async readEntry(run: string): Promise<RunEntry> {
     // Before it is read: a change meanwhile makes it another version.
     const { ino, mtimeMs } = statSync(runFolder(this.home, run).dir);
     const version = `${ino} ${mtimeMs}`;
-    const before = this.known.get(run);
-    const open = before?.entry.status === 'running' || before?.entry.status === 'unfinished';
-    if (before?.version === version && !open) return before.entry;
+    const cached = this.cache.get(run);
+    const open = cached?.entry.status === 'running' || cached?.entry.status === 'unfinished';
+    if (cached?.version === version && !open) return cached.entry;
     const entry = await readRun(this.home, run);
-    this.known.set(run, { version, entry });
+    this.cache.set(run, { version, entry });
     return entry;
   }
 }

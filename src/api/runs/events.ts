@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Told } from '../operation.js';
+import type { DeepReadonly } from '../operation.js';
 import type { RunDetail, RunProgress } from '../schema.js';
 
 /** A run is looked at so often. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 const HEARTBEAT_MS = 15_000;
 
 /** How a run stands: how far it is, or with `end` how it ended. */
-export interface Standing {
+export interface RunSnapshot {
   readonly progress: RunProgress | null;
-  readonly end?: Told<RunDetail>;
+  readonly end?: DeepReadonly<RunDetail>;
 }
 
 /** The id of a state: the same state has the same, whoever asks whichever worker. */
-export function stateId({ progress, end }: Standing): string {
+export function stateId({ progress, end }: RunSnapshot): string {
   // One that was taken up again ends once more.
   const text = end ? `${end.status} ${end.id} ${end.summary?.['finished_at']}` : JSON.stringify(progress);
   return `${end ? 'end' : 'at'}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
@@ -25,28 +25,28 @@ export function stateId({ progress, end }: Standing): string {
  * present state (`Last-Event-ID`) is told nothing anew; a connection that takes nothing for a while is told the latest.
  */
 export async function* runEvents(
-  look: () => Promise<Standing | undefined>,
+  readSnapshot: () => Promise<RunSnapshot | undefined>,
   lastId: string | undefined,
-  gone: AbortSignal,
-  lookMs = LOOK_MS,
+  disconnected: AbortSignal,
+  pollMs = POLL_MS,
 ): AsyncGenerator<string> {
   yield ': listening\n\n';
-  let told = lastId;
-  let toldAt = performance.now();
-  while (!gone.aborted) {
-    const standing = await look().catch(() => undefined);
-    const id = standing && stateId(standing);
-    if (standing && id !== told) {
-      told = id;
-      toldAt = performance.now();
-      const [event, data] = standing.end ? ['end', standing.end] : ['progress', standing.progress];
+  let sentId = lastId;
+  let sentAt = performance.now();
+  while (!disconnected.aborted) {
+    const snapshot = await readSnapshot().catch(() => undefined);
+    const id = snapshot && stateId(snapshot);
+    if (snapshot && id !== sentId) {
+      sentId = id;
+      sentAt = performance.now();
+      const [event, data] = snapshot.end ? ['end', snapshot.end] : ['progress', snapshot.progress];
       yield `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-    } else if (performance.now() - toldAt > HEARTBEAT_MS) {
-      toldAt = performance.now();
+    } else if (performance.now() - sentAt > HEARTBEAT_MS) {
+      sentAt = performance.now();
       yield ':\n\n';
     }
-    if (standing?.end) return;
-    await pause(lookMs, undefined, { ref: false, signal: gone }).catch(() => undefined);
+    if (snapshot?.end) return;
+    await pause(pollMs, undefined, { ref: false, signal: disconnected }).catch(() => undefined);
   }
 }
 

@@ -5,16 +5,16 @@ import path from 'node:path';
 import type { Job } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
-import { isBlind, type Summary } from '../../report/summary.js';
-import { runToApprove } from '../../runs/again.js';
-import { earlierRun, readRequest } from '../../runs/run/earlier-run.js';
+import { isUnverifiable, type Summary } from '../../report/summary.js';
+import { runToApprove } from '../../runs/follow-up.js';
+import { findWrittenRun, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
-import { isOpen, isRunId, type RunEntry, readRun, readRunSummary } from '../../runs/run/list.js';
+import { isResumable, isRunId, type RunEntry, readRun, readRunSummary } from '../../runs/run/list.js';
 import type { StoredRequest } from '../../runs/run/run.js';
 import { ticketOf } from '../../worker/jobs/home.js';
 import { againJobId } from '../../worker/jobs/job.js';
 import type { ApiParts } from '../app.js';
-import { etagOf, Fault, may, type Told, type Who } from '../operation.js';
+import { type Caller, type DeepReadonly, etagOf, Fault, hasRole } from '../operation.js';
 import { type Role, type RunDetail, type RunProgress, type RunState, VERBS, type Verb } from '../schema.js';
 import { runOf } from './entries.js';
 import { isKnownHere } from './orders.js';
@@ -41,13 +41,13 @@ const NOT_HERE =
   'Nothing of it lies here: it ended before it began, its folder is gone, or it lies in the data folder of another worker, where this can be done.';
 
 /** States of a job that nobody is given any more. */
-const ENDS: ReadonlySet<string> = new Set(['completed', 'failed']);
+const END_STATES: ReadonlySet<string> = new Set(['completed', 'failed']);
 
 export class RunFinder {
   constructor(private readonly parts: ApiParts) {}
 
   /** `find` of one that has to be there. */
-  async given(wanted: string): Promise<FoundRun> {
+  async mustFind(wanted: string): Promise<FoundRun> {
     const found = await this.find(wanted);
     if (found) return found;
     throw new Fault(404, 'There is no such run.');
@@ -59,14 +59,14 @@ export class RunFinder {
     const { home } = settings;
     // No database takes a NUL.
     if (wanted.length > 300 || wanted.includes('\0')) return undefined;
-    const named = isRunId(wanted) ? undefined : await queue.getJob(wanted);
-    const run = named ? runOfJob(named) : wanted;
-    const here = isRunId(run) && (await isKnownHere(home, run));
-    const job = named ?? (isRunId(run) ? await this.jobOf(run, here) : undefined);
-    if (!here && !job) return undefined;
+    const namedJob = isRunId(wanted) ? undefined : await queue.getJob(wanted);
+    const run = namedJob ? runOfJob(namedJob) : wanted;
+    const isHere = isRunId(run) && (await isKnownHere(home, run));
+    const job = namedJob ?? (isRunId(run) ? await this.jobOf(run, isHere) : undefined);
+    if (!isHere && !job) return undefined;
     const id = run ?? wanted;
     const state = job?.id === undefined ? undefined : await queue.getJobState(job.id);
-    const entry = here
+    const entry = isHere
       ? await readRun(home, id).catch((error: unknown) => {
           // What the queue tells of it is told.
           if (job) return undefined;
@@ -76,12 +76,12 @@ export class RunFinder {
     return { id, entry, job, state, status: statusOf(entry, job, state) };
   }
 
-  private async jobOf(run: string, here: boolean): Promise<Job | undefined> {
+  private async jobOf(run: string, isHere: boolean): Promise<Job | undefined> {
     const { queue, settings } = this.parts;
     // Those of schedules and of the drop folder have ids of their own, which are known here until the run has ended.
-    const other = here ? ticketOf(settings.home, run)?.id : undefined;
-    const job = (await jobOfRun(queue, run)) ?? (other === undefined ? undefined : await queue.getJob(other));
-    if (job || here) return job;
+    const ticketId = isHere ? ticketOf(settings.home, run)?.id : undefined;
+    const job = (await jobOfRun(queue, run)) ?? (ticketId === undefined ? undefined : await queue.getJob(ticketId));
+    if (job || isHere) return job;
     const listed = await runsOnQueue(queue, settings.queueUrl !== undefined);
     return listed.find((one) => one.run.id === run)?.job;
   }
@@ -98,22 +98,22 @@ export class RunFinder {
     };
   }
 
-  async detail(found: FoundRun, who: Who): Promise<Told<RunDetail>> {
+  async detail(found: FoundRun, who: Caller): Promise<DeepReadonly<RunDetail>> {
     const { id, entry, job, state } = found;
     const { home } = this.parts.settings;
     const base = entry ? runOf(entry) : job && queuedRun(job, found.status);
     if (!base) throw new Error(`nothing is known of ${id}`);
     const request = entry && readRequest(runFolder(home, id));
     const own = entry && (await readRunSummary(home, id));
-    const told = job ? queueView(job, state) : { summary: null, reason: null };
-    const ended = isAtWork(found) ? null : ((own as unknown as Record<string, unknown>) ?? told.summary);
+    const queueInfo = job ? queueView(job, state) : { summary: null, reason: null };
+    const ended = isAtWork(found) ? null : ((own as unknown as Record<string, unknown>) ?? queueInfo.summary);
     const again = !entry && job?.id === againJobId(id) ? ticketOf(home, id)?.again : undefined;
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
     const corrections = request?.corrections ?? fromData.corrections;
     const reports = own && entry?.reports_of === undefined ? own.reports : [];
     return {
       ...base,
-      ...(again && { of_run: again.of, ...AGAIN[again.verb] }),
+      ...(again && { of_run: again.of, ...FOLLOW_UPS[again.verb] }),
       id,
       status: found.status,
       here: entry !== undefined,
@@ -121,19 +121,19 @@ export class RunFinder {
       ...(corrections && { corrections: corrections.length }),
       ...orderedOf(request, fromData),
       progress: this.progressOf(found),
-      ...told,
+      ...queueInfo,
       summary: ended,
-      reason: ended ? ((ended as Partial<Summary>).reason ?? null) : told.reason,
+      reason: ended ? ((ended as Partial<Summary>).reason ?? null) : queueInfo.reason,
       reports: [...reports, ...exportedFiles(own).map((file) => path.basename(file))],
       actions: await this.actions(found, who),
     };
   }
 
   /** What may be done with it, and why not. */
-  private async actions(found: FoundRun, who: Who): Promise<RunDetail['actions']> {
+  private async actions(found: FoundRun, who: Caller): Promise<RunDetail['actions']> {
     const verbs = VERBS.map(async (verb) => {
       const role = roleFor(verb);
-      if (!may(who, role)) return [verb, { allowed: false, why: `This needs the role ${role}.` }] as const;
+      if (!hasRole(who, role)) return [verb, { allowed: false, why: `This needs the role ${role}.` }] as const;
       try {
         await this.check(verb, found);
         return [verb, { allowed: true }] as const;
@@ -162,9 +162,9 @@ export class RunFinder {
     }
     const wasBegun = readRequest(runFolder(settings.home, id)) !== undefined;
     if (!entry || (!wasBegun && !(verb === 'resume' && ticketOf(settings.home, id)?.stopped))) return refuse(NOT_HERE);
-    if (verb === 'resume') return isOpen(entry) ? undefined : refuse('It came to its end.');
+    if (verb === 'resume') return isResumable(entry) ? undefined : refuse('It came to its end.');
     if (verb === 'approve') return void (await runToApprove(id, settings));
-    const { request, summary } = await earlierRun(id, verb, settings);
+    const { request, summary } = await findWrittenRun(id, verb, settings);
     const { created = 0, updated = 0, unknown = 0, failed = 0 } = summary?.rows ?? {};
     if (verb === 'undo') {
       const orphans = summary?.reconcile?.compared?.orphans_acted ?? 0;
@@ -172,7 +172,7 @@ export class RunFinder {
     }
     if (request.kind === 'undo') refuse('It is an undo: undo the run once more that it undid.');
     if (failed + unknown === 0) refuse('No row failed or was left unknown: there is nothing to retry.');
-    if (failed === 0 && summary && isBlind(summary))
+    if (failed === 0 && summary && isUnverifiable(summary))
       refuse('Its unknown rows cannot be looked up, and are not sent again: somebody has to look in the service.');
   }
 
@@ -195,16 +195,16 @@ export class RunFinder {
 
 function statusOf(entry: RunEntry | undefined, job: Job | undefined, state: string | undefined): RunState {
   if (entry?.status === 'running') return 'running';
-  const open = entry === undefined || isOpen(entry);
+  const open = entry === undefined || isResumable(entry);
   if (open && state === 'active') return 'running';
   // Between two states, too, it is given to a worker sooner or later.
-  if (open && state !== undefined && !ENDS.has(state)) return 'waiting';
+  if (open && state !== undefined && !END_STATES.has(state)) return 'waiting';
   if (entry) return entry.status;
   return (job?.returnvalue as Partial<Summary> | undefined)?.status ?? 'failed';
 }
 
 /** What a run is that takes up another one, before it has begun. */
-const AGAIN = { retry: { manner: 'retry' }, approve: { manner: 'approved' }, undo: { kind: 'undo' } } as const;
+const FOLLOW_UPS = { retry: { manner: 'retry' }, approve: { manner: 'approved' }, undo: { kind: 'undo' } } as const;
 
 /** The file of an export, and the job file that imports it again. */
 function exportedFiles(summary: Summary | undefined): string[] {
@@ -228,7 +228,10 @@ function resourceOf(request: StoredRequest): string {
   return (request as { readonly resource?: string }).resource ?? request.job?.job?.resource ?? '';
 }
 
-function orderedOf(request: StoredRequest | undefined, data: Partial<OrderedData>): Told<Pick<RunDetail, 'ordered'>> {
+function orderedOf(
+  request: StoredRequest | undefined,
+  data: Partial<OrderedData>,
+): DeepReadonly<Pick<RunDetail, 'ordered'>> {
   const { name, path: file = '', text } = (request?.job ?? {}) as { name?: string; path?: string; text?: string };
   const inline = file === '' && text !== undefined ? (JSON.parse(text) as Record<string, unknown>) : undefined;
   // What the run keeps first: the same for everybody, for as long as it is there.

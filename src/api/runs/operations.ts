@@ -10,14 +10,14 @@ import { readRunSummary } from '../../runs/run/list.js';
 import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS } from '../../worker/jobs/data.js';
 import type { ApiParts } from '../app.js';
 import { isUpload, noFile } from '../files/uploads.js';
-import { API_PATH, Fault, faultsIn, may, type Operation, operation, response, type Who } from '../operation.js';
+import { API_PATH, type Caller, Fault, faultsIn, hasRole, type Operation, operation, response } from '../operation.js';
 import * as shapes from '../schema.js';
-import { runEvents, type Standing, stateId, streamOf } from './events.js';
+import { type RunSnapshot, runEvents, stateId, streamOf } from './events.js';
 import { type FoundRun, isAtWork, RunFinder, roleFor } from './find.js';
 import { runList } from './list.js';
 import { isKnownHere } from './orders.js';
 import { RunRows } from './rows.js';
-import { type Asked, stopRun, takeUp } from './verbs.js';
+import { type RunAction, startAction, stopRun } from './verbs.js';
 
 const params = z.object({ id: z.string().describe('Of the run.') });
 /** Connections that listen to runs. */
@@ -30,7 +30,7 @@ export function runOperations(parts: ApiParts): Operation[] {
   const finder = new RunFinder(parts);
   const rows = new RunRows(settings.home);
   const listening = new Set<AbortController>();
-  const looks = new Map<string, Promise<Standing | undefined>>();
+  const snapshots = new Map<string, Promise<RunSnapshot | undefined>>();
   stopping.addEventListener(
     'abort',
     () => {
@@ -39,17 +39,17 @@ export function runOperations(parts: ApiParts): Operation[] {
     },
     { once: true },
   );
-  const elsewhere = () =>
+  const notHere = () =>
     new Fault(409, 'What lies of this run is in the data folder of another worker, or it has not begun.');
   /** Rows and reports lie in the data folder of the worker that had it; of one that goes on, more may come. */
-  const here = async (id: string) => {
-    const found = await finder.given(id);
+  const findHere = async (id: string) => {
+    const found = await finder.mustFind(id);
     if (found.entry || isAtWork(found)) return found;
-    throw elsewhere();
+    throw notHere();
   };
   /** The same of one whose rows are asked for: of what was removed only the summary is left. */
-  const withRows = async (id: string) => {
-    const found = await here(id);
+  const findWithRows = async (id: string) => {
+    const found = await findHere(id);
     const folder = runFolder(settings.home, found.id);
     if (found.entry && found.entry.kind !== 'export' && !existsSync(folder.store) && readRequest(folder)) {
       try {
@@ -70,7 +70,7 @@ export function runOperations(parts: ApiParts): Operation[] {
     operation(
       'GET /runs/{id}',
       { summary: 'A run, as far as it is.', params, answer: shapes.runDetail },
-      async ({ params: { id }, who }) => finder.detail(await finder.given(id), who),
+      async ({ params: { id }, who }) => finder.detail(await finder.mustFind(id), who),
     ),
     operation(
       'GET /runs/{id}/events',
@@ -86,21 +86,21 @@ export function runOperations(parts: ApiParts): Operation[] {
         },
       },
       async ({ params: { id: wanted }, headers: { 'last-event-id': last }, who }, c) => {
-        const first = await finder.given(wanted);
-        const standing = async (found: FoundRun): Promise<Standing> =>
+        const first = await finder.mustFind(wanted);
+        const snapshotOf = async (found: FoundRun): Promise<RunSnapshot> =>
           isAtWork(found)
             ? { progress: finder.progressOf(found) }
             : { progress: null, end: await finder.detail(found, { ...who, role: 'viewer' }) };
-        const look = () => {
-          let found = looks.get(first.id);
+        const readSnapshot = () => {
+          let found = snapshots.get(first.id);
           if (!found) {
-            found = finder.find(first.id).then((one) => one && standing(one));
-            looks.set(first.id, found);
-            setTimeout(() => looks.delete(first.id), SHARED_MS).unref();
+            found = finder.find(first.id).then((one) => one && snapshotOf(one));
+            snapshots.set(first.id, found);
+            setTimeout(() => snapshots.delete(first.id), SHARED_MS).unref();
           }
           return found;
         };
-        const now = await standing(first);
+        const now = await snapshotOf(first);
         // Whoever was told of its end comes back no more.
         if (now.end && stateId(now) === last) return c.body(null, 204);
         if (listening.size >= MOST_LISTENERS) {
@@ -115,13 +115,13 @@ export function runOperations(parts: ApiParts): Operation[] {
         };
         listening.add(gone);
         c.req.raw.signal.addEventListener('abort', leave);
-        return c.body(streamOf(runEvents(look, last, gone.signal), leave), 200, headers);
+        return c.body(streamOf(runEvents(readSnapshot, last, gone.signal), leave), 200, headers);
       },
     ),
     operation(
       'GET /runs/{id}/rows',
       { summary: 'Its rows, with what became of them.', params, query: shapes.rowsQuery, answer: shapes.rows },
-      async ({ params: { id }, query }) => rows.page(await withRows(id), query),
+      async ({ params: { id }, query }) => rows.page(await findWithRows(id), query),
     ),
     operation(
       'GET /runs/{id}/rows/{row}',
@@ -131,7 +131,7 @@ export function runOperations(parts: ApiParts): Operation[] {
         answer: shapes.story,
       },
       async ({ params: { id, row } }, c) => {
-        const found = await withRows(id);
+        const found = await findWithRows(id);
         const text = /^[1-9]\d{0,8}$/.test(row) ? await rows.story(found, Number(row)) : undefined;
         if (text === undefined) throw new Fault(404, 'The run has no such row.');
         return c.body(text, 200, { 'content-type': 'application/json' });
@@ -144,18 +144,16 @@ export function runOperations(parts: ApiParts): Operation[] {
         params,
         answer: z.array(shapes.faultGroup).max(500),
       },
-      async ({ params: { id } }) => rows.faults(await withRows(id)),
+      async ({ params: { id } }) => rows.faults(await findWithRows(id)),
     ),
     operation(
       'GET /runs/{id}/plan',
       { summary: 'What it writes, or would: by field, old and new, and its brakes.', params, answer: shapes.plan },
       async ({ params: { id } }) => {
-        const found = await withRows(id);
+        const found = await findWithRows(id);
         const plan = await rows.plan(found, found.entry && (await readRunSummary(settings.home, found.id)));
         if (plan) return plan;
-        throw found.entry?.kind === 'export'
-          ? new Fault(409, 'An export has no plan: it writes nothing.')
-          : elsewhere();
+        throw found.entry?.kind === 'export' ? new Fault(409, 'An export has no plan: it writes nothing.') : notHere();
       },
     ),
     operation(
@@ -166,7 +164,7 @@ export function runOperations(parts: ApiParts): Operation[] {
         responses: { 200: response(200, 'application/octet-stream', z.string()) },
       },
       async ({ params: { id, name } }, c) => {
-        const found = await here(id);
+        const found = await findHere(id);
         const file = (await finder.reports(found)).get(name);
         // Some lie in a drop folder, where others may write: a link leads to what is none of theirs.
         const info = file === undefined ? undefined : await lstat(file).catch(() => undefined);
@@ -188,11 +186,11 @@ export function runOperations(parts: ApiParts): Operation[] {
         body: z.strictObject({ aside: z.boolean() }),
       },
       async ({ params: { id }, body: { aside }, who }, c) => {
-        const found = await here(id);
+        const found = await findHere(id);
         if (isAtWork(found))
           throw new Fault(409, 'It is at work, and may leave something to be done. Wait for its end.');
         const { entry } = found;
-        if (!entry) throw elsewhere();
+        if (!entry) throw notHere();
         await audit(who, aside ? 'put aside' : 'taken up again', { run: entry.run });
         const mark = runFolder(settings.home, entry.run).aside;
         if (aside) await writeFile(mark, '');
@@ -247,7 +245,7 @@ function order({ settings, runs, uploads, audit }: ApiParts): Operation {
       const checked = checkJobData(kind, data);
       if ('faults' in checked) throw new Fault(422, 'The order has faults; nothing was begun.', checked.faults);
       const { job, file, options } = checked.ok;
-      if (options && 'force' in options && options.force && !may(who, 'approver')) {
+      if (options && 'force' in options && options.force && !hasRole(who, 'approver')) {
         throw new Fault(403, '`options.force` passes the brakes of the job: that needs the role approver.');
       }
       const name = typeof job === 'string' ? job : 'inline';
@@ -257,7 +255,7 @@ function order({ settings, runs, uploads, audit }: ApiParts): Operation {
         ...(sent ? { data: { ...data, file: sent.file }, said: data } : { data }),
         once,
         ...(key !== undefined && { key }),
-        noted: async (run) => {
+        onAccepted: async (run) => {
           // The same order once more needs no file.
           if (!sent && isUpload(file ?? '') && !(await isKnownHere(settings.home, run))) throw noFile();
           await audit(who, `${kind} ordered`, { run, job: name, ...(file !== undefined && { file }) });
@@ -294,7 +292,7 @@ function verbs(parts: ApiParts, finder: RunFinder): Operation[] {
     name: shapes.Verb,
     summary: string,
     body: B,
-    carryOut: (found: FoundRun, body: z.output<B>, who: Who) => Promise<string>,
+    carryOut: (found: FoundRun, body: z.output<B>, who: Caller) => Promise<string>,
   ) =>
     operation(
       `POST /runs/{id}/${name}`,
@@ -302,28 +300,28 @@ function verbs(parts: ApiParts, finder: RunFinder): Operation[] {
         ...{ summary, role: roleFor(name), params, optionalBody: body, answer: shapes.accepted, status: 202 },
         atMost: [100_000, 'This says more than 100 KB.'],
       },
-      async ({ params: { id: wanted }, body: told, who }, c) => {
-        const id = await carryOut(await finder.given(wanted), told, who);
+      async ({ params: { id: wanted }, body: input, who }, c) => {
+        const id = await carryOut(await finder.mustFind(wanted), input, who);
         return c.json({ id }, 202, { location: `${API_PATH}/runs/${id}` });
       },
     );
-  const begun = (found: FoundRun, asked: Asked, who: Who) => takeUp(parts, finder, found, asked, who);
+  const start = (found: FoundRun, action: RunAction, who: Caller) => startAction(parts, finder, found, action, who);
   return [
     verb('resume', 'Goes on with a run that was stopped or cut off.', nothing, (run, _, who) =>
-      begun(run, { verb: 'resume', of: run.id }, who),
+      start(run, { verb: 'resume', of: run.id }, who),
     ),
     verb(
       'retry',
       'Takes up the rows that failed or were left unknown: a new run.',
       retryBody,
-      (run, { force = false }, who) => begun(run, { verb: 'retry', of: run.id, force }, who),
+      (run, { force = false }, who) => start(run, { verb: 'retry', of: run.id, force }, who),
     ),
     verb(
       'undo',
       'Puts back what it wrote: a new run. First try it with `dry_run`.',
       undoBody,
       (run, { dry_run: dryRun = false, force = false, retire }, who) =>
-        begun(run, { verb: 'undo', of: run.id, dryRun, force, ...(retire && { retire }) }, who),
+        start(run, { verb: 'undo', of: run.id, dryRun, force, ...(retire && { retire }) }, who),
     ),
     verb(
       'approve',
@@ -332,7 +330,7 @@ function verbs(parts: ApiParts, finder: RunFinder): Operation[] {
       // Whoever has a name of their own signs with it.
       (run, { by }, who) => {
         const signed = who.via === 'user' ? who.name : (by ?? who.name);
-        return begun(run, { verb: 'approve', of: run.id, by: signed }, who);
+        return start(run, { verb: 'approve', of: run.id, by: signed }, who);
       },
     ),
     verb('stop', 'Ends it in order; `resume` goes on with it.', nothing, (run, _, who) => stopRun(parts, run, who)),

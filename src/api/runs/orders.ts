@@ -5,10 +5,10 @@ import type { Queue } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import { newRunId, runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
-import { inHome } from '../../store/home.js';
+import { withHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
 import { type JobKind, RUNS_QUEUE } from '../../worker/jobs/data.js';
-import { beginTicket, homeId, isHere, toldRoots } from '../../worker/jobs/home.js';
+import { beginTicket, homeId, isBegunHere, registeredRoots } from '../../worker/jobs/home.js';
 import { runJobId, stateOf } from '../../worker/jobs/job.js';
 import type { Store } from '../../worker/store/port.js';
 import { jobOfRun, jobProgress, queueView, type RunView } from './queued.js';
@@ -44,7 +44,7 @@ export interface RunOrder {
   /** At most 255 characters; chosen at random. */
   readonly key?: string;
   /** Told of the run before it is put: where that fails there is none. */
-  noted?(run: string): Promise<void>;
+  onAccepted?(run: string): Promise<void>;
 }
 
 /** Milliseconds before the second attempt, then twice that. */
@@ -64,12 +64,12 @@ export function runsOnStore(store: Store, home: string, queue: Queue = store.que
     queue: async () => ({
       address: store.address,
       workers: await store.workers(RUNS_QUEUE),
-      roots: await toldRoots(store, id),
+      roots: await registeredRoots(store, id),
     }),
-    async put({ kind, data, said = data, once, key = randomBytes(8).toString('hex'), noted }) {
-      const run = await orderedRun(home, key, JSON.stringify([kind, said, once], sorted));
+    async put({ kind, data, said = data, once, key = randomBytes(8).toString('hex'), onAccepted }) {
+      const run = await orderedRun(home, key, JSON.stringify([kind, said, once], sortKeys));
       reached('order-noted');
-      await noted?.(run);
+      await onAccepted?.(run);
       // The same order once more: a job of this id that is there already stays, and what was begun is not begun again.
       if (!(await isKnownHere(home, run))) await queue.add(kind, data, { jobId: runJobId(run), ...(!once && RETRIES) });
       return run;
@@ -91,7 +91,7 @@ export async function leaveOrder(
   home: string,
   { kind, data, once, key }: RunOrder & { readonly key: string },
 ): Promise<string> {
-  const run = await orderedRun(home, key, JSON.stringify([kind, data, once], sorted));
+  const run = await orderedRun(home, key, JSON.stringify([kind, data, once], sortKeys));
   const ticket = { id: runJobId(run), name: kind, data, timestamp: Date.now(), opts: once ? {} : RETRIES };
   if (!(await isKnownHere(home, run))) beginTicket(home, ticket, run);
   return run;
@@ -99,13 +99,13 @@ export async function leaveOrder(
 
 /** Whether a run was begun in this data folder, or ended before it began. */
 export async function isKnownHere(home: string, run: string): Promise<boolean> {
-  return (await isHere(home, run)) || existsSync(join(runFolder(home, run).dir, 'summary.json'));
+  return (await isBegunHere(home, run)) || existsSync(join(runFolder(home, run).dir, 'summary.json'));
 }
 
-const KEPT_MS = 14 * 86_400_000;
+const KEY_KEPT_MS = 14 * 86_400_000;
 
 /** In JSON the order of keys says nothing. */
-const sorted = (_: string, value: unknown): unknown =>
+const sortKeys = (_: string, value: unknown): unknown =>
   value instanceof Object && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
@@ -114,10 +114,10 @@ const sorted = (_: string, value: unknown): unknown =>
 async function orderedRun(home: string, key: string, order: string, fresh?: string): Promise<string> {
   const id = fresh ?? (await freshRunId(home));
   const hash = createHash('sha256').update(order).digest('hex');
-  const row = inHome(home, (db) =>
+  const row = withHome(home, (db) =>
     db.transaction(() => {
       const now = Date.now();
-      db.prepare('delete from api_order where at < ?').run(now - KEPT_MS);
+      db.prepare('delete from api_order where at < ?').run(now - KEY_KEPT_MS);
       // Two that were ordered within a millisecond may have drawn the same number: the second draws again.
       db.prepare('insert or ignore into api_order (key, run, hash, at) values (?, ?, ?, ?)').run(key, id, hash, now);
       return db.prepare('select run, hash from api_order where key = ?').get(key);

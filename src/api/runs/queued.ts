@@ -45,9 +45,9 @@ export function queueView(job: Job, state: string | undefined): Omit<RunView, 'i
 
 /** How far the worker that has it came, as it told the queue; undefined where it told nothing yet. */
 export function jobProgress(job: Job | undefined): RunProgress | undefined {
-  const told = job && stateOf(job);
-  if (!told) return undefined;
-  const { total, done, outcomes, phases } = told;
+  const jobState = job && stateOf(job);
+  if (!jobState) return undefined;
+  const { total, done, outcomes, phases } = jobState;
   const { phase = 'waiting' } = job.progress as Partial<JobState>;
   return { phase, total, done, outcomes, ...(phases && { phases }) };
 }

@@ -3,25 +3,25 @@ import path from 'node:path';
 import { jsonMembers } from '../../files/ndjson.js';
 import type { DiffText } from '../../model/change.js';
 import { ISSUE_CODES, type IssueCode } from '../../model/issue.js';
-import { FOUR_OF, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
+import { GROUP_OF_OUTCOME, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import { faultsOf } from '../../report/report-lines.js';
-import { isNew, namer, resultOf } from '../../report/results.js';
-import { valuesOf } from '../../runs/rows/outcomes.js';
-import { storedRow } from '../../runs/rows/row-files.js';
+import { fieldNamer, isNew, resultOf } from '../../report/results.js';
+import { plannedValues } from '../../runs/rows/outcomes.js';
+import { findRow } from '../../runs/rows/row-files.js';
 import { readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { brakesOf, type Summary } from '../../runs/run/present.js';
 import type { StoredRequest } from '../../runs/run/run.js';
-import { openedAs, overlayOf } from '../../runs/run/table.js';
-import { BRAKE, type EndedRow, type RowResult, RunStore } from '../../store/run-store.js';
+import { overlayOf, sourceOptionsAsRead } from '../../runs/run/table.js';
+import { BRAKE_PREFIX, type EndedRow, type RowResult, RunStore } from '../../store/run-store.js';
 import type { SqlValue } from '../../store/sqlite.js';
-import type { Told } from '../operation.js';
+import type { DeepReadonly } from '../operation.js';
 import type { FaultGroup, Plan, Row, Rows, RowsQuery, Story } from '../schema.js';
 import { type FoundRun, isAtWork } from './find.js';
 import { Tables } from './table-index.js';
 
 /** Row numbers that are looked through without others getting their turn: some 15 ms of a filter by fault. */
-const WINDOW = 2_000;
+const WINDOW_ROWS = 2_000;
 /** What is found out over all rows of a run at work is asked anew after so long. */
 const FRESH_MS = 2_000;
 /** Of runs whose rows were counted; the one that was asked for longest ago goes. */
@@ -29,7 +29,7 @@ const MOST_KEPT = 64;
 const MOST_GROUPS = 20_000;
 const MOST_FAULTS = 500;
 /** Of each field, and of the new records: so many are shown. */
-const FIRST = 20;
+const MOST_FIRST = 20;
 const MOST_FIELDS = 200;
 
 /** A condition on the rows of a run. */
@@ -39,13 +39,13 @@ interface Filter {
 }
 
 /** How many rows a filter lets through, and how many stand before each window. */
-interface Counted {
+interface WindowCounts {
   readonly windows: readonly { readonly before: number; readonly from: number }[];
   readonly total: number;
 }
 
 /** What is found out over all rows of a run, and until when by the clock of the process that is good. */
-interface Finding {
+interface CachedResult {
   readonly found: Promise<unknown>;
   until: number;
 }
@@ -53,7 +53,7 @@ interface Finding {
 /** The rows of runs, as their stores and files have them: nothing is held but the page that is asked for. */
 export class RunRows {
   /** What was found out over all rows of a run, by what and for which of its states. */
-  private readonly kept = new Map<string, Finding>();
+  private readonly cache = new Map<string, CachedResult>();
   private readonly tables = new Tables();
 
   constructor(private readonly home: string) {}
@@ -62,25 +62,25 @@ export class RunRows {
     return this.tables.close();
   }
 
-  async page(run: FoundRun, { after = '0', offset, limit, ...what }: RowsQuery): Promise<Told<Rows>> {
+  async page(run: FoundRun, { after = '0', offset, limit, ...what }: RowsQuery): Promise<DeepReadonly<Rows>> {
     const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
     const store = this.store(run);
     if (!store) return { rows: [], total: 0, next: null };
     try {
       const filter = filterOf(what, isEnded(run));
-      const { windows, total } = await this.counted(run, list, filter);
+      const { windows, total } = await this.countWindows(run, list, filter);
       const place = windows.findLast((one) => one.before <= (offset ?? -1)) ?? {
         from: Number(after),
         before: offset ?? 0,
       };
-      const { rows, next } = await pick(store, filter, place.from, (offset ?? 0) - place.before, limit);
+      const { rows, next } = await pickRows(store, filter, place.from, (offset ?? 0) - place.before, limit);
       const table = what.cells ? await this.table(run, store) : undefined;
       const cells = await table?.index.cells(rows);
       const known = outcomesOf(store, rows);
-      const tell = teller(store);
+      const readResult = resultReader(store);
       return {
         rows: rows.map((row, at) => ({
-          ...rowOf(row, known.get(row), isEnded(run), tell),
+          ...rowOf(row, known.get(row), isEnded(run), readResult),
           ...(table && { cells: table.corrected(row, cells?.[at] ?? []) }),
         })),
         ...(table && { headings: table.index.headings }),
@@ -92,15 +92,15 @@ export class RunRows {
     }
   }
 
-  private counted(run: FoundRun, list: string, { sql, values }: Filter): Promise<Counted> {
-    return this.over(run, list, async (store) => {
+  private countWindows(run: FoundRun, list: string, { sql, values }: Filter): Promise<WindowCounts> {
+    return this.computeOnce(run, list, async (store) => {
       const windows = [];
       let total = 0;
       const select = store.prepare(`select count(*) as n from rows where row > ? and row <= ? and (${sql})`);
       for (const from of windowsOf(store)) {
         windows.push({ before: total, from });
-        total += Number(select.get(from, from + WINDOW, ...values)?.['n']);
-        await breath();
+        total += Number(select.get(from, from + WINDOW_ROWS, ...values)?.['n']);
+        await yieldLoop();
       }
       return { windows, total };
     });
@@ -110,15 +110,15 @@ export class RunRows {
   async story(run: FoundRun, number: number): Promise<string | undefined> {
     const store = this.store(run);
     try {
-      const [whole] = store?.rows.whole(`row = ${number}`).next().value ?? [];
+      const [whole] = store?.rows.fullRows(`row = ${number}`).next().value ?? [];
       if (!store || !whole) return undefined;
-      const tell = teller(store);
+      const readResult = resultReader(store);
       const table = await this.table(run, store);
       const [cells = []] = (await table?.index.cells([number])) ?? [];
       const shown = table?.corrected(number, cells) ?? [];
-      const result = whole.result || isEnded(run) ? tell(whole) : undefined;
-      const told: Told<Omit<Story, 'found'>> = {
-        ...rowOf(number, whole, isEnded(run), tell),
+      const result = whole.result || isEnded(run) ? readResult(whole) : undefined;
+      const details: DeepReadonly<Omit<Story, 'found'>> = {
+        ...rowOf(number, whole, isEnded(run), readResult),
         cells: shown,
         headings: table?.index.meta.headings ?? [],
         corrected: shown.flatMap((cell, at) => (cell !== cells[at] ? [at] : [])),
@@ -134,7 +134,7 @@ export class RunRows {
       };
       const record = whole.before && jsonMembers(whole.before).find(({ name }) => name === 'record')?.text;
       const found = record ? `{"id":${whole.record ?? whole.id ?? 0},${record}}` : 'null';
-      return `${JSON.stringify(told).slice(0, -1)},"found":${found}}`;
+      return `${JSON.stringify(details).slice(0, -1)},"found":${found}}`;
     } finally {
       store?.close();
     }
@@ -145,11 +145,11 @@ export class RunRows {
     if (!run.entry || !existsSync(this.folder(run).store)) return [];
     // A row that the run stopped before has no fault.
     const where = `result is not null and kind in (${quoted(NEED_PERSON.filter((kind) => kind !== 'not_attempted'))})`;
-    const groups = await this.over(run, 'faults', async (store) => {
+    const groups = await this.computeOnce(run, 'faults', async (store) => {
       const found = new Map<string, FaultGroup>();
-      const tell = teller(store);
+      const readResult = resultReader(store);
       await eachRow(store, where, (row) => {
-        for (const { code, column, field, value, message } of faultsOf(tell(row).outcome)) {
+        for (const { code, column, field, value, message } of faultsOf(readResult(row).outcome)) {
           const alike = found.size < MOST_GROUPS ? (value ?? null) : null;
           const name = JSON.stringify([code, column, field, alike]);
           const group = found.get(name);
@@ -168,20 +168,20 @@ export class RunRows {
   }
 
   /** What it writes, or would; undefined where the run has no rows. */
-  async plan(run: FoundRun, summary: Summary | undefined): Promise<Told<Plan> | undefined> {
+  async plan(run: FoundRun, summary: Summary | undefined): Promise<DeepReadonly<Plan> | undefined> {
     const request = readRequest(this.folder(run));
     if (!request?.job || !existsSync(this.folder(run).store)) return undefined;
-    const planned = await this.over(run, 'plan', async (store) => {
-      const found = new Planned();
+    const planned = await this.computeOnce(run, 'plan', async (store) => {
+      const found = new PlanTotals();
       // Of most rows only their number is told; the others say which fields they change.
       const counted = store.prepare(
         `select kind, count(*) as n from rows where kind in ('created', 'unchanged', 'at_risk') group by kind`,
       );
-      for (const { kind, n } of counted.all()) found.counts[kind as Plain] += Number(n);
-      const { rows } = await pick(store, { sql: `kind = 'created'`, values: [] }, 0, 0, FIRST);
-      const tell = teller(store);
+      for (const { kind, n } of counted.all()) found.counts[kind as CountedKind] += Number(n);
+      const { rows } = await pickRows(store, { sql: `kind = 'created'`, values: [] }, 0, 0, MOST_FIRST);
+      const readResult = resultReader(store);
       await eachRow(store, `kind in ('updated', 'not_attempted') or row in (${rows.join(', ')})`, (row) =>
-        found.see(tell(row), (result) => this.changes(run, result, store)),
+        found.see(readResult(row), (result) => this.changes(run, result, store)),
       );
       return found;
     });
@@ -193,11 +193,11 @@ export class RunRows {
       reconcile: summary?.reconcile,
     });
     const store = this.store(run);
-    const tripped = (store?.keptAs(BRAKE) ?? new Map()) as ReadonlyMap<string, string>;
+    const tripped = (store?.getValuesByPrefix(BRAKE_PREFIX) ?? new Map()) as ReadonlyMap<string, string>;
     store?.close();
     // A person let them pass, with force or an approval.
     const passed = summary?.status !== 'braked';
-    const told = (name: string, limit: string, found: string, trips: boolean) => ({
+    const brakeView = (name: string, limit: string, found: string, trips: boolean) => ({
       ...{ name, limit, found, tripped: trips && !passed },
       ...(trips && passed && { overridden: true }),
     });
@@ -205,8 +205,10 @@ export class RunRows {
     return {
       ...planned.counts,
       brakes: [
-        ...brakes.map(({ name, limit, found }) => told(name, limit, tripped.get(name) ?? found, tripped.has(name))),
-        ...others.map(([name, found]) => told(name, '', found, true)),
+        ...brakes.map(({ name, limit, found }) =>
+          brakeView(name, limit, tripped.get(name) ?? found, tripped.has(name)),
+        ),
+        ...others.map(([name, found]) => brakeView(name, '', found, true)),
       ],
       fields: [...planned.fields.values()].sort((one, other) => other.records - one.records),
       creates: planned.creates,
@@ -217,15 +219,15 @@ export class RunRows {
   /** Of a new record, what it got, or would get, too. */
   private changes(run: FoundRun, { outcome, diff }: RowResult, { names }: RunStore): readonly DiffText[] {
     const { resolved } = this.folder(run);
-    const row = isNew(outcome) && existsSync(resolved) ? storedRow(resolved, outcome.ref.row) : undefined;
-    const values = row ? valuesOf(row, names) : [];
+    const row = isNew(outcome) && existsSync(resolved) ? findRow(resolved, outcome.ref.row) : undefined;
+    const values = row ? plannedValues(row, names) : [];
     return [...values.filter(({ field }) => !diff.some((one) => one.field === field)), ...diff];
   }
 
   private folder = ({ id }: FoundRun) => runFolder(this.home, id);
 
   private store(run: FoundRun): RunStore | undefined {
-    return run.entry ? RunStore.reading(this.folder(run).store) : undefined;
+    return run.entry ? RunStore.openReadOnly(this.folder(run).store) : undefined;
   }
 
   /** The file of a run, as far as it is still there. */
@@ -235,9 +237,9 @@ export class RunRows {
     if (!request?.source) return undefined;
     const file = path.join(folder.dir, 'work', request.source);
     if (!existsSync(file)) return undefined;
-    const index = await this.tables.of(
+    const index = await this.tables.openTable(
       file,
-      openedAs(request.job.job, store),
+      sourceOptionsAsRead(request.job.job, store),
       path.join(folder.dir, 'work', '.tables'),
     );
     const overlay = request.corrections && overlayOf(request.corrections, index.meta);
@@ -247,11 +249,11 @@ export class RunRows {
   }
 
   /** Finds something out over all rows, once for all who ask; of a run at work anew after a while. */
-  private over<T>(run: FoundRun, what: string, work: (store: RunStore) => Promise<T>): Promise<T> {
+  private computeOnce<T>(run: FoundRun, what: string, work: (store: RunStore) => Promise<T>): Promise<T> {
     const { mtimeMs } = statSync(this.folder(run).store, { throwIfNoEntry: false }) ?? {};
     const name = JSON.stringify([run.id, run.status, isEnded(run) && mtimeMs, what]);
-    let one = this.kept.get(name);
-    this.kept.delete(name);
+    let one = this.cache.get(name);
+    this.cache.delete(name);
     if (!one || one.until < performance.now()) {
       const store = this.store(run);
       if (!store) throw new Error(`the run ${run.id} has no rows`);
@@ -261,44 +263,44 @@ export class RunRows {
         () => {
           if (!isEnded(run)) fresh.until = performance.now() + FRESH_MS;
         },
-        () => this.kept.delete(name),
+        () => this.cache.delete(name),
       );
       one = fresh;
     }
-    this.kept.set(name, one);
-    for (const [oldest] of [...this.kept].slice(0, -MOST_KEPT)) this.kept.delete(oldest);
+    this.cache.set(name, one);
+    for (const [oldest] of [...this.cache].slice(0, -MOST_KEPT)) this.cache.delete(oldest);
     return one.found as Promise<T>;
   }
 }
 
 /** Kinds whose rows are counted by the store. */
-type Plain = 'created' | 'unchanged' | 'at_risk';
+type CountedKind = 'created' | 'unchanged' | 'at_risk';
 
 /** What the rows of a run come to, as they were planned. */
-class Planned {
+class PlanTotals {
   readonly counts = { created: 0, updated: 0, unchanged: 0, cleared: 0, at_risk: 0 };
   clearedRows = 0;
   readonly creates: Plan['creates'] = [];
   readonly fields = new Map<string, Plan['fields'][number]>();
 
-  /** A row that is not `Plain`, or one of the first that are created. */
+  /** A row that is not `CountedKind`, or one of the first that are created. */
   see(result: RowResult, changesOf: (result: RowResult) => readonly DiffText[]): void {
     const { outcome, diff } = result;
     const { kind, key, ref } = outcome;
     if (isNew(outcome)) {
       if (kind !== 'created') this.counts.created++;
-      if (this.creates.length >= FIRST) return;
+      if (this.creates.length >= MOST_FIRST) return;
       const values = changesOf(result).map((one) => ({ field: one.field, value: one.new }));
       this.creates.push({ row: ref.row, key, values });
     } else if (kind === 'updated' || outcome.changed.length > 0) {
       this.counts.updated++;
       if (diff.some((one) => one.kind === 'clear')) this.clearedRows++;
       for (const change of diff)
-        if (change.kind !== 'preserved' && change.kind !== 'kept') this.note(ref.row, key, change);
+        if (change.kind !== 'preserved' && change.kind !== 'kept') this.addChange(ref.row, key, change);
     }
   }
 
-  private note(row: number, key: string, { field: name, old, new: now, kind }: DiffText): void {
+  private addChange(row: number, key: string, { field: name, old, new: now, kind }: DiffText): void {
     if (kind === 'clear') this.counts.cleared++;
     let field = this.fields.get(name);
     if (!field && this.fields.size < MOST_FIELDS) {
@@ -307,22 +309,22 @@ class Planned {
     }
     if (!field) return;
     field.records++;
-    if (field.first.length < FIRST) field.first.push({ row, key, old, new: now, kind });
+    if (field.first.length < MOST_FIRST) field.first.push({ row, key, old, new: now, kind });
   }
 }
 
-const NEED_PERSON = OUTCOMES.filter((kind) => !['in', 'unchanged'].includes(FOUR_OF[kind]));
+const NEED_PERSON = OUTCOMES.filter((kind) => !['in', 'unchanged'].includes(GROUP_OF_OUTCOME[kind]));
 
 const isEnded = (run: FoundRun) => !isAtWork(run);
 const quoted = (kinds: readonly string[]) => kinds.map((kind) => `'${kind}'`).join(', ');
-const breath = () => new Promise((resolve) => setImmediate(resolve));
+const yieldLoop = () => new Promise((resolve) => setImmediate(resolve));
 
 function filterOf({ outcome, code, column, key }: Partial<RowsQuery>, ended: boolean): Filter {
   const conditions: string[] = [];
   const values: SqlValue[] = [];
   if (outcome !== undefined) {
     const words = new Set(outcome.split(','));
-    const kinds = OUTCOMES.filter((kind) => words.has(kind) || words.has(FOUR_OF[kind]));
+    const kinds = OUTCOMES.filter((kind) => words.has(kind) || words.has(GROUP_OF_OUTCOME[kind]));
     const open = (kind: OutcomeKind) => ended && kinds.includes(kind);
     conditions.push(
       [
@@ -349,12 +351,12 @@ function filterOf({ outcome, code, column, key }: Partial<RowsQuery>, ended: boo
 }
 
 function* windowsOf(store: RunStore, from = 0): Generator<number> {
-  const { last } = store.rows;
-  for (let at = from; at < last; at += WINDOW) yield at;
+  const { lastRow: last } = store.rows;
+  for (let at = from; at < last; at += WINDOW_ROWS) yield at;
 }
 
 /** Numbers of the rows that a filter lets through, behind a row; `skip`: so many of the first are passed over. */
-async function pick(
+async function pickRows(
   store: RunStore,
   { sql, values }: Filter,
   from: number,
@@ -367,29 +369,29 @@ async function pick(
   const rows: number[] = [];
   for (const at of windowsOf(store, from)) {
     const passed = at === from ? skip : 0;
-    const found = select.all(at, at + WINDOW, ...values, limit + 1 - rows.length, passed);
+    const found = select.all(at, at + WINDOW_ROWS, ...values, limit + 1 - rows.length, passed);
     for (const { row } of found) rows.push(Number(row));
     if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] };
-    await breath();
+    await yieldLoop();
   }
   return { rows, next: undefined };
 }
 
 const outcomesOf = (store: RunStore, rows: readonly number[]): ReadonlyMap<number, EndedRow> =>
-  new Map([...store.rows.ended(`row in (${rows.join(', ')})`)].flat().map((one) => [one.row, one]));
+  new Map([...store.rows.endedRows(`row in (${rows.join(', ')})`)].flat().map((one) => [one.row, one]));
 
 async function eachRow(store: RunStore, where: string, see: (row: EndedRow) => void): Promise<void> {
   for (const from of windowsOf(store)) {
-    for (const batch of store.rows.ended(`row <= ${from + WINDOW} and (${where})`, from)) {
+    for (const batch of store.rows.endedRows(`row <= ${from + WINDOW_ROWS} and (${where})`, from)) {
       batch.forEach(see);
-      await breath();
+      await yieldLoop();
     }
   }
 }
 
 /** How its rows ended, with fields by the names that people read. */
-function teller(store: RunStore): (row: EndedRow) => RowResult {
-  const name = namer(store.names);
+function resultReader(store: RunStore): (row: EndedRow) => RowResult {
+  const name = fieldNamer(store.names);
   return (row) => name(resultOf(row, ''));
 }
 
@@ -397,12 +399,12 @@ function rowOf(
   row: number,
   known: EndedRow | undefined,
   ended: boolean,
-  tell: (row: EndedRow) => RowResult,
-): Told<Row> {
+  readResult: (row: EndedRow) => RowResult,
+): DeepReadonly<Row> {
   if (!known || !(known.result || ended)) {
     return { row, outcome: null, key: known?.open?.key ?? '', id: null, changed: [], issues: [] };
   }
-  const { kind, key, id, changed, issues } = tell(known).outcome;
+  const { kind, key, id, changed, issues } = readResult(known).outcome;
   return {
     ...{ row, outcome: kind, key, id: id ?? null, changed },
     issues: issues.filter(({ code, message }) => code !== 'run_stopped' || message !== ''),

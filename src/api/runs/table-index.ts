@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as breath, setTimeout as pause } from 'node:timers/promises';
 import { openSource } from '../../files/open.js';
 import { RunError } from '../../model/error.js';
-import { shownText } from '../../model/row.js';
+import { displayText } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
 import { HOME, makeFolder } from '../../runs/run/layout.js';
 import { type Database, openDatabase } from '../../store/sqlite.js';
@@ -13,7 +13,7 @@ import { headingsOf } from '../files/tables.js';
 /** Tables that are held open; the one that was asked for longest ago goes. Each holds a few MB, and its index on the disk. */
 const MOST_OPEN = 8;
 /** So often a page looks for rows that are not there yet. */
-const LOOK_MS = 10;
+const POLL_MS = 10;
 
 /** Every table that people of this process look at. */
 export class Tables {
@@ -24,11 +24,11 @@ export class Tables {
    * @param folder where the index is put; it is removed with the file.
    * @throws RunError as `openSource` does.
    */
-  async of(file: string, options: SourceOptions, folder: string): Promise<TableIndex> {
+  async openTable(file: string, options: SourceOptions, folder: string): Promise<TableIndex> {
     const key = JSON.stringify([file, options]);
     let found = this.open.get(key);
     this.open.delete(key);
-    found ??= openSource(file, options).then((source) => TableIndex.over(source, folder));
+    found ??= openSource(file, options).then((source) => TableIndex.create(source, folder));
     this.open.set(key, found);
     for (const oldest of [...this.open.keys()].slice(0, -MOST_OPEN)) void this.forget(oldest);
     try {
@@ -70,11 +70,11 @@ export class TableIndex {
     this.filled = this.fill(source);
   }
 
-  static async over(source: OpenSource, folder: string): Promise<TableIndex> {
+  static async create(source: OpenSource, folder: string): Promise<TableIndex> {
     await makeFolder(folder, HOME);
     const path = join(folder, `table-${randomUUID()}.db`);
     const database = openDatabase(path, {
-      what: 'The index of a table',
+      label: 'The index of a table',
       schema: 'create table line (row integer primary key, cells text not null) strict;',
       version: 1,
       durable: false,
@@ -94,7 +94,7 @@ export class TableIndex {
   /** The cells of rows that ascend; waits until they were read. */
   async cells(rows: readonly number[]): Promise<string[][]> {
     const last = rows.at(-1) ?? 0;
-    while (this.state === 'filling' && this.last < last) await pause(LOOK_MS);
+    while (this.state === 'filling' && this.last < last) await pause(POLL_MS);
     if (this.failure !== undefined) throw this.failure;
     if (this.state === 'closed') throw new RunError('failed', 'The table was closed meanwhile. Ask again.');
     const select = this.database.prepare('select cells from line where row = ?');
@@ -115,7 +115,7 @@ export class TableIndex {
       for await (const batch of source.rows()) {
         if (this.state !== 'filling') return;
         this.database.transaction(() => {
-          for (const { row, cells } of batch) insert.run(row, JSON.stringify(cells.map(shownText)));
+          for (const { row, cells } of batch) insert.run(row, JSON.stringify(cells.map(displayText)));
         });
         this.last = batch.at(-1)?.row ?? this.last;
         await breath();

@@ -1,46 +1,54 @@
 import { rm } from 'node:fs/promises';
 import { RunError } from '../../model/error.js';
 import { fileName } from '../../report/summary.js';
-import { keepUnbegun } from '../../runs/run/conclude.js';
+import { saveUnbegun } from '../../runs/run/conclude.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
 import { reached } from '../../trace/milestones.js';
 import { JOB_KINDS, jobName } from '../../worker/jobs/data.js';
-import { type Again, addOwn, beginTicket, endTicket, readTicket, stopTicket, tickets } from '../../worker/jobs/home.js';
+import {
+  beginTicket,
+  endTicket,
+  enqueueForHome,
+  type FollowUp,
+  readTicket,
+  stopTicket,
+  tickets,
+} from '../../worker/jobs/home.js';
 import { againJobId, runJobId } from '../../worker/jobs/job.js';
 import type { ApiParts } from '../app.js';
-import { Fault, may, type Who } from '../operation.js';
+import { type Caller, Fault, hasRole } from '../operation.js';
 import { type FoundRun, isAtWork, type RunFinder } from './find.js';
 import { queuedRun } from './queued.js';
 
-/** `Again`, or to go on with the run itself. */
-export type Asked = Again | { readonly verb: 'resume'; readonly of: string };
+/** `FollowUp`, or to go on with the run itself. */
+export type RunAction = FollowUp | { readonly verb: 'resume'; readonly of: string };
 
 /**
  * Takes up an earlier run: what is to be done is noted in the data folder, and a job that names the run put on the queue, so that it
  * waits, is stopped and survives as every other. Returns its id. Throws a problem where that cannot be.
  */
-export async function takeUp(
+export async function startAction(
   { settings, store, queue, stops, audit }: ApiParts,
   finder: RunFinder,
   { id, entry }: FoundRun,
-  asked: Asked,
-  who: Who,
+  action: RunAction,
+  who: Caller,
 ): Promise<string> {
   const { home, leaseMs } = settings;
-  if ('force' in asked && asked.force && !may(who, 'approver')) {
+  if ('force' in action && action.force && !hasRole(who, 'approver')) {
     throw new Fault(403, '`force` passes what would stop the run: that needs the role approver.');
   }
   // Of two who ask at the same time one is told that the other was first.
-  const turn = await store.lease(`verb.${id}`, leaseMs);
-  if (!turn) throw new Fault(409, 'Somebody else is just taking up this run. Look at it again.');
+  const lease = await store.lease(`verb.${id}`, leaseMs);
+  if (!lease) throw new Fault(409, 'Somebody else is just taking up this run. Look at it again.');
   try {
-    await finder.check(asked.verb, await finder.given(id)).catch((error: unknown) => {
+    await finder.check(action.verb, await finder.mustFind(id)).catch((error: unknown) => {
       // What the run is now does not allow it: another one may, and so may this one later.
       if (error instanceof RunError && error.kind === 'usage') throw new Fault(409, error.message, error.details);
       throw error;
     });
-    const run = asked.verb === 'resume' ? id : await freshRunId(home);
+    const run = action.verb === 'resume' ? id : await freshRunId(home);
     const stopped = tickets(home).find((one) => one.run === run && one.stopped);
     // What was stopped before it began may take up an earlier run, as another one may by now.
     for (const of of [id, ...(stopped?.again ? [stopped.again.of] : [])])
@@ -53,7 +61,7 @@ export async function takeUp(
       }
     const jobId = againJobId(run);
     const { job = '', file = '', kind } = entry ?? {};
-    await audit(who, `${asked.verb} begun`, { run, job, of: id, ...(asked.verb === 'approve' && { by: asked.by }) });
+    await audit(who, `${action.verb} begun`, { run, job, of: id, ...(action.verb === 'approve' && { by: action.by }) });
     await stops.withdraw(run).catch(() => undefined);
     await rm(runFolder(home, run).aside, { force: true });
     // One that went on with it before.
@@ -68,9 +76,9 @@ export async function takeUp(
       opts: {},
     };
     const ticket = { id: jobId, name, data, timestamp: Date.now(), opts };
-    beginTicket(home, ticket, run, asked.verb === 'resume' ? undefined : asked);
+    beginTicket(home, ticket, run, action.verb === 'resume' ? undefined : action);
     try {
-      await addOwn(home, run, queue, name, data, { ...opts, jobId });
+      await enqueueForHome(home, run, queue, name, data, { ...opts, jobId });
     } catch (error) {
       if (stopped) stopTicket(home, run);
       else endTicket(home, run);
@@ -78,7 +86,7 @@ export async function takeUp(
     }
     return run;
   } finally {
-    await turn.release().catch(() => undefined);
+    await lease.release().catch(() => undefined);
   }
 }
 
@@ -89,7 +97,7 @@ export async function takeUp(
  *
  * Where this process dies on the way the job is put back, and the stop still holds.
  */
-export async function stopRun({ settings, stops, audit }: ApiParts, found: FoundRun, who: Who): Promise<string> {
+export async function stopRun({ settings, stops, audit }: ApiParts, found: FoundRun, who: Caller): Promise<string> {
   if (!isAtWork(found)) throw new Fault(409, 'The run is not at work.');
   const { id, status, job, entry } = found;
   const { home } = settings;
@@ -109,7 +117,7 @@ export async function stopRun({ settings, stops, audit }: ApiParts, found: Found
   if (!entry) {
     const { kind, job: name, dry_run, started_at } = queuedRun(job, status);
     const reason = `${who.name} stopped it before it began.`;
-    await keepUnbegun(home, { run: id, kind, job: name, dry_run, started_at, reason });
+    await saveUnbegun(home, { run: id, kind, job: name, dry_run, started_at, reason });
   }
   stopTicket(home, id);
   await stops.withdraw(id).catch(() => undefined);

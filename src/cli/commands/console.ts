@@ -6,10 +6,10 @@ import { type Command, Option } from 'commander';
 import { ROLES, type Role } from '../../api/access/roles.js';
 import { EXIT, RunError } from '../../model/error.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
-import { type Cli, print, tell } from '../io.js';
+import { type Cli, print, printErr } from '../io.js';
 import { CliCommand, readSettings, wholeNumber } from '../run-command.js';
 import { refuseUnknown } from './runs.js';
-import { runToItsEnd } from './worker.js';
+import { runWorkerToEnd } from './worker.js';
 
 type Options = SettingFlags & { port?: number; open?: true };
 
@@ -46,11 +46,11 @@ async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise
   const [{ findConsole }, { isLoopback }, { openUsers }] = await Promise.all([
     import('../../api/access/links.js'),
     import('../../runs/settings-address.js'),
-    import('../../api/access/people.js'),
+    import('../../api/access/credentials.js'),
   ]);
   const { usersFile } = settings;
-  const tellLink = linkTeller(cli, settings, open);
-  const peopleKnown = async (host: string): Promise<void> => {
+  const printLink = linkPrinter(cli, settings, open);
+  const requireUsers = async (host: string): Promise<void> => {
     if (isLoopback(host) || (await openUsers(usersFile).all()).length > 0) return;
     throw new RunError(
       'usage',
@@ -60,27 +60,27 @@ async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise
 
   const running = await findConsole(settings.home);
   if (running !== undefined) {
-    await peopleKnown(new URL(running).hostname);
-    tell(cli, `A worker with this data folder runs already, at ${running}.`);
-    await tellLink(running);
+    await requireUsers(new URL(running).hostname);
+    printErr(cli, `A worker with this data folder runs already, at ${running}.`);
+    await printLink(running);
     return EXIT.ok;
   }
-  const { http: at } = settings;
-  if (!at) throw new RunError('usage', 'ROWFERRY_HTTP is off, and the console needs an address. Say --port 8720.');
-  await peopleKnown(at.host);
-  return runToItsEnd(cli, settings, { queueOnly: false, onConsole: tellLink });
+  const { http: address } = settings;
+  if (!address) throw new RunError('usage', 'ROWFERRY_HTTP is off, and the console needs an address. Say --port 8720.');
+  await requireUsers(address.host);
+  return runWorkerToEnd(cli, settings, { queueOnly: false, onConsole: printLink });
 }
 
 /** Prints a link that signs in at the console that is served at `url`, in whatever process. */
-export function linkTeller(cli: Cli, { home, publicUrl }: Settings, open = false): (url: string) => Promise<void> {
+export function linkPrinter(cli: Cli, { home, publicUrl }: Settings, open = false): (url: string) => Promise<void> {
   return async (url) => {
     const [{ makeLinkKey }, { isLoopback }] = await Promise.all([
       import('../../api/access/links.js'),
       import('../../runs/settings-address.js'),
     ]);
     const { hostname } = new URL(url);
-    const everywhere = /^(0\.0\.0\.0|\[::\])$/.test(hostname);
-    const base = (!isLoopback(hostname) && publicUrl) || (everywhere ? url.replace(hostname, '127.0.0.1') : url);
+    const isAnyAddress = /^(0\.0\.0\.0|\[::\])$/.test(hostname);
+    const base = (!isLoopback(hostname) && publicUrl) || (isAnyAddress ? url.replace(hostname, '127.0.0.1') : url);
     const link = `${base}/sign-in?key=${makeLinkKey(home)}`;
     print(
       cli,
@@ -124,45 +124,45 @@ function peopleCommand(cli: Cli, kind: 'user' | 'key'): CliCommand {
         'viewer reads, operator runs and changes, approver approves and forces; required',
       ).choices([...ROLES]),
     )
-    .action(async (name: string, { role }: { role?: Role }, made: Command) => {
+    .action(async (name: string, { role }: { role?: Role }, self: Command) => {
       if (role === undefined) throw new RunError('usage', `Say what ${name} may do: --role ${ROLES.join('|')}.`);
-      const { people, open } = await listOf(cli, made);
+      const { people, open } = await openPeople(cli, self);
       if (kind === 'key') {
         print(cli, await people.addKey(open.keys, name, role));
-        tell(cli, 'This is shown once: keep it where the program finds it.');
+        printErr(cli, 'This is shown once: keep it where the program finds it.');
         return;
       }
-      const password = await people.hashPassword(await readPassword(cli, people.LEAST_PASSWORD));
+      const password = await people.hashPassword(await readPassword(cli, people.MIN_PASSWORD_LENGTH));
       await open.users.add({ name, role, password });
-      tell(cli, `${name} may sign in as ${role}: ${open.usersFile}`);
+      printErr(cli, `${name} may sign in as ${role}: ${open.usersFile}`);
     });
   const list = new CliCommand('list')
     .description('name and role, a line each')
-    .action(async (_options: object, made: Command) => {
-      const { open } = await listOf(cli, made);
+    .action(async (_options: object, self: Command) => {
+      const { open } = await openPeople(cli, self);
       const all = await (kind === 'user' ? open.users : open.keys).all();
       for (const one of all) print(cli, `${one.name}\t${one.role}${'made_at' in one ? `\t${one.made_at}` : ''}`);
       if (all.length === 0)
-        tell(cli, `There is no ${kind} yet: rowferry console ${kind} add NAME --role ${ROLES.join('|')}`);
+        printErr(cli, `There is no ${kind} yet: rowferry console ${kind} add NAME --role ${ROLES.join('|')}`);
     });
   const remove = new CliCommand('remove')
     .description('from now on; sessions that are open end, too')
     .argument('<name>')
-    .action(async (name: string, _options: object, made: Command) => {
-      const { open } = await listOf(cli, made);
+    .action(async (name: string, _options: object, self: Command) => {
+      const { open } = await openPeople(cli, self);
       const removed = await (kind === 'user' ? open.users : open.keys).remove(name);
       if (!removed) throw new RunError('usage', `There is no ${kind} ${name}.`);
-      tell(cli, `The ${kind} ${name} is removed.`);
+      printErr(cli, `The ${kind} ${name} is removed.`);
     });
   for (const one of [add, list, remove]) command.addCommand(one.settings('home'));
   return command;
 }
 
-async function listOf(cli: Cli, command: Command) {
+async function openPeople(cli: Cli, command: Command) {
   // `console` knows `--home`, too, and takes it wherever it stands.
   const { home } = command.optsWithGlobals<{ home?: string }>();
   const settings: Settings = await readSettings(cli, { home });
-  const people = await import('../../api/access/people.js');
+  const people = await import('../../api/access/credentials.js');
   const { HOME, makeFolder } = await import('../../runs/run/layout.js');
   await makeFolder(settings.home, HOME);
   const { usersFile } = settings;

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { EXIT, RunError } from '../../model/error.js';
-import type { Check } from '../../runs/doctor/check-up.js';
+import type { Check } from '../../runs/doctor/checks.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
-import { type Cli, print, printJson, tell } from '../io.js';
+import { type Cli, print, printErr, printJson } from '../io.js';
 import { CliCommand, onInterrupt, readSettings } from '../run-command.js';
 
 type Options = SettingFlags & { probe?: true; yes?: true; json?: true };
@@ -27,24 +27,24 @@ Exit code 0 if all is well, 1 if something is not, 2 if the settings are not.`)
 }
 
 async function doctor(cli: Cli, options: Options): Promise<number> {
-  const { checkUp, checkUpCode, hindersProbe } = await import('../../runs/doctor/check-up.js');
+  const { runChecks, checksExitCode, probeBlockers } = await import('../../runs/doctor/checks.js');
   const settings = await readSettings(cli, options).catch((error: unknown) => {
     if (error instanceof RunError) return error;
     throw error;
   });
   const interruption = onInterrupt(() => undefined);
   try {
-    const checks = await checkUp(settings, {
+    const checks = await runChecks(settings, {
       signal: interruption.signal,
-      lookAtQueue: async (given) => (await import('../../api/client.js')).lookAtQueue(given),
+      inspectQueue: async (given) => (await import('../../api/client.js')).inspectQueue(given),
     });
-    const code = checkUpCode(checks);
+    const code = checksExitCode(checks);
     if (!options.json) for (const check of checks) print(cli, checkText(check));
-    const hindered = hindersProbe(checks);
+    const blockers = probeBlockers(checks);
     let probe: unknown;
-    if (options.probe && (settings instanceof Error || hindered.length > 0)) {
-      const refused = `The probe was left out: put right first what is marked ${MARKS.bad} (${hindered.join(', ')}).`;
-      tell(cli, refused);
+    if (options.probe && (settings instanceof Error || blockers.length > 0)) {
+      const refused = `The probe was left out: put right first what is marked ${MARKS.bad} (${blockers.join(', ')}).`;
+      printErr(cli, refused);
       probe = { refused };
     } else if (options.probe && !(settings instanceof Error)) {
       probe = await probeIfAgreed(cli, settings, options, interruption.signal);
@@ -70,10 +70,10 @@ function checkText(check: Check): string {
 
 async function probeIfAgreed(cli: Cli, settings: Settings, options: Options, signal: AbortSignal): Promise<unknown> {
   const { PROBE_CONSENT, runProbe } = await import('../../runs/doctor/probe.js');
-  tell(cli, `\n${PROBE_CONSENT}`);
-  if (!options.yes && !(await agreed(cli))) {
+  printErr(cli, `\n${PROBE_CONSENT}`);
+  if (!options.yes && !(await confirmProbe(cli))) {
     const refused = 'Nothing was written.';
-    tell(cli, refused);
+    printErr(cli, refused);
     return { refused };
   }
   const result = await runProbe(settings, { signal });
@@ -85,7 +85,7 @@ async function probeIfAgreed(cli: Cli, settings: Settings, options: Options, sig
   return result;
 }
 
-async function agreed(cli: Cli): Promise<boolean> {
+async function confirmProbe(cli: Cli): Promise<boolean> {
   const { stdin, stderr } = cli.io;
   if (!stdin.isTTY || !stderr.isTTY) {
     throw new RunError('usage', '--probe writes to the service and asks first; outside a terminal add --yes to agree.');

@@ -1,12 +1,12 @@
-import { given } from '../../library/open.js';
+import { pickDefined } from '../../library/open.js';
 import type { EnqueueOptions, QueuedRun } from '../../library/queue.js';
 import { enqueue } from '../../library/runs.js';
 import { EXIT, RunError } from '../../model/error.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { JobKind } from '../../worker/jobs/data.js';
-import { type Cli, interrupted, print, printJson } from '../io.js';
-import { CliCommand, callOptions, onInterrupt, printResult, readSettings, shown } from '../run-command.js';
-import { openTelling } from '../telling.js';
+import { type Cli, print, printJson, reportInterrupted } from '../io.js';
+import { openMessages } from '../messages.js';
+import { CliCommand, callOptions, followRun, onInterrupt, printResult, readSettings } from '../run-command.js';
 
 type Options = SettingFlags & {
   job?: string;
@@ -46,41 +46,41 @@ Examples:
 A job is sent by its name, or whole where it is given as a path. Exit codes with --wait are those of \`rowferry import\`,
 \`rowferry export\` and \`rowferry reconcile\`; Ctrl-C ends the waiting, and the job stays on the queue.`)
     .action(async (kind: string, options: Options) => {
-      cli.code = await order(cli, kind, options, put);
+      cli.code = await enqueueRun(cli, kind, options, put);
     })
     .settings('company', 'jobsDir', 'home', 'logLevel');
 }
 
-async function order(cli: Cli, what: string, options: Options, put: Put): Promise<number> {
-  const kind = kindOf(what);
-  const wanted = orderOf(kind, options);
+async function enqueueRun(cli: Cli, what: string, options: Options, put: Put): Promise<number> {
+  const kind = parseKind(what);
+  const request = enqueueFlagsOf(kind, options);
   const settings = await readSettings(cli, options);
-  const telling = await openTelling(cli, settings);
+  const messages = await openMessages(cli, settings);
   const interruption = onInterrupt(() => undefined);
   const json = options.json === true;
   let queued: QueuedRun | undefined;
   try {
-    const call = callOptions(cli, options, { ...telling, signal: interruption.signal });
-    queued = await put({ ...wanted, ...call, retry: options.wait !== true } as EnqueueOptions);
+    const call = callOptions(cli, options, { ...messages, signal: interruption.signal });
+    queued = await put({ ...request, ...call, retry: options.wait !== true } as EnqueueOptions);
     const { id, queue: store, workers } = queued;
     if (!options.wait) {
-      telling.stop();
-      const placed = { queue: 'rowferry', id, name: kind, store, workers, data: queued.data };
-      if (json) printJson(cli, placed);
-      else print(cli, placedText(id, store));
+      messages.stop();
+      const receipt = { queue: 'rowferry', id, name: kind, store, workers, data: queued.data };
+      if (json) printJson(cli, receipt);
+      else print(cli, queuedText(id, store));
       return EXIT.ok;
     }
-    const result = await shown(queued.wait(), telling);
-    telling.stop();
-    await printResult(cli, result, json, telling.seen);
+    const result = await followRun(queued.wait(), messages);
+    messages.stop();
+    await printResult(cli, result, json, messages.seen);
     return result.exitCode;
   } catch (error) {
-    telling.stop();
+    messages.stop();
     if (!(error instanceof RunError) || error.code !== 'interrupted') throw error;
     const code = interruption.exitCode() ?? EXIT.sigint;
-    return interrupted(cli, error.message, code, json, queued && { queue: 'rowferry', id: queued.id });
+    return reportInterrupted(cli, error.message, code, json, queued && { queue: 'rowferry', id: queued.id });
   } finally {
-    telling.stop();
+    messages.stop();
     interruption.release();
   }
 }
@@ -91,7 +91,7 @@ const EXAMPLES = {
   reconcile: '--job erp-assets --file erp.csv --apply',
 };
 
-function kindOf(kind: string): JobKind {
+function parseKind(kind: string): JobKind {
   if (kind === 'import' || kind === 'export' || kind === 'reconcile') return kind;
   throw new RunError(
     'usage',
@@ -100,15 +100,15 @@ function kindOf(kind: string): JobKind {
 }
 
 /** What the command line asks for; what has no meaning for its kind is refused with the data of the job. */
-function orderOf(kind: JobKind, { job, file, dryRun, apply, force }: Options): object {
+function enqueueFlagsOf(kind: JobKind, { job, file, dryRun, apply, force }: Options): object {
   const example = `For example: rowferry enqueue ${kind} ${EXAMPLES[kind]}`;
   if (job === undefined) throw new RunError('usage', `--job is missing: it names the job. ${example}`);
   if (kind !== 'export' && file === undefined) {
     throw new RunError('usage', `--file is missing: it names the file. ${example}`);
   }
-  return { kind, job, ...given({ file, dryRun, apply, force }) };
+  return { kind, job, ...pickDefined({ file, dryRun, apply, force }) };
 }
 
-function placedText(id: string, address: string): string {
+function queuedText(id: string, address: string): string {
   return `Run ${id} is on the queue (${address}); the next free worker takes it.\nIt is shown by \`rowferry runs\` where the worker is, and its end here with --wait.`;
 }

@@ -3,13 +3,13 @@ import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } 
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { importFile, openSandbox } from '../../library/runs.js';
-import { codesOf, EXIT } from '../../model/error.js';
+import { EXIT, systemCodes } from '../../model/error.js';
 import { HOME, makeFolder, shareLikeFolder } from '../../runs/run/layout.js';
 import type { Sandbox } from '../../sandbox/index.js';
-import { type Cli, print, tell } from '../io.js';
-import { CliCommand, carryOut, packageRoot, shown } from '../run-command.js';
-import { linkTeller } from './console.js';
-import { runToItsEnd } from './worker.js';
+import { type Cli, print, printErr } from '../io.js';
+import { CliCommand, executeRun, followRun, packageRoot } from '../run-command.js';
+import { linkPrinter } from './console.js';
+import { runWorkerToEnd } from './worker.js';
 
 export function initCommand(cli: Cli): CliCommand {
   return new CliCommand('init')
@@ -43,15 +43,15 @@ const HEAD = `# Settings of rowferry. What is blank, or stands behind a #, count
 async function init(cli: Cli, dir: string): Promise<void> {
   const { SETTINGS, resolveSettings } = await import('../../runs/settings.js');
   const purpose = { what: 'folder', namedBy: '`rowferry init DIR`' };
-  const [made, left]: [string[], string[]] = [[], []];
-  const note = (name: string, isNew: boolean) => (isNew ? made : left).push(name);
+  const [created, existing]: [string[], string[]] = [[], []];
+  const recordFile = (name: string, isNew: boolean) => (isNew ? created : existing).push(name);
   await makeFolder(dir, purpose);
   const lines = VARIABLES.map(([name, value]) => {
     const { meaning = '', fallback = '' } = SETTINGS.find((row) => row.name === name) ?? {};
     const stated = fallback.includes(' ') ? '' : fallback;
     return `\n# ${meaning.replaceAll('`', '')}\n${value === undefined ? `# ${name}=${stated}` : `${name}=${value}`}\n`;
   });
-  note('.env', await isNew(writeFile(join(dir, '.env'), HEAD + lines.join(''), { flag: 'wx', mode: 0o600 })));
+  recordFile('.env', await isNew(writeFile(join(dir, '.env'), HEAD + lines.join(''), { flag: 'wx', mode: 0o600 })));
 
   // As `.env` says, which may have been there before.
   const { jobsDir, inbox, home } = resolveSettings({}, {}, dir);
@@ -62,19 +62,19 @@ async function init(cli: Cli, dir: string): Promise<void> {
     const to = join(jobsDir, name);
     const fresh = await isNew(copyFile(join(packageRoot, 'jobs', name), to, constants.COPYFILE_EXCL));
     if (fresh) await shareLikeFolder(to);
-    note(near(dir, to), fresh);
+    recordFile(relativeTo(dir, to), fresh);
   }
-  note(`${near(dir, inbox)}/`, (await makeFolder(inbox, purpose)) !== undefined);
+  recordFile(`${relativeTo(dir, inbox)}/`, (await makeFolder(inbox, purpose)) !== undefined);
   const ignore = join(dir, '.gitignore');
   const tracked = await stat(join(dir, '.git')).catch(() => undefined);
   if (tracked) {
     const fresh = await isNew(writeFile(ignore, '.env\n.rowferry/\ninbox/\n', { flag: 'wx' }));
     if (fresh) await shareLikeFolder(ignore);
-    note('.gitignore', fresh);
+    recordFile('.gitignore', fresh);
   }
   const exposed = tracked && !/^\/?\.env\*?$/m.test(await readFile(ignore, 'utf8'));
-  const sample = near(dir, join(packageRoot, 'fixtures', 'assets-demo.xlsx'));
-  print(cli, told({ dir: near(cli.io.cwd, dir), sample, made, left, exposed: exposed === true }));
+  const sample = relativeTo(dir, join(packageRoot, 'fixtures', 'assets-demo.xlsx'));
+  print(cli, initText({ dir: relativeTo(cli.io.cwd, dir), sample, created, existing, exposed: exposed === true }));
 }
 
 /** False where the file is there already. */
@@ -83,28 +83,28 @@ async function isNew(making: Promise<void>): Promise<boolean> {
     await making;
     return true;
   } catch (error) {
-    if (codesOf(error)[0] === 'EEXIST') return false;
+    if (systemCodes(error)[0] === 'EEXIST') return false;
     throw error;
   }
 }
 
 /** A path as a person in the folder would type it. */
-function near(dir: string, path: string): string {
+function relativeTo(dir: string, path: string): string {
   return path === dir ? '.' : path.startsWith(`${dir}/`) ? path.slice(dir.length + 1) : path;
 }
 
-interface Made {
+interface InitResult {
   readonly dir: string;
   readonly sample: string;
-  readonly made: readonly string[];
-  readonly left: readonly string[];
+  readonly created: readonly string[];
+  readonly existing: readonly string[];
   readonly exposed: boolean;
 }
 
-function told({ dir, sample, made, left, exposed }: Made): string {
+function initText({ dir, sample, created, existing, exposed }: InitResult): string {
   return [
-    ...(made.length > 0 ? [`Made in ${dir}: ${made.join(', ')}`] : []),
-    ...(left.length > 0 ? [`Left as they were: ${left.join(', ')}`] : []),
+    ...(created.length > 0 ? [`Made in ${dir}: ${created.join(', ')}`] : []),
+    ...(existing.length > 0 ? [`Left as they were: ${existing.join(', ')}`] : []),
     ...(exposed ? ['.gitignore does not list .env: add it, because the token will stand there.'] : []),
     `
 What to do next${dir === '.' ? '' : `, in ${dir}`}
@@ -130,7 +130,7 @@ export function demoCommand(cli: Cli): CliCommand {
 const LATENCY_MS = 30;
 
 async function demo(cli: Cli, withConsole: boolean): Promise<number> {
-  const [{ resolveSettings }, { nearPath }] = await Promise.all([
+  const [{ resolveSettings }, { relativePath }] = await Promise.all([
     import('../../runs/settings.js'),
     import('../../runs/run/present.js'),
   ]);
@@ -141,21 +141,21 @@ async function demo(cli: Cli, withConsole: boolean): Promise<number> {
   try {
     // Settings of its own: nothing of the user's environment or .env file reaches the demo, and the reverse.
     const settings = { apiUrl: sandbox.url, apiToken: sandbox.token, home, concurrency: 4 };
-    tell(cli, `Importing ${nearPath(file)} with ${nearPath(jobFile)} into a sandbox at ${sandbox.url}.\n`);
-    const shownBy = resolveSettings({}, settings, home, { envFile: false });
-    const { code, result } = await carryOut(cli, shownBy, { json: false }, (context) => {
+    printErr(cli, `Importing ${relativePath(file)} with ${relativePath(jobFile)} into a sandbox at ${sandbox.url}.\n`);
+    const demoSettings = resolveSettings({}, settings, home, { envFile: false });
+    const { code, result } = await executeRun(cli, demoSettings, { json: false }, (context) => {
       const { signal, listener, log } = context;
       const call = { settings, env: {}, cwd: home, signal, onNotice: listener.notice, log };
-      return shown(importFile({ file, job: jobFile, ...call }), context);
+      return followRun(importFile({ file, job: jobFile, ...call }), context);
     });
     if (result) {
       print(
         cli,
         nextSteps({
-          reports: nearPath(result.reportDir),
-          file: nearPath(file),
-          job: nearPath(jobFile),
-          home: nearPath(home),
+          reports: relativePath(result.reportDir),
+          file: relativePath(file),
+          job: relativePath(jobFile),
+          home: relativePath(home),
         }),
       );
     }
@@ -173,8 +173,8 @@ async function showConsole(cli: Cli, home: string, { url, token }: Sandbox): Pro
   const jobsDir = join(home, 'job-files');
   await cp(join(packageRoot, 'jobs'), jobsDir, { recursive: true });
   const settings = resolveSettings({}, { apiUrl: url, apiToken: token, home, jobsDir }, home, { envFile: false });
-  tell(cli, 'The console starts; this takes some seconds.');
-  return runToItsEnd(cli, settings, { queueOnly: false, onConsole: linkTeller(cli, settings) });
+  printErr(cli, 'The console starts; this takes some seconds.');
+  return runWorkerToEnd(cli, settings, { queueOnly: false, onConsole: linkPrinter(cli, settings) });
 }
 
 /** What marks a folder as ours to clear. */

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import { given, inputFile } from '../../library/open.js';
+import { inputFile, pickDefined } from '../../library/open.js';
+import { visible } from '../../model/control-characters.js';
+import { formatNumber } from '../../model/count-text.js';
 import { EXIT, RunError } from '../../model/error.js';
-import { grouped } from '../../model/grouped.js';
-import { visible } from '../../model/visible.js';
 import type { MapRequest, MapResult } from '../../runs/map-file.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { TemplateResult } from '../../runs/template.js';
-import { type Cli, interrupted, presentFailure, print, printJson, tell } from '../io.js';
+import { type Cli, presentFailure, print, printErr, printJson, reportInterrupted } from '../io.js';
 import { CliCommand, onInterrupt, readSettings } from '../run-command.js';
 
 export function checkCommand(cli: Cli): CliCommand {
@@ -36,7 +36,7 @@ async function checkJobs(cli: Cli, jobs: readonly string[], options: { jobsDir?:
   for (const result of results) {
     if (result.failure) presentFailure(result.failure, cli, { json: false });
     for (const line of result.lines) print(cli, line);
-    if (!result.fine) bad++;
+    if (!result.isValid) bad++;
   }
   const files = (count: number) => (count === 1 ? '1 job file' : `${count} job files`);
   if (bad > 0) print(cli, `${bad} of ${files(results.length)} cannot be run`);
@@ -96,21 +96,21 @@ async function suggest(cli: Cli, file: string, options: MapFlags): Promise<numbe
     resource,
     cwd,
     settings,
-    ...given({
+    ...pickDefined({
       output: options.output && resolve(cwd, options.output),
       force: options.force,
       source: sourceOf(options),
     }),
   });
   if (options.json) printJson(cli, result.summary);
-  else present(cli, result, options.output);
+  else printMapping(cli, result, options.output);
   return result.reason === undefined ? EXIT.ok : EXIT.needsPerson;
 }
 
-function present(cli: Cli, { job, reason, table }: MapResult, output: string | undefined): void {
-  const say = output === undefined ? tell : print;
-  say(cli, table);
-  if (reason !== undefined) say(cli, `\n${reason} docs/reference/fields.md lists the fields.`);
+function printMapping(cli: Cli, { job, reason, table }: MapResult, output: string | undefined): void {
+  const printLine = output === undefined ? printErr : print;
+  printLine(cli, table);
+  if (reason !== undefined) printLine(cli, `\n${reason} docs/reference/fields.md lists the fields.`);
   if (output === undefined) cli.io.stdout.write(visible(job));
   else print(cli, `\nThe job is in ${output}. Look at it, then: rowferry check ${output}`);
 }
@@ -122,7 +122,7 @@ function sourceOf({ sheet, headerRow }: MapFlags): MapRequest['source'] | undefi
       `--header-row is "${headerRow}"; give the number of the row, as the spreadsheet program shows it, or none.`,
     );
   }
-  return given({
+  return pickDefined({
     sheet: sheet !== undefined && /^[1-9]\d{0,4}$/.test(sheet) ? Number(sheet) : sheet,
     header_row: headerRow === undefined || headerRow === 'none' ? headerRow : Number(headerRow),
   });
@@ -155,14 +155,14 @@ async function template(cli: Cli, resource: string, options: TemplateFlags): Pro
   const { io } = cli;
   const settings = await readSettings(cli, options);
   const { writeTemplate } = await import('../../runs/template.js');
-  const interruption = onInterrupt((signal) => tell(cli, `${signal}: stopping; nothing is written`));
+  const interruption = onInterrupt((signal) => printErr(cli, `${signal}: stopping; nothing is written`));
   try {
     const result = await writeTemplate(
       {
         resource,
         file: options.output,
         cwd: io.cwd,
-        ...given({
+        ...pickDefined({
           all: options.all,
           company: options.company === undefined ? undefined : settings.company,
         }),
@@ -170,7 +170,7 @@ async function template(cli: Cli, resource: string, options: TemplateFlags): Pro
       {
         settings,
         signal: interruption.signal,
-        notice: ({ level, text }) => tell(cli, level === 'warn' ? `warning: ${text}` : text),
+        notice: ({ level, text }) => printErr(cli, level === 'warn' ? `warning: ${text}` : text),
       },
     );
     if (options.json) printJson(cli, result);
@@ -179,21 +179,21 @@ async function template(cli: Cli, resource: string, options: TemplateFlags): Pro
   } catch (error) {
     const code = interruption.exitCode();
     if (code === undefined) throw error;
-    return interrupted(cli, 'Interrupted; nothing was written.', code, options.json === true);
+    return reportInterrupted(cli, 'Interrupted; nothing was written.', code, options.json === true);
   } finally {
     interruption.release();
   }
 }
 
 function resultText({ file, job, sheet, columns, more, lists }: TemplateResult): string {
-  const needed = columns.filter(({ required }) => required).length;
-  const word = (path: string) => (/^[\w./@%+:,-]+$/.test(path) ? path : `"${path}"`);
+  const requiredCount = columns.filter(({ required }) => required).length;
+  const shellQuoted = (path: string) => (/^[\w./@%+:,-]+$/.test(path) ? path : `"${path}"`);
   return [
-    `${file}: sheet "${sheet}" with ${columns.length} columns, ${needed} of them required${more > 0 ? `; ${more} more with --all` : ''}`,
+    `${file}: sheet "${sheet}" with ${columns.length} columns, ${requiredCount} of them required${more > 0 ? `; ${more} more with --all` : ''}`,
     ...(lists.length > 0
-      ? [`Drop-down lists: ${lists.map(({ list, values }) => `${list} (${grouped(values)})`).join(', ')}`]
+      ? [`Drop-down lists: ${lists.map(({ list, values }) => `${list} (${formatNumber(values)})`).join(', ')}`]
       : []),
     `${job}: the job that imports it`,
-    `Fill it in, then: rowferry import ${word(file)} --job ${word(job)} --dry-run`,
+    `Fill it in, then: rowferry import ${shellQuoted(file)} --job ${shellQuoted(job)} --dry-run`,
   ].join('\n');
 }

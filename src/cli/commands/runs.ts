@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { given } from '../../library/open.js';
+import { pickDefined } from '../../library/open.js';
 import { resumeRun } from '../../library/runs.js';
+import { sizeText } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
-import { sizeText } from '../../model/grouped.js';
 import type { RunResult } from '../../runs/run/conclude.js';
 import type { RunContext } from '../../runs/run/context.js';
 import type { RunEntry } from '../../runs/run/list.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import { type Cli, print, printJson } from '../io.js';
-import { CliCommand, callOptions, carryOut, readSettings, shown } from '../run-command.js';
+import { CliCommand, callOptions, executeRun, followRun, readSettings } from '../run-command.js';
 
 type Options = SettingFlags & {
   json?: true;
@@ -27,7 +27,7 @@ const RUN = 'run id, the beginning of one, or `last`';
 /** Faults that `runs show` lists; all of them are in faults.csv. */
 const FIRST_FAULTS = 10;
 /** Runs that `runs list` shows where a person reads it. */
-const LATEST = 20;
+const LIST_LIMIT = 20;
 
 export function runsCommand(cli: Cli): CliCommand {
   return new CliCommand('runs')
@@ -52,34 +52,34 @@ Examples:
 function listCommand(cli: Cli): CliCommand {
   return new CliCommand('list')
     .description('all runs of the data folder, newest first')
-    .option('--all', `all of them; by default the latest ${LATEST} on a terminal`)
+    .option('--all', `all of them; by default the latest ${LIST_LIMIT} on a terminal`)
     .option('--json', 'print them as one JSON object')
     .allowExcessArguments(true)
     .action(async (options: Options, self: CliCommand) => {
       await refuseUnknown(self.parent ?? self, self.args);
       const { home } = await readSettings(cli, options);
-      const [{ listRuns }, { nearPath, table, count }] = await Promise.all([
+      const [{ listRuns }, { relativePath, formatTable, formatNumber }] = await Promise.all([
         import('../../runs/run/list.js'),
         import('../../runs/run/present.js'),
       ]);
       const runs = await listRuns(home);
       if (options.json) return printJson(cli, { runs });
-      if (runs.length === 0) return print(cli, `No runs in ${nearPath(home)} yet.`);
-      const number = (value: number | undefined) => (value === undefined ? '' : count(value));
+      if (runs.length === 0) return print(cli, `No runs in ${relativePath(home)} yet.`);
+      const number = (value: number | undefined) => (value === undefined ? '' : formatNumber(value));
       const { isTTY, columns } = cli.io.stdout;
-      const shown = isTTY && !options.all ? runs.slice(0, LATEST) : runs;
-      const more = runs.length - shown.length;
+      const listedRuns = isTTY && !options.all ? runs.slice(0, LIST_LIMIT) : runs;
+      const more = runs.length - listedRuns.length;
       print(
         cli,
-        table(
+        formatTable(
           ['RUN', 'WHEN', 'KIND', 'JOB', 'FILE', 'STATUS', 'ROWS', 'NEEDS A PERSON'],
-          shown.map((run) => [
+          listedRuns.map((run) => [
             run.run,
             localTime(run.started_at),
             kindText(run),
             run.job,
             // The file of an undo is a list of its own; what it is about is the run.
-            run.kind === 'undo' ? (run.of_run ?? '') : nearPath(run.file),
+            run.kind === 'undo' ? (run.of_run ?? '') : relativePath(run.file),
             statusText(run),
             number(run.rows),
             number(run.needs_person),
@@ -108,11 +108,11 @@ function showCommand(cli: Cli): CliCommand {
     .description('summary, report files and first faults of a run')
     .argument('<run>', RUN)
     .option('--json', 'print the summary as one JSON object')
-    .action(async (wanted: string, options: Options) => {
+    .action(async (runRef: string, options: Options) => {
       const { home } = await readSettings(cli, options);
-      const [{ findRun, firstFaults, readRun, readRunSummary }, { faultText, nearPath, presentSummary }] =
+      const [{ findRun, firstFaults, readRun, readRunSummary }, { faultText, relativePath, presentSummary }] =
         await Promise.all([import('../../runs/run/list.js'), import('../../runs/run/present.js')]);
-      const entry = await readRun(home, await findRun(home, wanted));
+      const entry = await readRun(home, await findRun(home, runRef));
       const summary = await readRunSummary(home, entry.run);
       if (options.json) return printJson(cli, summary ?? entry);
       if (!summary) {
@@ -122,26 +122,26 @@ function showCommand(cli: Cli): CliCommand {
             ? 'It is running; its reports are not written yet.'
             : entry.reports_of === undefined
               ? `It ended without reports. Go on with: ${resume}`
-              : `Its reports are not in ${nearPath(entry.report_dir)}: those of the run ${entry.reports_of} are. To go on with it, or to write them again: ${resume}`;
+              : `Its reports are not in ${relativePath(entry.report_dir)}: those of the run ${entry.reports_of} are. To go on with it, or to write them again: ${resume}`;
         return print(
           cli,
-          `Run ${entry.run} of ${localTime(entry.started_at)}: ${kindText(entry)} ${entry.job} ${nearPath(entry.file)}\n${next}`,
+          `Run ${entry.run} of ${localTime(entry.started_at)}: ${kindText(entry)} ${entry.job} ${relativePath(entry.file)}\n${next}`,
         );
       }
       const { report_dir: reportDir, reports_of: reportsOf } = entry;
       const reports = summary.reports.filter((name) => name !== 'summary.json');
-      const gone =
+      const removedText =
         reportsOf !== undefined
-          ? `Its reports were in ${nearPath(reportDir)}, where those of the run ${reportsOf} are now.`
+          ? `Its reports were in ${relativePath(reportDir)}, where those of the run ${reportsOf} are now.`
           : reports.length > 0 && !reports.some((name) => existsSync(join(reportDir, name)))
             ? 'Its rows and reports were removed; the summary is what is left.'
             : undefined;
-      if (gone !== undefined)
-        return print(cli, `${presentSummary({ summary: { ...summary, reports: [] }, reportDir })}\n\n${gone}`);
+      if (removedText !== undefined)
+        return print(cli, `${presentSummary({ summary: { ...summary, reports: [] }, reportDir })}\n\n${removedText}`);
       const faults = firstFaults(home, entry.run, FIRST_FAULTS).map((fault) => `  ${faultText(fault)}`);
       const more = faults.length === FIRST_FAULTS ? ['  … all of them are in faults.csv'] : [];
-      const shown = faults.length > 0 ? ['', 'First faults:', ...faults, ...more] : [];
-      print(cli, [presentSummary({ summary, reportDir }), ...shown].join('\n'));
+      const faultLines = faults.length > 0 ? ['', 'First faults:', ...faults, ...more] : [];
+      print(cli, [presentSummary({ summary, reportDir }), ...faultLines].join('\n'));
     })
     .settings('home');
 }
@@ -151,7 +151,7 @@ function resumeCommand(cli: Cli): CliCommand {
     'go on with a run that was interrupted or killed; no row is written twice',
   );
   return runAction(cli, command, (run, options, context) =>
-    shown(resumeRun({ run, ...callOptions(cli, options, context) }), context),
+    followRun(resumeRun({ run, ...callOptions(cli, options, context) }), context),
   );
 }
 
@@ -167,10 +167,10 @@ that were rejected or invalid are corrected in the rejected file of the run and 
 Examples:
   $ rowferry runs retry last
   $ rowferry runs retry 20261121T08 --json | jq .rows`);
-  return runAction(cli, command, async (wanted, options, context) =>
-    (await import('../../runs/again.js')).retryRun(
-      wanted,
-      { force: options.force === true, ...placeOf(cli, options, context) },
+  return runAction(cli, command, async (runRef, options, context) =>
+    (await import('../../runs/follow-up.js')).retryRun(
+      runRef,
+      { force: options.force === true, ...runOptionsOf(cli, options, context) },
       context,
     ),
   );
@@ -196,14 +196,14 @@ Examples:
   $ rowferry runs undo 20261121T08
   $ rowferry runs undo last --retire lifecycle_stage=Retired
   $ rowferry runs undo last             once more: undoes the undo`);
-  return runAction(cli, command, async (wanted, options, context) => {
+  return runAction(cli, command, async (runRef, options, context) => {
     const request = {
       dryRun: options.dryRun === true,
       force: options.force === true,
-      ...given({ retire: options.retire && retireValues(options.retire) }),
-      ...placeOf(cli, options, context),
+      ...pickDefined({ retire: options.retire && retireValues(options.retire) }),
+      ...runOptionsOf(cli, options, context),
     };
-    return (await import('../../runs/undo.js')).undoRun(wanted, request, context);
+    return (await import('../../runs/undo.js')).undoRun(runRef, request, context);
   });
 }
 
@@ -235,7 +235,7 @@ Nothing is written if a single row would now be written otherwise than the plan 
 
 Example:
   $ rowferry runs approve last --by "Ann Lee"`);
-  return runAction(cli, command, async (wanted, options, context) => {
+  return runAction(cli, command, async (runRef, options, context) => {
     const by = options.by?.trim() ?? '';
     if (by === '') {
       throw new RunError(
@@ -243,8 +243,8 @@ Example:
         '--by is missing: it says who approves. For example: rowferry runs approve last --by "Ann Lee"',
       );
     }
-    const { approveRun } = await import('../../runs/again.js');
-    return approveRun(wanted, { by, ...placeOf(cli, options, context) }, context);
+    const { approveRun } = await import('../../runs/follow-up.js');
+    return approveRun(runRef, { by, ...runOptionsOf(cli, options, context) }, context);
   });
 }
 
@@ -275,12 +275,15 @@ Examples:
       const all = [...pruned.removed, ...pruned.folders];
       const bytes = all.reduce((sum, one) => sum + one.bytes, 0);
       if (options.json) return printJson(cli, { keep_days: keepDays, dry_run: dryRun, bytes, ...pruned });
-      const of = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;
-      const what = `${of(pruned.removed.length, 'run')} and ${of(pruned.folders.length, 'folder')} of the drop folder`;
+      const countOf = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;
+      const what = `${countOf(pruned.removed.length, 'run')} and ${countOf(pruned.folders.length, 'folder')} of the drop folder`;
       const lines = all.map((one) => `  ${'run' in one ? one.run : one.path}  ${sizeText(one.bytes)}`);
-      const stay = pruned.left.map(({ run, why }) => `  ${run} stays: ${why}`);
+      const keptLines = pruned.left.map(({ run, why }) => `  ${run} stays: ${why}`);
       const size = all.length > 0 ? ` (${sizeText(bytes)})` : '';
-      print(cli, [`${dryRun ? 'Would remove' : 'Removed'} what lay of ${what}${size}.`, ...lines, ...stay].join('\n'));
+      print(
+        cli,
+        [`${dryRun ? 'Would remove' : 'Removed'} what lay of ${what}${size}.`, ...lines, ...keptLines].join('\n'),
+      );
     })
     .settings('keepDays', 'home', 'inbox');
 }
@@ -288,8 +291,8 @@ Examples:
 const REPORT = 'folder for the reports; by default the folder of the new run';
 
 /** Where the reports go, and how much is in flight, where that is stated. */
-function placeOf(cli: Cli, { report, concurrency }: Options, { settings }: RunContext) {
-  return given({
+function runOptionsOf(cli: Cli, { report, concurrency }: Options, { settings }: RunContext) {
+  return pickDefined({
     reportDir: report === undefined ? undefined : resolve(cli.io.cwd, report),
     concurrency: concurrency === undefined ? undefined : settings.concurrency,
   });
@@ -307,7 +310,7 @@ function runAction(
     .action(async (run: string, options: Options) => {
       const settings = await readSettings(cli, options);
       const json = options.json === true;
-      cli.code = (await carryOut(cli, settings, { json }, (context) => work(run, options, context))).code;
+      cli.code = (await executeRun(cli, settings, { json }, (context) => work(run, options, context))).code;
     })
     .settings('home', 'concurrency', 'apiUrl', 'maxRps', 'logLevel');
 }

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
-import { given } from '../../library/open.js';
+import { pickDefined } from '../../library/open.js';
 import { openSandbox } from '../../library/runs.js';
-import { codesOf, EXIT, RunError } from '../../model/error.js';
-import { type Cli, print, tell } from '../io.js';
+import { EXIT, RunError, systemCodes } from '../../model/error.js';
+import { type Cli, print, printErr } from '../io.js';
 import { CliCommand, onInterrupt, wholeNumber } from '../run-command.js';
 
 interface Options {
@@ -60,7 +60,7 @@ async function serve(cli: Cli, options: Options): Promise<number> {
     const sandbox = await openSandbox({
       faults,
       seed: options.seed,
-      ...given({
+      ...pickDefined({
         host: options.host,
         port: options.port,
         token: options.token,
@@ -78,7 +78,7 @@ export ROWFERRY_API_URL=${sandbox.url}
 export ROWFERRY_API_TOKEN=${sandbox.token}
 `,
     );
-    tell(cli, 'Then for example: rowferry import fixtures/assets-demo.xlsx --job assets\nCtrl-C ends it.');
+    printErr(cli, 'Then for example: rowferry import fixtures/assets-demo.xlsx --job assets\nCtrl-C ends it.');
     if (!interruption.signal.aborted) {
       await new Promise<void>((done) => interruption.signal.addEventListener('abort', () => done(), { once: true }));
     }
@@ -91,7 +91,7 @@ export ROWFERRY_API_TOKEN=${sandbox.token}
 }
 
 function portAdvice(error: unknown, port: number | undefined): string {
-  const [code] = codesOf(error);
+  const [code] = systemCodes(error);
   if (code === 'EADDRINUSE') return `Port ${port} is in use; choose another one with --port, or leave it out.`;
   if (code === 'EACCES') return `Port ${port} may not be used by this user; choose one above 1023.`;
   return `The sandbox could not start: ${error instanceof Error ? error.message : String(error)}`;

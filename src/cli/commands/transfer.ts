@@ -1,4 +1,4 @@
-import { given, type RunHandle } from '../../library/open.js';
+import { pickDefined, type RunHandle } from '../../library/open.js';
 import {
   type ExportOptions,
   exportRecords,
@@ -10,7 +10,7 @@ import { RunError } from '../../model/error.js';
 import { EXPORTABLE, type ExportableName } from '../../model/resource-names.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { Cli } from '../io.js';
-import { CliCommand, callOptions, carryOut, readSettings, shown } from '../run-command.js';
+import { CliCommand, callOptions, executeRun, followRun, readSettings } from '../run-command.js';
 
 /** The commands that take the rows of a file into the service. */
 
@@ -41,7 +41,7 @@ Examples:
 
 Stopped by Ctrl-C or killed: \`rowferry runs resume last\` goes on, and writes no row twice.`)
     .action((file: string, options: RowsFlags) =>
-      takeRows(cli, file, options, {
+      runRowsCommand(cli, file, options, {
         example: 'rowferry import assets.xlsx --job assets',
         run: (request) => importFile({ ...request, dryRun: options.dryRun === true }),
       }),
@@ -67,7 +67,7 @@ Examples:
 
 The report to open in the morning is report.html; reconcile.xlsx has all differences and orphans to filter.`)
     .action((file: string, options: RowsFlags) =>
-      takeRows(cli, file, options, {
+      runRowsCommand(cli, file, options, {
         example: 'rowferry reconcile erp.csv --job reconcile-assets',
         run: (request) => reconcileFile({ ...request, apply: options.apply === true }),
       }),
@@ -76,26 +76,26 @@ The report to open in the morning is report.html; reconcile.xlsx has all differe
 }
 
 /** What differs between them. */
-interface Work {
+interface RowsCommand {
   /** A command line that would be right. */
   readonly example: string;
   run(request: Omit<ImportOptions, 'job' | 'dryRun'> & { readonly job: string }): RunHandle;
 }
 
 /** Throws a `RunError` of kind `usage` for settings, job or file that are missing or wrong. */
-async function takeRows(cli: Cli, file: string, options: RowsFlags, work: Work): Promise<void> {
+async function runRowsCommand(cli: Cli, file: string, options: RowsFlags, command: RowsCommand): Promise<void> {
   const { job, force, report } = options;
   // Checked here: an option of a similar name is then reported as what it is, a misspelling.
   if (job === undefined) {
     throw new RunError(
       'usage',
-      `--job is missing: it names the job file that says which column is which field. For example: ${work.example}`,
+      `--job is missing: it names the job file that says which column is which field. For example: ${command.example}`,
     );
   }
   const settings = await readSettings(cli, options);
-  const request = { file, job, force: force === true, ...given({ reportDir: report }) };
-  const { code } = await carryOut(cli, settings, { json: options.json === true }, (context) =>
-    shown(work.run({ ...request, ...callOptions(cli, options, context) }), context),
+  const request = { file, job, force: force === true, ...pickDefined({ reportDir: report }) };
+  const { code } = await executeRun(cli, settings, { json: options.json === true }, (context) =>
+    followRun(command.run({ ...request, ...callOptions(cli, options, context) }), context),
   );
   cli.code = code;
 }
@@ -139,23 +139,28 @@ that it could not be established that nothing is missing. \`rowferry runs resume
 
 async function exportFile(cli: Cli, resource: string | undefined, options: ExportFlags): Promise<number> {
   const settings = await readSettings(cli, options);
-  const wanted = await wantedOf(resource, options);
-  const noPair = options.filter?.find((one) => !one.includes('='));
-  if (noPair !== undefined) throw new RunError('usage', `--filter "${noPair}" is not of the form field=value.`);
-  const { code } = await carryOut(cli, settings, { json: options.json === true }, (context) =>
-    shown(exportRecords({ ...wanted, ...callOptions(cli, options, context) }), context),
+  const request = await exportOptionsOf(resource, options);
+  const badFilter = options.filter?.find((one) => !one.includes('='));
+  if (badFilter !== undefined) throw new RunError('usage', `--filter "${badFilter}" is not of the form field=value.`);
+  const { code } = await executeRun(cli, settings, { json: options.json === true }, (context) =>
+    followRun(exportRecords({ ...request, ...callOptions(cli, options, context) }), context),
   );
   return code;
 }
 
-async function wantedOf(resource: string | undefined, options: ExportFlags): Promise<ExportOptions> {
+async function exportOptionsOf(resource: string | undefined, options: ExportFlags): Promise<ExportOptions> {
   const { job, output, columns, filter, order, editable } = options;
   if (output === '-') throw new RunError('usage', '-o - is not supported: name a file, such as -o assets.csv.');
-  const chosen = given({ columns: columns === undefined ? undefined : splitColumns(columns), filter, order, editable });
+  const chosen = pickDefined({
+    columns: columns === undefined ? undefined : splitColumns(columns),
+    filter,
+    order,
+    editable,
+  });
   // A resource beside a job is held against that of the job.
   if (job !== undefined)
-    return { ...chosen, job, ...given({ output, resource: resource as ExportableName | undefined }) };
-  const name = await resourceOf(resource);
+    return { ...chosen, job, ...pickDefined({ output, resource: resource as ExportableName | undefined }) };
+  const name = await parseResource(resource);
   if (output === undefined) {
     throw new RunError(
       'usage',
@@ -165,16 +170,16 @@ async function wantedOf(resource: string | undefined, options: ExportFlags): Pro
   return { ...chosen, resource: name, output };
 }
 
-async function resourceOf(given: string | undefined): Promise<ExportableName> {
-  if (given === undefined) {
+async function parseResource(input: string | undefined): Promise<ExportableName> {
+  if (input === undefined) {
     throw new RunError('usage', `What is to be exported? Name one of: ${EXPORTABLE.join(', ')}; or a job with --job.`);
   }
-  const found = EXPORTABLE.find((name) => name === given.toLowerCase());
+  const found = EXPORTABLE.find((name) => name === input.toLowerCase());
   if (found) return found;
   const { didYouMean } = await import('../../runs/job/shape.js');
   throw new RunError(
     'usage',
-    `There is no resource \`${given}\`${didYouMean(given, EXPORTABLE) || '.'} There are: ${EXPORTABLE.join(', ')}.`,
+    `There is no resource \`${input}\`${didYouMean(input, EXPORTABLE) || '.'} There are: ${EXPORTABLE.join(', ')}.`,
   );
 }
 

@@ -4,13 +4,13 @@ import { redactor } from '../../model/secret-forms.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import type { WorkerOptions } from '../../worker/worker.js';
 import type { Cli } from '../io.js';
+import { openMessages } from '../messages.js';
 import { CliCommand, onInterrupt, packageRoot, packageVersion, readSettings } from '../run-command.js';
-import { openTelling } from '../telling.js';
 
 type Options = SettingFlags & { queueOnly?: true };
 
 /** A worker that has not ended by itself so long after it was told to is ended: its work is resumed as after a kill. */
-const END_WITHIN_MS = 27_000;
+const SHUTDOWN_MS = 27_000;
 
 export function workerCommand(cli: Cli): CliCommand {
   return new CliCommand('worker')
@@ -36,20 +36,20 @@ async function work(cli: Cli, options: Options): Promise<number> {
       '--queue-only and --inbox cannot go together: a worker for the queue alone has no drop folder.',
     );
   }
-  return runToItsEnd(cli, await readSettings(cli, options), { queueOnly: options.queueOnly === true });
+  return runWorkerToEnd(cli, await readSettings(cli, options), { queueOnly: options.queueOnly === true });
 }
 
 /** Runs a worker in this process until it is told to end; its exit code. */
-export async function runToItsEnd(
+export async function runWorkerToEnd(
   cli: Cli,
   settings: Settings,
   options: Pick<WorkerOptions, 'queueOnly' | 'onConsole'>,
 ): Promise<number> {
   const { requireService } = await import('../../runs/settings.js');
   requireService(settings);
-  const { log, listener, stop } = await openTelling(cli, settings);
+  const { log, listener, stop } = await openMessages(cli, settings);
   const interruption = onInterrupt(() => {
-    setTimeout(() => process.exit(EXIT.ok), END_WITHIN_MS).unref();
+    setTimeout(() => process.exit(EXIT.ok), SHUTDOWN_MS).unref();
   });
   const queue = settings.queueUrl === undefined ? `the embedded queue in ${settings.home}` : 'its queue';
   listener.notice({ level: 'info', text: `The worker starts and opens ${queue}.` });

@@ -3,8 +3,8 @@ import type { Problem } from '../../api/schema.js';
 /** The console speaks to its own origin alone, over the API that every program has: contract, section 12. */
 export const API = '/api/v1';
 
-type Value = string | number | boolean | null | undefined;
-export type Query = Readonly<Record<string, Value | readonly Value[]>>;
+type QueryValue = string | number | boolean | null | undefined;
+export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
 
 /** A fault as the API tells it, or a connection that failed: then `status` is 0. */
 export class ApiError extends Error {
@@ -19,13 +19,13 @@ export class ApiError extends Error {
   }
 
   /** Nobody answered, or somebody who could not reach the server: what was asked may be asked again. */
-  get passing(): boolean {
+  get isTransient(): boolean {
     return [0, 502, 503, 504].includes(this.status);
   }
 }
 
 /** The same, with these; what is blank goes. */
-export function changed(params: URLSearchParams, query: Query): URLSearchParams {
+export function withParams(params: URLSearchParams, query: Query): URLSearchParams {
   const next = new URLSearchParams(params);
   for (const [name, value] of Object.entries(query)) {
     next.delete(name);
@@ -34,13 +34,13 @@ export function changed(params: URLSearchParams, query: Query): URLSearchParams 
   return next;
 }
 
-export function addressOf(path: string, query: Query = {}): string {
-  const params = changed(new URLSearchParams(), query);
+export function urlOf(path: string, query: Query = {}): string {
+  const params = withParams(new URLSearchParams(), query);
   return `${API}${path}${params.size === 0 ? '' : `?${params}`}`;
 }
 
 export function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
-  return ask<T>(addressOf(path, query), { signal: signal ?? null });
+  return ask<T>(urlOf(path, query), { signal: signal ?? null });
 }
 
 export function send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body: object = {}, sending: RequestInit = {}) {

@@ -5,23 +5,23 @@ import { Button, ButtonLink, Empty, Notice, Skeleton } from '../kit/parts.js';
 import { ApiError } from './client.js';
 
 /** In place of a page whose data are not there: they are on their way, or why they do not come. */
-export function NotThere({ page, error }: { page: string; error: unknown }) {
+export function PagePending({ page, error }: { page: string; error: unknown }) {
   return (
     <div className="stack">
       <h1>{page}</h1>
-      {error ? <Fault error={error} /> : <Skeleton what={page} lines={8} />}
+      {error ? <FaultNotice error={error} /> : <Skeleton what={page} lines={8} />}
     </div>
   );
 }
 
 /** What cannot be shown: why, and what to do. */
-export function Fault({ error }: { error: unknown }) {
+export function FaultNotice({ error }: { error: unknown }) {
   const queries = useQueryClient();
   if (!(error instanceof ApiError)) {
     return (
-      <Refused error={error} title="The page cannot be shown">
+      <ActionError error={error} title="The page cannot be shown">
         <Button onClick={() => location.reload()}>Load the page again</Button>
-      </Refused>
+      </ActionError>
     );
   }
   if (error.status === 403 || error.status === 404) {
@@ -33,20 +33,20 @@ export function Fault({ error }: { error: unknown }) {
     );
   }
   return (
-    <Refused error={error} title={error.passing ? 'No connection' : 'That did not work'}>
+    <ActionError error={error} title={error.isTransient ? 'No connection' : 'That did not work'}>
       <Button onClick={() => void queries.resetQueries({ type: 'active' })}>Try again</Button>
-    </Refused>
+    </ActionError>
   );
 }
 
 /** What a button began and could not do, beside the button. */
-export function Refused({ error, title, children }: { error: unknown; title?: string; children?: ReactNode }) {
+export function ActionError({ error, title, children }: { error: unknown; title?: string; children?: ReactNode }) {
   if (error === null || error === undefined) return null;
-  const told = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   const details = error instanceof ApiError ? error.details : [];
   return (
-    <Notice tone="bad" title={title ?? told}>
-      {title && <p>{told}</p>}
+    <Notice tone="bad" title={title ?? message}>
+      {title && <p>{message}</p>}
       {details.length > 0 && (
         <ul>
           {details.map((detail) => (
@@ -69,13 +69,13 @@ export function ConnectionLost({ lastSeen }: { lastSeen: Date }) {
 }
 
 /** A fault in a page leaves the shell as it is. */
-export class Guard extends Component<{ children: ReactNode }, { error: unknown }> {
+export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state = { error: undefined as unknown };
   static getDerivedStateFromError(error: unknown) {
     return { error };
   }
   override render() {
     const { error } = this.state;
-    return error === undefined ? this.props.children : <NotThere error={error} page="That did not work" />;
+    return error === undefined ? this.props.children : <PagePending error={error} page="That did not work" />;
   }
 }

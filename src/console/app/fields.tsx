@@ -31,7 +31,7 @@ export function useFields({ name, fields }: Pick<Resource, 'name' | 'fields'>, o
   return useMemo(() => {
     const custom = (data?.names ?? []).map((own): Field => {
       const label = own.replace(/^\w+\./, '').replace('.', ': ');
-      return { ...CUSTOM, choices: [], name: own, label };
+      return { ...CUSTOM_FIELD, choices: [], name: own, label };
     });
     return [...fields, ...custom];
   }, [fields, data]);
@@ -40,7 +40,7 @@ export function useFields({ name, fields }: Pick<Resource, 'name' | 'fields'>, o
 const MOST_CUSTOM = 200;
 /** Those of another resource are none of this one. */
 const NO_NAMES: Names = { names: [], more: false, lack: null };
-const CUSTOM = { group: 'Custom fields', type: 'text', required: false, of: null, written: true } as const;
+const CUSTOM_FIELD = { group: 'Custom fields', type: 'text', required: false, of: null, written: true } as const;
 
 /** It is typed, with what it may be where that is known. */
 export function ValueInput({
@@ -56,12 +56,12 @@ export function ValueInput({
   const list = useId();
   const of = field?.of ?? '';
   const { data } = useQuery({ ...namesQuery(of, value), enabled: of !== '' });
-  const known = field?.type === 'boolean' ? ['yes', 'no'] : field?.choices.length ? field.choices : data?.names;
+  const suggestions = field?.type === 'boolean' ? ['yes', 'no'] : field?.choices.length ? field.choices : data?.names;
   return (
     <>
       <input {...rest} className="input" list={list} value={value} onChange={({ target }) => onChange(target.value)} />
       <datalist id={list}>
-        {known?.map((one) => (
+        {suggestions?.map((one) => (
           <option key={one} value={one} />
         ))}
       </datalist>

@@ -9,19 +9,19 @@ interface Shortcut {
   readonly run: () => void;
 }
 
-const SETTING = 'rowferry.single-keys';
+const SETTING_KEY = 'rowferry.single-keys';
 
 /** All that hold now; those of the page that is on top were added last. */
-const held = new Set<() => readonly Shortcut[]>();
+const registered = new Set<() => readonly Shortcut[]>();
 
 /** Keys that hold while the component is there; they stand in the list that `?` opens. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
   useEffect(() => {
-    const now = () => latest.current;
-    held.add(now);
-    return () => void held.delete(now);
+    const current = () => latest.current;
+    registered.add(current);
+    return () => void registered.delete(current);
   }, []);
 }
 
@@ -33,11 +33,11 @@ function isTyping(target: EventTarget | null): boolean {
 /** Listens to them, and lists them. */
 export function ShortcutKeys() {
   const [listed, setListed] = useState<readonly Shortcut[]>();
-  const [on, setOn] = useState(() => localStorage.getItem(SETTING) !== 'off');
+  const [on, setOn] = useState(() => localStorage.getItem(SETTING_KEY) !== 'off');
   useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
+    const handleKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
-      const all = [...held].flatMap((shortcuts) => shortcuts());
+      const all = [...registered].flatMap((shortcuts) => shortcuts());
       if (event.key === '?') {
         setListed(all);
         return;
@@ -47,8 +47,8 @@ export function ShortcutKeys() {
       event.preventDefault();
       found.run();
     };
-    document.addEventListener('keydown', pressed);
-    return () => document.removeEventListener('keydown', pressed);
+    document.addEventListener('keydown', handleKey);
+    return () => document.removeEventListener('keydown', handleKey);
   }, [on]);
   return (
     <Dialog open={listed !== undefined} onClose={() => setListed(undefined)} title="Keys">
@@ -58,7 +58,7 @@ export function ShortcutKeys() {
           type="checkbox"
           checked={on}
           onChange={({ target }) => {
-            localStorage.setItem(SETTING, target.checked ? 'on' : 'off');
+            localStorage.setItem(SETTING_KEY, target.checked ? 'on' : 'off');
             setOn(target.checked);
           }}
         />

@@ -5,9 +5,9 @@ import { Redirect, Route, Switch } from 'wouter';
 import '../kit/kit.css';
 import './app.css';
 import { Skeleton } from '../kit/parts.js';
-import { TOASTS } from '../kit/toast.js';
+import { TOASTS_ID } from '../kit/toast.js';
 import { ApiError } from './client.js';
-import { Guard, NotThere } from './faults.js';
+import { ErrorBoundary, PagePending } from './faults.js';
 import { ShortcutKeys } from './keys.js';
 import { client, sessionQuery } from './queries.js';
 import { Shell } from './shell.js';
@@ -29,7 +29,7 @@ function Console() {
   if (!session) {
     return (
       <main className="sign-in">
-        <NotThere error={error} page="rowferry" />
+        <PagePending error={error} page="rowferry" />
       </main>
     );
   }
@@ -55,7 +55,7 @@ function Console() {
           </Route>
         </Switch>
       </Shell>
-      <div id={TOASTS} className="toasts stack tight" role="status" />
+      <div id={TOASTS_ID} className="toasts stack tight" role="status" />
     </>
   );
 }
@@ -63,9 +63,9 @@ function Console() {
 /** A page of another thing is another page: nothing of the one before stays in it. */
 function page(content: React.ReactNode, key = '') {
   return (
-    <Guard key={`${location.pathname} ${key}`}>
+    <ErrorBoundary key={`${location.pathname} ${key}`}>
       <Suspense fallback={<Skeleton what="the page" lines={6} />}>{content}</Suspense>
-    </Guard>
+    </ErrorBoundary>
   );
 }
 

@@ -22,8 +22,8 @@ function onError(error: Error): void {
 }
 
 /** What cannot be reached is asked for again until it can, each time as stated. */
-export const whilePassing = ({ state: { error } }: { state: { error: Error | null } }) =>
-  error instanceof ApiError && error.passing && AGAIN_MS;
+export const retryWhileTransient = ({ state: { error } }: { state: { error: Error | null } }) =>
+  error instanceof ApiError && error.isTransient && AGAIN_MS;
 const AGAIN_MS = 5_000;
 
 export const client: QueryClient = new QueryClient({
@@ -35,15 +35,15 @@ export const client: QueryClient = new QueryClient({
       // The worker may be on this very machine, whatever the browser thinks of the network.
       networkMode: 'always',
       // What is wrong stays wrong; what cannot be reached comes back.
-      retry: (failures, error) => error instanceof ApiError && error.passing && failures < 3,
+      retry: (failures, error) => error instanceof ApiError && error.isTransient && failures < 3,
       refetchOnWindowFocus: true,
-      refetchInterval: whilePassing,
+      refetchInterval: retryWhileTransient,
     },
     mutations: { retry: false, networkMode: 'always' },
   },
 });
 
-const read = <T>(path: string, query: Query = {}, more: { readonly staleTime?: number } = {}) =>
+const readQuery = <T>(path: string, query: Query = {}, more: { readonly staleTime?: number } = {}) =>
   queryOptions({
     queryKey: [...path.slice(1).split('/'), query],
     queryFn: ({ signal }) => get<T>(path, query, signal),
@@ -51,39 +51,42 @@ const read = <T>(path: string, query: Query = {}, more: { readonly staleTime?: n
   });
 const runPath = (id: string, more = '') => `/runs/${encodeURIComponent(id)}${more}`;
 
-export const sessionQuery = read<api.Session>('/session', {}, { staleTime: 60_000 });
-export const runsQuery = (filter: Query) => ({ ...read<api.Runs>('/runs', filter), placeholderData: keepPreviousData });
-export const runQuery = (id: string) => read<api.RunDetail>(runPath(id));
-export const storyQuery = (id: string, row: number) => read<api.Story>(runPath(id, `/rows/${row}`));
-export const faultsQuery = (id: string) => read<api.FaultGroup[]>(runPath(id, '/faults'));
-export const planQuery = (id: string) => read<api.Plan>(runPath(id, '/plan'));
-export const resourcesQuery = read<{ resources: api.Resource[] }>('/resources', {}, { staleTime: 300_000 });
-export const namesQuery = (of: string, q: string, limit?: number) => ({
-  ...read<api.Names>('/names', { of, q, limit }),
+export const sessionQuery = readQuery<api.Session>('/session', {}, { staleTime: 60_000 });
+export const runsQuery = (filter: Query) => ({
+  ...readQuery<api.Runs>('/runs', filter),
   placeholderData: keepPreviousData,
 });
-export const jobsQuery = read<{ jobs: api.Job[] }>('/jobs');
-export const jobQuery = (name: string) => read<api.JobFile>(`/jobs/${encodeURIComponent(name)}`);
+export const runQuery = (id: string) => readQuery<api.RunDetail>(runPath(id));
+export const storyQuery = (id: string, row: number) => readQuery<api.Story>(runPath(id, `/rows/${row}`));
+export const faultsQuery = (id: string) => readQuery<api.FaultGroup[]>(runPath(id, '/faults'));
+export const planQuery = (id: string) => readQuery<api.Plan>(runPath(id, '/plan'));
+export const resourcesQuery = readQuery<{ resources: api.Resource[] }>('/resources', {}, { staleTime: 300_000 });
+export const namesQuery = (of: string, q: string, limit?: number) => ({
+  ...readQuery<api.Names>('/names', { of, q, limit }),
+  placeholderData: keepPreviousData,
+});
+export const jobsQuery = readQuery<{ jobs: api.Job[] }>('/jobs');
+export const jobQuery = (name: string) => readQuery<api.JobFile>(`/jobs/${encodeURIComponent(name)}`);
 export const nightsQuery = (job: string) =>
-  read<{ nights: api.Night[] }>(`/nights/${encodeURIComponent(job)}`, { limit: 90 });
-export const queueQuery = read<api.Queue>('/queue');
-export const overviewQuery = read<api.Overview>('/overview', {
+  readQuery<{ nights: api.Night[] }>(`/nights/${encodeURIComponent(job)}`, { limit: 90 });
+export const queueQuery = readQuery<api.Queue>('/queue');
+export const overviewQuery = readQuery<api.Overview>('/overview', {
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 
 /** A change that is made once, however often its button or its key is pressed before the answer; else as `useMutation`. */
 export function useOnce<T, V = void>(change: UseMutationOptions<T, Error, V>) {
-  const begun = useRef(false);
-  const made = useMutation(change);
-  const mutate = (what: V) => {
-    if (begun.current) return;
-    begun.current = true;
+  const isRunning = useRef(false);
+  const mutation = useMutation(change);
+  const mutate = (variables: V) => {
+    if (isRunning.current) return;
+    isRunning.current = true;
     const onSettled = () => {
-      begun.current = false;
+      isRunning.current = false;
     };
-    made.mutate(what, { onSettled });
+    mutation.mutate(variables, { onSettled });
   };
-  return { ...made, mutate };
+  return { ...mutation, mutate };
 }
 
 /** Each may do what those before it may. */

@@ -4,14 +4,14 @@ import { counted, oneDecimal, timeOfDay } from '../kit/format.js';
 import { Badge } from '../kit/parts.js';
 import { overviewQuery } from './queries.js';
 
-type Well = Overview['service'];
+type ServiceHealth = Overview['service'];
 
-const LOOK_AGAIN_MS = 5_000;
+const POLL_MS = 5_000;
 
-const isPaused = ({ paused_until: until }: Well) => until !== null && new Date(until) > new Date();
+const isPaused = ({ paused_until: until }: ServiceHealth) => until !== null && new Date(until) > new Date();
 
 /** The service's health in one line. */
-export function Service({ service }: { service: Well }) {
+export function Service({ service }: { service: ServiceHealth }) {
   const { ok, rate, waiting, paused_until: until } = service;
   const [tone, icon, text] =
     ok === null
@@ -34,6 +34,6 @@ export function Service({ service }: { service: Well }) {
 
 /** The same, only where it is what a run waits for. */
 export function ServiceTrouble() {
-  const { data } = useQuery({ ...overviewQuery, refetchInterval: LOOK_AGAIN_MS });
+  const { data } = useQuery({ ...overviewQuery, refetchInterval: POLL_MS });
   return data && (data.service.ok === false || isPaused(data.service)) ? <Service service={data.service} /> : null;
 }

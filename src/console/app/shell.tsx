@@ -3,11 +3,11 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Session } from '../../api/schema.js';
 import { Icon, type IconName } from '../kit/icons.js';
 import { Badge, Button } from '../kit/parts.js';
-import { changed, type Query, send } from './client.js';
+import { type Query, send, withParams } from './client.js';
 import { useShortcuts } from './keys.js';
 import { useOnce } from './queries.js';
 
-const PLACES: readonly { readonly href: string; readonly word: string; readonly icon: IconName }[] = [
+const PAGES: readonly { readonly href: string; readonly word: string; readonly icon: IconName }[] = [
   { href: '/', word: 'Overview', icon: 'overview' },
   { href: '/import', word: 'Import', icon: 'import' },
   { href: '/runs', word: 'Runs', icon: 'runs' },
@@ -28,12 +28,12 @@ export function Shell({ session, children }: { session: Session; children: React
         To the page
       </a>
       <header className="top">
-        <Whose session={session} />
+        <CompanyName session={session} />
         <Search input={search} />
-        <Person session={session} />
+        <UserInfo session={session} />
       </header>
       <nav className="rail" aria-label="Pages">
-        {PLACES.map(({ href, word, icon }) => (
+        {PAGES.map(({ href, word, icon }) => (
           <Link
             key={href}
             href={href}
@@ -52,7 +52,7 @@ export function Shell({ session, children }: { session: Session; children: React
 }
 
 /** Nobody writes into the wrong company, or takes a test for the real one, without having seen it. */
-function Whose({ session: { company_name, company, service, production } }: { session: Session }) {
+function CompanyName({ session: { company_name, company, service, production } }: { session: Session }) {
   return (
     <div className="line" title={service}>
       <strong className="cut">{company_name ?? `Company ${company}`}</strong>
@@ -65,10 +65,10 @@ function Whose({ session: { company_name, company, service, production } }: { se
 function Search({ input }: { input: RefObject<HTMLInputElement | null> }) {
   const [path, go] = useLocation();
   const [params] = useSearchParams();
-  const shown = path === '/runs' ? (params.get('q') ?? '') : '';
+  const searched = path === '/runs' ? (params.get('q') ?? '') : '';
   useEffect(() => {
-    if (input.current) input.current.value = shown;
-  }, [shown, input]);
+    if (input.current) input.current.value = searched;
+  }, [searched, input]);
   return (
     <search>
       <form
@@ -86,7 +86,7 @@ function Search({ input }: { input: RefObject<HTMLInputElement | null> }) {
           aria-label="Search a file, a job, a run"
           aria-keyshortcuts="/"
           placeholder="Search a file, a job, a run"
-          defaultValue={shown}
+          defaultValue={searched}
           onKeyDown={({ key }) => key === 'Escape' && input.current?.blur()}
         />
         <kbd>/</kbd>
@@ -95,7 +95,7 @@ function Search({ input }: { input: RefObject<HTMLInputElement | null> }) {
   );
 }
 
-function Person({ session: { name, role, via } }: { session: Session }) {
+function UserInfo({ session: { name, role, via } }: { session: Session }) {
   const signOut = useOnce({
     mutationFn: () => send('DELETE', '/session'),
     // Loaded anew, so that nothing of theirs is left.
@@ -123,8 +123,8 @@ export function usePageTitle(title: string): void {
 }
 
 /** The search of the address, and what changes parts of it; what is blank goes. */
-export function useAddress(): [URLSearchParams, (changes: Query, replace?: boolean) => void] {
+export function useUrlParams(): [URLSearchParams, (changes: Query, replace?: boolean) => void] {
   const [params, setParams] = useSearchParams();
-  const set = (changes: Query, replace = false) => setParams((before) => changed(before, changes), { replace });
+  const set = (changes: Query, replace = false) => setParams((before) => withParams(before, changes), { replace });
   return [params, set];
 }

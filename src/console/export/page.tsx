@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import type { Accepted, Field, Queue } from '../../api/schema.js';
-import { capital } from '../../report/words.js';
+import { capitalize } from '../../report/wording.js';
 import { get, send } from '../app/client.js';
-import { NotThere, Refused } from '../app/faults.js';
+import { ActionError, PagePending } from '../app/faults.js';
 import { fieldChoices, labelOf, useFields, ValueInput } from '../app/fields.js';
 import { resourcesQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
-import { useAddress, usePageTitle } from '../app/shell.js';
+import { usePageTitle, useUrlParams } from '../app/shell.js';
 import { Combo } from '../kit/choices.js';
 import { counted } from '../kit/format.js';
 import { Button, Card, Choose } from '../kit/parts.js';
@@ -19,10 +19,10 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 type Filter = readonly [field: string, value: string];
-type Wish = ReturnType<typeof wishOf>;
+type ExportChoice = ReturnType<typeof readChoice>;
 
 /** What is asked for, as the address has it. */
-function wishOf(params: URLSearchParams) {
+function readChoice(params: URLSearchParams) {
   const format = params.get('format') ?? '';
   return {
     resource: params.get('resource') ?? 'asset',
@@ -37,36 +37,36 @@ function wishOf(params: URLSearchParams) {
   };
 }
 
-const NOTHING = { imported: false, fields: [] };
+const NO_RESOURCE = { imported: false, fields: [] };
 
 export default function Export() {
   usePageTitle('Export');
-  const [params, set] = useAddress();
+  const [params, set] = useUrlParams();
   const [, go] = useLocation();
   const { data, error } = useQuery(resourcesQuery);
   const { company_name, company } = useSession();
-  const mayNot = useWhyNot('operator');
-  const wish = wishOf(params);
-  const begin = useOnce({ mutationFn: () => order(wish), onSuccess: ({ id }) => go(`/runs/${id}`) });
+  const whyNot = useWhyNot('operator');
+  const choice = readChoice(params);
+  const begin = useOnce({ mutationFn: () => orderExport(choice), onSuccess: ({ id }) => go(`/runs/${id}`) });
   const resources = data?.resources.filter(({ exported }) => exported) ?? [];
-  const { imported, fields: own } = resources.find(({ name }) => name === wish.resource) ?? NOTHING;
-  const fields = useFields({ name: wish.resource, fields: own }, imported);
-  if (!data) return <NotThere page="Export" error={error} />;
+  const { imported, fields: own } = resources.find(({ name }) => name === choice.resource) ?? NO_RESOURCE;
+  const fields = useFields({ name: choice.resource, fields: own }, imported);
+  if (!data) return <PagePending page="Export" error={error} />;
   return (
     <div className="stack export">
-      <h1>{told(wish, company_name ?? `company ${company}`)}</h1>
+      <h1>{summaryText(choice, company_name ?? `company ${company}`)}</h1>
       <Card title="What goes into the file">
         <div className="stack">
           <div className="line wide">
             <Choose
               label="Records"
-              value={wish.resource}
+              value={choice.resource}
               options={resources.map(({ name }) => [name, plural(name)])}
               onChoose={(resource) => set({ resource, columns: null, filter: null, editable: null }, true)}
             />
             <Choose
               label="File"
-              value={wish.format}
+              value={choice.format}
               options={Object.entries(FORMATS)}
               onChoose={(format) => set({ format }, true)}
             />
@@ -76,7 +76,7 @@ export default function Export() {
               <legend>Columns</legend>
               <Columns
                 fields={fields}
-                chosen={wish.columns}
+                chosen={choice.columns}
                 onChange={(columns) => set({ columns: columns.join() }, true)}
               />
             </fieldset>
@@ -84,7 +84,7 @@ export default function Export() {
               <legend>Only records whose…</legend>
               <Filters
                 fields={fields}
-                chosen={wish.filters}
+                chosen={choice.filters}
                 onChange={(filters) => set({ filter: filters.map((one) => one.join('=')) }, true)}
               />
             </fieldset>
@@ -93,33 +93,33 @@ export default function Export() {
             <label className="line">
               <input
                 type="checkbox"
-                checked={wish.editable}
+                checked={choice.editable}
                 onChange={({ target }) => set({ editable: target.checked ? 'yes' : null }, true)}
               />
               To be changed and imported again
             </label>
           )}
           <div className="line wide">
-            <Button look="primary" icon="export" why={mayNot} busy={begin.isPending} onClick={() => begin.mutate()}>
+            <Button look="primary" icon="export" why={whyNot} busy={begin.isPending} onClick={() => begin.mutate()}>
               Export
             </Button>
-            <span className="soft">{mayNot ?? 'Nothing is written to the service.'}</span>
+            <span className="soft">{whyNot ?? 'Nothing is written to the service.'}</span>
           </div>
-          <Refused error={begin.error} />
+          <ActionError error={begin.error} />
         </div>
       </Card>
     </div>
   );
 }
 
-interface Choosing<T> {
+interface PickerProps<T> {
   readonly fields: readonly Field[];
   readonly chosen: readonly T[];
   readonly onChange: (chosen: readonly T[]) => void;
 }
 
 /** Which columns, in the order in which they were chosen; none means all. */
-function Columns({ fields, chosen, onChange }: Choosing<string>) {
+function Columns({ fields, chosen, onChange }: PickerProps<string>) {
   const without = (name: string) => chosen.filter((one) => one !== name);
   return (
     <div className="stack tight">
@@ -155,7 +155,7 @@ function Columns({ fields, chosen, onChange }: Choosing<string>) {
 }
 
 /** Of several values of a field any one will do; of several fields all have to fit. */
-function Filters({ fields, chosen, onChange }: Choosing<Filter>) {
+function Filters({ fields, chosen, onChange }: PickerProps<Filter>) {
   return (
     <div className="stack tight">
       {chosen.map(([name, value], at) => {
@@ -188,21 +188,21 @@ function Filters({ fields, chosen, onChange }: Choosing<Filter>) {
 
 /** `asset-owner` → `Asset owners` */
 function plural(resource: string): string {
-  const name = capital(resource.replaceAll('-', ' '));
+  const name = capitalize(resource.replaceAll('-', ' '));
   return name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}${name.endsWith('s') ? 'es' : 's'}`;
 }
 
-function told({ resource, columns, filters }: Wish, company: string): string {
-  const which = filters.length === 0 ? 'all records' : 'those that fit';
-  const shown = columns.length === 0 ? 'all columns' : counted(columns.length, 'column');
-  return `${plural(resource)} of ${company}: ${which}, ${shown}`;
+function summaryText({ resource, columns, filters }: ExportChoice, company: string): string {
+  const recordsText = filters.length === 0 ? 'all records' : 'those that fit';
+  const columnsText = columns.length === 0 ? 'all columns' : counted(columns.length, 'column');
+  return `${plural(resource)} of ${company}: ${recordsText}, ${columnsText}`;
 }
 
 /** The file lies in the data folder, under a name of its own; nothing that was exported before is written over. */
-async function order({ resource, columns, filters, format, editable }: Wish): Promise<Accepted> {
+async function orderExport({ resource, columns, filters, format, editable }: ExportChoice): Promise<Accepted> {
   const { roots } = await get<Queue>('/queue');
-  const moment = new Date().toISOString().replace(/\D/g, '');
-  const name = `exports/${resource}s-${moment.slice(0, 8)}-${moment.slice(8)}.${format}`;
+  const stamp = new Date().toISOString().replace(/\D/g, '');
+  const name = `exports/${resource}s-${stamp.slice(0, 8)}-${stamp.slice(8)}.${format}`;
   const filter = Object.fromEntries(
     filters.map(([field]) => [field, filters.filter(([other]) => other === field).map(([, value]) => value)]),
   );

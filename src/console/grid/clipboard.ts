@@ -1,4 +1,4 @@
-import type { Place, Range } from './cursor.js';
+import type { CellPosition, Range } from './cursor.js';
 
 /** Ranges on the clipboard, as spreadsheet programs write them: cells between tabs, rows on lines, quotes where needed. */
 
@@ -30,16 +30,16 @@ export function fromTsv(text: string, separator: '\t' | ',' = '\t'): string[][] 
   }
 }
 
-export interface Laid extends Place {
+export interface PlacedCell extends CellPosition {
   readonly value: string;
 }
 
 /** What stands in each cell of a range: one cell that was copied fills it, a block is set once from its corner. */
-export function laid(block: readonly (readonly string[])[], { top, left, bottom, right }: Range): Laid[] {
+export function placeBlock(block: readonly (readonly string[])[], { top, left, bottom, right }: Range): PlacedCell[] {
   const width = Math.max(...block.map((row) => row.length));
-  const times = (have: number, each: number) => (have % each === 0 ? have : each);
-  const columns = times(right - left + 1, width);
-  return Array.from({ length: times(bottom - top + 1, block.length) * columns }, (_, at) => {
+  const extent = (have: number, each: number) => (have % each === 0 ? have : each);
+  const columns = extent(right - left + 1, width);
+  return Array.from({ length: extent(bottom - top + 1, block.length) * columns }, (_, at) => {
     const [down, along] = [Math.floor(at / columns), at % columns];
     return { row: top + down, column: left + along, value: block[down % block.length]?.[along % width] ?? '' };
   });

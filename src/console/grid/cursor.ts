@@ -1,15 +1,15 @@
 /** Where the cursor of the grid is, what is selected, and where keys lead: as spreadsheet programs have it. */
 
 /** Positions in the view, from 0. */
-export interface Place {
+export interface CellPosition {
   readonly row: number;
   readonly column: number;
 }
 
 /** From the cell where it began to the cell where the cursor is. */
 export interface Selection {
-  readonly anchor: Place;
-  readonly head: Place;
+  readonly anchor: CellPosition;
+  readonly head: CellPosition;
 }
 
 /** Both ends belong to it. */
@@ -27,7 +27,7 @@ export interface Bounds {
   readonly page: number;
 }
 
-export function at(place: Place): Selection {
+export function selectCell(place: CellPosition): Selection {
   return { anchor: place, head: place };
 }
 
@@ -42,7 +42,7 @@ export function rangeOf({ anchor, head }: Selection): Range {
 
 const clamp = (value: number, count: number) => Math.max(0, Math.min(value, count - 1));
 
-export function within({ row, column }: Place, { rows, columns }: Bounds): Place {
+export function clampTo({ row, column }: CellPosition, { rows, columns }: Bounds): CellPosition {
   return { row: clamp(row, rows), column: clamp(column, columns) };
 }
 
@@ -68,7 +68,7 @@ const STEPS: Readonly<Record<string, readonly [down: number, along: number]>> = 
  * Where a key leads from a cell, `Ctrl+End` or `Shift+Tab`; undefined for one that does not move the cursor, as Tab does not at
  * both ends of the table.
  */
-export function moved({ row, column }: Place, key: string, bounds: Bounds): Place | undefined {
+export function moveCursor({ row, column }: CellPosition, key: string, bounds: Bounds): CellPosition | undefined {
   const { rows, columns, page } = bounds;
   if (key === 'Tab' || key === 'Shift+Tab') {
     const next = row * columns + column + (key === 'Tab' ? 1 : -1);
@@ -76,22 +76,22 @@ export function moved({ row, column }: Place, key: string, bounds: Bounds): Plac
     return { row: Math.floor(next / columns), column: next % columns };
   }
   if (key === 'PageUp' || key === 'PageDown')
-    return within({ row: row + (key === 'PageUp' ? -page : page), column }, bounds);
+    return clampTo({ row: row + (key === 'PageUp' ? -page : page), column }, bounds);
   const [down, along] = STEPS[key] ?? [];
   return down === undefined || along === undefined
     ? undefined
-    : within({ row: row + down, column: column + along }, bounds);
+    : clampTo({ row: row + down, column: column + along }, bounds);
 }
 
-type Pressed = Readonly<{ key: string } & Record<'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey', boolean>>;
+type KeyPress = Readonly<{ key: string } & Record<'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey', boolean>>;
 
 /** `Ctrl+Shift+z`; a letter is the same letter with Caps Lock. */
-export function keyName({ key, ctrlKey, metaKey, shiftKey, altKey }: Pressed): string {
+export function keyName({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyPress): string {
   const name = key.length === 1 ? key.toLowerCase() : key;
   return `${ctrlKey || metaKey ? 'Ctrl+' : ''}${altKey ? 'Alt+' : ''}${shiftKey ? 'Shift+' : ''}${name}`;
 }
 
 /** The one sign that a key types; with AltGr, which some systems report as Ctrl and Alt, too. */
-export function typed({ key, ctrlKey, metaKey, altKey }: Pressed): string | undefined {
+export function typedCharacter({ key, ctrlKey, metaKey, altKey }: KeyPress): string | undefined {
   return Array.from(key).length === 1 && (ctrlKey || metaKey) === altKey ? key : undefined;
 }

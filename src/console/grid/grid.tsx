@@ -18,25 +18,25 @@ import { number } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';
 import { toast } from '../kit/toast.js';
 import { toTsv } from './clipboard.js';
-import { at, keyName, moved, type Place, rangeOf, type Selection, within } from './cursor.js';
+import { type CellPosition, clampTo, keyName, moveCursor, rangeOf, type Selection, selectCell } from './cursor.js';
 import type { RowsInView } from './rows.js';
 import { useWindow } from './window.js';
 import './grid.css';
 
 /** Rows of a run as cells, as many as they are, with the cursor and the selection of spreadsheet programs. */
 
-const ROW = 32;
+const ROW_HEIGHT = 32;
 /** Signs of a cell that can be seen at the most. */
-const MOST_SIGNS = 200;
+const MOST_CHARACTERS = 200;
 /** As many cells are copied or changed at once; a run takes as many corrections. */
 const MOST_CELLS = 10_000;
 /** For the columns that share what the others leave. */
-const LEAST_REST = 400;
+const MIN_SHARED_WIDTH = 400;
 
 export interface Cell {
   readonly text: string;
   /** In place of the text. */
-  readonly shown?: ReactNode;
+  readonly content?: ReactNode;
   readonly className?: string;
   readonly invalid?: boolean;
   /** A sign, and what it means. */
@@ -44,7 +44,7 @@ export interface Cell {
 }
 
 /** What a grid shows of its rows. Another one draws all of them anew, so that it is to be kept as long as it is the same. */
-export interface Look {
+export interface GridContent {
   readonly headings: readonly string[];
   readonly cellOf: (row: Row, column: number) => Cell;
   /** Beside the number of the row, and the heading of it. */
@@ -53,7 +53,7 @@ export interface Look {
 }
 
 /** True where so many cells may be taken; otherwise it is said that they are too many. */
-export function isFew(cells: number): boolean {
+export function isWithinLimit(cells: number): boolean {
   if (cells > MOST_CELLS) toast(`At most ${number(MOST_CELLS)} cells at once. Change more in the file.`);
   return cells <= MOST_CELLS;
 }
@@ -63,13 +63,13 @@ type GridState = ReturnType<typeof useGrid>;
 /** Where the cursor is, and what is in sight. `widths`: of the columns, below 1 the share of what the others leave; `head`: beside each row. */
 export function useGrid(total: number, widths: readonly number[], head: number) {
   const box = useRef<HTMLDivElement>(null);
-  const [selection, select] = useState<Selection>(at({ row: 0, column: 0 }));
-  const { width, ...sight } = useWindow(box, total, ROW, ROW);
-  const bounds = { rows: total, columns: widths.length, page: sight.page };
-  const cursor = within(selection.head, bounds);
-  const rest = Math.max(LEAST_REST, width - head - widths.reduce((sum, one) => (one < 1 ? sum : sum + one), 0));
+  const [selection, select] = useState<Selection>(selectCell({ row: 0, column: 0 }));
+  const { width, ...viewport } = useWindow(box, total, ROW_HEIGHT, ROW_HEIGHT);
+  const bounds = { rows: total, columns: widths.length, page: viewport.page };
+  const cursor = clampTo(selection.head, bounds);
+  const rest = Math.max(MIN_SHARED_WIDTH, width - head - widths.reduce((sum, one) => (one < 1 ? sum : sum + one), 0));
   const widthOf = (one = 0) => (one < 1 ? Math.floor(one * rest) : one);
-  const along = useVirtualizer({
+  const columnScroll = useVirtualizer({
     horizontal: true,
     count: widths.length,
     getScrollElement: () => box.current,
@@ -80,34 +80,34 @@ export function useGrid(total: number, widths: readonly number[], head: number) 
     // The cell that is typed into stays, wherever somebody scrolls.
     rangeExtractor: (seen) => [...new Set([...defaultRangeExtractor(seen), cursor.column])],
   });
-  useLayoutEffect(() => along.measure(), [along, widths, rest]);
+  useLayoutEffect(() => columnScroll.measure(), [columnScroll, widths, rest]);
 
-  function go(next: Selection): void {
+  function moveTo(next: Selection): void {
     select(next);
-    sight.show(next.head.row);
+    viewport.show(next.head.row);
     // With a whole column at the left: the end of one, without its heading, tells nothing.
-    const startOf = (column: number) => along.getOffsetForIndex(column, 'start')?.[0] ?? 0;
-    const needed = along.getOffsetForIndex(next.head.column, 'auto')?.[0] ?? 0;
-    along.scrollToOffset([...widths.keys()].map(startOf).find((start) => start >= needed) ?? needed);
+    const startOf = (column: number) => columnScroll.getOffsetForIndex(column, 'start')?.[0] ?? 0;
+    const needed = columnScroll.getOffsetForIndex(next.head.column, 'auto')?.[0] ?? 0;
+    columnScroll.scrollToOffset([...widths.keys()].map(startOf).find((start) => start >= needed) ?? needed);
   }
 
   /** Goes where a key leads, and answers it; with Shift the selection goes along. `name`: the key that it stands for. */
-  function follow(event: KeyboardEvent, name = keyName(event)): Place | undefined {
+  function moveByKey(event: KeyboardEvent, name = keyName(event)): CellPosition | undefined {
     const extend = event.shiftKey && event.key !== 'Tab';
-    const to = total > 0 ? moved(cursor, extend ? name.replace('Shift+', '') : name, bounds) : undefined;
-    if (to) go(extend ? { anchor: selection.anchor, head: to } : at(to));
+    const to = total > 0 ? moveCursor(cursor, extend ? name.replace('Shift+', '') : name, bounds) : undefined;
+    if (to) moveTo(extend ? { anchor: selection.anchor, head: to } : selectCell(to));
     return to;
   }
 
   const range = rangeOf(selection);
-  const chosen = (range.bottom - range.top + 1) * (range.right - range.left + 1);
-  return { box, sight, along, head, total, bounds, cursor, range, chosen, select, go, follow };
+  const selectedCount = (range.bottom - range.top + 1) * (range.right - range.left + 1);
+  return { box, viewport, columnScroll, head, total, bounds, cursor, range, selectedCount, select, moveTo, moveByKey };
 }
 
 interface GridProps extends ComponentProps<'div'> {
   readonly of: GridState;
   readonly rows: RowsInView;
-  readonly look: Look;
+  readonly look: GridContent;
   /** The row that is shown beside the grid. */
   readonly open?: number | undefined;
   /** Empties what is selected: it was cut. */
@@ -116,7 +116,7 @@ interface GridProps extends ComponentProps<'div'> {
 
 /** The grid itself has the focus and names the cell where the cursor is. */
 export function Grid({
-  of: { box, sight, along, head, total, cursor, range, chosen, select },
+  of: { box, viewport, columnScroll, head, total, cursor, range, selectedCount, select },
   rows,
   look,
   open,
@@ -124,10 +124,10 @@ export function Grid({
   children,
   ...rest
 }: GridProps) {
-  const wide = along.getTotalSize();
-  const columns = along.getVirtualItems();
+  const wide = columnScroll.getTotalSize();
+  const columns = columnScroll.getVirtualItems();
 
-  function pointed(event: PointerEvent, extend: boolean): void {
+  function selectByPointer(event: PointerEvent, extend: boolean): void {
     const [, row, column] = (event.target as Element).closest('[role=gridcell]')?.id.split('-') ?? [];
     if (row === undefined || column === undefined) return;
     const to = { row: Number(row), column: Number(column) };
@@ -135,12 +135,12 @@ export function Grid({
   }
 
   /** Nothing is typed into a cell. */
-  const hasKeys = ({ currentTarget }: SyntheticEvent) => currentTarget === document.activeElement;
+  const hasFocus = ({ currentTarget }: SyntheticEvent) => currentTarget === document.activeElement;
 
-  function copied(event: ClipboardEvent): boolean {
-    if (!hasKeys(event)) return false;
+  function copySelection(event: ClipboardEvent): boolean {
+    if (!hasFocus(event)) return false;
     event.preventDefault();
-    if (!isFew(chosen)) return false;
+    if (!isWithinLimit(selectedCount)) return false;
     const { top, left, right } = range;
     const bottom = Math.min(range.bottom, total - 1);
     const texts = Array.from({ length: bottom - top + 1 }, (_, down) => rows.at(top + down)).flatMap((row) => {
@@ -165,11 +165,11 @@ export function Grid({
       aria-rowcount={total + 1}
       aria-colcount={look.headings.length + 1}
       aria-multiselectable
-      aria-activedescendant={sight.places.includes(cursor.row) ? cellId(cursor.row, cursor.column) : undefined}
-      onCopy={(event) => void copied(event)}
-      onCut={(event) => copied(event) && onClear?.()}
-      onPointerDown={(event) => event.button === 0 && pointed(event, event.shiftKey)}
-      onPointerOver={(event) => event.buttons === 1 && hasKeys(event) && pointed(event, true)}
+      aria-activedescendant={viewport.places.includes(cursor.row) ? cellId(cursor.row, cursor.column) : undefined}
+      onCopy={(event) => void copySelection(event)}
+      onCut={(event) => copySelection(event) && onClear?.()}
+      onPointerDown={(event) => event.button === 0 && selectByPointer(event, event.shiftKey)}
+      onPointerOver={(event) => event.buttons === 1 && hasFocus(event) && selectByPointer(event, true)}
       {...rest}
     >
       <div role="row" aria-rowindex={1} className="grid-row heads" style={{ width: wide }}>
@@ -190,20 +190,20 @@ export function Grid({
           </div>
         ))}
       </div>
-      <div role="presentation" className="tall" style={{ height: sight.height, width: wide }}>
-        <div ref={sight.pane} role="rowgroup">
-          {sight.places.map((place) => {
+      <div role="presentation" className="tall" style={{ height: viewport.height, width: wide }}>
+        <div ref={viewport.pane} role="rowgroup">
+          {viewport.places.map((place) => {
             const row = rows.at(place);
-            const isIn = place >= range.top && place <= range.bottom;
+            const isSelected = place >= range.top && place <= range.bottom;
             return (
               <GridRow
                 // Rows that are scrolled out of sight are used again for those that come.
-                key={place % sight.places.length}
+                key={place % viewport.places.length}
                 {...{ place, row, columns, look, wide, head }}
                 isOpen={open !== undefined && row?.row === open}
                 cursor={cursor.row === place ? cursor.column : -1}
-                left={isIn ? range.left : 0}
-                right={isIn ? range.right : -1}
+                left={isSelected ? range.left : 0}
+                right={isSelected ? range.right : -1}
               />
             );
           })}
@@ -215,11 +215,11 @@ export function Grid({
 }
 
 /** Over a cell, wherever it is scrolled to: what is typed into it. */
-export function OverCell({ of: { sight, along }, place, children }: OverCellProps) {
-  const { start = 0, size = 0 } = along.getVirtualItems().find(({ index }) => index === place.column) ?? {};
-  const below = Math.min(place.row - (sight.places[0] ?? 0), sight.places.length);
+export function OverCell({ of: { viewport, columnScroll }, place, children }: OverCellProps) {
+  const { start = 0, size = 0 } = columnScroll.getVirtualItems().find(({ index }) => index === place.column) ?? {};
+  const below = Math.min(place.row - (viewport.places[0] ?? 0), viewport.places.length);
   return (
-    <div role="row" aria-rowindex={place.row + 2} className="over" style={{ top: below * ROW }}>
+    <div role="row" aria-rowindex={place.row + 2} className="over" style={{ top: below * ROW_HEIGHT }}>
       <div role="gridcell" aria-colindex={place.column + 2} className="cell" style={{ left: start, width: size }}>
         {children}
       </div>
@@ -229,7 +229,7 @@ export function OverCell({ of: { sight, along }, place, children }: OverCellProp
 
 interface OverCellProps {
   readonly of: GridState;
-  readonly place: Place;
+  readonly place: CellPosition;
   readonly children: ReactNode;
 }
 
@@ -240,7 +240,7 @@ interface RowProps {
   /** Undefined while it is on its way. */
   readonly row: Row | undefined;
   readonly columns: readonly VirtualItem[];
-  readonly look: Look;
+  readonly look: GridContent;
   readonly wide: number;
   readonly head: number;
   readonly isOpen: boolean;
@@ -270,21 +270,23 @@ const GridRow = memo(function GridRow({
         {row && look.beside?.(row)}
       </div>
       {columns.map(({ index, start, size }) => {
-        const { text, shown, className = '', invalid, mark } = row ? look.cellOf(row, index) : NOT_YET;
-        const isIn = index >= left && index <= right;
+        const { text, content, className = '', invalid, mark } = row ? look.cellOf(row, index) : LOADING_CELL;
+        const isSelected = index >= left && index <= right;
         return (
           <div
             key={index}
             id={cellId(place, index)}
             role="gridcell"
             aria-colindex={index + 2}
-            aria-selected={isIn}
+            aria-selected={isSelected}
             aria-invalid={invalid || undefined}
-            className={`cell ${className}${isIn ? ' in' : ''}${cursor === index ? ' cursor' : ''}`}
+            className={`cell ${className}${isSelected ? ' in' : ''}${cursor === index ? ' cursor' : ''}`}
             style={{ left: start, width: size }}
           >
-            {shown ?? (
-              <bdi className="cut grow">{text.length > MOST_SIGNS ? `${text.slice(0, MOST_SIGNS)}…` : text}</bdi>
+            {content ?? (
+              <bdi className="cut grow">
+                {text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text}
+              </bdi>
             )}
             {mark && <Icon name={mark.icon} />}
             {mark && <span className="unseen">{mark.note}</span>}
@@ -295,4 +297,4 @@ const GridRow = memo(function GridRow({
   );
 });
 
-const NOT_YET: Cell = { text: '' };
+const LOADING_CELL: Cell = { text: '' };

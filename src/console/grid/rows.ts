@@ -5,14 +5,14 @@ import { get, type Query } from '../app/client.js';
 /** The rows of a run by their place under a filter: only pages that are looked at are held. */
 
 const PAGE_ROWS = 100;
-const HELD_MS = 60_000;
+const CACHE_MS = 60_000;
 /** A page that is scrolled past within it is not asked for. */
-const REST_MS = 60;
-const NONE: readonly string[] = [];
+const SETTLE_MS = 60;
+const NO_HEADINGS: readonly string[] = [];
 /** While the run is at work. */
 const FRESH_MS = 1_000;
 
-interface RowsAsked {
+interface RowsRequest {
   readonly run: string;
   readonly filter: Query;
   /** With the cells of the file. */
@@ -21,7 +21,7 @@ interface RowsAsked {
   readonly live: boolean;
 }
 
-function pageQuery({ run, filter, cells, live }: RowsAsked, page: number, restMs = 0) {
+function pageQuery({ run, filter, cells, live }: RowsRequest, page: number, restMs = 0) {
   return queryOptions({
     queryKey: ['runs', run, 'rows', { ...filter, cells }, page],
     async queryFn({ signal }): Promise<Rows> {
@@ -31,7 +31,7 @@ function pageQuery({ run, filter, cells, live }: RowsAsked, page: number, restMs
     },
     staleTime: live ? FRESH_MS : Number.POSITIVE_INFINITY,
     refetchInterval: live && FRESH_MS * 2,
-    gcTime: HELD_MS,
+    gcTime: CACHE_MS,
   });
 }
 
@@ -40,22 +40,22 @@ export type RowsInView = ReturnType<typeof useRows>;
 const pageOf = (place: number) => Math.floor(place / PAGE_ROWS);
 
 /** `places`: those in sight. */
-export function useRows(asked: RowsAsked, places: readonly number[]) {
+export function useRows(asked: RowsRequest, places: readonly number[]) {
   const queries = useQueryClient();
   // The first page says how many there are, and is there at once; others are asked for where the list comes to rest.
   const pages = [...new Set([0, ...places.map(pageOf)])];
-  const results = useQueries({ queries: pages.map((page) => pageQuery(asked, page, page === 0 ? 0 : REST_MS)) });
-  const held = new Map(pages.map((page, at) => [page, results[at]?.data]));
-  const top = held.get(0);
+  const results = useQueries({ queries: pages.map((page) => pageQuery(asked, page, page === 0 ? 0 : SETTLE_MS)) });
+  const cached = new Map(pages.map((page, at) => [page, results[at]?.data]));
+  const firstPage = cached.get(0);
   return {
     /** Undefined while nothing is known. */
-    total: top?.total,
-    headings: top?.headings ?? NONE,
+    total: firstPage?.total,
+    headings: firstPage?.headings ?? NO_HEADINGS,
     error: results.find(({ error }) => error)?.error,
     /** Undefined while it is on its way. */
     at(place: number): Row | undefined {
       const page = pageOf(place);
-      const data = held.get(page) ?? queries.getQueryData<Rows>(pageQuery(asked, page).queryKey);
+      const data = cached.get(page) ?? queries.getQueryData<Rows>(pageQuery(asked, page).queryKey);
       return data?.rows[place % PAGE_ROWS];
     },
     /** Reads what is not there yet. */

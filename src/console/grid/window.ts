@@ -1,9 +1,9 @@
 import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react';
 
 /** Browsers cut off what is taller: Firefox at some 17.9 million pixels. */
-const TALLEST = 15_000_000;
+const MAX_HEIGHT = 15_000_000;
 /** Rows beyond the edges, so that none is missing while the list is scrolled. */
-const BEYOND = 6;
+const OVERSCAN = 6;
 
 /**
  * The part of a long list that is in sight; all its rows are as high. `head`: pixels at the top that stay, such as headings. A list
@@ -13,52 +13,52 @@ const BEYOND = 6;
 export function useWindow(scroller: RefObject<HTMLElement | null>, count: number, row: number, head: number) {
   const pane = useRef<HTMLDivElement>(null);
   const [{ from, fit, width }, setView] = useState({ from: 0, fit: 1, width: 0 });
-  const whole = count * row;
-  const height = Math.min(whole, TALLEST);
+  const fullHeight = count * row;
+  const height = Math.min(fullHeight, MAX_HEIGHT);
   const first = Math.min(from, Math.max(count - 1, 0));
 
   /** Pixels in sight, and what each that is scrolled comes to in the whole list. */
   const measure = useCallback(
     (element: HTMLElement) => {
-      const seen = Math.max(element.clientHeight - head, row);
-      return { seen, scale: whole > height ? (whole - seen) / (height - seen) : 1 };
+      const visible = Math.max(element.clientHeight - head, row);
+      return { visible, scale: fullHeight > height ? (fullHeight - visible) / (height - visible) : 1 };
     },
-    [whole, height, row, head],
+    [fullHeight, height, row, head],
   );
-  const follow = useRef<() => void>(() => undefined);
+  const update = useRef<() => void>(() => undefined);
   useLayoutEffect(() => {
-    follow.current = () => {
+    update.current = () => {
       const element = scroller.current;
       if (!element) return;
-      const { seen, scale } = measure(element);
+      const { visible, scale } = measure(element);
       const top = element.scrollTop;
       if (pane.current) pane.current.style.transform = `translateY(${first * row - top * (scale - 1)}px)`;
       const next = {
-        from: Math.max(Math.floor((top * scale) / row) - BEYOND, 0),
-        fit: Math.ceil(seen / row),
+        from: Math.max(Math.floor((top * scale) / row) - OVERSCAN, 0),
+        fit: Math.ceil(visible / row),
         width: element.clientWidth,
       };
       setView((view) => (JSON.stringify(view) === JSON.stringify(next) ? view : next));
     };
-    follow.current();
+    update.current();
   }, [scroller, measure, first, row]);
-  const some = count > 0;
+  const hasRows = count > 0;
   useLayoutEffect(() => {
     const element = scroller.current;
-    if (!element || !some) return;
-    const look = () => follow.current();
-    const sizes = new ResizeObserver(look);
-    sizes.observe(element);
-    element.addEventListener('scroll', look, { passive: true });
+    if (!element || !hasRows) return;
+    const onScroll = () => update.current();
+    const resizeObserver = new ResizeObserver(onScroll);
+    resizeObserver.observe(element);
+    element.addEventListener('scroll', onScroll, { passive: true });
     return () => {
-      sizes.disconnect();
-      element.removeEventListener('scroll', look);
+      resizeObserver.disconnect();
+      element.removeEventListener('scroll', onScroll);
     };
-  }, [scroller, some]);
+  }, [scroller, hasRows]);
 
   return {
     /** Rows to draw, from 0, one below the other in `pane`. */
-    places: Array.from({ length: Math.min(first + fit + 2 * BEYOND, count) - first }, (_, at) => first + at),
+    places: Array.from({ length: Math.min(first + fit + 2 * OVERSCAN, count) - first }, (_, at) => first + at),
     /** Of the box around `pane`, which gives the scroll bar its length. */
     height,
     pane,
@@ -70,10 +70,10 @@ export function useWindow(scroller: RefObject<HTMLElement | null>, count: number
     show(place: number): void {
       const element = scroller.current;
       if (!element) return;
-      const { seen, scale } = measure(element);
+      const { visible, scale } = measure(element);
       const at = element.scrollTop * scale;
       if (place * row < at) element.scrollTop = (place * row) / scale;
-      else if ((place + 1) * row > at + seen) element.scrollTop = ((place + 1) * row - seen) / scale;
+      else if ((place + 1) * row > at + visible) element.scrollTop = ((place + 1) * row - visible) / scale;
     },
   };
 }

@@ -7,20 +7,20 @@ import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Button, Prose } from '../kit/parts.js';
 import { faultWord } from '../runs/words.js';
-import { type CellAt, type Edits, isForAll, isLeftOut, setEqual, setLeftOut, shownValue } from './edits.js';
+import { type CellAt, type Edits, editedValue, isForAll, isLeftOut, setEqual, setLeftOut } from './edits.js';
 
 /** One cell of the grid: while it is typed into, and what is wrong with it. */
 
 /** What becomes of a cell that was typed: the key that leads to the next one, or all equal cells get the value. */
-export type Left = 'stay' | 'equal' | 'ArrowDown' | 'ArrowUp' | 'Tab' | 'Shift+Tab';
+export type LeaveReason = 'stay' | 'equal' | 'ArrowDown' | 'ArrowUp' | 'Tab' | 'Shift+Tab';
 
 /** Names that the message of a fault asks about: `Did you mean "A" or "B"?` */
-export function meant({ message }: Pick<Issue, 'message'>): string[] {
+export function suggestedNames({ message }: Pick<Issue, 'message'>): string[] {
   const asked = /Did you mean (".*")\?/.exec(message)?.[1] ?? '';
   return [...asked.matchAll(/"(.*?)"(?= or "|, "|$)/g)].map(([, name = '']) => name);
 }
 
-interface Editing {
+interface CellEditorProps {
   readonly cell: CellAt;
   readonly edits: Edits;
   /** What was typed to begin with, in place of what the cell shows. */
@@ -28,21 +28,24 @@ interface Editing {
   readonly field: Field | undefined;
   /** Of the row. */
   readonly issues: readonly Issue[];
-  readonly onLeave: (text: string, how: Left) => void;
+  readonly onLeave: (text: string, how: LeaveReason) => void;
   readonly onCancel: () => void;
 }
 
 /** The field of a cell while it is being edited: its text, and what the column takes. */
-export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCancel }: Editing) {
-  const left = useRef(false);
-  const original = shownValue(edits, cell);
+export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCancel }: CellEditorProps) {
+  const hasLeft = useRef(false);
+  const original = editedValue(edits, cell);
   const [text, setText] = useState(begun ?? original);
-  const near = original === cell.cell ? issues.filter(({ column }) => column === cell.column).flatMap(meant) : [];
-  const choices = useChoices(text, text !== original, field, near);
-  const listed = useChoiceList(`What ${cell.column} can be`, choices.length > 0 ? choices : undefined, ({ value }) =>
-    leave(value, 'ArrowDown'),
+  const suggested =
+    original === cell.cell ? issues.filter(({ column }) => column === cell.column).flatMap(suggestedNames) : [];
+  const choices = useChoices(text, text !== original, field, suggested);
+  const choiceList = useChoiceList(
+    `What ${cell.column} can be`,
+    choices.length > 0 ? choices : undefined,
+    ({ value }) => leave(value, 'ArrowDown'),
   );
-  const { input } = listed;
+  const { input } = choiceList;
   useLayoutEffect(() => {
     input.current?.focus();
     // A field of several lines is higher than its row.
@@ -50,20 +53,20 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
     // At its end, as spreadsheet programs do: typing without it has begun anew. A field of several lines would be at its beginning.
     input.current?.setSelectionRange(text.length, text.length);
   }, []);
-  function leave(value: string, how: Left): void {
-    left.current = true;
+  function leave(value: string, how: LeaveReason): void {
+    hasLeft.current = true;
     onLeave(value, how);
   }
-  function pressed(event: KeyboardEvent): void {
+  function handleKey(event: KeyboardEvent): void {
     // The grid has keys of its own.
     event.stopPropagation();
     const { key, shiftKey } = event;
-    if (event.nativeEvent.isComposing || listed.move(event)) return;
-    const value = listed.active?.value ?? text;
+    if (event.nativeEvent.isComposing || choiceList.move(event)) return;
+    const value = choiceList.active?.value ?? text;
     if (key === 'Enter') leave(value, event.ctrlKey || event.metaKey ? 'equal' : shiftKey ? 'ArrowUp' : 'ArrowDown');
     else if (key === 'Tab') leave(value, shiftKey ? 'Shift+Tab' : 'Tab');
     else if (key === 'Escape') {
-      left.current = true;
+      hasLeft.current = true;
       onCancel();
     } else return;
     event.preventDefault();
@@ -74,10 +77,10 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
     value: text,
     onChange: ({ target }) => {
       setText(target.value);
-      listed.setActive(-1);
+      choiceList.setActive(-1);
     },
-    onBlur: () => !left.current && leave(text, 'stay'),
-    onKeyDown: pressed,
+    onBlur: () => !hasLeft.current && leave(text, 'stay'),
+    onKeyDown: handleKey,
   };
   // One line of text would lose the others.
   if (/[\r\n]/.test(original)) {
@@ -87,26 +90,26 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
   }
   return (
     <>
-      <input {...listed.field} {...props} />
-      {listed.list}
+      <input {...choiceList.field} {...props} />
+      {choiceList.list}
     </>
   );
 }
 
 const MOST_LISTED = 50;
 /** Of a name that the service lacks, its beginning may be right. */
-const BEGINNING = 3;
+const PREFIX_LENGTH = 3;
 
 /** `near`: names that may be meant. */
-function useChoices(text: string, typed: boolean, field: Field | undefined, near: readonly string[]): Choice[] {
-  const asked = typed ? text : text.slice(0, BEGINNING);
+function useChoices(text: string, typed: boolean, field: Field | undefined, suggested: readonly string[]): Choice[] {
+  const asked = typed ? text : text.slice(0, PREFIX_LENGTH);
   const { data } = useQuery({ ...namesQuery(field?.of ?? '', asked), enabled: field?.of != null });
-  const first = typed ? [] : near;
-  const known = matching(
+  const first = typed ? [] : suggested;
+  const listedChoices = matching(
     (field?.choices ?? []).map((choice) => ({ value: choice, label: choice })),
     typed ? text : '',
   );
-  const others = [...known.map(({ value }) => value), ...(data?.names ?? [])];
+  const others = [...listedChoices.map(({ value }) => value), ...(data?.names ?? [])];
   return [
     ...first.map((value) => ({ value, label: value, hint: 'meant?' })),
     ...others.filter((value) => !first.includes(value) && value !== text).map((value) => ({ value, label: value })),
@@ -114,7 +117,7 @@ function useChoices(text: string, typed: boolean, field: Field | undefined, near
 }
 
 /** What is corrected, and by whom. */
-export interface Correcting {
+export interface CorrectionProps {
   readonly faults: readonly FaultGroup[];
   readonly edits: Edits;
   readonly onEdit: (change: (now: Edits) => Edits) => void;
@@ -122,8 +125,8 @@ export interface Correcting {
   readonly readOnly: boolean;
 }
 
-interface StripProps {
-  readonly of: Correcting;
+interface CellStatusProps {
+  readonly of: CorrectionProps;
   readonly headings: readonly string[];
   readonly row: Row | undefined;
   readonly at: CellAt | undefined;
@@ -131,18 +134,19 @@ interface StripProps {
 }
 
 /** What is wrong with the cell where the cursor is, and what to do; it stands at its place, whatever cell that is. */
-export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, at, onOpen }: StripProps) {
+export function CellStatus({ of: { edits, faults, readOnly, onEdit }, headings, row, at, onOpen }: CellStatusProps) {
   if (!row || !at) return <div className="strip" />;
   const { column, cell } = at;
-  const value = shownValue(edits, at);
+  const value = editedValue(edits, at);
   const corrected = value !== cell;
-  const here = row.issues.filter((issue) => issue.column === column);
+  const cellIssues = row.issues.filter((issue) => issue.column === column);
   // What was wrong with the cell says nothing of what stands in it now.
-  const issues = here.length > 0 ? (corrected ? [] : here) : row.issues.filter((issue) => issue.column === undefined);
+  const issues =
+    cellIssues.length > 0 ? (corrected ? [] : cellIssues) : row.issues.filter((issue) => issue.column === undefined);
   const equal = faults.find((one) => one.column === column && one.value === cell)?.rows ?? 0;
-  const names = corrected ? [] : here.flatMap(meant).slice(0, 2);
-  const left = isLeftOut(edits, headings, row);
-  const takeForAll = (text: string) => onEdit((now) => setEqual(now, at, text));
+  const names = corrected ? [] : cellIssues.flatMap(suggestedNames).slice(0, 2);
+  const isOut = isLeftOut(edits, headings, row);
+  const applyToAll = (text: string) => onEdit((now) => setEqual(now, at, text));
   return (
     <div className="strip stack tight">
       <div className="line">
@@ -157,18 +161,18 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, 
         {!readOnly && (
           <span className="line end">
             {names.map((name) => (
-              <Button key={name} onClick={() => takeForAll(name)}>
+              <Button key={name} onClick={() => applyToAll(name)}>
                 <span>
                   Take <bdi>{name}</bdi>
                   {equal > 1 && ` for ${counted(equal, 'row')}`}
                 </span>
               </Button>
             ))}
-            {corrected && !left && !isForAll(edits, at, value) && equal > 1 && (
-              <Button onClick={() => takeForAll(value)}>Take for {counted(equal, 'row')}</Button>
+            {corrected && !isOut && !isForAll(edits, at, value) && equal > 1 && (
+              <Button onClick={() => applyToAll(value)}>Take for {counted(equal, 'row')}</Button>
             )}
-            <Button look="quiet" onClick={() => onEdit((now) => setLeftOut(now, headings, row, !left))}>
-              {left ? 'Take the row in' : 'Leave the row out'}
+            <Button look="quiet" onClick={() => onEdit((now) => setLeftOut(now, headings, row, !isOut))}>
+              {isOut ? 'Take the row in' : 'Leave the row out'}
             </Button>
             <Button look="quiet" icon="correct" onClick={onOpen}>
               Correct
@@ -177,8 +181,8 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, 
         )}
       </div>
       <div role="status">
-        {left && <p>All its cells are emptied: the row is left out.</p>}
-        {(left ? [] : issues).map(({ code, message, severity }) => (
+        {isOut && <p>All its cells are emptied: the row is left out.</p>}
+        {(isOut ? [] : issues).map(({ code, message, severity }) => (
           <p key={code + message} className="wrap">
             <span className={`toned ${severity === 'error' ? 'warn' : 'calm'}`}>
               <Icon name={severity === 'error' ? 'warn' : 'info'} /> {faultWord(code)}.
@@ -186,7 +190,7 @@ export function Strip({ of: { edits, faults, readOnly, onEdit }, headings, row, 
             <Prose>{message}</Prose>
           </p>
         ))}
-        {issues.length === 0 && !left && (
+        {issues.length === 0 && !isOut && (
           <p className="soft">{corrected ? 'The next check looks at it.' : 'Nothing is wrong with this cell.'}</p>
         )}
       </div>

@@ -2,13 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { FaultGroup, Field, Row, RunDetail } from '../../api/schema.js';
 import { ApiError, type Query } from '../app/client.js';
-import { Refused } from '../app/faults.js';
+import { ActionError } from '../app/faults.js';
 import { faultsQuery, resourcesQuery, useWhyNot } from '../app/queries.js';
-import { useAddress } from '../app/shell.js';
+import { useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import { Button, Chips, Notice, sumOf } from '../kit/parts.js';
-import { keyOfKind, kindsOf } from '../runs/kinds.js';
-import { fieldIn, type JobOf, withEdits } from './draft.js';
+import { faultKindKey, faultKinds } from '../runs/fault-kinds.js';
+import { fieldIn, type OrderedJob, withEdits } from './draft.js';
 import { corrections, type Edits, editsOf } from './edits.js';
 import { FaultGrid } from './grid.js';
 import type { Importing } from './state.js';
@@ -24,9 +24,9 @@ export function CheckStep({ of, run, ordered }: CheckProps) {
   const { check, go, hrefOf } = of;
   const toCorrect = run.outcomes ? sumOf(run.outcomes, 'to_correct') : 0;
   const whyNot = useWhyNot('operator');
-  const [params] = useAddress();
+  const [params] = useUrlParams();
   const { edits, edit, undo } = useEdits(of, run.id);
-  const edited = edits.size;
+  const editCount = edits.size;
   const { data: faults = [] } = useQuery(faultsQuery(run.id));
   const [filter, chips] = useFilter(run, faults, toCorrect);
   const fieldOf = useFieldOf(run.resource, ordered.job);
@@ -35,14 +35,14 @@ export function CheckStep({ of, run, ordered }: CheckProps) {
   return (
     <>
       <div className="line wide">
-        <h1 className="wrap grow">{firstLine(run)}</h1>
+        <h1 className="wrap grow">{checkHeadline(run)}</h1>
         <span className="line">
           {undo && (
             <Button look="quiet" aria-keyshortcuts="Control+Z" onClick={undo}>
               Undo
             </Button>
           )}
-          {edited > 0 ? (
+          {editCount > 0 ? (
             <Button
               look="primary"
               aria-keyshortcuts="Control+Enter"
@@ -50,7 +50,7 @@ export function CheckStep({ of, run, ordered }: CheckProps) {
               why={whyNot}
               onClick={checkAgain}
             >
-              Check again with {counted(edited, 'correction')}
+              Check again with {counted(editCount, 'correction')}
             </Button>
           ) : (
             <Button look="primary" icon="next" autoFocus={toCorrect === 0} onClick={plan}>
@@ -60,22 +60,22 @@ export function CheckStep({ of, run, ordered }: CheckProps) {
         </span>
       </div>
       {chips}
-      {check.error instanceof ApiError && check.error.passing ? (
+      {check.error instanceof ApiError && check.error.isTransient ? (
         <Notice tone="warn" icon="off" title="rowferry does not answer">
           <p>
-            {edited === 1 ? 'Your correction is' : `Your ${counted(edited, 'correction')} are`} kept in this browser,
-            also when you close it. Start rowferry again, then press “Check again”.
+            {editCount === 1 ? 'Your correction is' : `Your ${counted(editCount, 'correction')} are`} kept in this
+            browser, also when you close it. Start rowferry again, then press “Check again”.
           </p>
         </Notice>
       ) : (
-        <Refused error={check.error} />
+        <ActionError error={check.error} />
       )}
       <FaultGrid
         key={JSON.stringify(filter)}
         {...{ run: run.id, filter, faults, edits, fieldOf }}
         onEdit={edit}
         onUndo={undo}
-        onSubmit={edited > 0 ? checkAgain : plan}
+        onSubmit={editCount > 0 ? checkAgain : plan}
         // The grid has the keys at once where something is to be corrected, and else the way on.
         autoFocus={toCorrect > 0 && !undo && !params.has('rows') && !params.has('code')}
         readOnly={whyNot !== undefined}
@@ -94,23 +94,23 @@ const MOST_STEPS = 200;
 
 /** What the draft has of them, with the way back. */
 function useEdits({ draft, change }: Importing, run: string) {
-  const kept = draft.edits[run];
-  const edits = useMemo(() => editsOf(kept), [kept]);
+  const stored = draft.edits[run];
+  const edits = useMemo(() => editsOf(stored), [stored]);
   const [before, setBefore] = useState<readonly Edits[]>([]);
-  const show = (next: Edits, steps: readonly Edits[]) => {
+  const replaceEdits = (next: Edits, steps: readonly Edits[]) => {
     setBefore(steps);
     change((now) => withEdits(now, run, corrections(next)));
   };
   const last = before.at(-1);
   return {
     edits,
-    edit: (to: (now: Edits) => Edits) => show(to(edits), [...before, edits].slice(-MOST_STEPS)),
-    undo: last && (() => show(last, before.slice(0, -1))),
+    edit: (to: (now: Edits) => Edits) => replaceEdits(to(edits), [...before, edits].slice(-MOST_STEPS)),
+    undo: last && (() => replaceEdits(last, before.slice(0, -1))),
   };
 }
 
 /** `226 rows are fine · 14 to correct` */
-function firstLine({ rows, outcomes }: RunDetail): string {
+function checkHeadline({ rows, outcomes }: RunDetail): string {
   const [bad, look] = outcomes ? [sumOf(outcomes, 'to_correct'), sumOf(outcomes, 'to_look_at')] : [0, 0];
   const total = rows ?? 0;
   const skipped = outcomes?.skipped ?? 0;
@@ -127,13 +127,13 @@ function firstLine({ rows, outcomes }: RunDetail): string {
 
 /** Rows that are shown: kept at the address, in the words of the API. */
 function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: number): [Query, React.ReactNode] {
-  const [params, set] = useAddress();
+  const [params, set] = useUrlParams();
   const toLookAt = run.outcomes ? sumOf(run.outcomes, 'to_look_at') : 0;
   const code = params.get('code') ?? undefined;
   const column = params.get('column') ?? undefined;
   const outcome = params.get('rows') ?? (code === undefined && toCorrect > 0 ? 'to_correct' : 'all');
   const filter = code === undefined ? { outcome: outcome === 'all' ? '' : outcome } : { code, column };
-  const kinds = kindsOf(faults);
+  const kinds = faultKinds(faults);
   const rows = [
     { value: 'all', word: 'All', count: run.rows ?? 0 },
     { value: 'to_correct', word: 'To correct', count: toCorrect },
@@ -145,7 +145,7 @@ function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: num
       key="chips"
       label="Rows to show"
       of={[...rows, ...kinds]}
-      on={code === undefined ? outcome : keyOfKind(code, column)}
+      on={code === undefined ? outcome : faultKindKey(code, column)}
       onChoose={(value) => {
         const kind = kinds.find((one) => one.value === value);
         set({ rows: kind ? null : value, code: kind?.code, column: kind?.column });
@@ -155,14 +155,14 @@ function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: num
 }
 
 /** What the columns of the job take. Of a saved job only the faults say which field a column goes to. */
-function useFieldOf(resource: string | undefined, job: JobOf): (column: string, row?: Row) => Field | undefined {
+function useFieldOf(resource: string | undefined, job: OrderedJob): (column: string, row?: Row) => Field | undefined {
   const { data } = useQuery(resourcesQuery);
   return useMemo(() => {
     const fields = data?.resources.find(({ name }) => name === resource)?.fields ?? [];
     return (column, row) => {
       const named = row?.issues.find((issue) => issue.column === column && issue.field !== undefined)?.field;
-      const meant = named ?? (typeof job === 'string' ? null : fieldIn(job, column));
-      return fields.find(({ name }) => name === meant);
+      const fieldName = named ?? (typeof job === 'string' ? null : fieldIn(job, column));
+      return fields.find(({ name }) => name === fieldName);
     };
   }, [data, resource, job]);
 }

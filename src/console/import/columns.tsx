@@ -1,7 +1,7 @@
 import { type ComponentProps, Fragment } from 'react';
 import type { Field as FieldOf, Resource, Suggestion } from '../../api/schema.js';
 import { CREATABLE, type Creatable } from '../../model/resource-names.js';
-import { Refused } from '../app/faults.js';
+import { ActionError } from '../app/faults.js';
 import { fieldChoices, labelOf, useFields, ValueInput } from '../app/fields.js';
 import { Combo } from '../kit/choices.js';
 import { counted, percent } from '../kit/format.js';
@@ -13,8 +13,8 @@ import {
   fieldIn,
   type Job,
   keyIn,
-  missing,
   optionIn,
+  unfilledFields,
   withConstant,
   withField,
   withKey,
@@ -25,7 +25,7 @@ import type { Importing } from './state.js';
 
 type Column = Suggestion['columns'][number];
 
-interface Matching {
+interface MatchingProps {
   readonly of: Importing;
   /** As it is now, and as it was suggested. */
   readonly job: Job;
@@ -35,13 +35,13 @@ interface Matching {
 }
 
 /** Each column of the file with the field it goes to; what a record must have and no column gives; what tells records apart. */
-export function ColumnsStep({ resource: own, ...rest }: Matching) {
+export function ColumnsStep({ resource: own, ...rest }: MatchingProps) {
   const resource = { ...own, fields: useFields(own) };
   const matching = { ...rest, resource };
   const { of, job, suggestion } = rest;
-  const { change, anew, resources, check } = of;
-  const wanted = missing(job, suggestion, resource.fields);
-  const open = wanted.filter(({ name }) => constantIn(job, name) === '');
+  const { change, startOver, resources, check } = of;
+  const needed = unfilledFields(job, suggestion, resource.fields);
+  const unset = needed.filter(({ name }) => constantIn(job, name) === '');
   const key = keyIn(job, suggestion);
   const isUsed = ({ heading }: Column) => fieldIn(job, heading) !== null;
   const { columns } = suggestion;
@@ -51,8 +51,8 @@ export function ColumnsStep({ resource: own, ...rest }: Matching) {
       ? 'No column goes to a field yet.'
       : key === undefined
         ? 'Say first what tells one record from another.'
-        : open.length > 0
-          ? `Say first what stands in ${open.map(({ label }) => label).join(', ')}.`
+        : unset.length > 0
+          ? `Say first what stands in ${unset.map(({ label }) => label).join(', ')}.`
           : undefined;
   return (
     <>
@@ -61,12 +61,12 @@ export function ColumnsStep({ resource: own, ...rest }: Matching) {
           label="The rows are"
           value={resource.name}
           options={resources.filter(({ imported }) => imported).map(({ name }) => [name, `${name}s`])}
-          onChoose={(name) => anew(of.draft.source, name)}
+          onChoose={(name) => startOver(of.draft.source, name)}
         />
         <KeyChoice {...matching} />
       </div>
-      {wanted.length > 0 && (
-        <Card title={`A new ${resource.name} needs ${counted(wanted.length, 'value')} that no column gives`}>
+      {needed.length > 0 && (
+        <Card title={`A new ${resource.name} needs ${counted(needed.length, 'value')} that no column gives`}>
           <form
             className="fields"
             onSubmit={(event) => {
@@ -74,14 +74,14 @@ export function ColumnsStep({ resource: own, ...rest }: Matching) {
               if (why === undefined) check.mutate({});
             }}
           >
-            {wanted.map((field, at) => (
+            {needed.map((field, at) => (
               <Field key={field.name} label={field.label} hint="the same in every row">
                 {(props) => (
                   <ValueInput
                     {...props}
                     field={field}
                     type={field.type === 'date' ? 'date' : 'text'}
-                    autoFocus={at === 0 && key !== undefined && open.length > 0}
+                    autoFocus={at === 0 && key !== undefined && unset.length > 0}
                     value={constantIn(job, field.name)}
                     onChange={(value) => change((now) => ({ ...now, job: withConstant(job, field.name, value) }))}
                   />
@@ -93,7 +93,7 @@ export function ColumnsStep({ resource: own, ...rest }: Matching) {
         </Card>
       )}
       <Warnings of={suggestion.warnings} />
-      <Refused error={check.error} />
+      <ActionError error={check.error} />
       <div className="line wide">
         <Button
           look="primary"
@@ -119,12 +119,12 @@ export function ColumnsStep({ resource: own, ...rest }: Matching) {
 }
 
 type Options = ComponentProps<typeof Choose>['options'];
-const BLANKS: Options = Object.entries({ keep: 'blank keeps the value', clear: 'blank empties it' });
-const LONG: Options = Object.entries({ reject: 'too long: leave the row out', cut: 'too long: cut it' });
+const BLANK_OPTIONS: Options = Object.entries({ keep: 'blank keeps the value', clear: 'blank empties it' });
+const OVERFLOW_OPTIONS: Options = Object.entries({ reject: 'too long: leave the row out', cut: 'too long: cut it' });
 /** What becomes of a row whose name the service lacks; for these records a name is enough to create one. */
-const MISSING = (one: Creatable): Options =>
+const missingOptions = (one: Creatable): Options =>
   Object.entries({ reject: `unknown ${one}: leave the row out`, create: `unknown ${one}: create it` });
-const DATES: Options = Object.entries({
+const DATE_OPTIONS: Options = Object.entries({
   '': 'as found',
   'dd/MM/yyyy': '31/12/2026',
   'MM/dd/yyyy': '12/31/2026',
@@ -132,27 +132,34 @@ const DATES: Options = Object.entries({
   'yyyy-MM-dd': '2026-12-31',
 });
 
-function ColumnLine({ of: { change }, job, suggested, suggestion, resource, found }: Matching & { found: Column }) {
+function ColumnLine({
+  of: { change },
+  job,
+  suggested,
+  suggestion,
+  resource,
+  found,
+}: MatchingProps & { found: Column }) {
   const { heading, samples, confidence, alternatives, evidence, remarks, why } = found;
   const field = fieldIn(job, heading);
-  const asFound = field === found.field;
-  const known = resource.fields.find(({ name }) => name === field);
-  const creatable = CREATABLE.find((one) => one === known?.of);
-  const near = alternatives.map(({ field: name, why: hint }) => {
+  const asSuggested = field === found.field;
+  const target = resource.fields.find(({ name }) => name === field);
+  const creatable = CREATABLE.find((one) => one === target?.of);
+  const likely = alternatives.map(({ field: name, why: hint }) => {
     return { value: name, label: labelOf(resource.fields, name), group: 'It may be', hint };
   });
-  const others = fieldsToChoose(resource.fields).filter(({ value }) => !near.some((one) => one.value === value));
-  const reasons = asFound ? (field === null ? [why ?? ''] : [...evidence, ...remarks]) : ['as you chose'];
+  const others = fieldsToChoose(resource.fields).filter(({ value }) => !likely.some((one) => one.value === value));
+  const reasons = asSuggested ? (field === null ? [why ?? ''] : [...evidence, ...remarks]) : ['as you chose'];
   const dates = optionIn(job, heading, 'dates');
   const datesFound = optionIn(suggested, heading, 'dates');
   const creates = createsMissing(job);
   const set = (next: Job) => change((now) => ({ ...now, job: next }));
   const choose = (value: string) => {
     const next = value === '' ? null : value;
-    const lost = suggestion.columns.filter(
+    const displaced = suggestion.columns.filter(
       (other) => other !== found && next !== null && fieldIn(job, other.heading) === next,
     );
-    for (const { heading: other } of lost) {
+    for (const { heading: other } of displaced) {
       toast(`${other} is not imported now: ${heading} gives ${labelOf(resource.fields, value)}.`);
     }
     set(withField(job, suggested, heading, next));
@@ -179,35 +186,38 @@ function ColumnLine({ of: { change }, job, suggested, suggestion, resource, foun
         <Combo
           label={`Field for ${heading}`}
           value={field ?? ''}
-          choices={[{ value: '', label: 'Not imported' }, ...near, ...others]}
+          choices={[{ value: '', label: 'Not imported' }, ...likely, ...others]}
           onChoose={choose}
           empty="Not imported"
         />
         {field !== null &&
-          choice(`Blank cells of ${heading}`, optionIn(job, heading, 'blank') ?? 'keep', BLANKS, (blank) =>
+          choice(`Blank cells of ${heading}`, optionIn(job, heading, 'blank') ?? 'keep', BLANK_OPTIONS, (blank) =>
             set(withOption(job, heading, { blank })),
           )}
         {creatable &&
-          (found.converts !== 1 || !asFound || creates) &&
-          choice(`Unknown names of ${heading}`, creates ? 'create' : 'reject', MISSING(creatable), (missing) =>
+          (found.converts !== 1 || !asSuggested || creates) &&
+          choice(`Unknown names of ${heading}`, creates ? 'create' : 'reject', missingOptions(creatable), (missing) =>
             set(withMissing(job, missing)),
           )}
-        {known?.type === 'text' &&
-          (found.converts !== 1 || !asFound || optionIn(job, heading, 'overflow') !== undefined) &&
-          choice(`Long texts of ${heading}`, optionIn(job, heading, 'overflow') ?? 'reject', LONG, (overflow) =>
-            set(withOption(job, heading, { overflow })),
+        {target?.type === 'text' &&
+          (found.converts !== 1 || !asSuggested || optionIn(job, heading, 'overflow') !== undefined) &&
+          choice(
+            `Long texts of ${heading}`,
+            optionIn(job, heading, 'overflow') ?? 'reject',
+            OVERFLOW_OPTIONS,
+            (overflow) => set(withOption(job, heading, { overflow })),
           )}
-        {known?.type === 'date' &&
-          choice(`Dates of ${heading}`, String(dates) === String(datesFound) ? '' : dates, DATES, (format) =>
+        {target?.type === 'date' &&
+          choice(`Dates of ${heading}`, String(dates) === String(datesFound) ? '' : dates, DATE_OPTIONS, (format) =>
             set(withOption(job, heading, { dates: format === '' ? datesFound : [format] })),
           )}
       </div>
       <div className="why small">
         {field !== null && (
-          <Converts found={found} asFound={asFound} cuts={optionIn(job, heading, 'overflow') === 'cut'} />
+          <Converts found={found} asSuggested={asSuggested} cuts={optionIn(job, heading, 'overflow') === 'cut'} />
         )}
         <span className="soft wrap">
-          {field !== null && asFound && confidence === 'medium' && <strong className="toned warn">likely: </strong>}
+          {field !== null && asSuggested && confidence === 'medium' && <strong className="toned warn">likely: </strong>}
           <Prose>{reasons.filter(Boolean).join('; ')}</Prose>
         </span>
       </div>
@@ -216,8 +226,16 @@ function ColumnLine({ of: { change }, job, suggested, suggestion, resource, foun
 }
 
 /** How much of the column is a value of the field; never as good where `cuts`: long texts lose their ends. */
-function Converts({ found: { converts, blank }, asFound, cuts }: { found: Column; asFound: boolean; cuts: boolean }) {
-  if (!asFound || converts === null) return <span className="soft">The check says what converts.</span>;
+function Converts({
+  found: { converts, blank },
+  asSuggested,
+  cuts,
+}: {
+  found: Column;
+  asSuggested: boolean;
+  cuts: boolean;
+}) {
+  if (!asSuggested || converts === null) return <span className="soft">The check says what converts.</span>;
   const tone = converts === 1 && !cuts ? 'good' : converts > 0.9 ? 'warn' : 'bad';
   return (
     <span className={`line ${tone}`}>
@@ -244,7 +262,7 @@ function fieldsToChoose(fields: readonly FieldOf[]) {
 
 const NONE = '\u0000none';
 
-function KeyChoice({ of: { change }, job, suggestion, resource }: Matching) {
+function KeyChoice({ of: { change }, job, suggestion, resource }: MatchingProps) {
   const key = keyIn(job, suggestion);
   const fields = suggestion.columns.flatMap(({ heading }) => fieldIn(job, heading) ?? []);
   const { field, blank, repeats } = suggestion.key ?? { field: undefined, blank: 0, repeats: 0 };

@@ -1,8 +1,8 @@
 import type { Correction, Field, RunDetail, Suggestion, TableOptions } from '../../api/schema.js';
 
-export type JobOf = NonNullable<RunDetail['ordered']>['job'];
+export type OrderedJob = NonNullable<RunDetail['ordered']>['job'];
 /** A job file as an object: what `POST /runs` takes as `job`, and what choices about columns change. */
-export type Job = Exclude<JobOf, string>;
+export type Job = Exclude<OrderedJob, string>;
 
 /** What a person has decided about a file so far. It lies in the browser by the id of the upload; a reload finds it again. */
 export interface Draft {
@@ -15,11 +15,11 @@ export interface Draft {
   readonly source: TableOptions;
   readonly resource?: string;
   /** As it was changed here, or the name of a saved one. Absent: as suggested. */
-  readonly job?: JobOf;
+  readonly job?: OrderedJob;
   /** Jobs of other tables of the file, or other records, that were turned away from: for who comes back to them. */
-  readonly left?: Readonly<Record<string, JobOf>>;
+  readonly left?: Readonly<Record<string, OrderedJob>>;
   /** The job of the latest check that was begun here. */
-  readonly sent?: JobOf;
+  readonly sent?: OrderedJob;
   /** The address of the last step that was begun here: its `step`, and the runs that check and write. */
   readonly last?: string;
   /** Corrections over what a check has shown, by its run; the latest last. */
@@ -40,10 +40,10 @@ export function withEdits(draft: Draft, run: string, edits: readonly Correction[
   };
 }
 
-/** What was decided about the columns of the table `was` stays with it: now they are other columns. */
-export function withSource(draft: Draft, was: string, source: TableOptions, resource = draft.resource): Draft {
+/** What was decided about the columns of the table `table` stays with it: now they are other columns. */
+export function withSource(draft: Draft, table: string, source: TableOptions, resource = draft.resource): Draft {
   const { id, name, edits, job } = draft;
-  const left = job === undefined ? draft.left : { ...draft.left, [was]: job };
+  const left = job === undefined ? draft.left : { ...draft.left, [table]: job };
   return { ...newDraft(id, name), source, edits, ...(left && { left }), ...(resource !== undefined && { resource }) };
 }
 
@@ -54,7 +54,8 @@ type Members = Readonly<Record<string, unknown>>;
 const members = (value: unknown): Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
 /** A heading may have any name. */
-const own = (of: unknown, name: string): unknown => (Object.hasOwn(members(of), name) ? members(of)[name] : undefined);
+const ownValue = (of: unknown, name: string): unknown =>
+  Object.hasOwn(members(of), name) ? members(of)[name] : undefined;
 
 export function suggestedJob({ job }: Suggestion, { source }: Draft): Job {
   return { ...job, source: { ...members(job['source']), ...source } };
@@ -62,9 +63,9 @@ export function suggestedJob({ job }: Suggestion, { source }: Draft): Job {
 
 /** The field that a column goes to, of several the first; null where it is not imported. */
 export function fieldIn(job: Job, heading: string): string | null {
-  const given = own(job['columns'], heading);
-  const first: unknown = Array.isArray(given) ? given[0] : given;
-  const field = typeof first === 'string' ? first : own(first, 'field');
+  const mapping = ownValue(job['columns'], heading);
+  const first: unknown = Array.isArray(mapping) ? mapping[0] : mapping;
+  const field = typeof first === 'string' ? first : ownValue(first, 'field');
   return typeof field === 'string' ? field : null;
 }
 
@@ -72,14 +73,15 @@ export function fieldIn(job: Job, heading: string): string | null {
 export function withField(job: Job, suggested: Job, heading: string, field: string | null): Job {
   const columns = members(job['columns']);
   const before = Object.keys(columns).filter((other) => field !== null && fieldIn(job, other) === field);
-  const taken = Object.fromEntries(before.map((other) => [other, null]));
-  const found = field !== null && fieldIn(suggested, heading) === field ? own(suggested['columns'], heading) : field;
-  return { ...job, columns: { ...columns, ...taken, [heading]: found } };
+  const released = Object.fromEntries(before.map((other) => [other, null]));
+  const found =
+    field !== null && fieldIn(suggested, heading) === field ? ownValue(suggested['columns'], heading) : field;
+  return { ...job, columns: { ...columns, ...released, [heading]: found } };
 }
 
 /** What a column says beside its field. */
 export function optionIn(job: Job, heading: string, name: 'blank' | 'dates' | 'overflow'): unknown {
-  return own(own(job['columns'], heading), name);
+  return ownValue(ownValue(job['columns'], heading), name);
 }
 
 export function withOption(
@@ -87,13 +89,13 @@ export function withOption(
   heading: string,
   option: { blank: string } | { dates: unknown } | { overflow: string },
 ): Job {
-  const given = own(job['columns'], heading);
-  const full = typeof given === 'string' ? { field: given } : members(given);
+  const mapping = ownValue(job['columns'], heading);
+  const full = typeof mapping === 'string' ? { field: mapping } : members(mapping);
   return { ...job, columns: { ...members(job['columns']), [heading]: { ...full, ...option } } };
 }
 
 export function constantIn(job: Job, field: string): string {
-  return String(own(job['constants'], field) ?? '');
+  return String(ownValue(job['constants'], field) ?? '');
 }
 
 export function withConstant(job: Job, field: string, value: string): Job {
@@ -103,8 +105,9 @@ export function withConstant(job: Job, field: string, value: string): Job {
 
 /** Fields that tell records apart; none: every row is a new record. Undefined where a person must choose. */
 export function keyIn(job: Job, { key: found, job: suggested }: Suggestion): readonly string[] | undefined {
-  const key = own(job['match'], 'key');
-  if (JSON.stringify(key) === JSON.stringify(own(suggested['match'], 'key'))) return found ? [found.field] : undefined;
+  const key = ownValue(job['match'], 'key');
+  if (JSON.stringify(key) === JSON.stringify(ownValue(suggested['match'], 'key')))
+    return found ? [found.field] : undefined;
   return key === 'none' ? [] : [key].flat().map(String);
 }
 
@@ -117,7 +120,7 @@ export function withKey(job: Job, field: string | null): Job {
 
 /** Whether names of suppliers and customers that the service lacks are created first. */
 export function createsMissing(job: Job): boolean {
-  return own(job['references'], 'missing') === 'create';
+  return ownValue(job['references'], 'missing') === 'create';
 }
 
 export function withMissing(job: Job, missing: string): Job {
@@ -125,12 +128,14 @@ export function withMissing(job: Job, missing: string): Job {
 }
 
 /** Required fields that no column gives, where records are created. */
-export function missing(job: Job, suggestion: Suggestion, fields: readonly Field[]): Field[] {
-  if ((own(job['match'], 'missing') ?? 'create') !== 'create') return [];
-  const given = new Set(Object.keys(members(job['columns'])).map((heading) => fieldIn(job, heading)));
+export function unfilledFields(job: Job, suggestion: Suggestion, fields: readonly Field[]): Field[] {
+  if ((ownValue(job['match'], 'missing') ?? 'create') !== 'create') return [];
+  const mapped = new Set(Object.keys(members(job['columns'])).map((heading) => fieldIn(job, heading)));
   return fields.filter(
     ({ name, required }) =>
-      (required || suggestion.missing.includes(name)) && !given.has(name) && own(job['computed'], name) === undefined,
+      (required || suggestion.missing.includes(name)) &&
+      !mapped.has(name) &&
+      ownValue(job['computed'], name) === undefined,
   );
 }
 
@@ -141,7 +146,7 @@ const PREFIX = 'rowferry.import.';
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** What of the browser's storage is used. */
-export interface Shelf {
+export interface DraftStorage {
   readonly length: number;
   key(at: number): string | null;
   getItem(name: string): string | null;
@@ -149,21 +154,21 @@ export interface Shelf {
   removeItem(name: string): void;
 }
 
-const shelfName = (id: string): string => PREFIX + id;
+const storageKey = (id: string): string => PREFIX + id;
 
-export function load(shelf: Shelf, id: string): Draft | undefined {
+export function loadDraft(storage: DraftStorage, id: string): Draft | undefined {
   try {
-    const kept = JSON.parse(shelf.getItem(shelfName(id)) ?? 'null') as Partial<Draft> | null;
-    return kept ? { ...newDraft(id, ''), ...kept, id } : undefined;
+    const stored = JSON.parse(storage.getItem(storageKey(id)) ?? 'null') as Partial<Draft> | null;
+    return stored ? { ...newDraft(id, ''), ...stored, id } : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** False where the browser has no room for it. */
-export function keep(shelf: Shelf, draft: Draft): boolean {
+export function saveDraft(storage: DraftStorage, draft: Draft): boolean {
   try {
-    shelf.setItem(shelfName(draft.id), JSON.stringify({ ...draft, at: Date.now() }));
+    storage.setItem(storageKey(draft.id), JSON.stringify({ ...draft, at: Date.now() }));
     return true;
   } catch {
     return false;
@@ -171,10 +176,12 @@ export function keep(shelf: Shelf, draft: Draft): boolean {
 }
 
 /** The latest first; those whose upload must be gone are taken off the shelf. */
-export function drafts(shelf: Shelf): Draft[] {
-  const names = Array.from({ length: shelf.length }, (_, at) => shelf.key(at) ?? '');
-  const all = names.flatMap((name) => (name.startsWith(PREFIX) ? (load(shelf, name.slice(PREFIX.length)) ?? []) : []));
-  const old = all.filter(({ at }) => Date.now() - at >= KEPT_MS);
-  for (const { id } of old) shelf.removeItem(shelfName(id));
-  return all.filter((draft) => !old.includes(draft)).sort((a, b) => b.at - a.at);
+export function listDrafts(storage: DraftStorage): Draft[] {
+  const names = Array.from({ length: storage.length }, (_, at) => storage.key(at) ?? '');
+  const all = names.flatMap((name) =>
+    name.startsWith(PREFIX) ? (loadDraft(storage, name.slice(PREFIX.length)) ?? []) : [],
+  );
+  const expired = all.filter(({ at }) => Date.now() - at >= KEPT_MS);
+  for (const { id } of expired) storage.removeItem(storageKey(id));
+  return all.filter((draft) => !expired.includes(draft)).sort((a, b) => b.at - a.at);
 }

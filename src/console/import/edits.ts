@@ -13,12 +13,15 @@ export interface CellAt {
   readonly cell: string;
 }
 
-const ofRow = (column: string, row: number) => `${row} ${column}`;
-const ofEqual = (column: string, from: string) => JSON.stringify([column, from]);
+const rowKey = (column: string, row: number) => `${row} ${column}`;
+const equalKey = (column: string, from: string) => JSON.stringify([column, from]);
 
 export function editsOf(list: readonly Correction[] = []): Edits {
   return new Map(
-    list.map((one) => [one.row === undefined ? ofEqual(one.column, one.from ?? '') : ofRow(one.column, one.row), one]),
+    list.map((one) => [
+      one.row === undefined ? equalKey(one.column, one.from ?? '') : rowKey(one.column, one.row),
+      one,
+    ]),
   );
 }
 
@@ -28,23 +31,23 @@ export function corrections(edits: Edits): Correction[] {
 
 /** What all cells of the column show that the run shows as this one. */
 function equalValue(edits: Edits, column: string, cell: string): string {
-  return edits.get(ofEqual(column, cell))?.value ?? cell;
+  return edits.get(equalKey(column, cell))?.value ?? cell;
 }
 
-export function shownValue(edits: Edits, { column, row, cell }: CellAt): string {
-  return edits.get(ofRow(column, row))?.value ?? equalValue(edits, column, cell);
+export function editedValue(edits: Edits, { column, row, cell }: CellAt): string {
+  return edits.get(rowKey(column, row))?.value ?? equalValue(edits, column, cell);
 }
 
 export function isForAll(edits: Edits, { column, cell }: CellAt, value: string): boolean {
-  return edits.get(ofEqual(column, cell))?.value === value;
+  return edits.get(equalKey(column, cell))?.value === value;
 }
 
 /** One value for each of some cells: typed, pasted, or emptied. */
 export function setCells(edits: Edits, cells: readonly (CellAt & { readonly value: string })[]): Edits {
   const next = new Map(edits);
   for (const { column, row, cell, value } of cells) {
-    if (value === equalValue(edits, column, cell)) next.delete(ofRow(column, row));
-    else next.set(ofRow(column, row), { column, row, value });
+    if (value === equalValue(edits, column, cell)) next.delete(rowKey(column, row));
+    else next.set(rowKey(column, row), { column, row, value });
   }
   return next;
 }
@@ -55,29 +58,29 @@ const cellsOf = (headings: readonly string[], { row, cells = [] }: RowAt): CellA
   headings.map((column, at) => ({ row, column, cell: cells[at] ?? '' }));
 
 /** A row whose every cell is emptied is left out; else every cell is as the run shows it. */
-export function setLeftOut(edits: Edits, headings: readonly string[], row: RowAt, out: boolean): Edits {
+export function setLeftOut(edits: Edits, headings: readonly string[], row: RowAt, isOut: boolean): Edits {
   return setCells(
     edits,
-    cellsOf(headings, row).map((one) => ({ ...one, value: out ? '' : one.cell })),
+    cellsOf(headings, row).map((one) => ({ ...one, value: isOut ? '' : one.cell })),
   );
 }
 
 export function isLeftOut(edits: Edits, headings: readonly string[], row: RowAt): boolean {
   const cells = cellsOf(headings, row);
-  return cells.some(({ cell }) => cell !== '') && cells.every((one) => shownValue(edits, one) === '');
+  return cells.some(({ cell }) => cell !== '') && cells.every((one) => editedValue(edits, one) === '');
 }
 
 /** One value for every cell of the column that the run shows as this one. */
 export function setEqual(edits: Edits, { column, row, cell }: CellAt, value: string): Edits {
   const next = new Map(edits);
-  next.delete(ofRow(column, row));
-  if (value === cell) next.delete(ofEqual(column, cell));
-  else next.set(ofEqual(column, cell), { column, from: cell, value });
+  next.delete(rowKey(column, row));
+  if (value === cell) next.delete(equalKey(column, cell));
+  else next.set(equalKey(column, cell), { column, from: cell, value });
   return next;
 }
 
 /** What both make of the file, where the second was made over what the first had shown. */
-export function after(first: Edits, second: Edits): Edits {
+export function composeEdits(first: Edits, second: Edits): Edits {
   const next = new Map<string, Correction>();
   for (const [key, one] of first) {
     const value = equalValue(second, one.column, one.value);

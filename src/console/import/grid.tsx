@@ -1,19 +1,19 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import type { Field, Row } from '../../api/schema.js';
 import type { Query } from '../app/client.js';
-import { Fault } from '../app/faults.js';
-import { fromTsv, type Laid, laid } from '../grid/clipboard.js';
-import { at, keyName, moved, type Place, typed, within } from '../grid/cursor.js';
-import { type Cell, Grid, isFew, type Look, OverCell, useGrid } from '../grid/grid.js';
+import { FaultNotice } from '../app/faults.js';
+import { fromTsv, type PlacedCell, placeBlock } from '../grid/clipboard.js';
+import { type CellPosition, clampTo, keyName, moveCursor, selectCell, typedCharacter } from '../grid/cursor.js';
+import { type Cell, Grid, type GridContent, isWithinLimit, OverCell, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
 import { number } from '../kit/format.js';
 import { Skeleton } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { faultWord } from '../runs/words.js';
-import { CellEditor, type Correcting, type Left, Strip } from './cell.js';
-import { type CellAt, type Edits, isLeftOut, setCells, setEqual, shownValue } from './edits.js';
+import { CellEditor, CellStatus, type CorrectionProps, type LeaveReason } from './cell.js';
+import { type CellAt, type Edits, editedValue, isLeftOut, setCells, setEqual } from './edits.js';
 
-interface Props extends Correcting {
+interface FaultGridProps extends CorrectionProps {
   readonly run: string;
   readonly filter: Query;
   /** Undefined where nothing was corrected. */
@@ -31,29 +31,29 @@ const MOST_ROWS = 5_000;
 const WIDTHS = { narrowest: 88, widest: 320, letter: 8.2, padding: 48, measured: 30 };
 
 /** The rows of a check as a grid whose cells can be corrected; while a cell is edited, its field has the keys. */
-export function FaultGrid(props: Props) {
+export function FaultGrid(props: FaultGridProps) {
   const { run, filter, edits, fieldOf, autoFocus, readOnly, onEdit, onUndo, onSubmit } = props;
-  const leaving = useRef(false);
-  const [editing, setEditing] = useState<{ readonly place: Place; readonly begun: string | undefined }>();
-  const asked = { run, filter, cells: true, live: false };
-  const known = useRows(asked, []);
-  const { headings, total = 0 } = known;
+  const afterEscape = useRef(false);
+  const [editing, setEditing] = useState<{ readonly place: CellPosition; readonly begun: string | undefined }>();
+  const request = { run, filter, cells: true, live: false };
+  const firstRows = useRows(request, []);
+  const { headings, total = 0 } = firstRows;
   // Measured by the rows that are seen first, and then left as they are.
-  const widths = useMemo(() => headings.map((heading, column) => widthOf(heading, column, known.at)), [headings]);
+  const widths = useMemo(() => headings.map((heading, column) => widthOf(heading, column, firstRows.at)), [headings]);
   const grid = useGrid(total, widths, window.innerWidth < 640 ? 64 : 208);
-  const rows = useRows(asked, grid.sight.places);
+  const rows = useRows(request, grid.viewport.places);
   const { box, bounds, cursor, range } = grid;
-  const look = useMemo(() => lookOf(headings, edits, fieldOf), [headings, edits, fieldOf]);
-  const here = rows.at(cursor.row);
-  const edited = editing && rows.at(editing.place.row);
+  const look = useMemo(() => contentOf(headings, edits, fieldOf), [headings, edits, fieldOf]);
+  const currentRow = rows.at(cursor.row);
+  const editedRow = editing && rows.at(editing.place.row);
 
   function edit(begun?: string): void {
-    if (readOnly || !here) return;
-    grid.go(at(cursor));
+    if (readOnly || !currentRow) return;
+    grid.moveTo(selectCell(cursor));
     setEditing({ place: cursor, begun });
   }
 
-  function leave(place: Place, cell: CellAt, text: string, how: Left): void {
+  function leaveCell(place: CellPosition, cell: CellAt, text: string, how: LeaveReason): void {
     setEditing(undefined);
     // What took the focus away keeps it.
     if (how !== 'stay') box.current?.focus();
@@ -66,12 +66,12 @@ export function FaultGrid(props: Props) {
       void nextFault({ from: place, quiet: true, now: setEqual(edits, cell, text) });
       return;
     }
-    if (text !== shownValue(edits, cell)) onEdit((now) => setCells(now, [{ ...cell, value: text }]));
-    if (how !== 'stay') grid.go(at(moved(place, how, bounds) ?? place));
+    if (text !== editedValue(edits, cell)) onEdit((now) => setCells(now, [{ ...cell, value: text }]));
+    if (how !== 'stay') grid.moveTo(selectCell(moveCursor(place, how, bounds) ?? place));
   }
 
   /** Each row is read that is not there. */
-  async function change(values: readonly Laid[]): Promise<void> {
+  async function applyValues(values: readonly PlacedCell[]): Promise<void> {
     const inside = values.filter(({ row, column }) => row < total && column < headings.length);
     const [first, last] = [inside[0]?.row, inside.at(-1)?.row];
     if (first === undefined || last === undefined) return;
@@ -91,30 +91,34 @@ export function FaultGrid(props: Props) {
   }
 
   function clear(): void {
-    if (!readOnly && isFew(grid.chosen)) void change(laid([['']], range));
+    if (!readOnly && isWithinLimit(grid.selectedCount)) void applyValues(placeBlock([['']], range));
   }
 
-  function pasted(event: ClipboardEvent): void {
+  function pasteBlock(event: ClipboardEvent): void {
     if (editing || readOnly) return;
     event.preventDefault();
     // A picture is no text, and empties nothing.
     if (!event.clipboardData.types.includes('text/plain')) return;
     const block = fromTsv(event.clipboardData.getData('text/plain'));
-    if (!isFew(grid.chosen) || !isFew(block.length * Math.max(...block.map((row) => row.length)))) return;
-    const values = laid(block, range);
-    void change(values);
+    if (
+      !isWithinLimit(grid.selectedCount) ||
+      !isWithinLimit(block.length * Math.max(...block.map((row) => row.length)))
+    )
+      return;
+    const values = placeBlock(block, range);
+    void applyValues(values);
     const { row, column } = values.at(-1) ?? cursor;
-    grid.select({ anchor: { row: range.top, column: range.left }, head: within({ row, column }, bounds) });
+    grid.select({ anchor: { row: range.top, column: range.left }, head: clampTo({ row, column }, bounds) });
   }
 
-  async function nextFault({ from = cursor as Place, now = edits, quiet = false } = {}): Promise<void> {
-    const isOpen = (row: Row, column: number) => {
+  async function nextFault({ from = cursor as CellPosition, now = edits, quiet = false } = {}): Promise<void> {
+    const isOpenFault = (row: Row, column: number) => {
       const cell = cellIn(headings, row, column);
       // A fault of the row as a whole is looked at where the row begins.
       const marked = row.issues.some(
         (issue) => issue.severity === 'error' && (issue.column ?? headings[0]) === cell.column,
       );
-      return marked && shownValue(now, cell) === cell.cell;
+      return marked && editedValue(now, cell) === cell.cell;
     };
     // Page by page, so that the next one is found without reading them all.
     for (let seen = 0; seen <= MOST_ROWS; seen++) {
@@ -122,26 +126,28 @@ export function FaultGrid(props: Props) {
       const row = rows.at(place) ?? (await rows.read(place, place))[0];
       if (place >= total || !row) break;
       if (isLeftOut(now, headings, row)) continue;
-      const found = [...headings.keys()].find((column) => (seen > 0 || column > from.column) && isOpen(row, column));
-      if (found !== undefined) return grid.go(at({ row: place, column: found }));
+      const found = [...headings.keys()].find(
+        (column) => (seen > 0 || column > from.column) && isOpenFault(row, column),
+      );
+      if (found !== undefined) return grid.moveTo(selectCell({ row: place, column: found }));
     }
     if (!quiet) toast('There is no open fault behind this cell.');
   }
 
-  const ready = known.total !== undefined;
+  const ready = firstRows.total !== undefined;
   useEffect(() => {
     if (!autoFocus || !ready) return;
     box.current?.focus({ preventScroll: true });
     void nextFault({ from: { row: 0, column: -1 }, quiet: true });
   }, [ready]);
 
-  function pressed(event: KeyboardEvent): void {
+  function handleKey(event: KeyboardEvent): void {
     const { key } = event;
     if (key === 'Shift' || event.nativeEvent.isComposing) return;
     // Behind Escape, and at both ends, Tab leaves the grid as it leaves everything else.
-    if (key === 'Tab' && leaving.current) return;
-    leaving.current = key === 'Escape';
-    const acts: Readonly<Record<string, () => void>> = {
+    if (key === 'Tab' && afterEscape.current) return;
+    afterEscape.current = key === 'Escape';
+    const keyActions: Readonly<Record<string, () => void>> = {
       'Ctrl+Enter': onSubmit,
       Enter: () => edit(),
       F2: () => edit(),
@@ -157,23 +163,23 @@ export function FaultGrid(props: Props) {
         grid.select({ anchor: { row: 0, column: 0 }, head: { row: total - 1, column: headings.length - 1 } }),
       F8: () => void nextFault(),
     };
-    const sign = typed(event);
-    if (!grid.follow(event)) {
-      const act = acts[keyName(event)] ?? (sign === undefined ? undefined : () => edit(sign));
-      if (!act) return;
-      act();
+    const character = typedCharacter(event);
+    if (!grid.moveByKey(event)) {
+      const action = keyActions[keyName(event)] ?? (character === undefined ? undefined : () => edit(character));
+      if (!action) return;
+      action();
     }
     event.preventDefault();
   }
 
-  const cell = editing && edited && cellIn(headings, edited, editing.place.column);
+  const cell = editing && editedRow && cellIn(headings, editedRow, editing.place.column);
   return (
     <>
-      <Strip
+      <CellStatus
         of={props}
         headings={headings}
-        row={here}
-        at={here && cellIn(headings, here, cursor.column)}
+        row={currentRow}
+        at={currentRow && cellIn(headings, currentRow, cursor.column)}
         onOpen={() => edit()}
       />
       {ready ? (
@@ -183,11 +189,11 @@ export function FaultGrid(props: Props) {
           look={look}
           aria-label="Rows of the file"
           aria-readonly={readOnly}
-          onKeyDown={pressed}
+          onKeyDown={handleKey}
           // What is typed into comes back into sight.
-          onKeyDownCapture={() => editing && grid.sight.show(editing.place.row)}
+          onKeyDownCapture={() => editing && grid.viewport.show(editing.place.row)}
           onClear={clear}
-          onPaste={pasted}
+          onPaste={pasteBlock}
           onDoubleClick={() => !editing && edit()}
         >
           {cell && (
@@ -196,9 +202,9 @@ export function FaultGrid(props: Props) {
                 cell={cell}
                 edits={edits}
                 begun={editing.begun}
-                field={fieldOf(cell.column, edited)}
-                issues={edited.issues}
-                onLeave={(text, how) => leave(editing.place, cell, text, how)}
+                field={fieldOf(cell.column, editedRow)}
+                issues={editedRow.issues}
+                onLeave={(text, how) => leaveCell(editing.place, cell, text, how)}
                 onCancel={() => {
                   setEditing(undefined);
                   box.current?.focus();
@@ -208,7 +214,9 @@ export function FaultGrid(props: Props) {
           )}
         </Grid>
       ) : (
-        <div className="grid">{known.error ? <Fault error={known.error} /> : <Skeleton what="rows" lines={8} />}</div>
+        <div className="grid">
+          {firstRows.error ? <FaultNotice error={firstRows.error} /> : <Skeleton what="rows" lines={8} />}
+        </div>
       )}
     </>
   );
@@ -228,22 +236,22 @@ function widthOf(heading: string, column: number, rowAt: (place: number) => Row 
 }
 
 /** Cells as they are corrected, each marked by what is wrong with it, and beside the row the first fault in words. */
-function lookOf(headings: readonly string[], edits: Edits, fieldOf: Props['fieldOf']): Look {
+function contentOf(headings: readonly string[], edits: Edits, fieldOf: FaultGridProps['fieldOf']): GridContent {
   const isAmount = headings.map((heading) => fieldOf(heading)?.type === 'number');
   const isError = ({ severity }: Row['issues'][number]) => severity === 'error';
   const isCorrected = (row: Row, at: number) => {
     const cell = cellIn(headings, row, at);
-    return shownValue(edits, cell) !== cell.cell;
+    return editedValue(edits, cell) !== cell.cell;
   };
   return {
     headings,
     besideHeading: 'What is wrong',
     beside(row) {
       if (isLeftOut(edits, headings, row)) return <span className="cut word small soft">left out</span>;
-      const open = row.issues.filter(
+      const openIssues = row.issues.filter(
         (issue) => isError(issue) && !headings.some((column, at) => column === issue.column && isCorrected(row, at)),
       );
-      const [fault, ...more] = open;
+      const [fault, ...more] = openIssues;
       if (!fault) {
         return row.issues.some(isError) ? <span className="cut word small good toned">corrected</span> : null;
       }
@@ -257,7 +265,7 @@ function lookOf(headings: readonly string[], edits: Edits, fieldOf: Props['field
     },
     cellOf(row, index): Cell {
       const cell = cellIn(headings, row, index);
-      const text = shownValue(edits, cell);
+      const text = editedValue(edits, cell);
       const issues = row.issues.filter(({ column }) => column === cell.column);
       const amount = isAmount[index] ? ' amount' : '';
       if (text !== cell.cell) {

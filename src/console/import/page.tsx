@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
-import { capital } from '../../report/words.js';
-import { NotThere, Refused } from '../app/faults.js';
+import { capitalize } from '../../report/wording.js';
+import { ActionError, PagePending } from '../app/faults.js';
+import { isLive, useLiveRun } from '../app/live-run.js';
 import { jobQuery, useWhyNot } from '../app/queries.js';
-import { isLive, useRunNow } from '../app/run-now.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Button, ButtonLink, Notice, Prose } from '../kit/parts.js';
-import { HowItGoes } from '../runs/run.js';
-import { firstLine } from '../runs/words.js';
+import { RunOutline } from '../runs/run.js';
+import { runHeadline } from '../runs/words.js';
 import '../runs/runs.css';
 import { CheckStep } from './check.js';
 import { ColumnsStep } from './columns.js';
@@ -38,18 +38,18 @@ function Steps({ id }: { id: string }) {
           {factsOf(of).map((fact) => ` · ${fact}`)}
         </span>
       </div>
-      <StepItself of={of} />
+      <StepContent of={of} />
     </div>
   );
 }
 
-function StepItself({ of }: { of: Importing }) {
+function StepContent({ of }: { of: Importing }) {
   const { step, name, file, run, write, hrefOf } = of;
-  if (file.error && (step === 'table' || step === 'columns')) return <NotThere page={name} error={file.error} />;
+  if (file.error && (step === 'table' || step === 'columns')) return <PagePending page={name} error={file.error} />;
   if (step === 'table') return <TableStep of={of} />;
   if (step === 'columns') return <Columns of={of} />;
   if (step === 'result' && write !== undefined) return <ResultStep of={of} id={write} />;
-  if (run !== undefined) return <Checked key={run} of={of} id={run} />;
+  if (run !== undefined) return <CheckResult key={run} of={of} id={run} />;
   return (
     <>
       <h1>Nothing was checked yet</h1>
@@ -59,25 +59,25 @@ function StepItself({ of }: { of: Importing }) {
 }
 
 function StepLine({ of: { step, run, write, checked, hrefOf } }: { of: Importing }) {
-  const here = STEPS.indexOf(step);
-  const reached = write !== undefined ? 5 : checked.data?.summary ? 4 : run !== undefined ? 3 : 2;
+  const current = STEPS.indexOf(step);
+  const reachable = write !== undefined ? 5 : checked.data?.summary ? 4 : run !== undefined ? 3 : 2;
   return (
     <nav aria-label="Steps" className="steps">
       <ol>
         {STEPS.map((one, at) => {
-          const words = (
+          const label = (
             <>
-              <i aria-hidden="true">{at < here ? <Icon name="check" /> : at + 1}</i> {capital(one)}
+              <i aria-hidden="true">{at < current ? <Icon name="check" /> : at + 1}</i> {capitalize(one)}
             </>
           );
           return (
-            <li key={one} className={at === here ? 'here' : at < here ? 'done' : ''}>
-              {at < reached ? (
-                <Link href={hrefOf(one)} aria-current={at === here ? 'step' : undefined}>
-                  {words}
+            <li key={one} className={at === current ? 'here' : at < current ? 'done' : ''}>
+              {at < reachable ? (
+                <Link href={hrefOf(one)} aria-current={at === current ? 'step' : undefined}>
+                  {label}
                 </Link>
               ) : (
-                <span className="soft">{words}</span>
+                <span className="soft">{label}</span>
               )}
             </li>
           );
@@ -99,7 +99,7 @@ function factsOf({ table: { data: table }, checked: { data: run } }: Importing):
 function Columns({ of }: { of: Importing }) {
   const { job, draft, change, check, suggestion, resource } = of;
   if (!suggestion.data || !resource || job === undefined)
-    return <NotThere page="Matching the columns" error={suggestion.error} />;
+    return <PagePending page="Matching the columns" error={suggestion.error} />;
   const suggested = suggestedJob(suggestion.data, draft);
   return (
     <>
@@ -114,7 +114,7 @@ function Columns({ of }: { of: Importing }) {
               Match the columns here instead
             </Button>
           </div>
-          <Refused error={check.error} />
+          <ActionError error={check.error} />
         </Notice>
       ) : (
         <ColumnsStep {...{ of, job, resource, suggested }} suggestion={suggestion.data} />
@@ -126,16 +126,16 @@ function Columns({ of }: { of: Importing }) {
 type Ordered = NonNullable<RunDetail['ordered']>;
 
 /** What is there once a dry run has ended; until then where it stands. */
-function Checked({ of, id }: { of: Importing; id: string }) {
-  const { run, error, lost } = useRunNow(id);
-  if (!run) return <NotThere page="Checking: nothing is written" error={error} />;
+function CheckResult({ of, id }: { of: Importing; id: string }) {
+  const { run, error, lost } = useLiveRun(id);
+  if (!run) return <PagePending page="Checking: nothing is written" error={error} />;
   const { summary, ordered, status } = run;
   if (isLive(run)) {
     return (
       <>
         <h1>Checking: nothing is written</h1>
-        <p>{firstLine(run)}</p>
-        <HowItGoes run={run} lost={lost} />
+        <p>{runHeadline(run)}</p>
+        <RunOutline run={run} lost={lost} />
       </>
     );
   }
@@ -155,32 +155,28 @@ function Checked({ of, id }: { of: Importing; id: string }) {
     );
   }
   if (of.step === 'check') return <CheckStep of={of} run={run} ordered={ordered} />;
-  return of.write === undefined ? (
-    <PlanAsChecked of={of} run={run} ordered={ordered} />
-  ) : (
-    <PlanStep of={of} run={run} />
-  );
+  return of.write === undefined ? <CheckedPlan of={of} run={run} ordered={ordered} /> : <PlanStep of={of} run={run} />;
 }
 
 /** A saved job may have been saved anew meanwhile. */
-function PlanAsChecked({ of, run, ordered }: { of: Importing; run: RunDetail; ordered: Ordered }) {
+function CheckedPlan({ of, run, ordered }: { of: Importing; run: RunDetail; ordered: Ordered }) {
   const { job, job_etag: etag } = ordered;
   const saved = useQuery({ ...jobQuery(String(job)), enabled: typeof job === 'string' });
-  if (saved.isLoading) return <NotThere page="The plan" error={undefined} />;
+  if (saved.isLoading) return <PagePending page="The plan" error={undefined} />;
   const isOtherJob = of.isOtherJob || (etag !== undefined && saved.data !== undefined && saved.data.etag !== etag);
-  return of.open.length > 0 || isOtherJob ? (
-    <NotChecked of={of} isOtherJob={isOtherJob} />
+  return of.openEdits.length > 0 || isOtherJob ? (
+    <StalePlan of={of} isOtherJob={isOtherJob} />
   ) : (
     <PlanStep of={of} run={run} />
   );
 }
 
 /** A plan of what was changed since is not written. */
-function NotChecked({ of: { open, job, check }, isOtherJob }: { of: Importing; isOtherJob: boolean }) {
+function StalePlan({ of: { openEdits, job, check }, isOtherJob }: { of: Importing; isOtherJob: boolean }) {
   const whyNot = useWhyNot('operator');
   const what = [
     isOtherJob && `${typeof job === 'string' ? `The job ${job} was` : 'The columns were'} changed since this check.`,
-    open.length > 0 && `${counted(open.length, 'correction is', 'corrections are')} not checked yet.`,
+    openEdits.length > 0 && `${counted(openEdits.length, 'correction is', 'corrections are')} not checked yet.`,
   ];
   return (
     <>
@@ -191,7 +187,7 @@ function NotChecked({ of: { open, job, check }, isOtherJob }: { of: Importing; i
           Check again
         </Button>
       </div>
-      <Refused error={check.error} />
+      <ActionError error={check.error} />
     </>
   );
 }

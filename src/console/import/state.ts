@@ -2,11 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import type { Accepted, Suggestion, Table, TableOptions, Uploaded } from '../../api/schema.js';
-import { changed, get, type Query, send } from '../app/client.js';
+import { get, type Query, send, withParams } from '../app/client.js';
 import { resourcesQuery, runQuery, useOnce } from '../app/queries.js';
 import { toast } from '../kit/toast.js';
-import { type Draft, keep, load, newDraft, suggestedJob, withEdits, withSource } from './draft.js';
-import { after, corrections, type Edits, editsOf } from './edits.js';
+import { type Draft, loadDraft, newDraft, saveDraft, suggestedJob, withEdits, withSource } from './draft.js';
+import { composeEdits, corrections, type Edits, editsOf } from './edits.js';
 
 export const STEPS = ['table', 'columns', 'check', 'plan', 'result'] as const;
 export type Step = (typeof STEPS)[number];
@@ -20,23 +20,23 @@ export type Importing = ReturnType<typeof useImport>;
 export function useImport(id: string) {
   const [params] = useSearchParams();
   const [, go] = useLocation();
-  const [draft, setDraft] = useState(() => load(localStorage, id) ?? newDraft(id, id));
+  const [draft, setDraft] = useState(() => loadDraft(localStorage, id) ?? newDraft(id, id));
   const latest = useRef(draft);
   const change = (to: (now: Draft) => Draft) => {
     latest.current = to(latest.current);
     setDraft(latest.current);
-    if (!keep(localStorage, latest.current))
+    if (!saveDraft(localStorage, latest.current))
       toast('Your browser has no room left to keep this: check again before you leave.');
   };
   const step = STEPS.find((one) => one === params.get('step')) ?? 'table';
   const run = params.get('run') ?? undefined;
   const write = params.get('write') ?? undefined;
   const hrefOf = (to: Step, more: Query = {}) =>
-    `/import/${encodeURIComponent(id)}?${changed(new URLSearchParams(), { step: to, run, write, ...more })}`;
+    `/import/${encodeURIComponent(id)}?${withParams(new URLSearchParams(), { step: to, run, write, ...more })}`;
   /** To a step that was begun here: whoever comes back later comes back to it. */
-  const begin = (to: Step, more: Query, also: (now: Draft) => Draft = (now) => now) => {
+  const goToStep = (to: Step, more: Query, alsoChange: (now: Draft) => Draft = (now) => now) => {
     const href = hrefOf(to, more);
-    change((now) => ({ ...also(now), last: href }));
+    change((now) => ({ ...alsoChange(now), last: href }));
     go(href);
   };
 
@@ -50,58 +50,62 @@ export function useImport(id: string) {
     queryFn: ({ signal }) => send<Table>('POST', '/tables', { file: id, source: draft.source }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const { data: known } = useQuery(resourcesQuery);
-  const resources = known?.resources ?? [];
+  const { data: resourceData } = useQuery(resourcesQuery);
+  const resources = resourceData?.resources ?? [];
   const checked = useQuery({ ...runQuery(run ?? ''), enabled: run !== undefined });
   const ordered = checked.data?.ordered;
-  const wanted = draft.resource ?? checked.data?.resource ?? table.data?.resource;
-  const resource = resources.find(({ name }) => name === wanted);
+  const resourceName = draft.resource ?? checked.data?.resource ?? table.data?.resource;
+  const resource = resources.find(({ name }) => name === resourceName);
   // For the very table that was shown, which is not always the one whose headings fit best.
-  const seen = {
+  const detected = {
     ...draft.source,
     ...(table.data?.sheet != null && { sheet: table.data.sheet }),
     header_row: table.data?.header_row ?? ('none' as const),
   };
-  const reading = JSON.stringify([Object.entries(seen).sort(), resource?.name]);
+  const tableKey = JSON.stringify([Object.entries(detected).sort(), resource?.name]);
   /** What was checked before was another table, or other records. */
-  const anew = (source: TableOptions, records?: string) => {
-    change((now) => withSource(now, reading, source, records));
+  const startOver = (source: TableOptions, records?: string) => {
+    change((now) => withSource(now, tableKey, source, records));
     go(hrefOf(step, { run: null, write: null }), { replace: true });
   };
   const suggestion = useQuery({
-    queryKey: ['suggestions', id, seen, resource?.name],
+    queryKey: ['suggestions', id, detected, resource?.name],
     queryFn: ({ signal }) =>
-      send<Suggestion>('POST', '/suggestions', { file: id, resource: resource?.name, source: seen }, { signal }),
+      send<Suggestion>('POST', '/suggestions', { file: id, resource: resource?.name, source: detected }, { signal }),
     enabled: step === 'columns' && resource !== undefined && table.data !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
   // As it was decided here, or by whoever made the check that the address names, or as suggested.
-  const decided = draft.job ?? draft.left?.[reading];
-  const job = decided ?? ordered?.job ?? (suggestion.data && suggestedJob(suggestion.data, draft));
+  const chosenJob = draft.job ?? draft.left?.[tableKey];
+  const job = chosenJob ?? ordered?.job ?? (suggestion.data && suggestedJob(suggestion.data, draft));
 
   /** What was typed over this check, and whether columns were changed since: then its plan is not what is meant any more. */
-  const open = run === undefined ? [] : (draft.edits[run] ?? []);
+  const openEdits = run === undefined ? [] : (draft.edits[run] ?? []);
   const isOtherJob =
-    draft.sent !== undefined && decided !== undefined && JSON.stringify(decided) !== JSON.stringify(draft.sent);
+    draft.sent !== undefined && chosenJob !== undefined && JSON.stringify(chosenJob) !== JSON.stringify(draft.sent);
 
   /** A dry run with the job as it is now, or with a saved one, and with everything that was corrected so far. */
   const check = useOnce({
     async mutationFn({ saved, edits }: { saved?: string; edits?: Edits }) {
-      const sent = corrections(after(editsOf(ordered?.corrections), edits ?? editsOf(open)));
-      const given = saved ?? (edits && !isOtherJob ? ordered?.job : job);
+      const allEdits = corrections(composeEdits(editsOf(ordered?.corrections), edits ?? editsOf(openEdits)));
+      const jobToSend = saved ?? (edits && !isOtherJob ? ordered?.job : job);
       const order = {
         kind: 'import',
-        job: given,
+        job: jobToSend,
         file: id,
         options: { dry_run: true },
         // Somebody waits for it: what goes wrong is told at once.
         once: true,
-        ...(sent.length > 0 && { corrections: sent }),
+        ...(allEdits.length > 0 && { corrections: allEdits }),
       };
       const { id: begun } = await send<Accepted>('POST', '/runs', order);
-      begin('check', { run: begun, write: null }, (now) =>
+      goToStep('check', { run: begun, write: null }, (now) =>
         withEdits(
-          { ...now, ...(saved !== undefined && { job: saved }), ...(given && { sent: saved ?? now.job ?? given }) },
+          {
+            ...now,
+            ...(saved !== undefined && { job: saved }),
+            ...(jobToSend && { sent: saved ?? now.job ?? jobToSend }),
+          },
           begun,
           [],
         ),
@@ -116,7 +120,7 @@ export function useImport(id: string) {
       const begun = approve
         ? await send<Accepted>('POST', `/runs/${run}/approve`)
         : await send<Accepted>('POST', '/runs', order, { headers: { 'idempotency-key': `write-${run}` } });
-      begin('result', { write: begun.id });
+      goToStep('result', { write: begun.id });
     },
   });
   return {
@@ -124,14 +128,14 @@ export function useImport(id: string) {
     ...{
       draft,
       change,
-      anew,
+      startOver,
       file,
       table,
       resources,
       resource,
       suggestion,
       job,
-      open,
+      openEdits,
       isOtherJob,
       check,
       checked,

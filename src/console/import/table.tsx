@@ -3,7 +3,7 @@ import { type CSSProperties, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Table as Found, TableOptions } from '../../api/schema.js';
 import { ApiError } from '../app/client.js';
-import { Fault, Refused } from '../app/faults.js';
+import { ActionError, FaultNotice } from '../app/faults.js';
 import { jobsQuery, useWhyNot } from '../app/queries.js';
 import { counted, number } from '../kit/format.js';
 import { Button, ButtonLink, Card, Choose, Empty, Prose, Skeleton, Warnings } from '../kit/parts.js';
@@ -21,7 +21,7 @@ const DELIMITERS: Readonly<Record<string, string>> = {
   '|': 'vertical bar',
 };
 /** Headings stand near the top. */
-const NEAR_THE_TOP = Array.from({ length: 15 }, (_, at) => String(at + 1));
+const HEADER_ROWS = Array.from({ length: 15 }, (_, at) => String(at + 1));
 
 type Choices = readonly (readonly [value: string, word: string])[];
 const asOptions = (names: Iterable<string>) => [...new Set(names)].map((name) => [name, name] as const);
@@ -39,9 +39,9 @@ export function TableStep({ of }: { of: Importing }) {
         <h1 className="wrap">
           <bdi>{name}</bdi> cannot be read
         </h1>
-        <Refused error={error} title="Why it cannot be read">
+        <ActionError error={error} title="Why it cannot be read">
           <ButtonLink href="/import">Choose another file</ButtonLink>
-        </Refused>
+        </ActionError>
       </>
     );
   }
@@ -52,7 +52,7 @@ export function TableStep({ of }: { of: Importing }) {
         <bdi>{name}</bdi>
         {found && '?'}
       </h1>
-      <Refused error={check.error} />
+      <ActionError error={check.error} />
       <div className="line wide">
         <Button
           look="primary"
@@ -67,7 +67,7 @@ export function TableStep({ of }: { of: Importing }) {
       </div>
       <Card title="How it is read">
         <div className="stack">
-          <HowRead of={of} />
+          <ReadOptions of={of} />
           {found && found.evidence.length > 0 && (
             <ul className="evidence small soft">
               {found.evidence.map((line) => (
@@ -80,22 +80,28 @@ export function TableStep({ of }: { of: Importing }) {
           <Warnings of={found?.warnings} />
         </div>
       </Card>
-      {found ? <FirstRows table={found} /> : error ? <Fault error={error} /> : <Skeleton what="the table" lines={8} />}
+      {found ? (
+        <FirstRows table={found} />
+      ) : error ? (
+        <FaultNotice error={error} />
+      ) : (
+        <Skeleton what="the table" lines={8} />
+      )}
     </>
   );
 }
 
-function HowRead({ of: { draft, table, anew } }: { of: Importing }) {
+function ReadOptions({ of: { draft, table, startOver } }: { of: Importing }) {
   const { source } = draft;
   const isChanged = Object.keys(source).length > 0;
   const { sheets = [], sheet, encoding, delimiter } = table.data ?? {};
   const row = String(source.header_row ?? table.data?.header_row ?? 'none');
   const choose = (label: string, name: keyof TableOptions, value: string, options: Choices) => {
     const set = (chosen: string) =>
-      anew({ ...source, [name]: name === 'header_row' && chosen !== 'none' ? Number(chosen) : chosen });
+      startOver({ ...source, [name]: name === 'header_row' && chosen !== 'none' ? Number(chosen) : chosen });
     return <Choose label={label} value={value} options={options} onChoose={set} />;
   };
-  const rows = [...new Set([...NEAR_THE_TOP, row, 'none'])];
+  const rows = [...new Set([...HEADER_ROWS, row, 'none'])];
   return (
     <div className="fields">
       {sheets.length > 1 && choose('Sheet', 'sheet', sheet ?? '', asOptions(sheets))}
@@ -115,7 +121,7 @@ function HowRead({ of: { draft, table, anew } }: { of: Importing }) {
           Object.entries({ [delimiter]: `"${delimiter}"`, ...DELIMITERS }),
         )}
       {isChanged && (
-        <Button look="quiet" onClick={() => anew({})}>
+        <Button look="quiet" onClick={() => startOver({})}>
           As it was detected
         </Button>
       )}

@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import type { RunDetail, Uploaded } from '../../api/schema.js';
-import { ApiError, addressOf, changed, get, problemOf } from '../app/client.js';
-import { Refused } from '../app/faults.js';
+import { ApiError, get, problemOf, urlOf, withParams } from '../app/client.js';
+import { ActionError } from '../app/faults.js';
 import { useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { bytes, percent } from '../kit/format.js';
 import { Button, Card, Moment, NameLink } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
-import { drafts, keep, newDraft } from './draft.js';
+import { listDrafts, newDraft, saveDraft } from './draft.js';
 
 const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
 const MOST_DRAFTS = 8;
@@ -24,10 +24,10 @@ export function Upload() {
   const whyNot = useWhyNot('operator');
   const input = useRef<HTMLInputElement>(null);
   const [done, setDone] = useState(0);
-  const left = useRef(new AbortController());
+  const pageLeft = useRef(new AbortController());
   useEffect(() => {
-    left.current = new AbortController();
-    return () => left.current.abort();
+    pageLeft.current = new AbortController();
+    return () => pageLeft.current.abort();
   }, []);
   const upload = useOnce({
     async mutationFn(file: File) {
@@ -35,17 +35,17 @@ export function Upload() {
         throw new ApiError(413, `${file.name} has ${bytes(file.size)}; at most ${bytes(max_upload)} can be sent.`);
       if (file.size === 0) throw new ApiError(422, `${file.name} is empty.`);
       setDone(0);
-      const { id, name } = await sendFile(file, setDone, left.current.signal);
-      const before = like === null ? undefined : await get<RunDetail>(`/runs/${encodeURIComponent(like)}`);
-      const given = before?.ordered?.job ?? job ?? '';
+      const { id, name } = await sendFile(file, setDone, pageLeft.current.signal);
+      const likeRun = like === null ? undefined : await get<RunDetail>(`/runs/${encodeURIComponent(like)}`);
+      const chosenJob = likeRun?.ordered?.job ?? job ?? '';
       const draft = newDraft(id, name);
-      keep(
+      saveDraft(
         localStorage,
-        typeof given === 'string' ? draft : { ...draft, resource: before?.resource ?? '', job: given },
+        typeof chosenJob === 'string' ? draft : { ...draft, resource: likeRun?.resource ?? '', job: chosenJob },
       );
-      if (left.current.signal.aborted) return;
+      if (pageLeft.current.signal.aborted) return;
       go(
-        `/import/${encodeURIComponent(id)}?${changed(new URLSearchParams({ step: 'table' }), { job: typeof given === 'string' ? given : null })}`,
+        `/import/${encodeURIComponent(id)}?${withParams(new URLSearchParams({ step: 'table' }), { job: typeof chosenJob === 'string' ? chosenJob : null })}`,
       );
     },
   });
@@ -56,18 +56,18 @@ export function Upload() {
     else if (more.length > 0) toast(`One file at a time: ${file.name} is sent, the others are not.`);
     upload.mutate(file);
   };
-  const over = useDrop(take);
+  const isOver = useDrop(take);
   const question =
     like !== null
       ? 'Which file holds the corrected rows?'
       : job !== null
         ? `Which file shall the job ${job} be tried with?`
         : 'Which file shall go in?';
-  const before = drafts(localStorage).slice(0, MOST_DRAFTS);
+  const recentDrafts = listDrafts(localStorage).slice(0, MOST_DRAFTS);
   return (
     <div className="import stack">
       <h1>{question}</h1>
-      <section aria-label="Drop a file" className={`drop${over ? ' over' : ''}`}>
+      <section aria-label="Drop a file" className={`drop${isOver ? ' over' : ''}`}>
         <input ref={input} type="file" hidden accept={ENDINGS} onChange={({ target }) => take(target.files)} />
         {upload.isPending ? (
           <div className="stack tight" role="status">
@@ -86,11 +86,11 @@ export function Upload() {
           CSV, Excel, OpenDocument or NDJSON, at most {bytes(max_upload)}. Nothing is written before you have seen what.
         </p>
       </section>
-      <Refused error={upload.error} />
-      {before.length > 0 && (
+      <ActionError error={upload.error} />
+      {recentDrafts.length > 0 && (
         <Card title="Go on where you were" flush>
           <ul className="entries">
-            {before.map(({ id, name, at, last }) => (
+            {recentDrafts.map(({ id, name, at, last }) => (
               <li key={id}>
                 <NameLink href={last ?? `/import/${encodeURIComponent(id)}?step=table`}>{name}</NameLink>
                 <Moment at={new Date(at).toISOString()} />
@@ -105,31 +105,31 @@ export function Upload() {
 
 /** Wherever on the page: a file that is dropped beside the place for it would take the page's place. True while one is over it. */
 function useDrop(take: (files: FileList | undefined) => void): boolean {
-  const [over, setOver] = useState(false);
+  const [isOver, setOver] = useState(false);
   const latest = useRef(take);
   latest.current = take;
   useEffect(() => {
-    const heard = (event: DragEvent) => {
+    const onDrag = (event: DragEvent) => {
       if (event.type !== 'dragleave') event.preventDefault();
       setOver(event.type === 'dragover');
       if (event.type === 'drop') latest.current(event.dataTransfer?.files);
     };
     const types = ['dragover', 'dragleave', 'drop'] as const;
-    for (const type of types) window.addEventListener(type, heard);
+    for (const type of types) window.addEventListener(type, onDrag);
     return () => {
-      for (const type of types) window.removeEventListener(type, heard);
+      for (const type of types) window.removeEventListener(type, onDrag);
     };
   }, []);
-  return over;
+  return isOver;
 }
 
 /** Browsers tell how far a file was sent only here. */
-function sendFile(file: File, tell: (done: number) => void, left: AbortSignal): Promise<Uploaded> {
+function sendFile(file: File, onProgress: (done: number) => void, pageLeft: AbortSignal): Promise<Uploaded> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', addressOf('/files', { name: file.name }));
+    request.open('POST', urlOf('/files', { name: file.name }));
     request.setRequestHeader('content-type', 'application/octet-stream');
-    request.upload.addEventListener('progress', ({ loaded, total }) => tell(total === 0 ? 0 : loaded / total));
+    request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
     request.addEventListener('error', () =>
       reject(new ApiError(0, 'The connection was cut before the file was sent. Send it again.')),
     );
@@ -138,7 +138,7 @@ function sendFile(file: File, tell: (done: number) => void, left: AbortSignal): 
       else reject(problemOf(request.status, request.responseText));
     });
     // Whoever has left the page is not called back to it.
-    left.addEventListener('abort', () => request.abort());
+    pageLeft.addEventListener('abort', () => request.abort());
     request.send(file);
   });
 }

@@ -2,15 +2,15 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { RunDetail } from '../../api/schema.js';
 import { send } from '../app/client.js';
-import { NotThere, Refused } from '../app/faults.js';
+import { ActionError, PagePending } from '../app/faults.js';
+import { isLive, useLiveRun } from '../app/live-run.js';
 import { planQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
-import { isLive, useRunNow } from '../app/run-now.js';
 import { counted } from '../kit/format.js';
 import { Button, ButtonLink, Card, sumOf, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { PlanView } from '../runs/plan.js';
-import { HowItGoes } from '../runs/run.js';
-import { firstLine } from '../runs/words.js';
+import { RunOutline } from '../runs/run.js';
+import { runHeadline } from '../runs/words.js';
 import type { Job } from './draft.js';
 import type { Importing } from './state.js';
 
@@ -21,23 +21,24 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
   const heading = useRef<HTMLHeadingElement>(null);
   const braked = plan?.brakes.some(({ tripped }) => tripped) ?? false;
   const whyNot = useWhyNot(braked ? 'approver' : 'operator');
-  const known = plan !== undefined;
+  const hasPlan = plan !== undefined;
   // Nobody writes with the key that brought them here: the button is one Tab further.
   useEffect(() => {
-    if (known) heading.current?.focus();
-  }, [known]);
-  if (!plan) return <NotThere page="The plan" error={error} />;
+    if (hasPlan) heading.current?.focus();
+  }, [hasPlan]);
+  if (!plan) return <PagePending page="The plan" error={error} />;
   const rows = plan.created + plan.updated;
-  const left = run.outcomes ? sumOf(run.outcomes, 'to_correct') + sumOf(run.outcomes, 'to_look_at') : 0;
-  const without = left === 0 ? '' : `, without the ${left === 1 ? 'one' : counted(left, 'row')} that cannot go in`;
+  const excluded = run.outcomes ? sumOf(run.outcomes, 'to_correct') + sumOf(run.outcomes, 'to_look_at') : 0;
+  const exceptText =
+    excluded === 0 ? '' : `, without the ${excluded === 1 ? 'one' : counted(excluded, 'row')} that cannot go in`;
   return (
     <>
       <h1 ref={heading} tabIndex={-1} className="wrap">
         {write !== undefined
           ? 'This plan was carried out'
           : rows === 0
-            ? `There is nothing to write${without}`
-            : `${counted(rows, 'row')} would be written to ${company_name ?? `company ${company}`}${without}`}
+            ? `There is nothing to write${exceptText}`
+            : `${counted(rows, 'row')} would be written to ${company_name ?? `company ${company}`}${exceptText}`}
       </h1>
       {write !== undefined && (
         <div>
@@ -63,7 +64,7 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
           </span>
         </div>
       )}
-      <Refused error={carryOut.error} />
+      <ActionError error={carryOut.error} />
       <Card title="What would be written">
         <PlanView plan={plan} run={run} />
       </Card>
@@ -73,15 +74,15 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
 
 /** The run that writes, live; then what came of it, what to do next, and the way back. */
 export function ResultStep({ of: { checked, hrefOf }, id }: { of: Importing; id: string }) {
-  const { run, error, lost } = useRunNow(id);
-  if (!run) return <NotThere page="The result" error={error} />;
+  const { run, error, lost } = useLiveRun(id);
+  if (!run) return <PagePending page="The result" error={error} />;
   const job = checked.data?.ordered?.job;
   return (
     <>
       <h1 className="wrap" aria-live="polite">
-        {firstLine(run)}
+        {runHeadline(run)}
       </h1>
-      <HowItGoes run={run} lost={lost} correctAt={hrefOf('check')} />
+      <RunOutline run={run} lost={lost} correctAt={hrefOf('check')} />
       {!isLive(run) && job !== undefined && typeof job !== 'string' && <SaveJob job={job} file={run.file} />}
       <div className="line">
         <ButtonLink href={`/runs/${id}`}>Every row of this run</ButtonLink>
@@ -132,7 +133,7 @@ function SaveJob({ job, file }: { job: Job; file: string }) {
           Save as job
         </Button>
       </form>
-      <Refused error={save.error} />
+      <ActionError error={save.error} />
     </Card>
   );
 }

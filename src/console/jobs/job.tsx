@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Job, JobFile } from '../../api/schema.js';
 import { ApiError, send } from '../app/client.js';
-import { NotThere, Refused } from '../app/faults.js';
+import { ActionError, PagePending } from '../app/faults.js';
 import { jobQuery, jobsQuery, useOnce, useWhyNot } from '../app/queries.js';
 import { counted, when } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
@@ -16,19 +16,19 @@ const PAUSE_MS = 350;
 
 export function JobPage({ name }: { name: string }) {
   const { data, error } = useQuery(jobQuery(name));
-  return data ? <JobText file={data} /> : <NotThere page={name} error={error} />;
+  return data ? <JobText file={data} /> : <PagePending page={name} error={error} />;
 }
 
 /** What somebody typed on which state of the file; kept while the tab is open. */
-interface Draft {
+interface TextDraft {
   readonly text: string;
   readonly etag: string;
 }
 
 function useDraft(name: string) {
   const key = `job ${name}`;
-  const [draft, set] = useState(() => JSON.parse(sessionStorage.getItem(key) ?? 'null') as Draft | null);
-  const change = (next: Draft | null) => {
+  const [draft, set] = useState(() => JSON.parse(sessionStorage.getItem(key) ?? 'null') as TextDraft | null);
+  const change = (next: TextDraft | null) => {
     sessionStorage.setItem(key, JSON.stringify(next));
     set(next);
   };
@@ -41,11 +41,11 @@ function JobText({ file }: { file: JobFile }) {
   const [draft, setDraft] = useDraft(name);
   const text = draft?.text ?? file.text;
   const checked = useCheck(text);
-  const mayNot = useWhyNot('operator');
+  const whyNot = useWhyNot('operator');
   const changed = text !== file.text;
   const save = useOnce({
-    mutationFn: (over: string) =>
-      send<JobFile>('PUT', `/jobs/${encodeURIComponent(name)}`, { text }, { headers: { 'if-match': over } }),
+    mutationFn: (replacedEtag: string) =>
+      send<JobFile>('PUT', `/jobs/${encodeURIComponent(name)}`, { text }, { headers: { 'if-match': replacedEtag } }),
     onSuccess(saved) {
       queries.setQueryData(jobQuery(name).queryKey, saved);
       void queries.invalidateQueries({ queryKey: jobsQuery.queryKey });
@@ -62,7 +62,7 @@ function JobText({ file }: { file: JobFile }) {
     !changed && 'Nothing was changed.',
     faulty && 'Correct the faults first: a job with faults cannot run.',
   ].find(Boolean);
-  const why = mayNot ?? (notNow || undefined);
+  const why = whyNot ?? (notNow || undefined);
   return (
     <div className="stack job">
       <header className="line">
@@ -85,7 +85,7 @@ function JobText({ file }: { file: JobFile }) {
           <ButtonLink href={`/import?job=${encodeURIComponent(name)}`}>Try it with a file</ButtonLink>
         )}
       </header>
-      <Refused error={save.error} />
+      <ActionError error={save.error} />
       <div className="beside">
         <Editor
           label={`Text of the job ${name}`}
@@ -93,7 +93,7 @@ function JobText({ file }: { file: JobFile }) {
           problems={checked.problems ?? (changed ? undefined : file.problems)}
           checking={checked.pending}
           unchecked={changed ? checked.error : null}
-          readOnly={mayNot !== undefined}
+          readOnly={whyNot !== undefined}
           onChange={(next) => setDraft(next === file.text ? null : { text: next, etag: draft?.etag ?? etag })}
         />
         <About file={file} />
@@ -151,13 +151,13 @@ function Editor({ text, problems, checking, unchecked, readOnly, label, onChange
         {checking || (problems === undefined && !unchecked) ? (
           <span className="soft">Checking…</span>
         ) : unchecked || problems === undefined ? (
-          <Refused error={unchecked} title="This text is not checked yet" />
+          <ActionError error={unchecked} title="This text is not checked yet" />
         ) : problems.length === 0 ? (
           <span className="toned good line">
             <Icon name="check" /> Nothing is wrong with it
           </span>
         ) : (
-          <strong>{told(problems)}</strong>
+          <strong>{countsText(problems)}</strong>
         )}
         <ul className="limits stack tight">
           {problems?.map(({ line, column, severity, message }) => (
@@ -201,7 +201,7 @@ function Editor({ text, problems, checking, unchecked, readOnly, label, onChange
 const toneOf = (severity: Problems[number]['severity']) => (severity === 'error' ? 'bad' : 'warn');
 
 /** `2 faults, 1 remark` */
-function told(problems: Problems): string {
+function countsText(problems: Problems): string {
   const faults = problems.filter(({ severity }) => severity === 'error').length;
   const parts = [
     faults > 0 && counted(faults, 'fault'),

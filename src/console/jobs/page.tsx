@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Job } from '../../api/schema.js';
-import { NotThere } from '../app/faults.js';
+import { PagePending } from '../app/faults.js';
 import { jobsQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number, when } from '../kit/format.js';
@@ -17,7 +17,7 @@ export default function Jobs({ name }: { name: string | undefined }) {
 
 function JobList() {
   const { data, error } = useQuery(jobsQuery);
-  if (!data) return <NotThere page="Jobs" error={error} />;
+  if (!data) return <PagePending page="Jobs" error={error} />;
   const { jobs } = data;
   if (jobs.length === 0) {
     return (

@@ -33,7 +33,8 @@ export function Bars<T>(props: BarsProps<T>) {
     const sum = (one: T) => parts.reduce((n, { of }) => n + of(one), 0);
     return { parts, sum, head: stacked ? 'Rows' : (parts[0]?.head ?? ''), most: Math.max(0, ...all.map(sum)) };
   });
-  const told = (one: T) => [nameOf(one), ...series.map(({ head, of }) => `${head}: ${number(of(one))}`)].join('\n');
+  const tooltipOf = (one: T) =>
+    [nameOf(one), ...series.map(({ head, of }) => `${head}: ${number(of(one))}`)].join('\n');
   const bars = (one: T) => (
     <>
       {lines.map(({ parts, head, most }) => (
@@ -63,7 +64,7 @@ export function Bars<T>(props: BarsProps<T>) {
           ))}
         </div>
         {all.map((one) => {
-          const look = { title: told(one), className: one === chosen ? 'chosen' : '', children: bars(one) };
+          const look = { title: tooltipOf(one), className: one === chosen ? 'chosen' : '', children: bars(one) };
           if (!hrefOf) return <div key={keyOf(one)} {...look} />;
           return <Link key={keyOf(one)} href={hrefOf(one)} tabIndex={-1} {...look} />;
         })}

@@ -92,9 +92,9 @@ const groupsOf = (choices: readonly Choice[]) => [...new Set(choices.map(({ grou
 /** Those that hold the text, in their names or groups, group by group; those that begin with it first. */
 export function matching(choices: readonly Choice[], text: string): Choice[] {
   const wanted = text.trim().toLocaleLowerCase();
-  const holds = (...texts: readonly string[]) => texts.join(' ').toLocaleLowerCase().includes(wanted);
+  const includesText = (...texts: readonly string[]) => texts.join(' ').toLocaleLowerCase().includes(wanted);
   const rank = ({ label, value }: Choice) => Number(!label.toLocaleLowerCase().startsWith(wanted) && value !== wanted);
-  const found = choices.filter(({ label, value, group = '' }) => holds(label, value, group));
+  const found = choices.filter(({ label, value, group = '' }) => includesText(label, value, group));
   if (wanted !== '') found.sort((a, b) => rank(a) - rank(b));
   return groupsOf(found).flatMap((group) => found.filter((one) => one.group === group));
 }
@@ -112,7 +112,7 @@ interface ComboProps {
 export function Combo({ label, value, choices, onChoose, empty }: ComboProps) {
   const [typed, setTyped] = useState<string>();
   const isOpen = typed !== undefined;
-  const shown = choices.find((choice) => choice.value === value)?.label ?? value;
+  const displayText = choices.find((choice) => choice.value === value)?.label ?? value;
   const { field, list, active, setActive, move } = useChoiceList(
     label,
     isOpen ? matching(choices, typed) : undefined,
@@ -137,8 +137,8 @@ export function Combo({ label, value, choices, onChoose, empty }: ComboProps) {
         {...field}
         className="input combo"
         aria-label={label}
-        placeholder={shown || empty}
-        value={typed ?? shown}
+        placeholder={displayText || empty}
+        value={typed ?? displayText}
         onFocus={(event) => event.currentTarget.select()}
         onClick={() => !isOpen && begin()}
         onBlur={() => setTyped(undefined)}

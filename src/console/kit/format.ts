@@ -1,4 +1,4 @@
-import { count, countAs, counted } from '../../report/summary.js';
+import { countText, formatNumber, setNumberFormat } from '../../report/summary.js';
 
 /** Numbers and times in the reader's form and zone. Amounts of cells and records are texts, and stand as they are. */
 
@@ -6,9 +6,9 @@ const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const tenth = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
 
-countAs(whole);
+setNumberFormat(whole);
 
-export { count as number, counted };
+export { countText as counted, formatNumber as number };
 
 export const oneDecimal = (n: number) => tenth.format(n);
 

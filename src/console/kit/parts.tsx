@@ -1,8 +1,14 @@
 import { type ComponentProps, Fragment, type ReactNode, useId } from 'react';
 import { Link } from 'wouter';
 import type { Run, RunState } from '../../api/schema.js';
-import { FOUR, FOUR_OF, type Four, type OutcomeCounts, type OutcomeKind } from '../../model/outcome.js';
-import { outcomeWords } from '../../report/words.js';
+import {
+  GROUP_OF_OUTCOME,
+  OUTCOME_GROUPS,
+  type OutcomeCounts,
+  type OutcomeGroup,
+  type OutcomeKind,
+} from '../../model/outcome.js';
+import { outcomeWords } from '../../report/wording.js';
 import { exactly, number, when } from './format.js';
 import { Icon, type IconName } from './icons.js';
 
@@ -27,15 +33,15 @@ interface ButtonProps extends ComponentProps<'button'> {
 
 export function Button({ look, icon, why, busy = false, children, onClick, className, ...rest }: ButtonProps) {
   const id = useId();
-  const off = why !== undefined || busy;
+  const isDisabled = why !== undefined || busy;
   const button = (
     <button
       type="button"
       {...rest}
       className={classes('button', look, children === undefined && 'icon', className)}
-      aria-disabled={off || undefined}
+      aria-disabled={isDisabled || undefined}
       aria-describedby={why === undefined ? rest['aria-describedby'] : id}
-      onClick={(event) => (off ? event.preventDefault() : onClick?.(event))}
+      onClick={(event) => (isDisabled ? event.preventDefault() : onClick?.(event))}
     >
       {busy ? <Icon name="spin" className="spin" /> : icon && <Icon name={icon} />}
       {children}
@@ -121,7 +127,7 @@ export function Badge({ tone, icon, children }: { tone: Tone; icon?: IconName | 
   );
 }
 
-export const FOUR_LOOKS: Readonly<Record<Four, { readonly tone: Tone; readonly icon: IconName }>> = {
+export const FOUR_LOOKS: Readonly<Record<OutcomeGroup, { readonly tone: Tone; readonly icon: IconName }>> = {
   in: { tone: 'good', icon: 'check' },
   unchanged: { tone: 'calm', icon: 'same' },
   to_correct: { tone: 'warn', icon: 'correct' },
@@ -130,7 +136,7 @@ export const FOUR_LOOKS: Readonly<Record<Four, { readonly tone: Tone; readonly i
 
 /** One of the thirteen, with the sign of its word of the four. */
 export function OutcomeBadge({ kind, run }: { kind: OutcomeKind; run: Pick<Run, 'kind' | 'dry_run'> }) {
-  return <Badge {...FOUR_LOOKS[FOUR_OF[kind]]}>{outcomeWords(kind, run.dry_run, run.kind).label}</Badge>;
+  return <Badge {...FOUR_LOOKS[GROUP_OF_OUTCOME[kind]]}>{outcomeWords(kind, run.dry_run, run.kind).label}</Badge>;
 }
 
 /** In the order in which somebody asks for them. */
@@ -156,8 +162,11 @@ export function StateBadge({ run: { status, verdict } }: { run: Pick<Run, 'statu
   );
 }
 
-export function sumOf(counts: Readonly<Partial<OutcomeCounts>>, four: Four): number {
-  return Object.entries(counts).reduce((n, [kind, rows]) => (FOUR_OF[kind as OutcomeKind] === four ? n + rows : n), 0);
+export function sumOf(counts: Readonly<Partial<OutcomeCounts>>, four: OutcomeGroup): number {
+  return Object.entries(counts).reduce(
+    (n, [kind, rows]) => (GROUP_OF_OUTCOME[kind as OutcomeKind] === four ? n + rows : n),
+    0,
+  );
 }
 
 interface BarProps {
@@ -167,7 +176,7 @@ interface BarProps {
 
 /** Counts as one bar; what it shows stands beside it in words. */
 export function OutcomeBar({ counts, total }: BarProps) {
-  const parts = FOUR.map((four) => ({ four, rows: sumOf(counts, four) })).filter(({ rows }) => rows > 0);
+  const parts = OUTCOME_GROUPS.map((four) => ({ four, rows: sumOf(counts, four) })).filter(({ rows }) => rows > 0);
   const known = parts.reduce((n, { rows }) => n + rows, 0);
   return (
     <div className="parts" aria-hidden="true">

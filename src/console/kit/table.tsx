@@ -23,7 +23,7 @@ interface TableProps<T> {
 
 /** What is wide scrolls by itself, with the keyboard, too. */
 export function Table<T>({ label, rows, columns, keyOf, low = false, className }: TableProps<T>) {
-  const look = ({ num, broad }: Column<T>) => `${num ? 'num ' : ''}${broad ? 'broad' : ''}`;
+  const classOf = ({ num, broad }: Column<T>) => `${num ? 'num ' : ''}${broad ? 'broad' : ''}`;
   const names = columns.find((column) => column.names) ?? columns[0];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard
@@ -32,7 +32,7 @@ export function Table<T>({ label, rows, columns, keyOf, low = false, className }
         <thead>
           <tr>
             {columns.map((column, at) => (
-              <th key={at} scope="col" className={look(column)}>
+              <th key={at} scope="col" className={classOf(column)}>
                 {column.head}
               </th>
             ))}
@@ -44,7 +44,7 @@ export function Table<T>({ label, rows, columns, keyOf, low = false, className }
               {columns.map((column, at) => {
                 const Cell = column === names ? 'th' : 'td';
                 return (
-                  <Cell key={at} scope={column === names ? 'row' : undefined} className={look(column)}>
+                  <Cell key={at} scope={column === names ? 'row' : undefined} className={classOf(column)}>
                     {column.of(row)}
                   </Cell>
                 );

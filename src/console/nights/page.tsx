@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import type { Job, Night } from '../../api/schema.js';
-import { NotThere } from '../app/faults.js';
+import { PagePending } from '../app/faults.js';
 import { jobsQuery, nightsQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { JobTable } from '../jobs/page.js';
 import { Bars } from '../kit/bars.js';
 import { counted, number, shortDay, when } from '../kit/format.js';
 import { Badge, ButtonLink, Card, Empty, StateBadge } from '../kit/parts.js';
-import { RunTold } from '../runs/run.js';
+import { RunPanel } from '../runs/run.js';
 
 export default function Nights({ job }: { job: string | undefined }) {
   usePageTitle('Nights');
   const { data, error } = useQuery({ ...jobsQuery, enabled: job === undefined });
-  if (job !== undefined) return <NightsOf job={job} />;
-  if (!data) return <NotThere page="Nights" error={error} />;
+  if (job !== undefined) return <JobNights job={job} />;
+  if (!data) return <PagePending page="Nights" error={error} />;
   const jobs = data.jobs.filter(({ kind }) => kind === 'reconcile');
   const [only] = jobs;
   if (!only) {
@@ -28,7 +28,7 @@ export default function Nights({ job }: { job: string | undefined }) {
       </Empty>
     );
   }
-  return jobs.length === 1 ? <NightsOf job={only.name} /> : <NightlyJobs jobs={jobs} />;
+  return jobs.length === 1 ? <JobNights job={only.name} /> : <NightlyJobs jobs={jobs} />;
 }
 
 /** More than one: which of them waits for somebody. */
@@ -47,10 +47,10 @@ function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
 }
 
 /** A job's nights side by side, and the chosen one as its run tells it. */
-function NightsOf({ job }: { job: string }) {
+function JobNights({ job }: { job: string }) {
   const { data, error } = useQuery(nightsQuery(job));
   const [params] = useSearchParams();
-  if (!data) return <NotThere page={`Nights of ${job}`} error={error} />;
+  if (!data) return <PagePending page={`Nights of ${job}`} error={error} />;
   const nights = data.nights.toReversed();
   const night = nights.find(({ run }) => run === params.get('run')) ?? nights.at(-1);
   if (!night) {
@@ -72,9 +72,9 @@ function NightsOf({ job }: { job: string }) {
     </>
   );
   return (
-    <RunTold id={night.run} title={`Nights of ${job}`} where={() => where}>
+    <RunPanel id={night.run} title={`Nights of ${job}`} where={() => where}>
       <Chart nights={nights} chosen={night} />
-    </RunTold>
+    </RunPanel>
   );
 }
 

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Overview, Run } from '../../api/schema.js';
-import { FOUR } from '../../model/outcome.js';
-import { NotThere } from '../app/faults.js';
+import { OUTCOME_GROUPS } from '../../model/outcome.js';
+import { PagePending } from '../app/faults.js';
 import { overviewQuery } from '../app/queries.js';
 import { Service } from '../app/service.js';
 import { usePageTitle } from '../app/shell.js';
@@ -12,25 +12,25 @@ import { ButtonLink, Card, Empty, FOUR_LOOKS, Moment, NameLink, sumOf } from '..
 import { RunTable } from '../runs/list.js';
 import { FOUR_WORDS } from '../runs/words.js';
 
-const LOOK_AGAIN_MS = 5_000;
+const POLL_MS = 5_000;
 
 /** What waits for the reader, what runs, what comes next, how the last weeks went. */
 export default function OverviewPage() {
   usePageTitle('Overview');
-  const { data, error } = useQuery({ ...overviewQuery, refetchInterval: LOOK_AGAIN_MS });
-  if (!data) return <NotThere page="Overview" error={error} />;
+  const { data, error } = useQuery({ ...overviewQuery, refetchInterval: POLL_MS });
+  if (!data) return <PagePending page="Overview" error={error} />;
   const { needs_person: needed, running, next, days, service } = data;
-  const some = days.some(({ outcomes }) => FOUR.some((four) => sumOf(outcomes, four) > 0));
+  const hasRows = days.some(({ outcomes }) => OUTCOME_GROUPS.some((four) => sumOf(outcomes, four) > 0));
   return (
     <div className="stack overview">
       <div className="line wide">
-        <h1 className="grow">{firstLine(data)}</h1>
+        <h1 className="grow">{overviewHeadline(data)}</h1>
         <ButtonLink look="primary" icon="import" href="/import">
           Import a file
         </ButtonLink>
       </div>
       <Service service={service} />
-      {needed.length + running.length + next.length === 0 && !some ? (
+      {needed.length + running.length + next.length === 0 && !hasRows ? (
         <Card>
           <Empty title="Nothing has run in the last 30 days">
             <p>
@@ -80,7 +80,7 @@ function Pane({ title, runs, none }: { title: string; runs: readonly Run[]; none
   );
 }
 
-function firstLine({ needs_person: needed, running }: Overview): string {
+function overviewHeadline({ needs_person: needed, running }: Overview): string {
   const waits =
     needed.length === 0 ? 'Nothing waits for you' : counted(needed.length, 'run waits for you', 'runs wait for you');
   return running.length === 0 ? `${waits}.` : `${waits}; ${counted(running.length, 'run is', 'runs are')} at work.`;
@@ -92,7 +92,7 @@ function Days({ days }: { days: Overview['days'] }) {
       title="The last 30 days"
       beside={
         <span className="line small">
-          {FOUR.map((four) => (
+          {OUTCOME_GROUPS.map((four) => (
             <span key={four} className={`line legend ${FOUR_LOOKS[four].tone}`}>
               <i aria-hidden="true" />
               {FOUR_WORDS[four]}
@@ -108,7 +108,7 @@ function Days({ days }: { days: Overview['days'] }) {
         keyOf={({ date }) => date}
         nameOf={({ date }) => day(date)}
         columns={[{ head: 'Day', of: ({ date }) => day(date) }]}
-        series={FOUR.map((four) => ({
+        series={OUTCOME_GROUPS.map((four) => ({
           head: FOUR_WORDS[four],
           of: ({ outcomes }: Overview['days'][number]) => sumOf(outcomes, four),
           tone: () => FOUR_LOOKS[four].tone,

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Queue } from '../../api/schema.js';
-import { ConnectionLost, NotThere } from '../app/faults.js';
+import { ConnectionLost, PagePending } from '../app/faults.js';
 import { queueQuery, runQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number, when } from '../kit/format.js';
@@ -10,18 +10,18 @@ import { VerbButton } from '../runs/actions.js';
 import { Figures } from '../runs/plan.js';
 
 type Queued = Queue['active'][number];
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 
 export default function QueuePage() {
   usePageTitle('Queue');
   const { data, error, dataUpdatedAt } = useQuery({
     ...queueQuery,
     // What could not be shown yet is asked for again by its button: else the page would blink.
-    refetchInterval: ({ state }) => state.data !== undefined && LOOK_MS,
+    refetchInterval: ({ state }) => state.data !== undefined && POLL_MS,
   });
-  if (!data) return <NotThere page="Queue" error={error} />;
+  if (!data) return <PagePending page="Queue" error={error} />;
   const { counts, workers, active, waiting, failed } = data;
-  const nobody = workers === 0 && counts.waiting + counts.delayed > 0;
+  const hasNoWorker = workers === 0 && counts.waiting + counts.delayed > 0;
   const rest = counts.waiting + counts.delayed;
   return (
     <div className="stack">
@@ -30,7 +30,7 @@ export default function QueuePage() {
         <p className="soft wrap">{data.address}</p>
       </header>
       {error && <ConnectionLost lastSeen={new Date(dataUpdatedAt)} />}
-      {nobody && (
+      {hasNoWorker && (
         <Notice tone="bad" title="Nobody works on this queue">
           <p>
             What waits begins once a worker runs: start one with <code>rowferry worker</code>.
@@ -49,13 +49,13 @@ export default function QueuePage() {
           ]}
         />
       </Card>
-      <Jobs title="At work" of={active} word={undefined} />
-      <Jobs
+      <QueueJobs title="At work" of={active} word={undefined} />
+      <QueueJobs
         title={waiting.length < rest ? `Waiting: the next ${number(waiting.length)} of ${number(rest)}` : 'Waiting'}
         of={waiting}
         word="Look at it"
       />
-      <Jobs
+      <QueueJobs
         title={failed.length < counts.failed ? `The last ${failed.length} that failed` : 'Failed'}
         of={failed}
         word="What to do"
@@ -71,7 +71,7 @@ function headline({ counts: { active, waiting, delayed, failed } }: Queue): stri
 }
 
 /** `word`: of the way to its run; without one it can be stopped here. */
-function Jobs({ title, of, word }: { title: string; of: readonly Queued[]; word: string | undefined }) {
+function QueueJobs({ title, of, word }: { title: string; of: readonly Queued[]; word: string | undefined }) {
   if (of.length === 0) return null;
   return (
     <Card flush title={title}>
@@ -80,14 +80,15 @@ function Jobs({ title, of, word }: { title: string; of: readonly Queued[]; word:
           <li key={job.id}>
             <div className="stack tight grow">
               <div className="line">
-                {job.run ? <Link href={`/runs/${job.run}`}>{nameOf(job)}</Link> : <strong>{nameOf(job)}</strong>}
+                {job.run ? <Link href={`/runs/${job.run}`}>{jobLabel(job)}</Link> : <strong>{jobLabel(job)}</strong>}
                 {job.file && <bdi className="soft wrap">{job.file}</bdi>}
                 <span className="soft small">{when(job.at)}</span>
               </div>
-              {job.progress && !word && <Far progress={job.progress} />}
+              {job.progress && !word && <JobProgress progress={job.progress} />}
               {job.reason && <Prose>{job.reason}</Prose>}
             </div>
-            {job.run && (word ? <ButtonLink href={`/runs/${job.run}`}>{word}</ButtonLink> : <AtWork id={job.run} />)}
+            {job.run &&
+              (word ? <ButtonLink href={`/runs/${job.run}`}>{word}</ButtonLink> : <StopControl id={job.run} />)}
           </li>
         ))}
       </ul>
@@ -95,7 +96,7 @@ function Jobs({ title, of, word }: { title: string; of: readonly Queued[]; word:
   );
 }
 
-function Far({ progress: { phase, done, total, outcomes } }: { progress: NonNullable<Queued['progress']> }) {
+function JobProgress({ progress: { phase, done, total, outcomes } }: { progress: NonNullable<Queued['progress']> }) {
   return (
     <>
       <span>
@@ -107,10 +108,10 @@ function Far({ progress: { phase, done, total, outcomes } }: { progress: NonNull
   );
 }
 
-const nameOf = ({ kind, job }: Queued): string => (job === 'inline' ? kind : `${kind} ${job}`);
+const jobLabel = ({ kind, job }: Queued): string => (job === 'inline' ? kind : `${kind} ${job}`);
 
 /** Which worker has it, and a stop: what that will do stands before it is done. */
-function AtWork({ id }: { id: string }) {
+function StopControl({ id }: { id: string }) {
   const { data: run } = useQuery(runQuery(id));
   if (!run) return null;
   return (

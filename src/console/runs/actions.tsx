@@ -3,20 +3,20 @@ import { useLocation } from 'wouter';
 import type { RunDetail, Verb } from '../../api/schema.js';
 import { noOutcomes } from '../../model/outcome.js';
 import { send } from '../app/client.js';
-import { Refused } from '../app/faults.js';
+import { ActionError } from '../app/faults.js';
+import { isLive } from '../app/live-run.js';
 import { client, useOnce, useSession, useWhyNot } from '../app/queries.js';
-import { isLive } from '../app/run-now.js';
 import { Dialog } from '../kit/dialog.js';
 import { counted, when } from '../kit/format.js';
 import type { IconName } from '../kit/icons.js';
 import { Button, Card, Facts, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
-import { PlanOf } from './plan.js';
+import { RunPlan } from './plan.js';
 import { Retire, type Retirement } from './retire.js';
 import { nextSteps, runName, summaryOf } from './words.js';
 
 /** What can be done with a run: its button, and what is said before and after it. */
-interface Deed {
+interface VerbText {
   readonly word: string;
   readonly icon: IconName;
   readonly title: string;
@@ -27,7 +27,7 @@ interface Deed {
   readonly plan?: 'all' | 'back';
 }
 
-const DEEDS: Readonly<Record<Verb, (run: RunDetail) => Deed>> = {
+const VERB_TEXTS: Readonly<Record<Verb, (run: RunDetail) => VerbText>> = {
   stop: ({ progress }) => ({
     word: 'Stop',
     icon: 'stop',
@@ -81,33 +81,35 @@ const DEEDS: Readonly<Record<Verb, (run: RunDetail) => Deed>> = {
     };
   },
 };
-const VERBS = Object.keys(DEEDS) as Verb[];
+const VERBS = Object.keys(VERB_TEXTS) as Verb[];
 
 /** What else can be done with the run as it is; what cannot is one click away, with the reason. */
 export function Actions({ run }: { run: RunDetail }) {
   // What is to be done next has its button there.
   const elsewhere = [...nextSteps(run)].map(({ verb }) => verb);
   if (run.status === 'braked') elsewhere.push('approve');
-  const can = VERBS.filter((verb) => run.actions[verb]?.allowed && !elsewhere.includes(verb));
-  const not = VERBS.filter((verb) => run.actions[verb]?.allowed === false && run.actions[verb].why !== undefined);
-  const waits = mayWait(run);
-  if (can.length + not.length === 0 && !waits) return null;
+  const available = VERBS.filter((verb) => run.actions[verb]?.allowed && !elsewhere.includes(verb));
+  const unavailable = VERBS.filter(
+    (verb) => run.actions[verb]?.allowed === false && run.actions[verb].why !== undefined,
+  );
+  const isWaiting = canWait(run);
+  if (available.length + unavailable.length === 0 && !isWaiting) return null;
   return (
-    <Card title={can.length > 0 || waits ? 'What you can do' : undefined}>
+    <Card title={available.length > 0 || isWaiting ? 'What you can do' : undefined}>
       <div className="stack tight">
-        {can.length > 0 && (
+        {available.length > 0 && (
           <div className="line">
-            {can.map((verb) => (
+            {available.map((verb) => (
               <VerbButton key={verb} run={run} verb={verb} />
             ))}
           </div>
         )}
-        {can.includes('undo') && <p className="soft small">What this run wrote can be taken back.</p>}
-        {waits && <Aside run={run} />}
-        {not.length > 0 && (
+        {available.includes('undo') && <p className="soft small">What this run wrote can be taken back.</p>}
+        {isWaiting && <Aside run={run} />}
+        {unavailable.length > 0 && (
           <details>
             <summary className="soft small">What cannot be done now, and why</summary>
-            <Facts small of={not.map((verb) => [DEEDS[verb](run).word, run.actions[verb].why])} />
+            <Facts small of={unavailable.map((verb) => [VERB_TEXTS[verb](run).word, run.actions[verb].why])} />
           </details>
         )}
       </div>
@@ -116,7 +118,7 @@ export function Actions({ run }: { run: RunDetail }) {
 }
 
 /** Whether it is of the runs that wait for a person until somebody takes them up. */
-const mayWait = (run: RunDetail) =>
+const canWait = (run: RunDetail) =>
   run.here &&
   !run.dry_run &&
   !isLive(run) &&
@@ -139,26 +141,26 @@ function Aside({ run: { id, aside } }: { run: RunDetail }) {
         </Button>
       </div>
       {!aside && <p className="soft small">It then stands no more among what waits for you.</p>}
-      <Refused error={put.error} />
+      <ActionError error={put.error} />
     </div>
   );
 }
 
 /** Says what it will do, in numbers and old → new, before it does anything. */
 export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; look?: 'primary' }) {
-  const [asked, setAsked] = useState(false);
+  const [isOpen, setIsOpen] = useState(false);
   const [by, setBy] = useState('');
   const { name, via } = useSession();
   const [, go] = useLocation();
-  const { word, icon, title, before, after, plan } = DEEDS[verb](run);
+  const { word, icon, title, before, after, plan } = VERB_TEXTS[verb](run);
   const why = useWhyNot(verb === 'approve' ? 'approver' : 'operator');
   const [retire, setRetire] = useState<Retirement>({ field: '', value: '' });
-  const retires = verb === 'undo' && retire.value !== '' && { retire: { [retire.field]: retire.value } };
-  const act = useOnce({
+  const retireBody = verb === 'undo' && retire.value !== '' && { retire: { [retire.field]: retire.value } };
+  const mutation = useOnce({
     mutationFn: (order: object) =>
       send<{ id: string } | undefined>('POST', `/runs/${encodeURIComponent(run.id)}/${verb}`, order),
     onSuccess(begun, order) {
-      setAsked(false);
+      setIsOpen(false);
       toast('dry_run' in order ? 'Nothing is written.' : after);
       void client.invalidateQueries({ queryKey: ['runs'] });
       if (begun && begun.id !== run.id) go(`/runs/${begun.id}`);
@@ -166,21 +168,21 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   });
   const { allowed, why: notNow } = run.actions[verb] ?? {};
   const leave = () => {
-    setAsked(false);
-    act.reset();
+    setIsOpen(false);
+    mutation.reset();
   };
   const buttons = (
     <>
       <Button onClick={leave}>Leave it</Button>
       {verb === 'undo' && (
-        <Button busy={act.isPending} onClick={() => act.mutate({ dry_run: true, ...retires })}>
+        <Button busy={mutation.isPending} onClick={() => mutation.mutate({ dry_run: true, ...retireBody })}>
           Dry run
         </Button>
       )}
       <Button
         look={verb === 'stop' ? 'danger' : 'primary'}
-        busy={act.isPending}
-        onClick={() => act.mutate(verb === 'approve' ? { by: by || name } : { ...retires })}
+        busy={mutation.isPending}
+        onClick={() => mutation.mutate(verb === 'approve' ? { by: by || name } : { ...retireBody })}
       >
         {verb === 'stop' ? 'Stop the run' : word}
       </Button>
@@ -189,10 +191,10 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   const whyNot = why ?? (allowed === false ? notNow : undefined);
   return (
     <>
-      <Button look={look} icon={icon} why={whyNot} onClick={() => setAsked(true)}>
+      <Button look={look} icon={icon} why={whyNot} onClick={() => setIsOpen(true)}>
         {word}
       </Button>
-      <Dialog open={asked} onClose={leave} title={title} footer={buttons}>
+      <Dialog open={isOpen} onClose={leave} title={title} footer={buttons}>
         <p className="wrap">
           <strong>
             <bdi>{runName(run)}</bdi>
@@ -203,7 +205,7 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
         {verb === 'undo' && (run.outcomes?.created ?? 0) > 0 && (
           <Retire resource={run.resource ?? ''} value={retire} onChange={setRetire} />
         )}
-        {plan && run.here && <PlanOf run={run} show={plan} />}
+        {plan && run.here && <RunPlan run={run} show={plan} />}
         {verb === 'approve' && via !== 'user' && (
           <TextField
             label="Who lets it through"
@@ -213,7 +215,7 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
             onChange={({ target }) => setBy(target.value)}
           />
         )}
-        <Refused error={act.error} />
+        <ActionError error={mutation.error} />
       </Dialog>
     </>
   );

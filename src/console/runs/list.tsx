@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { Run, RunState } from '../../api/schema.js';
-import { NotThere } from '../app/faults.js';
+import { PagePending } from '../app/faults.js';
 import { jobsQuery, runsQuery } from '../app/queries.js';
-import { useAddress, usePageTitle } from '../app/shell.js';
+import { usePageTitle, useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import {
   Button,
@@ -23,22 +23,25 @@ import { jobWord, kindWord, runName } from './words.js';
 import './runs.css';
 
 const PER_PAGE = 50;
-const LOOK_AGAIN_MS = 5_000;
+const POLL_MS = 5_000;
 
 /** All runs, newest first; the address holds the filter and the page. */
 export default function Runs() {
   usePageTitle('Runs');
-  const [params, set] = useAddress();
+  const [params, set] = useUrlParams();
   const { status = '', job = '', q = '', after = '' } = Object.fromEntries(params);
   const filter = { status, job, q, after, limit: PER_PAGE };
-  const { data, error, isPlaceholderData } = useQuery({ ...runsQuery(filter), refetchInterval: LOOK_AGAIN_MS });
+  const { data, error, isPlaceholderData } = useQuery({ ...runsQuery(filter), refetchInterval: POLL_MS });
   const filtered = status + job + q !== '';
-  const { shown, fresh, showFresh } = useStill(isPlaceholderData ? undefined : data?.runs, JSON.stringify(filter));
+  const { visible, fresh, showFresh } = useStableList(
+    isPlaceholderData ? undefined : data?.runs,
+    JSON.stringify(filter),
+  );
   const next = data?.next ?? '';
-  if (!shown) return <NotThere page="Runs" error={data ? undefined : error} />;
+  if (!visible) return <PagePending page="Runs" error={data ? undefined : error} />;
   return (
     <div className="stack">
-      <h1>{firstLine(shown, filtered, next !== '')}</h1>
+      <h1>{listHeadline(visible, filtered, next !== '')}</h1>
       <div className="line wide">
         <Chips
           label="By state"
@@ -59,8 +62,8 @@ export default function Runs() {
             {number(fresh)} new
           </Button>
         )}
-        {shown.length > 0 ? (
-          <RunTable label="Runs" runs={shown} />
+        {visible.length > 0 ? (
+          <RunTable label="Runs" runs={visible} />
         ) : filtered ? (
           <Empty title="No run matches">
             <p>
@@ -96,22 +99,22 @@ export default function Runs() {
   );
 }
 
-const NEEDS: ReadonlySet<RunState> = new Set(['braked', 'failed', 'interrupted', 'unfinished']);
+const NEED_PERSON: ReadonlySet<RunState> = new Set(['braked', 'failed', 'interrupted', 'unfinished']);
 
 /**
  * What a dry run of an import found is for whoever made it; a night may only report. Whether it was taken up since tells the
  * overview.
  */
-const leftSomething = ({ status, kind, dry_run: dry, needs_person: rows }: Run) =>
-  (NEEDS.has(status) || (rows ?? 0) > 0) && !(dry && kind !== 'reconcile');
+const waitsForPerson = ({ status, kind, dry_run: dry, needs_person: rows }: Run) =>
+  (NEED_PERSON.has(status) || (rows ?? 0) > 0) && !(dry && kind !== 'reconcile');
 
-function firstLine(runs: readonly Run[], filtered: boolean, more: boolean): string {
+function listHeadline(runs: readonly Run[], filtered: boolean, more: boolean): string {
   const n = runs.length;
   if (n === 0) return filtered ? 'No run matches.' : 'Nothing has run yet.';
-  const waiting = runs.filter(leftSomething).length;
+  const waiting = runs.filter(waitsForPerson).length;
   if (filtered) {
-    const these = more ? `${counted(n, 'run')} and more match` : counted(n, 'run matches', 'runs match');
-    return `${these}; ${waiting === 0 ? 'none of them' : number(waiting)} left something for you.`;
+    const matchText = more ? `${counted(n, 'run')} and more match` : counted(n, 'run matches', 'runs match');
+    return `${matchText}; ${waiting === 0 ? 'none of them' : number(waiting)} left something for you.`;
   }
   if (waiting === 0) return `Nobody is needed: the latest ${n === 1 ? 'run' : counted(n, 'run')} ended well.`;
   return `${n === 1 ? 'The latest run' : `${number(waiting)} of the latest ${counted(n, 'run')}`} left something for you.`;
@@ -121,20 +124,20 @@ function firstLine(runs: readonly Run[], filtered: boolean, more: boolean): stri
  * A list that does not move: what came since waits behind a button, what is shown changes in place. `key`: another one is
  * another list, in whose place the one before stands until it comes.
  */
-function useStill(runs: readonly Run[] | undefined, key: string) {
-  const [still, setStill] = useState<{ readonly key: string; readonly runs: readonly Run[] }>();
+function useStableList(runs: readonly Run[] | undefined, key: string) {
+  const [stable, setStable] = useState<{ readonly key: string; readonly runs: readonly Run[] }>();
   useEffect(() => {
     if (!runs) return;
-    setStill((before) => {
+    setStable((before) => {
       if (before?.key !== key || before.runs.length === 0) return { key, runs };
       const latest = new Map(runs.map((run) => [run.id, run]));
       return { key, runs: before.runs.map((run) => latest.get(run.id) ?? run) };
     });
   }, [runs, key]);
-  const shown = still?.key === key || !runs ? still?.runs : runs;
-  const known = new Set(shown?.map(({ id }) => id));
-  const fresh = shown && runs ? runs.filter(({ id }) => !known.has(id)).length : 0;
-  return { shown, fresh, showFresh: () => runs && setStill({ key, runs }) };
+  const visible = stable?.key === key || !runs ? stable?.runs : runs;
+  const known = new Set(visible?.map(({ id }) => id));
+  const fresh = visible && runs ? runs.filter(({ id }) => !known.has(id)).length : 0;
+  return { visible, fresh, showFresh: () => runs && setStable({ key, runs }) };
 }
 
 function JobChoice({ job, onChange }: { job: string; onChange: (name: string) => void }) {

@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import type { OrphanLine, ReconcileFacts } from '../../model/reconcile.js';
-import { orphanRule, orphanState } from '../../report/words.js';
+import { orphanRule, orphanStateText } from '../../report/wording.js';
 import { API, ApiError } from '../app/client.js';
-import { Refused } from '../app/faults.js';
+import { ActionError } from '../app/faults.js';
 import { fromTsv } from '../grid/clipboard.js';
 import { counted, day, number } from '../kit/format.js';
 import { ButtonLink, Card, Notice, Skeleton } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
 
-const SHOWN = 100;
+const MOST_LISTED = 100;
 /** Characters of the report that are looked at for them: it may hold as many records as the service does. */
-const READ = 64_000;
+const MOST_READ = 64_000;
 
 /** Records of the service that the file does not hold, since when, and what becomes of them. */
 export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts['orphans'] }) {
@@ -20,7 +20,7 @@ export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts
     queryFn: ({ signal }) => firstOrphans(address, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const { total, fresh, held_reason: held } = orphans;
+  const { total, fresh, held_reason: heldReason } = orphans;
   return (
     <Card
       flush
@@ -35,10 +35,10 @@ export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts
         <p className="soft">
           {fresh > 0 ? `${number(fresh)} for the first time. ` : ''}
           {orphanRule(orphans)}
-          {total > SHOWN && ` Here are the first ${SHOWN}.`}
+          {total > MOST_LISTED && ` Here are the first ${MOST_LISTED}.`}
         </p>
-        {held !== undefined && <Notice tone="warn" title={`Held back: ${held}`} />}
-        <Refused error={lines.error} />
+        {heldReason !== undefined && <Notice tone="warn" title={`Held back: ${heldReason}`} />}
+        <ActionError error={lines.error} />
         {lines.isPending && <Skeleton what="the records" />}
       </div>
       {lines.data && (
@@ -58,7 +58,7 @@ export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts
             },
             { head: 'Missing since', of: ({ since }) => day(since) },
             { head: 'Runs', num: true, of: ({ absences }) => number(absences) },
-            { head: 'What becomes of it', of: (line) => orphanState(line) + (line.why ? ` (${line.why})` : '') },
+            { head: 'What becomes of it', of: (line) => orphanStateText(line) + (line.why ? ` (${line.why})` : '') },
           ]}
         />
       )}
@@ -71,13 +71,14 @@ async function firstOrphans(address: string, signal: AbortSignal): Promise<Orpha
   if (!response.ok || !response.body) throw new ApiError(response.status, 'The list of these records is not there.');
   let text = '';
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  for (let part = await reader.read(); !part.done && text.length < READ; part = await reader.read()) text += part.value;
+  for (let part = await reader.read(); !part.done && text.length < MOST_READ; part = await reader.read())
+    text += part.value;
   await reader.cancel();
   const [head = [], ...rows] = fromTsv(text, ',');
   // The last line may have been cut.
   return rows
     .filter((cells) => cells.length === head.length)
-    .slice(0, SHOWN)
+    .slice(0, MOST_LISTED)
     .map((cells) => {
       const line = Object.fromEntries(head.map((name, at) => [name, cells[at] ?? '']));
       const { id, absences, outcome, ...rest } = line;

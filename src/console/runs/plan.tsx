@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Plan, RunDetail } from '../../api/schema.js';
-import { Fault } from '../app/faults.js';
+import { FaultNotice } from '../app/faults.js';
 import { useLabels } from '../app/fields.js';
 import { planQuery } from '../app/queries.js';
 import { counted, number } from '../kit/format.js';
@@ -13,9 +13,9 @@ import { summaryOf } from './words.js';
 /** What a run writes, or would: in numbers, against its brakes, and field by field. */
 
 /** `rest`: what stopped it stands elsewhere. `back`: what an undo does to the fields. */
-export function PlanOf({ run, show = 'all' }: { run: RunDetail; show?: 'all' | 'rest' | 'fields' | 'back' }) {
+export function RunPlan({ run, show = 'all' }: { run: RunDetail; show?: 'all' | 'rest' | 'fields' | 'back' }) {
   const { data: plan, error } = useQuery(planQuery(run.id));
-  if (!plan) return error ? <Fault error={error} /> : <Skeleton what="the plan" />;
+  if (!plan) return error ? <FaultNotice error={error} /> : <Skeleton what="the plan" />;
   if (show === 'fields' || show === 'back') return <FieldChanges of={plan.fields} run={run} back={show === 'back'} />;
   const brakes = plan.brakes.filter(({ tripped }) => show === 'all' || !tripped);
   return <PlanView plan={{ ...plan, brakes }} run={run} />;
@@ -64,7 +64,7 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
         <div>
           <h3>{created > creates.length ? 'The first of the new records' : 'New records'}</h3>
           {creates.map(({ row, key, values }) => (
-            <Fold
+            <Disclosure
               key={row}
               name={key || `Row ${row}`}
               what={values.flatMap(({ value }) => (value === key ? [] : [value])).join(' · ')}
@@ -75,7 +75,7 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
                   <bdi className="wrap">{value}</bdi>
                 </li>
               ))}
-            </Fold>
+            </Disclosure>
           ))}
         </div>
       )}
@@ -86,7 +86,7 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
 /** Records that are created first, because rows name them. */
 function References({ run }: { run: RunDetail }) {
   return summaryOf(run)?.references?.map(({ resource, total, first }) => (
-    <Fold key={resource} name={counted(total, `new ${resource}`)} what="created first, by name alone">
+    <Disclosure key={resource} name={counted(total, `new ${resource}`)} what="created first, by name alone">
       {first.map(({ name, rows }) => (
         <li key={name}>
           <bdi className="wrap">{name}</bdi>
@@ -94,12 +94,12 @@ function References({ run }: { run: RunDetail }) {
         </li>
       ))}
       {total > first.length && <li className="soft">and {number(total - first.length)} more, in references.csv</li>}
-    </Fold>
+    </Disclosure>
   ));
 }
 
 /** A line that is opened for the first of what it counts. */
-function Fold({ name, what, children }: { name: string; what: string; children: ReactNode }) {
+function Disclosure({ name, what, children }: { name: string; what: string; children: ReactNode }) {
   return (
     <details className="edits">
       <summary className="cut">
@@ -122,10 +122,10 @@ interface Figure {
 
 /** Numbers side by side, each with what it counts. */
 export function Figures({ of }: { of: readonly Figure[] }) {
-  const shown = of.filter(({ n, rare }) => n > 0 || !rare);
+  const visible = of.filter(({ n, rare }) => n > 0 || !rare);
   return (
     <dl className="tiles">
-      {shown.map(({ n, what, tone = 'calm', icon }) => (
+      {visible.map(({ n, what, tone = 'calm', icon }) => (
         <div key={what} className={n > 0 ? tone : 'calm'}>
           <dt>{what}</dt>
           <dd className={n > 0 && tone !== 'calm' ? 'toned' : undefined}>
@@ -182,7 +182,7 @@ function FieldChanges({ of, run, back = false }: { of: Plan['fields']; run: RunD
   return (
     <div>
       {of.map(({ field, records, first }) => (
-        <Fold
+        <Disclosure
           key={field}
           name={label(field)}
           what={`${back ? 'goes back' : 'changes'} in ${counted(records, 'record')}`}
@@ -192,17 +192,17 @@ function FieldChanges({ of, run, back = false }: { of: Plan['fields']; run: RunD
               <Link href={`/runs/${run.id}?row=${row}`} className="cut">
                 <bdi>{key || `Row ${row}`}</bdi>
               </Link>
-              {back ? <OldNew old={to} to={old} kind="set" /> : <OldNew old={old} to={to} kind={kind} />}
+              {back ? <ValueChange old={to} to={old} kind="set" /> : <ValueChange old={old} to={to} kind={kind} />}
             </li>
           ))}
           {records > first.length && <li className="soft">and {counted(records - first.length, 'more record')}</li>}
-        </Fold>
+        </Disclosure>
       ))}
     </div>
   );
 }
 
-const KINDS: Readonly<Record<string, readonly [tone: Tone, word: string]>> = {
+const CHANGE_KINDS: Readonly<Record<string, readonly [tone: Tone, word: string]>> = {
   clear: ['warn', 'is emptied'],
   at_risk: ['bad', 'would be lost'],
   preserved: ['calm', 'is carried over'],
@@ -210,8 +210,8 @@ const KINDS: Readonly<Record<string, readonly [tone: Tone, word: string]>> = {
 };
 
 /** One value of a record: as it was, and as it is afterwards. */
-export function OldNew({ old, to, kind }: { old: string; to: string; kind: string }) {
-  const [tone, word] = KINDS[kind] ?? [];
+export function ValueChange({ old, to, kind }: { old: string; to: string; kind: string }) {
+  const [tone, word] = CHANGE_KINDS[kind] ?? [];
   return (
     <span className="wrap">
       <Value>{old}</Value> → <Value fresh={kind === 'set'}>{to}</Value>

@@ -1,23 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
 import type { Row, RunDetail } from '../../api/schema.js';
-import { FOUR, FOUR_OF, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
-import { outcomeWords } from '../../report/words.js';
+import { GROUP_OF_OUTCOME, OUTCOME_GROUPS, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
+import { outcomeWords } from '../../report/wording.js';
 import type { Query } from '../app/client.js';
-import { Fault } from '../app/faults.js';
+import { FaultNotice } from '../app/faults.js';
+import { isLive } from '../app/live-run.js';
 import { faultsQuery } from '../app/queries.js';
-import { isLive } from '../app/run-now.js';
-import { useAddress } from '../app/shell.js';
-import { type Cell, Grid, type Look, useGrid } from '../grid/grid.js';
+import { useUrlParams } from '../app/shell.js';
+import { type Cell, Grid, type GridContent, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
 import { counted, number } from '../kit/format.js';
 import { Button, Card, Chips, Empty, OutcomeBadge, Skeleton, sumOf } from '../kit/parts.js';
-import { keyOfKind, kindsOf } from './kinds.js';
+import { faultKindKey, faultKinds } from './fault-kinds.js';
 import { faultWord, fourWord } from './words.js';
 
 /** The rows of a run, as many as they are; the address holds the filter and the row that is open. */
 export function Rows({ run }: { run: RunDetail }) {
-  const [params, set] = useAddress();
+  const [params, set] = useUrlParams();
   const { outcome = '', code = '', column = '', key = '' } = Object.fromEntries(params);
   const filter = { outcome, code, column, key };
   const { total } = useRows({ run: run.id, filter, cells: false, live: isLive(run) }, []);
@@ -66,26 +66,26 @@ function KeySearch({ value, onChange }: { value: string; onChange: (text: string
 interface FiltersProps {
   readonly run: RunDetail;
   readonly filter: { readonly outcome: string; readonly code: string; readonly column: string };
-  readonly set: ReturnType<typeof useAddress>[1];
+  readonly set: ReturnType<typeof useUrlParams>[1];
 }
 
 /** Under the chosen one of the four words its outcomes, and the codes of the rows that need somebody. */
 function Filters({ run, filter: { outcome, code, column }, set }: FiltersProps) {
   const { outcomes: counts } = run;
-  const four = FOUR.find((one) => one === outcome) ?? FOUR_OF[outcome as OutcomeKind] ?? undefined;
-  const kinds = OUTCOMES.filter((kind) => FOUR_OF[kind] === four && (counts?.[kind] ?? 0) > 0);
-  const needs = four === 'to_correct' || four === 'to_look_at' || code !== '';
+  const four = OUTCOME_GROUPS.find((one) => one === outcome) ?? GROUP_OF_OUTCOME[outcome as OutcomeKind] ?? undefined;
+  const kinds = OUTCOMES.filter((kind) => GROUP_OF_OUTCOME[kind] === four && (counts?.[kind] ?? 0) > 0);
+  const needsFaults = four === 'to_correct' || four === 'to_look_at' || code !== '';
   const { data = [] } = useQuery({
     ...faultsQuery(run.id),
-    enabled: needs,
+    enabled: needsFaults,
     refetchInterval: isLive(run) ? 5_000 : false,
   });
-  const on = keyOfKind(code, column || undefined);
-  const faults = kindsOf(data);
+  const on = faultKindKey(code, column || undefined);
+  const faults = faultKinds(data);
   // A filter that somebody was sent is among them, whatever it is.
   if (code !== '' && !faults.some(({ value }) => value === on))
     faults.push({ code, column, value: on, word: faultWord(code) });
-  if (!needs && outcome === '') return null;
+  if (!needsFaults && outcome === '') return null;
   return (
     <div className="stack tight filters">
       {four && (
@@ -102,7 +102,7 @@ function Filters({ run, filter: { outcome, code, column }, set }: FiltersProps) 
           onChoose={(next) => set({ outcome: next, code: '', column: '', row: '' })}
         />
       )}
-      {needs && faults.length > 0 && (
+      {needsFaults && faults.length > 0 && (
         <Chips
           label="By fault"
           of={faults}
@@ -118,13 +118,13 @@ function Filters({ run, filter: { outcome, code, column }, set }: FiltersProps) 
 }
 
 /** What the badge of an outcome needs beside its word. */
-const BADGE = 56;
-const LETTER = 7.5;
+const BADGE_WIDTH = 56;
+const LETTER_WIDTH = 7.5;
 /** The key and what was found share what the others leave. */
-const SHARED = [0.35, 0.65, 80];
-const HEAD = 64;
+const SHARED_WIDTHS = [0.35, 0.65, 80];
+const HEAD_WIDTH = 64;
 /** A list begins with its first row, and ends with its last. */
-const ENDS: Readonly<Record<string, string>> = { Home: 'Ctrl+ArrowUp', End: 'Ctrl+ArrowDown' };
+const END_KEYS: Readonly<Record<string, string>> = { Home: 'Ctrl+ArrowUp', End: 'Ctrl+ArrowDown' };
 
 interface ListProps {
   readonly run: RunDetail;
@@ -137,10 +137,13 @@ interface ListProps {
 function List({ run, filter, open, onOpen }: ListProps) {
   const live = isLive(run);
   const [total, setTotal] = useState<number>();
-  const widths = useMemo(() => [BADGE + LETTER * longestWord(run), ...SHARED], [run.dry_run, run.kind]);
-  const grid = useGrid(total ?? 0, widths, HEAD);
-  const rows = useRows({ run: run.id, filter, cells: false, live }, grid.sight.places);
-  const look = useMemo(() => lookOf(run), [run.dry_run, run.kind]);
+  const widths = useMemo(
+    () => [BADGE_WIDTH + LETTER_WIDTH * longestWord(run), ...SHARED_WIDTHS],
+    [run.dry_run, run.kind],
+  );
+  const grid = useGrid(total ?? 0, widths, HEAD_WIDTH);
+  const rows = useRows({ run: run.id, filter, cells: false, live }, grid.viewport.places);
+  const look = useMemo(() => contentOf(run), [run.dry_run, run.kind]);
   const place = grid.cursor.row;
   // Rows that come while somebody looks are counted, and shown when asked for: the list is as long as it was.
   const fresh = total === undefined || rows.total === undefined ? 0 : rows.total - total;
@@ -152,8 +155,8 @@ function List({ run, filter, open, onOpen }: ListProps) {
     const row = rows.at(at);
     if (row) onOpen(row.row, replace);
   }
-  function pressed(event: KeyboardEvent): void {
-    const to = event.key === 'Tab' ? undefined : grid.follow(event, ENDS[event.key]);
+  function handleKey(event: KeyboardEvent): void {
+    const to = event.key === 'Tab' ? undefined : grid.moveByKey(event, END_KEYS[event.key]);
     // Whoever reads stories one after the other goes back to the list, not to the story before.
     if (to && open) openAt(to.row);
     else if (event.key === 'Enter' || event.key === ' ') openAt(place);
@@ -162,7 +165,7 @@ function List({ run, filter, open, onOpen }: ListProps) {
   }
 
   if (total === undefined) {
-    if (rows.error) return <Fault error={rows.error} />;
+    if (rows.error) return <FaultNotice error={rows.error} />;
     return (
       <div className="grid pad">
         <Skeleton what="the rows" lines={6} />
@@ -187,10 +190,10 @@ function List({ run, filter, open, onOpen }: ListProps) {
         open={open}
         aria-label={counted(total, run.kind === 'undo' ? 'record' : 'row')}
         aria-readonly
-        onKeyDown={pressed}
+        onKeyDown={handleKey}
         onClick={({ target, shiftKey }) => {
           const line = (target as Element).closest('[aria-rowindex]')?.ariaRowIndex;
-          if (line && !shiftKey && grid.chosen === 1) openAt(Number(line) - 2);
+          if (line && !shiftKey && grid.selectedCount === 1) openAt(Number(line) - 2);
         }}
       />
       {fresh > 0 && (
@@ -206,12 +209,12 @@ function longestWord({ dry_run: dry, kind }: RunDetail): number {
   return Math.max(...OUTCOMES.map((one) => outcomeWords(one, dry, kind).label.length));
 }
 
-function lookOf(run: RunDetail): Look {
+function contentOf(run: RunDetail): GridContent {
   const cells: readonly ((row: Row) => Cell)[] = [
     ({ outcome }) => {
       if (outcome === null) return { text: 'not yet', className: 'soft' };
-      const shown = <OutcomeBadge kind={outcome} run={run} />;
-      return { text: outcomeWords(outcome, run.dry_run, run.kind).label, shown };
+      const content = <OutcomeBadge kind={outcome} run={run} />;
+      return { text: outcomeWords(outcome, run.dry_run, run.kind).label, content };
     },
     ({ key }) => ({ text: key }),
     ({ issues, changed }) =>

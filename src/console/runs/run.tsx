@@ -2,13 +2,13 @@ import { type Query, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
-import { FOUR, type OutcomeCounts } from '../../model/outcome.js';
-import { addressOf } from '../app/client.js';
-import { ConnectionLost, NotThere, Refused } from '../app/faults.js';
+import { OUTCOME_GROUPS, type OutcomeCounts } from '../../model/outcome.js';
+import { urlOf } from '../app/client.js';
+import { ActionError, ConnectionLost, PagePending } from '../app/faults.js';
+import { isComplete, isLive, useLiveRun } from '../app/live-run.js';
 import { planQuery, runQuery, useWhyNot } from '../app/queries.js';
-import { isLive, isOver, useRunNow } from '../app/run-now.js';
 import { ServiceTrouble } from '../app/service.js';
-import { useAddress, usePageTitle } from '../app/shell.js';
+import { usePageTitle, useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import {
@@ -25,11 +25,11 @@ import {
 } from '../kit/parts.js';
 import { Actions, VerbButton } from './actions.js';
 import { Orphans } from './orphans.js';
-import { Brakes, PlanOf } from './plan.js';
+import { Brakes, RunPlan } from './plan.js';
 import { Rows } from './rows.js';
 import { StoryPanel } from './story.js';
 import { Timeline } from './timeline.js';
-import { firstLine, fourWord, jobWord, kindWord, nextSteps, runName, summaryOf } from './words.js';
+import { fourWord, jobWord, kindWord, nextSteps, runHeadline, runName, summaryOf } from './words.js';
 import './runs.css';
 
 export default function RunPage({ id }: { id: string }) {
@@ -38,10 +38,10 @@ export default function RunPage({ id }: { id: string }) {
       <Link href="/runs">Runs</Link> / <bdi>{jobWord(run)}</bdi>
     </>
   );
-  return <RunTold id={id} where={where} />;
+  return <RunPanel id={id} where={where} />;
 }
 
-interface ToldProps {
+interface RunPanelProps {
   readonly id: string;
   /** Of the tab; else the name of the file. */
   readonly title?: string;
@@ -51,8 +51,8 @@ interface ToldProps {
 }
 
 /** A run, told from top to bottom: how it stands, what to do, how it went, its rows. */
-export function RunTold({ id, title, where, children }: ToldProps) {
-  const { run, error, lost } = useRunNow(id);
+export function RunPanel({ id, title, where, children }: RunPanelProps) {
+  const { run, error, lost } = useLiveRun(id);
   const status = run?.status;
   const queries = useQueryClient();
   useEffect(() => {
@@ -67,48 +67,48 @@ export function RunTold({ id, title, where, children }: ToldProps) {
           <nav className="line soft small" aria-label="Where this is">
             {where(run)}
           </nav>
-          <h1 aria-live="polite">{firstLine(run)}</h1>
+          <h1 aria-live="polite">{runHeadline(run)}</h1>
           <Meta run={run} />
         </header>
       ) : (
-        <NotThere page={title ?? 'Run'} error={error} />
+        <PagePending page={title ?? 'Run'} error={error} />
       )}
       {children}
-      {run && <Parts key={run.id} run={run} lost={lost} />}
+      {run && <RunContent key={run.id} run={run} lost={lost} />}
     </div>
   );
 }
 
-interface Followed {
+interface LiveRunProps {
   readonly run: RunDetail;
   /** When it was seen last, where nothing is heard of it any more. */
   readonly lost: Date | undefined;
 }
 
-function Parts({ run, lost }: Followed) {
-  const [params] = useAddress();
+function RunContent({ run, lost }: LiveRunProps) {
+  const [params] = useUrlParams();
   const isExport = run.kind === 'export';
   const rows = run.here && !isExport && run.status !== 'waiting';
   const open = rows ? Number(params.get('row')) || undefined : undefined;
-  const would = run.dry_run || run.status === 'braked';
+  const isPlanOnly = run.dry_run || run.status === 'braked';
   const orphans = summaryOf(run)?.reconcile?.orphans;
   return (
     <>
-      <Trouble run={run} lost={lost} />
-      {run.outcomes && !isExport && <Figures run={run} counts={run.outcomes} chosen={params.get('outcome')} />}
+      <RunTrouble run={run} lost={lost} />
+      {run.outcomes && !isExport && <OutcomeFigures run={run} counts={run.outcomes} chosen={params.get('outcome')} />}
       <div className={open ? 'beside open' : 'beside'}>
         <div className="stack">
-          {isExport && <Complete run={run} />}
-          {!isExport && !would && <Warnings of={summaryOf(run)?.warnings} />}
-          <Next run={run} />
+          {isExport && <ExportNotice run={run} />}
+          {!isExport && !isPlanOnly && <Warnings of={summaryOf(run)?.warnings} />}
+          <NextStepsCard run={run} />
           {!run.here && run.status !== 'failed' && (
             <Notice tone="info" title="Its rows lie elsewhere">
               <p>A worker with another data folder carried this run out. Its rows and reports are there.</p>
             </Notice>
           )}
-          {run.here && !isExport && (would || run.kind === 'reconcile') && (
-            <Card title={would ? 'What would be written' : 'What changed, by field'}>
-              <PlanOf run={run} show={would ? 'rest' : 'fields'} />
+          {run.here && !isExport && (isPlanOnly || run.kind === 'reconcile') && (
+            <Card title={isPlanOnly ? 'What would be written' : 'What changed, by field'}>
+              <RunPlan run={run} show={isPlanOnly ? 'rest' : 'fields'} />
             </Card>
           )}
           {run.here && orphans && orphans.total > 0 && <Orphans run={run.id} orphans={orphans} />}
@@ -126,13 +126,13 @@ function Parts({ run, lost }: Followed) {
 }
 
 /** The same on a page that has more to say: a run at work, and what came of it. */
-export function HowItGoes({ run, lost, correctAt }: Followed & { correctAt?: string }) {
+export function RunOutline({ run, lost, correctAt }: LiveRunProps & { correctAt?: string }) {
   return (
     <>
       {run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} />}
-      <Trouble run={run} lost={lost} />
+      <RunTrouble run={run} lost={lost} />
       <Warnings of={summaryOf(run)?.warnings} />
-      <Next run={run} correctAt={correctAt} />
+      <NextStepsCard run={run} correctAt={correctAt} />
       <Actions run={run} />
       <Timeline run={run} />
     </>
@@ -140,10 +140,10 @@ export function HowItGoes({ run, lost, correctAt }: Followed & { correctAt?: str
 }
 
 /** Why it ended otherwise than it should, or that nothing is heard of it. */
-function Trouble({ run, lost }: Followed) {
+function RunTrouble({ run, lost }: LiveRunProps) {
   if (isLive(run)) return lost ? <ConnectionLost lastSeen={lost} /> : <ServiceTrouble />;
   const { status, reason } = run;
-  if (status === 'braked') return <Stopped run={run} />;
+  if (status === 'braked') return <BrakeCard run={run} />;
   if (!reason) return null;
   const failed = status === 'failed';
   return (
@@ -156,9 +156,9 @@ function Trouble({ run, lost }: Followed) {
 }
 
 /** A line a brake, and the way on for who may decide. */
-function Stopped({ run }: { run: RunDetail }) {
+function BrakeCard({ run }: { run: RunDetail }) {
   const { data: plan, error } = useQuery({ ...planQuery(run.id), enabled: run.here });
-  const mayNot = useWhyNot('approver');
+  const whyNot = useWhyNot('approver');
   const tripped = plan?.brakes.filter((brake) => brake.tripped) ?? [];
   // What has no limit is told in sentences: what it is about, and what letting it through would do.
   const inLines = tripped.length > 0 && tripped.every(({ limit }) => limit !== '');
@@ -167,11 +167,11 @@ function Stopped({ run }: { run: RunDetail }) {
     <Card title="Why it was stopped" className="stopped">
       <div className="stack">
         {inLines ? <Brakes of={tripped} /> : <Prose>{run.reason ?? ''}</Prose>}
-        <Refused error={error} />
+        <ActionError error={error} />
         <div className="line wide">
           {allowed && <VerbButton run={run} verb="approve" look="primary" />}
           <span className="soft">
-            {(allowed ? mayNot : why) ??
+            {(allowed ? whyNot : why) ??
               'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'}
           </span>
         </div>
@@ -181,16 +181,16 @@ function Stopped({ run }: { run: RunDetail }) {
 }
 
 /** Of an export, in the words of the file's last sheet. */
-function Complete({ run }: { run: RunDetail }) {
+function ExportNotice({ run }: { run: RunDetail }) {
   const { consistency, passes = 0, resource, records, warnings } = summaryOf(run) ?? {};
   if (records === undefined) return null;
-  const whole = consistency === 'verified';
+  const isVerified = consistency === 'verified';
   const read = `The list was read ${passes} times, and `;
   return (
     <>
-      <Notice tone={whole ? 'good' : 'warn'} title={whole ? 'It is complete' : 'It may not be complete'}>
+      <Notice tone={isVerified ? 'good' : 'warn'} title={isVerified ? 'It is complete' : 'It may not be complete'}>
         <p>
-          {whole
+          {isVerified
             ? passes === 1
               ? 'Each record was asked for by its id.'
               : `${read}the last two agree: no record that was there all the time is missing.`
@@ -227,11 +227,11 @@ function Meta({ run }: { run: RunDetail }) {
 }
 
 /** The four words with their counts: each is a filter of the rows below. */
-function Figures({ run, counts, chosen }: { run: RunDetail; counts: OutcomeCounts; chosen: string | null }) {
+function OutcomeFigures({ run, counts, chosen }: { run: RunDetail; counts: OutcomeCounts; chosen: string | null }) {
   return (
     <div className="stack tight">
       <div className="four">
-        {FOUR.map((four) => {
+        {OUTCOME_GROUPS.map((four) => {
           const rows = sumOf(counts, four);
           const { tone, icon } = FOUR_LOOKS[four];
           return (
@@ -256,9 +256,9 @@ function Figures({ run, counts, chosen }: { run: RunDetail; counts: OutcomeCount
 }
 
 /** `correctAt`: where the rows can be corrected in a grid. */
-function Next({ run, correctAt }: { run: RunDetail; correctAt?: string | undefined }) {
+function NextStepsCard({ run, correctAt }: { run: RunDetail; correctAt?: string | undefined }) {
   const steps = [...nextSteps(run)];
-  if (steps.length === 0 && (run.kind === 'export' || !isOver(run))) return null;
+  if (steps.length === 0 && (run.kind === 'export' || !isComplete(run))) return null;
   return (
     <Card title="What to do next">
       {steps.length === 0 ? (
@@ -295,7 +295,7 @@ function Next({ run, correctAt }: { run: RunDetail; correctAt?: string | undefin
 }
 
 function reportAddress({ id }: Pick<RunDetail, 'id'>, name: string): string {
-  return addressOf(`/runs/${encodeURIComponent(id)}/reports/${encodeURIComponent(name)}`);
+  return urlOf(`/runs/${encodeURIComponent(id)}/reports/${encodeURIComponent(name)}`);
 }
 
 function Reports({ run }: { run: RunDetail }) {

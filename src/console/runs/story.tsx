@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { Fragment, useEffect, useRef } from 'react';
 import type { RunDetail, Story } from '../../api/schema.js';
-import { outcomeWords } from '../../report/words.js';
-import { Fault } from '../app/faults.js';
+import { outcomeWords } from '../../report/wording.js';
+import { FaultNotice } from '../app/faults.js';
 import { useLabels } from '../app/fields.js';
 import { useShortcuts } from '../app/keys.js';
 import { storyQuery } from '../app/queries.js';
-import { useAddress } from '../app/shell.js';
+import { useUrlParams } from '../app/shell.js';
 import { exactly, number } from '../kit/format.js';
 import { Button, Facts, OutcomeBadge, Prose, Skeleton } from '../kit/parts.js';
-import { OldNew } from './plan.js';
+import { ValueChange } from './plan.js';
 
 /** What happened to one row: cells → what was found → the decision → what was sent → outcome. */
 export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
-  const [, set] = useAddress();
+  const [, set] = useUrlParams();
   const onClose = () => set({ row: '' });
   const { data: story, error } = useQuery(storyQuery(run.id, row));
   const panel = useRef<HTMLElement>(null);
@@ -37,9 +37,9 @@ export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
         <Button look="quiet" icon="close" aria-label="Close the row" onClick={onClose} />
       </header>
       {story ? (
-        <Told run={run} story={story} />
+        <StoryDetails run={run} story={story} />
       ) : error ? (
-        <Fault error={error} />
+        <FaultNotice error={error} />
       ) : (
         <Skeleton what="the row" lines={8} />
       )}
@@ -47,7 +47,7 @@ export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
   );
 }
 
-function Told({ run, story }: { run: RunDetail; story: Story }) {
+function StoryDetails({ run, story }: { run: RunDetail; story: Story }) {
   const { outcome, issues, changes, sent, found } = story;
   const words = outcome ? outcomeWords(outcome, run.dry_run, run.kind) : undefined;
   const label = useLabels(run.resource);
@@ -85,13 +85,13 @@ function Told({ run, story }: { run: RunDetail; story: Story }) {
       </li>
       <li>
         <h3>The decision</h3>
-        {(changes.length === 0 || outcome === 'created') && <p className="soft">{decided(story)}</p>}
+        {(changes.length === 0 || outcome === 'created') && <p className="soft">{decisionText(story)}</p>}
         {changes.length > 0 && (
           <ul className="pairs stack tight">
             {changes.map(({ field, old, new: now, kind }) => (
               <li key={field}>
                 <bdi className="soft">{label(field)}</bdi>
-                <OldNew old={old} to={now} kind={kind} />
+                <ValueChange old={old} to={now} kind={kind} />
               </li>
             ))}
           </ul>
@@ -143,7 +143,7 @@ function Told({ run, story }: { run: RunDetail; story: Story }) {
   );
 }
 
-function decided({ outcome }: Story): string {
+function decisionText({ outcome }: Story): string {
   if (outcome === 'created') return 'No record has this key: a new one.';
   if (outcome === 'unchanged') return 'The record has these values already.';
   if (outcome === null) return 'None yet.';

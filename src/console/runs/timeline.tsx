@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { RunDetail, RunProgress } from '../../api/schema.js';
-import { duration, rowsForPerson, type Summary } from '../../report/summary.js';
+import { durationText, rowsForPerson, type Summary } from '../../report/summary.js';
 import { counted, number, oneDecimal, timeOfDay, toTheSecond } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';
 import { Card } from '../kit/parts.js';
@@ -9,29 +9,29 @@ import { STEPS, summaryOf } from './words.js';
 /** One of read → checked → planned → written → reported, with what it came to. */
 interface Step {
   readonly name: string;
-  readonly state: keyof typeof LOOKS;
+  readonly state: keyof typeof STEP_LOOKS;
   readonly text: string;
   readonly at?: string | undefined;
 }
 
-const LOOKS = {
+const STEP_LOOKS = {
   done: { icon: 'check', tone: 'good', word: 'done' },
   now: { icon: 'spin', tone: 'info', word: 'at work' },
   next: { icon: 'clock', tone: 'calm', word: 'to come' },
-  left: { icon: 'stop', tone: 'calm', word: 'not done' },
+  remaining: { icon: 'stop', tone: 'calm', word: 'not done' },
 } as const satisfies Record<string, { icon: IconName; tone: string; word: string }>;
 
 export function Timeline({ run }: { run: RunDetail }) {
   const { progress } = run;
   const summary = summaryOf(run);
   const pace = usePace(progress);
-  const steps = progress ? live(progress) : summary ? ended(summary) : [];
+  const steps = progress ? liveSteps(progress) : summary ? endedSteps(summary) : [];
   if (steps.length === 0) return null;
   return (
     <Card title={progress ? 'How it goes' : 'How it went'}>
       <ol className="timeline stack tight">
         {steps.map(({ name, state, text, at }) => {
-          const { icon, tone, word } = LOOKS[state];
+          const { icon, tone, word } = STEP_LOOKS[state];
           return (
             <li key={name} className={state}>
               <span className={`toned ${tone}`}>
@@ -51,7 +51,7 @@ export function Timeline({ run }: { run: RunDetail }) {
           );
         })}
       </ol>
-      <p className="soft small">{progress ? pace : summary && took(summary)}</p>
+      <p className="soft small">{progress ? pace : summary && totalsText(summary)}</p>
       {progress?.paused_until && (
         <p className="toned warn">The service asked for a pause until {timeOfDay(progress.paused_until)}.</p>
       )}
@@ -59,15 +59,15 @@ export function Timeline({ run }: { run: RunDetail }) {
   );
 }
 
-const list = (...parts: readonly (string | false | null | undefined)[]) => parts.filter(Boolean).join(', ');
+const joinParts = (...parts: readonly (string | false | null | undefined)[]) => parts.filter(Boolean).join(', ');
 
-const retried = ({ requests: { retries } }: Summary) => retries > 0 && counted(retries, 'retry', 'retries');
+const retriesText = ({ requests: { retries } }: Summary) => retries > 0 && counted(retries, 'retry', 'retries');
 
-function took(summary: Summary): string {
-  return list(duration(summary.seconds), counted(summary.requests.total, 'request'), retried(summary));
+function totalsText(summary: Summary): string {
+  return joinParts(durationText(summary.seconds), counted(summary.requests.total, 'request'), retriesText(summary));
 }
 
-function live({ phase, done, total, phases }: RunProgress): Step[] {
+function liveSteps({ phase, done, total, phases }: RunProgress): Step[] {
   const now = STEPS.findIndex(([, names]) => phase in names);
   const rows = total ? `${number(done)} of ${counted(total, 'row')}` : counted(done, 'row');
   return STEPS.map(([name, names], at) => ({
@@ -78,43 +78,43 @@ function live({ phase, done, total, phases }: RunProgress): Step[] {
   }));
 }
 
-function ended(summary: Summary): Step[] {
+function endedSteps(summary: Summary): Step[] {
   const { kind, rows, source, requests, started_at, finished_at, reports, status, dry_run: dry } = summary;
   const step = (name: string, text: string, isDone = true, at?: string): Step => {
-    return { name, text, state: isDone ? 'done' : 'left', at };
+    return { name, text, state: isDone ? 'done' : 'remaining', at };
   };
   if (kind === 'export') {
     const { passes = 0, records } = summary;
-    const read = list(counted(requests.reads, 'request'), passes > 0 && counted(passes, 'pass', 'passes'));
+    const read = joinParts(counted(requests.reads, 'request'), passes > 0 && counted(passes, 'pass', 'passes'));
     return [
       step('Read', read, true, started_at),
       step('Written', counted(records ?? 0, 'record'), records !== undefined),
       step('Reported', counted(reports.length, 'file'), true, finished_at),
     ];
   }
-  const whole = status === 'succeeded' || status === 'partial';
+  const isComplete = status === 'succeeded' || status === 'partial';
   const invalid = rows.invalid + rows.duplicate;
   const written = rows.created + rows.updated;
   const needed = rowsForPerson(rows);
-  const read = list(
+  const read = joinParts(
     counted(rows.total, kind === 'undo' ? 'record' : 'row'),
     source && (source.sheet ? `sheet ${source.sheet}` : source.format.toUpperCase()),
     source?.encoding,
   );
-  const plan = list(
+  const plan = joinParts(
     rows.created > 0 && `${number(rows.created)} to create`,
     rows.updated > 0 && `${number(rows.updated)} to update`,
     rows.unchanged > 0 && `${number(rows.unchanged)} unchanged`,
   );
-  const wrote = list(counted(written, 'record'), counted(requests.writes, 'write'), retried(summary));
+  const wrote = joinParts(counted(written, 'record'), counted(requests.writes, 'write'), retriesText(summary));
   return [
     step('Read', read, true, started_at),
     step('Checked', invalid === 0 ? 'no fault' : `${number(invalid)} with faults`),
-    step('Planned', whole ? plan || 'nothing to write' : '', rows.total > rows.not_attempted || whole),
-    step('Written', dry ? 'a dry run writes nothing' : written === 0 ? 'nothing' : wrote, whole && !dry),
+    step('Planned', isComplete ? plan || 'nothing to write' : '', rows.total > rows.not_attempted || isComplete),
+    step('Written', dry ? 'a dry run writes nothing' : written === 0 ? 'nothing' : wrote, isComplete && !dry),
     step(
       'Reported',
-      list(counted(reports.length, 'file'), needed > 0 && `${number(needed)} for you`),
+      joinParts(counted(reports.length, 'file'), needed > 0 && `${number(needed)} for you`),
       true,
       finished_at,
     ),
@@ -125,17 +125,19 @@ const SPAN_MS = 15_000;
 
 /** `42 rows a second, 3 min 05 s left`, of the last quarter of a minute of this phase. */
 function usePace(progress: RunProgress | null): string {
-  const seen = useRef<{ readonly at: number; readonly done: number; readonly phase: string }[]>([]);
+  const samples = useRef<{ readonly at: number; readonly done: number; readonly phase: string }[]>([]);
   const [text, setText] = useState('');
   useEffect(() => {
     if (!progress) return;
     const { done, total, phase } = progress;
     const at = performance.now();
-    seen.current = [...seen.current, { at, done, phase }].filter((one) => one.phase === phase && at - one.at < SPAN_MS);
-    const [first] = seen.current;
+    samples.current = [...samples.current, { at, done, phase }].filter(
+      (one) => one.phase === phase && at - one.at < SPAN_MS,
+    );
+    const [first] = samples.current;
     const seconds = first ? (at - first.at) / 1000 : 0;
     const rate = first && seconds > 1 ? (done - first.done) / seconds : 0;
-    const left = total ? `, ${duration((total - done) / rate)} left` : '';
+    const left = total ? `, ${durationText((total - done) / rate)} left` : '';
     setText(rate > 0 ? `${rate < 10 ? oneDecimal(rate) : number(rate)} rows a second${left}` : '');
   }, [progress]);
   return text;

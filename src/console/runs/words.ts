@@ -1,11 +1,11 @@
 import type { Run, RunDetail, RunProgress, Verb } from '../../api/schema.js';
-import type { Four } from '../../model/outcome.js';
-import { brakeStop, isBlind, rowsForPerson, type Summary } from '../../report/summary.js';
-import { capital, headline } from '../../report/words.js';
-import { isLive } from '../app/run-now.js';
+import type { OutcomeGroup } from '../../model/outcome.js';
+import { brakeStop, isUnverifiable, rowsForPerson, type Summary } from '../../report/summary.js';
+import { capitalize, headline } from '../../report/wording.js';
+import { isLive } from '../app/live-run.js';
 import { bytes, counted, number } from '../kit/format.js';
 
-/** What is said of runs as a whole; of rows and faults `src/report/words.ts` says it. */
+/** What is said of runs as a whole; of rows and faults `src/report/wording.ts` says it. */
 
 const KINDS = { import: 'Import', export: 'Export', reconcile: 'Night', undo: 'Undo' } as const;
 
@@ -31,15 +31,15 @@ export function summaryOf(run: RunDetail): Summary | null {
 }
 
 /** The run in one sentence; here the person who is needed is the reader. */
-export function firstLine(run: RunDetail): string {
+export function runHeadline(run: RunDetail): string {
   const summary = summaryOf(run);
-  if (summary && run.kind === 'export') return exported(summary);
+  if (summary && run.kind === 'export') return exportHeadline(summary);
   if (summary) return headline(summary).replace(/\b(needs?) a person\b/, '$1 you');
   switch (run.status) {
     case 'waiting':
       return 'It waits for its turn on the queue.';
     case 'running':
-      return run.progress ? atWork(run.progress, run.kind === 'export' ? 'record' : 'row') : 'It is at work.';
+      return run.progress ? progressText(run.progress, run.kind === 'export' ? 'record' : 'row') : 'It is at work.';
     case 'unfinished':
       return 'It was cut off before its end; what it wrote is known, and it can go on.';
     default:
@@ -47,7 +47,7 @@ export function firstLine(run: RunDetail): string {
   }
 }
 
-function exported({ records, status, reason }: Summary): string {
+function exportHeadline({ records, status, reason }: Summary): string {
   if (status === 'failed' || status === 'interrupted') return reason ?? 'The export did not come to its end.';
   return records === undefined
     ? 'No file was written.'
@@ -63,7 +63,7 @@ export const STEPS: readonly (readonly [name: string, phases: Readonly<Record<st
   ['Reported', { reporting: 'in the reports' }],
 ];
 
-function atWork({ phase, done, total }: RunProgress, thing: string): string {
+function progressText({ phase, done, total }: RunProgress, thing: string): string {
   if (phase === 'waiting') return 'It is about to begin.';
   if (phase === 'waiting for its turn') return 'Another run writes to the same records; this one waits for its turn.';
   const of = total ? `${number(done)} of ${counted(total, thing)}` : counted(done, thing);
@@ -93,10 +93,10 @@ export function* nextSteps(run: RunDetail): Generator<NextStep> {
     if (run.actions.resume?.allowed)
       yield { text: 'Go on where it stopped. Nothing is written twice.', verb: 'resume' };
     else yield { text: `Put right what stopped it, and begin anew. ${run.actions.resume?.why ?? ''}` };
-  } else if (summary) yield* run.kind === 'export' ? ofExport(run, summary) : ofRows(run, run.kind, summary);
+  } else if (summary) yield* run.kind === 'export' ? exportSteps(run, summary) : rowSteps(run, run.kind, summary);
 }
 
-function* ofExport({ reports }: RunDetail, { target }: Summary): Generator<NextStep> {
+function* exportSteps({ reports }: RunDetail, { target }: Summary): Generator<NextStep> {
   const job = reports.find((name) => name.endsWith('.yaml'));
   const file = reports.find((name) => name !== job && !/^(?:summary\.json|report\.html)$/.test(name));
   const { bytes: size, columns } = target ?? {};
@@ -110,7 +110,7 @@ function* ofExport({ reports }: RunDetail, { target }: Summary): Generator<NextS
   }
 }
 
-function* ofRows(run: RunDetail, kind: Exclude<Run['kind'], 'export'>, summary: Summary): Generator<NextStep> {
+function* rowSteps(run: RunDetail, kind: Exclude<Run['kind'], 'export'>, summary: Summary): Generator<NextStep> {
   const { rows, reports } = summary;
   const dry = run.dry_run;
   const braked = run.status === 'braked' ? brakeStop(summary) : undefined;
@@ -124,18 +124,18 @@ function* ofRows(run: RunDetail, kind: Exclude<Run['kind'], 'export'>, summary: 
     yield { text: 'The service refused too many rows. Correct what it names, then import the file again.' };
   if (!dry && rows.unknown > 0) {
     yield {
-      text: `Look up ${these(rows.unknown)} marked unknown in the service: it never said whether it took ${them(rows.unknown)}.${
-        isBlind(summary)
+      text: `Look up ${countedRows(rows.unknown)} marked unknown in the service: it never said whether it took ${pronoun(rows.unknown)}.${
+        isUnverifiable(summary)
           ? ' Delete from the file what is there. Of what is not, empty the cell in _outcome and import the file.'
           : ''
       }`,
       show: 'unknown',
     };
   }
-  const again = rows.failed + (isBlind(summary) ? 0 : rows.unknown);
+  const again = rows.failed + (isUnverifiable(summary) ? 0 : rows.unknown);
   if (!dry && again > 0) {
     yield {
-      text: `When the service is well, take ${these(again)} up again. What is there is not sent again.`,
+      text: `When the service is well, take ${countedRows(again)} up again. What is there is not sent again.`,
       verb: 'retry',
     };
   }
@@ -143,15 +143,15 @@ function* ofRows(run: RunDetail, kind: Exclude<Run['kind'], 'export'>, summary: 
   const rejected = reports.find((name) => name.startsWith('rejected.'));
   if (correct > 0 && kind === 'import' && rejected) {
     yield {
-      text: `Correct ${these(correct)}: the file holds ${them(correct)} with the reasons. Import it with the same job; ${summary.append ? 'each of its rows becomes a record' : 'rows that are in are not sent twice'}.`,
+      text: `Correct ${countedRows(correct)}: the file holds ${pronoun(correct)} with the reasons. Import it with the same job; ${summary.append ? 'each of its rows becomes a record' : 'rows that are in are not sent twice'}.`,
       report: rejected,
       again: run.ordered !== undefined,
     };
   } else if (correct > 0) {
     const text = {
-      import: `Correct ${these(correct)} in the file and import it again; rows that are in are not sent twice.`,
-      reconcile: `Put ${these(correct)} right where the file comes from. The next night takes ${them(correct)} up.`,
-      undo: `Look at ${these(correct, 'record')} in the service; the reason stands beside ${them(correct)}.`,
+      import: `Correct ${countedRows(correct)} in the file and import it again; rows that are in are not sent twice.`,
+      reconcile: `Put ${countedRows(correct)} right where the file comes from. The next night takes ${pronoun(correct)} up.`,
+      undo: `Look at ${countedRows(correct, 'record')} in the service; the reason stands beside ${pronoun(correct)}.`,
     };
     yield { text: text[kind], show: 'to_correct' };
   }
@@ -171,23 +171,23 @@ function* ofRows(run: RunDetail, kind: Exclude<Run['kind'], 'export'>, summary: 
   }
 }
 
-function these(n: number, one = 'row'): string {
+function countedRows(n: number, one = 'row'): string {
   return n === 1 ? `the one ${one}` : `the ${counted(n, one)}`;
 }
 
-function them(n: number): string {
+function pronoun(n: number): string {
   return n === 1 ? 'it' : 'them';
 }
 
 /** What people see of outcomes, in the tense of the run. */
-export function fourWord(four: Four, { kind, dry_run: dry }: Pick<Run, 'kind' | 'dry_run'>): string {
+export function fourWord(four: OutcomeGroup, { kind, dry_run: dry }: Pick<Run, 'kind' | 'dry_run'>): string {
   if (four !== 'in') return FOUR_WORDS[four];
   if (kind === 'undo') return dry ? 'Would be put back' : 'Put back';
   if (kind === 'reconcile') return dry ? 'Would be put right' : 'Put right';
   return dry ? 'Would go in' : FOUR_WORDS.in;
 }
 
-export const FOUR_WORDS: Readonly<Record<Four, string>> = {
+export const FOUR_WORDS: Readonly<Record<OutcomeGroup, string>> = {
   in: 'In',
   unchanged: 'Unchanged',
   to_correct: 'To correct',
@@ -209,5 +209,5 @@ const FAULTS: Readonly<Record<string, string>> = {
 
 /** What is wrong, in two or three words: `not_a_number` → `Not a number` */
 export function faultWord(code: string): string {
-  return FAULTS[code] ?? capital(code.replace(/^rule_/, '').replaceAll('_', ' '));
+  return FAULTS[code] ?? capitalize(code.replace(/^rule_/, '').replaceAll('_', ' '));
 }

@@ -49,7 +49,7 @@ export function delimiterName(delimiter: string): string {
 }
 
 /** The delimiter a job states: one ASCII character, or its name. */
-export function statedDelimiter(text: string): string {
+export function parseDelimiter(text: string): string {
   const delimiter = Object.keys(NAMES).find((one) => NAMES[one]!.includes(text.toLowerCase())) ?? text;
   if (delimiter === '\x1f' || (/^[\t -~]$/.test(delimiter) && !/["\w']/.test(delimiter))) return delimiter;
   throw new RunError(
@@ -60,17 +60,24 @@ export function statedDelimiter(text: string): string {
 
 /** How evenly a delimiter cuts the records: the share of records with the most common number of cells, and that number. */
 function score(sample: Sample, delimiter: string, limits: SourceLimits): Score {
-  const feed = createRecordFeed({ path: sample.path, delimiter, limits, collect: false, whole: false, skip: 'lines' });
+  const feed = createRecordFeed({
+    path: sample.path,
+    delimiter,
+    limits,
+    collect: false,
+    complete: false,
+    skip: 'lines',
+  });
   feed.push(sample.bytes);
   if (sample.whole) feed.finish();
   const counts = new Map<number, number>();
   let records = 0;
   let first = 0;
   while (records < RECORDS && feed.next()) {
-    if (feed.record.open) continue;
+    if (feed.record.unclosed) continue;
     records++;
     first ||= feed.record.count;
-    counts.set(feed.record.count, (counts.get(feed.record.count) ?? 0) + (feed.record.stray < 0 ? 1 : 0.2));
+    counts.set(feed.record.count, (counts.get(feed.record.count) ?? 0) + (feed.record.strayCell < 0 ? 1 : 0.2));
   }
   let best: Score = { delimiter, cells: 1, first, agreeing: 0, records, score: 0 };
   for (const [cells, agreeing] of counts) {
@@ -103,16 +110,18 @@ function delimiterOf(
   hint: string | undefined,
   limits: SourceLimits,
 ): Omit<DialectFinding, 'hinted'> {
-  const known = (delimiter: string, why: string) => ({
+  const finding = (delimiter: string, why: string) => ({
     delimiter,
     evidence: [`The delimiter is ${delimiterName(delimiter)}, ${why}.`],
     warnings: [],
   });
-  if (stated !== undefined) return known(stated, 'as stated');
-  if (hint !== undefined) return known(hint, 'as the first line says (sep=)');
+  if (stated !== undefined) return finding(stated, 'as stated');
+  if (hint !== undefined) return finding(hint, 'as the first line says (sep=)');
   // Rows are rejected because they are uneven, so they show less than the heading rowferry gave them.
-  const ours = sample.bytes.includes('_message') ? OUR_COLUMNS.exec(sample.bytes.toString('latin1'))?.[1] : undefined;
-  if (ours !== undefined) return known(ours, 'as it stands between the columns of rejected rows');
+  const ownDelimiter = sample.bytes.includes('_message')
+    ? OUR_COLUMNS.exec(sample.bytes.toString('latin1'))?.[1]
+    : undefined;
+  if (ownDelimiter !== undefined) return finding(ownDelimiter, 'as it stands between the columns of rejected rows');
 
   const order = /\.(tsv|tab)(\.gz)?$/i.test(sample.path) ? ['\t', ',', ';', '|'] : DELIMITERS;
   const scores = order.map((candidate) => score(sample, candidate, limits));

@@ -1,15 +1,15 @@
+import { formatNumber } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
-import { grouped } from '../../model/grouped.js';
 import { isBlank, type RowFault, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
-import { fed, gathered } from '../bytes.js';
-import { cellFault, raggedFault, strayFault } from '../cell-faults.js';
+import { collectBytes, pushPieces } from '../bytes.js';
+import { cellFault, raggedRowFault, strayQuoteFault } from '../cell-faults.js';
 import { assertText, openText, type TextFile } from '../encoding/open-text.js';
 import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
 import { columnName } from '../table/cell-range.js';
-import { chooseHeading, HEADING_SAMPLE, headingTexts, type SampleRow, withoutHeading } from '../table/header.js';
-import { type DialectFinding, detectDialect, statedDelimiter } from './detect.js';
+import { blankHeadingsWarning, chooseHeading, HEADING_SAMPLE, headingTexts, type SampleRow } from '../table/header.js';
+import { type DialectFinding, detectDialect, parseDelimiter } from './detect.js';
 import { type CsvShape, createRecordFeed, type RecordFeed, type ScannedRecord } from './scan.js';
 
 const BATCH = 500;
@@ -41,15 +41,15 @@ async function* dataRows(
   shape: CsvShape,
   limits: SourceLimits,
 ): AsyncGenerator<readonly SheetRow[]> {
-  const feed = createRecordFeed({ path, ...shape, limits, collect: true, whole: true, skip: 'rows' });
+  const feed = createRecordFeed({ path, ...shape, limits, collect: true, complete: true, skip: 'rows' });
   let batch: SheetRow[] = [];
-  for await (const _ of fed(feed, chunks)) {
+  for await (const _ of pushPieces(feed, chunks)) {
     while (feed.next()) {
       if (feed.row <= shape.headerRow || feed.record.blank) continue;
       const row = toRow(feed.row, feed.record, shape.width, limits);
       if (row)
         batch.push(
-          holdsRows(feed, shape) ? { ...row, faults: [swallowedFault(row.cells), ...(row.faults ?? [])] } : row,
+          containsRows(feed, shape) ? { ...row, faults: [swallowedRowsFault(row.cells), ...(row.faults ?? [])] } : row,
         );
       if (batch.length >= BATCH) {
         yield batch;
@@ -72,7 +72,7 @@ function toRow(row: number, record: ScannedRecord, width: number, limits: Source
   const cells = record.cells;
   if (record.count === 1 && cells[0] === END_OF_FILE) return undefined;
   let faults: RowFault[] | undefined;
-  if (record.stray >= 0) faults = [strayFault(record.stray, width)];
+  if (record.strayCell >= 0) faults = [strayQuoteFault(record.strayCell, width)];
   if (record.faults.length > 0) {
     faults ??= [];
     for (const { code, index, text } of record.faults) {
@@ -87,7 +87,7 @@ function toRow(row: number, record: ScannedRecord, width: number, limits: Source
     while (filled > width && isBlank(cells[filled - 1])) filled--;
     if (record.count < width || record.count > cells.length || filled > width) {
       faults ??= [];
-      faults.push(raggedFault(record.count, width, cells.slice(width, filled)));
+      faults.push(raggedRowFault(record.count, width, cells.slice(width, filled)));
     }
     // Surplus cells stay with the row: the rejected file gives back what the input held.
     cells.length = filled > width ? filled : Math.min(cells.length, width);
@@ -126,12 +126,12 @@ async function surveyCsv(
   options: SourceOptions,
   limits: SourceLimits,
 ): Promise<Survey> {
-  const bytes = await gathered(text(), SAMPLE_BYTES);
+  const bytes = await collectBytes(text(), SAMPLE_BYTES);
   const whole = bytes.length < SAMPLE_BYTES;
   assertText(path, bytes);
   const dialect = detectDialect(
     { path, bytes, whole },
-    options.delimiter === undefined || options.delimiter === 'auto' ? undefined : statedDelimiter(options.delimiter),
+    options.delimiter === undefined || options.delimiter === 'auto' ? undefined : parseDelimiter(options.delimiter),
     limits,
   );
   const fixed = typeof options.header_row === 'number' ? options.header_row : undefined;
@@ -141,23 +141,23 @@ async function surveyCsv(
   if (heading.cells.length > limits.columns) {
     throw new RunError(
       'failed',
-      `${path}: the heading in row ${heading.row} has more than ${grouped(limits.columns)} columns, ` +
+      `${path}: the heading in row ${heading.row} has more than ${formatNumber(limits.columns)} columns, ` +
         'the most that is read. Remove columns, or state the right source.delimiter.',
     );
   }
-  const headings = withinOurs(headingTexts(heading, rows, true).map(unescapeFormula));
+  const headings = dropSurplusHeadings(headingTexts(heading, rows, true).map(unescapeFormula));
   const { delimiter, hinted } = dialect;
   const shape: CsvShape = { delimiter, hinted, headerRow: heading.row, width: headings.length };
-  const lines = newlineOf(await scanToEnd(path, text(), shape, limits));
-  const warnings = [...dialect.warnings, lines.warning, ...heading.warnings, withoutHeading(headings)];
+  const lineEnd = newlineOf(await scanToEnd(path, text(), shape, limits));
+  const warnings = [...dialect.warnings, lineEnd.warning, ...heading.warnings, blankHeadingsWarning(headings)];
   return {
     meta: {
       delimiter,
       hinted,
       header_row: heading.row === 0 ? null : heading.row,
       headings,
-      newline: lines.newline,
-      evidence: [...dialect.evidence, lines.evidence, heading.evidence],
+      newline: lineEnd.newline,
+      evidence: [...dialect.evidence, lineEnd.evidence, heading.evidence],
       warnings: warnings.filter((text) => text !== undefined),
     },
     shape,
@@ -168,7 +168,7 @@ async function surveyCsv(
  * The headings of a file of rejected rows end with rowferry's own columns: what stands behind them is surplus, also
  * where a spreadsheet program has given the heading row blank cells there.
  */
-function withinOurs(headings: string[]): string[] {
+function dropSurplusHeadings(headings: string[]): string[] {
   const end = headings.lastIndexOf('_message') + 1;
   const ours = headings.slice(Math.max(0, end - 4), end).join() === '_row,_outcome,_codes,_message';
   return ours && headings.slice(end).every(isBlank) ? headings.slice(0, end) : headings;
@@ -182,9 +182,9 @@ async function firstRows(
   from: number,
   limits: SourceLimits,
 ): Promise<SampleRow[]> {
-  const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: true, whole: false, skip: 'rows' });
+  const feed = createRecordFeed({ path, delimiter, hinted, limits, collect: true, complete: false, skip: 'rows' });
   const rows: SampleRow[] = [];
-  for await (const _ of fed(feed, chunks)) {
+  for await (const _ of pushPieces(feed, chunks)) {
     while (feed.next()) {
       if (feed.row < Math.max(1, from) || (feed.record.blank && feed.row !== from)) continue;
       rows.push({ row: feed.row, cells: feed.record.cells });
@@ -224,9 +224,9 @@ async function scanToEnd(
   shape: CsvShape,
   limits: SourceLimits,
 ): Promise<LineEnds> {
-  const feed = createRecordFeed({ path, ...shape, limits, collect: false, whole: true, skip: 'rows' });
+  const feed = createRecordFeed({ path, ...shape, limits, collect: false, complete: true, skip: 'rows' });
   const ends: LineEnds = { crlf: 0, lf: 0, cr: 0 };
-  for await (const _ of fed(feed, chunks)) {
+  for await (const _ of pushPieces(feed, chunks)) {
     while (feed.next()) {
       const { position, bytes } = feed;
       const last = bytes[position - 1];
@@ -247,8 +247,8 @@ const LOOKED_AT = 1024 * 1024;
  * all of them as one cell. It shows by its text, whose lines are cut into as many cells as rows of the table. Text of several
  * lines holds delimiters too, but not the same number of them in nearly every line.
  */
-function holdsRows({ record, bytes, start, position }: RecordFeed, { delimiter, width }: CsvShape): boolean {
-  if (!record.lines || width < 2 || position - start <= 3 * width) return false;
+function containsRows({ record, bytes, start, position }: RecordFeed, { delimiter, width }: CsvShape): boolean {
+  if (!record.multiline || width < 2 || position - start <= 3 * width) return false;
   const lines = bytes.toString('latin1', start, Math.min(position, start + LOOKED_AT)).split(/\r\n|[\r\n]/);
   const inner = lines.slice(1, -2).filter((line) => line.trim() !== '');
   const alike = inner.filter((line) => line.split(delimiter).length === width).length;
@@ -256,7 +256,7 @@ function holdsRows({ record, bytes, start, position }: RecordFeed, { delimiter, 
 }
 
 /** The fault of a row that holds others. `cells` are those of the row. */
-function swallowedFault(cells: readonly unknown[]): RowFault {
+function swallowedRowsFault(cells: readonly unknown[]): RowFault {
   const index = cells.findIndex((cell) => typeof cell === 'string' && /[\r\n]/.test(cell));
   const text = String(cells[index] ?? '');
   const lines = text.split(/\r\n|[\r\n]/);

@@ -1,7 +1,7 @@
+import { sizeText } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
-import { sizeText } from '../../model/grouped.js';
-import type { CellCode } from '../cell-faults.js';
-import { asciiText, utf8Text, visibleBytes } from '../encoding/byte-text.js';
+import type { CellFaultCode } from '../cell-faults.js';
+import { asciiText, escapeInvalidUtf8, utf8Text } from '../encoding/byte-text.js';
 import type { SourceLimits } from '../limits.js';
 
 /**
@@ -29,7 +29,7 @@ const HIGH = 6;
 /** A fault of a cell, by position in the record. */
 interface ScannedFault {
   readonly index: number;
-  readonly code: CellCode;
+  readonly code: CellFaultCode;
   /** `cell_too_long`: the whole text. */
   readonly text?: string;
 }
@@ -40,14 +40,14 @@ export interface ScannedRecord {
   /** Cells of the record; of more than a table may have, some are kept to show that there are more. */
   count: number;
   /** 0-based cell with a stray quote, or -1. */
-  stray: number;
+  strayCell: number;
   /** The file ended inside quotes. */
-  open: boolean;
+  unclosed: boolean;
   faults: ScannedFault[];
   /** No cell holds anything but blanks. */
   blank: boolean;
   /** Whether a quoted cell holds a line end. */
-  lines: boolean;
+  multiline: boolean;
 }
 
 /** How far reading B may run before it is given up, and how often that may happen: a hostile file costs no more. */
@@ -92,16 +92,16 @@ interface FeedOptions extends Partial<CsvShape> {
   /** Whether cells are wanted. */
   readonly collect: boolean;
   /**
-   * Blank rows that are counted without being scanned: a file may hold millions of them. `lines`: those of a line end alone;
+   * Blank rows that are counted without being scanned: a file may hold millions of them. `multiline`: those of a line end alone;
    * `rows`: also those of blanks and delimiters.
    */
   readonly skip?: 'lines' | 'rows';
   /** Whether an open quote at the end is refused; false for a sample that may stop anywhere. */
-  readonly whole: boolean;
+  readonly complete: boolean;
 }
 
 export function createRecordFeed(options: FeedOptions): RecordFeed {
-  const { path, limits, collect, whole, skip, headerRow = 0, width = 0 } = options;
+  const { path, limits, collect, complete, skip, headerRow = 0, width = 0 } = options;
   const delimiter = options.delimiter.charCodeAt(0);
   const [maxCells, maxCharacters] = [limits.columns + 1, limits.cellCharacters];
   const classOf = new Uint8Array(256).fill(HIGH, 128);
@@ -110,7 +110,7 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
   classOf[0x0a] = LF;
   classOf[0x22] = QUOTE;
   classOf[delimiter] = DELIMITER;
-  let held: Buffer = Buffer.alloc(0);
+  let buffer: Buffer = Buffer.alloc(0);
   let position = 0;
   let start = 0;
   let final = false;
@@ -120,27 +120,27 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
   const record: ScannedRecord = {
     cells: [],
     count: 0,
-    stray: -1,
-    open: false,
+    strayCell: -1,
+    unclosed: false,
     faults: [],
     blank: true,
-    lines: false,
+    multiline: false,
   };
 
-  function keep(from: number, to: number, high: boolean, nul: boolean, doubled: boolean): void {
+  function addCell(from: number, to: number, high: boolean, nul: boolean, doubled: boolean): void {
     // A cell a delimiter would cost far more memory than the bytes of a hostile record do.
     if (record.count >= maxCells) {
       record.blank &&= from === to;
       return;
     }
-    const bytes = held;
+    const bytes = buffer;
     let text = from === to ? '' : high ? utf8Text(bytes, from, to) : asciiText(bytes, from, to);
     if (doubled) text = text.replaceAll('""', '"');
     const index = record.count;
     if (nul) record.faults.push({ index, code: 'nul_character' });
     if (high && text.includes('\ufffd')) {
       record.faults.push({ index, code: 'invalid_encoding' });
-      text = visibleBytes(bytes.subarray(from, to));
+      text = escapeInvalidUtf8(bytes.subarray(from, to));
     }
     if (text.length > maxCharacters) {
       record.faults.push({ index, code: 'cell_too_long', text });
@@ -156,14 +156,14 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
   let attempts = STRAY_ATTEMPTS;
 
   /** `asText`: reading B of stray quotes. */
-  function read(from: number, end: number, final: boolean, asText: boolean): number {
-    const bytes = held;
+  function readRecord(from: number, end: number, final: boolean, asText: boolean): number {
+    const bytes = buffer;
     record.cells = [];
     record.count = 0;
-    record.stray = -1;
-    record.open = false;
+    record.strayCell = -1;
+    record.unclosed = false;
     record.blank = true;
-    record.lines = false;
+    record.multiline = false;
     if (record.faults.length > 0) record.faults = [];
     let i = from;
     for (;;) {
@@ -180,12 +180,12 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
             kind = classOf[bytes[i]!]!;
             if (kind === QUOTE || kind === NUL) break;
             if (kind === HIGH) high = true;
-            else if (kind === LF || kind === CR) record.lines = true;
+            else if (kind === LF || kind === CR) record.multiline = true;
             i++;
           }
           if (i >= end) {
             if (!final) return -1;
-            record.open = true;
+            record.unclosed = true;
             stop = end;
             break;
           }
@@ -213,12 +213,12 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
             i = after;
             break;
           }
-          record.stray = record.count;
+          record.strayCell = record.count;
           if (asText) continue;
           break;
         }
       }
-      if (stop < 0 || (record.stray === record.count && !asText)) {
+      if (stop < 0 || (record.strayCell === record.count && !asText)) {
         // A plain cell, or under reading A what follows a stray quote.
         for (; i < end; i++) {
           const kind = classOf[bytes[i]!]!;
@@ -226,13 +226,13 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
           if (kind === HIGH) high = true;
           else if (kind === NUL) nul = true;
           else if (kind === QUOTE) {
-            if (isBlankBetween(bytes, start, i)) record.stray = record.count;
+            if (isBlankBetween(bytes, start, i)) record.strayCell = record.count;
           } else break;
         }
         if (i >= end && !final) return -1;
         stop = i;
       }
-      if (collect) keep(start, stop, high, nul, doubled);
+      if (collect) addCell(start, stop, high, nul, doubled);
       record.count++;
       if (i >= end) return end;
       const kind = classOf[bytes[i]!]!;
@@ -248,32 +248,32 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
 
   /** Reads a record, with a stray quote in it the way that gives the expected number of cells. */
   function readEither(from: number): number {
-    const end = held.length;
-    const next = read(from, end, final, false);
-    if (next < 0 || record.stray < 0 || expected === 0 || record.count === expected || attempts === 0) return next;
-    const stray = record.stray;
+    const end = buffer.length;
+    const next = readRecord(from, end, final, false);
+    if (next < 0 || record.strayCell < 0 || expected === 0 || record.count === expected || attempts === 0) return next;
+    const stray = record.strayCell;
     const reach = Math.min(end, from + STRAY_REACH);
-    const other = read(from, reach, final && reach === end, true);
+    const other = readRecord(from, reach, final && reach === end, true);
     if (other < 0 && reach === end && end - from < STRAY_REACH) return -1;
-    if (other >= 0 && record.count === expected && !record.open) {
-      record.stray = stray;
+    if (other >= 0 && record.count === expected && !record.unclosed) {
+      record.strayCell = stray;
       return other;
     }
     attempts--;
-    return read(from, end, final, false);
+    return readRecord(from, end, final, false);
   }
 
   /** Scans the record at `position`; returns the position after it, or -1 where the bytes do not hold it whole. */
   function scan(): number {
     // A byte order mark stands in front of it where files were put one behind the other; no cell holds it.
-    const isMarked = held[position] === 0xef && held[position + 1] === 0xbb && held[position + 2] === 0xbf;
-    return readEither(isMarked ? Math.min(held.length, position + 3) : position);
+    const hasBom = buffer[position] === 0xef && buffer[position + 1] === 0xbb && buffer[position + 2] === 0xbf;
+    return readEither(hasBom ? Math.min(buffer.length, position + 3) : position);
   }
 
   /** Goes to the first line that may hold something. */
   function skipBlank(): void {
     const [blank, tab, separator] = skip === 'rows' ? [0x20, 0x09, delimiter] : [-1, -1, -1];
-    const bytes = held;
+    const bytes = buffer;
     for (let at = position; at < bytes.length; ) {
       const byte = bytes[at]!;
       if (byte === 0x0a || byte === 0x0d) {
@@ -299,10 +299,10 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
       return position;
     },
     get bytes() {
-      return held;
+      return buffer;
     },
     push(chunk) {
-      held = position < held.length ? Buffer.concat([held.subarray(position), chunk]) : chunk;
+      buffer = position < buffer.length ? Buffer.concat([buffer.subarray(position), chunk]) : chunk;
       position = 0;
     },
     finish() {
@@ -310,14 +310,14 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
     },
     next() {
       if (skip) skipBlank();
-      if (position >= held.length) return false;
+      if (position >= buffer.length) return false;
       const next = scan();
-      const size = (next < 0 ? held.length : next) - position;
-      if (size > limits.recordBytes) throw tooLong(path, row + 1, held.subarray(position), limits.recordBytes);
+      const size = (next < 0 ? buffer.length : next) - position;
+      if (size > limits.recordBytes) throw recordTooLong(path, row + 1, buffer.subarray(position), limits.recordBytes);
       if (next < 0) return false;
       row++;
       if (row === headerRow) expected = width;
-      if (record.open && whole) throw openQuote(path, row, held.subarray(position));
+      if (record.unclosed && complete) throw unclosedQuote(path, row, buffer.subarray(position));
       start = position;
       position = next;
       return true;
@@ -330,7 +330,7 @@ function isBlankBetween(bytes: Buffer, from: number, to: number): boolean {
   return true;
 }
 
-function beginning(bytes: Buffer): string {
+function startText(bytes: Buffer): string {
   return bytes
     .subarray(0, 200)
     .toString('utf8')
@@ -338,19 +338,19 @@ function beginning(bytes: Buffer): string {
     .slice(0, 60);
 }
 
-function openQuote(path: string, row: number, bytes: Buffer): RunError {
+function unclosedQuote(path: string, row: number, bytes: Buffer): RunError {
   return new RunError(
     'failed',
-    `${path}: a quotation mark opened in row ${row} is never closed (the row begins "${beginning(bytes)}"). ` +
+    `${path}: a quotation mark opened in row ${row} is never closed (the row begins "${startText(bytes)}"). ` +
       'The file is cut off or a quotation mark is missing. It was refused whole, nothing was sent. ' +
       'Export it again, or close the quote in that row.',
   );
 }
 
-function tooLong(path: string, row: number, bytes: Buffer, limit: number): RunError {
+function recordTooLong(path: string, row: number, bytes: Buffer, limit: number): RunError {
   return new RunError(
     'failed',
-    `${path}: row ${row} is longer than ${sizeText(limit)} (it begins "${beginning(bytes)}"). ` +
+    `${path}: row ${row} is longer than ${sizeText(limit)} (it begins "${startText(bytes)}"). ` +
       `${bytes.includes(0x22) ? 'A quotation mark opened there is probably not closed' : 'No table has such rows'}. ` +
       'The file was refused whole, nothing was sent. Correct that row.',
   );

@@ -1,4 +1,4 @@
-import { visibleLines } from '../../model/visible.js';
+import { visibleLines } from '../../model/control-characters.js';
 import { encodeText } from '../encoding/encoding.js';
 import { escapeFormulaFor } from '../formula.js';
 
@@ -15,7 +15,7 @@ interface CsvStyle {
 /**
  * Turns rows of text into the bytes of a CSV file (RFC 4180), piece by piece, without a byte order mark. Text that a
  * spreadsheet program would run is written so that it is not run. Characters that the encoding cannot hold come out as `?`:
- * ask `encodable` before.
+ * ask `isEncodable` before.
  */
 export function csvEncoder(style: CsvStyle = {}): (rows: readonly (readonly string[])[]) => Buffer {
   const { encoding = 'utf-8', newline = '\n' } = style;

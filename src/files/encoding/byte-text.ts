@@ -20,7 +20,7 @@ export function utf8Text(bytes: Buffer, from: number, to: number): string {
 }
 
 /** Text with everything that is not UTF-8 spelled out (`\xE9`), so that a person sees what stands there. */
-export function visibleBytes(bytes: Buffer): string {
+export function escapeInvalidUtf8(bytes: Buffer): string {
   let text = '';
   let i = 0;
   while (i < bytes.length) {

@@ -9,7 +9,7 @@ import { iconv } from './encoding.js';
 interface Guess {
   readonly encoding: string;
   /** What speaks for it, as the end of a sentence. */
-  readonly because: string;
+  readonly reason: string;
   /** What a cell then reads, where that is not certain: in quotation marks, perhaps with another reading. */
   readonly doubt?: string;
 }
@@ -27,21 +27,21 @@ interface Reading {
 const FEW_WORDS = 5;
 
 /** A reading this near to the best one is told. */
-const NEAR = 0.92;
+const RIVAL_RATIO = 0.92;
 
 /** Below this nothing was recognised. */
 const RECOGNISED = 0.55;
 
 /** The encoding of the lines. Nobody types the sign ¤: where windows-1252 has it, and none of its own signs, it is the euro of iso-8859-15. */
 export function guessEncoding(lines: Buffer): Guess {
-  const guess = likeliest(lines);
+  const guess = likeliestEncoding(lines);
   const hasEuro = lines.includes(0xa4) && !lines.some((byte) => byte >= 0x80 && byte <= 0x9f);
   if (guess.encoding !== 'windows-1252' || !hasEuro) return guess;
-  return { encoding: 'iso-8859-15', because: 'so read, it has euro signs where others read "¤"' };
+  return { encoding: 'iso-8859-15', reason: 'so read, it has euro signs where others read "¤"' };
 }
 
 /** The one whose reading looks most like what people write. */
-function likeliest(lines: Buffer): Guess {
+function likeliestEncoding(lines: Buffer): Guess {
   const words = wordsBeyondAscii(lines);
   const readings = [...asianReadings(lines), ...ENCODINGS.map((one) => byteReading(one, words, lines))];
   const highest = readings.reduce((a, b) => (b.score > a.score + 1e-9 ? b : a));
@@ -50,25 +50,25 @@ function likeliest(lines: Buffer): Guess {
   // Prices in euros, a dash, an apostrophe: signs of their own use tell more than letters of any other encoding.
   if (western && onlySigns(western)) {
     const [sign = ''] = western.text.match(NOT_ASCII) ?? [];
-    return { encoding: 'windows-1252', because: `so read, it holds signs only, such as "${sign}"` };
+    return { encoding: 'windows-1252', reason: `so read, it holds signs only, such as "${sign}"` };
   }
   const best = western && western.text === highest.text && western.score >= RECOGNISED ? western : highest;
   if (best.score < RECOGNISED) {
     const text = iconv().decode(lines, 'windows-1252');
-    const because = 'no language was recognised, so the most common encoding was taken';
-    return { encoding: 'windows-1252', because, doubt: `"${firstCell(text)}"` };
+    const reason = 'no language was recognised, so the most common encoding was taken';
+    return { encoding: 'windows-1252', reason, doubt: `"${firstCell(text)}"` };
   }
   const rival = readings
-    .filter((other) => other !== best && other.score >= best.score * NEAR && other.text !== best.text)
+    .filter((other) => other !== best && other.score >= best.score * RIVAL_RATIO && other.text !== best.text)
     // Small letters without capitals often read as Cyrillic capitals.
     .filter(({ text }) => /\p{Script=Cyrillic}/u.test(best.text) || !CYRILLIC_CAPITALS.test(text))
     .sort((a, b) => b.score - a.score)[0];
-  const thin = best !== western && new Set(best.whole().match(BEYOND)).size < FEW_WORDS;
-  const because = `so read, ${thin ? 'a few words look' : 'it looks'} like ${best.language}`;
+  const hasFewWords = best !== western && new Set(best.whole().match(BEYOND)).size < FEW_WORDS;
+  const reason = `so read, ${hasFewWords ? 'a few words look' : 'it looks'} like ${best.language}`;
   const doubt = rival
     ? difference(best.whole(), rival.whole()).join(`, and as ${rival.encoding} `)
-    : thin && `"${firstCell(best.whole())}"`;
-  return { encoding: best.encoding, because, ...(doubt && { doubt }) };
+    : hasFewWords && `"${firstCell(best.whole())}"`;
+  return { encoding: best.encoding, reason, ...(doubt && { doubt }) };
 }
 
 /** What is none of the signs that people type. */
@@ -89,18 +89,18 @@ const BEYOND = /[\p{L}\p{M}]*[^\0-\x7f]+[\p{L}\p{M}]*/gu;
 
 const CELL_END = /[,;\t|\n\r"]/;
 
-const shown = (cell: string | undefined) => (cell ?? '').trim().slice(0, 40);
+const cellExcerpt = (cell: string | undefined) => (cell ?? '').trim().slice(0, 40);
 
 /** The first cell beyond ASCII. */
 function firstCell(text: string): string {
-  return shown(text.split(CELL_END).find((cell) => /[^\0-\x7f]/.test(cell)));
+  return cellExcerpt(text.split(CELL_END).find((cell) => /[^\0-\x7f]/.test(cell)));
 }
 
 /** The first cell that the two readings show otherwise. */
 function difference(ours: string, theirs: string): readonly string[] {
   const [a, b] = [ours, theirs].map((text) => text.split(CELL_END)) as [string[], string[]];
   const at = a.findIndex((cell, i) => cell !== b[i]);
-  return [a[at], b[at]].map((cell) => `"${shown(cell)}"`);
+  return [a[at], b[at]].map((cell) => `"${cellExcerpt(cell)}"`);
 }
 
 const WORD = /[\p{L}\p{M}]+/gu;
@@ -123,14 +123,14 @@ const SCRIPTS = [
 function wordsBeyondAscii(lines: Buffer): Buffer {
   const words = Buffer.allocUnsafe(lines.length);
   let length = 0;
-  for (let i = 0, taken = 0; i < lines.length; i++) {
+  for (let i = 0, copiedTo = 0; i < lines.length; i++) {
     if (lines[i]! < 0x80) continue;
     let from = i;
-    while (from > taken && isLetter(lines[from - 1]!)) from--;
+    while (from > copiedTo && isLetter(lines[from - 1]!)) from--;
     while (i < lines.length && (lines[i]! >= 0x80 || isLetter(lines[i]!))) i++;
     const end = Math.min(lines.length, i + 1);
-    length += lines.copy(words, length, Math.max(taken, from - 1), end);
-    taken = end;
+    length += lines.copy(words, length, Math.max(copiedTo, from - 1), end);
+    copiedTo = end;
   }
   return words.subarray(0, length);
 }
@@ -159,7 +159,7 @@ function byteReading(
     const scripts = SCRIPTS.filter((script) => script.test(word)).length;
     // `Gdaсsk` with a Cyrillic letter: nobody writes so.
     if (scripts > 1) points -= 0.5 * beyond.length;
-    if (scripts !== 1 || !soundWord(word, text[index - 1] ?? '', text[index + word.length] ?? '')) continue;
+    if (scripts !== 1 || !isPlausibleWord(word, text[index - 1] ?? '', text[index + word.length] ?? '')) continue;
     for (const letter of beyond) letters.set(letter, (letters.get(letter) ?? 0) + 1);
   }
   points += Math.max(...languages.map((one) => pointsOf(letters, one)));
@@ -177,7 +177,7 @@ function pointsOf(letters: ReadonlyMap<string, number>, { common, rare, weight }
 }
 
 /** Whether a word of one script is one that people write: capitals in front or throughout, no sign of another use at it. */
-function soundWord(word: string, before: string, after: string): boolean {
+function isPlausibleWord(word: string, before: string, after: string): boolean {
   if (/\p{Script=Latin}/u.test(word) && /[^\0-\x7f]{3}/.test(word.replace(/żół/giu, 'a'))) return false;
   const turn = /\p{Ll}\p{M}*\p{Lu}/u.exec(word);
   if (turn && /[^\0-\x7f]/.test(turn[0])) return false;
@@ -186,33 +186,34 @@ function soundWord(word: string, before: string, after: string): boolean {
 }
 
 /** Whether a pair of bytes is one of the characters in daily use; encodings put those first. */
-type Daily = (lead: number, trail: number) => boolean;
+type PairTest = (lead: number, trail: number) => boolean;
 
-const ASIAN: readonly { readonly encoding: string; readonly language: string; readonly daily: Daily }[] = [
+const ASIAN: readonly { readonly encoding: string; readonly language: string; readonly isCommonPair: PairTest }[] = [
   {
     encoding: 'shift_jis',
     language: 'Japanese',
-    daily: (lead) => (lead >= 0x81 && lead <= 0x83) || (lead >= 0x88 && lead <= 0x97),
+    isCommonPair: (lead) => (lead >= 0x81 && lead <= 0x83) || (lead >= 0x88 && lead <= 0x97),
   },
   {
     encoding: 'euc-jp',
     language: 'Japanese',
-    daily: (lead) => lead === 0xa1 || lead === 0xa3 || lead === 0xa4 || lead === 0xa5 || (lead >= 0xb0 && lead <= 0xcf),
+    isCommonPair: (lead) =>
+      lead === 0xa1 || lead === 0xa3 || lead === 0xa4 || lead === 0xa5 || (lead >= 0xb0 && lead <= 0xcf),
   },
   {
     encoding: 'gb18030',
     language: 'Chinese (simplified)',
-    daily: (lead, trail) => trail >= 0xa1 && ((lead >= 0xa1 && lead <= 0xa3) || (lead >= 0xb0 && lead <= 0xd7)),
+    isCommonPair: (lead, trail) => trail >= 0xa1 && ((lead >= 0xa1 && lead <= 0xa3) || (lead >= 0xb0 && lead <= 0xd7)),
   },
   {
     encoding: 'big5',
     language: 'Chinese (traditional)',
-    daily: (lead) => lead >= 0xa1 && lead <= 0xc6,
+    isCommonPair: (lead) => lead >= 0xa1 && lead <= 0xc6,
   },
   {
     encoding: 'euc-kr',
     language: 'Korean',
-    daily: (lead, trail) => trail >= 0xa1 && ((lead >= 0xa1 && lead <= 0xa3) || (lead >= 0xb0 && lead <= 0xc8)),
+    isCommonPair: (lead, trail) => trail >= 0xa1 && ((lead >= 0xa1 && lead <= 0xa3) || (lead >= 0xb0 && lead <= 0xc8)),
   },
 ];
 
@@ -224,7 +225,7 @@ function isLetter(byte: number): boolean {
 const FEWEST = 3;
 
 function asianReadings(lines: Buffer): Reading[] {
-  return ASIAN.flatMap(({ encoding, language, daily }) => {
+  return ASIAN.flatMap(({ encoding, language, isCommonPair }) => {
     const text = iconv().decode(lines, encoding);
     const characters = text.match(NOT_ASCII) ?? [];
     const broken = characters.filter((character) => character === '\ufffd').length;
@@ -243,7 +244,7 @@ function asianReadings(lines: Buffer): Reading[] {
       const trail = lines[++i] ?? 0;
       counts.pairs++;
       if (isLetter(before) || (before < 0x80 && isLetter(lines[i + 1] ?? 0))) counts.alone++;
-      if (daily(lead, trail)) counts.daily++;
+      if (isCommonPair(lead, trail)) counts.daily++;
       if (trail < 0xa1) counts.low++;
       if (lead > 0xc8) counts.upper++;
       if (encoding === 'shift_jis' ? lead === 0x82 || lead === 0x83 : lead === 0xa4 || lead === 0xa5) counts.kana++;
@@ -273,11 +274,11 @@ interface Language {
 }
 
 function language(common: string, rare = '', weight = 1): Language {
-  return { common: both(common), rare: both(rare), weight };
+  return { common: inBothCases(common), rare: inBothCases(rare), weight };
 }
 
 /** The letters in both cases. */
-function both(letters: string): ReadonlySet<string> {
+function inBothCases(letters: string): ReadonlySet<string> {
   return new Set([
     ...letters,
     ...[...letters].map((letter) => letter.toUpperCase()).filter(({ length }) => length === 1),

@@ -3,7 +3,7 @@ import type Iconv from 'iconv-lite';
 import { RunError } from '../../model/error.js';
 
 /** The encoding a job states, in one spelling; undefined for `auto`. An unknown name throws `RunError('usage')`. */
-export function statedEncoding(
+export function parseEncoding(
   name: string | undefined,
   mark: { readonly encoding: string } | undefined,
 ): string | undefined {
@@ -24,11 +24,11 @@ export function isKnownEncoding(name: string): boolean {
 }
 
 /** What every encoding of spreadsheets has: ASCII as ASCII. Transfer encodings such as Base64 do not. */
-const PLAIN = ',;\t"\r\n+-~=&#azAZ09';
+const ASCII_SAMPLE = ',;\t"\r\n+-~=&#azAZ09';
 
 function isTextEncoding(canonical: string): boolean {
   if (canonical.startsWith('utf-')) return /^utf-(8|16le|16be)$/.test(canonical);
-  return iconv().encodingExists(canonical) && iconv().decode(Buffer.from(PLAIN), canonical) === PLAIN;
+  return iconv().encodingExists(canonical) && iconv().decode(Buffer.from(ASCII_SAMPLE), canonical) === ASCII_SAMPLE;
 }
 
 /** Names in use, without blanks, dashes and underscores. ISO-8859-1 and -9 are read as WHATWG has it. */
@@ -72,30 +72,30 @@ function canonicalEncoding(name: string): string {
 }
 
 /** Half of a character of UTF-16, which the other half follows in the next piece. */
-const HALF = /[\ud800-\udbff]$/;
+const HIGH_SURROGATE = /[\ud800-\udbff]$/;
 
 /**
  * Skips `skip` bytes, then hands the text over as UTF-8 bytes; what has no meaning in the encoding becomes U+FFFD, which no
  * value may hold. UTF-8 passes untouched.
  */
-export async function* asUtf8(
+export async function* decodeToUtf8(
   chunks: AsyncIterable<Buffer>,
   encoding: string,
   skip: number,
 ): AsyncGenerator<Buffer, void, undefined> {
   const decoder = encoding === 'utf-8' ? undefined : iconv().getDecoder(encoding, { stripBOM: false });
-  let left = skip;
+  let remaining = skip;
   let half = '';
   let size = 0;
   for await (const chunk of chunks) {
-    const bytes = left > 0 ? chunk.subarray(Math.min(left, chunk.length)) : chunk;
-    left -= chunk.length - bytes.length;
+    const bytes = remaining > 0 ? chunk.subarray(Math.min(remaining, chunk.length)) : chunk;
+    remaining -= chunk.length - bytes.length;
     size += bytes.length;
     if (bytes.length === 0) continue;
     if (!decoder) yield bytes;
     else {
       const text = half + decoder.write(bytes);
-      half = HALF.exec(text)?.[0] ?? '';
+      half = HIGH_SURROGATE.exec(text)?.[0] ?? '';
       if (text.length > half.length) yield Buffer.from(text.slice(0, text.length - half.length), 'utf8');
     }
   }
@@ -105,21 +105,21 @@ export async function* asUtf8(
 }
 
 /** Whether every character of the text has a place in the encoding. */
-export function encodable(text: string, encoding: string): boolean {
+export function isEncodable(text: string, encoding: string): boolean {
   const canonical = canonicalEncoding(encoding);
   if (canonical.startsWith('utf-')) return !/\p{Surrogate}/u.test(text);
   // The tables of the library have U+FFFD where they have no character.
   return !text.includes('\ufffd') && iconv().decode(iconv().encode(text, canonical), canonical) === text;
 }
 
-/** The text's bytes in an encoding `statedEncoding` knows; what it lacks becomes `?`. */
+/** The text's bytes in an encoding `parseEncoding` knows; what it lacks becomes `?`. */
 export function encodeText(text: string, encoding: string): Buffer {
   const canonical = canonicalEncoding(encoding);
   return canonical === 'utf-8' ? Buffer.from(text, 'utf8') : iconv().encode(text, canonical, { addBOM: false });
 }
 
 /** What Mac Roman is since Mac OS 8.5 (1998), byte → character: the library has what it was before. */
-const SINCE_1998: Readonly<Record<number, string>> = { 189: 'Ω', 219: '€', 240: '\uf8ff' };
+const MAC_ROMAN_CHANGES: Readonly<Record<number, string>> = { 189: 'Ω', 219: '€', 240: '\uf8ff' };
 
 let loaded: typeof Iconv | undefined;
 
@@ -132,7 +132,7 @@ export function iconv(): typeof Iconv {
       const table = library.encodings![name] as unknown as { chars: string };
       const characters = [...table.chars];
       // The table holds 256 characters, or the upper 128 alone.
-      for (const [byte, character] of Object.entries(SINCE_1998)) {
+      for (const [byte, character] of Object.entries(MAC_ROMAN_CHANGES)) {
         characters[characters.length - 0x100 + Number(byte)] = character;
       }
       table.chars = characters.join('');

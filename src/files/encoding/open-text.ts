@@ -4,7 +4,7 @@ import { fileBytes } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 import { asciiText } from './byte-text.js';
 import { guessEncoding } from './detect.js';
-import { asUtf8, iconv, statedEncoding } from './encoding.js';
+import { decodeToUtf8, iconv, parseEncoding } from './encoding.js';
 
 export interface TextFile {
   readonly path: string;
@@ -35,26 +35,29 @@ export async function openText<Found>(
   file: TextFile,
   name: string | undefined,
   limits: SourceLimits,
-  look: (text: () => AsyncIterable<Buffer>) => Promise<Found>,
+  examine: (text: () => AsyncIterable<Buffer>) => Promise<Found>,
 ): Promise<OpenText<Found>> {
   const raw = () => bytesOf(file, limits);
   const mark = encodingOfHead(file.head);
-  const stated = statedEncoding(name, mark);
-  const opened = async ({ encoding, evidence, warning }: EncodingFinding, known?: Found): Promise<OpenText<Found>> => {
+  const stated = parseEncoding(name, mark);
+  const openWith = async (
+    { encoding, evidence, warning }: EncodingFinding,
+    result?: Found,
+  ): Promise<OpenText<Found>> => {
     const skip = mark?.encoding === encoding ? mark.bom : 0;
-    const text = () => asUtf8(raw(), encoding, skip);
+    const text = () => decodeToUtf8(raw(), encoding, skip);
     const warnings = warning === undefined ? [] : [warning];
-    return { encoding, bom: skip > 0, evidence, warnings, text, found: known ?? (await look(text)) };
+    return { encoding, bom: skip > 0, evidence, warnings, text, found: result ?? (await examine(text)) };
   };
   if (mark && (stated === undefined || (mark.bom > 0 && mark.encoding !== stated))) {
     const warning = `source.encoding states ${stated}, but the file begins with the byte order mark of ${mark.encoding} and was read as that.`;
-    return opened(stated === undefined ? mark : { ...mark, warning });
+    return openWith(stated === undefined ? mark : { ...mark, warning });
   }
   if (stated !== undefined && ONE_BYTE.test(stated) && (await isSavedAsUtf8(raw()))) {
     const warning = `source.encoding states ${stated}, but all bytes beyond ASCII are valid UTF-8, and the file was read as that.`;
-    return opened({ encoding: 'utf-8', evidence: warning, warning });
+    return openWith({ encoding: 'utf-8', evidence: warning, warning });
   }
-  if (stated !== undefined) return opened({ encoding: stated, evidence: `The encoding is ${stated}, as stated.` });
+  if (stated !== undefined) return openWith({ encoding: stated, evidence: `The encoding is ${stated}, as stated.` });
 
   // Of a packed file it counts first that it unpacks well.
   if (!file.gzip) assertText(file.path, file.head);
@@ -68,16 +71,16 @@ export async function openText<Found>(
   }
   let [found, fault]: [Found | undefined, unknown] = [undefined, undefined];
   try {
-    found = await look(checked);
+    found = await examine(checked);
     const utf8 = check.finding();
-    if (utf8) return await opened(utf8, found);
+    if (utf8) return await openWith(utf8, found);
   } catch (error) {
     fault = error;
   }
   const finding = await encodingOfText(raw());
   // What was found wrong counts, if it was the right encoding after all.
   if (finding.encoding === 'utf-8' && fault !== undefined) throw fault;
-  return opened(finding, finding.encoding === 'utf-8' ? found : undefined);
+  return openWith(finding, finding.encoding === 'utf-8' ? found : undefined);
 }
 
 /** Encodings in which characters beyond ASCII hardly ever make valid UTF-8. */
@@ -147,14 +150,14 @@ const USUAL = /^[\0-\u017f\u0370-\u045f\u2000-\u2122]*$/;
 async function isSavedAsUtf8(chunks: AsyncIterable<Buffer>): Promise<boolean> {
   const check = utf8Check();
   const decoder = new TextDecoder();
-  let beyond = false;
+  let hasNonAscii = false;
   for await (const chunk of chunks) {
     check.push(chunk);
     const text = isAscii(chunk) ? '' : decoder.decode(chunk, { stream: true });
     if (!USUAL.test(text)) return false;
-    beyond ||= text !== '';
+    hasNonAscii ||= text !== '';
   }
-  return beyond && check.finding() !== undefined;
+  return hasNonAscii && check.finding() !== undefined;
 }
 
 /**
@@ -163,17 +166,17 @@ async function isSavedAsUtf8(chunks: AsyncIterable<Buffer>): Promise<boolean> {
  * speak, as far as a sample holds them.
  */
 async function encodingOfText(chunks: AsyncIterable<Buffer>): Promise<EncodingFinding> {
-  const { sequences, damaged, forbidden, lines } = await survey(chunks);
+  const { sequences, damaged, forbidden, lines } = await surveyBytes(chunks);
   if (damaged === 0) return { encoding: 'utf-8', evidence: 'All bytes are valid UTF-8.' };
   if (sequences === 0 && forbidden > 0 && forbidden === damaged) {
     return {
       encoding: 'utf-8',
-      evidence: `${counted(forbidden, 'place')} written as UTF-8 forbids it; all other bytes are plain ASCII.`,
-      warning: `The file is UTF-8, but ${counted(forbidden, 'place')} written as UTF-8 forbids it (overlong, or half of a surrogate pair); those rows are faults.`,
+      evidence: `${countWithVerb(forbidden, 'place')} written as UTF-8 forbids it; all other bytes are plain ASCII.`,
+      warning: `The file is UTF-8, but ${countWithVerb(forbidden, 'place')} written as UTF-8 forbids it (overlong, or half of a surrogate pair); those rows are faults.`,
     };
   }
   if (isDamagedUtf8(sequences, damaged)) {
-    const [characters, places] = [counted(sequences, 'character'), counted(damaged, 'place')];
+    const [characters, places] = [countWithVerb(sequences, 'character'), countWithVerb(damaged, 'place')];
     const pasted = sequences < damaged * 10 ? ', as where text in another encoding was pasted in' : '';
     return {
       encoding: 'utf-8',
@@ -181,10 +184,10 @@ async function encodingOfText(chunks: AsyncIterable<Buffer>): Promise<EncodingFi
       warning: `The file is UTF-8, but ${places} damaged${pasted}; those rows are faults.`,
     };
   }
-  const { encoding, because, doubt } = guessEncoding(lines);
-  const evidence = `The bytes are not valid UTF-8 (${damaged} ${damaged === 1 ? 'place' : 'places'}); read as ${encoding}: ${because}.`;
+  const { encoding, reason, doubt } = guessEncoding(lines);
+  const evidence = `The bytes are not valid UTF-8 (${damaged} ${damaged === 1 ? 'place' : 'places'}); read as ${encoding}: ${reason}.`;
   if (doubt === undefined) return { encoding, evidence };
-  const warning = `The encoding ${encoding} is a guess: ${because}. A cell then reads ${doubt}; state source.encoding to be certain.`;
+  const warning = `The encoding ${encoding} is a guess: ${reason}. A cell then reads ${doubt}; state source.encoding to be certain.`;
   return { encoding, evidence, warning };
 }
 
@@ -197,7 +200,7 @@ function isDamagedUtf8(sequences: number, damaged: number): boolean {
 }
 
 /** `1 place is`, `12 places are` */
-const counted = (count: number, what: string) => (count === 1 ? `1 ${what} is` : `${count} ${what}s are`);
+const countWithVerb = (count: number, what: string) => (count === 1 ? `1 ${what} is` : `${count} ${what}s are`);
 
 /** Bytes of lines beyond ASCII that are looked at closely, and of one such line. */
 const SAMPLE_BYTES = 128 * 1024;
@@ -224,11 +227,11 @@ const BEYOND_ASCII =
   /([\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})|([\xc0-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf7][\x80-\xbf]{3})|[\xc0-\xf7][\x80-\xbf]{0,2}|[\x80-\xff]/g;
 
 /** Counts UTF-8 sequences and places that are none, those that are `forbidden` among them, and gathers the first lines beyond ASCII. */
-async function survey(chunks: AsyncIterable<Buffer>) {
+async function surveyBytes(chunks: AsyncIterable<Buffer>) {
   let [sequences, damaged, forbidden, gathered] = [0, 0, 0, 0];
   const lines: Buffer[] = [];
   let rest: Buffer = Buffer.alloc(0);
-  const look = (bytes: Buffer) => {
+  const scanPiece = (bytes: Buffer) => {
     let last = -1;
     for (const { 1: character, 2: form, index } of bytes.toString('latin1').matchAll(BEYOND_ASCII)) {
       if (character !== undefined) sequences++;
@@ -245,10 +248,10 @@ async function survey(chunks: AsyncIterable<Buffer>) {
   for await (const chunk of chunks) {
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
     const whole = completeLength(bytes);
-    look(bytes.subarray(0, whole));
+    scanPiece(bytes.subarray(0, whole));
     rest = Buffer.from(bytes.subarray(whole));
   }
-  look(rest);
+  scanPiece(rest);
   return { sequences, damaged, forbidden, lines: Buffer.concat(lines) };
 }
 

@@ -1,6 +1,6 @@
 import { format, getFormatFromId, getFormatInfo, isValidFormat } from 'numfmt';
-import { remembered } from '../remembered.js';
-import { isoOfSerial, type NumberFormat, SYSTEM_1904 } from './cell-value.js';
+import { memoize } from '../memoize.js';
+import { type NumberFormat, OFFSET_1904, serialToIso } from './cell-value.js';
 
 /**
  * Number format codes of spreadsheet programs: whether a code makes a number a date, and the text a person sees. The library
@@ -12,18 +12,18 @@ import { isoOfSerial, type NumberFormat, SYSTEM_1904 } from './cell-value.js';
  */
 
 /** A format code, compiled once. */
-export const numberFormat = remembered(compile, 5_000);
+export const numberFormat = memoize(compile, 5_000);
 
-const asItIs = (decimal: string) => decimal;
+const identity = (decimal: string) => decimal;
 
 /** Colours and the like, and the language of names: those are English, and marks are those of the code. */
-const ASIDE = /\[(?![$<>=]|h+\]|m+\]|s+\])[^\]]*\]/gi;
+const IGNORED_SECTION = /\[(?![$<>=]|h+\]|m+\]|s+\])[^\]]*\]/gi;
 const CURRENCY = /\[\$((?:(?!-[\da-z,-]*\])[^\]])*)[^\]]*\]/gi;
 
-function compile(stated: string): NumberFormat {
-  const plain = { isDate: false, code: stated, show: asItIs };
+function compile(rawCode: string): NumberFormat {
+  const plain = { isDate: false, code: rawCode, toText: identity };
   // B1 and B2 choose the calendar of the text, Gregorian or Hijri; the date is the same.
-  const code = stated
+  const code = rawCode
     .slice(0, 255)
     .trim()
     .replace(/^B[12](?=[dmyhsgDMYHSG[])/, '');
@@ -32,26 +32,26 @@ function compile(stated: string): NumberFormat {
   const pattern =
     code === 'mm-dd-yy'
       ? 'yyyy-mm-dd'
-      : code.replace(ASIDE, '').replace(CURRENCY, (_, sign: string) => (sign === '' ? '' : `"${sign}"`));
+      : code.replace(IGNORED_SECTION, '').replace(CURRENCY, (_, sign: string) => (sign === '' ? '' : `"${sign}"`));
   if (!isValidFormat(pattern)) return plain;
   const { type } = getFormatInfo(pattern);
   if (type === 'fraction') return plain;
   const isDate = type === 'date' || type === 'datetime';
   return {
     isDate,
-    code: stated,
-    show(decimal, date1904) {
+    code: rawCode,
+    toText(decimal, date1904) {
       const value = Number(decimal);
-      if (isDate && isoOfSerial(value, date1904) === undefined) return decimal;
-      return format(pattern, isDate && date1904 ? value + SYSTEM_1904 : value, SHOWN).trim();
+      if (isDate && serialToIso(value, date1904) === undefined) return decimal;
+      return format(pattern, isDate && date1904 ? value + OFFSET_1904 : value, FORMAT_OPTIONS).trim();
     },
   };
 }
 
-const SHOWN = { locale: 'en', dateErrorNumber: false, throws: false } as const;
+const FORMAT_OPTIONS = { locale: 'en', dateErrorNumber: false, throws: false } as const;
 
 /** Where the library has the codes of the United States for those that follow the locale, or are East Asian. */
-const OTHERWISE: Readonly<Record<number, string>> = {
+const OVERRIDES: Readonly<Record<number, string>> = {
   14: 'mm-dd-yy',
   22: 'm/d/yy h:mm',
 };
@@ -64,5 +64,5 @@ export function builtInCode(id: number): string | undefined {
   // What they look like differs by country; what matters is that they are dates, or times.
   if (EAST_ASIAN_DATES.has(id)) return 'yyyy\\-mm\\-dd';
   if (EAST_ASIAN_TIMES.has(id)) return 'h:mm:ss';
-  return id <= LAST_BUILT_IN ? (OTHERWISE[id] ?? getFormatFromId(id) ?? undefined) : undefined;
+  return id <= LAST_BUILT_IN ? (OVERRIDES[id] ?? getFormatFromId(id) ?? undefined) : undefined;
 }

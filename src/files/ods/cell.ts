@@ -1,5 +1,5 @@
 import type { Cell } from '../../model/row.js';
-import { isoOfSerial, numberCell, numberText, serialOfIso } from '../number/cell-value.js';
+import { isoToSerial, numberCell, numberText, serialToIso } from '../number/cell-value.js';
 import { numberFormat } from '../number/number-format.js';
 
 /** What programs show instead of a result; they store some of them as a number or a text. */
@@ -23,25 +23,25 @@ export function odsCell(attributes: ReadonlyMap<string, string>, text: string | 
     case 'float':
     case 'currency':
     case 'percentage':
-      return storedNumber(value, text, type === 'float' && formula !== undefined) ?? unreadable(value, shown);
+      return storedNumber(value, text, type === 'float' && formula !== undefined) ?? unreadableCell(value, shown);
     case 'date':
-      return dateCell(value, text) ?? unreadable(value, shown);
+      return dateCell(value, text) ?? unreadableCell(value, shown);
     case 'time':
-      return timeCell(value, text) ?? unreadable(value, shown);
+      return timeCell(value, text) ?? unreadableCell(value, shown);
     case 'boolean': {
       const truth = value?.trim();
-      return truth === 'true' || truth === 'false' ? { t: 'b', value: truth === 'true' } : unreadable(value, shown);
+      return truth === 'true' || truth === 'false' ? { t: 'b', value: truth === 'true' } : unreadableCell(value, shown);
     }
     case 'string': {
       // A program that stores the text of a cell beside its paragraphs does so where the two differ: by a format, or cut.
       const stored = attributes.get('string-value');
       if (stored !== undefined && text !== undefined && stored !== '')
         return stored.replace(/\s+/g, ' ') === text.replace(/\s+/g, ' ') ? text : stored;
-      const known = text ?? stored;
-      return known === undefined && formula !== undefined ? unresolved(formula) : (known ?? '');
+      const content = text ?? stored;
+      return content === undefined && formula !== undefined ? formulaCell(formula) : (content ?? '');
     }
   }
-  return formula !== undefined && text === undefined ? unresolved(formula) : shown;
+  return formula !== undefined && text === undefined ? formulaCell(formula) : shown;
 }
 
 /** The attribute that holds the value of a type. */
@@ -55,14 +55,14 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 /** A formula without a result, without the name of its language and the equals sign: `of:=SUM([.A1:.A3])`. */
-const unresolved = (formula: string): Cell => ({ t: 'f', formula: formula.replace(/^(?:[A-Za-z][\w-]*:)?=?/, '') });
+const formulaCell = (formula: string): Cell => ({ t: 'f', formula: formula.replace(/^(?:[A-Za-z][\w-]*:)?=?/, '') });
 
 /**
  * A cell whose value is none of its type. Its text may show a value the file does not hold, so the cell is a fault, as a
  * person sees it; where nothing shows, the stored value tells what to look for. Without a stored value the text is all
  * there is.
  */
-function unreadable(raw: string | undefined, text: string): Cell {
+function unreadableCell(raw: string | undefined, text: string): Cell {
   if (raw === undefined || raw.trim() === '') return text;
   if (text.trim() !== '') return { t: 'e', value: text.trim() };
   return { t: 'e', value: /^[ -~]{1,40}$/.test(raw) ? raw.trim() : '#VALUE!' };
@@ -93,21 +93,22 @@ function formatOf(text: string): string | undefined {
  */
 function inheritedCell(value: string, text: string): Cell | undefined {
   if ((value === '1' || value === '0') && /^\p{L}+$/u.test(text)) return { t: 'b', value: value === '1' };
-  const date = shownDate(value, text);
+  const date = dateFromText(value, text);
   return date === undefined ? undefined : { t: 'd', value: date, shown: text };
 }
 
 /** The date of a serial number of which the text shows day, month and year, in whatever order. */
-function shownDate(value: string, text: string): string | undefined {
+function dateFromText(value: string, text: string): string | undefined {
   const parts = /^(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})\b/.exec(text);
   if (!parts) return undefined;
-  const seen = [parts[1], parts[3], parts[4]].map(Number).sort((a, b) => a - b);
+  const textParts = [parts[1], parts[3], parts[4]].map(Number).sort((a, b) => a - b);
   for (const date1904 of [false, true]) {
-    const date = isoOfSerial(Number(value), date1904);
+    const date = serialToIso(Number(value), date1904);
     if (date === undefined) continue;
     const [year = 0, month = 0, day = 0] = date.slice(0, 10).split('-').map(Number);
-    const isSeen = (year: number) => [day, month, year].sort((a, b) => a - b).every((part, i) => part === seen[i]);
-    if (isSeen(year) || isSeen(year % 100)) return date;
+    const matchesText = (year: number) =>
+      [day, month, year].sort((a, b) => a - b).every((part, i) => part === textParts[i]);
+    if (matchesText(year) || matchesText(year % 100)) return date;
   }
   return undefined;
 }
@@ -120,9 +121,9 @@ function dateCell(stored: string | undefined, text: string | undefined): Cell | 
   const match = DATE.exec(raw);
   if (!match) return undefined;
   const [, day = '', time = '00:00:00', fraction = '0'] = match;
-  if (serialOfIso(day) === undefined) return undefined;
+  if (isoToSerial(day) === undefined) return undefined;
   let value = time === '00:00:00' ? day : `${day}T${time}`;
-  if (fraction >= '5') value = isoOfSerial(serialOfIso(value)! + 1 / 86_400, false) ?? value;
+  if (fraction >= '5') value = serialToIso(isoToSerial(value)! + 1 / 86_400, false) ?? value;
   return { t: 'd', value, shown: text ?? value.replace('T', ' ') };
 }
 
@@ -139,5 +140,5 @@ function timeCell(raw: string | undefined, text: string | undefined): Cell | und
   const size = (days * 86_400 + hours * 3_600 + minutes * 60 + seconds) / 86_400;
   const value = numberText(String(match[1] && size > 0 ? -size : size));
   if (value === undefined) return undefined;
-  return { t: 'n', value, shown: text ?? numberFormat(TIME).show(value, false), format: TIME };
+  return { t: 'n', value, shown: text ?? numberFormat(TIME).toText(value, false), format: TIME };
 }

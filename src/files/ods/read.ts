@@ -1,13 +1,13 @@
+import { formatNumber } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
-import { grouped } from '../../model/grouped.js';
 import { type Cell, isBlank, type RowFault } from '../../model/row.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
-import { keptText, textFault } from '../cell-faults.js';
+import { textFault, truncatedText } from '../cell-faults.js';
 import type { SourceLimits } from '../limits.js';
 import { createXmlScanner, type XmlScanner, type XmlTag, xmlText } from '../package/xml-scan.js';
 import type { WorkbookFile } from '../package/zip.js';
 import { type CellRange, SHEET_COLUMNS, SHEET_ROWS } from '../table/cell-range.js';
-import { type BookRow, type BookScan, type BookSheet, openSheet } from '../table/open-sheet.js';
+import { type BookSheet, openSheet, type SheetScan, type StoredRow } from '../table/open-sheet.js';
 import { odsCell } from './cell.js';
 
 /**
@@ -43,7 +43,7 @@ export async function openOds(
     sheets: index.sheets,
     evidence: [],
     stream: () => pieces(archive.stream(CONTENT)),
-    scan: ({ name, place }: OdsSheet, onRow: (row: BookRow) => void) =>
+    scan: ({ name, place }: OdsSheet, onRow: (row: StoredRow) => void) =>
       new OdsScan({ what: `${path}: sheet "${name}"`, limits, place, onRow }),
   };
   return openSheet(book, options);
@@ -62,7 +62,7 @@ async function* pieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 const CONTENT = 'content.xml';
 const MOST_SHEETS = 10_000;
 /** Of the one sheet that is read. */
-const KEPT_MERGES = 1_000;
+const MAX_MERGES = 1_000;
 
 interface OdsSheet extends BookSheet {
   /** Its place among all sheets of the file, from 0, copies of other files included. */
@@ -75,7 +75,7 @@ const COPY_OF_OTHER_FILE = /^'.+'#\$/;
 type Attributes = ReadonlyMap<string, string>;
 
 /** Where the scan is; in a paragraph also within its elements. */
-type At = 'head' | 'spreadsheet' | 'sheet' | 'row' | 'cell' | 'paragraph';
+type ScanState = 'head' | 'spreadsheet' | 'sheet' | 'row' | 'cell' | 'paragraph';
 
 /** Elements that stand around columns and rows without a meaning of their own here. */
 const GROUPS = /^table-(?:(?:header-)?(?:columns|rows)|(?:column|row)-group)$/;
@@ -90,7 +90,7 @@ interface OdsScanOptions {
   /** The one sheet that is read; without it all are gone through and listed. */
   readonly place?: number;
   /** Told of every row that holds a filled cell. */
-  readonly onRow?: (row: BookRow) => void;
+  readonly onRow?: (row: StoredRow) => void;
 }
 
 /**
@@ -98,17 +98,17 @@ interface OdsScanOptions {
  * their groups, only paragraphs that stand directly in a cell: what tracked changes, notes, shapes, charts and copies of
  * other files hold is passed over with them.
  */
-class OdsScan implements BookScan {
+class OdsScan implements SheetScan {
   skim = false;
   /** The end of the sheet that is read. */
   ended = false;
   hiddenRows = 0;
-  merges = 0;
+  mergeCount = 0;
   readonly mergedRanges: CellRange[] = [];
   readonly sheets: OdsSheet[] = [];
   readonly #options: OdsScanOptions;
   readonly #scanner: XmlScanner;
-  readonly #path: At[] = [];
+  readonly #path: ScanState[] = [];
   /** Depth within an element that is passed over. */
   #passed = 0;
   /** Styles of hidden sheets, which stand before the sheets, and the last style of sheets. */
@@ -173,7 +173,7 @@ class OdsScan implements BookScan {
   }
 
   /** What an element is where it stands; undefined for one that is passed over with all it holds. */
-  #enter(tag: XmlTag): At | undefined {
+  #enter(tag: XmlTag): ScanState | undefined {
     const { name } = tag;
     switch (this.#path.at(-1)) {
       case undefined:
@@ -206,12 +206,12 @@ class OdsScan implements BookScan {
         if (name === 'tab') this.#add('\t');
         else if (name === 'line-break') this.#add('\n');
         else if (name === 's')
-          this.#add(' '.repeat(Math.min(timesOf(tag.attributes(), 'c'), this.#options.limits.cellCharacters + 1)));
+          this.#add(' '.repeat(Math.min(repeatCount(tag.attributes(), 'c'), this.#options.limits.cellCharacters + 1)));
         return 'paragraph';
     }
   }
 
-  #leave(at: At | undefined): void {
+  #leave(at: ScanState | undefined): void {
     if (at === 'cell') this.#closeCell();
     else if (at === 'row') this.#closeRow();
     else if (at === 'sheet' && this.#path.at(-1) === 'spreadsheet') this.#closeSheet();
@@ -233,7 +233,7 @@ class OdsScan implements BookScan {
     this.#place++;
     this.#active = place === undefined || place === this.#place;
     if (this.#place >= MOST_SHEETS) {
-      throw new RunError('failed', `${what}: holds more than ${grouped(MOST_SHEETS)} sheets.`);
+      throw new RunError('failed', `${what}: holds more than ${formatNumber(MOST_SHEETS)} sheets.`);
     }
     if (!this.#active) return;
     this.#described = 0;
@@ -254,13 +254,13 @@ class OdsScan implements BookScan {
   #addColumn(attributes: Attributes): void {
     const from = this.#described;
     if (!this.#active || from > this.#options.limits.columns) return;
-    this.#described += timesOf(attributes, 'number-columns-repeated');
+    this.#described += repeatCount(attributes, 'number-columns-repeated');
     if (isHidden(attributes)) this.#hiddenColumns.push([from, this.#described]);
   }
 
   #openRow(attributes: Attributes): void {
     this.#row += this.#times;
-    this.#times = timesOf(attributes, 'number-rows-repeated');
+    this.#times = repeatCount(attributes, 'number-rows-repeated');
     this.#rowHidden = isHidden(attributes);
     this.#column = 0;
     this.#cells = [];
@@ -274,53 +274,56 @@ class OdsScan implements BookScan {
     if (end - 1 > SHEET_ROWS) {
       throw new RunError(
         'failed',
-        `${this.#options.what}: the sheet "${this.#name}" has filled cells below row ${grouped(SHEET_ROWS)}, ` +
+        `${this.#options.what}: the sheet "${this.#name}" has filled cells below row ${formatNumber(SHEET_ROWS)}, ` +
           'the last one that is read. Split the table into several files.',
       );
     }
     if (this.#rowHidden) this.hiddenRows += this.#times;
-    const [cells, faults, beyond] = [this.#cells, this.#faults, this.#beyond];
-    this.#options.onRow?.({ row: this.#row, cells, faults, beyond, times: this.#times });
+    const [cells, faults, tooWide] = [this.#cells, this.#faults, this.#beyond];
+    this.#options.onRow?.({ row: this.#row, cells, faults, tooWide, repeat: this.#times });
   }
 
   #closeCell(): void {
-    const times = timesOf(this.#cell, 'number-columns-repeated');
+    const repeat = repeatCount(this.#cell, 'number-columns-repeated');
     if (this.#active) {
       this.#noteMerge();
-      if (!this.#covered && !this.skim) this.#put(this.#checked(odsCell(this.#cell, this.#text), times), times);
-      else if (!this.#covered && (this.#cell.has('value-type') || this.#text)) this.#put('x', times);
+      if (!this.#covered && !this.skim) this.#put(this.#checked(odsCell(this.#cell, this.#text), repeat), repeat);
+      else if (!this.#covered && (this.#cell.has('value-type') || this.#text)) this.#put('x', repeat);
     }
-    this.#column += times;
+    this.#column += repeat;
   }
 
   #noteMerge(): void {
-    const [columns, rows] = [timesOf(this.#cell, 'number-columns-spanned'), timesOf(this.#cell, 'number-rows-spanned')];
+    const [columns, rows] = [
+      repeatCount(this.#cell, 'number-columns-spanned'),
+      repeatCount(this.#cell, 'number-rows-spanned'),
+    ];
     if (this.#covered || this.#options.place === undefined || (columns === 1 && rows === 1)) return;
-    this.merges++;
-    if (this.mergedRanges.length >= KEPT_MERGES) return;
+    this.mergeCount++;
+    if (this.mergedRanges.length >= MAX_MERGES) return;
     const right = Math.min(this.#column + columns, SHEET_COLUMNS) - 1;
     const left = Math.min(this.#column, SHEET_COLUMNS - 1);
     this.mergedRanges.push({ top: this.#row, bottom: this.#row + rows - 1, left, right });
   }
 
   /** The cell, or what is kept of one with a fault: what a number or an error shows is text, too. */
-  #checked(cell: Cell, times: number): Cell {
+  #checked(cell: Cell, repeat: number): Cell {
     const { cellCharacters, columns } = this.#options.limits;
     const text = typeof cell === 'string' ? cell : (this.#text ?? '');
     if (!textFault(text, 0, cellCharacters)) return cell;
     this.#faults ??= [];
-    for (let at = this.#column; at < Math.min(this.#column + times, columns); at++)
+    for (let at = this.#column; at < Math.min(this.#column + repeat, columns); at++)
       this.#faults.push(textFault(text, at, cellCharacters)!);
-    return keptText(text, cellCharacters);
+    return truncatedText(text, cellCharacters);
   }
 
-  #put(cell: Cell, times: number): void {
+  #put(cell: Cell, repeat: number): void {
     if (cell === '') return;
     const { columns } = this.#options.limits;
-    if (!isBlank(cell)) this.#width = Math.max(this.#width, this.#column + times);
-    if (this.#column + times > columns && !isBlank(cell)) this.#beyond = true;
+    if (!isBlank(cell)) this.#width = Math.max(this.#width, this.#column + repeat);
+    if (this.#column + repeat > columns && !isBlank(cell)) this.#beyond = true;
     while (this.#cells.length < Math.min(this.#column, columns)) this.#cells.push('');
-    for (let at = this.#column; at < Math.min(this.#column + times, columns); at++) this.#cells.push(cell);
+    for (let at = this.#column; at < Math.min(this.#column + repeat, columns); at++) this.#cells.push(cell);
   }
 
   #add(piece: string): void {
@@ -332,7 +335,7 @@ class OdsScan implements BookScan {
 const MOST_TIMES = 2 ** 31;
 
 /** A count from 1; what is none counts as 1. */
-function timesOf(attributes: Attributes, name: string): number {
+function repeatCount(attributes: Attributes, name: string): number {
   const count = Number(attributes.get(name) ?? 1);
   return count >= 1 && Number.isInteger(count) ? Math.min(count, MOST_TIMES) : 1;
 }

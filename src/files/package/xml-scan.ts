@@ -1,5 +1,5 @@
+import { sizeText } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
-import { sizeText } from '../../model/grouped.js';
 import { asciiText, utf8Text } from '../encoding/byte-text.js';
 
 const EMPTY: Buffer = Buffer.alloc(0);
@@ -51,8 +51,8 @@ export class XmlTag {
   nameTo = 0;
   empty = false;
   /** Of each attribute where its local name and its value begin and end. */
-  readonly places: number[] = [];
-  /** Of `places` that are of this tag. */
+  readonly offsets: number[] = [];
+  /** Of `offsets` that are of this tag. */
   count = 0;
 
   get name(): string {
@@ -63,7 +63,7 @@ export class XmlTag {
   attributes(): Map<string, string> {
     const attributes = new Map<string, string>();
     for (let i = 0; i < this.count; i += 4) {
-      const [from, to, valueFrom, valueTo] = this.places.slice(i, i + 4) as [number, number, number, number];
+      const [from, to, valueFrom, valueTo] = this.offsets.slice(i, i + 4) as [number, number, number, number];
       attributes.set(asciiText(this.bytes, from, to), xmlText(this.bytes, valueFrom, valueTo));
     }
     return attributes;
@@ -78,9 +78,9 @@ export interface XmlScanner {
 
 /** `what` names the file and part for messages. */
 export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner {
-  let held = EMPTY;
+  let buffer = EMPTY;
   let depth = 0;
-  let rooted = false;
+  let hasRoot = false;
   /** The beginning of the end tag that ends what is skipped. */
   let skipTo: string | undefined;
   const tag = new XmlTag();
@@ -107,7 +107,7 @@ export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner 
       if (i + 1 >= end) return at;
       const next = bytes[i + 1];
       if (next === 0x21 || next === 0x3f) {
-        const after = special(bytes, at, i, marks);
+        const after = scanSpecial(bytes, at, i, marks);
         if (after < 0) return at;
         at = after;
         continue;
@@ -123,7 +123,7 @@ export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner 
       } else {
         tag.empty = bytes[close - 1] === SLASH;
         if (!tag.empty) depth++;
-        rooted = true;
+        hasRoot = true;
         if (handler.open(tag) === true && !tag.empty) skipTo = `</${asciiText(bytes, i + 1, tag.nameTo)}`;
       }
     }
@@ -131,7 +131,7 @@ export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner 
 
   /** Reads a tag whose name begins at `at`; returns the position of its `>`, or -1 where that is not there. */
   function startTag(bytes: Buffer, at: number, end: number): number {
-    const { places } = tag;
+    const { offsets } = tag;
     let i = at;
     let from = at;
     let count = 0;
@@ -157,10 +157,10 @@ export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner 
       if (byte === GT) break;
       const valueFrom = ++i;
       while (i < end && bytes[i] !== byte) i++;
-      places[count] = from;
-      places[count + 1] = to;
-      places[count + 2] = valueFrom;
-      places[count + 3] = i++;
+      offsets[count] = from;
+      offsets[count + 1] = to;
+      offsets[count + 2] = valueFrom;
+      offsets[count + 3] = i++;
       count += 4;
     }
     tag.count = count;
@@ -182,7 +182,7 @@ export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner 
     return -1;
   }
 
-  function scanNamed(bytes: Buffer): number {
+  function scanNamingPart(bytes: Buffer): number {
     try {
       return scan(bytes);
     } catch (error) {
@@ -196,7 +196,7 @@ export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner 
   }
 
   /** Comments, CDATA, declarations and processing instructions; returns the position after it, or -1 if incomplete. */
-  function special(bytes: Buffer, textFrom: number, at: number, marks: TextForm): number {
+  function scanSpecial(bytes: Buffer, textFrom: number, at: number, marks: TextForm): number {
     const text = () => {
       if (at > textFrom) handler.text(bytes, textFrom, at, marks);
     };
@@ -233,16 +233,16 @@ export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner 
 
   return {
     push(chunk) {
-      const bytes = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;
-      held = bytes.subarray(scanNamed(bytes));
-      if (held.length > TOKEN_LIMIT)
+      const bytes = buffer.length > 0 ? Buffer.concat([buffer, chunk]) : chunk;
+      buffer = bytes.subarray(scanNamingPart(bytes));
+      if (buffer.length > TOKEN_LIMIT)
         throw new RunError(
           'failed',
           `${what}: a single value is longer than ${sizeText(TOKEN_LIMIT)}. It was refused.`,
         );
     },
     finish() {
-      if (depth === 0 && rooted && held.every((byte) => byte <= 0x20)) return;
+      if (depth === 0 && hasRoot && buffer.every((byte) => byte <= 0x20)) return;
       throw new RunError(
         'failed',
         `${what}: the XML is cut off or damaged. The file was refused whole, nothing was sent. ` +
@@ -257,19 +257,19 @@ class UndefinedEntity extends Error {
   override readonly name = 'UndefinedEntity';
 }
 
-const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /** The text of a byte range with its entities resolved and its line ends as XML has them. */
 export function xmlText(bytes: Buffer, from: number, to: number, form = TextForm.marked): string {
   if (form === TextForm.plain) return asciiText(bytes, from, to);
   let text = utf8Text(bytes, from, to);
   if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
-  return form === TextForm.raw || !text.includes('&') ? text : text.replace(/&([^;&]{0,12});?/g, resolve);
+  return form === TextForm.raw || !text.includes('&') ? text : text.replace(/&([^;&]{0,12});?/g, resolveEntity);
 }
 
-function resolve(whole: string, name: string): string {
+function resolveEntity(whole: string, name: string): string {
   if (whole.endsWith(';')) {
-    if (Object.hasOwn(NAMED, name)) return NAMED[name]!;
+    if (Object.hasOwn(ENTITIES, name)) return ENTITIES[name]!;
     const numeric = /^#(?:x([0-9a-fA-F]{1,6})|(\d{1,7}))$/.exec(name);
     const point = numeric ? Number.parseInt(numeric[1] ?? numeric[2]!, numeric[1] ? 16 : 10) : -1;
     if (point >= 0 && point <= 0x10ffff) return String.fromCodePoint(point);

@@ -4,9 +4,9 @@ import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
+import { formatNumber, sizeText } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
-import { grouped, sizeText } from '../../model/grouped.js';
-import { assertUnpacked, fileBytes, gathered } from '../bytes.js';
+import { assertUnpackedSize, collectBytes, fileBytes } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 
 /**
@@ -20,7 +20,7 @@ export interface Archive {
   /** The part's bytes in chunks of up to 512 KB; throws `RunError('failed')` where they are damaged. */
   stream(name: string): AsyncGenerator<Buffer>;
   /** A small part whole. */
-  whole(name: string): Promise<Buffer>;
+  readWhole(name: string): Promise<Buffer>;
 }
 
 /** Bytes that are unpacked at a time; less would be more waiting for the other thread than work. */
@@ -102,7 +102,7 @@ export async function openArchive(path: string, source: string | Buffer, limits:
     if (zip.entryCount > limits.zipEntries) {
       throw new RunError(
         'failed',
-        `${path}: the zip file has ${grouped(zip.entryCount)} parts, more than any workbook. ` +
+        `${path}: the zip file has ${formatNumber(zip.entryCount)} parts, more than any workbook. ` +
           'It was refused. Save the table as .xlsx or .csv.',
       );
     }
@@ -115,11 +115,11 @@ export async function openArchive(path: string, source: string | Buffer, limits:
           `${path}: the zip file is protected by a password. Open it with the password and save it without one.`,
         );
       }
-      assertUnpacked(`${path}: ${name}`, entry.compressedSize, entry.uncompressedSize, limits);
+      assertUnpackedSize(`${path}: ${name}`, entry.compressedSize, entry.uncompressedSize, limits);
       parts.set(name.toLowerCase(), { name, entry });
     }
-    assertTogether(path, [...parts.values()], limits);
-    assertApart(path, [...parts.values()]);
+    assertTotalSize(path, [...parts.values()], limits);
+    assertNoOverlap(path, [...parts.values()]);
   } catch (error) {
     if (error instanceof RunError) throw error;
     throw damaged(path, zipReason(error));
@@ -161,7 +161,7 @@ export async function openArchive(path: string, source: string | Buffer, limits:
     has: (name) => entryOf(name) !== undefined,
     names: [...parts.values()].map(({ name }) => name),
     stream,
-    async whole(name) {
+    async readWhole(name) {
       const size = entryOf(name)?.uncompressedSize ?? 0;
       if (size > limits.partBytes) {
         throw new RunError(
@@ -170,7 +170,7 @@ export async function openArchive(path: string, source: string | Buffer, limits:
             'It was refused. Save the table as .xlsx or .csv.',
         );
       }
-      return gathered(stream(name));
+      return collectBytes(stream(name));
     },
   };
 }
@@ -206,10 +206,10 @@ function partName(path: string, entry: Entry): string {
   const raw = yauzl.getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false);
   const name = raw.replace(/^\/+/, '');
   if (/^[a-z]:/i.test(name) || name.split('/').includes('..') || name.includes('\0')) {
-    const shown = JSON.stringify(raw.slice(0, 80));
+    const quotedName = JSON.stringify(raw.slice(0, 80));
     throw new RunError(
       'failed',
-      `${path}: the zip file holds a part named ${shown}, a name that leads out of it, as files made to attack a ` +
+      `${path}: the zip file holds a part named ${quotedName}, a name that leads out of it, as files made to attack a ` +
         'computer do. It was refused. Open it in the spreadsheet program and save it as .xlsx.',
     );
   }
@@ -217,7 +217,7 @@ function partName(path: string, entry: Entry): string {
 }
 
 /** Parts that share bytes unpack to more than the file could hold: no program writes them. */
-function assertApart(path: string, parts: readonly ZipPart[]): void {
+function assertNoOverlap(path: string, parts: readonly ZipPart[]): void {
   const ordered = [...parts].sort((a, b) => startOf(a) - startOf(b));
   for (const [i, { name, entry }] of ordered.entries()) {
     const next = ordered[i + 1];
@@ -230,11 +230,11 @@ function assertApart(path: string, parts: readonly ZipPart[]): void {
 const startOf = ({ entry }: ZipPart) => entry.relativeOffsetOfLocalHeader;
 
 /** The limits of one part hold for all of them together, so that many bombs are not better than one. */
-function assertTogether(path: string, parts: readonly ZipPart[], limits: SourceLimits): void {
+function assertTotalSize(path: string, parts: readonly ZipPart[], limits: SourceLimits): void {
   const sum = (size: (entry: Entry) => number) => parts.reduce((all, { entry }) => all + size(entry), 0);
   const [packed, unpacked] = [sum((entry) => entry.compressedSize), sum((entry) => entry.uncompressedSize)];
   const together = { ...limits, unpackedBytes: Number.POSITIVE_INFINITY, ratioFromBytes: limits.ratioFromBytes * 2 };
-  assertUnpacked(path, packed, unpacked, together);
+  assertUnpackedSize(path, packed, unpacked, together);
 }
 
 /** A workbook file that is open; `gzip` where it is packed once more as a whole. */
@@ -248,7 +248,7 @@ export interface WorkbookFile {
 export async function workbookArchive(path: string, gzip: boolean, limits: SourceLimits): Promise<Archive> {
   if (!gzip) return openArchive(path, path, limits);
   const most = limits.gzippedWorkbookBytes;
-  const bytes = await gathered(fileBytes(path, true, limits), most + 1);
+  const bytes = await collectBytes(fileBytes(path, true, limits), most + 1);
   if (bytes.length > most) {
     throw new RunError(
       'failed',
@@ -262,7 +262,7 @@ const ODF = 'application/vnd.oasis.opendocument.';
 const TO_A_TABLE = 'Copy the table into a spreadsheet and save it as .xlsx or .csv.';
 
 /** Zip files known by a part of theirs: what they are, and what to do instead. */
-const OTHER_DOCUMENTS: readonly (readonly [part: string, what: string, todo: string])[] = [
+const UNSUPPORTED_DOCUMENTS: readonly (readonly [part: string, what: string, todo: string])[] = [
   [
     'xl/workbook.bin',
     'a binary workbook (.xlsb), which is not read',
@@ -279,11 +279,11 @@ const OTHER_DOCUMENTS: readonly (readonly [part: string, what: string, todo: str
  */
 export async function workbookKind(path: string, archive: Archive): Promise<'xlsx' | 'ods'> {
   const refuse = (what: string, todo: string) => new RunError('failed', `${path}: this is ${what}. ${todo}`);
-  const other = OTHER_DOCUMENTS.find(([part]) => archive.has(part));
+  const other = UNSUPPORTED_DOCUMENTS.find(([part]) => archive.has(part));
   if (other) throw refuse(other[1], other[2]);
   if (archive.has('xl/workbook.xml') || !archive.has('META-INF/manifest.xml')) return 'xlsx';
 
-  const manifest = (await archive.whole('META-INF/manifest.xml')).toString('latin1');
+  const manifest = (await archive.readWhole('META-INF/manifest.xml')).toString('latin1');
   const type = await documentType(archive, manifest);
   if (!type?.startsWith(ODF)) return 'xlsx';
   const kind = type.slice(ODF.length).replace(/-template$/, '');
@@ -304,7 +304,7 @@ export async function workbookKind(path: string, archive: Archive): Promise<'xls
 
 /** The media type of the document: from the part made for that, else from the list of parts. */
 async function documentType(archive: Archive, manifest: string): Promise<string | undefined> {
-  if (archive.has('mimetype')) return (await archive.whole('mimetype')).toString('latin1', 0, 200).trim();
+  if (archive.has('mimetype')) return (await archive.readWhole('mimetype')).toString('latin1', 0, 200).trim();
   const root = /<(?:[\w.-]+:)?file-entry\s[^>]*full-path="\/"[^>]*>/.exec(manifest)?.[0];
   return root === undefined ? undefined : /media-type="([^"]*)"/.exec(root)?.[1];
 }

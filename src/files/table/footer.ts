@@ -1,11 +1,11 @@
-import { type Cell, isBlank, type NoRecord, type SheetRow, shownText } from '../../model/row.js';
+import { type Cell, displayText, isBlank, type NoRecord, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
 
 /** How people mark totals and notes, in the languages whose spreadsheets are most common. */
 const TOTAL =
   /^[=*#-]*\s*(?:totals?|grand ?totals?|overall totals?|sub-? ?totals?|net total|gross total|sums?|total (?:amount|costs?|value|price|spend|sum|result)|summen?|gesamt|gesamt(?:ergebnis|summe|betrag|kosten|wert)|zwischensumme|endsumme|insgesamt|total netto|total brutto|total g[eé]n[eé]ral|sous-? ?total|somme|montant total|total ht|total ttc|suma|suma total|importe total|soma|total geral|subtotal geral|totale|totale generale|totale complessivo|subtotale|somma|totaal|totaal generaal|eindtotaal|subtotaal|som|totalt|summa|delsumma|i alt|yhteens[aä]|razem|suma końcowa|og[oó]łem|celkem|sp[oó]łem|итого|всего|сума|toplam|genel toplam|合计|总计|小计|合計|総計|小計|합계|총계)\s*(?:\([^()]{1,20}\)|in \p{L}{3}|\p{Sc}|(?:19|20)\d\d)?\s*[:=.*-]*$/iu;
 /** Which one it is, where the amounts are sums: `Sous-total 1`, `Total au 31/12/2024`. */
-const WHICH = /\s(?:#?\d{1,3}|(?:(?:as )?\p{L}{2,3} )?\d{1,4}[./-]\d{1,2}[./-]\d{1,4})\s*:?$/u;
+const TOTAL_SUFFIX = /\s(?:#?\d{1,3}|(?:(?:as )?\p{L}{2,3} )?\d{1,4}[./-]\d{1,2}[./-]\d{1,4})\s*:?$/u;
 const GROUP_TOTAL =
   /^(?:(?:total|totale|totaal|suma|soma|somme) (.+)|(.+) (?:totals?|subtotal|summe|gesamt|ergebnis|result|sum|totaal))$/i;
 const NOTE_WORDS = `notes?|notas?|remarks?|comments?|sources?|legend|footnotes?|disclaimer|confidential|(?:prepared|approved|checked|signed) by|erstellt von|geprüft von|freigegeben von|signed|signature|date of issue|anmerkung(?:en)?|hinweise?|bemerkung(?:en)?|quelle|legende|stand|unterschrift|remarques?|légende|fuente|firma|observaciones|fonte|bron|opmerking(?:en)?|handtekening|källa|prepared on|run date|report date|print date|number of (?:rows|records|items|assets|contracts)|(?:row|record|item) ?count|total (?:rows|records|items|number)|anzahl(?: \\p{L}+)?`;
@@ -20,7 +20,7 @@ const MAYBE_NOTE = /^[*†]|\p{Ll}{5}[.!]$|^.{60}/su;
 const AMOUNT = /^\s*(?:[A-Z]{3}\s)?[-+−(]{0,2}\s?\p{Sc}?\s?[-+−]?\d[\d.,\s'’]*-?\s?(?:\p{Sc}|%|[A-Z]{3})?\)?\s*$/u;
 
 /** Rows at the end of a table among which totals and notes are looked for. */
-const LONGEST = 20;
+const FOOTER_ROWS = 20;
 
 /**
  * The same table; rows that are the heading again, totals or notes are marked (`SheetRow.noRecord`), none is left out.
@@ -41,27 +41,27 @@ export function markNoRecords(source: OpenSource, footer: SourceOptions['footer'
   const cellsOf = ({ cells }: SheetRow) =>
     own < 0 ? cells : cells[own + 1] === 'not_attempted' ? cells.slice(0, own) : [];
   async function* rows() {
-    let above: Above | undefined;
+    let above: PrecedingRows | undefined;
     let last: SheetRow[] = [];
     for await (const batch of source.rows()) {
-      const known = above ?? new Above(batch.map(cellsOf));
-      above = known;
-      const all = [...last, ...batch.map((row) => withMark(row, known.markOf(cellsOf(row), texts)))];
-      last = all.splice(-LONGEST);
+      const preceding = above ?? new PrecedingRows(batch.map(cellsOf));
+      above = preceding;
+      const all = [...last, ...batch.map((row) => withMark(row, preceding.markOf(cellsOf(row), texts)))];
+      last = all.splice(-FOOTER_ROWS);
       if (all.length > 0) yield all;
     }
-    if (last.length > 0) yield ending(last, cellsOf);
+    if (last.length > 0) yield markFooter(last, cellsOf);
   }
   return { ...source, rows };
 }
 
 /** The beginning of a cell, which is all that is looked at. */
-const textOf = (cell: Cell | undefined) => shownText(cell).slice(0, 200).trim();
+const textOf = (cell: Cell | undefined) => displayText(cell).slice(0, 200).trim();
 
 const withMark = (row: SheetRow, noRecord: NoRecord | undefined): SheetRow => (noRecord ? { ...row, noRecord } : row);
 
 /** What stands above a row: texts of groups, the sums of amounts by column, and those since the last total. */
-class Above {
+class PrecedingRows {
   #before: readonly Cell[] = [];
   readonly #labels: Cell[] = [];
   readonly #all: (number | undefined)[] = [];
@@ -94,7 +94,7 @@ class Above {
     const areSums = () =>
       cells.some(isSum) &&
       cells.every((cell, column) => !amountOf(cell) || isSum(cell, column) || isCount(amountOf(cell)));
-    if ((name === above || TOTAL.test(label.replace(WHICH, ''))) && isTotal(cells) && areSums()) {
+    if ((name === above || TOTAL.test(label.replace(TOTAL_SUFFIX, ''))) && isTotal(cells) && areSums()) {
       this.#group = [];
       this.#counts[0] = 0;
       return { like: 'a total', doubtful: false };
@@ -116,7 +116,7 @@ class Above {
 }
 
 /** Marks totals and notes below the last record. */
-function ending(rows: readonly SheetRow[], cellsOf: (row: SheetRow) => readonly Cell[]): SheetRow[] {
+function markFooter(rows: readonly SheetRow[], cellsOf: (row: SheetRow) => readonly Cell[]): SheetRow[] {
   let [from, isBelow, isNoted, isCertain] = [0, false, false, false];
   const marks = rows.map((row, at) => {
     isBelow ||= at > 0 && row.row - rows[at - 1]!.row > 1;

@@ -1,5 +1,5 @@
 import { RunError } from '../../model/error.js';
-import { type Cell, isBlank, shownText } from '../../model/row.js';
+import { type Cell, displayText, isBlank } from '../../model/row.js';
 import type { SourceOptions } from '../../model/source.js';
 import { type CellRange, columnName, rangeName } from './cell-range.js';
 
@@ -38,14 +38,14 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
   if (rows.length === 0) return undefined;
   const sample = rows
     .slice(0, HEADING_SAMPLE)
-    .map(({ row, cells }): SeenRow => ({ row, cells, seen: cells.map(seenCell) }));
-  const fills = sample.map((row) => (isNumbering(row.cells) ? 0 : filledCells(row)));
-  const guessed = bestCandidate(sample, fills);
-  const expected = byExpected(sample, guessed.at, expect);
+    .map(({ row, cells }): ProfiledRow => ({ row, cells, profiles: cells.map(profileCell) }));
+  const filledCounts = sample.map((row) => (isNumbering(row.cells) ? 0 : filledCells(row)));
+  const guessed = bestCandidate(sample, filledCounts);
+  const expected = findExpected(sample, guessed.at, expect);
   const at = expected?.at ?? guessed.at;
   const heading = sample[at]!;
   const warnings: string[] = [];
-  const skipped = skippedText(sample, at);
+  const skipped = skippedRowsWarning(sample, at);
   if (skipped) warnings.push(skipped);
   const cells = `filled cells: ${filledCells(heading)}`;
   if (expected) {
@@ -58,9 +58,11 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
     return { ...heading, evidence, warnings };
   }
   if (looksLikeData(heading, contrast, sample.length - at - 1)) {
-    const taken = `Row ${heading.row} is taken as the heading because it is the first row, though it looks like data.`;
-    warnings.push(`${taken} If the file has no heading, add one; if it stands further down, state source.header_row.`);
-    return { ...heading, evidence: `${taken} If the file has no heading, add one.`, warnings };
+    const assumption = `Row ${heading.row} is taken as the heading because it is the first row, though it looks like data.`;
+    warnings.push(
+      `${assumption} If the file has no heading, add one; if it stands further down, state source.header_row.`,
+    );
+    return { ...heading, evidence: `${assumption} If the file has no heading, add one.`, warnings };
   }
   const evidence = `Row ${heading.row} is the heading: it is the first row (${cells}, text).`;
   return { ...heading, evidence, warnings };
@@ -68,32 +70,32 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
 
 /** `1, 2, 3, …`, as forms number their columns above or below the heading. */
 function isNumbering(cells: readonly Cell[]): boolean {
-  const numbers = cells.filter((cell) => !isBlank(cell)).map((cell) => Number(shownText(cell)));
+  const numbers = cells.filter((cell) => !isBlank(cell)).map((cell) => Number(displayText(cell)));
   return numbers.length > 2 && numbers.every((number, at) => number === at + 1);
 }
 
 /** Columns of the table: the largest number of filled cells that at least two rows reach. */
-function columnsOf(fills: readonly number[]): number {
-  const counts = [...fills].sort((a, b) => b - a);
+function columnsOf(filledCounts: readonly number[]): number {
+  const counts = [...filledCounts].sort((a, b) => b - a);
   return counts[Math.min(1, counts.length - 1)] ?? 0;
 }
 
-/** The candidate of the highest score, the first of equals. `fills`: filled cells of each row; 0 where they number the columns. */
-function bestCandidate(sample: readonly SeenRow[], fills: readonly number[]): Candidate {
-  const width = columnsOf(fills);
+/** The candidate of the highest score, the first of equals. `filledCounts`: filled cells of each row; 0 where they number the columns. */
+function bestCandidate(sample: readonly ProfiledRow[], filledCounts: readonly number[]): Candidate {
+  const width = columnsOf(filledCounts);
   let best: Candidate | undefined;
   for (let at = 0; at < Math.min(sample.length, CANDIDATES); at++) {
-    const share = fills[at]! / Math.max(1, width);
+    const share = filledCounts[at]! / Math.max(1, width);
     const last = at === sample.length - 1;
     if (at > 0 && (last || share <= 0.5 || share > 2)) continue;
     if (at > 0 && !looksLikeHeading(sample[at]!)) continue;
     const below = sample.slice(at + 1, at + 1 + BELOW);
-    const habits = Array.from({ length: Math.min(sample[at]!.cells.length, 300) }, (_, i) => columnHabit(below, i));
-    const contrast = contrastOf(sample[at]!.seen, habits);
+    const patterns = Array.from({ length: Math.min(sample[at]!.cells.length, 300) }, (_, i) => columnPattern(below, i));
+    const contrast = contrastOf(sample[at]!.profiles, patterns);
     // Without a title above, a later row is a data row like others unless it differs from those below it.
-    const titled = fills.slice(0, at).some((filled) => filled > 0 && filled * 2 <= width);
+    const titled = filledCounts.slice(0, at).some((filled) => filled > 0 && filled * 2 <= width);
     if (at > 0 && !titled && contrast.unlike - 2 * contrast.alike < 1) continue;
-    const score = scoreOf(sample, fills, at, width, contrast);
+    const score = scoreOf(sample, filledCounts, at, width, contrast);
     if (!best || score > best.score) best = { at, contrast, score };
   }
   return best!;
@@ -104,20 +106,20 @@ const WIDE = 0.6;
 
 function scoreOf(
   sample: readonly SampleRow[],
-  fills: readonly number[],
+  filledCounts: readonly number[],
   at: number,
   width: number,
   contrast: Contrast,
 ) {
   const columns = Math.max(1, width);
-  const coverage = Math.min(1, fills[at]! / columns);
+  const coverage = Math.min(1, filledCounts[at]! / columns);
   // A few rows below are little to be held against.
   const weight = Math.min(1, (sample.length - at - 1) / 4);
   let score = coverage + (weight * Math.max(-columns, contrast.unlike - 2 * contrast.alike)) / columns;
   // What stands before the first blank row and is narrower is a block of its own: `Report:, Assets`.
   const block = blockStart(sample, at);
   for (let i = 0; i < at; i++) {
-    const above = fills[i]! / columns;
+    const above = filledCounts[i]! / columns;
     if (above >= WIDE && (i >= block || above >= coverage)) score -= above >= coverage ? 0.75 : 0.25;
   }
   const titleOnly = at === 0 && coverage <= 0.5;
@@ -135,30 +137,32 @@ function blockStart(sample: readonly SampleRow[], at: number): number {
 const BELOW = 60;
 
 /** At least half of the filled cells are text or years, and hardly two of them are equal. */
-function looksLikeHeading({ seen }: SeenRow): boolean {
-  const filled = seen.filter(({ look }) => look !== 'blank');
-  const texts = filled.filter(({ look, text }) => (look === 'text' || look === 'year') && text.length <= 250);
+function looksLikeHeading({ profiles }: ProfiledRow): boolean {
+  const filled = profiles.filter(({ kind }) => kind !== 'blank');
+  const texts = filled.filter(({ kind, text }) => (kind === 'text' || kind === 'year') && text.length <= 250);
   const distinct = new Set(texts.map(({ text }) => text));
   return texts.length * 2 >= filled.length && texts.length - distinct.size <= texts.length / 4;
 }
 
-function looksLikeData(heading: SeenRow, { alike, unlike }: Contrast, below: number): boolean {
+function looksLikeData(heading: ProfiledRow, { alike, unlike }: Contrast, below: number): boolean {
   return !looksLikeHeading(heading) || (below > 0 && alike > 1 && alike > unlike * 2);
 }
 
-function byExpected(sample: readonly SeenRow[], guessed: number, expect: readonly string[]) {
+function findExpected(sample: readonly ProfiledRow[], guessed: number, expect: readonly string[]) {
   const wanted = new Set(expect.map(foldedText).filter((text) => text !== ''));
-  const found = sample.map(({ seen }) => new Set(seen.map(({ text }) => text).filter((text) => wanted.has(text))).size);
+  const found = sample.map(
+    ({ profiles }) => new Set(profiles.map(({ text }) => text).filter((text) => wanted.has(text))).size,
+  );
   const most = Math.max(...found);
   if (most <= found[guessed]! || most * 2 < wanted.size || (most < 2 && wanted.size > 1)) return undefined;
   return { at: found.indexOf(most), found: most, wanted: wanted.size };
 }
 
 /** What is said of the rows above position `at` of the sample, where the heading stands. */
-function skippedText(sample: readonly SampleRow[], at: number): string | undefined {
+function skippedRowsWarning(sample: readonly SampleRow[], at: number): string | undefined {
   if (at <= 0) return undefined;
   const first = sample[0]!;
-  const title = shownText(first.cells.find((cell) => !isBlank(cell)))
+  const title = displayText(first.cells.find((cell) => !isBlank(cell)))
     .replace(/\s+/g, ' ')
     .slice(0, 60);
   return at === 1
@@ -174,7 +178,7 @@ export function headingTexts(heading: SampleRow, sample: readonly SampleRow[], b
   let width = lastFilled(heading.cells) + 1;
   for (const row of sample) if (row.row > heading.row) width = Math.max(width, lastFilled(row.cells) + 1);
   if (bounded) width = Math.min(width, heading.cells.length);
-  return Array.from({ length: width }, (_, i) => shownText(heading.cells[i]));
+  return Array.from({ length: width }, (_, i) => displayText(heading.cells[i]));
 }
 
 function lastFilled(cells: readonly Cell[]): number {
@@ -190,7 +194,7 @@ function lastFilled(cells: readonly Cell[]): number {
 function letterHeading(rows: readonly SampleRow[]): Heading | undefined {
   const [first] = rows;
   if (!first) return undefined;
-  const texts = first.cells.map((cell) => shownText(cell).trim());
+  const texts = first.cells.map((cell) => displayText(cell).trim());
   if (texts.includes('_row') && texts.includes('_outcome')) {
     return { ...first, evidence: `Row ${first.row} names the columns of rows that were handed back.`, warnings: [] };
   }
@@ -214,14 +218,14 @@ export function chooseHeading(
   if (stated === 'none') return letterHeading(rows);
   if (stated === 'auto') {
     const found = findHeading(rows, expect);
-    return found && withMerges(found, rows, ranges, false, expect);
+    return found && mergeHeadingRows(found, rows, ranges, false, expect);
   }
   const refuse = (why: string) => new RunError('usage', `${path}: source.header_row is ${stated}, but ${why}.`);
   const first = rows.find(({ row }) => row >= stated);
   if (!first) throw refuse(`${what} ends before that row`);
   if (first.row !== stated || first.cells.every(isBlank)) throw refuse('that row is blank');
   const heading = { ...first, evidence: `Row ${stated} is the heading, as stated.`, warnings: [] };
-  return withMerges(heading, rows, ranges, true, expect);
+  return mergeHeadingRows(heading, rows, ranges, true, expect);
 }
 
 /** A heading over more rows is none. */
@@ -232,7 +236,7 @@ const MOST_ROWS = 3;
  * lowest one over it, behind its group where several have the same. A job that maps more of the row alone has that row.
  * `stated`: the row is the last one.
  */
-function withMerges(
+function mergeHeadingRows(
   found: Heading,
   rows: readonly SampleRow[],
   ranges: readonly CellRange[],
@@ -247,16 +251,16 @@ function withMerges(
   const top = Math.min(...over.map((range) => range.top));
   const bottom = Math.max(...over.map((range) => range.bottom));
   const block = rows.filter(({ row }) => row >= top && row <= bottom);
-  const isText = block.every(({ cells }) => cells.every((cell) => typeof cell === 'string' || lookOf(cell) === 'year'));
+  const isText = block.every(({ cells }) => cells.every((cell) => typeof cell === 'string' || kindOf(cell) === 'year'));
   if (bottom - top >= MOST_ROWS || (stated && bottom !== found.row)) return single;
   if (block.length < 2 || block.at(-1)!.row !== bottom || !isText) return single;
 
   const textAt = (row: SampleRow, column: number) => {
-    if (!isBlank(row.cells[column])) return shownText(row.cells[column]);
+    if (!isBlank(row.cells[column])) return displayText(row.cells[column]);
     const cover = ranges.find(
       (one) => one.top <= row.row && row.row <= one.bottom && one.left <= column && column <= one.right,
     );
-    return shownText(block.find((one) => one.row === cover?.top)?.cells[cover!.left]).trim();
+    return displayText(block.find((one) => one.row === cover?.top)?.cells[cover!.left]).trim();
   };
   // Of each column the texts over it, the lowest first.
   const stacks = Array.from({ length: Math.max(...block.map(({ cells }) => cells.length)) }, (_, column) =>
@@ -272,18 +276,18 @@ function withMerges(
     const isTwice = lowest.indexOf(lowest[column]!) !== lowest.lastIndexOf(lowest[column]!);
     return isTwice && group ? `${group} ${own}` : own;
   });
-  const mapped = (row: readonly Cell[]) => {
-    const texts = new Set(row.map((cell) => foldedText(shownText(cell))));
+  const countMapped = (row: readonly Cell[]) => {
+    const texts = new Set(row.map((cell) => foldedText(displayText(cell))));
     return expect.filter((heading) => texts.has(foldedText(heading))).length;
   };
-  if (mapped(found.cells) > mapped(cells)) return single;
-  const skipped = stated ? undefined : skippedText(rows, rows.indexOf(block[0]!));
+  if (countMapped(found.cells) > countMapped(cells)) return single;
+  const skipped = stated ? undefined : skippedRowsWarning(rows, rows.indexOf(block[0]!));
   const evidence = `Rows ${top} to ${bottom} are the heading: cells are merged over them (${names}), and each column has the lowest text over it.`;
   return { row: bottom, cells, evidence, warnings: skipped ? [skipped] : [] };
 }
 
 /** What is said of columns whose heading is blank; undefined where none is. */
-export function withoutHeading(headings: readonly string[]): string | undefined {
+export function blankHeadingsWarning(headings: readonly string[]): string | undefined {
   const blank = headings.flatMap((heading, i) => (heading.trim() === '' ? [columnName(i)] : []));
   if (blank.length === 0) return undefined;
   return `Columns without a heading are imported only where the job names their letter: ${blank.slice(0, 10).join(', ')}.`;
@@ -299,11 +303,11 @@ export interface SampleRow {
  * What a cell looks like, without regard to its field: `year` is a whole number from 1900 to 2100, `value` another
  * number, a date, a truth value or an error.
  */
-type CellLook = 'blank' | 'text' | 'year' | 'value';
+type ValueKind = 'blank' | 'text' | 'year' | 'value';
 
 const NUMBER_OR_DATE = /^\s*\(?[-+]?\s*\p{Sc}?\s*[-+]?\d[\d\s.,:/%T'’-]*(?:[AP]M|[eE][+-]?\d+|Z)?\s*\p{Sc}?\)?\s*$/iu;
 /** Dates whose month is a word: `12-Jan-24`, `December 1, 2016`. */
-const SPOKEN_DATE =
+const MONTH_NAME_DATE =
   /^\s*(?:\d{1,2}(?:st|nd|rd|th)?[\s.-]*\p{L}{3,9}\.?[\s,.-]*\d{2,4}|\p{L}{3,9}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4})\s*$/u;
 const TRUTH = /^\s*(?:true|false|yes|no)\s*$/i;
 const YEAR = /^\s*(?:19\d\d|20\d\d|2100)\s*$/;
@@ -311,44 +315,44 @@ const YEAR = /^\s*(?:19\d\d|20\d\d|2100)\s*$/;
 /** Longer text is text. */
 const LONGEST_VALUE = 80;
 
-function lookOf(cell: Cell): CellLook {
+function kindOf(cell: Cell): ValueKind {
   if (isBlank(cell)) return 'blank';
-  if (YEAR.test(shownText(cell))) return 'year';
+  if (YEAR.test(displayText(cell))) return 'year';
   if (typeof cell === 'object') return 'value';
   if (cell.length > LONGEST_VALUE) return 'text';
-  return NUMBER_OR_DATE.test(cell) || SPOKEN_DATE.test(cell) || TRUTH.test(cell) ? 'value' : 'text';
+  return NUMBER_OR_DATE.test(cell) || MONTH_NAME_DATE.test(cell) || TRUTH.test(cell) ? 'value' : 'text';
 }
 
 /** Text without regard to case, repeated blanks and Unicode form. */
 const foldedText = (text: string) => text.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
 
 /** A cell as it is held against others. */
-interface SeenCell {
-  readonly look: CellLook;
+interface CellProfile {
+  readonly kind: ValueKind;
   /** Folded. */
   readonly text: string;
   /** Of text with digits, how it is built: `SN-0042` → `a-9`. */
   readonly shape: string | undefined;
 }
 
-interface SeenRow extends SampleRow {
-  readonly seen: readonly SeenCell[];
+interface ProfiledRow extends SampleRow {
+  readonly profiles: readonly CellProfile[];
 }
 
-const BLANK: SeenCell = { look: 'blank', text: '', shape: undefined };
+const BLANK: CellProfile = { kind: 'blank', text: '', shape: undefined };
 
-function seenCell(cell: Cell): SeenCell {
-  const look = lookOf(cell);
-  if (look === 'blank') return BLANK;
-  const text = foldedText(shownText(cell));
-  const isBuilt = look === 'text' && /\d/.test(text);
-  return { look, text, shape: isBuilt ? text.replace(/\p{L}+/gu, 'a').replace(/\d+/g, '9') : undefined };
+function profileCell(cell: Cell): CellProfile {
+  const kind = kindOf(cell);
+  if (kind === 'blank') return BLANK;
+  const text = foldedText(displayText(cell));
+  const isBuilt = kind === 'text' && /\d/.test(text);
+  return { kind, text, shape: isBuilt ? text.replace(/\p{L}+/gu, 'a').replace(/\d+/g, '9') : undefined };
 }
 
-const filledCells = ({ seen }: SeenRow) => seen.filter(({ look }) => look !== 'blank').length;
+const filledCells = ({ profiles }: ProfiledRow) => profiles.filter(({ kind }) => kind !== 'blank').length;
 
 /** What the cells of one column have in common, so that another cell can be held against them. */
-interface ColumnHabit {
+interface ColumnPattern {
   readonly filled: number;
   /** Nearly all cells are numbers, dates or truth values. */
   readonly typed: boolean;
@@ -365,16 +369,16 @@ function nearlyAll(count: number, filled: number): boolean {
   return filled > 0 && (count >= filled * 0.9 || (count >= 3 && filled - count === 1));
 }
 
-function columnHabit(rows: readonly SeenRow[], index: number): ColumnHabit {
+function columnPattern(rows: readonly ProfiledRow[], index: number): ColumnPattern {
   let [filled, typed, years, texts] = [0, 0, 0, 0];
   const distinct = new Set<string>();
   const shapes = new Map<string, number>();
-  for (const { seen } of rows) {
-    const { look, text, shape } = seen[index] ?? BLANK;
-    if (look === 'blank') continue;
+  for (const { profiles } of rows) {
+    const { kind, text, shape } = profiles[index] ?? BLANK;
+    if (kind === 'blank') continue;
     filled++;
-    if (look === 'year') years++;
-    if (look !== 'text') {
+    if (kind === 'year') years++;
+    if (kind !== 'text') {
       typed++;
       continue;
     }
@@ -400,22 +404,22 @@ interface Contrast {
   readonly alike: number;
 }
 
-function contrastOf(cells: readonly SeenCell[], habits: readonly ColumnHabit[]): Contrast {
+function contrastOf(cells: readonly CellProfile[], patterns: readonly ColumnPattern[]): Contrast {
   let unlike = 0;
   let alike = 0;
-  for (const [index, habit] of habits.entries()) {
-    const { look, text, shape } = cells[index] ?? BLANK;
-    if (look === 'blank' || habit.filled === 0) continue;
-    if (habit.typed) {
-      if (look === 'text' || (look === 'year' && !habit.years)) unlike++;
+  for (const [index, pattern] of patterns.entries()) {
+    const { kind, text, shape } = cells[index] ?? BLANK;
+    if (kind === 'blank' || pattern.filled === 0) continue;
+    if (pattern.typed) {
+      if (kind === 'text' || (kind === 'year' && !pattern.years)) unlike++;
       else alike++;
       continue;
     }
-    if (habit.shape !== undefined) {
-      if (shape === habit.shape) alike++;
+    if (pattern.shape !== undefined) {
+      if (shape === pattern.shape) alike++;
       else if (!/\d/.test(text)) unlike++;
-    } else if (habit.repeated) {
-      if (habit.repeated.has(text)) alike++;
+    } else if (pattern.repeated) {
+      if (pattern.repeated.has(text)) alike++;
       else unlike += 0.5;
     }
   }

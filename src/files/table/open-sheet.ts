@@ -1,12 +1,12 @@
+import { formatNumber } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
-import { grouped } from '../../model/grouped.js';
-import { type Cell, isBlank, type RowFault, type SheetRow, shownText } from '../../model/row.js';
+import { type Cell, displayText, isBlank, type RowFault, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceFormat, SourceOptions } from '../../model/source.js';
-import { fed } from '../bytes.js';
+import { pushPieces } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 import type { XmlScanner } from '../package/xml-scan.js';
 import { type CellRange, columnName } from './cell-range.js';
-import { chooseHeading, HEADING_SAMPLE, headingTexts, type SampleRow, withoutHeading } from './header.js';
+import { blankHeadingsWarning, chooseHeading, HEADING_SAMPLE, headingTexts, type SampleRow } from './header.js';
 
 /** A sheet as its workbook lists it. */
 export interface BookSheet {
@@ -22,24 +22,24 @@ export interface BookSheet {
 interface SheetFacts {
   readonly hiddenRows: number;
   readonly hiddenColumns: number;
-  /** Merged ranges, at most 1,000; `merges` counts all. */
+  /** Merged ranges, at most 1,000; `mergeCount` counts all. */
   readonly mergedRanges: readonly CellRange[];
-  readonly merges: number;
+  readonly mergeCount: number;
 }
 
 /** A row of a sheet as it is stored: cells by column, without those beyond the last one that is stored. */
-export interface BookRow {
+export interface StoredRow {
   readonly row: number;
   readonly cells: Cell[];
   readonly faults: RowFault[] | undefined;
   /** A filled cell beyond the limit of columns. */
-  readonly beyond: boolean;
+  readonly tooWide: boolean;
   /** It stands in the sheet so many times, one below the other; once where that is absent. */
-  readonly times?: number;
+  readonly repeat?: number;
 }
 
 /** A scan of one sheet. Its facts are known at the end. */
-export interface BookScan extends XmlScanner, SheetFacts {
+export interface SheetScan extends XmlScanner, SheetFacts {
   /** While true, rows are only counted and checked, their cells are not read. */
   skim: boolean;
   /** Nothing that follows is of concern, though the file goes on. */
@@ -47,7 +47,7 @@ export interface BookScan extends XmlScanner, SheetFacts {
 }
 
 /** What a workbook of any format offers to the choice of a sheet, the search for its heading and its rows. */
-interface Book<Sheet extends BookSheet = BookSheet> {
+interface SourceBook<Sheet extends BookSheet = BookSheet> {
   readonly path: string;
   readonly format: SourceFormat;
   readonly gzip: boolean;
@@ -56,7 +56,7 @@ interface Book<Sheet extends BookSheet = BookSheet> {
   /** What is said about the whole workbook, after the evidence for sheet and heading. */
   readonly evidence: readonly string[];
   /** A scan of one sheet, from its beginning; `stream` hands out the bytes it is fed with. */
-  scan(sheet: Sheet, onRow: (row: BookRow) => void): BookScan;
+  scan(sheet: Sheet, onRow: (row: StoredRow) => void): SheetScan;
   stream(sheet: Sheet): AsyncIterable<Buffer>;
 }
 
@@ -69,7 +69,7 @@ interface Survey {
   readonly rows: readonly SampleRow[];
   /** Rows of the sample with filled cells beyond the limit of columns. */
   readonly wide: ReadonlySet<number>;
-  readonly scan: BookScan;
+  readonly scan: SheetScan;
 }
 
 /**
@@ -77,7 +77,7 @@ interface Survey {
  * is refused before a row is handed out. Throws `RunError`.
  */
 export async function openSheet<Sheet extends BookSheet>(
-  book: Book<Sheet>,
+  book: SourceBook<Sheet>,
   options: SourceOptions,
 ): Promise<OpenSource> {
   const header = typeof options.header_row === 'number' ? options.header_row : undefined;
@@ -95,7 +95,7 @@ export async function openSheet<Sheet extends BookSheet>(
     throw new RunError(
       'failed',
       `${book.path}: the heading in row ${heading.row} of "${sheet.name}" has more than ` +
-        `${grouped(book.limits.columns)} columns, the most that is read. Remove columns.`,
+        `${formatNumber(book.limits.columns)} columns, the most that is read. Remove columns.`,
     );
   }
   const headings = headingTexts(heading, survey.rows, false);
@@ -123,29 +123,33 @@ export async function openSheet<Sheet extends BookSheet>(
 }
 
 /** One pass to the end of a sheet: the first non-blank rows from right above row `from` on, and what is to be said about it. */
-async function surveySheet<Sheet extends BookSheet>(book: Book<Sheet>, sheet: Sheet, from: number): Promise<Survey> {
+async function surveySheet<Sheet extends BookSheet>(
+  book: SourceBook<Sheet>,
+  sheet: Sheet,
+  from: number,
+): Promise<Survey> {
   const rows: SampleRow[] = [];
   const start = from - ROWS_ABOVE;
   const wide = new Set<number>();
-  const scan = book.scan(sheet, ({ row, cells, beyond, times = 1 }) => {
-    if (row + times <= start || (cells.every(isBlank) && !beyond) || rows.length >= HEADING_SAMPLE) return;
-    for (let i = Math.max(0, start - row); i < times && rows.length < HEADING_SAMPLE; i++) {
+  const scan = book.scan(sheet, ({ row, cells, tooWide, repeat = 1 }) => {
+    if (row + repeat <= start || (cells.every(isBlank) && !tooWide) || rows.length >= HEADING_SAMPLE) return;
+    for (let i = Math.max(0, start - row); i < repeat && rows.length < HEADING_SAMPLE; i++) {
       rows.push({ row: row + i, cells });
-      if (beyond) wide.add(row + i);
+      if (tooWide) wide.add(row + i);
     }
   });
-  for await (const _ of fed(scan, book.stream(sheet))) if (rows.length >= HEADING_SAMPLE) scan.skim = true;
+  for await (const _ of pushPieces(scan, book.stream(sheet))) if (rows.length >= HEADING_SAMPLE) scan.skim = true;
   return { rows, wide, scan };
 }
 
 async function chooseSheet<Sheet extends BookSheet>(
-  book: Book<Sheet>,
+  book: SourceBook<Sheet>,
   stated: string | number | undefined,
   from: number,
   evidence: string[],
 ): Promise<{ sheet: Sheet; survey: Survey }> {
   if (stated !== undefined) {
-    const sheet = namedSheet(book, stated);
+    const sheet = findSheet(book, stated);
     evidence.push(`The sheet is "${sheet.name}", as stated.`);
     return { sheet, survey: await surveySheet(book, sheet, from) };
   }
@@ -161,23 +165,23 @@ async function chooseSheet<Sheet extends BookSheet>(
 }
 
 async function* dataRows<Sheet extends BookSheet>(
-  book: Book<Sheet>,
+  book: SourceBook<Sheet>,
   sheet: Sheet,
   headerRow: number,
   width: number,
 ): AsyncGenerator<readonly SheetRow[]> {
   let batch: SheetRow[] = [];
-  let stored: BookRow[] = [];
+  let stored: StoredRow[] = [];
   const scan = book.scan(sheet, (row) => {
-    if (row.row + (row.times ?? 1) - 1 <= headerRow || (!row.beyond && row.cells.every(isBlank))) return;
+    if (row.row + (row.repeat ?? 1) - 1 <= headerRow || (!row.tooWide && row.cells.every(isBlank))) return;
     stored.push(row);
   });
-  for await (const _ of fed(scan, book.stream(sheet))) {
+  for await (const _ of pushPieces(scan, book.stream(sheet))) {
     for (const row of stored) {
       // A row that stands a million times is one in memory.
-      const times = row.times ?? 1;
-      for (let i = Math.max(0, headerRow + 1 - row.row); i < times; i++) {
-        batch.push(toRow(times === 1 ? row : { ...row, row: row.row + i, cells: [...row.cells] }, width));
+      const repeat = row.repeat ?? 1;
+      for (let i = Math.max(0, headerRow + 1 - row.row); i < repeat; i++) {
+        batch.push(toRow(repeat === 1 ? row : { ...row, row: row.row + i, cells: [...row.cells] }, width));
         if (batch.length < BATCH) continue;
         yield batch;
         batch = [];
@@ -189,10 +193,10 @@ async function* dataRows<Sheet extends BookSheet>(
 }
 
 /** As many cells as the heading; a filled cell beyond it makes the row a fault, because nothing says what it is. */
-function toRow({ row, cells, faults: found, beyond }: BookRow, width: number): SheetRow {
+function toRow({ row, cells, faults: found, tooWide }: StoredRow, width: number): SheetRow {
   let faults: RowFault[] | undefined = found;
   const at = cells.length > width ? cells.findIndex((cell, i) => i >= width && !isBlank(cell)) : -1;
-  if (at >= 0 || beyond) {
+  if (at >= 0 || tooWide) {
     const extra: Cell | undefined = at >= 0 ? cells[at] : undefined;
     faults = [...(found ?? []).filter(({ index = 0 }) => index < width), raggedCell(row, at, extra)];
   }
@@ -203,7 +207,7 @@ function toRow({ row, cells, faults: found, beyond }: BookRow, width: number): S
 
 function raggedCell(row: number, at: number, cell: Cell | undefined): RowFault {
   const where =
-    at >= 0 ? `${columnName(at)}${row} holds "${shownText(cell).slice(0, 60)}"` : 'A cell far to the right is filled';
+    at >= 0 ? `${columnName(at)}${row} holds "${displayText(cell).slice(0, 60)}"` : 'A cell far to the right is filled';
   return {
     code: 'ragged_row',
     message: `${where}, but that column has no heading. Give the column a heading, or clear the cell.`,
@@ -216,13 +220,13 @@ const NAMED = 20;
 function sheetList(sheets: readonly BookSheet[], text: (sheet: BookSheet, at: number) => string): string {
   const named = sheets.slice(0, NAMED).map(text).join(', ');
   const more = sheets.length - NAMED;
-  return more > 0 ? `${named} and ${grouped(more)} more` : named;
+  return more > 0 ? `${named} and ${formatNumber(more)} more` : named;
 }
 
 const sheetKey = (name: string) => name.normalize('NFKC').trim().toLowerCase();
 
 /** The sheet that a job states by name or by number from 1; throws `RunError('failed')` with the sheets there are. */
-function namedSheet<Sheet extends BookSheet>(book: Book<Sheet>, stated: string | number): Sheet {
+function findSheet<Sheet extends BookSheet>(book: SourceBook<Sheet>, stated: string | number): Sheet {
   const sheets = book.sheets;
   const byName = sheets.find((sheet) => sheetKey(sheet.name) === sheetKey(String(stated)));
   const byNumber = sheets[Number(stated) - 1];
@@ -264,14 +268,14 @@ function surveyWarnings(
     [scan.hiddenColumns, 'column'],
   ] as const)
     if (count > 0) warnings.push(`${count} hidden ${what}${count === 1 ? ' is' : 's are'} read like the others.`);
-  const below = scan.merges - scan.mergedRanges.filter(({ top }) => top <= headerRow).length;
+  const below = scan.mergeCount - scan.mergedRanges.filter(({ top }) => top <= headerRow).length;
   if (below > 0) {
     warnings.push(
       `${below} merged ${below === 1 ? 'range' : 'ranges'} below the heading: only the top left cell of each shows its ` +
         'value; the others are blank, or hold what stood there before the merge.',
     );
   }
-  const blank = withoutHeading(headings);
+  const blank = blankHeadingsWarning(headings);
   if (blank !== undefined) warnings.push(blank);
   return warnings;
 }

@@ -1,22 +1,30 @@
-import { shorten } from '../../model/visible.js';
+import { shorten } from '../../model/control-characters.js';
 import { columnName } from '../table/cell-range.js';
 import type { ByteSink } from '../table-sink.js';
 import { createStyles, type Look, type Styles } from './styles.js';
-import { CELL_CHARACTERS, list, MAIN, plainText, RELATIONS, textElement, XML } from './xml.js';
-import { type WriteText, zipPack } from './zip.js';
+import {
+  CELL_CHARACTERS,
+  escapeXml,
+  listElement,
+  MAIN_NAMESPACE,
+  RELATIONS_NAMESPACE,
+  textElement,
+  XML_HEADER,
+} from './xml.js';
+import { createZipWriter, type WriteText } from './zip.js';
 
 /** UTF-16 units of XML that are handed on at once. */
 const PIECE = 64 * 1024;
 
 /** Points of a row of one line, in sheets of data. */
-export const LINE = 15;
+export const LINE_HEIGHT = 15;
 
 /** Notes of a sheet; beyond them cells have their look alone. A note is held in memory until its sheet is whole. */
 const MOST_NOTES = 100_000;
 
 /** What a sheet is before its first row. */
 export interface SheetHead {
-  /** As `sheetName` and `freeName` make it. */
+  /** As `sheetName` and `uniqueName` make it. */
   readonly name: string;
   readonly hidden?: boolean;
   /** Widths of the columns in characters, and the look of their blank cells. */
@@ -35,7 +43,7 @@ export interface SheetHead {
 }
 
 /** The list that cells of a range offer. */
-export interface Check {
+export interface DataValidation {
   readonly range: string;
   /** The values that may be chosen: `"a,b"`, or the name of a list. */
   readonly values: string;
@@ -44,20 +52,20 @@ export interface Check {
 }
 
 /** A sheet while its rows are written. */
-export interface Sheet {
+export interface SheetWriter {
   /** Adds a row of cells; numbers ascend. Wait for what it returns before the next one. */
   row(number: number, cells: string, height?: number): Promise<unknown> | undefined;
   /** The range that is filtered, and whose numbers in text cells are no mistake: its heading first. */
   filter(range: string): void;
-  check(check: Check): void;
+  addValidation(check: DataValidation): void;
   /** A note on the cell at a row and a 0-based column, where the sheet has room for it. */
   note(row: number, column: number, text: string, title?: string): void;
 }
 
-export interface Book {
+export interface BookWriter {
   readonly styles: Styles;
   /** Writes one sheet; those that are shown stand in the order in which they are written. */
-  sheet(head: SheetHead, fill: (sheet: Sheet) => Promise<void>): Promise<void>;
+  sheet(head: SheetHead, fill: (sheet: SheetWriter) => Promise<void>): Promise<void>;
   /** Puts values on the hidden sheet of lists, as a column with a title. Returns the formula that means them. */
   list(title: string, values: readonly string[], name?: string): string;
   /** Writes what is left; nothing may follow. */
@@ -77,17 +85,17 @@ const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
  * Writes a workbook in one pass, sheet by sheet. Holds its looks, its lists and the notes of one sheet; nothing grows with
  * the rows. The same content gives the same bytes: no time of writing is in it. `names`: of the sheets that will follow.
  */
-export async function openBook(sink: ByteSink, names: readonly string[]): Promise<Book> {
-  const zip = zipPack(sink);
+export async function createBook(sink: ByteSink, names: readonly string[]): Promise<BookWriter> {
+  const zip = createZipWriter(sink);
   const styles = createStyles();
   const part = (name: string, text: string) => zip.part(name, (write) => write(text));
   const sheets: Part[] = [];
   const lists: { readonly title: string; readonly values: readonly string[]; readonly name: string | undefined }[] = [];
-  const listSheet = freeName('Lists', names);
+  const listSheet = uniqueName('Lists', names);
 
-  const sheet: Book['sheet'] = async (head, fill) => {
+  const sheet: BookWriter['sheet'] = async (head, fill) => {
     const number = sheets.length + 1;
-    const parts: SheetParts = { filter: undefined, checks: [], notes: [] };
+    const parts: SheetParts = { filter: undefined, validations: [], notes: [] };
     await zip.part(`xl/worksheets/sheet${number}.xml`, async (write) => {
       await write(sheetStart(head, styles, number === 1));
       await fillSheet(parts, write, fill);
@@ -162,11 +170,15 @@ interface Note {
 /** What stands behind the rows of a sheet. */
 interface SheetParts {
   filter: string | undefined;
-  readonly checks: Check[];
+  readonly validations: DataValidation[];
   readonly notes: Note[];
 }
 
-async function fillSheet(parts: SheetParts, write: WriteText, fill: (sheet: Sheet) => Promise<void>): Promise<void> {
+async function fillSheet(
+  parts: SheetParts,
+  write: WriteText,
+  fill: (sheet: SheetWriter) => Promise<void>,
+): Promise<void> {
   let piece = '';
   const flush = async () => {
     await write(piece);
@@ -180,7 +192,7 @@ async function fillSheet(parts: SheetParts, write: WriteText, fill: (sheet: Shee
     filter(range) {
       parts.filter = range;
     },
-    check: (check) => void parts.checks.push(check),
+    addValidation: (check) => void parts.validations.push(check),
     note(row, column, text, title = '') {
       if (parts.notes.length < MOST_NOTES)
         parts.notes.push({ row, column, text: text.slice(0, NOTE_CHARACTERS), title });
@@ -190,21 +202,21 @@ async function fillSheet(parts: SheetParts, write: WriteText, fill: (sheet: Shee
 }
 
 function sheetStart(head: SheetHead, styles: Styles, first: boolean): string {
-  const { columns = [], lineHeight = LINE } = head;
+  const { columns = [], lineHeight = LINE_HEIGHT } = head;
   const cols = columns.map(({ width, look }, i) => {
     const style = look === undefined ? '' : ` style="${styles.of(look)}"`;
     return `<col min="${i + 1}" max="${i + 1}" width="${width}"${style} customWidth="1"/>`;
   });
-  const { columns: still = 0, first: shown = still } = head.frozen ?? {};
+  const { columns: frozenColumns = 0, first: firstColumn = frozenColumns } = head.frozen ?? {};
   const view =
     (head.gridLines === false ? ' showGridLines="0"' : '') +
     (first ? ' tabSelected="1"' : '') +
-    (still === 0 && shown > 0 ? ` topLeftCell="${columnName(shown)}1"` : '') +
+    (frozenColumns === 0 && firstColumn > 0 ? ` topLeftCell="${columnName(firstColumn)}1"` : '') +
     ' workbookViewId="0"';
   return (
-    `${XML}<worksheet xmlns="${MAIN}" xmlns:r="${RELATIONS}">` +
+    `${XML_HEADER}<worksheet xmlns="${MAIN_NAMESPACE}" xmlns:r="${RELATIONS_NAMESPACE}">` +
     `<sheetViews><sheetView${view}>${panes(head)}</sheetView></sheetViews>` +
-    `<sheetFormatPr defaultRowHeight="${lineHeight}"${lineHeight === LINE ? '' : ' customHeight="1"'}/>` +
+    `<sheetFormatPr defaultRowHeight="${lineHeight}"${lineHeight === LINE_HEIGHT ? '' : ' customHeight="1"'}/>` +
     (cols.length > 0 ? `<cols>${cols.join('')}</cols>` : '') +
     '<sheetData>'
   );
@@ -222,11 +234,11 @@ function panes({ frozen }: SheetHead): string {
 }
 
 /** What follows the rows; programs insist on this order. */
-function sheetEnd({ filter, checks, notes }: SheetParts): string {
+function sheetEnd({ filter, validations, notes }: SheetParts): string {
   return (
     '</sheetData>' +
     (filter === undefined ? '' : `<autoFilter ref="${filter}"/>`) +
-    list('dataValidations', checks.map(checkElement)) +
+    listElement('dataValidations', validations.map(validationElement)) +
     // Without it a program marks every id and serial number as a number stored as text.
     (filter === undefined
       ? ''
@@ -239,13 +251,13 @@ function sheetEnd({ filter, checks, notes }: SheetParts): string {
 /** Characters of what is said of a cell, and of its title. */
 const [RULE, RULE_TITLE] = [225, 32];
 
-function checkElement({ range, values, error }: Check): string {
-  const said =
+function validationElement({ range, values, error }: DataValidation): string {
+  const message =
     error &&
-    ` errorStyle="${error.style}" showErrorMessage="1" errorTitle="${plainText(shorten(error.title, RULE_TITLE))}" error="${plainText(shorten(error.text, RULE))}"`;
+    ` errorStyle="${error.style}" showErrorMessage="1" errorTitle="${escapeXml(shorten(error.title, RULE_TITLE))}" error="${escapeXml(shorten(error.text, RULE))}"`;
   return (
-    `<dataValidation type="list" allowBlank="1"${said ?? ''} ` +
-    `sqref="${range}"><formula1>${plainText(values)}</formula1></dataValidation>`
+    `<dataValidation type="list" allowBlank="1"${message ?? ''} ` +
+    `sqref="${range}"><formula1>${escapeXml(values)}</formula1></dataValidation>`
   );
 }
 
@@ -274,8 +286,10 @@ async function inPieces(notes: readonly Note[], write: WriteText, of: (note: Not
 /** The part `xl/commentsN.xml`. */
 async function writeComments(notes: readonly Note[], write: WriteText): Promise<void> {
   const run = (text: string, bold: string) =>
-    `<r><rPr>${bold}<sz val="9"/><rFont val="Calibri"/></rPr><t xml:space="preserve">${plainText(text)}</t></r>`;
-  await write(`${XML}<comments xmlns="${MAIN}"><authors><author>rowferry</author></authors><commentList>`);
+    `<r><rPr>${bold}<sz val="9"/><rFont val="Calibri"/></rPr><t xml:space="preserve">${escapeXml(text)}</t></r>`;
+  await write(
+    `${XML_HEADER}<comments xmlns="${MAIN_NAMESPACE}"><authors><author>rowferry</author></authors><commentList>`,
+  );
   await inPieces(notes, write, ({ row, column, text, title }) => {
     const head = title === '' ? '' : run(`${title}\n`, '<b/>');
     return `<comment ref="${columnName(column)}${row}" authorId="0"><text>${head}${run(text, '')}</text></comment>`;
@@ -322,7 +336,7 @@ function anchor({ row, column, text, title }: Note, { columns = [] }: SheetHead)
     0,
   );
   const top = Math.max(row - 1, 0);
-  const rows = Math.min(Math.ceil((lines * LINE + 14) / ROW_HEIGHT), 20);
+  const rows = Math.min(Math.ceil((lines * LINE_HEIGHT + 14) / ROW_HEIGHT), 20);
   return `${column + 1}, 8, ${top}, 6, ${right}, ${left}, ${top + rows}, 6`;
 }
 
@@ -342,8 +356,8 @@ export function sheetName(title: string): string {
 }
 
 /** `name`, or with a number where a sheet of another's name would be meant. Case makes no difference to programs. */
-export function freeName(name: string, taken: readonly string[]): string {
-  const used = new Set(taken.map((one) => one.toLowerCase()));
+export function uniqueName(name: string, existing: readonly string[]): string {
+  const used = new Set(existing.map((one) => one.toLowerCase()));
   let free = name;
   for (let number = 2; used.has(free.toLowerCase()); number++) free = `${name.slice(0, LONGEST - 5)} (${number})`;
   return free;
@@ -359,22 +373,22 @@ function quotedName(name: string): string {
 /** A part `_rels/….rels`; the relations are `rId1`, `rId2`, … in order. */
 function relationsPart(relations: readonly (readonly [type: string, target: string])[]): string {
   const items = relations.map(([type, target], i) => {
-    return `<Relationship Id="rId${i + 1}" Type="${RELATIONS}/${type}" Target="${target}"/>`;
+    return `<Relationship Id="rId${i + 1}" Type="${RELATIONS_NAMESPACE}/${type}" Target="${target}"/>`;
   });
-  return `${XML}<Relationships xmlns="${PACKAGE}/relationships">${items.join('')}</Relationships>`;
+  return `${XML_HEADER}<Relationships xmlns="${PACKAGE}/relationships">${items.join('')}</Relationships>`;
 }
 
 /** `xl/workbook.xml`: `rIdN` is sheet N. */
 function bookPart(sheets: readonly Part[], ranges: readonly (readonly [name: string, range: string])[]): string {
-  const shown = sheets.map(
+  const sheetElements = sheets.map(
     ({ name, hidden }, i) =>
-      `<sheet name="${plainText(name)}" sheetId="${i + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${i + 1}"/>`,
+      `<sheet name="${escapeXml(name)}" sheetId="${i + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${i + 1}"/>`,
   );
-  const names = ranges.map(([name, range]) => `<definedName name="${name}">${plainText(range)}</definedName>`);
+  const names = ranges.map(([name, range]) => `<definedName name="${name}">${escapeXml(range)}</definedName>`);
   return (
-    `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr/>` +
+    `${XML_HEADER}<workbook xmlns="${MAIN_NAMESPACE}" xmlns:r="${RELATIONS_NAMESPACE}"><workbookPr/>` +
     '<bookViews><workbookView xWindow="0" yWindow="0" windowWidth="28800" windowHeight="15000" activeTab="0"/></bookViews>' +
-    `<sheets>${shown.join('')}</sheets>${names.length > 0 ? `<definedNames>${names.join('')}</definedNames>` : ''}</workbook>`
+    `<sheets>${sheetElements.join('')}</sheets>${names.length > 0 ? `<definedNames>${names.join('')}</definedNames>` : ''}</workbook>`
   );
 }
 
@@ -386,7 +400,7 @@ function contentTypesPart(sheets: readonly Part[]): string {
     ...(notes ? [override(`xl/comments${i + 1}.xml`, `${TYPE}.comments+xml`)] : []),
   ]);
   return (
-    `${XML}<Types xmlns="${PACKAGE}/content-types">` +
+    `${XML_HEADER}<Types xmlns="${PACKAGE}/content-types">` +
     '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
     '<Default Extension="xml" ContentType="application/xml"/>' +
     (sheets.some(({ notes }) => notes)

@@ -1,12 +1,12 @@
+import { shorten } from '../../model/control-characters.js';
 import type { Cell } from '../../model/row.js';
 import type { TableKind } from '../../model/table.js';
-import { shorten } from '../../model/visible.js';
 import { escapeFormula } from '../formula.js';
-import { isDecimalText, isIntegerText, numberText, serialOfIso } from '../number/cell-value.js';
-import { remembered } from '../remembered.js';
+import { memoize } from '../memoize.js';
+import { isDecimalText, isIntegerText, isoToSerial, numberText } from '../number/cell-value.js';
 import { columnName } from '../table/cell-range.js';
 import { DATE, type Look, MONEY, type Styles, TEXT, TONES, type Tone } from './styles.js';
-import { CELL_CHARACTERS, plainText, textElement } from './xml.js';
+import { CELL_CHARACTERS, escapeXml, textElement } from './xml.js';
 
 /** Kinds of the columns of a workbook: those of tables, and `cell`: whatever a reader has handed over, as it was. */
 export type CellKind = TableKind | 'cell';
@@ -15,7 +15,7 @@ export type CellKind = TableKind | 'cell';
 export type CellWriter = (cell: Cell, row: string) => string;
 
 /** What the cells of a row tell beside their XML. */
-export interface CellNews {
+export interface CellReport {
   /** Most lines of a text since somebody set it. */
   lines: number;
   /** Called with the 0-based column and the row of each text that is cut to what a cell can hold. */
@@ -26,7 +26,7 @@ export interface CellNews {
 const MONEY_SCALE = 15;
 
 /** Digits of a number that spreadsheet programs keep; a longer one is written as text, because they would change it. */
-const KEPT_DIGITS = 15;
+const MAX_DIGITS = 15;
 
 /** Longer ones are beyond the range of a double, or nearly. */
 const NUMBER_CHARACTERS = 60;
@@ -35,7 +35,7 @@ const NUMBER_CHARACTERS = 60;
 const FIRST_SERIAL = 61;
 
 /** Dates whose cells are kept, and formats whose styles are. */
-const REMEMBERED = 4_096;
+const CACHE_SIZE = 4_096;
 
 /** Looks of values by kind. General shows every digit of a number; LibreOffice shows booleans as 1 and 0 in some places without a format. */
 const VALUES: Readonly<Record<Exclude<CellKind, 'cell'>, Look>> = {
@@ -58,9 +58,9 @@ export function valueLook(kind: CellKind, tone: Tone): Look {
  * A writer for the column at a 0-based position. Values with the form of the column's kind become numbers, dates and
  * booleans with a format that shows every digit, everything else text.
  */
-export function cellWriter(styles: Styles, kind: CellKind, index: number, tone: Tone, news: CellNews): CellWriter {
+export function cellWriter(styles: Styles, kind: CellKind, index: number, tone: Tone, report: CellReport): CellWriter {
   const open = `<c r="${columnName(index)}`;
-  const text = textWriter(styles, kind === 'cell' ? {} : { format: TEXT, vertical: 'top' }, index, tone, news);
+  const text = textWriter(styles, kind === 'cell' ? {} : { format: TEXT, vertical: 'top' }, index, tone, report);
   if (kind === 'cell') return typedWriter(styles, open, tone, text);
   const value = valueWriter(styles, kind, tone);
   if (!value) return (cell, row) => text(String(cell), row);
@@ -73,7 +73,7 @@ export function cellWriter(styles: Styles, kind: CellKind, index: number, tone: 
 /** `format`: where it is not that of the column. */
 type TextWriter = (text: string, row: string, format?: string) => string;
 
-function textWriter(styles: Styles, base: Look, index: number, tone: Tone, news: CellNews): TextWriter {
+function textWriter(styles: Styles, base: Look, index: number, tone: Tone, report: CellReport): TextWriter {
   const open = `<c r="${columnName(index)}`;
   const variants = new Map<string, number>();
   const styleOf = (format: string, lines: boolean, quoted: boolean) => {
@@ -93,15 +93,15 @@ function textWriter(styles: Styles, base: Look, index: number, tone: Tone, news:
   };
   const plain = `" s="${styleOf('', false, false)}"`;
   return (text, row, format = '') => {
-    let kept = text;
+    let cellText = text;
     if (text.length > CELL_CHARACTERS) {
-      kept = shorten(text, CELL_CHARACTERS);
-      news.shortened(index, row);
+      cellText = shorten(text, CELL_CHARACTERS);
+      report.shortened(index, row);
     }
-    if (format === '' && isOrdinary(text)) return open + row + plain + textElement(kept);
-    const lines = kept.includes('\n') ? kept.split('\n').length : 1;
-    if (lines > news.lines) news.lines = lines;
-    return `${open}${row}" s="${styleOf(format, lines > 1, looksLikeFormula(kept))}"${textElement(kept)}`;
+    if (format === '' && isPlainText(text)) return open + row + plain + textElement(cellText);
+    const lines = cellText.includes('\n') ? cellText.split('\n').length : 1;
+    if (lines > report.lines) report.lines = lines;
+    return `${open}${row}" s="${styleOf(format, lines > 1, looksLikeFormula(cellText))}"${textElement(cellText)}`;
   };
 }
 
@@ -115,18 +115,20 @@ function valueWriter(styles: Styles, kind: Exclude<CellKind, 'cell'>, tone: Tone
     case 'json':
       return undefined;
     case 'integer':
-      return (text: string) => (isIntegerText(text) && isKept(text) ? number(text) : undefined);
+      return (text: string) => (isIntegerText(text) && keepsDigits(text) ? number(text) : undefined);
     case 'decimal':
       // General shows no zeros at the end: a text that has them would lose them.
       return (text: string) =>
-        isDecimalText(text) && isKept(text) && !(text.includes('.') && text.endsWith('0')) ? number(text) : undefined;
+        isDecimalText(text) && keepsDigits(text) && !(text.includes('.') && text.endsWith('0'))
+          ? number(text)
+          : undefined;
     case 'money': {
-      const styleOf = remembered(
+      const styleOf = memoize(
         (zeros) => styles.of({ ...valueLook(kind, tone), format: `#,##0.${zeros}` }),
         MONEY_SCALE,
       );
       return (text: string) => {
-        if (!isDecimalText(text) || !isKept(text)) return undefined;
+        if (!isDecimalText(text) || !keepsDigits(text)) return undefined;
         const point = text.indexOf('.');
         const scale = point < 0 ? 0 : text.length - point - 1;
         if (scale <= 2) return number(text);
@@ -134,10 +136,10 @@ function valueWriter(styles: Styles, kind: Exclude<CellKind, 'cell'>, tone: Tone
       };
     }
     case 'date':
-      return remembered((text) => {
-        const serial = text.length === 10 ? serialOfIso(text) : undefined;
+      return memoize((text) => {
+        const serial = text.length === 10 ? isoToSerial(text) : undefined;
         return serial === undefined || serial < FIRST_SERIAL ? undefined : number(serial);
-      }, REMEMBERED);
+      }, CACHE_SIZE);
     case 'boolean':
       return (text: string) =>
         text === 'true' || text === 'false' ? `" s="${own}" t="b"><v>${text === 'true' ? 1 : 0}</v></c>` : undefined;
@@ -155,16 +157,16 @@ const LONGEST_CODE = 100;
  * digits, `12E3`, `1-2`, `MAR-1`, what begins like a formula. Dates and amounts are not among them, because there the
  * program helps.
  */
-const TURNS = /^(?:0\d+|\d{12,}|\d+[eE]\d+|\d{1,2}-\d{1,2}|\p{L}{3,9}-?\d{1,2}|[=@].*|[+-]\D.*)$/su;
+const MISREAD_CODE = /^(?:0\d+|\d{12,}|\d+[eE]\d+|\d{1,2}-\d{1,2}|\p{L}{3,9}-?\d{1,2}|[=@].*|[+-]\D.*)$/su;
 
 /** Cells as a reader has handed them over: reading the workbook gives the same ones back. */
 function typedWriter(styles: Styles, open: string, tone: Tone, text: TextWriter): CellWriter {
-  const styleOf = remembered((format) => styles.of({ format, ...TONES[tone] }), REMEMBERED);
+  const styleOf = memoize((format) => styles.of({ format, ...TONES[tone] }), CACHE_SIZE);
   const value = (row: string, xml: string, format = 'General', type = '') =>
     `${open}${row}" s="${styleOf(format)}"${type}>${xml}</c>`;
   return (cell, row) => {
     if (typeof cell === 'string') {
-      const code = cell.length <= LONGEST_CODE && TURNS.test(cell);
+      const code = cell.length <= LONGEST_CODE && MISREAD_CODE.test(cell);
       return text(cell, row, code ? TEXT : '');
     }
     switch (cell.t) {
@@ -174,7 +176,7 @@ function typedWriter(styles: Styles, open: string, tone: Tone, text: TextWriter)
           ? value(row, `<v>${cell.value}</v>`, cell.format)
           : text(cell.value, row);
       case 'd': {
-        const serial = serialOfIso(cell.value);
+        const serial = isoToSerial(cell.value);
         if (serial === undefined) return text(cell.shown, row);
         return value(row, `<v>${serial}</v>`, cell.format ?? (cell.value.includes('T') ? `${DATE}\\ hh:mm:ss` : DATE));
       }
@@ -183,22 +185,22 @@ function typedWriter(styles: Styles, open: string, tone: Tone, text: TextWriter)
       case 'e':
         return value(row, `<v>${ERRORS.has(cell.value) ? cell.value : '#VALUE!'}</v>`, undefined, ' t="e"');
       case 'f':
-        return value(row, `<f>${plainText(cell.formula)}</f>`);
+        return value(row, `<f>${escapeXml(cell.formula)}</f>`);
     }
   };
 }
 
 /** Whether a spreadsheet program keeps every digit of a number. Zeros at the ends of a fraction are no digits. */
-function isKept(text: string): boolean {
-  if (text.length <= KEPT_DIGITS) return true;
+function keepsDigits(text: string): boolean {
+  if (text.length <= MAX_DIGITS) return true;
   if (text.length > NUMBER_CHARACTERS) return false;
   let digits = text.replace('-', '');
   if (digits.includes('.')) digits = digits.replace(/0+$/, '').replace('.', '');
-  return digits.replace(/^0+/, '').length <= KEPT_DIGITS;
+  return digits.replace(/^0+/, '').length <= MAX_DIGITS;
 }
 
 /** Text of one line that begins with a letter or digit, as most do. */
-function isOrdinary(text: string): boolean {
+function isPlainText(text: string): boolean {
   const first = text.charCodeAt(0) | 0x20;
   return ((first >= 0x61 && first <= 0x7a) || (first >= 0x30 && first <= 0x39)) && !text.includes('\n');
 }

@@ -1,4 +1,4 @@
-import { list, MAIN, plainText, XML } from './xml.js';
+import { escapeXml, listElement, MAIN_NAMESPACE, XML_HEADER } from './xml.js';
 
 /** How a cell looks; a workbook keeps each look once. Colours are `RRGGBB`. */
 export interface Look {
@@ -29,7 +29,7 @@ const BLUE = '1F4E78';
 /** Looks of whatever is no data. */
 export const LOOKS = {
   heading: { format: TEXT, bold: true, color: 'FFFFFF', fill: BLUE, border: 'sides', vertical: 'center' },
-  headingSoft: {
+  readOnlyHeading: {
     ...{ format: TEXT, bold: true, italic: true, color: '595959', fill: 'D9D9D9', border: 'sides' },
     vertical: 'center',
   },
@@ -110,16 +110,16 @@ export function createStyles(): Styles {
       );
     },
     part() {
-      const own = [...formats].map(([code, id]) => `<numFmt numFmtId="${id}" formatCode="${plainText(code)}"/>`);
+      const own = [...formats].map(([code, id]) => `<numFmt numFmtId="${id}" formatCode="${escapeXml(code)}"/>`);
       return (
-        `${XML}<styleSheet xmlns="${MAIN}">` +
-        list('numFmts', own) +
-        list('fonts', fonts.all()) +
-        list('fills', fills.all()) +
-        list('borders', borders.all()) +
-        list('cellStyleXfs', ['<xf numFmtId="0" fontId="0" fillId="0" borderId="0"/>']) +
-        list('cellXfs', cells.all()) +
-        list('cellStyles', ['<cellStyle name="Normal" xfId="0" builtinId="0"/>']) +
+        `${XML_HEADER}<styleSheet xmlns="${MAIN_NAMESPACE}">` +
+        listElement('numFmts', own) +
+        listElement('fonts', fonts.all()) +
+        listElement('fills', fills.all()) +
+        listElement('borders', borders.all()) +
+        listElement('cellStyleXfs', ['<xf numFmtId="0" fontId="0" fillId="0" borderId="0"/>']) +
+        listElement('cellXfs', cells.all()) +
+        listElement('cellStyles', ['<cellStyle name="Normal" xfId="0" builtinId="0"/>']) +
         '<dxfs count="0"/><tableStyles count="0"/></styleSheet>'
       );
     },

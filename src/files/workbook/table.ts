@@ -1,22 +1,22 @@
+import { formatNumber } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
-import { grouped } from '../../model/grouped.js';
-import { type Cell, shownText } from '../../model/row.js';
+import { type Cell, displayText } from '../../model/row.js';
 import type { TableAbout, TableColumn, TableRows } from '../../model/table.js';
 import { columnName, SHEET_COLUMNS, SHEET_ROWS } from '../table/cell-range.js';
 import type { ByteSink } from '../table-sink.js';
-import { type Book, freeName, LINE, openBook, type Sheet, sheetName, textCell } from './book.js';
-import { type CellKind, type CellNews, type CellWriter, cellWriter, valueLook } from './cells.js';
-import { writePage } from './page.js';
+import { type BookWriter, createBook, LINE_HEIGHT, type SheetWriter, sheetName, textCell, uniqueName } from './book.js';
+import { type CellKind, type CellReport, type CellWriter, cellWriter, valueLook } from './cells.js';
 import { LOOKS, type Tone } from './styles.js';
+import { writeTextSheet } from './text-sheet.js';
 
 export interface BookColumn extends Omit<TableColumn, 'kind'> {
   readonly kind: CellKind;
   /** Characters; as wide as the heading and the first rows want, from 8 to 60, unless stated. */
   readonly width?: number;
   /** Of a column of cells as they were: it is ours, and beside theirs. */
-  readonly soft?: boolean;
+  readonly isOurs?: boolean;
   /** Values beside the choices are taken without a word. */
-  readonly open?: boolean;
+  readonly allowsOthers?: boolean;
 }
 
 /** A row whose cells have looks. */
@@ -29,7 +29,7 @@ export interface MarkedRow {
 }
 
 /** A cell beyond the columns is of the kind `cell`. */
-export type BookRow = readonly Cell[] | MarkedRow;
+export type TableRow = readonly Cell[] | MarkedRow;
 
 export interface Mark {
   readonly tone: Tone;
@@ -40,7 +40,7 @@ export interface Mark {
 export interface BookTable {
   readonly name: string;
   readonly columns: readonly BookColumn[];
-  readonly rows: AsyncIterable<readonly BookRow[]>;
+  readonly rows: AsyncIterable<readonly TableRow[]>;
   /** Said where there are no rows. */
   readonly empty?: string;
   /** Rows above it stay empty; 1 unless stated. */
@@ -82,8 +82,8 @@ export function assertFits(path: string, columns: readonly TableColumn[]): void 
   if (columns.length <= SHEET_COLUMNS) return;
   throw new RunError(
     'usage',
-    `${path}: the table has ${grouped(columns.length)} columns, a sheet of a workbook at most ` +
-      `${grouped(SHEET_COLUMNS)}. Write it as .csv, or choose fewer columns.`,
+    `${path}: the table has ${formatNumber(columns.length)} columns, a sheet of a workbook at most ` +
+      `${formatNumber(SHEET_COLUMNS)}. Write it as .csv, or choose fewer columns.`,
   );
 }
 
@@ -95,10 +95,10 @@ export async function writeBook(
   { title, facts }: TableAbout,
 ): Promise<WrittenSheet> {
   const name = sheetName(title);
-  const book = await openBook(sink, [name, ABOUT]);
-  const written = await writeTable(book, { name, columns, rows });
-  await writePage(book, {
-    name: freeName(ABOUT, [name]),
+  const book = await createBook(sink, [name, ABOUT]);
+  const written = await writeTableSheet(book, { name, columns, rows });
+  await writeTextSheet(book, {
+    name: uniqueName(ABOUT, [name]),
     widths: [24, 100],
     lines: [
       [{ text: title, look: LOOKS.title }],
@@ -118,20 +118,20 @@ const ABOUT = 'About';
  * Writes a table in one pass: a frozen, filterable heading with notes, columns as wide as they want, lists to choose from.
  * Holds the first 1,000 rows in memory, and nothing that grows with the others.
  */
-export async function writeTable(book: Book, table: BookTable): Promise<WrittenSheet> {
+export async function writeTableSheet(book: BookWriter, table: BookTable): Promise<WrittenSheet> {
   const { name, columns, headingRow = 1 } = table;
   const source = table.rows[Symbol.asyncIterator]();
   let next = await source.next();
-  let sample: readonly BookRow[] = [];
+  let sample: readonly TableRow[] = [];
   for (; !next.done && sample.length < SAMPLE; next = await source.next()) sample = sample.concat(next.value);
   async function* batches() {
     yield sample;
     for (; !next.done; next = await source.next()) yield next.value;
   }
   const widths = columnWidths(columns, sample.slice(0, SAMPLE));
-  const checks = checksOf(book, columns);
+  const validations = validationsOf(book, columns);
   let [row, cut, first] = [headingRow, 0, ''];
-  const news: CellNews = {
+  const report: CellReport = {
     lines: 1,
     shortened(i, at) {
       cut++;
@@ -142,15 +142,15 @@ export async function writeTable(book: Book, table: BookTable): Promise<WrittenS
   const writerOf = (tone: Tone, i: number): CellWriter => {
     const own = tone === 'plain' && columns[i]?.readOnly ? 'soft' : tone;
     writers[tone] ??= [];
-    writers[tone][i] ??= cellWriter(book.styles, columns[i]?.kind ?? 'cell', i, own, news);
+    writers[tone][i] ??= cellWriter(book.styles, columns[i]?.kind ?? 'cell', i, own, report);
     return writers[tone][i];
   };
-  const aside = (sheet: Sheet, text: string) =>
+  const writeAside = (sheet: SheetWriter, text: string) =>
     sheet.row(row + 1, textCell(`A${row + 1}`, text, book.styles.of(LOOKS.aside)));
 
-  const addRow = (sheet: Sheet, { cells, tone = 'plain', marks }: MarkedRow) => {
+  const addRow = (sheet: SheetWriter, { cells, tone = 'plain', marks }: MarkedRow) => {
     const number = String(++row);
-    news.lines = 1;
+    report.lines = 1;
     let xml = '';
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i]!;
@@ -161,28 +161,28 @@ export async function writeTable(book: Book, table: BookTable): Promise<WrittenS
       else if (mark)
         xml += textCell(columnName(i) + number, '', book.styles.of(valueLook(columns[i]?.kind ?? 'cell', mark.tone)));
     }
-    return sheet.row(row, xml, news.lines > 1 ? Math.min(news.lines, 4) * LINE : undefined);
+    return sheet.row(row, xml, report.lines > 1 ? Math.min(report.lines, 4) * LINE_HEIGHT : undefined);
   };
 
-  const fill = async (sheet: Sheet) => {
+  const fill = async (sheet: SheetWriter) => {
     await sheet.row(row, headings(book, columns, row), HEADING_HEIGHT);
     headingNotes(sheet, columns, row);
     filling: for await (const batch of batches()) {
       for (const one of batch) {
         if (row === SHEET_ROWS - 1) {
-          await aside(sheet, MORE);
+          await writeAside(sheet, MORE);
           break filling;
         }
-        const full = addRow(sheet, marked(one));
+        const full = addRow(sheet, toMarkedRow(one));
         if (full) await full;
       }
     }
-    if (row === headingRow && table.empty !== undefined) await aside(sheet, table.empty);
+    if (row === headingRow && table.empty !== undefined) await writeAside(sheet, table.empty);
     const last = Math.max(row, headingRow + 1);
     sheet.filter(`A${headingRow}:${columnName(columns.length - 1)}${last}`);
-    for (const { at, check } of checks) {
+    for (const { at, check } of validations) {
       const range = `${columnName(at)}${headingRow + 1}:${columnName(at)}${Math.min(row + SPARE_ROWS, SHEET_ROWS)}`;
-      sheet.check({ ...check, range });
+      sheet.addValidation({ ...check, range });
     }
   };
 
@@ -194,7 +194,7 @@ export async function writeTable(book: Book, table: BookTable): Promise<WrittenS
           width: widths[i]!,
           ...(kind === 'cell' ? {} : { look: valueLook(kind, readOnly ? 'soft' : 'plain') }),
         })),
-        frozen: { rows: headingRow, ...inSight(table, widths) },
+        frozen: { rows: headingRow, ...frozenView(table, widths) },
       },
       fill,
     );
@@ -208,33 +208,39 @@ const MORE = 'There are more lines than a sheet holds. The CSV files of the run 
 
 /** Characters that a screen has beside each other, and those of them that may stay where they are. */
 const SCREEN = 170;
-const STILL = 90;
+const MAX_FROZEN_WIDTH = 90;
 
-function inSight({ inSight: wanted }: BookTable, widths: readonly number[]) {
+function frozenView({ inSight: wanted }: BookTable, widths: readonly number[]) {
   if (!wanted) return {};
   const widthOf = (from: number, to: number) => widths.slice(from, to).reduce((sum, width) => sum + width, 0);
-  const columns = widthOf(0, wanted.columns) <= STILL ? wanted.columns : 0;
+  const columns = widthOf(0, wanted.columns) <= MAX_FROZEN_WIDTH ? wanted.columns : 0;
   const room = SCREEN - widthOf(0, columns);
   let first = columns;
   while (first < wanted.column && widthOf(first, wanted.column + 1) > room) first++;
   return { columns, first };
 }
 
-function marked(row: BookRow): MarkedRow {
+function toMarkedRow(row: TableRow): MarkedRow {
   return 'cells' in row ? row : { cells: row };
 }
 
-function headings({ styles }: Book, columns: readonly BookColumn[], row: number): string {
-  const cells = columns.map(({ heading, kind, readOnly, soft }, i) => {
+function headings({ styles }: BookWriter, columns: readonly BookColumn[], row: number): string {
+  const cells = columns.map(({ heading, kind, readOnly, isOurs }, i) => {
     const look =
-      kind === 'cell' ? (soft ? LOOKS.ownHeading : LOOKS.plainHeading) : readOnly ? LOOKS.headingSoft : LOOKS.heading;
+      kind === 'cell'
+        ? isOurs
+          ? LOOKS.ownHeading
+          : LOOKS.plainHeading
+        : readOnly
+          ? LOOKS.readOnlyHeading
+          : LOOKS.heading;
     return textCell(columnName(i) + row, heading, styles.of(look));
   });
   return cells.join('');
 }
 
 /** What a column holds, shown when the pointer rests on its heading; every column for information says that it is one. */
-function headingNotes(sheet: Sheet, columns: readonly BookColumn[], row: number): void {
+function headingNotes(sheet: SheetWriter, columns: readonly BookColumn[], row: number): void {
   for (const [i, { note = '', readOnly }] of columns.entries()) {
     const text = [note, ...(readOnly ? [READ_ONLY] : [])].filter((line) => line !== '').join('\n');
     if (text !== '') sheet.note(row, i, text);
@@ -245,8 +251,8 @@ function headingNotes(sheet: Sheet, columns: readonly BookColumn[], row: number)
 const INLINE = 255;
 
 /** The lists of the columns that people fill in. */
-function checksOf(book: Book, columns: readonly BookColumn[]) {
-  return columns.flatMap(({ heading, choices = [], readOnly, open }, at) => {
+function validationsOf(book: BookWriter, columns: readonly BookColumn[]) {
+  return columns.flatMap(({ heading, choices = [], readOnly, allowsOthers }, at) => {
     const values = [...new Set(choices)].filter((choice) => choice !== '');
     if (values.length === 0 || readOnly) return [];
     // Programs split at commas and trim; a quotation mark would end the list.
@@ -254,32 +260,32 @@ function checksOf(book: Book, columns: readonly BookColumn[]) {
     const formula = inline ? `"${values.join(',')}"` : book.list(heading, values);
     const text = `${heading} takes one of the values of its list: ${values.join(', ')}`;
     const error = { style: 'stop' as const, title: 'Not in the list', text };
-    return [{ at, check: { values: formula, ...(open ? {} : { error }) } }];
+    return [{ at, check: { values: formula, ...(allowsOthers ? {} : { error }) } }];
   });
 }
 
-const [LEAST, MOST] = [8, 60];
+const [MIN_WIDTH, MAX_WIDTH] = [8, 60];
 
 /** Room for the button of the filter beside a heading. */
 const BUTTON = 4;
 
 /** As wide as the headings, which are bold, and the first rows want, in characters. */
-function columnWidths(columns: readonly BookColumn[], sample: readonly BookRow[]): number[] {
+function columnWidths(columns: readonly BookColumn[], sample: readonly TableRow[]): number[] {
   return columns.map(({ heading, kind, width: stated }, i) => {
     if (stated !== undefined) return stated;
-    let width = Math.ceil(shownWidth(heading) * 1.1) + BUTTON;
+    let width = Math.ceil(textWidth(heading) * 1.1) + BUTTON;
     for (const row of sample) {
-      const text = shownText(marked(row).cells[i]);
+      const text = displayText(toMarkedRow(row).cells[i]);
       if (text === '') continue;
-      const wanted = kind === 'money' ? text.length + Math.ceil(text.length / 3) + 3 : shownWidth(text) + 2;
+      const wanted = kind === 'money' ? text.length + Math.ceil(text.length / 3) + 3 : textWidth(text) + 2;
       if (wanted > width) width = wanted;
-      if (width >= MOST) break;
+      if (width >= MAX_WIDTH) break;
     }
-    return Math.min(Math.max(width, LEAST), MOST);
+    return Math.min(Math.max(width, MIN_WIDTH), MAX_WIDTH);
   });
 }
 
 /** The longest line of a text in characters. */
-function shownWidth(text: string): number {
+function textWidth(text: string): number {
   return text.includes('\n') ? Math.max(...text.split('\n').map(({ length }) => length)) : text.length;
 }

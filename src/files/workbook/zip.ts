@@ -1,12 +1,12 @@
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { RunError } from '../../model/error.js';
-import { AHEAD, type ByteSink, writePacked } from '../table-sink.js';
+import { BUFFER_OPTIONS, type ByteSink, writeCompressed } from '../table-sink.js';
 
 /** Writes text; wait for it before the next piece. */
 export type WriteText = (text: string) => Promise<void>;
 
 /** A zip file, written part by part in one pass. */
-interface ZipPack {
+interface ZipWriter {
   /** Adds a part; one at a time. Throws `RunError('failed')` where it or the file gets to 4 GB. */
   part(name: string, produce: (write: WriteText) => Promise<void>): Promise<void>;
   /** Writes the directory; nothing may follow. */
@@ -25,7 +25,7 @@ interface Entry {
 const MAX_32 = 0xffff_ffff;
 
 /** 1980-01-01, the first day that the format knows: no time of writing, so that the same table gives the same bytes. */
-const DAY = 0x21;
+const DOS_DATE = 0x21;
 
 /** Sizes and checksum follow the data, because they are not known before it. */
 const FLAGS = 0x0008;
@@ -36,7 +36,7 @@ const VERSION = 20;
  * Of our own rather than of a library: the checksum is native (computed in JavaScript it takes a quarter of the processor
  * time of an export on top), and both headers of a part state the same version, which one spreadsheet program insists on.
  */
-export function zipPack(sink: ByteSink): ZipPack {
+export function createZipWriter(sink: ByteSink): ZipWriter {
   const entries: Entry[] = [];
   let offset = 0;
   const put = async (bytes: Buffer) => {
@@ -51,14 +51,14 @@ export function zipPack(sink: ByteSink): ZipPack {
       await put(localHeader(start.name));
       let [crc, size, packed] = [0, 0, 0];
       // Level 1: half the time of level 6 for files that are a tenth larger.
-      const deflate = createDeflateRaw({ level: 1, chunkSize: 64 * 1024, ...AHEAD });
+      const deflate = createDeflateRaw({ level: 1, chunkSize: 64 * 1024, ...BUFFER_OPTIONS });
       const counted: ByteSink = {
         write(bytes) {
           packed += bytes.length;
           return put(bytes);
         },
       };
-      await writePacked(deflate, counted, (part) =>
+      await writeCompressed(deflate, counted, (part) =>
         produce(async (text) => {
           const bytes = Buffer.from(text, 'utf8');
           crc = crc32(bytes, crc);
@@ -96,7 +96,7 @@ function commonHeader({ name, crc, packed, size }: Omit<Entry, 'offset'>): Buffe
   header.writeUInt16LE(VERSION, 0);
   header.writeUInt16LE(FLAGS, 2);
   header.writeUInt16LE(DEFLATE, 4);
-  header.writeUInt16LE(DAY, 8);
+  header.writeUInt16LE(DOS_DATE, 8);
   header.writeUInt32LE(crc, 10);
   header.writeUInt32LE(packed, 14);
   header.writeUInt32LE(size, 18);

@@ -6,7 +6,7 @@ import type { NumberFormat } from '../number/cell-value.js';
 import { builtInCode, numberFormat } from '../number/number-format.js';
 import { createXmlScanner, type XmlTag } from '../package/xml-scan.js';
 import type { Archive, WorkbookFile } from '../package/zip.js';
-import { type BookRow, type BookSheet, openSheet } from '../table/open-sheet.js';
+import { type BookSheet, openSheet, type StoredRow } from '../table/open-sheet.js';
 import { NO_STRINGS, readSharedStrings } from './shared-strings.js';
 import { createSheetScan } from './sheet-scan.js';
 
@@ -39,7 +39,7 @@ export async function openXlsx(
     sheets,
     evidence: date1904 ? ['Dates are counted from 1904.'] : [],
     stream: (sheet: BookSheet) => archive.stream(sheet.part!),
-    scan: (sheet: BookSheet, onRow: (row: BookRow) => void) =>
+    scan: (sheet: BookSheet, onRow: (row: StoredRow) => void) =>
       createSheetScan({ what: `${path}: sheet "${sheet.name}"`, strings, formats, date1904, limits, onRow }),
   };
   return openSheet(book, options);
@@ -50,19 +50,19 @@ async function eachTag(
   path: string,
   archive: Archive,
   part: string,
-  visit: (tag: XmlTag, around: readonly string[]) => void,
+  visit: (tag: XmlTag, ancestors: readonly string[]) => void,
 ): Promise<void> {
-  const around: string[] = [];
+  const ancestors: string[] = [];
   const scanner = createXmlScanner(`${path}: ${part}`, {
     open(tag) {
-      visit(tag, around);
-      if (!tag.empty) around.push(tag.name);
+      visit(tag, ancestors);
+      if (!tag.empty) ancestors.push(tag.name);
       return undefined;
     },
-    close: () => void around.pop(),
+    close: () => void ancestors.pop(),
     text() {},
   });
-  scanner.push(await archive.whole(part));
+  scanner.push(await archive.readWhole(part));
   scanner.finish();
 }
 
@@ -84,14 +84,14 @@ async function relationsOf(path: string, archive: Archive, part: string): Promis
     const target = a.get('Target') ?? '';
     relations.set(a.get('Id') ?? '', {
       type: (a.get('Type') ?? '').split('/').pop() ?? '',
-      target: partName(archive, folder, target),
+      target: targetPart(archive, folder, target),
     });
   });
   return relations;
 }
 
 /** The part a target names: from the root or the folder, with backslashes or percent signs as some programs write it. */
-function partName(archive: Archive, folder: string, target: string): string {
+function targetPart(archive: Archive, folder: string, target: string): string {
   const path = target.replaceAll('\\', '/');
   const name = path.startsWith('/') ? posix.normalize(path.slice(1)) : posix.join(folder, path);
   if (archive.has(name) || !name.includes('%')) return name;
@@ -105,10 +105,10 @@ function partName(archive: Archive, folder: string, target: string): string {
 /** Reads what a workbook says about itself. Throws `RunError('failed')` for a zip file that is no such workbook. */
 async function readWorkbook(path: string, archive: Archive): Promise<Workbook> {
   const root = await workbookPart(path, archive);
-  const listed: Map<string, string>[] = [];
+  const sheetTags: Map<string, string>[] = [];
   let date1904 = false;
-  await eachTag(path, archive, root, (tag, around) => {
-    if (tag.name === 'sheet' && around.includes('sheets')) listed.push(tag.attributes());
+  await eachTag(path, archive, root, (tag, ancestors) => {
+    if (tag.name === 'sheet' && ancestors.includes('sheets')) sheetTags.push(tag.attributes());
     else if (tag.name === 'workbookPr') date1904 = /^(?:1|true|on)$/.test(tag.attributes().get('date1904') ?? '');
   });
   const relations = await relationsOf(path, archive, root);
@@ -117,7 +117,7 @@ async function readWorkbook(path: string, archive: Archive): Promise<Workbook> {
   const strings = partOf('sharedStrings');
   const sheets: BookSheet[] = [];
   const parts = new Set<string>();
-  for (const attributes of listed) {
+  for (const attributes of sheetTags) {
     const [name, state] = [attributes.get('name') ?? '', attributes.get('state') ?? ''];
     const relation = relations.get(attributes.get('id') ?? '');
     const part = relation?.target ?? '';
@@ -162,12 +162,12 @@ async function workbookPart(path: string, archive: Archive): Promise<string> {
 async function readFormats(path: string, archive: Archive, part: string): Promise<NumberFormat[]> {
   const codes = new Map<number, string>();
   const styles: number[] = [];
-  await eachTag(path, archive, part, (tag, around) => {
+  await eachTag(path, archive, part, (tag, ancestors) => {
     // Formats of the same numbers stand elsewhere, too, for what is shown under conditions.
-    if (tag.name === 'numFmt' && around.includes('numFmts')) {
+    if (tag.name === 'numFmt' && ancestors.includes('numFmts')) {
       const a = tag.attributes();
       codes.set(Number(a.get('numFmtId')), a.get('formatCode') ?? 'General');
-    } else if (tag.name === 'xf' && around.includes('cellXfs'))
+    } else if (tag.name === 'xf' && ancestors.includes('cellXfs'))
       styles.push(Number(tag.attributes().get('numFmtId') ?? 0));
   });
   return styles.map((id) => numberFormat(codes.get(id) ?? builtInCode(id) ?? 'General'));

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openScratchFile, type ScratchFile, tried } from '../../compact/scratch-file.js';
-import { codesOf, isDiskFull, RunError } from '../../model/error.js';
-import { sizeText } from '../../model/grouped.js';
+import { openScratchFile, type ScratchFile, withFault } from '../../compact/scratch-file.js';
+import { sizeText } from '../../model/count-text.js';
+import { isDiskFull, RunError, systemCodes } from '../../model/error.js';
 import { textFault } from '../cell-faults.js';
 import type { SourceLimits } from '../limits.js';
 import { createXmlScanner, unescapeSheetText, type XmlTag, xmlText } from '../package/xml-scan.js';
@@ -32,10 +32,10 @@ export async function readSharedStrings(
   chunks: AsyncIterable<Buffer>,
   limits: SourceLimits,
 ): Promise<SharedStrings> {
-  const first: string[] = [];
+  const inMemory: string[] = [];
   let spilled: SpilledTexts | undefined;
   /** Bytes of all texts. */
-  let taken = 0;
+  let totalBytes = 0;
   let clean = true;
   let inItem = false;
   let inText = false;
@@ -51,14 +51,14 @@ export async function readSharedStrings(
       if (text.length > limits.cellCharacters)
         text = JSON.parse(JSON.stringify(text.slice(0, limits.cellCharacters + 1)));
     }
-    taken += Buffer.byteLength(text) + STRING_HEAD;
-    if (taken > limits.sharedStringBytes) {
+    totalBytes += Buffer.byteLength(text) + STRING_HEAD;
+    if (totalBytes > limits.sharedStringBytes) {
       throw new RunError(
         'failed',
         `${path}: the texts of the workbook take more than ${sizeText(limits.sharedStringBytes)}. Split the file.`,
       );
     }
-    if (!spilled && taken <= limits.sharedStringMemory) first.push(text);
+    if (!spilled && totalBytes <= limits.sharedStringMemory) inMemory.push(text);
     else {
       spilled ??= new SpilledTexts(path, limits.spillFolder ?? tmpdir());
       spilled.add(text);
@@ -102,8 +102,8 @@ export async function readSharedStrings(
     spilled?.close();
     throw error;
   }
-  const more: SpilledTexts | undefined = spilled;
-  return { clean, get: (index) => first[index] ?? more?.get(index - first.length) };
+  const overflow: SpilledTexts | undefined = spilled;
+  return { clean, get: (index) => inMemory[index] ?? overflow?.get(index - inMemory.length) };
 }
 
 const [T, SI, OTHER] = [0x74, 0x7369, 0];
@@ -115,7 +115,7 @@ function shortName({ bytes, nameFrom, nameTo }: XmlTag): number {
   return length === 2 ? (bytes[nameFrom]! << 8) | bytes[nameFrom + 1]! : OTHER;
 }
 
-const forgotten = new FinalizationRegistry<ScratchFile>((file) => file.close());
+const finalizer = new FinalizationRegistry<ScratchFile>((file) => file.close());
 
 /**
  * Texts by number, in a private file, each as a line of JSON. The file has no name from the moment it is open, so
@@ -128,7 +128,9 @@ class SpilledTexts {
 
   constructor(path: string, folder: string) {
     const fault = (error: unknown) => {
-      const why = isDiskFull(error) ? 'its disk is full' : `it cannot be written to (${codesOf(error)[0] ?? error})`;
+      const why = isDiskFull(error)
+        ? 'its disk is full'
+        : `it cannot be written to (${systemCodes(error)[0] ?? error})`;
       return new RunError(
         'failed',
         `${path}: the texts of the workbook are too many for memory and go to the folder ${folder}, but ${why}. ` +
@@ -139,8 +141,8 @@ class SpilledTexts {
     };
     const name = join(folder, `rowferry-${process.pid}-${randomUUID()}.tmp`);
     this.#file = openScratchFile(name, fault);
-    forgotten.register(this, this.#file, this);
-    tried(fault, () => unlinkSync(name));
+    finalizer.register(this, this.#file, this);
+    withFault(fault, () => unlinkSync(name));
   }
 
   add(text: string): void {
@@ -153,7 +155,7 @@ class SpilledTexts {
   }
 
   close(): void {
-    forgotten.unregister(this);
+    finalizer.unregister(this);
     this.#file.close();
   }
 }

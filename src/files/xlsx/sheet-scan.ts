@@ -1,11 +1,11 @@
 import { RunError } from '../../model/error.js';
 import type { Cell, RowFault } from '../../model/row.js';
-import { keptText, textFault } from '../cell-faults.js';
+import { textFault, truncatedText } from '../cell-faults.js';
 import type { SourceLimits } from '../limits.js';
 import { createNumberReader, isoCell, type NumberFormat } from '../number/cell-value.js';
 import { createXmlScanner, TextForm, unescapeSheetText, type XmlTag, xmlText } from '../package/xml-scan.js';
 import { type CellRange, columnName, rangeOf, SHEET_ROWS } from '../table/cell-range.js';
-import type { BookRow, BookScan } from '../table/open-sheet.js';
+import type { SheetScan, StoredRow } from '../table/open-sheet.js';
 import type { SharedStrings } from './shared-strings.js';
 
 interface SheetScanOptions {
@@ -15,7 +15,7 @@ interface SheetScanOptions {
   readonly formats: readonly NumberFormat[];
   readonly date1904: boolean;
   readonly limits: SourceLimits;
-  readonly onRow: (row: BookRow) => void;
+  readonly onRow: (row: StoredRow) => void;
 }
 
 const C = 0x63;
@@ -26,16 +26,16 @@ const R = 0x72;
 const S = 0x73;
 
 /** What the text of the cell now scanned is for. */
-enum Take {
+enum TextTarget {
   nothing,
   value,
   formula,
   inline,
 }
 
-const KEPT_MERGES = 1_000;
+const MAX_MERGES = 1_000;
 
-export function createSheetScan(options: SheetScanOptions): BookScan {
+export function createSheetScan(options: SheetScanOptions): SheetScan {
   const { what, strings, formats, limits, onRow } = options;
   const numberOf = createNumberReader(formats, options.date1904);
 
@@ -44,16 +44,16 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
   let row = 0;
   let cells: Cell[] = [];
   let faults: RowFault[] | undefined;
-  let beyond = false;
+  let tooWide = false;
 
   let inCell = false;
   let column = -1;
   let style = 0;
   let type = '';
-  let take: Take = Take.nothing;
+  let target: TextTarget = TextTarget.nothing;
   let text = '';
   /** Which shared string, where its number stands in one piece, as it nearly always does; else -1, and `text` has it. */
-  let shared = -1;
+  let sharedIndex = -1;
   /** The text is plain ASCII, so that no character of it needs a check. */
   let clean = true;
   let hasValue = false;
@@ -62,18 +62,18 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
 
   let hiddenRows = 0;
   let hiddenColumns = 0;
-  let merges = 0;
+  let mergeCount = 0;
   const mergedRanges: CellRange[] = [];
 
-  function startRow({ bytes, places, count, empty }: XmlTag): void {
+  function startRow({ bytes, offsets, count, empty }: XmlTag): void {
     row = lastRow + 1;
     let hides = false;
     for (let i = 0; i < count; i += 4) {
-      const name = bytes[places[i]!];
-      const length = places[i + 1]! - places[i]!;
-      if (length === 1 && name === R) row = integerOf(bytes, places[i + 2]!, places[i + 3]!);
+      const name = bytes[offsets[i]!];
+      const length = offsets[i + 1]! - offsets[i]!;
+      if (length === 1 && name === R) row = integerOf(bytes, offsets[i + 2]!, offsets[i + 3]!);
       // `hidden`
-      else if (length === 6 && name === 0x68) hides = bytes[places[i + 2]!] === 0x31 || bytes[places[i + 2]!] === T;
+      else if (length === 6 && name === 0x68) hides = bytes[offsets[i + 2]!] === 0x31 || bytes[offsets[i + 2]!] === T;
     }
     if (!(row >= 1 && row <= SHEET_ROWS)) {
       throw new RunError('failed', `${what}: a row after row ${lastRow} has no valid number. Save the file again.`);
@@ -90,26 +90,26 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
     inRow = !empty;
     cells = [];
     faults = undefined;
-    beyond = false;
+    tooWide = false;
     column = -1;
   }
 
   /** Reads `r`, `s` and `t` of a `<c …>` tag straight from its bytes. */
-  function startCell({ bytes, places, count }: XmlTag): void {
+  function startCell({ bytes, offsets, count }: XmlTag): void {
     column++;
-    take = Take.nothing;
+    target = TextTarget.nothing;
     style = 0;
     type = '';
     text = '';
-    shared = -1;
+    sharedIndex = -1;
     clean = true;
     hasValue = false;
     formula = undefined;
     for (let i = 0; i < count; i += 4) {
-      if (places[i + 1]! - places[i]! !== 1) continue;
-      const from = places[i + 2]!;
-      const to = places[i + 3]!;
-      switch (bytes[places[i]!]) {
+      if (offsets[i + 1]! - offsets[i]! !== 1) continue;
+      const from = offsets[i + 2]!;
+      const to = offsets[i + 3]!;
+      switch (bytes[offsets[i]!]) {
         case R:
           column = columnOf(bytes, from, to, column);
           break;
@@ -128,7 +128,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
   function put(cell: Cell): void {
     if (cell === '') return;
     if (column >= limits.columns) {
-      beyond = true;
+      tooWide = true;
       return;
     }
     if (column < cells.length && cells[column] !== '') {
@@ -149,11 +149,11 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
       faults ??= [];
       faults.push(found);
     }
-    put(found ? keptText(value, limits.cellCharacters) : value);
+    put(found ? truncatedText(value, limits.cellCharacters) : value);
   }
 
   function putShared(written: string): void {
-    const at = shared >= 0 ? shared : /^\d{1,10}$/.test(written) ? Number(written) : -1;
+    const at = sharedIndex >= 0 ? sharedIndex : /^\d{1,10}$/.test(written) ? Number(written) : -1;
     const value = strings.get(at);
     if (value === undefined) {
       throw new RunError(
@@ -165,7 +165,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
     putText(value, strings.clean);
   }
 
-  function putRead(cell: Cell): void {
+  function putConverted(cell: Cell): void {
     if (typeof cell === 'string') putText(cell, false);
     else put(cell);
   }
@@ -173,7 +173,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
   function finishCell(): void {
     if (type === 's') {
       const written = text.trim();
-      if (shared >= 0 || written !== '') putShared(written);
+      if (sharedIndex >= 0 || written !== '') putShared(written);
       return;
     }
     if (formula !== undefined && (!hasValue || (text === '' && type !== 'str'))) {
@@ -185,17 +185,17 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
       case 'n': {
         const raw = text.trim();
         // What is stored as a number and is none stays text, with the faults of text.
-        if (raw !== '') putRead(numberOf(raw, style));
+        if (raw !== '') putConverted(numberOf(raw, style));
         return;
       }
       case 'b':
         if (text !== '') put({ t: 'b', value: /^\s*(?:1|true)\s*$/i.test(text) });
         return;
       case 'e':
-        if (text !== '') putRead(clean ? { t: 'e', value: text.trim() } : text.trim());
+        if (text !== '') putConverted(clean ? { t: 'e', value: text.trim() } : text.trim());
         return;
       case 'd':
-        putRead(isoCell(text, formats[style]) ?? text);
+        putConverted(isoCell(text, formats[style]) ?? text);
         return;
       default: {
         const value = unescapeSheetText(text);
@@ -206,7 +206,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
 
   function finishRow(): void {
     inRow = false;
-    if (!scan.skim) onRow({ row, cells, faults, beyond });
+    if (!scan.skim) onRow({ row, cells, faults, tooWide });
   }
 
   const scanner = createXmlScanner(what, {
@@ -221,14 +221,14 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
             return;
           case V:
             hasValue = true;
-            take = inCell && !empty ? Take.value : Take.nothing;
+            target = inCell && !empty ? TextTarget.value : TextTarget.nothing;
             return;
           case F:
             formula = '';
-            take = inCell && !empty ? Take.formula : Take.nothing;
+            target = inCell && !empty ? TextTarget.formula : TextTarget.nothing;
             return;
           case T:
-            if (phonetic === 0) take = inCell && !empty ? Take.inline : Take.nothing;
+            if (phonetic === 0) target = inCell && !empty ? TextTarget.inline : TextTarget.nothing;
             return;
         }
         return;
@@ -245,8 +245,8 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
         case 'mergeCell': {
           const range = rangeOf(tag.attributes().get('ref') ?? '');
           if (!range) return;
-          merges++;
-          if (mergedRanges.length < KEPT_MERGES) mergedRanges.push(range);
+          mergeCount++;
+          if (mergedRanges.length < MAX_MERGES) mergedRanges.push(range);
           return;
         }
         case 'col': {
@@ -261,7 +261,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
       return;
     },
     close(tag) {
-      take = Take.nothing;
+      target = TextTarget.nothing;
       const length = tag.nameTo - tag.nameFrom;
       if (length === 1) {
         if (inCell && tag.bytes[tag.nameFrom] === C) {
@@ -274,15 +274,15 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
       }
     },
     text(bytes, from, to, form) {
-      if (take === Take.nothing) return;
+      if (target === TextTarget.nothing) return;
       // What is longer than a cell may be is a fault of it; no more is held.
-      if (take === Take.formula) {
+      if (target === TextTarget.formula) {
         if (formula!.length <= limits.cellCharacters) formula += xmlText(bytes, from, to, form);
-      } else if (type === 's' && shared < 0 && text === '' && isNumber(bytes, from, to)) {
-        shared = integerOf(bytes, from, to);
+      } else if (type === 's' && sharedIndex < 0 && text === '' && isNumber(bytes, from, to)) {
+        sharedIndex = integerOf(bytes, from, to);
       } else if (text.length <= limits.cellCharacters) {
-        if (shared >= 0) text = `${shared}`;
-        shared = -1;
+        if (sharedIndex >= 0) text = `${sharedIndex}`;
+        sharedIndex = -1;
         const piece = xmlText(bytes, from, to, form);
         text = text === '' ? piece : text + piece;
         if (form !== TextForm.plain) clean = false;
@@ -290,7 +290,7 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
     },
   });
 
-  const scan: BookScan = {
+  const scan: SheetScan = {
     skim: false,
     push: scanner.push,
     finish: scanner.finish,
@@ -301,8 +301,8 @@ export function createSheetScan(options: SheetScanOptions): BookScan {
       return hiddenColumns;
     },
     mergedRanges,
-    get merges() {
-      return merges;
+    get mergeCount() {
+      return mergeCount;
     },
   };
   return scan;

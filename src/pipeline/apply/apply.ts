@@ -2,7 +2,15 @@ import { parentNotWritten } from '../rows.js';
 import { CreateRow } from './create.js';
 import { ReadBack } from './read-back.js';
 import { UpdateRow } from './update.js';
-import { type Create, type Intent, type Pace, type Place, type Update, WriteRun, type WriterOptions } from './write.js';
+import {
+  type Create,
+  type Intent,
+  type Pace,
+  type Permit,
+  type Update,
+  WriteRun,
+  type WriterOptions,
+} from './write.js';
 
 /** Changes of a part: the unit of checkpoint, of retry and of distribution. */
 export interface Part {
@@ -13,23 +21,23 @@ export interface Part {
 /** Writes the rows of a run, part by part. Interface, section 4. */
 export class Writer {
   readonly run: WriteRun;
-  private readonly places: ReturnType<typeof places>;
+  private readonly semaphore: ReturnType<typeof rowSemaphore>;
   private readonly readBack: ReadBack;
 
   constructor(options: WriterOptions) {
     this.run = new WriteRun(options);
-    this.places = places(options.pace);
+    this.semaphore = rowSemaphore(options.pace);
     this.readBack = new ReadBack(this.run);
   }
 
   /**
-   * Carries out a part. Resolves when every change of it has its outcome; `begun` is called when each is at work.
+   * Carries out a part. Resolves when every change of it has its outcome; `onStarted` is called when each is at work.
    *
    *   read again what is stale → intents durable → requests → outcomes
    *
    * so that whatever was sent is known to the journal before it was sent.
    */
-  async write({ changes }: Part, begun = (): void => undefined): Promise<void> {
+  async write({ changes }: Part, onStarted = (): void => undefined): Promise<void> {
     const { pace, readLate, journal } = this.run.options;
     const rows = changes.flatMap((change) => this.row(change) ?? []);
     const fresh: (CreateRow | UpdateRow)[] = [];
@@ -41,24 +49,24 @@ export class Writer {
     });
     if (fresh.length === 0) return;
     for (const row of fresh) if (row instanceof CreateRow) row.remember();
-    this.run.intended += fresh.filter((row) => row instanceof CreateRow).length;
+    this.run.durableCreates += fresh.filter((row) => row instanceof CreateRow).length;
     await journal.intend(
       fresh.map((row) => intentOf(row.change)),
       fresh.flatMap((row) => (row instanceof UpdateRow ? (row.before() ?? []) : [])),
     );
-    const together = pace.shared ? fresh.length : 1;
+    const batchSize = pace.shared ? fresh.length : 1;
     const atWork: Promise<void>[] = [];
     let failed: unknown;
     for (const [at, row] of fresh.entries()) {
-      if (at % together === 0) await this.places.room(together);
-      row.place = this.places.place();
+      if (at % batchSize === 0) await this.semaphore.reserve(batchSize);
+      row.permit = this.semaphore.acquire();
       atWork.push(
         row.write().catch((error: unknown) => {
           failed ??= error;
         }),
       );
     }
-    begun();
+    onStarted();
     // Also where one fails: a run must not end while what others sent is open.
     await Promise.all(atWork);
     if (failed !== undefined) throw failed;
@@ -110,15 +118,15 @@ export async function eachLimit<T>(
 }
 
 /** Rows of all parts of a run that are at work at once. */
-export function places(pace: Pick<Pace, 'atWork' | 'aside'>) {
+export function rowSemaphore(pace: Pick<Pace, 'atWork' | 'aside'>) {
   const waiting: { readonly rows: number; readonly enter: () => void }[] = [];
-  let taken = 0;
-  let aside = 0;
+  let active = 0;
+  let parked = 0;
 
   const admit = () => {
-    for (let next = waiting[0]; next && (taken === 0 || taken + next.rows <= pace.atWork); next = waiting[0]) {
+    for (let next = waiting[0]; next && (active === 0 || active + next.rows <= pace.atWork); next = waiting[0]) {
       waiting.shift();
-      taken += next.rows;
+      active += next.rows;
       next.enter();
     }
   };
@@ -128,25 +136,25 @@ export function places(pace: Pick<Pace, 'atWork' | 'aside'>) {
      * Resolves when there is room for so many rows together, in the order of asking; the room is theirs from then on. More
      * rows than there are places wait until nobody is at work.
      */
-    room: (rows: number) =>
+    reserve: (rows: number) =>
       new Promise<void>((enter) => {
         waiting.push({ rows, enter });
         admit();
       }),
     /** The place of one of the rows that there is room for. */
-    place(): Place {
+    acquire(): Permit {
       let state: 'held' | 'aside' | 'over' = 'held';
       return {
-        stepAside() {
-          if (state !== 'held' || aside >= pace.aside) return;
+        park() {
+          if (state !== 'held' || parked >= pace.aside) return;
           state = 'aside';
-          aside++;
-          taken--;
+          parked++;
+          active--;
           admit();
         },
-        giveBack() {
-          if (state === 'held') taken--;
-          else if (state === 'aside') aside--;
+        release() {
+          if (state === 'held') active--;
+          else if (state === 'aside') parked--;
           state = 'over';
           admit();
         },

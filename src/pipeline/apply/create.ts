@@ -2,8 +2,8 @@ import { RunError } from '../../model/error.js';
 import { fault, type Issue } from '../../model/issue.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, WriteAnswer } from '../../service/port.js';
-import { heldOfCreate } from './stored.js';
-import { type Create, type Ended, isGuarded, RowWrite } from './write.js';
+import { compareWithStored } from './compare.js';
+import { type Create, type DraftOutcome, hasUniqueField, RowWrite } from './write.js';
 
 /**
  * After an answer of its own that tells of a failure, the service has nothing under way: where it guards the key itself,
@@ -11,9 +11,9 @@ import { type Create, type Ended, isGuarded, RowWrite } from './write.js';
  */
 const ANSWERED_WINDOW = [200, 1_000, 3_000];
 /** Where the service guards the key and takes other creates: chance may befall one row several times. */
-const MOST_TRIES = 4;
+const MAX_TRIES = 4;
 /** Reads of created records that may tell nothing, such as of a service whose reads lag, before it is left at that. */
-const MOST_READS = 3;
+const MAX_READS = 3;
 
 type Open = Extract<WriteAnswer, { kind: 'open' }>;
 type Refused = Extract<WriteAnswer, { kind: 'refused' }>;
@@ -31,39 +31,39 @@ type Refused = Extract<WriteAnswer, { kind: 'refused' }>;
  *   open, and the run stops before it is known → no outcome: `runs resume` settles it
  */
 export class CreateRow extends RowWrite<Create> {
-  private forget: (() => void) | undefined;
+  private undoRemember: (() => void) | undefined;
   /** What the run had created, and the clock said, when the row was sent first. */
-  private since = 0;
+  private createdBefore = 0;
   private sentAt = 0;
 
   /** Before an answer tells an id there is only the key by which a later update can find what reads do not show. */
   remember(): void {
     const { spec, memory } = this.run.options.plan;
-    if (spec.readable) this.forget = memory.rememberUnnamed(this.change.fields);
+    if (spec.readable) this.undoRemember = memory.rememberWithoutId(this.change.fields);
   }
 
   override skip(): void {
-    this.forget?.();
+    this.undoRemember?.();
     super.skip();
   }
 
-  override broken(error: unknown): void {
+  override fail(error: unknown): void {
     // A redirect may be the answer to a create that was carried out: `runs resume` looks before it sends.
     if (error instanceof RunError && (error.status === 302 || error.status === 303)) {
       this.run.stop(error);
-      this.run.options.journal.left();
-    } else super.broken(error);
+      this.run.options.journal.leftOpen();
+    } else super.fail(error);
   }
 
-  protected override async carryOut(): Promise<Ended> {
-    this.since = this.run.created;
+  protected override async carryOut(): Promise<DraftOutcome> {
+    this.createdBefore = this.run.created;
     this.sentAt = this.run.options.elapsed();
     const answer = await this.send();
-    const found = answer.kind === 'open' ? this.goOn(answer) : this.closed(answer);
-    const ended = found instanceof Promise ? await found : found;
-    if (ended.kind !== 'created' && ended.kind !== 'unknown')
-      this.run.options.plan.memory.forgetUnnamed(this.change.fields);
-    return ended;
+    const found = answer.kind === 'open' ? this.settleOpen(answer) : this.conclude(answer);
+    const draft = found instanceof Promise ? await found : found;
+    if (draft.kind !== 'created' && draft.kind !== 'unknown')
+      this.run.options.plan.memory.forgetWithoutId(this.change.fields);
+    return draft;
   }
 
   private send(again = false): Promise<WriteAnswer> {
@@ -76,31 +76,31 @@ export class CreateRow extends RowWrite<Create> {
   }
 
   /** After a first request whose effect is open. */
-  private async goOn(first: Open): Promise<Ended> {
-    let createdBefore = this.since;
+  private async settleOpen(first: Open): Promise<DraftOutcome> {
+    let createdBefore = this.createdBefore;
     let answer = first;
     for (;;) {
       const settled = await this.lookUp(answer);
       if (settled) return settled;
-      const doubt = await this.whyNotAgain(answer, createdBefore);
-      if (doubt !== undefined) return this.unknown(`${answer.reason}; ${doubt}`);
+      const whyNot = await this.whyNotResend(answer, createdBefore);
+      if (whyNot !== undefined) return this.unknown(`${answer.reason}; ${whyNot}`);
       createdBefore = this.run.created;
       const again = await this.whileOpen(() => this.send(true));
       if (again.kind === 'unsent') throw this.stillOpen(again.reason);
       this.attempts++;
-      if (again.kind === 'done') return this.closed(again);
+      if (again.kind === 'done') return this.conclude(again);
       if (again.kind === 'refused') return this.refusedAgain(again, answer.reason);
       answer = again;
     }
   }
 
   /** Why a create that is open and not found is not sent once more; undefined where it is. */
-  private async whyNotAgain(answer: Open, createdBefore: number): Promise<string | undefined> {
+  private async whyNotResend(answer: Open, createdBefore: number): Promise<string | undefined> {
     const { attempts, run } = this;
     const notFound = 'looked up by key and not found';
-    if (isGuarded(this.change.fields, run.options.guarding)) {
+    if (hasUniqueField(this.change.fields, run.options.uniqueFields)) {
       // The second try is always made; further ones where the service took other creates meanwhile: so it is not this record.
-      return attempts === 1 || (attempts < MOST_TRIES && run.created > createdBefore) ? undefined : notFound;
+      return attempts === 1 || (attempts < MAX_TRIES && run.created > createdBefore) ? undefined : notFound;
     }
     if (answer.pending) return `${notFound}, and it may still be under way`;
     if (attempts > 1) return notFound;
@@ -119,60 +119,60 @@ export class CreateRow extends RowWrite<Create> {
   }
 
   /** A refusal of a repetition may be the first request's doing: it may have taken effect after the last look. */
-  private async refusedAgain(answer: Refused, reason: string): Promise<Ended> {
+  private async refusedAgain(answer: Refused, reason: string): Promise<DraftOutcome> {
     const settled = await this.lookUp(answer);
     if (settled) return settled;
-    if (!this.saysTaken(answer)) return this.closed(answer);
+    if (!this.saysKeyExists(answer)) return this.conclude(answer);
     return this.unknown(`${reason}; the service then said that its key is taken, and look-ups do not show by whom`);
   }
 
   /** Whether a refusal may be about the key: it names a field that the service guards, or says so in its words. */
-  private saysTaken({ status, messages }: Refused): boolean {
+  private saysKeyExists({ status, messages }: Refused): boolean {
     const { spec, job } = this.run.options.plan;
-    const guarded = [...spec.guarded, job.match.unique_field];
-    const says = /exist|duplicat|unique|taken|already/i;
+    const uniqueFields = [...spec.uniqueFields, job.match.unique_field];
+    const keyWords = /exist|duplicat|unique|taken|already/i;
     return (
       status === 409 ||
-      messages.some(({ field, text }) => (field !== undefined && guarded.includes(field)) || says.test(text))
+      messages.some(({ field, text }) => (field !== undefined && uniqueFields.includes(field)) || keyWords.test(text))
     );
   }
 
   /** A promise only where the answer is to be looked into. */
-  private closed(answer: Exclude<WriteAnswer, { kind: 'open' }>): Ended | Promise<Ended> {
+  private conclude(answer: Exclude<WriteAnswer, { kind: 'open' }>): DraftOutcome | Promise<DraftOutcome> {
     switch (answer.kind) {
       case 'done': {
         const { fields } = this.change;
         this.run.lastCreated = { fields, at: this.run.options.elapsed() };
         const { id, record } = answer;
         if (!record) return this.created(id, []);
-        return this.notKept(id, record).then((issues) => this.created(id, issues));
+        return this.unstoredWarnings(id, record).then((issues) => this.created(id, issues));
       }
       case 'refused':
-        return this.ended('rejected', ...this.rejection(answer, this.change.fields));
+        return this.draft('rejected', ...this.rejection(answer, this.change.fields));
       case 'unsent':
         return this.unsent(answer.reason);
     }
   }
 
-  private created(id: number | undefined, issues: readonly Issue[]): Ended {
+  private created(id: number | undefined, issues: readonly Issue[]): DraftOutcome {
     const { memory, spec } = this.run.options.plan;
     if (id !== undefined) memory.remember(id, this.change.fields);
     // A customer's id is told by this answer or never: that it exists must not be forgotten.
-    else if (!spec.readable) memory.rememberUnnamed(this.change.fields);
-    const ended = this.ended('created', ...issues);
-    return id === undefined ? ended : { ...ended, id };
+    else if (!spec.readable) memory.rememberWithoutId(this.change.fields);
+    const draft = this.draft('created', ...issues);
+    return id === undefined ? draft : { ...draft, id };
   }
 
   /** Looks the record up over the settle window; undefined where it is not there. */
-  private lookUp(answer: Open | Refused): Promise<Ended | undefined> {
-    const { settleWindow, guarding, lookUp } = this.run.options;
+  private lookUp(answer: Open | Refused): Promise<DraftOutcome | undefined> {
+    const { settleWindow, uniqueFields, lookUp } = this.run.options;
     const answered = answer.kind === 'refused' || answer.answered;
     const window =
-      answered && isGuarded(this.change.fields, guarding)
+      answered && hasUniqueField(this.change.fields, uniqueFields)
         ? ANSWERED_WINDOW.map((at) => Math.min(at, settleWindow.at(-1) ?? at))
         : settleWindow;
     return this.settle(
-      () => lookUp(this.change.fields, this.since),
+      () => lookUp(this.change.fields, this.createdBefore),
       (found) => {
         if (found === undefined) {
           const why = answer.kind === 'open' ? answer.reason : 'the service refused the second try';
@@ -182,48 +182,48 @@ export class CreateRow extends RowWrite<Create> {
         if (!first || !second) return first && this.adopt(first);
         const ids = found.map((one) => one.id).join(', ');
         const text = `The row was sent and its effect was open; now several records have its key: ids ${ids}.`;
-        return this.ended('ambiguous', fault('ambiguous_match', text));
+        return this.draft('ambiguous', fault('ambiguous_match', text));
       },
       window,
     );
   }
 
-  private adopt({ id, record }: { id: number; record: Json }): Ended {
-    const { differing, tidied } = heldOfCreate(this.change.fields, record, this.run.options.plan);
-    if (differing.length === 0) return this.created(id, tidied);
+  private adopt({ id, record }: { id: number; record: Json }): DraftOutcome {
+    const { differing, normalised } = compareWithStored(this.change.fields, record, this.run.options.plan);
+    if (differing.length === 0) return this.created(id, normalised);
     const text = `While the row was being sent, a record with its key appeared with other values (${differing.join(', ')}): id ${id}. Compare the two and import the row again.`;
-    return { ...this.ended('conflict', fault('changed_meanwhile', text)), id };
+    return { ...this.draft('conflict', fault('changed_meanwhile', text)), id };
   }
 
-  private unknown(reason: string): Ended {
+  private unknown(reason: string): DraftOutcome {
     const text = `The row was sent and it is not known whether the record was created (${reason}). Look in the service before importing it again.`;
-    return this.ended('unknown', fault('outcome_unknown', text));
+    return this.draft('unknown', fault('outcome_unknown', text));
   }
 
   /**
    * Warnings of what a new record does not hold of what was sent, as far as the answer to its create shows it. An answer
    * that lacks values may be a record in brief: the first of a run that does is held against the record itself.
    */
-  private async notKept(id: number | undefined, answered: Json): Promise<readonly Issue[]> {
+  private async unstoredWarnings(id: number | undefined, answered: Json): Promise<readonly Issue[]> {
     const { run } = this;
     const { plan } = run.options;
-    const { differing, tidied, unkept } = heldOfCreate(this.change.fields, answered, plan);
+    const { differing, normalised, unstored } = compareWithStored(this.change.fields, answered, plan);
     if (id === undefined || differing.length === 0 || !plan.spec.readable || typeof answered['id'] !== 'number')
-      return tidied;
-    while (!run.answersTell && run.answersAsked < MOST_READS) {
-      run.answersAsked++;
-      run.answersTell = this.doesAnswerTell(id, differing);
-      if ((await run.answersTell) === undefined) run.answersTell = undefined;
+      return normalised;
+    while (!run.answersComplete && run.answerChecks < MAX_READS) {
+      run.answerChecks++;
+      run.answersComplete = this.isAnswerComplete(id, differing);
+      if ((await run.answersComplete) === undefined) run.answersComplete = undefined;
     }
-    return (await run.answersTell) === true ? unkept : tidied;
+    return (await run.answersComplete) === true ? unstored : normalised;
   }
 
   /** Undefined where the record cannot be read now: it is created, whatever keeps us from looking at it. */
-  private async doesAnswerTell(id: number, lacking: readonly string[]): Promise<boolean | undefined> {
+  private async isAnswerComplete(id: number, lacking: readonly string[]): Promise<boolean | undefined> {
     const { plan } = this.run.options;
     const record = await this.run.read(id).catch(() => undefined);
     if (!record) return undefined;
-    const { differing } = heldOfCreate(this.change.fields, record, plan);
+    const { differing } = compareWithStored(this.change.fields, record, plan);
     return lacking.every((field) => differing.includes(field));
   }
 }

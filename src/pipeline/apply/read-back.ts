@@ -4,14 +4,14 @@ import { fault, type Issue, warning } from '../../model/issue.js';
 import { isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
 import { fieldReaders, readRecord } from '../../resources/read.js';
 import type { Json } from '../../service/port.js';
-import { changesOf, isUnseen, type Merge, templateOf } from '../plan/merge.js';
-import { AGAIN, isCut, isStoredForm, storedAs } from './stored.js';
+import { changesOf, isWriteOnly, type Merge, templateOf } from '../plan/merge.js';
+import { isNormalisedForm, isTruncated, normalisedWarning, REWRITTEN_NOTE } from './compare.js';
 import { Halted, type Update, type WriteRun } from './write.js';
 
 /**
  * The first updates of a run go alone and are read back, so that a service that drops a field does it once. Which fields
  * it drops is seen only on a record that holds them: the very first update shows its own, and later ones that carry, set
- * or clear what none has shown yet take a turn, too, up to `MOST_TURNS` in all.
+ * or clear what none has shown yet take a turn, too, up to `MAX_TURNS` in all.
  *
  *   nothing shown yet → one has the turn, all others wait
  *   nothing new in it, or all turns used → it goes at once, beside the others
@@ -19,7 +19,7 @@ import { Halted, type Update, type WriteRun } from './write.js';
  */
 
 /** Each costs a request and the time of one update. */
-export const MOST_TURNS = 4;
+export const MAX_TURNS = 4;
 
 /** What is emptied is no value that reads show, whatever its field. */
 const CLEARED = '(cleared)';
@@ -45,7 +45,7 @@ interface Differences {
   /** Still as before the update, and no other form of what was sent. */
   readonly stale: readonly string[];
   /** Whether something that the update changes is seen to have changed. */
-  readonly took: boolean;
+  readonly applied: boolean;
   /** Whether something that the update changes is as before, and also a form of what was sent: either could be true. */
   readonly unclear: boolean;
   /** Stored in another form. */
@@ -57,15 +57,15 @@ export type EndTurn = (verified: boolean) => void;
 
 export class ReadBack {
   /** What updates that were read back held. */
-  private readonly shown = new Set<string>();
+  private readonly covered = new Set<string>();
   /** Whether one was read back at all; whoever comes before that waits. */
   private verified = false;
   private turns = 0;
-  private running: Promise<void> | undefined;
+  private currentTurn: Promise<void> | undefined;
   /** What is being found out about updates that seem to have lost something; nobody goes before that. */
-  private readonly doubts = new Set<Promise<void>>();
+  private readonly pendingChecks = new Set<Promise<void>>();
   /** The service answers a write with something else than the record as it is then. */
-  private answersAreIdle = false;
+  private answersUnreliable = false;
 
   constructor(private readonly run: WriteRun) {}
 
@@ -73,33 +73,33 @@ export class ReadBack {
   async turn(change: Update): Promise<EndTurn | undefined> {
     if (!this.run.options.plan.spec.readable) return undefined;
     for (;;) {
-      const [doubt] = this.doubts;
-      if (!doubt) {
-        const allShown = this.turns >= MOST_TURNS || this.atStake(change).length === 0;
-        if (this.verified && allShown) return undefined;
-        if (!this.running) return this.takeTurn(change);
+      const [check] = this.pendingChecks;
+      if (!check) {
+        const allCovered = this.turns >= MAX_TURNS || this.uncovered(change).length === 0;
+        if (this.verified && allCovered) return undefined;
+        if (!this.currentTurn) return this.takeTurn(change);
       }
-      await (doubt ?? this.running);
+      await (check ?? this.currentTurn);
       if (this.run.halted) throw new Halted();
     }
   }
 
   private takeTurn(change: Update): EndTurn {
     const { promise, resolve } = deferred();
-    this.running = promise;
+    this.currentTurn = promise;
     return (verified) => {
-      if (this.running !== promise) return;
+      if (this.currentTurn !== promise) return;
       // A row that told nothing about how the service treats a PUT is no turn, as long as none did: all wait for one.
       if (verified || this.verified) this.turns++;
-      if (verified) for (const part of this.atStake(change)) this.shown.add(part);
+      if (verified) for (const part of this.uncovered(change)) this.covered.add(part);
       this.verified ||= verified;
-      this.running = undefined;
+      this.currentTurn = undefined;
       resolve();
     };
   }
 
   /** What the update carries, sets or clears, reads show, and none has shown yet: fields, those of all rows of a form as one. */
-  private atStake({ base, set }: Update): string[] {
+  private uncovered({ base, set }: Update): string[] {
     const { plan } = this.run.options;
     const carried = base.record ? readRecord(plan.spec, base.record as Json, plan.lexicon).fields : {};
     const own = fieldReaders(plan.spec);
@@ -110,7 +110,7 @@ export class ReadBack {
     const parts = fields.map((name) =>
       name in set && isEmpty(set[name]) ? CLEARED : name.replace(/^(form\.\d+)#\d+/, '$1'),
     );
-    return parts.filter((part) => !this.shown.has(part));
+    return parts.filter((part) => !this.covered.has(part));
   }
 
   /**
@@ -120,56 +120,56 @@ export class ReadBack {
    * nothing took effect throughout the settle window; a value stored in another form is a warning with both.
    */
   async verify(id: number, merge: Merge, answered: Json | undefined, first: boolean, wait: Wait): Promise<Verified> {
-    let seen: Differences = { dropped: [], cut: new Map(), stale: [], took: false, unclear: false, issues: [] };
+    let seen: Differences = { dropped: [], cut: new Map(), stale: [], applied: false, unclear: false, issues: [] };
     if (answered && typeof answered['id'] === 'number') {
       seen = this.compare(answered, merge);
-      if (isKept(seen) && (seen.took || !seen.unclear)) return { issues: seen.issues };
+      if (isIntact(seen) && (seen.applied || !seen.unclear)) return { issues: seen.issues };
     }
-    const inDoubt = seen.dropped.length > 0 && !this.answersAreIdle;
-    if (first) return this.look(id, merge, seen, wait);
-    if (!inDoubt) return { issues: isKept(seen) ? seen.issues : [] };
+    const inDoubt = seen.dropped.length > 0 && !this.answersUnreliable;
+    if (first) return this.reread(id, merge, seen, wait);
+    if (!inDoubt) return { issues: isIntact(seen) ? seen.issues : [] };
     // All updates that have not gone yet are held back: one seems to have lost something.
     const { promise, resolve } = deferred();
-    this.doubts.add(promise);
+    this.pendingChecks.add(promise);
     try {
-      return await this.look(id, merge, seen, wait);
+      return await this.reread(id, merge, seen, wait);
     } finally {
-      this.doubts.delete(promise);
+      this.pendingChecks.delete(promise);
       resolve();
     }
   }
 
   /** Reads the record back; `inAnswer`: what the answer to the update seemed to hold. */
-  private async look(id: number, merge: Merge, inAnswer: Differences, wait: Wait): Promise<Verified> {
+  private async reread(id: number, merge: Merge, inAnswer: Differences, wait: Wait): Promise<Verified> {
     const { plan, settleWindow, elapsed } = this.run.options;
     let seen = inAnswer;
     const sent = elapsed();
-    for (const [look, at] of [0, ...settleWindow].entries()) {
-      const rest = sent + at - elapsed();
-      if (rest > 0) await wait(rest);
+    for (const [round, at] of [0, ...settleWindow].entries()) {
+      const remaining = sent + at - elapsed();
+      if (remaining > 0) await wait(remaining);
       const record = await this.run.read(id);
-      if (!record) return { issues: isKept(seen) ? seen.issues : [] };
+      if (!record) return { issues: isIntact(seen) ? seen.issues : [] };
       seen = this.compare(record, merge);
       // An old value that is also a form of what was sent may be an update not to be seen yet: a second look is enough.
-      if (isKept(seen) && (seen.took || !seen.unclear || look > 0)) {
-        if (inAnswer.dropped.length > 0) this.answersAreIdle = true;
+      if (isIntact(seen) && (seen.applied || !seen.unclear || round > 0)) {
+        if (inAnswer.dropped.length > 0) this.answersUnreliable = true;
         return { issues: seen.issues };
       }
     }
-    if (isKept(seen)) return { issues: seen.issues };
+    if (isIntact(seen)) return { issues: seen.issues };
     const lost = [...seen.dropped, ...(isWithoutEffect(seen) ? seen.stale : [])];
     this.run.stop(
       new RunError(
         'failed',
-        `The update of ${plan.spec.name} ${id} was read back, and the service did not keep ${lost.map((field) => keptOf(field, seen)).join(', ')}. The run stops here: nothing more is sent, and the rows that were not reached are as they were.`,
+        `The update of ${plan.spec.name} ${id} was read back, and the service did not keep ${lost.map((field) => storedPart(field, seen)).join(', ')}. The run stops here: nothing more is sent, and the rows that were not reached are as they were.`,
         [
           'before.ndjson among the reports holds the record as it was. `rowferry doctor --probe` finds out what the service keeps.',
         ],
       ),
     );
     return seen.dropped.length > 0
-      ? { issues: [...seen.issues, ...gone(seen, merge)], lost: carriedOver(seen, merge) }
-      : { issues: [...seen.issues, still(id, seen.stale)], unchanged: true };
+      ? { issues: [...seen.issues, ...lossWarnings(seen, merge)], lost: lostCarried(seen, merge) }
+      : { issues: [...seen.issues, staleFault(id, seen.stale)], unchanged: true };
   }
 
   private compare(record: Json, merge: Merge): Differences {
@@ -188,53 +188,53 @@ export class ReadBack {
     const cut = new Map<string, Value>();
     const stale: string[] = [];
     const issues: Issue[] = [];
-    let took = false;
+    let applied = false;
     let unclear = false;
     for (const field of Object.keys(merge.target)) {
-      if (isUnseen(field, plan) || plan.specOf(field)?.derived || opaque.has(field)) continue;
+      if (isWriteOnly(field, plan) || plan.specOf(field)?.derived || opaque.has(field)) continue;
       const [wanted, got] = [merge.target[field], read.fields[field]];
       if (isEmpty(got) && renamed.has(templateOf(field) ?? '')) continue;
       const changed = old.has(field);
       // A cleared yes-or-no takes its default, which is no.
       if (sameValue(wanted, got) || (isEmpty(wanted) && got === false)) {
-        took ||= changed;
+        applied ||= changed;
         continue;
       }
       const asBefore = changed && sameValue(old.get(field), got);
-      const tidied = isStoredForm(wanted, got, plan.specOf(field)?.type);
-      if (tidied && !changed && got !== undefined && isCut(wanted, got)) {
+      const normalised = isNormalisedForm(wanted, got, plan.specOf(field)?.type);
+      if (normalised && !changed && got !== undefined && isTruncated(wanted, got)) {
         dropped.push(field);
         cut.set(field, got);
-      } else if (asBefore && !tidied) stale.push(field);
-      else if (isEmpty(got) && !tidied) dropped.push(field);
+      } else if (asBefore && !normalised) stale.push(field);
+      else if (isEmpty(got) && !normalised) dropped.push(field);
       else {
         if (asBefore) unclear = true;
-        else took ||= changed;
-        issues.push(storedAs(field, wanted, got, changed));
+        else applied ||= changed;
+        issues.push(normalisedWarning(field, wanted, got, changed));
       }
     }
-    if (took || unclear) {
+    if (applied || unclear) {
       // The update was carried out, as far as can be seen: what is as before was left out of it.
       for (const field of stale) {
         const [wanted, got] = [merge.target[field], read.fields[field]];
         if (isEmpty(got)) dropped.push(field);
-        else issues.push(refused(field, wanted, got));
+        else issues.push(keptOldWarning(field, wanted, got));
       }
     }
-    return { dropped, cut, stale, took, unclear, issues };
+    return { dropped, cut, stale, applied, unclear, issues };
   }
 }
 
-function isKept(seen: Differences): boolean {
+function isIntact(seen: Differences): boolean {
   return seen.dropped.length === 0 && !isWithoutEffect(seen);
 }
 
-function isWithoutEffect({ stale, took, unclear }: Differences): boolean {
-  return stale.length > 0 && !took && !unclear;
+function isWithoutEffect({ stale, applied, unclear }: Differences): boolean {
+  return stale.length > 0 && !applied && !unclear;
 }
 
 /** Of the fields that are gone, those that the update did not change itself. */
-function carriedOver({ dropped, cut }: Differences, merge: Merge): FieldDiff[] {
+function lostCarried({ dropped, cut }: Differences, merge: Merge): FieldDiff[] {
   const changed = new Set(changesOf(merge.diff).map((one) => one.field));
   return dropped
     .filter((field) => !changed.has(field))
@@ -242,33 +242,33 @@ function carriedOver({ dropped, cut }: Differences, merge: Merge): FieldDiff[] {
 }
 
 /** The field, and what the service left of it. */
-function keptOf(field: string, { cut }: Differences): string {
-  const rest = cut.get(field);
-  return rest === undefined ? field : `${field} (only "${valueText(rest)}" of it)`;
+function storedPart(field: string, { cut }: Differences): string {
+  const kept = cut.get(field);
+  return kept === undefined ? field : `${field} (only "${valueText(kept)}" of it)`;
 }
 
 /** One warning for what is gone altogether, and one for each value that was cut. */
-function gone({ dropped, cut }: Differences, merge: Merge): Issue[] {
+function lossWarnings({ dropped, cut }: Differences, merge: Merge): Issue[] {
   const whole = dropped.filter((field) => !cut.has(field));
   const text = `Read back after the update, the record no longer holds ${whole.join(', ')}.`;
   return [
     ...(whole.length > 0 ? [warning('would_lose_value', text, { field: whole[0] ?? '' })] : []),
-    ...[...cut].map(([field, rest]) => {
+    ...[...cut].map(([field, kept]) => {
       const was = valueText(merge.target[field]);
-      const left = `Read back after the update, the record no longer holds the whole of ${field}: "${was}" was carried over, and the service kept "${valueText(rest)}".`;
-      return warning('would_lose_value', left, { field, value: was });
+      const message = `Read back after the update, the record no longer holds the whole of ${field}: "${was}" was carried over, and the service kept "${valueText(kept)}".`;
+      return warning('would_lose_value', message, { field, value: was });
     }),
   ];
 }
 
-function still(id: number, fields: readonly string[]): Issue {
+function staleFault(id: number, fields: readonly string[]): Issue {
   const text = `The service answered that it took the update, and the record still holds the old value of ${fields.join(', ')}. Look at record ${id} in the service before importing the row again.`;
   return fault('outcome_unknown', text, { field: fields[0] ?? '' });
 }
 
-function refused(field: string, wanted: Value | undefined, got: Value | undefined): Issue {
+function keptOldWarning(field: string, wanted: Value | undefined, got: Value | undefined): Issue {
   const sent = isEmpty(wanted) ? 'nothing' : `"${valueText(wanted)}"`;
-  const text = `The service kept "${valueText(got)}" in ${field} where ${sent} was sent.${AGAIN}`;
+  const text = `The service kept "${valueText(got)}" in ${field} where ${sent} was sent.${REWRITTEN_NOTE}`;
   return warning('value_normalised', text, { field, value: valueText(wanted) });
 }
 

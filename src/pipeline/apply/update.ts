@@ -4,13 +4,13 @@ import { sameValue, valueText } from '../../model/value.js';
 import { readRecord } from '../../resources/read.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, WriteAnswer } from '../../service/port.js';
-import { changesOf, heldBy, type Merge, mergeRow, updateRequest, withProbe } from '../plan/merge.js';
+import { changesOf, type Merge, mergeBaseOf, mergeRow, updateRequest, withProbeHint } from '../plan/merge.js';
 import { decodeFields, encodeFields } from '../rows.js';
+import { effectOf } from './compare.js';
 import type { EndTurn, ReadBack, Verified } from './read-back.js';
-import { effectOf } from './stored.js';
 import {
   type Before,
-  type Ended,
+  type DraftOutcome,
   Interrupted,
   RowWrite,
   type Update,
@@ -19,15 +19,15 @@ import {
 } from './write.js';
 
 /** A request that became stale so often while it waited is given up: the service lets nothing through. */
-const MOST_READS = 10;
+const MAX_READS = 10;
 /** Where a part takes its way to others, its records must be fresh for so much longer: else all of it comes back unsent. */
-const LEFT_FOR_THE_WAY = 1 / 4;
-const IN_ANY_CASE = Number.NEGATIVE_INFINITY;
+const TRANSIT_SHARE = 1 / 4;
+const ALWAYS = Number.NEGATIVE_INFINITY;
 
 type Refused = Extract<WriteAnswer, { kind: 'refused' }>;
 
 /** What an update came to on its way out. */
-type Sending =
+type SendResult =
   /** `merge` as it was sent. */
   | { readonly kind: 'sent'; readonly merge: Merge; readonly answer: WriteAnswer }
   /** Nothing was sent: somebody else changed what the row sets, in words. */
@@ -37,7 +37,7 @@ type Sending =
   /** Nothing was sent: there is something to lose. */
   | { readonly kind: 'at_risk'; readonly merge: Merge };
 
-type Sent = Extract<Sending, { kind: 'sent' }>;
+type Sent = Extract<SendResult, { kind: 'sent' }>;
 
 /**
  * Updates one record: read → merge → PUT of the whole record in write form (PATCH: of what changes).
@@ -48,7 +48,7 @@ export class UpdateRow extends RowWrite<Update> {
   private base = this.change.base;
   private endTurn: EndTurn | undefined;
   /** The request that decided what became of the row. */
-  private last: Sent | undefined;
+  private lastSent: Sent | undefined;
 
   constructor(
     change: Update,
@@ -66,9 +66,9 @@ export class UpdateRow extends RowWrite<Update> {
   before(): Before | undefined {
     const { spec, company, lexicon } = this.run.options.plan;
     const { id, ref } = this.change;
-    const known = this.known();
-    const ours = this.ours();
-    const record = known ?? (ours && { id, ...createBody(spec, company, decodeFields(ours), lexicon).body });
+    const current = this.currentRecord();
+    const ours = this.lastWrite();
+    const record = current ?? (ours && { id, ...createBody(spec, company, decodeFields(ours), lexicon).body });
     if (!record) return undefined;
     const changes = changesOf(this.merge().diff);
     if (changes.length === 0) return undefined;
@@ -80,11 +80,11 @@ export class UpdateRow extends RowWrite<Update> {
   async refresh(): Promise<boolean> {
     const { freshMs, pace } = this.run.options;
     try {
-      const moved = await this.reread(freshMs * (pace.shared ? 1 - LEFT_FOR_THE_WAY : 1), this.run.options.readAgain);
+      const moved = await this.reread(freshMs * (pace.shared ? 1 - TRANSIT_SHARE : 1), this.run.options.readAgain);
       if (moved !== undefined) this.end(this.conflict(moved));
       return moved === undefined;
     } catch (error) {
-      this.broken(error);
+      this.fail(error);
       return false;
     }
   }
@@ -99,33 +99,33 @@ export class UpdateRow extends RowWrite<Update> {
     }
   }
 
-  protected override async carryOut(): Promise<Ended> {
+  protected override async carryOut(): Promise<DraftOutcome> {
     const { memory } = this.run.options.plan;
     const { id, issues } = this.change;
     const first = await this.send().catch((error: unknown) => {
       // Thrown is only what was not carried out.
-      memory.takeBackSent(id);
+      memory.revertSent(id);
       throw error;
     });
     if (first.kind !== 'sent') {
-      memory.takeBackSent(id);
+      memory.revertSent(id);
       if (first.kind === 'moved') return this.conflict(first.what);
       if (first.kind === 'same') return { kind: 'unchanged', attempts: 0, issues, diff: [] };
       return {
         kind: 'at_risk',
         attempts: 0,
-        issues: withProbe([...issues, ...first.merge.risks]),
+        issues: withProbeHint([...issues, ...first.merge.risks]),
         diff: first.merge.diff,
       };
     }
-    const ended = await this.finish(first);
+    const draft = await this.finish(first);
     // Of several tries the first may have taken effect where reads do not show it.
-    if (this.attempts === 1 && (ended.kind === 'rejected' || ended.kind === 'failed')) memory.takeBackSent(id);
-    return ended.kind === 'updated' && this.last ? this.verified(ended, this.last) : ended;
+    if (this.attempts === 1 && (draft.kind === 'rejected' || draft.kind === 'failed')) memory.revertSent(id);
+    return draft.kind === 'updated' && this.lastSent ? this.verified(draft, this.lastSent) : draft;
   }
 
   /** An update that took effect, held against what the service kept of it. */
-  private async verified(ended: Ended, { merge, answer }: Sent): Promise<Ended> {
+  private async verified(draft: DraftOutcome, { merge, answer }: Sent): Promise<DraftOutcome> {
     const { memory } = this.run.options.plan;
     const { id } = this.change;
     const record = answer.kind === 'done' ? answer.record : undefined;
@@ -145,9 +145,9 @@ export class UpdateRow extends RowWrite<Update> {
       memory.forgetSent(id);
     }
     this.endTurn?.(true);
-    const issues = [...ended.issues, ...this.lateRisks(merge), ...found.issues];
-    const diff = found.lost?.length ? { diff: [...(ended.diff ?? []), ...found.lost] } : {};
-    return { ...ended, ...diff, ...(found.unchanged ? { kind: 'unknown' as const } : {}), issues };
+    const issues = [...draft.issues, ...this.lateRisks(merge), ...found.issues];
+    const diff = found.lost?.length ? { diff: [...(draft.diff ?? []), ...found.lost] } : {};
+    return { ...draft, ...diff, ...(found.unchanged ? { kind: 'unknown' as const } : {}), issues };
   }
 
   /** Losses that the record as it was planned did not show yet. */
@@ -157,17 +157,17 @@ export class UpdateRow extends RowWrite<Update> {
       .map((risk) => ({ ...risk, severity: 'warning' }));
   }
 
-  private known(): Json | undefined {
+  private currentRecord(): Json | undefined {
     return (this.base.record ?? undefined) as Json | undefined;
   }
 
-  private ours(): Json | undefined {
-    return this.run.options.plan.memory.lastWritten(this.change.id, this.change.set, this.known());
+  private lastWrite(): Json | undefined {
+    return this.run.options.plan.memory.lastWritten(this.change.id, this.change.set, this.currentRecord());
   }
 
   private merge(): Merge {
     const { plan } = this.run.options;
-    return mergeRow(this.change.set, heldBy(this.known(), this.ours(), plan), plan);
+    return mergeRow(this.change.set, mergeBaseOf(this.currentRecord(), this.lastWrite(), plan), plan);
   }
 
   /**
@@ -176,14 +176,14 @@ export class UpdateRow extends RowWrite<Update> {
    *   fresh → merged → sent
    *   stale, before it enters the gate or at its end, or `reread: always` → read again → changed in what the row sets? moved : merged anew
    */
-  private async send(again = false): Promise<Sending> {
+  private async send(again = false): Promise<SendResult> {
     const { plan, freshMs, signal } = this.run.options;
     for (let reads = 0; ; reads++) {
       const { base } = this;
-      const inAnyCase = reads > 0 || plan.job.write.reread === 'always';
-      const moved = await this.reread(inAnyCase ? IN_ANY_CASE : freshMs);
+      const forced = reads > 0 || plan.job.write.reread === 'always';
+      const moved = await this.reread(forced ? ALWAYS : freshMs);
       if (moved !== undefined) return { kind: 'moved', what: moved };
-      if (this.base !== base) await this.noteBefore();
+      if (this.base !== base) await this.journalBefore();
       const merge = this.merge();
       const changes = changesOf(merge.diff);
       if (changes.length === 0) return { kind: 'same' };
@@ -191,7 +191,7 @@ export class UpdateRow extends RowWrite<Update> {
       await plan.memory.rememberSent(this.change.id, Object.fromEntries(changes.map((one) => [one.field, one.new])));
       const answer = await this.request(merge, reads > 0, again);
       const stale = answer.kind === 'unsent' && answer.withheld === 'stale' && !signal.aborted;
-      if (!stale || reads >= MOST_READS) return { kind: 'sent', merge, answer };
+      if (!stale || reads >= MAX_READS) return { kind: 'sent', merge, answer };
     }
   }
 
@@ -211,13 +211,13 @@ export class UpdateRow extends RowWrite<Update> {
   }
 
   /** The record as it is before its update, durable before the request goes out. */
-  private noteBefore(): Promise<void> {
+  private journalBefore(): Promise<void> {
     const before = this.before();
     return this.run.options.journal.intend([], before ? [before] : []);
   }
 
   /** Reads a record again that was read more than `oldest` milliseconds ago. What somebody else changed of what the row sets, in words. */
-  private async reread(oldest: number, through?: WriterOptions['readAgain']): Promise<string | undefined> {
+  private async reread(oldest: number, reader?: WriterOptions['readAgain']): Promise<string | undefined> {
     const { plan, now: clock } = this.run.options;
     const { spec, lexicon } = plan;
     const { id, set } = this.change;
@@ -225,8 +225,8 @@ export class UpdateRow extends RowWrite<Update> {
     const age = clock() - this.base.readAt;
     // Less than none: the clock was put back, and does not tell.
     if (age >= 0 && age <= oldest) return undefined;
-    const carried = await through?.(id);
-    const record = carried ? carried.record : await this.run.read(id);
+    const relayed = await reader?.(id);
+    const record = relayed ? relayed.record : await this.run.read(id);
     if (!record) return `the record ${id} no longer exists`;
     const before = readRecord(spec, this.base.record as Json, lexicon).fields;
     const now = readRecord(spec, record, lexicon).fields;
@@ -234,59 +234,62 @@ export class UpdateRow extends RowWrite<Update> {
       (field) =>
         !sameValue(before[field], now[field]) &&
         !sameValue(now[field], set[field]) &&
-        (plan.stands?.(field, set, before) ?? 'file') === 'file',
+        (plan.authorityOf?.(field, set, before) ?? 'file') === 'file',
     );
     const [field] = touched;
     if (field !== undefined)
       return `${touched.join(', ')} of the record ${id} is now "${valueText(now[field])}", it was "${valueText(before[field])}"`;
-    this.base = { record, readAt: carried?.readAt ?? clock() };
+    this.base = { record, readAt: relayed?.readAt ?? clock() };
     return undefined;
   }
 
   /** What a request came to. */
-  private async finish(sent: Sent): Promise<Ended> {
-    this.last = sent;
+  private async finish(sent: Sent): Promise<DraftOutcome> {
+    this.lastSent = sent;
     const { merge, answer } = sent;
     const { diff } = merge;
     switch (answer.kind) {
       case 'done':
-        return { ...this.ended('updated'), diff };
+        return { ...this.draft('updated'), diff };
       case 'refused':
-        return { ...this.ended('rejected', ...(await this.refused(answer, merge))), diff };
+        return { ...this.draft('rejected', ...(await this.refusalIssues(answer, merge))), diff };
       case 'unsent':
         return this.unsent(answer.reason);
       case 'open':
-        return this.goOn(merge, answer.reason);
+        return this.settleOpen(merge, answer.reason);
     }
   }
 
   /** After a request whose effect is open. */
-  private async goOn(merge: Merge, reason: string): Promise<Ended> {
+  private async settleOpen(merge: Merge, reason: string): Promise<DraftOutcome> {
     const { plan, now } = this.run.options;
     const { id } = this.change;
-    const updated = (...tidied: readonly Issue[]): Ended => ({ ...this.ended('updated', ...tidied), diff: merge.diff });
+    const updated = (...normalised: readonly Issue[]): DraftOutcome => ({
+      ...this.draft('updated', ...normalised),
+      diff: merge.diff,
+    });
     if (!plan.spec.readable) return this.unknown(merge, `${reason}; the record cannot be read`);
     const before = (this.base.record ?? undefined) as Json | undefined;
     const settled = await this.settle(
       () => this.run.read(id),
       (record) => {
-        if (!record) return this.overtaken(`the record ${id} no longer exists`);
+        if (!record) return this.conflictAfterSend(`the record ${id} no longer exists`);
         // What the row does not set may have changed since: it is carried over as it was seen last.
         this.base = { record, readAt: now() };
         const effect = effectOf(merge, before, record, plan);
-        if (effect.kind === 'taken') return updated(...effect.tidied);
+        if (effect.kind === 'taken') return updated(...effect.normalised);
         if (effect.kind === 'none') return undefined;
         const fields = effect.fields.join(', ');
-        return this.overtaken(`${fields} of the record ${id} holds neither the old value nor the new one`);
+        return this.conflictAfterSend(`${fields} of the record ${id} holds neither the old value nor the new one`);
       },
     );
     if (settled) return settled;
     if (this.attempts >= 2) return this.unknown(merge, `${reason}; the record still holds the old values`);
     const again = await this.whileOpen(async () => {
-      await this.noteBefore();
+      await this.journalBefore();
       return this.send(true);
     });
-    if (again.kind === 'moved') return this.overtaken(again.what);
+    if (again.kind === 'moved') return this.conflictAfterSend(again.what);
     if (again.kind === 'same') return updated();
     if (again.kind === 'at_risk') {
       const why = `${reason}; the record still held the old values, and now holds some that sending again would lose`;
@@ -297,19 +300,19 @@ export class UpdateRow extends RowWrite<Update> {
     return this.finish(again);
   }
 
-  private conflict(what: string): Ended {
+  private conflict(what: string): DraftOutcome {
     const text = `Somebody changed the record after this row was planned: ${what}. Nothing was sent. Import the row again to plan it anew.`;
-    return { ...this.ended('conflict', fault('changed_meanwhile', text)), attempts: 0 };
+    return { ...this.draft('conflict', fault('changed_meanwhile', text)), attempts: 0 };
   }
 
-  private overtaken(what: string): Ended {
+  private conflictAfterSend(what: string): DraftOutcome {
     const text = `The update was sent and its effect was open; now ${what}: somebody else changed the record at the same time. Look at it in the service and import the row again.`;
-    return this.ended('conflict', fault('changed_meanwhile', text));
+    return this.draft('conflict', fault('changed_meanwhile', text));
   }
 
-  private unknown({ diff }: Merge, why: string): Ended {
+  private unknown({ diff }: Merge, why: string): DraftOutcome {
     const text = `The update was sent and it is not known whether it took effect (${why}). Look at record ${this.change.id} in the service before importing the row again.`;
-    return { ...this.ended('unknown', fault('outcome_unknown', text)), diff };
+    return { ...this.draft('unknown', fault('outcome_unknown', text)), diff };
   }
 
   /**
@@ -317,7 +320,7 @@ export class UpdateRow extends RowWrite<Update> {
    * that the service has no PATCH, whatever a probe found once: the run stops. Nothing is sent as a PUT instead: the body of a
    * PATCH holds a part of the record only, and a PUT would clear the rest (interface, section 4.1).
    */
-  private async refused(answer: Refused, { target }: Merge): Promise<Issue[]> {
+  private async refusalIssues(answer: Refused, { target }: Merge): Promise<Issue[]> {
     const { plan } = this.run.options;
     const { spec, job } = plan;
     const { id } = this.change;

@@ -37,7 +37,7 @@ interface Journal {
   intend(intents: readonly Intent[], before: readonly Before[]): Promise<void>;
   outcome(outcome: Outcome, diff?: readonly FieldDiff[]): void;
   /** A request was sent, and what became of it is left open. */
-  left(): void;
+  leftOpen(): void;
 }
 
 /** How much is at work at once, at this moment. */
@@ -53,11 +53,11 @@ export interface Pace {
 }
 
 /** Where a row is at work. */
-export interface Place {
+export interface Permit {
   /** The row waits for what became of its request: another one may go meanwhile, unless many wait in this way. */
-  stepAside(): void;
+  park(): void;
   /** The row has ended. */
-  giveBack(): void;
+  release(): void;
 }
 
 /** Ids of records by row. */
@@ -83,12 +83,15 @@ export interface WriterOptions {
   readonly readAgain?: (id: number) => Promise<{ readonly record: Json | null; readonly readAt: number } | undefined>;
   readonly journal: Journal;
   /**
-   * Looks up the records that have the key of these values, exactly; undefined where it cannot be looked up. `since`: what
+   * Looks up the records that have the key of these values, exactly; undefined where it cannot be looked up. `createdBefore`: what
    * `WriteRun.created` was when the row was sent.
    */
-  readonly lookUp: (fields: Fields, since: number) => Promise<readonly { id: number; record: Json }[] | undefined>;
-  /** Fields whose values the service keeps unique: `guardingFields`. */
-  readonly guarding: readonly string[];
+  readonly lookUp: (
+    fields: Fields,
+    createdBefore: number,
+  ) => Promise<readonly { id: number; record: Json }[] | undefined>;
+  /** Fields whose values the service keeps unique: `uniqueFieldsOf`. */
+  readonly uniqueFields: readonly string[];
   /** Ids of rows of this file that others refer to, put in as they are written. */
   readonly written: WrittenIds;
   /** Milliseconds after an open answer at which the service is asked what became of it. */
@@ -122,12 +125,12 @@ export class WriteRun {
   /** Records that were created so far. */
   created = 0;
   /** Creates that are durable so far. Answers come later than the records: so many may stand behind one that is looked for. */
-  intended = 0;
+  durableCreates = 0;
   /** The record that was created last, with a clear answer. */
   lastCreated: { readonly fields: Fields; readonly at: number } | undefined;
   /** Whether the answers to creates show the records as they are then. Asked once, of the first that lacks something. */
-  answersTell: Promise<boolean | undefined> | undefined;
-  answersAsked = 0;
+  answersComplete: Promise<boolean | undefined> | undefined;
+  answerChecks = 0;
 
   constructor(readonly options: WriterOptions) {}
 
@@ -148,7 +151,7 @@ export class WriteRun {
 }
 
 /** An outcome in the making. */
-export interface Ended {
+export interface DraftOutcome {
   readonly kind: OutcomeKind;
   readonly id?: number;
   readonly attempts: number;
@@ -161,7 +164,7 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
   /** Requests that were made for it. */
   protected attempts = 1;
   /** Where the row is at work. */
-  place: Place | undefined;
+  permit: Permit | undefined;
 
   constructor(
     readonly change: C,
@@ -169,7 +172,7 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
   ) {}
 
   /** Sends what the row asks for and finds out what became of it. */
-  protected abstract carryOut(): Promise<Ended>;
+  protected abstract carryOut(): Promise<DraftOutcome>;
 
   /** Carries the row out and notes its outcome, unless that stays open. Whoever waits for what became of a request holds nobody else up. */
   async write(): Promise<void> {
@@ -177,14 +180,14 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
       if (this.run.halted) this.skip();
       else await this.attempt();
     } catch (error) {
-      this.broken(error);
+      this.fail(error);
     } finally {
-      this.place?.giveBack();
+      this.permit?.release();
     }
   }
 
   protected attempt(): Promise<void> {
-    return this.carryOut().then((ended) => this.end(ended));
+    return this.carryOut().then((draft) => this.end(draft));
   }
 
   /** The run stops before the row was sent. */
@@ -193,23 +196,23 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
   }
 
   /** A fault of the whole run stops everything that is not in flight; the row itself counts as not attempted. */
-  broken(error: unknown): void {
+  fail(error: unknown): void {
     // Interrupted: what was sent stays open, and `runs resume` settles it.
     if (error instanceof Interrupted) {
-      this.run.options.journal.left();
+      this.run.options.journal.leftOpen();
       return;
     }
     if (!(error instanceof Halted)) this.run.stop(error as Error);
     this.skip();
   }
 
-  end(ended: Ended): void {
+  end(draft: DraftOutcome): void {
     const { options } = this.run;
     const change: Create | Update = this.change;
     const { ref, key } = change;
-    const { kind, attempts, issues } = ended;
-    const id = ended.id ?? (change.kind === 'update' ? change.id : undefined);
-    const diff = ended.diff ?? (change.kind === 'update' ? change.diff : undefined);
+    const { kind, attempts, issues } = draft;
+    const id = draft.id ?? (change.kind === 'update' ? change.id : undefined);
+    const diff = draft.diff ?? (change.kind === 'update' ? change.diff : undefined);
     if (kind === 'created') this.run.created++;
     if (id !== undefined && (kind === 'created' || kind === 'updated')) options.written.set(ref.row, id);
     const changed = kind === 'updated' ? changedFields(diff) : [];
@@ -217,13 +220,13 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
     options.journal.outcome(id === undefined ? outcome : { ...outcome, id }, diff);
   }
 
-  protected ended(kind: OutcomeKind, ...issues: readonly Issue[]): Ended {
+  protected draft(kind: OutcomeKind, ...issues: readonly Issue[]): DraftOutcome {
     const all = issues.length === 0 ? this.change.issues : [...this.change.issues, ...issues];
     return { kind, attempts: this.attempts, issues: all };
   }
 
   protected async wait(milliseconds: number): Promise<void> {
-    if (milliseconds > 0) this.place?.stepAside();
+    if (milliseconds > 0) this.permit?.park();
     if (!(await this.run.options.wait(milliseconds))) throw new Interrupted();
   }
 
@@ -240,17 +243,17 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
   /** Asks over the settle window what became of a request, until there is an answer. */
   protected async settle<T>(
     ask: () => Promise<T>,
-    decide: (seen: T) => Ended | undefined,
+    decide: (seen: T) => DraftOutcome | undefined,
     window = this.run.options.settleWindow,
-  ): Promise<Ended | undefined> {
+  ): Promise<DraftOutcome | undefined> {
     const opened = this.run.options.elapsed();
     for (const at of window) {
       const seen = await this.whileOpen(async () => {
         await this.wait(Math.max(0, opened + at - this.run.options.elapsed()));
         return ask();
       });
-      const ended = decide(seen);
-      if (ended) return ended;
+      const draft = decide(seen);
+      if (draft) return draft;
     }
     return undefined;
   }
@@ -265,11 +268,11 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
    * The outcome of a request that never left; when the service stays away, the rest of the run need not try. A run that lost
    * its right to write is aborted by then, and its row left for the resumption.
    */
-  protected unsent(reason: string): Ended {
+  protected unsent(reason: string): DraftOutcome {
     if (this.run.options.signal.aborted) throw new Halted();
     this.run.stop(unreachable(reason));
     const text = `The row was not sent: ${reason}. \`rowferry runs resume\` sends it when the service can be reached.`;
-    return this.ended('failed', fault('service_unreachable', text));
+    return this.draft('failed', fault('service_unreachable', text));
   }
 
   /** The service's refusal in its own words, put to the fields they name, their columns and what was `sent` in them. */
@@ -335,19 +338,19 @@ type Match = Pick<RowsJob['match'], 'key' | 'unique_field'>;
  * The fields whose values the service itself keeps unique, so that a create that comes late is refused there: those of
  * the resource, and the `unique_field` of the job unless a probe found that the service takes no notice of it.
  */
-export function guardingFields(match: Match, spec: ResourceSpec, probed: ProbedBehaviour | undefined): string[] {
+export function uniqueFieldsOf(match: Match, spec: ResourceSpec, probed: ProbedBehaviour | undefined): string[] {
   const asked = probed?.uniqueField === 'ignored' ? undefined : match.unique_field;
-  return asked === undefined ? [...spec.guarded] : [...spec.guarded, asked];
+  return asked === undefined ? [...spec.uniqueFields] : [...spec.uniqueFields, asked];
 }
 
 /** Whether the service refuses a second record with these values. */
-export function isGuarded(fields: Fields, guarding: readonly string[]): boolean {
-  return guarding.some((field) => !isEmpty(fields[field]));
+export function hasUniqueField(fields: Fields, uniqueFields: readonly string[]): boolean {
+  return uniqueFields.some((field) => !isEmpty(fields[field]));
 }
 
 /** Whether it does so for every row: no row is created without its key and the fields the resource requires. */
-export function guardsEveryRow(match: Match, spec: ResourceSpec, probed: ProbedBehaviour | undefined): boolean {
+export function isEveryRowUnique(match: Match, spec: ResourceSpec, probed: ProbedBehaviour | undefined): boolean {
   const filled = (field: string) =>
     match.key.includes(field) || spec.fields.some(({ name, required }) => name === field && required === true);
-  return guardingFields(match, spec, probed).some(filled);
+  return uniqueFieldsOf(match, spec, probed).some(filled);
 }

@@ -1,4 +1,4 @@
-import { counted } from '../../model/grouped.js';
+import { countText } from '../../model/count-text.js';
 import type { SheetRow } from '../../model/row.js';
 import { type Refusal, refuse } from './cell-text.js';
 import { excerpt } from './headings.js';
@@ -24,19 +24,35 @@ interface Amount {
   readonly body: string;
 }
 
-const CODES = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
-const WORDS = new Set(['kr', 'fr', 'sfr', 'zł', 'kč', 'ft', 'lei', 'rs', 'лв', 'руб', 'r', 'rm', 'rp', 'euro', 'eur']);
-const BEFORE_SIGN = new Set(['', 'us', 'a', 'au', 'c', 'ca', 'nz', 'hk', 's', 'sg', 'r', 'nt', 'mx']);
+const CURRENCY_CODES = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
+const CURRENCY_WORDS = new Set([
+  'kr',
+  'fr',
+  'sfr',
+  'zł',
+  'kč',
+  'ft',
+  'lei',
+  'rs',
+  'лв',
+  'руб',
+  'r',
+  'rm',
+  'rp',
+  'euro',
+  'eur',
+]);
+const SYMBOL_PREFIXES = new Set(['', 'us', 'a', 'au', 'c', 'ca', 'nz', 'hk', 's', 'sg', 'r', 'nt', 'mx']);
 // A point belongs to the currency only in abbreviations: in `EUR.5` it is the decimal sign.
 const LEADING = /^(\p{L}{0,2}\p{Sc}|(?:kr|rs|s?fr|руб)\.|\p{L}{1,4})\s*/iu;
 const TRAILING = /\s*(\p{Sc}|(?:kr|rs|s?fr|руб)\.|\p{L}{1,4})$/iu;
 /** No amount is longer; bounds the work on hostile cells. */
-const LONGEST = 64;
+const MAX_LENGTH = 64;
 
 /** Takes currency, sign and brackets off; undefined where what is left is not an amount. */
 export function stripAmount(text: string): Amount | undefined {
   // Fractions and raised digits (`1½`, `12²`) would turn into other numbers under NFKC.
-  if (text.length > LONGEST || /\p{No}/u.test(text)) return undefined;
+  if (text.length > MAX_LENGTH || /\p{No}/u.test(text)) return undefined;
   let rest = text
     .replace(/[’‘ʼ´`]/g, "'")
     .replace(/[−–—‐‑]/g, '-')
@@ -48,7 +64,7 @@ export function stripAmount(text: string): Amount | undefined {
   for (;;) {
     const [, bracketed] = /^\((.*)\)$/su.exec(rest) ?? [];
     const currency = [LEADING, TRAILING]
-      .map((place) => place.exec(rest))
+      .map((pattern) => pattern.exec(rest))
       .find((found) => found && isCurrency(found[1]!));
     if (bracketed !== undefined) {
       negative = true;
@@ -77,14 +93,16 @@ export function stripAmount(text: string): Amount | undefined {
 function isCurrency(token: string): boolean {
   const bare = token.toLowerCase().replace(/\./g, '');
   const symbol = /\p{Sc}$/u.exec(bare);
-  return symbol ? BEFORE_SIGN.has(bare.slice(0, symbol.index)) : CODES.has(bare) || WORDS.has(bare);
+  return symbol
+    ? SYMBOL_PREFIXES.has(bare.slice(0, symbol.index))
+    : CURRENCY_CODES.has(bare) || CURRENCY_WORDS.has(bare);
 }
 
 /**
  * Which decimal sign an amount shows by itself: `none` where it has neither sign, `open` where a single sign is followed by
  * exactly three digits (`1,234`), undefined where the separators make no number.
  */
-export function signShown(body: string): DecimalSign | 'none' | 'open' | undefined {
+export function decimalSignIn(body: string): DecimalSign | 'none' | 'open' | undefined {
   const dots = count(body, '.');
   const commas = count(body, ',');
   const blanks = / |'/.test(body);
@@ -118,16 +136,16 @@ export function amountText(text: string, rule: DecimalRule): string | Refusal {
   // What most cells hold; a single `.` that three digits follow needs the full look.
   if (rule.sign !== ',' && /^-?\d{1,30}(?:\.\d{1,2})?$/.test(text)) return text;
   const amount = stripAmount(text);
-  const shown = amount && signShown(amount.body);
-  if (!amount || shown === undefined) return unreadable(text, rule);
-  if (rule.sign === 'each' && shown === 'open') {
+  const ownSign = amount && decimalSignIn(amount.body);
+  if (!amount || ownSign === undefined) return unreadable(text, rule);
+  if (rule.sign === 'each' && ownSign === 'open') {
     return refuse('not_a_number', `has two readings, because ${rule.why}. State ${AS_STATED}`);
   }
-  const sign: DecimalSign = rule.sign !== 'each' ? rule.sign : shown === ',' ? ',' : '.';
-  if ((shown === '.' || shown === ',') && shown !== sign) {
+  const sign: DecimalSign = rule.sign !== 'each' ? rule.sign : ownSign === ',' ? ',' : '.';
+  if ((ownSign === '.' || ownSign === ',') && ownSign !== sign) {
     return refuse(
       'not_a_number',
-      `does not fit the decimal sign "${sign}", which is taken because ${rule.why}. Correct the cell, or if the sign is "${shown}": ${HOW_TO_STATE}`,
+      `does not fit the decimal sign "${sign}", which is taken because ${rule.why}. Correct the cell, or if the sign is "${ownSign}": ${HOW_TO_STATE}`,
     );
   }
   const digits = amountDigits(amount.body, sign);
@@ -139,12 +157,12 @@ const AS_STATED = 'it in the job: `source: { decimal: "," }` or `decimal: ","` o
 const HOW_TO_STATE = `state ${AS_STATED}`;
 
 /** In the sign that the column has. */
-export function notDigits({ sign }: DecimalRule): Refusal {
+export function notANumber({ sign }: DecimalRule): Refusal {
   return refuse('not_a_number', `cannot be read as a number. Write digits such as 1234${sign === ',' ? ',' : '.'}50.`);
 }
 
 function unreadable(text: string, rule: DecimalRule): Refusal {
-  if (text.length > LONGEST) return notDigits(rule);
+  if (text.length > MAX_LENGTH) return notANumber(rule);
   if (/[%‰]/.test(text)) return refuse('not_a_number', 'is a percentage; write the number without the sign.');
   if (/^\W*[-−–—]\W*$/u.test(text)) {
     return refuse(
@@ -158,7 +176,7 @@ function unreadable(text: string, rule: DecimalRule): Refusal {
       'is shortened to scientific notation, so digits may be lost. Write the number in full.',
     );
   }
-  return notDigits(rule);
+  return notANumber(rule);
 }
 
 function count(text: string, sign: string): number {
@@ -174,7 +192,7 @@ export interface DecimalSurvey {
   readonly warning?: string;
 }
 
-interface Sighting {
+interface AmountSample {
   readonly text: string;
   readonly row: number;
   readonly heading: string;
@@ -193,7 +211,7 @@ export function surveyDecimals(
   delimiter: string | null,
 ): DecimalSurvey {
   /** By the sign that cells show, `none`, or `open` with their mark for such as `1,234`. */
-  const seen = new Map<string, { readonly first: Sighting; count: number }>();
+  const seen = new Map<string, { readonly first: AmountSample; count: number }>();
   /** Cells such as `1.234,5` show their sign by two marks: no slip of the finger does. */
   let certain = false;
   let amounts = 0;
@@ -202,44 +220,44 @@ export function surveyDecimals(
       const text = cells[index];
       if (typeof text !== 'string' || text === '') continue;
       const amount = stripAmount(text);
-      const shown = amount && signShown(amount.body);
-      if (shown === undefined) continue;
+      const ownSign = amount && decimalSignIn(amount.body);
+      if (ownSign === undefined) continue;
       amounts++;
-      const kind = shown === 'open' ? `open${text.includes('.') ? '.' : ','}` : shown;
-      const alike = seen.get(kind) ?? { first: { text, row, heading }, count: 0 };
-      alike.count++;
-      seen.set(kind, alike);
+      const kind = ownSign === 'open' ? `open${text.includes('.') ? '.' : ','}` : ownSign;
+      const entry = seen.get(kind) ?? { first: { text, row, heading }, count: 0 };
+      entry.count++;
+      seen.set(kind, entry);
       certain ||= kind.length === 1 && /\d[.,' ]\d{2,3}[.,]\d|(?:[.,]\d{2,3}){2}/.test(amount!.body);
     }
   }
-  const untold = (why: string, example: string): DecimalSurvey => ({
+  const undecided = (why: string, example: string): DecimalSurvey => ({
     rule: { sign: 'each', why },
     warning: `The decimal sign could not be told: ${why}. Cells that can be read in one way only are imported, others such as ${example} are refused. To settle it, ${HOW_TO_STATE}`,
   });
   const [dot, comma] = [seen.get('.'), seen.get(',')];
-  if (dot && comma) return untold(`the file writes both ${cite(dot.first)} and ${cite(comma.first)}`, '1,234');
-  const told = dot ?? comma;
+  if (dot && comma) return undecided(`the file writes both ${cite(dot.first)} and ${cite(comma.first)}`, '1,234');
+  const proof = dot ?? comma;
   const sign = comma ? ',' : '.';
-  const doubted = seen.get(`open${sign}`) ?? (delimiter === ';' && !told ? seen.get('open,') : undefined);
-  const may = doubted && `${cite(doubted.first)} may be a whole or a decimal number`;
-  if (told) {
-    const { first, count } = told;
-    const cells = counted(count, 'cell');
+  const unclear = seen.get(`open${sign}`) ?? (delimiter === ';' && !proof ? seen.get('open,') : undefined);
+  const unclearText = unclear && `${cite(unclear.first)} may be a whole or a decimal number`;
+  if (proof) {
+    const { first, count } = proof;
+    const cells = countText(count, 'cell');
     const show = count === 1 ? 'shows' : 'show';
-    if (doubted && !certain && doubted.count > count) {
-      const why = `only ${cells} of the first ${sample.length} rows, such as ${cite(first)}, ${show} "${sign}" as the decimal sign, and ${may}`;
-      return untold(why, doubted.first.text.trim());
+    if (unclear && !certain && unclear.count > count) {
+      const why = `only ${cells} of the first ${sample.length} rows, such as ${cite(first)}, ${show} "${sign}" as the decimal sign, and ${unclearText}`;
+      return undecided(why, unclear.first.text.trim());
     }
-    const silent = amounts - count;
-    const others = silent === 0 ? '' : `, ${counted(silent, 'says', 'say')} nothing`;
+    const neutral = amounts - count;
+    const others = neutral === 0 ? '' : `, ${countText(neutral, 'says', 'say')} nothing`;
     return {
       rule: { sign, why: `cells such as ${cite(first)} show it` },
       evidence: `The decimal sign is "${sign}": ${cite(first)}; ${cells} of the first ${sample.length} rows ${show} it${others}.`,
     };
   }
-  if (doubted) {
-    const why = `no cell of the first ${sample.length} rows shows the decimal sign, and ${may}`;
-    return untold(why, doubted.first.text.trim());
+  if (unclear) {
+    const why = `no cell of the first ${sample.length} rows shows the decimal sign, and ${unclearText}`;
+    return undecided(why, unclear.first.text.trim());
   }
   const thousands = seen.get('open,');
   return {
@@ -250,6 +268,6 @@ export function surveyDecimals(
   };
 }
 
-function cite({ text, row, heading }: Sighting): string {
+function cite({ text, row, heading }: AmountSample): string {
   return `"${excerpt(text)}" (row ${row}, ${excerpt(heading)})`;
 }

@@ -1,5 +1,5 @@
 import type { IssueCode } from '../../model/issue.js';
-import { type Cell, shownText } from '../../model/row.js';
+import { type Cell, displayText } from '../../model/row.js';
 
 /** Why a cell cannot be converted: the code, and what to say after the cell has been quoted. */
 export interface Refusal {
@@ -20,7 +20,7 @@ const OUTER = /^[\s\u00ad\u200b\u2060\ufeff]+|(?<![\s\u00ad\u200b\u2060\ufeff])[
 /** What a spreadsheet program leaves of a long code when it saves it as text: `1.23457E+11`. */
 const SHORTENED = /^-?\d[.,]\d+E\+\d{2,3}$/;
 /** A spreadsheet program keeps this many significant digits of a number. */
-const KEPT_DIGITS = 15;
+const MAX_DIGITS = 15;
 
 /** The text without outer blanks and invisible characters; inner ones stay as they are. */
 export function trimText(text: string): string {
@@ -38,19 +38,19 @@ export function trimText(text: string): string {
 export function cellText(cell: Cell, exact: boolean): string | Refusal {
   if (typeof cell === 'string') {
     const text = trimText(cell);
-    return SHORTENED.test(text) ? lost('was shortened to scientific notation by a spreadsheet program') : text;
+    return SHORTENED.test(text) ? precisionLost('was shortened to scientific notation by a spreadsheet program') : text;
   }
-  if (cell.t !== 'n' || exact) return trimText(shownText(cell));
-  if (significantDigits(cell.value) > KEPT_DIGITS)
-    return lost(`has more than ${KEPT_DIGITS} digits, which a spreadsheet program does not keep`);
+  if (cell.t !== 'n' || exact) return trimText(displayText(cell));
+  if (significantDigits(cell.value) > MAX_DIGITS)
+    return precisionLost(`has more than ${MAX_DIGITS} digits, which a spreadsheet program does not keep`);
   // A number format may hide the number; it is there nevertheless.
   if (!/\dE[+-]?\d/i.test(cell.shown)) return trimText(cell.shown) || cell.value;
   // In a cell without a number format the notation is for display only: the digits are all there.
   if (cell.format === undefined || /^(General|@)?$/i.test(cell.format)) return cell.value;
-  return lost('is a number in scientific notation, so the text that was typed is not known');
+  return precisionLost('is a number in scientific notation, so the text that was typed is not known');
 }
 
-function lost(what: string): Refusal {
+function precisionLost(what: string): Refusal {
   return refuse(
     'number_precision_lost',
     `${what}. Format the column as text and enter the value again from its source.`,

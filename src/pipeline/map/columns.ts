@@ -1,20 +1,20 @@
-import { TEXTS_CUT } from '../../model/change.js';
+import { TEXT_CUT_PHRASE } from '../../model/change.js';
+import { formatNumber } from '../../model/count-text.js';
 import { Decimal } from '../../model/decimal.js';
-import { grouped } from '../../model/grouped.js';
 import type { Issue } from '../../model/issue.js';
 import { type ColumnTarget, type RowsJob, targetsOf } from '../../model/job.js';
-import { type Cell, type SheetRow, shownText } from '../../model/row.js';
+import { type Cell, displayText, type SheetRow } from '../../model/row.js';
 import type { SourceMeta } from '../../model/source.js';
 import { foldText } from '../../model/value.js';
 import type { FieldType, ResourceSpec } from '../../resources/spec.js';
 import { checkValue } from '../../resources/value-check.js';
-import { isNamed, type StagedValue } from '../rows.js';
+import { isNamedRef, type StagedValue } from '../rows.js';
 import { type DecimalRule, surveyDecimals } from './amounts.js';
 import { isRefusal, trimText } from './cell-text.js';
+import { nullWordCounter, type SynonymCount } from './column-warnings.js';
 import { type Convert, makeConverter } from './convert.js';
 import { compileDateFormat, type DateFormat, type DateSurvey, surveyDateOrder } from './dates.js';
 import { excerpt, indexHeadings, isOwnHeading, quoted } from './headings.js';
-import { nullWords, type Taken } from './remarks.js';
 import { type Catalogue, findTarget, type Target } from './targets.js';
 
 export interface MappingInput {
@@ -29,7 +29,7 @@ export interface MappingInput {
 }
 
 /** A column whose field is found. */
-interface Placed extends Target {
+interface LocatedColumn extends Target {
   readonly heading: string;
   /** 0-based position in the file; -1 where the file may lack the heading, and does. */
   readonly index: number;
@@ -37,59 +37,59 @@ interface Placed extends Target {
   /** The key in the job file. */
   readonly where: string;
   /** Its text, where it is put together from several columns. */
-  readonly textOf?: Composed;
+  readonly textOf?: ComposeText;
   /** Positions of those columns. */
   readonly parts?: readonly number[];
 }
 
 /** A text from the cells of a row, '' where all of them are blank; undefined where none is given. */
-type Composed = (cells: readonly Cell[]) => string | undefined;
+type ComposeText = (cells: readonly Cell[]) => string | undefined;
 
 /** What a column of the job sets, also where the file lacks the heading. */
-type Meant = Pick<Placed, 'field' | 'where'>;
+type Assignment = Pick<LocatedColumn, 'field' | 'where'>;
 
 /** How many headings a file must have for a job, and how many of them it lacks. */
-export function headingsNeeded({ columns }: RowsJob, headings: readonly string[]): { needed: number; missing: number } {
-  const there = indexHeadings(headings);
+export function countHeadings({ columns }: RowsJob, headings: readonly string[]): { needed: number; missing: number } {
+  const index = indexHeadings(headings);
   const needed = Object.entries(columns).flatMap(([heading, target]) =>
     targetsOf(target).every(({ optional }) => optional) ? [] : [heading],
   );
-  return { needed: needed.length, missing: needed.filter((heading) => there.positions(heading).length === 0).length };
+  return { needed: needed.length, missing: needed.filter((heading) => index.positions(heading).length === 0).length };
 }
 
 /** Finds heading and field of every mapped column, and the headings nobody speaks of. */
-function place(
+function locateColumns(
   { job, meta, spec, catalogue, jsonRows = false }: MappingInput,
   isNull: (text: string) => boolean,
   problems: string[],
-): { placed: Placed[]; unmapped: string[]; meant: Meant[] } {
+): { located: LocatedColumn[]; unmapped: string[]; assignments: Assignment[] } {
   const headings = indexHeadings(meta.headings);
-  const placed: Placed[] = [];
-  const meant: Meant[] = [];
-  const spokenOf = new Map<string, string>();
+  const located: LocatedColumn[] = [];
+  const assignments: Assignment[] = [];
+  const mentioned = new Map<string, string>();
   /** Headings that the file may lack. */
-  const mayLack = new Set<string>();
+  const optionalHeadings = new Set<string>();
   for (const [heading, target] of Object.entries(job.columns)) {
     const where = `columns.${heading}`;
-    const before = spokenOf.get(foldText(heading));
+    const before = mentioned.get(foldText(heading));
     if (before !== undefined)
       problems.push(`${where}: the same heading as "${before}" but for case and blanks; delete one of them`);
-    spokenOf.set(foldText(heading), heading);
+    mentioned.set(foldText(heading), heading);
     const targets = targetsOf(target);
     if (targets.length === 0 || before !== undefined) continue;
-    if (targets.every(({ optional }) => optional)) mayLack.add(foldText(heading));
+    if (targets.every(({ optional }) => optional)) optionalHeadings.add(foldText(heading));
     const [index, ...further] = headings.positions(heading);
     let fits = false;
     if (isOwnHeading(heading))
       problems.push(`${where}: columns whose heading begins with "_" are never imported; rename the heading`);
-    else if (index === undefined && !jsonRows && !mayLack.has(foldText(heading)))
+    else if (index === undefined && !jsonRows && !optionalHeadings.has(foldText(heading)))
       problems.push(
-        `${where}: the file has no such heading; ${headings.missing(heading)} Correct the heading, delete this line from the job, or give it \`optional: true\`.`,
+        `${where}: the file has no such heading; ${headings.missingHint(heading)} Correct the heading, delete this line from the job, or give it \`optional: true\`.`,
       );
     else if (further.length > 0) {
-      const places = [index ?? 0, ...further].map((at) => `"${meta.headings[at]?.trim()}" (column ${at + 1})`);
+      const matches = [index ?? 0, ...further].map((at) => `"${meta.headings[at]?.trim()}" (column ${at + 1})`);
       problems.push(
-        `${where}: several columns of the file have this heading: ${places.join(', ')}; write "${heading} #1" or "${heading} #2" for the one that is meant, or rename or delete all but one`,
+        `${where}: several columns of the file have this heading: ${matches.join(', ')}; write "${heading} #1" or "${heading} #2" for the one that is meant, or rename or delete all but one`,
       );
     } else fits = true;
     for (const options of targets) {
@@ -98,11 +98,11 @@ function place(
         problems.push(`${where}: ${found.problem}`);
         continue;
       }
-      meant.push({ field: found.field, where });
+      assignments.push({ field: found.field, where });
       const at = index ?? -1;
       // A column without a heading is called as the job calls it.
       if (fits)
-        placed.push({
+        located.push({
           ...found,
           heading: meta.headings[at]?.trim() ? meta.headings[at] : heading,
           index: at,
@@ -114,50 +114,50 @@ function place(
   for (const [field, text] of Object.entries(job.computed)) {
     const where = `computed.${field}`;
     const found = findTarget(field, job, spec, catalogue);
-    const parts = composition(text).filter((_, i) => i % 2 === 1);
+    const parts = splitTemplate(text).filter((_, i) => i % 2 === 1);
     const missing = parts.filter((heading) => {
       const { length } = headings.positions(heading);
-      return length > 1 || (length === 0 && !jsonRows && !mayLack.has(foldText(heading)));
+      return length > 1 || (length === 0 && !jsonRows && !optionalHeadings.has(foldText(heading)));
     });
-    for (const heading of parts) spokenOf.set(foldText(heading), heading);
+    for (const heading of parts) mentioned.set(foldText(heading), heading);
     if ('problem' in found) problems.push(`${where}: ${found.problem}`);
-    else meant.push({ field: found.field, where });
+    else assignments.push({ field: found.field, where });
     if (parts.length === 0)
       problems.push(
         `${where}: no heading stands in braces, as in "{Vendor} / {Title}"; a fixed value belongs to constants`,
       );
     for (const heading of missing)
       problems.push(
-        `${where}: the file has ${headings.positions(heading).length === 0 ? `no heading "${heading}"; ${headings.missing(heading)}` : `several headings "${heading}"; rename all but one`}`,
+        `${where}: the file has ${headings.positions(heading).length === 0 ? `no heading "${heading}"; ${headings.missingHint(heading)}` : `several headings "${heading}"; rename all but one`}`,
       );
     if ('problem' in found || missing.length > 0 || parts.length === 0) continue;
     const at = (heading: string) => headings.positions(heading)[0] ?? -1;
     const index = parts.map(at).find((one) => one >= 0) ?? -1;
-    const textOf = composer(text, at, isNull);
+    const textOf = makeComposer(text, at, isNull);
     const heading = meta.headings[index] ?? '';
-    placed.push({ ...found, heading, index, options: { field }, where, textOf, parts: parts.map(at) });
+    located.push({ ...found, heading, index, options: { field }, where, textOf, parts: parts.map(at) });
   }
-  const mapped = new Set([...spokenOf.values()].flatMap((heading) => headings.positions(heading)));
+  const mapped = new Set([...mentioned.values()].flatMap((heading) => headings.positions(heading)));
   const unmapped = meta.headings.filter((heading, index) => {
     const folded = foldText(heading);
     return folded !== '' && !folded.startsWith('_') && !mapped.has(index);
   });
-  return { placed, meant, unmapped: [...new Set(unmapped)] };
+  return { located, assignments, unmapped: [...new Set(unmapped)] };
 }
 
 /** A text of `computed` in its parts: fixed, heading, fixed, heading … */
-const composition = (text: string): string[] => text.split(/\{([^{}]+)\}/);
+const splitTemplate = (text: string): string[] => text.split(/\{([^{}]+)\}/);
 
-function composer(text: string, at: (heading: string) => number, isNull: (text: string) => boolean): Composed {
-  const parts = composition(text).map((part, i) => (i % 2 === 1 ? at(part) : part));
+function makeComposer(text: string, at: (heading: string) => number, isNull: (text: string) => boolean): ComposeText {
+  const parts = splitTemplate(text).map((part, i) => (i % 2 === 1 ? at(part) : part));
   const textOf = (cell: Cell | undefined) => {
-    const shown = trimText(shownText(cell));
-    return isNull(shown) ? '' : shown;
+    const plain = trimText(displayText(cell));
+    return isNull(plain) ? '' : plain;
   };
   return (cells) => {
     const texts = parts.map((part) => (typeof part === 'number' ? textOf(cells[part]) : part));
-    const given = texts.filter((_, i) => typeof parts[i] === 'number' && cells[parts[i]] !== undefined);
-    if (given.every((one) => one === '')) return given.length > 0 ? '' : undefined;
+    const present = texts.filter((_, i) => typeof parts[i] === 'number' && cells[parts[i]] !== undefined);
+    if (present.every((one) => one === '')) return present.length > 0 ? '' : undefined;
     return texts.join('');
   };
 }
@@ -197,7 +197,7 @@ export function jobValue(
     problems.push(`${where}"${excerpt(String(scalar))}" ${value.why}`);
     return undefined;
   }
-  const wrong = isNamed(value) ? undefined : checkValue(target.spec, value);
+  const wrong = isNamedRef(value) ? undefined : checkValue(target.spec, value);
   if (!wrong) return value;
   problems.push(`${where}${wrong.message}`);
   return undefined;
@@ -208,19 +208,19 @@ function numberCell(value: number): Cell {
 }
 
 /** A mapped column, made ready: everything a cell needs is worked out once. */
-export interface Column extends Placed {
+export interface Column extends LocatedColumn {
   readonly convert: Convert;
   /** What came of the texts of a column that holds few distinct ones. */
-  readonly looked?: Map<string, Look>;
+  readonly cache?: Map<string, CellResult>;
   /** Whether values must be checked for length, range and form. */
-  readonly checked: boolean;
+  readonly needsCheck: boolean;
   /** Folded cell text → value; null: as if the cell were blank. */
   readonly values?: ReadonlyMap<string, StagedValue>;
   /** Whether a trimmed text means blank for the whole file; `values` go before it. */
   readonly isNull: (text: string) => boolean;
-  readonly remarks?: ReturnType<typeof nullWords>;
+  readonly remarks?: ReturnType<typeof nullWordCounter>;
   /** By folded text, of a column of listed values. */
-  readonly taken?: Map<string, Taken>;
+  readonly synonymCounts?: Map<string, SynonymCount>;
   readonly required: boolean;
   /** Cuts texts that are too long, and counts them. */
   readonly cut?: NonNullable<ReturnType<typeof cutter>>;
@@ -229,33 +229,33 @@ export interface Column extends Placed {
 }
 
 /** Makes texts as long as the field allows. */
-function cutter({ heading, spec: { type } }: Placed) {
+function cutter({ heading, spec: { type } }: LocatedColumn) {
   if (type.kind !== 'text' || type.max === undefined) return undefined;
-  const most = Math.min(type.max, type.updateMax ?? type.max);
+  const limit = Math.min(type.max, type.updateMax ?? type.max);
   let count = 0;
   return {
     of(text: string): string {
-      if (text.length <= most) return text;
+      if (text.length <= limit) return text;
       const characters = [...text];
-      if (characters.length <= most) return text;
+      if (characters.length <= limit) return text;
       count++;
-      return trimText(characters.slice(0, most).join(''));
+      return trimText(characters.slice(0, limit).join(''));
     },
     sentences: (): string[] =>
       count === 0
         ? []
         : [
-            `"${excerpt(heading)}": ${grouped(count)} ${count === 1 ? 'text was' : 'texts were'} longer than ${most} ${TEXTS_CUT}.`,
+            `"${excerpt(heading)}": ${formatNumber(count)} ${count === 1 ? 'text was' : 'texts were'} longer than ${limit} ${TEXT_CUT_PHRASE}.`,
           ],
   };
 }
 
 /** What a cell sets, and what is wrong with it. */
-export interface Look {
+export interface CellResult {
   readonly value: StagedValue | undefined;
   readonly issue?: Issue;
   /** Counts the cells with this text. */
-  readonly taken?: Taken | undefined;
+  readonly synonymCounts?: SynonymCount | undefined;
 }
 
 /** A value that every row sets. */
@@ -287,7 +287,7 @@ interface FileRules {
 const STATED = 'the job states it';
 
 /** Conversion of these kinds cannot yield a value outside the field's rules. */
-const SOUND: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country', 'date', 'reference']);
+const SELF_CHECKED: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country', 'date', 'reference']);
 
 /** Columns of these kinds hold few distinct texts. */
 const FEW_TEXTS: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country', 'date', 'enum', 'reference']);
@@ -297,9 +297,9 @@ export function compileColumns(input: MappingInput): ColumnPlan {
   const { job, spec, sample, meta } = input;
   const problems: string[] = [];
   const isNull = nullTest(job.source.null_values ?? []);
-  const { placed, meant, unmapped } = place(input, isNull, problems);
+  const { located, assignments, unmapped } = locateColumns(input, isNull, problems);
   const setBy = new Map<string, string>();
-  for (const { field, where } of meant) claim(setBy, field, where, problems);
+  for (const { field, where } of assignments) claim(setBy, field, where, problems);
   const lookUp = (names: readonly string[], where: (name: string) => string): [string, Target][] =>
     names.flatMap((name): [string, Target][] => {
       const target = findTarget(name, job, spec, input.catalogue);
@@ -333,26 +333,26 @@ export function compileColumns(input: MappingInput): ColumnPlan {
       else whenBlank.set(target.field, value);
     }
   }
-  const everywhere = [...constants, ...defaults].map(([, target]) => target);
-  oneTemplate(everywhere, placed, problems);
+  const inEveryRow = [...constants, ...defaults].map(([, target]) => target);
+  checkOneTemplate(inEveryRow, located, problems);
 
   const auto = job.source.decimal === 'auto';
   // What a field made of several columns holds is no cell that a survey could look at.
-  const cells = placed.filter(({ textOf }) => !textOf);
-  const of = (kind: string) => cells.filter(({ spec }) => spec.type.kind === kind);
-  const amounts = of('decimal').filter(({ options }) => !options.decimal);
+  const cells = located.filter(({ textOf }) => !textOf);
+  const columnsOf = (kind: string) => cells.filter(({ spec }) => spec.type.kind === kind);
+  const amounts = columnsOf('decimal').filter(({ options }) => !options.decimal);
   const survey = surveyDecimals(auto ? amounts : [], sample, meta.delimiter);
-  const ofFile: FileRules = {
+  const fileRules: FileRules = {
     decimal: job.source.decimal === 'auto' ? survey.rule : { sign: job.source.decimal, why: STATED },
     dates: formats(job.source.dates, 'source.dates', problems),
     isNull,
     whenBlank,
   };
-  const dates = new Map<Placed, DateSurvey>();
-  for (const one of ofFile.dates ? [] : of('date')) {
+  const dates = new Map<LocatedColumn, DateSurvey>();
+  for (const one of fileRules.dates ? [] : columnsOf('date')) {
     if (!one.options.dates) dates.set(one, surveyDateOrder(one, sample));
   }
-  const columns = placed.map((one) => compileColumn(one, input, ofFile, dates.get(one), problems));
+  const columns = located.map((one) => compileColumn(one, input, fileRules, dates.get(one), problems));
   const key = lookUp(job.match.key, (name) => `match.key: ${name}`).map(([name, { field }]) => {
     if (!setBy.has(field)) problems.push(`match.key: ${name} is set by no column; map the column that holds it`);
     return field;
@@ -377,40 +377,41 @@ export function compileColumns(input: MappingInput): ColumnPlan {
 
 /** Compiles one column; its own settings go before those of the file. */
 function compileColumn(
-  placed: Placed,
+  located: LocatedColumn,
   { job, meta }: MappingInput,
-  ofFile: FileRules,
-  shown: DateSurvey | undefined,
+  fileRules: FileRules,
+  survey: DateSurvey | undefined,
   problems: string[],
 ): Column {
-  const { options, heading, where, field, spec } = placed;
-  const read: Read = (scalar, at) => jobValue(placed, scalar, { where: at, job, column: heading }, problems);
-  const dates = options.dates ? formats(options.dates, `${where}.dates`, problems) : ofFile.dates;
-  const values = translations(placed, read, problems);
+  const { options, heading, where, field, spec } = located;
+  const readScalar: ReadScalar = (scalar, at) =>
+    jobValue(located, scalar, { where: at, job, column: heading }, problems);
+  const dates = options.dates ? formats(options.dates, `${where}.dates`, problems) : fileRules.dates;
+  const values = translations(located, readScalar, problems);
   const clears = (options.blank ?? job.blank) === 'clear' ? null : undefined;
   const convert = makeConverter(spec, {
-    decimal: options.decimal ? { sign: options.decimal, why: STATED } : ofFile.decimal,
+    decimal: options.decimal ? { sign: options.decimal, why: STATED } : fileRules.decimal,
     format: meta.format,
     column: heading,
     ...(dates ? { dates } : {}),
-    ...(shown ? { orders: shown.orders } : {}),
+    ...(survey ? { orders: survey.orders } : {}),
   });
-  const { isNull } = ofFile;
+  const { isNull } = fileRules;
   const stated = (text: string) => isNull(text) || (values?.has(foldText(text)) ?? false);
-  const ofCells = placed.textOf ? undefined : spec.type.kind;
-  const cut = options.overflow === 'cut' ? cutter(placed) : undefined;
+  const cellKind = located.textOf ? undefined : spec.type.kind;
+  const cut = options.overflow === 'cut' ? cutter(located) : undefined;
   return {
-    ...placed,
+    ...located,
     convert,
-    ...(ofCells && FEW_TEXTS.has(ofCells) ? { looked: new Map() } : {}),
-    checked: !SOUND.has(spec.type.kind),
+    ...(cellKind && FEW_TEXTS.has(cellKind) ? { cache: new Map() } : {}),
+    needsCheck: !SELF_CHECKED.has(spec.type.kind),
     ...(values ? { values } : {}),
     isNull,
-    ...(ofCells === 'text' ? { remarks: nullWords(heading, stated) } : {}),
-    ...(ofCells === 'enum' ? { taken: new Map() } : {}),
+    ...(cellKind === 'text' ? { remarks: nullWordCounter(heading, stated) } : {}),
+    ...(cellKind === 'enum' ? { synonymCounts: new Map() } : {}),
     ...(cut ? { cut } : {}),
     required: options.required ?? false,
-    whenBlank: values?.get('') ?? ofFile.whenBlank.get(field) ?? clears,
+    whenBlank: values?.get('') ?? fileRules.whenBlank.get(field) ?? clears,
   };
 }
 
@@ -430,10 +431,10 @@ function claim(setBy: Map<string, string>, field: string, where: string, problem
  * A record holds the values of one custom field template (interface, section 2.1). Columns of several may be mapped, each
  * row filling those of one; but not where a constant or default gives every row values of one of them.
  */
-function oneTemplate(everywhere: readonly Target[], placed: readonly Target[], problems: string[]): void {
-  if (everywhere.every(({ template }) => template === undefined)) return;
+function checkOneTemplate(inEveryRow: readonly Target[], located: readonly Target[], problems: string[]): void {
+  if (inEveryRow.every(({ template }) => template === undefined)) return;
   const templates = new Map(
-    [...placed, ...everywhere].flatMap(({ template }) => (template ? [[template.id, template.name] as const] : [])),
+    [...located, ...inEveryRow].flatMap(({ template }) => (template ? [[template.id, template.name] as const] : [])),
   );
   if (templates.size > 1) {
     problems.push(
@@ -452,27 +453,27 @@ function formats(sources: readonly string[] | undefined, where: string, problems
   });
 }
 
-type Read = (scalar: string | number | boolean, where: string) => StagedValue | undefined;
+type ReadScalar = (scalar: string | number | boolean, where: string) => StagedValue | undefined;
 
 /** The `values` of a column: folded text → value. */
 function translations(
-  { options, where }: Placed,
-  read: Read,
+  { options, where }: LocatedColumn,
+  readScalar: ReadScalar,
   problems: string[],
 ): Map<string, StagedValue> | undefined {
   if (!options.values) return undefined;
   const values = new Map<string, StagedValue>();
-  const written = new Map<string, unknown>();
+  const byFolded = new Map<string, unknown>();
   for (const [text, scalar] of Object.entries(options.values)) {
     const folded = foldText(text);
     const at = `${where}.values.${text}`;
-    if (written.has(folded) && written.get(folded) !== scalar) {
+    if (byFolded.has(folded) && byFolded.get(folded) !== scalar) {
       problems.push(
         `${at}: the text stands here twice but for case and blanks, with different values; delete one of them`,
       );
     }
-    written.set(folded, scalar);
-    const value = scalar === null ? null : read(scalar, at);
+    byFolded.set(folded, scalar);
+    const value = scalar === null ? null : readScalar(scalar, at);
     if (value !== undefined) values.set(folded, value);
   }
   return values;

@@ -1,14 +1,14 @@
 import { Decimal } from '../../model/decimal.js';
-import { type Cell, shownText } from '../../model/row.js';
+import { type Cell, displayText } from '../../model/row.js';
 import type { SourceFormat } from '../../model/source.js';
 import { isoDate } from '../../resources/calendar.js';
 import { countryNames, countryWords, findCountry, suggestCountry } from '../../resources/countries.js';
 import type { FieldSpec, FieldType, ReferenceTarget } from '../../resources/spec.js';
 import { booleanValue, enumValue } from '../../resources/value-check.js';
 import { isId, type StagedValue } from '../rows.js';
-import { amountText, type DecimalRule, notDigits } from './amounts.js';
+import { amountText, type DecimalRule, notANumber } from './amounts.js';
 import { cellText, isRefusal, type Refusal, refuse } from './cell-text.js';
-import { type DateFormat, type DateOrders, dateByItself, dateInFormats } from './dates.js';
+import { type DateFormat, type DateOrders, dateInFormats, unambiguousDate } from './dates.js';
 import { didYouMean } from './headings.js';
 
 /** Turns one cell into a value of the field's type, or says why not. Blank and error cells never get here; text is trimmed. */
@@ -82,7 +82,7 @@ function isTime({ shown, format }: Extract<Cell, { t: 'n' }>): boolean {
 function decimal(cell: Cell, rule: DecimalRule): Decimal | Refusal {
   const text = numberText(cell, rule);
   if (isRefusal(text)) return text;
-  return Decimal.parse(text) ?? notDigits(rule);
+  return Decimal.parse(text) ?? notANumber(rule);
 }
 
 function integer(cell: Cell, rule: DecimalRule): number | Refusal {
@@ -98,7 +98,7 @@ function date(
   formats: readonly DateFormat[] | undefined,
   orders: DateOrders | undefined,
 ): string | Refusal {
-  if (typeof cell === 'string') return formats ? dateInFormats(cell, formats) : dateByItself(cell, orders);
+  if (typeof cell === 'string') return formats ? dateInFormats(cell, formats) : unambiguousDate(cell, orders);
   if (cell.t === 'd') {
     const [year = 0, month = 0, day = 0] = cell.value.slice(0, 10).split('-').map(Number);
     // Day 0 of the workbook calendar: the cell holds a time of day alone.
@@ -113,7 +113,7 @@ function date(
         ? dateInFormats(cell.value, typed)
         : formats || cell.value.length < 8
           ? undefined
-          : dateByItself(cell.value);
+          : unambiguousDate(cell.value);
     if (typeof read === 'string') return read;
   }
   if (cell.t === 'n' && showsDate(cell.format)) {
@@ -143,11 +143,11 @@ function notInList(type: Extract<FieldType, { kind: 'enum' }>, text: string): Re
 function country(text: string): StagedValue | Refusal {
   const found = findCountry(text);
   if (found) return found;
-  const meant = suggestCountry(text).map(countryWords);
-  const near = meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : didYouMean(text, countryNames());
+  const suggestions = suggestCountry(text).map(countryWords);
+  const hint = suggestions.length > 0 ? ` Did you mean ${suggestions.join(' or ')}?` : didYouMean(text, countryNames());
   return refuse(
     'reference_not_found',
-    `is no country of ISO 3166-1.${near} Write its English name or code, or translate it in the job with \`values\`.`,
+    `is no country of ISO 3166-1.${hint} Write its English name or code, or translate it in the job with \`values\`.`,
   );
 }
 
@@ -159,7 +159,7 @@ const BY_ID = /^id:\s*([1-9]\d{0,15})$/i;
  * up: there may be a record of that name.
  */
 function reference(cell: Cell, to: ReferenceTarget, exact: boolean, column: string | undefined): StagedValue | Refusal {
-  const plain = typeof cell === 'string' ? cell : cell.t === 'n' ? cell.value : shownText(cell);
+  const plain = typeof cell === 'string' ? cell : cell.t === 'n' ? cell.value : displayText(cell);
   const id = Number(BY_ID.exec(plain)?.[1] ?? Number.NaN);
   if (Number.isSafeInteger(id)) return { id };
   // Contracts are named by their number as the cell shows it.

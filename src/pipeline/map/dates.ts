@@ -14,7 +14,7 @@ import { excerpt } from './headings.js';
 /** Calendar dates as `yyyy-MM-dd` text; no instant, no time zone, no `Date`. */
 
 /** `2024-02-01` → `1 February 2024`. */
-function spokenDate(iso: string): string {
+function longDate(iso: string): string {
   const month = MONTHS[Number(iso.slice(5, 7)) - 1] ?? '';
   return `${Number(iso.slice(8, 10))} ${month.charAt(0).toUpperCase()}${month.slice(1)} ${iso.slice(0, 4)}`;
 }
@@ -57,13 +57,13 @@ export function compileDateFormat(source: string): DateFormat | string {
   let digitsOnly = true;
   const parts = new Set<string>();
   for (const [token] of source.trim().matchAll(TOKEN)) {
-    const known = PATTERNS[token];
-    if (known) {
-      const unit = known.part.replace('shortYear', 'year').replace('monthName', 'month');
+    const rule = PATTERNS[token];
+    if (rule) {
+      const unit = rule.part.replace('shortYear', 'year').replace('monthName', 'month');
       if (parts.has(unit)) return `\`${token}\` repeats the ${unit}`;
       parts.add(unit);
-      const named = ['year', 'shortYear', 'month', 'monthName', 'day'].includes(known.part);
-      pattern += named ? `(?<${known.part}>${known.pattern})` : known.pattern;
+      const captured = ['year', 'shortYear', 'month', 'monthName', 'day'].includes(rule.part);
+      pattern += captured ? `(?<${rule.part}>${rule.pattern})` : rule.pattern;
       digitsOnly &&= /^(yyyy|yy|MM|dd)$/.test(token);
       continue;
     }
@@ -108,7 +108,7 @@ export function dateInFormats(text: string, formats: readonly DateFormat[]): str
       else if (date !== undefined) return date;
     }
   }
-  if (noSuchDay) return noDay();
+  if (noSuchDay) return missingDay();
   const stated = formats.map(({ source }) => `\`${source}\``).join(', ');
   const timed = /\d:\d\d/.test(text) ? ' A time of day needs its part in the format too, e.g. `M/d/yyyy H:mm:ss`.' : '';
   return refuse(
@@ -124,12 +124,12 @@ export function dateInFormats(text: string, formats: readonly DateFormat[]): str
  * `proven`: the order that the column's other cells prove (`surveyDates`). It decides between two readings; a date that
  * fits only the other order contradicts the proof and is refused.
  */
-export function dateByItself(written: string, proven?: DateOrders): string | Refusal {
+export function unambiguousDate(written: string, proven?: DateOrders): string | Refusal {
   const found = recogniseDate(written);
   if (found === undefined) return unreadable(written);
-  if (typeof found === 'string') return found >= '1000' ? found : noDay();
-  const order = found[0] && proven?.get(writingOf(found[0].format));
-  return order ? inOrder(found, order) : theOnlyOne(found);
+  if (typeof found === 'string') return found >= '1000' ? found : missingDay();
+  const order = found[0] && proven?.get(notationOf(found[0].format));
+  return order ? readInOrder(found, order) : onlyReading(found);
 }
 
 /** The ways to read `01/02/2024`; undefined where the text is no such date. */
@@ -149,14 +149,14 @@ interface DateOrder {
 export type DateOrders = ReadonlyMap<string, DateOrder>;
 
 /** `d/M/yyyy` and `M/d/yyyy` → `//yyyy`: the way of writing, whatever the order. */
-function writingOf(format: string): string {
+function notationOf(format: string): string {
   const [mark = ''] = /[^dMy]/.exec(format) ?? [];
   return `${mark}${mark}${/yyyy|yy/.exec(format)?.[0] ?? ''}`;
 }
 
-function inOrder(readings: readonly DateReading[], { first, why }: DateOrder): string | Refusal {
+function readInOrder(readings: readonly DateReading[], { first, why }: DateOrder): string | Refusal {
   const [only] = readings;
-  if (!only) return noDay();
+  if (!only) return missingDay();
   // Where day and month are the same number, either order gives the day.
   const fits =
     readings.find(({ format }) => format.startsWith(first)) ??
@@ -164,23 +164,23 @@ function inOrder(readings: readonly DateReading[], { first, why }: DateOrder): s
   if (fits) return fits.date;
   return refuse(
     'ambiguous_date',
-    `can be read as ${spokenDate(only.date)} only, with the ${first === 'd' ? 'month' : 'day'} first, but the ` +
+    `can be read as ${longDate(only.date)} only, with the ${first === 'd' ? 'month' : 'day'} first, but the ` +
       `${first === 'd' ? 'day' : 'month'} comes first in this column: ${why}. Correct the cell, or state the formats in the job: \`dates: [${only.format}]\`.`,
   );
 }
 
-function theOnlyOne(readings: readonly DateReading[]): string | Refusal {
+function onlyReading(readings: readonly DateReading[]): string | Refusal {
   const [first, ...others] = readings;
-  if (!first) return noDay();
+  if (!first) return missingDay();
   if (others.length === 0) return first.date;
-  const ways = readings.map(({ date, format }) => `${spokenDate(date)} (\`${format}\`)`).join(' or ');
+  const ways = readings.map(({ date, format }) => `${longDate(date)} (\`${format}\`)`).join(' or ');
   return refuse(
     'ambiguous_date',
     `can be read as ${ways}. State the format in the job, e.g. \`source: { dates: [${first.format}] }\`, or write yyyy-MM-dd.`,
   );
 }
 
-const noDay = () => refuse('not_a_date', 'is a day the calendar does not have. Correct the cell.');
+const missingDay = () => refuse('not_a_date', 'is a day the calendar does not have. Correct the cell.');
 
 /** The days of a spreadsheet's calendar from 1955 to 2064. */
 const SERIAL = /^[2-5]\d{4}(?:\.\d+)?$/;
@@ -198,7 +198,7 @@ function unreadable(text: string): Refusal {
   );
 }
 
-export interface Sighting {
+export interface DateSample {
   readonly text: string;
   readonly row: number;
 }
@@ -214,7 +214,7 @@ export interface DateSurvey {
 }
 
 /** Fewer cells than these prove nothing: a few dates may have been typed in another way than the rest. */
-const PROOF = 5;
+const MIN_PROOF = 5;
 const PROOF_SHARE = 0.1;
 
 /** Dates of one way of writing, e.g. `//yyyy`. */
@@ -222,9 +222,9 @@ interface DateGroup {
   count: number;
   /** Cells that can be read in several ways. */
   open: number;
-  firstOpen: Sighting | undefined;
+  firstOpen: DateSample | undefined;
   /** By format, the cells that fit it alone. */
-  readonly shown: Map<string, { count: number; first: Sighting }>;
+  readonly certain: Map<string, { count: number; first: DateSample }>;
 }
 
 /**
@@ -245,48 +245,49 @@ export function surveyDateOrder(
   const orders = new Map<string, DateOrder>();
   const evidence: string[] = [];
   const warnings: string[] = [];
-  for (const [writing, group] of groups) {
+  for (const [notation, group] of groups) {
     if (!group.firstOpen) continue;
-    const [only, ...others] = [...group.shown];
-    const proven = only && others.length === 0 && only[1].count >= PROOF && only[1].count >= group.count * PROOF_SHARE;
+    const [only, ...others] = [...group.certain];
+    const proven =
+      only && others.length === 0 && only[1].count >= MIN_PROOF && only[1].count >= group.count * PROOF_SHARE;
     if (proven && /^[dM]/.test(only[0])) {
       const [format, { count, first }] = only;
       const which = `of ${group.count} dates in the first ${sample.length} rows ${count} can be read in this order only, such as ${cite(first)}, and none in the other`;
-      orders.set(writing, { first: format.startsWith('d') ? 'd' : 'M', why: which });
+      orders.set(notation, { first: format.startsWith('d') ? 'd' : 'M', why: which });
       evidence.push(
         `"${excerpt(column.heading)}": dates such as ${cite(group.firstOpen)} are read as \`${format}\`: ${which}.`,
       );
-    } else warnings.push(doubt(column.heading, group, group.firstOpen, sample.length));
+    } else warnings.push(orderWarning(column.heading, group, group.firstOpen, sample.length));
   }
   return { orders, evidence, warnings };
 }
 
 /** Numeric dates by way of writing, and what each shows of the order of day and month. */
-export function dateGroups(cells: Iterable<Sighting>): ReadonlyMap<string, DateGroup> {
+export function dateGroups(cells: Iterable<DateSample>): ReadonlyMap<string, DateGroup> {
   const groups = new Map<string, DateGroup>();
   for (const cell of cells) {
     const readings = numericReadings(cell.text);
     const [first] = readings ?? [];
     if (!readings || !first) continue;
-    const writing = writingOf(first.format);
-    const group = groups.get(writing) ?? { count: 0, open: 0, firstOpen: undefined, shown: new Map() };
-    groups.set(writing, group);
+    const notation = notationOf(first.format);
+    const group = groups.get(notation) ?? { count: 0, open: 0, firstOpen: undefined, certain: new Map() };
+    groups.set(notation, group);
     group.count++;
     if (readings.length > 1) {
       group.open++;
       group.firstOpen ??= cell;
-    } else if (isTelling(cell.text)) {
-      const shown = group.shown.get(first.format);
-      if (shown) shown.count++;
-      else group.shown.set(first.format, { count: 1, first: cell });
+    } else if (showsOrder(cell.text)) {
+      const certain = group.certain.get(first.format);
+      if (certain) certain.count++;
+      else group.certain.set(first.format, { count: 1, first: cell });
     }
   }
   return groups;
 }
 
-function doubt(heading: string, { open, shown }: DateGroup, first: Sighting, rows: number): string {
+function orderWarning(heading: string, { open, certain }: DateGroup, first: DateSample, rows: number): string {
   const refused = `"${excerpt(heading)}": in ${open} of the first ${rows} rows day and month cannot be told apart, as in ${cite(first)}; such rows are refused.`;
-  const [only, ...others] = [...shown];
+  const [only, ...others] = [...certain];
   if (!only) return `${refused} State the format in the job: \`dates: [dd/MM/yyyy]\`.`;
   return others.length === 0
     ? `${refused} Other rows, such as ${cite(only[1].first)}, are written \`${only[0]}\`: if all are, state \`dates: [${only[0]}]\` in the job.`
@@ -294,11 +295,11 @@ function doubt(heading: string, { open, shown }: DateGroup, first: Sighting, row
 }
 
 /** Where day and month are the same number, either format fits. */
-function isTelling(text: string): boolean {
+function showsOrder(text: string): boolean {
   const [first, second] = text.split(/\D/);
   return Number(first) !== Number(second);
 }
 
-export function cite({ text, row }: Sighting): string {
+export function cite({ text, row }: DateSample): string {
   return `"${excerpt(text)}" (row ${row})`;
 }

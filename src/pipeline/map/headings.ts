@@ -14,17 +14,17 @@ export function holdsCorrections(headings: readonly string[]): boolean {
 
 /** Finds the column of a heading as the job writes it. */
 export function indexHeadings(headings: readonly string[]) {
-  const places = new Map<string, number[]>();
+  const positionsByName = new Map<string, number[]>();
   headings.forEach((heading, index) => {
     const key = foldText(heading);
     if (key === '') return;
-    const known = places.get(key);
-    if (known) known.push(index);
-    else places.set(key, [index]);
+    const indexes = positionsByName.get(key);
+    if (indexes) indexes.push(index);
+    else positionsByName.set(key, [index]);
   });
   function byNumber(heading: string): readonly number[] | undefined {
     const [, name = '', nth] = /^(.*\S)\s*#([1-9]\d{0,2})$/su.exec(heading) ?? [];
-    const found = nth === undefined ? undefined : places.get(foldText(name))?.[Number(nth) - 1];
+    const found = nth === undefined ? undefined : positionsByName.get(foldText(name))?.[Number(nth) - 1];
     return found === undefined ? undefined : [found];
   }
 
@@ -34,21 +34,21 @@ export function indexHeadings(headings: readonly string[]) {
     return headings[at] !== undefined && foldText(headings[at]) === '' ? [at] : [];
   }
 
-  const offered = headings.filter((heading) => foldText(heading) !== '' && !isOwnHeading(heading));
+  const importable = headings.filter((heading) => foldText(heading) !== '' && !isOwnHeading(heading));
   return {
     /**
      * 0-based positions whose heading is this one, ascending; several where headings collide. `Name #2` is the second of those,
      * and a letter the column that a spreadsheet program shows under it, where its heading is blank.
      */
     positions: (heading: string): readonly number[] =>
-      places.get(foldText(heading)) ?? byNumber(heading) ?? byLetter(heading),
+      positionsByName.get(foldText(heading)) ?? byNumber(heading) ?? byLetter(heading),
     /** What to say about a heading that the file lacks. */
-    missing: (heading: string): string => {
-      const near = nearestNames(heading, offered);
+    missingHint: (heading: string): string => {
+      const near = nearestNames(heading, importable);
       if (near.length > 0) return `did you mean ${quoted(near, ' or ')}?`;
-      if (offered.length === 0) return 'the file has no headings.';
-      const shown = offered.slice(0, 30);
-      return `the file has ${quoted(shown)}${offered.length > shown.length ? ` and ${offered.length - shown.length} more` : ''}.`;
+      if (importable.length === 0) return 'the file has no headings.';
+      const listed = importable.slice(0, 30);
+      return `the file has ${quoted(listed)}${importable.length > listed.length ? ` and ${importable.length - listed.length} more` : ''}.`;
     },
   };
 }
@@ -63,8 +63,8 @@ export function nearestNames(text: string, names: Iterable<string>): string[] {
     // What was refused is no way out.
     if (name === text) continue;
     const other = squeeze(name);
-    const within = wanted.length > 3 && other.length > 3 && (other.includes(wanted) || wanted.includes(other));
-    const steps = Math.min(stepsBetween(wanted, other, limit), within ? limit : Number.POSITIVE_INFINITY);
+    const contained = wanted.length > 3 && other.length > 3 && (other.includes(wanted) || wanted.includes(other));
+    const steps = Math.min(stepsBetween(wanted, other, limit), contained ? limit : Number.POSITIVE_INFINITY);
     if (steps <= limit) near.push({ name, steps });
   }
   return near

@@ -1,17 +1,17 @@
+import { formatNumber } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
-import { grouped } from '../../model/grouped.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
-import { type Cell, isBlank, type NoRecord, type RowRef, type SheetRow, shownText } from '../../model/row.js';
+import { type Cell, displayText, isBlank, type NoRecord, type RowRef, type SheetRow } from '../../model/row.js';
 import { foldText } from '../../model/value.js';
 import { checkValue } from '../../resources/value-check.js';
 import { type StagedRow, type StagedValue, setMaker } from '../rows.js';
 import { isRefusal, trimText } from './cell-text.js';
-import { type Column, compileColumns, type Look, type MappingInput } from './columns.js';
+import { synonymEntry, synonymRemarks } from './column-warnings.js';
+import { type CellResult, type Column, compileColumns, type MappingInput } from './columns.js';
 import { excerpt, holdsCorrections } from './headings.js';
-import { synonymsTaken, takenFor } from './remarks.js';
 
 /** Where the headings were looked for, unless the job says where: the table may stand on another sheet, behind a cover. */
-function sheetRead({ job, meta }: MappingInput): string {
+function sheetHint({ job, meta }: MappingInput): string {
   if (meta.sheet === null || job.source?.sheet !== undefined) return '';
   return ` The headings are those in row ${meta.header_row} of the sheet "${meta.sheet}"; if the table stands on another sheet, name it in source.sheet.`;
 }
@@ -26,7 +26,7 @@ export function compileMapping(input: MappingInput) {
     const count = plan.problems.length;
     throw new RunError(
       'usage',
-      `The job does not fit the file: ${count} ${count === 1 ? 'fault' : 'faults'}. Nothing was sent. Correct the job file or the headings.${sheetRead(input)}`,
+      `The job does not fit the file: ${count} ${count === 1 ? 'fault' : 'faults'}. Nothing was sent. Correct the job file or the headings.${sheetHint(input)}`,
       plan.problems,
     );
   }
@@ -43,7 +43,7 @@ export function compileMapping(input: MappingInput) {
   let rows = 0;
   const headings = input.meta.headings.map(foldText);
   /** Where an earlier run says what became of a row, of rows that cannot be looked up. */
-  const toldAt =
+  const outcomeIndex =
     (key.length === 0 || !input.spec.readable) && holdsCorrections(headings) ? headings.indexOf('_outcome') : -1;
   /** By heading, cells that hold what a wrong decoding leaves. */
   const misread = new Map<string, number>();
@@ -62,12 +62,12 @@ export function compileMapping(input: MappingInput) {
     rows++;
     for (const [i, column] of columns.entries()) {
       const cell = column.textOf ? column.textOf(row.cells) : row.cells[column.index];
-      if (typeof cell === 'string') column.remarks?.see(cell);
+      if (typeof cell === 'string') column.remarks?.observe(cell);
       const faulty = row.faults?.some(({ index }) => index === column.index);
-      const value = faulty ? undefined : cellValue(column.parts ? filled(column, row) : column, cell, found);
+      const value = faulty ? undefined : cellValue(column.parts ? firstFilledPart(column, row) : column, cell, found);
       values[i] = value;
       if (value === undefined) continue;
-      if (typeof cell === 'string' && isMoreThan(cell, value, column)) {
+      if (typeof cell === 'string' && saysMoreThan(cell, value, column)) {
         cells ??= {};
         cells[column.field] = cell;
       }
@@ -83,15 +83,16 @@ export function compileMapping(input: MappingInput) {
       if (!isRecord(row.cells, row.noRecord, issues)) return { ref, set: {}, issues: [notARecord(row.noRecord, row)] };
       if (row.noRecord.doubtful && issues.length === 0 && lookalikes.size < 10) lookalikes.add(row.row);
     }
-    const told = toldAt < 0 ? undefined : row.cells[toldAt];
-    if (told !== undefined && foldText(shownText(told)) === 'unknown') issues.push(stillUnknown());
+    const outcomeCell = outcomeIndex < 0 ? undefined : row.cells[outcomeIndex];
+    if (outcomeCell !== undefined && foldText(displayText(outcomeCell)) === 'unknown')
+      issues.push(unknownOutcomeFault());
     const set = setOf(values) as Record<string, StagedValue>;
     if (certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
     return { ref, set, issues, ...(cells ? { cells } : {}), ...(escaped ? { escaped } : {}) };
   }
 
   /** A field of several columns: its fault is shown at the first of them that holds something. */
-  function filled(column: Column, { cells }: SheetRow): Column {
+  function firstFilledPart(column: Column, { cells }: SheetRow): Column {
     const index = column.parts?.find((part) => !isBlank(cells[part])) ?? column.index;
     return { ...column, index, heading: input.meta.headings[index] ?? column.heading };
   }
@@ -107,8 +108,8 @@ export function compileMapping(input: MappingInput) {
     if (doubtful && first > 0 && columns.some(({ index }) => index === first)) return true;
     const label = doubtful ? -1 : first;
     const needed = columns.filter((column) => column.required || keyColumns.includes(column));
-    const filled = needed.every(({ index }) => index !== label && !isBlank(cells[index]));
-    return filled && (doubtful || (needed.length > 0 && issues.length === 0));
+    const isFilled = needed.every(({ index }) => index !== label && !isBlank(cells[index]));
+    return isFilled && (doubtful || (needed.length > 0 && issues.length === 0));
   }
 
   return {
@@ -126,11 +127,13 @@ export function compileMapping(input: MappingInput) {
     warnings: plan.warnings,
     /** What is to be said of the cells of the rows that were converted, counted. */
     remarks: (): readonly string[] => [
-      ...columns.flatMap((column) => column.remarks?.sentences(rows) ?? synonymsTaken(column.heading, column.taken)),
+      ...columns.flatMap(
+        (column) => column.remarks?.sentences(rows) ?? synonymRemarks(column.heading, column.synonymCounts),
+      ),
       ...columns.flatMap((column) => column.cut?.sentences() ?? []),
-      ...(lookalikes.size > 0 ? [takenForRecords([...lookalikes])] : []),
+      ...(lookalikes.size > 0 ? [lookalikeRemark([...lookalikes])] : []),
       ...[...misread].map(([heading, count]) =>
-        misreadText(`"${excerpt(heading)}": ${grouped(count)} ${count === 1 ? 'cell looks' : 'cells look'}`),
+        misreadText(`"${excerpt(heading)}": ${formatNumber(count)} ${count === 1 ? 'cell looks' : 'cells look'}`),
       ),
     ],
     /** What spoke for each thing that was detected, one sentence each. */
@@ -138,7 +141,7 @@ export function compileMapping(input: MappingInput) {
   };
 }
 
-const takenForRecords = (rows: readonly number[]) =>
+const lookalikeRemark = (rows: readonly number[]) =>
   `Rows that look like totals or notes, and are taken for records because they have all that one needs: ${rows.join(', ')}. If they are none, delete them from the file.`;
 
 /** A job fitted to one file: turns its rows into values by field. */
@@ -151,34 +154,37 @@ function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): Sta
   // What was not given empties nothing.
   if (text === undefined) return blankValue(column, issues) ?? undefined;
   if (column.values) {
-    const translated = column.values.get(foldText(shownText(text)));
+    const translated = column.values.get(foldText(displayText(text)));
     if (translated === null) return blankValue(column, issues);
     if (translated !== undefined) return translated;
   }
-  if (column.isNull(typeof text === 'string' ? text : trimText(shownText(text)))) return blankValue(column, issues);
+  if (column.isNull(typeof text === 'string' ? text : trimText(displayText(text)))) return blankValue(column, issues);
   if (typeof text === 'object' && (text.t === 'e' || text.t === 'f')) {
     issues.push(excelError(column, text));
     return undefined;
   }
-  const known = typeof text === 'string' ? column.looked?.get(text) : undefined;
-  const { value, issue, taken } = known ?? look(column, text);
+  const cached = typeof text === 'string' ? column.cache?.get(text) : undefined;
+  const { value, issue, synonymCounts: synonym } = cached ?? convertCell(column, text);
   if (issue) issues.push(issue);
-  if (taken) taken.count++;
+  if (synonym) synonym.count++;
   return value;
 }
 
 /** Texts of a column of which is remembered what came of them. */
-const MOST_LOOKED = 4096;
+const MAX_CACHED = 4096;
 
-function look(column: Column, text: Cell): Look {
+function convertCell(column: Column, text: Cell): CellResult {
   const converted = column.convert(text);
   const value = column.cut && typeof converted === 'string' ? column.cut.of(converted) : converted;
-  const shown = shownText(text);
-  let looked: Look;
+  const shown = displayText(text);
+  let result: CellResult;
   if (isRefusal(value)) {
-    looked = { value: undefined, issue: fault(value.refused, `"${excerpt(shown)}" ${value.why}`, at(column, shown)) };
+    result = {
+      value: undefined,
+      issue: fault(value.refused, `"${excerpt(shown)}" ${value.why}`, cellAddress(column, shown)),
+    };
   } else {
-    const wrong = column.checked
+    const wrong = column.needsCheck
       ? checkValue(column.spec, value as Exclude<StagedValue, { named: unknown }>)
       : undefined;
     const issue =
@@ -186,14 +192,21 @@ function look(column: Column, text: Cell): Look {
       (typeof value === 'string' && MISREAD.test(value)
         ? warning('misread_text', misreadText(`"${excerpt(shown)}" looks`))
         : undefined);
-    const taken = column.taken && typeof text === 'string' ? takenFor(text, column.spec.type, column.taken) : undefined;
-    looked = { value, taken, ...(issue ? { issue: { ...issue, ...at(column, shown) } } : {}) };
+    const synonym =
+      column.synonymCounts && typeof text === 'string'
+        ? synonymEntry(text, column.spec.type, column.synonymCounts)
+        : undefined;
+    result = {
+      value,
+      synonymCounts: synonym,
+      ...(issue ? { issue: { ...issue, ...cellAddress(column, shown) } } : {}),
+    };
   }
-  if (typeof text === 'string' && text.length <= 100 && column.looked) {
-    if (column.looked.size >= MOST_LOOKED) column.looked.clear();
-    column.looked.set(text, looked);
+  if (typeof text === 'string' && text.length <= 100 && column.cache) {
+    if (column.cache.size >= MAX_CACHED) column.cache.clear();
+    column.cache.set(text, result);
   }
-  return looked;
+  return result;
 }
 
 /** What no one types: control characters of C1, and what UTF-8 reads like in the encodings of Western Europe. */
@@ -210,7 +223,7 @@ const PLAIN_NUMBER = /^-?\d+(?:\.\d+)?$/;
  * Whether a cell's text says more than its value: the record may show just this text and its meaning may not be certain
  * there. Texts lose their outer blanks, numbers their currency and separators, dates how they are written; a text that the job translates means its translation and nothing else.
  */
-function isMoreThan(cell: string, value: StagedValue, { spec, values }: Column): boolean {
+function saysMoreThan(cell: string, value: StagedValue, { spec, values }: Column): boolean {
   switch (spec.type.kind) {
     case 'text':
     case 'email':
@@ -235,7 +248,7 @@ function blankValue(column: Column, issues: Issue[]): StagedValue | undefined {
     fault(
       'required',
       `"${column.heading}" must be filled in: the job requires ${column.name}. Fill the cell.`,
-      at(column, ''),
+      cellAddress(column, ''),
     ),
   );
   return undefined;
@@ -245,26 +258,26 @@ function blankValue(column: Column, issues: Issue[]): StagedValue | undefined {
 const SPREADSHEET_ERROR = /^(?:#|Err:\d)/;
 
 function excelError(column: Column, cell: Extract<Cell, { t: 'e' | 'f' }>): Issue {
-  const shown = shownText(cell);
+  const shown = displayText(cell);
   return cell.t === 'e'
     ? fault(
         'excel_error',
         SPREADSHEET_ERROR.test(shown)
           ? `The cell shows the spreadsheet error ${shown}. Correct its formula or write the value.`
           : `The file stores a value for this cell that cannot be read; the cell shows "${excerpt(shown)}". Write the value again.`,
-        at(column, shown),
+        cellAddress(column, shown),
       )
     : fault(
         'excel_error',
         `The cell holds the formula ${excerpt(shown)} without a stored result. Open the file it was typed in with a spreadsheet program and save it, or write the value.`,
-        at(column, shown),
+        cellAddress(column, shown),
       );
 }
 
 function notARecord({ like }: NoRecord, { cells }: SheetRow): Issue {
   if (like === 'nothing') return warning('not_a_record', 'Every cell of the row was emptied, so the row is left out.');
   const text = cells
-    .map(shownText)
+    .map(displayText)
     .filter((one) => one.trim() !== '')
     .join(' | ');
   const message = `The row looks like ${like} ("${excerpt(text)}") and was skipped. If it is a record, state \`source: { footer: keep }\` in the job.`;
@@ -272,7 +285,7 @@ function notARecord({ like }: NoRecord, { cells }: SheetRow): Issue {
 }
 
 /** A row that an earlier run sent without an answer: whether its record is there nobody but a person finds out. */
-function stillUnknown(): Issue {
+function unknownOutcomeFault(): Issue {
   return fault(
     'outcome_unknown',
     'An earlier run sent this row and got no answer that tells whether it took effect; sent again, it could be there twice. Look in the service: if the record is there, delete the row; if not, empty its _outcome cell and import it again.',
@@ -294,7 +307,7 @@ function checkKey(row: SheetRow, keyColumns: readonly Column[], set: StagedRow['
     fault(
       'required',
       `${names} ${keyColumns.length === 1 ? 'is' : 'are'} blank, and ${keyColumns.length === 1 ? 'it identifies' : 'they identify'} the record: a blank key never matches. Fill the cell.`,
-      at(first, shownText(row.cells[first.index])),
+      cellAddress(first, displayText(row.cells[first.index])),
     ),
   );
 }
@@ -318,13 +331,13 @@ function reportFaults(
       fault(code, message, {
         column: heading,
         field: name,
-        value: index === undefined ? undefined : shownText(row.cells[index]),
+        value: index === undefined ? undefined : displayText(row.cells[index]),
       }),
     );
   }
   return certain;
 }
 
-function at(column: Column, value: string): Pick<Issue, 'column' | 'field' | 'value'> {
+function cellAddress(column: Column, value: string): Pick<Issue, 'column' | 'field' | 'value'> {
   return { column: column.heading, field: column.name, value };
 }

@@ -27,23 +27,23 @@ interface Hit {
 export function findCustom(name: CustomFieldName, spec: ResourceSpec, catalogue: Catalogue): CustomTarget {
   const what = name.kind === 'template' ? 'custom field template' : 'custom form';
   if (name.kind === 'form' && !spec.form) return { problem: `${spec.name} records have no custom forms` };
-  if (name.cuts.length === 0)
+  if (name.splits.length === 0)
     return { problem: `write ${name.kind}.<name or id>.<${name.kind === 'form' ? 'column' : 'field'}>` };
   const all = name.kind === 'template' ? catalogue.templates : catalogue.forms;
   const problems: string[] = [];
   const hits: Hit[] = [];
-  for (const { owner, part } of name.cuts) {
+  for (const { owner, part } of name.splits) {
     const { text, occurrence } = withOccurrence(owner, name.kind, all);
-    const named = matching(all, text);
-    const fitting = named.filter(({ resource }) => fits(resource, spec));
+    const matches = matching(all, text);
+    const fitting = matches.filter(({ resource }) => fits(resource, spec));
     const active = fitting.filter((one) => one.active);
     const [found, ...others] = active;
     if (!found) {
-      if (named.length === 0) continue;
+      if (matches.length === 0) continue;
       problems.push(
         fitting.length > 0
           ? `the ${what} "${text}" is inactive; activate it in the service, or map another`
-          : `the ${what} "${text}" belongs to ${named[0]!.resource} records, not to ${spec.name} records`,
+          : `the ${what} "${text}" belongs to ${matches[0]!.resource} records, not to ${spec.name} records`,
       );
     } else if (others.length > 0) {
       problems.push(
@@ -66,7 +66,7 @@ export function findCustom(name: CustomFieldName, spec: ResourceSpec, catalogue:
       ? { spec: customFieldSpec(spec, hit.owner, hit.field), template: hit.owner }
       : { spec: formFieldSpec(spec, hit.owner, hit.field, hit.occurrence) };
   }
-  return { problem: problems[0] ?? unknownOwner(name.cuts[0]!.owner, what, all, spec) };
+  return { problem: problems[0] ?? unknownOwner(name.splits[0]!.owner, what, all, spec) };
 }
 
 /** Customers have a template in both forms of the interface, which lists no template type for them: supplier templates serve. */
@@ -89,10 +89,10 @@ function matching<T extends { readonly id: number; readonly name: string }>(all:
 
 function findPart(owner: CustomTemplate, part: string, kind: 'template' | 'form'): CustomField | string {
   const what = kind === 'template' ? 'field' : 'column';
-  const named = matching(owner.fields, part);
-  const active = named.filter((field) => field.active);
+  const matches = matching(owner.fields, part);
+  const active = matches.filter((field) => field.active);
   const [found, ...others] = active;
-  if (named.length === 0) {
+  if (matches.length === 0) {
     const names = owner.fields.filter((field) => field.active).map(({ name }) => name);
     return `"${owner.name}" has no ${what} "${part}".${didYouMean(part, names) || (names.length ? ` It has ${quoted(names)}.` : ' It has none.')}`;
   }

@@ -1,6 +1,6 @@
 import { normaliseKey } from '../../model/value.js';
 import type { Json, Page, Readable, Service } from '../../service/port.js';
-import { type Keys, placesOf, textsOf } from './key.js';
+import { countTexts, type Keys, keyAccessor } from './key.js';
 
 /**
  * What looking up keys costs in requests, and which way is the cheapest. Nothing here asks the service.
@@ -10,7 +10,7 @@ import { type Keys, placesOf, textsOf } from './key.js';
  *   the probe     500 texts in a request; what exists comes in pages of 25, the control that travels along among it
  *
  * How many keys exist is not known before the probe. It is told from samples, so the choice may cost up to
- * `MOST_TRIED` requests, or `TRIED_SHARE` of the list, more than the cheapest way.
+ * `MAX_TRIED` requests, or `TRIED_SHARE` of the list, more than the cheapest way.
  */
 
 /** Records a page; fixed by the service (interface, section 8). */
@@ -19,12 +19,12 @@ export const PAGE_SIZE = 25;
 const PROBE_SIZE = 500;
 
 /** Requests that may be spent on samples where the list may turn out to be cheaper: these, or a share of the list. */
-const MOST_TRIED = 2;
+const MAX_TRIED = 2;
 const TRIED_SHARE = 0.03;
 /** The first sample: at worst so much of the list, where all of it exists. */
 const FIRST_SHARE = 0.02;
 /** Standard deviations by which a sample is trusted. */
-const SURE = 3;
+const CONFIDENCE = 3;
 /** Of a page of the probe's answer, without the control. */
 const HITS_PER_PAGE = PAGE_SIZE - 1;
 
@@ -40,63 +40,64 @@ export function filterRequests(texts: number, known = false): number {
 }
 
 /** Requests that tell which of so many texts exist, where `hits` of them do. `whole`: answers are not cut into pages. */
-function probeRequests(texts: number, hits: number, whole = false): number {
+function probeRequests(texts: number, hits: number, unpaged = false): number {
   if (texts === 0) return 0;
   const batches = Math.ceil(texts / PROBE_SIZE);
-  return whole ? batches : batches * Math.max(1, Math.ceil((hits / batches + 1) / PAGE_SIZE));
+  return unpaged ? batches : batches * Math.max(1, Math.ceil((hits / batches + 1) / PAGE_SIZE));
 }
 
 /** What the probe has told so far, in texts. */
-interface Probed {
+interface ProbeProgress {
   readonly asked: number;
   readonly hits: number;
   readonly requests: number;
   /** An answer held more than a page. */
-  readonly whole: boolean;
+  readonly unpaged: boolean;
 }
 
-export const NOTHING_PROBED: Probed = { asked: 0, hits: 0, requests: 0, whole: false };
+export const NOTHING_PROBED: ProbeProgress = { asked: 0, hits: 0, requests: 0, unpaged: false };
 
 /** Requests still to be made where the probe goes on and what exists is filtered for; by the share that was found. */
-function probeAndFilter(texts: number, probed: Probed, share = shareOf(probed)): number {
-  const left = texts - probed.asked;
-  const hits = share * left;
-  return Math.round(probeRequests(left, hits, probed.whole) + filterRequests(probed.hits + hits, true));
+function probeAndFilter(texts: number, probed: ProbeProgress, share = shareOf(probed)): number {
+  const remaining = texts - probed.asked;
+  const hits = share * remaining;
+  return Math.round(probeRequests(remaining, hits, probed.unpaged) + filterRequests(probed.hits + hits, true));
 }
 
 /**
  * How many texts the next probe asks for, or `list` where reading the list is cheaper than going on. `texts`: all of them;
  * `probed`: a fair sample of them.
  */
-export function nextProbe(count: number, texts: number, probed: Probed): number | 'list' {
-  const { asked, hits, requests, whole } = probed;
+export function nextProbe(count: number, texts: number, probed: ProbeProgress): number | 'list' {
+  const { asked, hits, requests, unpaged } = probed;
   const list = listRequests(count, hits < asked);
-  const left = texts - asked;
-  const least = asked === 0 ? 0 : sureShare(probed, -SURE);
+  const remaining = texts - asked;
+  const least = asked === 0 ? 0 : shareBound(probed, -CONFIDENCE);
   if (list <= probeAndFilter(texts, probed, least)) return 'list';
-  if (asked === 0) return batch(HITS_PER_PAGE * Math.max(1, Math.floor(list * FIRST_SHARE)), left);
+  if (asked === 0) return batch(HITS_PER_PAGE * Math.max(1, Math.floor(list * FIRST_SHARE)), remaining);
   // What may still be spent on finding out.
-  const pages = Math.floor(Math.max(MOST_TRIED, list * TRIED_SHARE) - requests);
-  const dear = list <= probeAndFilter(texts, probed);
-  if (dear && pages < 1) return 'list';
-  if (whole || probeAndFilter(texts, probed, sureShare(probed, SURE)) < list) return Math.min(PROBE_SIZE, left);
-  const size = (HITS_PER_PAGE * (dear ? pages : Math.max(MOST_TRIED, pages))) / sureShare(probed, 1);
-  return batch(Math.floor(size), left, dear);
+  const pages = Math.floor(Math.max(MAX_TRIED, list * TRIED_SHARE) - requests);
+  const expensive = list <= probeAndFilter(texts, probed);
+  if (expensive && pages < 1) return 'list';
+  if (unpaged || probeAndFilter(texts, probed, shareBound(probed, CONFIDENCE)) < list)
+    return Math.min(PROBE_SIZE, remaining);
+  const size = (HITS_PER_PAGE * (expensive ? pages : Math.max(MAX_TRIED, pages))) / shareBound(probed, 1);
+  return batch(Math.floor(size), remaining, expensive);
 }
 
 /** Asking for a little more is cheaper than asking for the rest once more, unless it is not likely to be asked for. */
-function batch(size: number, left: number, dear = false): number {
+function batch(size: number, remaining: number, expensive = false): number {
   const least = Math.max(HITS_PER_PAGE, size);
-  return Math.min(PROBE_SIZE, left, left <= 2 * least && !dear ? left : least);
+  return Math.min(PROBE_SIZE, remaining, remaining <= 2 * least && !expensive ? remaining : least);
 }
 
 /** The share of the texts that exist, as far as was probed. */
-function shareOf({ asked, hits }: Probed): number {
+function shareOf({ asked, hits }: ProbeProgress): number {
   return asked === 0 ? 1 : hits / asked;
 }
 
 /** The least (`z` < 0) or greatest share that a sample leaves likely: the score interval of Wilson. */
-function sureShare({ asked, hits }: Probed, z: number): number {
+function shareBound({ asked, hits }: ProbeProgress, z: number): number {
   const share = hits / asked;
   const spread = z * Math.sqrt((share * (1 - share) + (z * z) / (4 * asked)) / asked);
   return Math.min(1, Math.max(0, (share + (z * z) / (2 * asked) + spread) / (1 + (z * z) / asked)));
@@ -111,10 +112,10 @@ export interface Filter {
 }
 
 /** Pages of one filtered answer beyond which the filter is not worth following. */
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 
 /** Whether the rest of the list costs no more requests than asking for each name (and the control). */
-export function listIsCheaper(count: number, names: number): boolean {
+export function isListCheaper(count: number, names: number): boolean {
   return listRequests(count) <= filterRequests(names);
 }
 
@@ -122,7 +123,7 @@ export function listIsCheaper(count: number, names: number): boolean {
  * A positive control: a record that is known to exist must be found by the filter, and the filter must leave others out.
  * Only then is "nothing found" believed. `first` is the first page of the unfiltered list.
  */
-export async function trustFilter(service: Service, filter: Filter, first: Page): Promise<boolean> {
+export async function verifyFilter(service: Service, filter: Filter, first: Page): Promise<boolean> {
   const control = first.results.find((record) => controlValue(record, filter) !== '');
   if (!control) return false;
   const answer = await service.page(filter.resource, 1, { [filter.parameter]: controlValue(control, filter) });
@@ -138,14 +139,14 @@ export async function trustFilter(service: Service, filter: Filter, first: Page)
 export function storedForms(text: string, contains = false): readonly string[] {
   const key = normaliseKey(text);
   const outer = contains ? [] : [`${key} `, ` ${key}`, `${key}\u00a0`, `\u00a0${key}`];
-  const blanks = [...key.matchAll(/ /g)].slice(0, MOST_BLANKS);
+  const blanks = [...key.matchAll(/ /g)].slice(0, MAX_BLANKS);
   const oneBlank = blanks.map(({ index }) => `${key.slice(0, index)}\u00a0${key.slice(index + 1)}`);
   const inner = [key.normalize('NFD'), ...oneBlank, ...INNER.map(([what, form]) => key.replace(what, form))];
   return [...new Set([key, ...outer, ...inner])].filter((form) => form !== text);
 }
 
 /** Blanks of which each alone may be a no-break space: between a number and its unit, before a colon. */
-const MOST_BLANKS = 3;
+const MAX_BLANKS = 3;
 
 /** What the normal form of a character, or of several, is the form of; by the texts in which they stand. */
 const INNER: readonly (readonly [RegExp, (found: string) => string])[] = [
@@ -171,14 +172,14 @@ const HALF_WIDTH = byNormalForm(String.fromCodePoint(...Array.from({ length: 63 
  * Everything the filter returns for a value; undefined where that is too much to be a filter: as much as the whole
  * list of `count` records, a page without the value, or endless pages. Hits must be checked again.
  */
-export async function askFilter(
+export async function queryFilter(
   service: Service,
   filter: Filter,
   value: string,
   count: number,
 ): Promise<readonly Json[] | undefined> {
   const found: Json[] = [];
-  for (let page = 1; page <= MOST_PAGES; page++) {
+  for (let page = 1; page <= MAX_PAGES; page++) {
     const answer = await service.page(filter.resource, page, { [filter.parameter]: value });
     if (answer.count > PAGE_SIZE && (answer.count >= count || !answer.results.some((one) => isHit(one, filter, value))))
       return undefined;
@@ -193,7 +194,7 @@ const isHit = (record: Json, { field }: Filter, value: string): boolean =>
   normaliseKey(String(record[field] ?? '')).includes(normaliseKey(value));
 
 /** What is asked of a filter. */
-interface Asked {
+interface ValueQuery {
   readonly service: Service;
   readonly filter: Filter;
   /** Records of the whole list. */
@@ -213,20 +214,20 @@ interface Asked {
 /**
  * Filters for each value, as the file spells it; then, for those that were not found, for the other forms that may be stored.
  * `doubted` where the filter is not to be believed: an answer too long for a filter's, or of values that are `known` to exist
- * one that was not found. `dear` where the list, which shows every form, is cheaper than the rest.
+ * one that was not found. `expensive` where the list, which shows every form, is cheaper than the rest.
  */
-export async function askValues(
+export async function queryValues(
   values: Keys,
-  { service, filter, count, visit, known, contains, whole, instead = Number.POSITIVE_INFINITY }: Asked,
+  { service, filter, count, visit, known, contains, whole, instead = Number.POSITIVE_INFINITY }: ValueQuery,
 ): Promise<'believed' | 'doubted' | 'dear'> {
   const missing: (readonly [value: string, forms: readonly string[]])[] = [];
   let believed = true;
   let pages = 0;
-  const finds = async (value: string, texts: readonly string[], enough: boolean): Promise<boolean> => {
+  const isFound = async (value: string, texts: readonly string[], enough: boolean): Promise<boolean> => {
     let found = false;
     for (const text of texts) {
       if (text === '' || text.trim() === 'list') continue;
-      const records = await askFilter(service, filter, text, count);
+      const records = await queryFilter(service, filter, text, count);
       if (!records) believed = false;
       if (!records) return false;
       pages += Math.max(1, Math.ceil(records.length / PAGE_SIZE));
@@ -236,7 +237,7 @@ export async function askValues(
     }
     return found;
   };
-  const valueAt = placesOf(values);
+  const valueAt = keyAccessor(values);
   const fair = fairOrder(values.size);
   let formsLeft = 0;
   // The first goes alone: it shows a filter that is ignored before many are sent.
@@ -246,7 +247,7 @@ export async function askValues(
     await Promise.all(
       some.map(async ([value, spellings]) => {
         const texts = [value, ...spellings];
-        if (await finds(value, texts, false)) return;
+        if (await isFound(value, texts, false)) return;
         const forms = whole ? [] : storedForms(value, contains).filter((form) => !texts.includes(form));
         missing.push([value, forms]);
         formsLeft += forms.length;
@@ -261,7 +262,7 @@ export async function askValues(
   }
   if (instead <= formsLeft) return 'dear';
   await inWaves(missing, async ([value, forms]) => {
-    if (!(await finds(value, forms, true)) && known) believed = false;
+    if (!(await isFound(value, forms, true)) && known) believed = false;
   });
   return believed ? 'believed' : 'doubted';
 }
@@ -298,15 +299,15 @@ function controlValue(record: Json, filter: Filter): string {
 }
 
 /** Requests that tell of so many serial numbers whether they exist, where few do. */
-export function probes(values: number): number {
+export function probesNeeded(values: number): number {
   return Math.ceil(values / PROBE_SIZE);
 }
 
 /** What was asked for, in texts, and what of it exists. */
-interface ProbeResult extends Probed {
+interface ProbeResult extends ProbeProgress {
   readonly existing: Keys;
   /** The rest was not asked for: the list is cheaper than going on. */
-  readonly dear: boolean;
+  readonly expensive: boolean;
 }
 
 /**
@@ -329,17 +330,17 @@ async function probe(
   values: Keys,
   first: Page,
   service: Service,
-  next: (texts: number, probed: Probed) => number | 'list',
+  next: (texts: number, probed: ProbeProgress) => number | 'list',
 ): Promise<ProbeResult | undefined> {
-  const valueAt = placesOf(values);
-  const texts = textsOf(values);
+  const valueAt = keyAccessor(values);
+  const texts = countTexts(values);
   const fair = fairOrder(values.size);
   const existing = new Map<string, readonly string[]>();
   let at = 0;
   let probed = NOTHING_PROBED;
   while (at < values.size) {
     const size = next(texts, probed);
-    if (size === 'list') return { ...probed, existing, dear: true };
+    if (size === 'list') return { ...probed, existing, expensive: true };
     const batch: string[] = [];
     // The spellings of a value stay together.
     do {
@@ -363,8 +364,8 @@ async function probe(
       asked: probed.asked + batch.length,
       hits: probed.hits + hits,
       requests: probed.requests + requests,
-      whole: probed.whole || (requests === 1 && found.size >= PAGE_SIZE),
+      unpaged: probed.unpaged || (requests === 1 && found.size >= PAGE_SIZE),
     };
   }
-  return { ...probed, existing, dear: false };
+  return { ...probed, existing, expensive: false };
 }

@@ -1,10 +1,10 @@
-import { isEmpty, isRef, lookAlike, normaliseKey, type Value } from '../../model/value.js';
-import { isNamed, type StagedValue } from '../rows.js';
+import { isEmpty, isRef, lookalikeForm, normaliseKey, type Value } from '../../model/value.js';
+import { isNamedRef, type StagedValue } from '../rows.js';
 
 /** Parts of a composite key are joined with a character that no cell can hold. */
 const JOIN = '\u0000';
 /** The same for people. */
-const SHOWN = ' | ';
+const DISPLAY_JOIN = ' | ';
 
 /**
  * The natural key as it is compared: NFKC, trimmed; references by id. '' where every part is blank:
@@ -35,14 +35,14 @@ export interface Keys extends Iterable<readonly [key: string, spellings: readonl
 }
 
 /** The keys and their other spellings: what is asked for. */
-export function textsOf(keys: Keys): number {
+export function countTexts(keys: Keys): number {
   if (keys.texts !== undefined) return keys.texts;
   let texts = keys.size;
   for (const [, spellings] of keys) texts += spellings.length;
   return texts;
 }
 
-export function placesOf(keys: Keys): NonNullable<Keys['at']> {
+export function keyAccessor(keys: Keys): NonNullable<Keys['at']> {
   if (keys.at) return keys.at;
   const all = [...keys];
   return (place) => all[place] as (typeof all)[number];
@@ -64,22 +64,22 @@ function spelling(value: StagedValue | undefined): string {
  */
 export function keyParts(key: string, fields: number): readonly string[] | undefined {
   if (fields === 1) return [key];
-  const parts = key.split(key.includes(JOIN) ? JOIN : SHOWN);
+  const parts = key.split(key.includes(JOIN) ? JOIN : DISPLAY_JOIN);
   return parts.length === fields ? parts : undefined;
 }
 
 /** The same for all keys that look the same on the screen. */
-export function lookOf(key: string): string {
-  return key.includes(JOIN) ? key.split(JOIN).map(lookAlike).join(JOIN) : lookAlike(key);
+export function lookalikeKey(key: string): string {
+  return key.includes(JOIN) ? key.split(JOIN).map(lookalikeForm).join(JOIN) : lookalikeForm(key);
 }
 
 /** The key as people read it. */
 export function keyText(key: string): string {
-  return key.includes(JOIN) ? key.replaceAll(JOIN, SHOWN) : key;
+  return key.includes(JOIN) ? key.replaceAll(JOIN, DISPLAY_JOIN) : key;
 }
 
 function part(value: StagedValue | undefined): string {
-  if (value === undefined || isNamed(value)) return isNamed(value) ? normaliseKey(value.name) : '';
+  if (value === undefined || isNamedRef(value)) return isNamedRef(value) ? normaliseKey(value.name) : '';
   const plain: Value = value;
   if (isEmpty(plain)) return '';
   if (isRef(plain)) return `#${plain.id}`;

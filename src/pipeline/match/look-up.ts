@@ -1,8 +1,8 @@
-import { certainId } from '../../resources/read.js';
+import { requireId } from '../../resources/read.js';
 import type { Json, Readable } from '../../service/port.js';
-import { askFilter, type Filter, inWaves, PAGE_SIZE, probeValues } from './filter.js';
+import { type Filter, inWaves, PAGE_SIZE, probeValues, queryFilter } from './filter.js';
 import { type Keys, keyText } from './key.js';
-import { filterFor, isProbed, type MatchOptions, recordKey, valuesOf } from './match.js';
+import { filterFor, filterValues, isProbed, type MatchOptions, recordKey } from './match.js';
 
 /** A record that has a key, exactly. */
 interface Found {
@@ -33,7 +33,7 @@ async function lookUpKeys(
   const visit = (records: readonly Json[]) => {
     for (const record of records) {
       const found = wanted.get(keyText(recordKey(record, options)));
-      if (found) found.set(certainId(options.spec, record), record);
+      if (found) found.set(requireId(options.spec, record), record);
     }
   };
   const filter = filterFor(options);
@@ -42,7 +42,7 @@ async function lookUpKeys(
     for (const [value, spellings] of await valuesToAsk(keys, filter, options)) {
       for (const text of [value, ...spellings]) {
         if (text === '' || text.trim() === 'list') continue;
-        const records = await askFilter(options.service, filter, text, Number.POSITIVE_INFINITY);
+        const records = await queryFilter(options.service, filter, text, Number.POSITIVE_INFINITY);
         if (records) visit(records);
         else believed = false;
       }
@@ -59,7 +59,7 @@ async function lookUpKeys(
 
 /** Values that a filter is asked for; a probe leaves out those that do not exist. */
 async function valuesToAsk(keys: Keys, filter: Filter, options: MatchOptions): Promise<Keys> {
-  const values = valuesOf(keys, filter, options);
+  const values = filterValues(keys, filter, options);
   if (values.size < 2 || !isProbed(filter)) return values;
   const first = await options.service.page(filter.resource, 1);
   return (await probeValues(values, first, options.service)) ?? values;
@@ -81,40 +81,40 @@ async function lastPages(
 
 /**
  * Gathers look-ups that are asked for at about the same time into one. `spelling` is the key as the row spells it,
- * `since` how many records the run had created when the row was sent, `after` runs something later, `begun` how many it may have created by now. Undefined where
+ * `createdBefore` how many records the run had created when the row was sent, `runLater` runs something later, `createsBegun` how many it may have created by now. Undefined where
  * the key cannot be looked up.
  */
-export function gatherLookUps(
+export function batchLookUps(
   options: MatchOptions,
-  begun: () => number,
-  after: (milliseconds: number, run: () => void) => unknown,
-): (key: string, spelling: string, since: number) => Promise<readonly Found[] | undefined> {
+  createsBegun: () => number,
+  runLater: (milliseconds: number, run: () => void) => unknown,
+): (key: string, spelling: string, createdBefore: number) => Promise<readonly Found[] | undefined> {
   interface Batch {
     readonly keys: Map<string, string[]>;
     /** The least of them. */
-    since: number;
+    createdBefore: number;
     readonly found: Promise<ReadonlyMap<string, readonly Found[]>>;
   }
   let open: Batch | undefined;
 
   function begin(): Batch {
     const keys: Batch['keys'] = new Map();
-    const gathered = new Promise<void>((done) => void after(GATHER_MS, done));
+    const gathered = new Promise<void>((done) => void runLater(GATHER_MS, done));
     const found = gathered.then(() => {
       open = undefined;
-      return lookUpKeys(keys, options, begun() - batch.since);
+      return lookUpKeys(keys, options, createsBegun() - batch.createdBefore);
     });
-    const batch: Batch = { keys, since: Number.POSITIVE_INFINITY, found };
+    const batch: Batch = { keys, createdBefore: Number.POSITIVE_INFINITY, found };
     return batch;
   }
 
-  return async (key, spelling, since) => {
+  return async (key, spelling, createdBefore) => {
     if (!canLookUp(key, options)) return undefined;
     open ??= begin();
     const spellings = open.keys.get(key) ?? [];
     if (spelling !== key && !spellings.includes(spelling)) spellings.push(spelling);
     open.keys.set(key, spellings);
-    open.since = Math.min(open.since, since);
+    open.createdBefore = Math.min(open.createdBefore, createdBefore);
     return (await open.found).get(key) ?? [];
   };
 }
@@ -126,15 +126,15 @@ const GATHER_MS = 20;
  * Learns the ids of records that were created by requests whose answers were empty. New records have the highest ids,
  * so the last pages of the list hold them: one request for 25 ids. `rows` is row by key, as outcomes show it; `created`
  * is how many records the run created in all: those with known ids stand among the others. A key that two of the
- * records have stays without an id: which of them is ours cannot be told. `look` is shown the records on the way.
+ * records have stays without an id: which of them is ours cannot be told. `onRecord` is shown the records on the way.
  * Interface, section 8.
  */
 export async function learnIds(
   rows: ReadonlyMap<string, number>,
   created: number,
   options: MatchOptions,
-  learned: (row: number, id: number) => void,
-  look: (row: number, record: Json) => void = () => undefined,
+  onLearned: (row: number, id: number) => void,
+  onRecord: (row: number, record: Json) => void = () => undefined,
 ): Promise<void> {
   const { spec, service } = options;
   if (rows.size === 0 || !spec.readable) return;
@@ -143,8 +143,8 @@ export async function learnIds(
     for (const [key, row] of rows) {
       const [one, other] = found.get(key) ?? [];
       if (!one || other) continue;
-      look(row, one.record);
-      learned(row, one.id);
+      onRecord(row, one.record);
+      onLearned(row, one.id);
     }
     return;
   }
@@ -160,22 +160,22 @@ export async function learnIds(
     const numbers = Array.from({ length: count }, (_, i) => top - i);
     await inWaves(numbers, async (page) => {
       const { results } = page === 1 ? first : await service.page(resource, page);
-      for (const record of results) note(record, rows, found, options, look);
+      for (const record of results) noteRecord(record, rows, found, options, onRecord);
     });
     top -= pages;
   }
   for (const [key, id] of found) {
     const row = rows.get(key);
-    if (row !== undefined && id !== 'several') learned(row, id);
+    if (row !== undefined && id !== 'several') onLearned(row, id);
   }
 }
 
-function note(
+function noteRecord(
   record: Json,
   rows: ReadonlyMap<string, number>,
   found: Map<string, number | 'several'>,
   options: MatchOptions,
-  look: (row: number, record: Json) => void,
+  onRecord: (row: number, record: Json) => void,
 ): void {
   const id = record['id'];
   const key = keyText(recordKey(record, options));
@@ -183,5 +183,5 @@ function note(
   if (typeof id !== 'number' || key === '' || row === undefined) return;
   const other = found.get(key);
   found.set(key, other === undefined || other === id ? id : 'several');
-  look(row, record);
+  onRecord(row, record);
 }

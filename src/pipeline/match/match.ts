@@ -1,20 +1,20 @@
-import { counted, grouped } from '../../model/grouped.js';
-import { certainId, readFields } from '../../resources/read.js';
+import { countText, formatNumber } from '../../model/count-text.js';
+import { readFields, requireId } from '../../resources/read.js';
 import type { Lexicon, ResourceSpec } from '../../resources/spec.js';
 import type { Json, MirrorRecord, Page, ProbedBehaviour, Readable, Service, Snapshot } from '../../service/port.js';
 import {
-  askValues,
   type Filter,
   filterRequests,
   inWaves,
   listRequests,
   PAGE_SIZE,
-  probes,
+  probesNeeded,
   probeValues,
   probeWhileCheap,
-  trustFilter,
+  queryValues,
+  verifyFilter,
 } from './filter.js';
-import { type Keys, keyOf, keyParts, lookOf, textsOf } from './key.js';
+import { countTexts, type Keys, keyOf, keyParts, lookalikeKey } from './key.js';
 
 /** Sees records as they are read; `readAt` in milliseconds since 1970. */
 type Visit = (records: readonly Json[], readAt: number) => void;
@@ -47,7 +47,7 @@ export interface ReadAll {
 /** Ids that are read one by one without asking first what the list would cost. */
 const FEW_IDS = 20;
 /** Times a list is read that changes meanwhile. */
-const MOST_READINGS = 3;
+const MAX_READINGS = 3;
 
 export interface MatchOptions {
   readonly spec: ResourceSpec;
@@ -61,16 +61,16 @@ export interface MatchOptions {
   /** Of what a record holds in the fields that rows may set; absent where that is not to be had. */
   readonly fingerprint?: (record: Json) => number;
   /** Gathers records whose key only looks like that of a row. */
-  readonly twins?: Twins;
+  readonly lookalikes?: Lookalikes;
   /** How filters were found to match, by `resource.parameter`. */
   readonly filters?: ProbedBehaviour['filters'];
   /** Fingerprints of rows: nobody asks for a record that has one of them. */
-  readonly ofRows?: { has(fingerprint: number): boolean };
+  readonly rowFingerprints?: { has(fingerprint: number): boolean };
   readonly now: () => number;
 }
 
 /** Key by id of the records that were seen, by the look of their keys, where that is also the look of another key of the file. */
-export type Twins = Map<string, Map<number, string>>;
+export type Lookalikes = Map<string, Map<number, string>>;
 
 /**
  * Finds the records that the keys of a file may match, the cheapest way in requests (`filter.ts`), and keeps them in the
@@ -89,43 +89,51 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   if (!spec.readable) return 'customers cannot be read: matched with what earlier runs wrote';
   const resource = spec.name as Readable;
   const before = service.counts.reads;
-  const told = (how: string) => `${how}: ${counted(service.counts.reads - before, 'request')}`;
+  const withRequests = (how: string) => `${how}: ${countText(service.counts.reads - before, 'request')}`;
   const ids = options.key.length === 1 && options.key[0] === 'id';
-  if (ids && keys.size <= FEW_IDS) return told(await byId(keys, options));
+  if (ids && keys.size <= FEW_IDS) return withRequests(await byId(keys, options));
   const first = await readAll.first(resource);
   const { count } = first;
-  const mirror = async (why = '') => told(`${why}${await readWhole(keys, first, options)}`);
-  const list = (missing: boolean) => (readAll.has(resource) ? 0 : listRequests(count, missing));
-  if (ids) return list(false) <= keys.size ? mirror() : told(await byId(keys, options));
+  const viaList = async (why = '') => withRequests(`${why}${await readWhole(keys, first, options)}`);
+  const listCost = (missing: boolean) => (readAll.has(resource) ? 0 : listRequests(count, missing));
+  if (ids) return listCost(false) <= keys.size ? viaList() : withRequests(await byId(keys, options));
   const filter = filterFor(options);
-  if (!filter) return mirror('no filter for the key: ');
-  let values = valuesOf(keys, filter, options);
-  if (values.has('')) return mirror('parts of the key are blank: ');
-  const texts = textsOf(values);
+  if (!filter) return viaList('no filter for the key: ');
+  let values = filterValues(keys, filter, options);
+  if (values.has('')) return viaList('parts of the key are blank: ');
+  const texts = countTexts(values);
   let known = false;
-  let how = `asked for ${values.size === 1 ? 'the one key' : `each of ${grouped(values.size)} keys`}`;
+  let how = `asked for ${values.size === 1 ? 'the one key' : `each of ${formatNumber(values.size)} keys`}`;
   const probed = isProbed(filter) && !readAll.has(resource) && (await probeWhileCheap(values, first, service));
   if (probed) {
-    const { existing, asked, dear } = probed;
-    if (asked === 0) return mirror();
-    how = `probed ${dear ? `${grouped(asked)} of ` : ''}${counted(texts, 'serial number')}, ${counted(existing.size, 'exists', 'exist')}`;
-    if (dear) return mirror(`${how}; then `);
-    if (existing.size === 0) return told(how);
-    if (list(existing.size < values.size) <= probed.hits) return mirror(`${how}; then `);
+    const { existing, asked, expensive } = probed;
+    if (asked === 0) return viaList();
+    how = `probed ${expensive ? `${formatNumber(asked)} of ` : ''}${countText(texts, 'serial number')}, ${countText(existing.size, 'exists', 'exist')}`;
+    if (expensive) return viaList(`${how}; then `);
+    if (existing.size === 0) return withRequests(how);
+    if (listCost(existing.size < values.size) <= probed.hits) return viaList(`${how}; then `);
     how += `, and asked for ${existing.size === 1 ? 'it' : 'each of these'}`;
     known = true;
     values = existing;
   }
-  if (values.has('list')) return mirror('the serial number "list" cannot be filtered by: ');
+  if (values.has('list')) return viaList('the serial number "list" cannot be filtered by: ');
   // Which keys are missing is not known: the ends of the list may have to be read again.
-  if (!known && list(true) <= filterRequests(texts)) return mirror();
+  if (!known && listCost(true) <= filterRequests(texts)) return viaList();
   const doubted = 'the filter cannot be trusted: ';
-  if (!known && !(await trustFilter(service, filter, first))) return mirror(doubted);
-  const visit = (records: readonly Json[]) => keep(records, keys, options.now(), options);
+  if (!known && !(await verifyFilter(service, filter, first))) return viaList(doubted);
+  const visit = (records: readonly Json[]) => keepMatching(records, keys, options.now(), options);
   const contains = containsParts(filter, options);
-  const answered = await askValues(values, { service, filter, count, visit, known, contains, instead: list(true) });
-  if (answered === 'believed') return told(how);
-  return mirror(answered === 'dear' ? 'filters would have taken more: ' : doubted);
+  const answered = await queryValues(values, {
+    service,
+    filter,
+    count,
+    visit,
+    known,
+    contains,
+    instead: listCost(true),
+  });
+  if (answered === 'believed') return withRequests(how);
+  return viaList(answered === 'dear' ? 'filters would have taken more: ' : doubted);
 }
 
 /** Keys of the file that a record has; the snapshot holds no records with other keys. */
@@ -136,17 +144,17 @@ export function keysFound(keys: Keys, snapshot: Snapshot): number {
   return found;
 }
 
-const areFound = (keys: Keys, snapshot: Snapshot): boolean => keysFound(keys, snapshot) === keys.size;
+const allFound = (keys: Keys, snapshot: Snapshot): boolean => keysFound(keys, snapshot) === keys.size;
 
 /** Reads the list so that a key which was not found does not exist. Returns how, in words. */
 async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promise<string> {
   const { how, certified, confirm } = await readList(keys, first, options);
-  if (areFound(keys, options.snapshot)) return how;
+  if (allFound(keys, options.snapshot)) return how;
   // A key that was not found may be created: what the reading may have missed is asked for, or read over.
   if (certified && (await confirm())) return how;
-  const asked = await lookAgain(keys, first, options, certified ? undefined : Number.POSITIVE_INFINITY);
+  const asked = await recheckMissing(keys, first, options, certified ? undefined : Number.POSITIVE_INFINITY);
   if (asked) return how;
-  await options.readAll(options.spec.name as Readable, (records, at) => keep(records, keys, at, options), {
+  await options.readAll(options.spec.name as Readable, (records, at) => keepMatching(records, keys, at, options), {
     backward: true,
   });
   return `${how}; then once more from its end, because it moved`;
@@ -157,14 +165,16 @@ async function readList(keys: Keys, first: Page, options: MatchOptions): Promise
   const pages = Math.ceil(first.count / PAGE_SIZE);
   let readings = 0;
   let list: ReadList | undefined;
-  while (!list?.certified && readings++ < MOST_READINGS) {
-    list = await options.readAll(options.spec.name as Readable, (records, at) => keep(records, keys, at, options));
+  while (!list?.certified && readings++ < MAX_READINGS) {
+    list = await options.readAll(options.spec.name as Readable, (records, at) =>
+      keepMatching(records, keys, at, options),
+    );
   }
-  const times = readings > 1 ? `, ${Math.min(readings, MOST_READINGS)} times because it changed` : '';
+  const times = readings > 1 ? `, ${Math.min(readings, MAX_READINGS)} times because it changed` : '';
   const how =
     first.count === 0 && readings === 1
       ? 'the list is empty'
-      : `read the whole list, ${counted(first.count, 'record')} on ${counted(pages, 'page')}${times}`;
+      : `read the whole list, ${countText(first.count, 'record')} on ${countText(pages, 'page')}${times}`;
   return { how, certified: list?.certified === true, confirm: async () => list?.confirm() ?? false };
 }
 
@@ -172,29 +182,29 @@ async function readList(keys: Keys, first: Page, options: MatchOptions): Promise
  * A record that moved to a page already read, while another took its place in the count, was missed by a list that
  * looks whole. Where a few requests tell (`most` of them), the keys that were not found are asked for once more. False where they were not, or the filter cannot be believed.
  */
-export async function lookAgain(
+export async function recheckMissing(
   keys: Keys,
   first: Page,
   options: MatchOptions,
   most = Math.ceil(first.count / PAGE_SIZE / 20),
 ): Promise<boolean> {
-  if (first.count === 0 || areFound(keys, options.snapshot)) return true;
+  if (first.count === 0 || allFound(keys, options.snapshot)) return true;
   const filter = filterFor(options);
   const missing = new Map<string, readonly string[]>();
   for (const [key, spellings] of keys) if (!options.snapshot.has(key)) missing.set(key, spellings);
   if (!filter || (first.count <= PAGE_SIZE && most !== Number.POSITIVE_INFINITY)) return false;
-  let values = valuesOf(missing, filter, options);
+  let values = filterValues(missing, filter, options);
   if (values.has('')) return false;
   // Where the list tells nothing, the filter has to be one that finds what is there.
-  if (most === Number.POSITIVE_INFINITY && !(await trustFilter(options.service, filter, first))) return false;
-  if (isProbed(filter) && probes(values.size) <= most) {
+  if (most === Number.POSITIVE_INFINITY && !(await verifyFilter(options.service, filter, first))) return false;
+  if (isProbed(filter) && probesNeeded(values.size) <= most) {
     const probed = await probeValues(values, first, options.service);
     // A probe that tells nothing leaves the filters.
     if (probed) values = probed;
     else if (values.size > most) return false;
   } else if (values.size > most) return false;
   const whole = most !== Number.POSITIVE_INFINITY && !isProbed(filter);
-  const visit = (records: readonly Json[]) => keep(records, keys, options.now(), options);
+  const visit = (records: readonly Json[]) => keepMatching(records, keys, options.now(), options);
   const asked = {
     service: options.service,
     filter,
@@ -203,7 +213,7 @@ export async function lookAgain(
     contains: containsParts(filter, options),
     whole,
   };
-  return (await askValues(values, asked)) === 'believed';
+  return (await queryValues(values, asked)) === 'believed';
 }
 
 /** Whether the service can be asked for many values of the filter in one request. */
@@ -221,39 +231,44 @@ export function recordKey(
   return keyOf({ ...fields, ...id }, key);
 }
 
-function keep(records: readonly Json[], keys: Keys, readAt: number, options: MatchOptions): void {
+function keepMatching(records: readonly Json[], keys: Keys, readAt: number, options: MatchOptions): void {
   for (const record of records) {
     const key = recordKey(record, options);
     if (key === '') continue;
-    const twin = options.twins && isTwin(key, keys);
-    if (!twin && !keys.has(key)) continue;
+    const alike = options.lookalikes && isLookalike(key, keys);
+    if (!alike && !keys.has(key)) continue;
     // To leave it out would be to create it a second time.
-    const id = certainId(options.spec, record);
-    if (twin && options.twins) noteTwin(options.twins, key, id);
-    if (!twin || keys.has(key)) keepRecord({ id, record, key, readAt }, options);
+    const id = requireId(options.spec, record);
+    if (alike && options.lookalikes) noteLookalike(options.lookalikes, key, id);
+    if (!alike || keys.has(key)) keepRecord({ id, record, key, readAt }, options);
   }
 }
 
 /** Whether a key looks like another one of the file. */
-export function isTwin(key: string, keys: Keys): boolean {
-  const look = lookOf(key);
-  return keys.odd?.has(look) === true || (look !== key && keys.has(look));
+export function isLookalike(key: string, keys: Keys): boolean {
+  const alikeKey = lookalikeKey(key);
+  return keys.odd?.has(alikeKey) === true || (alikeKey !== key && keys.has(alikeKey));
 }
 
-export function noteTwin(twins: Twins, key: string, id: number): void {
-  const look = lookOf(key);
-  const ids = twins.get(look) ?? new Map<number, string>();
-  twins.set(look, ids.set(id, key));
+export function noteLookalike(lookalikes: Lookalikes, key: string, id: number): void {
+  const alikeKey = lookalikeKey(key);
+  const ids = lookalikes.get(alikeKey) ?? new Map<number, string>();
+  lookalikes.set(alikeKey, ids.set(id, key));
 }
 
 /** Puts a record that a row means into the snapshot, whole where its row may change it. */
 export function keepRecord(
   { id, record, key, readAt, text }: KeptRecord,
-  { onRecord, fingerprint, ofRows, snapshot }: Pick<MatchOptions, 'onRecord' | 'fingerprint' | 'ofRows' | 'snapshot'>,
+  {
+    onRecord,
+    fingerprint,
+    rowFingerprints,
+    snapshot,
+  }: Pick<MatchOptions, 'onRecord' | 'fingerprint' | 'rowFingerprints' | 'snapshot'>,
 ): void {
   onRecord?.(record);
   const print = fingerprint?.(record) ?? Number.NaN;
-  if (ofRows?.has(print)) snapshot.note(id, key, print);
+  if (rowFingerprints?.has(print)) snapshot.addFingerprint(id, key, print);
   else snapshot.add(id, record, key, readAt, text);
 }
 
@@ -270,7 +285,7 @@ async function byId(keys: Keys, options: MatchOptions): Promise<string> {
     if (!record) return;
     keepRecord({ id: Number(key), record, key, readAt: options.now() }, options);
   });
-  return `read ${keys.size === 1 ? 'the one id' : `each of ${grouped(keys.size)} ids`}`;
+  return `read ${keys.size === 1 ? 'the one id' : `each of ${formatNumber(keys.size)} ids`}`;
 }
 
 /** The filter that narrows most: the first part of the key that has one and is text. */
@@ -296,7 +311,7 @@ function part(key: string, filter: Filter, options: MatchOptions): string {
 }
 
 /** What to filter by: the keys themselves, or of keys of several fields the one part that a filter compares. */
-export function valuesOf(keys: Keys, filter: Filter, options: MatchOptions): Keys {
+export function filterValues(keys: Keys, filter: Filter, options: MatchOptions): Keys {
   if (options.key.length === 1) return keys;
   const values = new Map<string, readonly string[]>();
   for (const [key, spellings] of keys) {

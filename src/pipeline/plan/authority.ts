@@ -3,13 +3,13 @@ import { type Fields, isEmpty, sameValue } from '../../model/value.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import type { Mapping } from '../map/map.js';
 import { type Catalogue, findTarget } from '../map/targets.js';
-import type { Stands } from './merge.js';
+import type { DecideAuthority } from './merge.js';
 
 /** A subcategory means something under its category alone: whose category stands, his subcategory does. */
-const LED_BY: Readonly<Record<string, string>> = { 'category.subcategory': 'category.name' };
+const PARENT_FIELD: Readonly<Record<string, string>> = { 'category.subcategory': 'category.name' };
 
-interface Compared {
-  readonly stands: Stands;
+interface CompiledCompare {
+  readonly authorityOf: DecideAuthority;
   /** Names that are no fields of the resource, or none that the job sets; sentences. */
   readonly problems: readonly string[];
 }
@@ -20,7 +20,7 @@ export function compileCompare(
   spec: ResourceSpec,
   catalogue: Catalogue,
   mapping: Pick<Mapping, 'fields' | 'key'>,
-): Compared {
+): CompiledCompare {
   const problems: string[] = [];
   const canonical = (name: string, where: string): string | undefined => {
     const found = findTarget(name, job, spec, catalogue);
@@ -41,20 +41,20 @@ export function compileCompare(
     const field = name === '*' ? name : canonical(name, 'compare.authority');
     if (field !== undefined) byField.set(field, whose);
   }
-  const own = (field: string): Authority => byField.get(field) ?? byField.get('*') ?? 'file';
-  const decide = (field: string, held: Fields, whose: Authority) =>
-    whose === 'fill' ? (isEmpty(held[field] ?? null) ? 'file' : 'service') : whose;
+  const configured = (field: string): Authority => byField.get(field) ?? byField.get('*') ?? 'file';
+  const decide = (field: string, current: Fields, whose: Authority) =>
+    whose === 'fill' ? (isEmpty(current[field] ?? null) ? 'file' : 'service') : whose;
   return {
     problems,
-    stands(field, set, held) {
+    authorityOf(field, set, current) {
       // A record that a row means has its key, however the service spells it.
       if (mapping.key.includes(field)) return 'none';
-      const leader = LED_BY[field];
+      const parent = PARENT_FIELD[field];
       // Under another category the subcategory of the file means nothing: both stand or fall together.
-      const led = leader !== undefined && leader in set && !sameValue(set[leader], held[leader]);
-      const by = led ? leader : field;
+      const followsParent = parent !== undefined && parent in set && !sameValue(set[parent], current[parent]);
+      const by = followsParent ? parent : field;
       if (compared && !compared.has(by)) return 'none';
-      return decide(by, held, leader !== undefined && !byField.has(by) ? own(leader) : own(by));
+      return decide(by, current, parent !== undefined && !byField.has(by) ? configured(parent) : configured(by));
     },
   };
 }

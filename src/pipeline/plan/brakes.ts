@@ -1,4 +1,4 @@
-import { grouped } from '../../model/grouped.js';
+import { formatNumber } from '../../model/count-text.js';
 import type { Brakes } from '../../model/job.js';
 import { withArticle } from '../../model/resource-names.js';
 import { quoted } from '../map/headings.js';
@@ -47,16 +47,16 @@ export const RECONCILE_LIMITS: Readonly<Partial<Record<LimitName, string>>> = {
 };
 
 /** A default lets so many rows pass whatever their share: among a few rows a share says little. */
-const FEW = 10;
+const SMALL_COUNT = 10;
 
 const isShare = (limit: string | number): boolean => String(limit).endsWith('%');
 
 /** Whether a brake on rows or records says nothing of them: a share of corrected rows, or of fewer than 10. */
-const isIdle = (limit: string | number, of: number, corrected: boolean): boolean =>
-  isShare(limit) && (corrected || of < FEW);
+const isExempt = (limit: string | number, of: number, corrected: boolean): boolean =>
+  isShare(limit) && (corrected || of < SMALL_COUNT);
 
 /** Whether a job must be planned whole before its first write. */
-export function brakesOnPlan(brakes: Brakes): boolean {
+export function hasPlanBrakes(brakes: Brakes): boolean {
   return [brakes.max_invalid, brakes.max_updates, brakes.max_creates, brakes.max_cleared, brakes.max_change].some(
     (limit) => limit !== undefined,
   );
@@ -70,78 +70,85 @@ export function trippedByPlan(
   { defaults = false, corrected = false }: BrakeOptions = {},
 ): string[] {
   const sentences: string[] = [];
-  const check = (name: LimitName, { count, of, told, atHalf = false, idle }: Counted) => {
+  const check = (name: LimitName, { count, of, describe, atHalf = false, exempt }: BrakeCount) => {
     const own = brakes[name];
     if (own !== undefined) {
-      if (idle?.(own)) return;
-      if (exceeds(own, count, of)) sentences.push(`${name}: ${told(shareOf(own, count, of))}; the job allows ${own}.`);
+      if (exempt?.(own)) return;
+      if (exceeds(own, count, of))
+        sentences.push(`${name}: ${describe(shareOf(own, count, of))}; the job allows ${own}.`);
       return;
     }
     const limit = defaults ? RECONCILE_LIMITS[name] : undefined;
     // Half of a short list is what a file that was cut leaves behind.
-    const many = count > FEW || (atHalf && of > FEW && count * 2 >= of);
+    const many = count > SMALL_COUNT || (atHalf && of > SMALL_COUNT && count * 2 >= of);
     if (limit === undefined || !many || !exceeds(limit, count, of)) return;
     const rule = `the limit is ${limit} where the job sets no other (\`brakes.${name}\`)`;
-    sentences.push(`${name}: ${told(shareOf(limit, count, of))}; ${rule}.`);
+    sentences.push(`${name}: ${describe(shareOf(limit, count, of))}; ${rule}.`);
   };
-  const ofRows = (count: number, what: string): Counted => ({
+  const ofRows = (count: number, what: string): BrakeCount => ({
     count,
     of: plan.rows,
-    told: (share) => `${grouped(count)} of ${grouped(plan.rows)} rows${share} ${what}`,
-    idle: (limit) => isIdle(limit, plan.rows, corrected),
+    describe: (share) => `${formatNumber(count)} of ${formatNumber(plan.rows)} rows${share} ${what}`,
+    exempt: (limit) => isExempt(limit, plan.rows, corrected),
   });
 
   const records = plan.rows - (plan.noRecords ?? 0);
   if (records < brakes.min_rows) {
-    const rows = records === 0 ? 'no data rows' : `${grouped(records)} data row${records === 1 ? '' : 's'}`;
-    sentences.push(`min_rows: the file has ${rows}; the job asks for at least ${grouped(brakes.min_rows)}.`);
+    const rows = records === 0 ? 'no data rows' : `${formatNumber(records)} data row${records === 1 ? '' : 's'}`;
+    sentences.push(`min_rows: the file has ${rows}; the job asks for at least ${formatNumber(brakes.min_rows)}.`);
   }
   check('max_invalid', ofRows(plan.invalid, `cannot be imported as they are${fieldsCounted(plan.invalidBy)}`));
   check('max_updates', ofRows(plan.updates, `would be updated${fieldsCounted(plan.updatedBy)}`));
   const { creates, named = 0 } = plan;
   const both = (share: string) =>
-    `${grouped(creates)} of ${grouped(plan.rows)} rows and ${grouped(named)} record${named === 1 ? '' : 's'} that rows name${share} would be created`;
+    `${formatNumber(creates)} of ${formatNumber(plan.rows)} rows and ${formatNumber(named)} record${named === 1 ? '' : 's'} that rows name${share} would be created`;
   const created = ofRows(creates + named, 'would be created');
-  check('max_creates', named > 0 ? { ...created, told: both } : created);
+  check('max_creates', named > 0 ? { ...created, describe: both } : created);
   const cleared = `would have a value cleared${fieldsCounted(plan.clearedBy)}`;
-  check('max_cleared', { ...ofRows(plan.cleared, cleared), idle: () => false });
+  check('max_cleared', { ...ofRows(plan.cleared, cleared), exempt: () => false });
   if (plan.orphans) check('max_orphans', orphansCounted(plan.orphans));
   if (previousRows !== undefined && !corrected) check('max_change', rowsChanged(plan.rows, previousRows));
   return sentences;
 }
 
 /**
- * What a brake looks at; `told` in words, with the share it is. `atHalf`: half of a list is much also where the list is short.
- * `idle`: whether a limit that the job sets is not asked.
+ * What a brake looks at; `describe` in words, with the share it is. `atHalf`: half of a list is much also where the list is short.
+ * `exempt`: whether a limit that the job sets is not asked.
  */
-interface Counted {
+interface BrakeCount {
   readonly count: number;
   readonly of: number;
-  told(share: string): string;
+  describe(share: string): string;
   readonly atHalf?: boolean;
-  idle?(limit: string | number): boolean;
+  exempt?(limit: string | number): boolean;
 }
 
-function orphansCounted({ fresh, acting, scope }: NonNullable<PlanCounts['orphans']>): Counted {
+function orphansCounted({ fresh, acting, scope }: NonNullable<PlanCounts['orphans']>): BrakeCount {
   const count = Math.max(fresh, acting);
   const what =
     acting > fresh ? 'are missing from the file and would be changed for it' : 'are newly missing from the file';
-  const told = (share: string) => `${grouped(count)} of ${grouped(scope)} records${share} ${what}`;
-  return { count, of: scope, told, atHalf: true };
+  const describe = (share: string) => `${formatNumber(count)} of ${formatNumber(scope)} records${share} ${what}`;
+  return { count, of: scope, describe, atHalf: true };
 }
 
-function rowsChanged(rows: number, previous: number): Counted {
+function rowsChanged(rows: number, previous: number): BrakeCount {
   const count = Math.abs(rows - previous);
-  const told = (share: string) =>
-    `the file has ${grouped(rows)} rows, the last successful run had ${grouped(previous)}${share && `: a change of${share.replace(/[()]/g, '')}`}`;
-  return { count, of: previous, told, atHalf: true, idle: (limit) => isShare(limit) && rows < FEW && previous < FEW };
+  const describe = (share: string) =>
+    `the file has ${formatNumber(rows)} rows, the last successful run had ${formatNumber(previous)}${share && `: a change of${share.replace(/[()]/g, '')}`}`;
+  return {
+    count,
+    of: previous,
+    describe,
+    atHalf: true,
+    exempt: (limit) => isShare(limit) && rows < SMALL_COUNT && previous < SMALL_COUNT,
+  };
 }
 
 /** ` (room 200, asset_notes 80 and 3 other fields)`; the most first. */
 function fieldsCounted(counts: ReadonlyMap<string, number> = new Map()): string {
   const fields = [...counts].filter(([, count]) => count > 0).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   if (fields.length === 0) return '';
-  const named = fields.slice(0, 5).map(([field, count]) => `${field} ${grouped(count)}`);
+  const named = fields.slice(0, 5).map(([field, count]) => `${field} ${formatNumber(count)}`);
   const more = fields.length - named.length;
   const others = more === 0 ? '' : ` and ${more} other field${more === 1 ? '' : 's'}`;
   return ` (${named.join(', ')}${others})`;
@@ -153,7 +160,7 @@ export const AFTER_BRAKE =
   'carries out exactly this plan; a new run with `--force` passes its brakes.';
 
 /** Which brake a sentence is about, and what it found, without the limit and what follows. */
-export function brakeIn(sentence: string): { readonly name: string; readonly found: string } {
+export function parseBrake(sentence: string): { readonly name: string; readonly found: string } {
   const [, name = '', found = ''] = /^(\w+): (.+?)(?:; |\. |\.$)/s.exec(sentence) ?? [];
   return { name, found };
 }
@@ -165,8 +172,8 @@ export function refusalsLeft(
   of: number,
   corrected: boolean,
 ): number | undefined {
-  if (limit === undefined || isIdle(limit, of, corrected)) return undefined;
-  return Math.max(0, mostOf(limit, of) - rejected);
+  if (limit === undefined || isExempt(limit, of, corrected)) return undefined;
+  return Math.max(0, maxOf(limit, of) - rejected);
 }
 
 /** The brake that works while writing. `what`: what is written. */
@@ -177,12 +184,12 @@ export function trippedByRejections(
   { corrected = false, what = 'rows' }: Pick<BrakeOptions, 'corrected'> & { readonly what?: 'rows' | 'records' } = {},
 ): string | undefined {
   const { max_rejected: limit } = brakes;
-  if (limit === undefined || isIdle(limit, of, corrected) || !exceeds(limit, rejected, of)) return undefined;
+  if (limit === undefined || isExempt(limit, of, corrected) || !exceeds(limit, rejected, of)) return undefined;
   return `max_rejected: the service refused ${rejected} of ${of} ${what}, the job allows ${limit}.`;
 }
 
 /** The most that a limit lets pass. */
-function mostOf(limit: string | number, of: number): number {
+function maxOf(limit: string | number, of: number): number {
   const text = String(limit);
   if (!isShare(text)) return Number(text);
   // In whole numbers: 0.57% of 10,000 is 57, not 56.99999999999999.
@@ -190,7 +197,7 @@ function mostOf(limit: string | number, of: number): number {
   return Number((BigInt(whole + fraction) * BigInt(of)) / 10n ** BigInt(fraction.length + 2));
 }
 
-const exceeds = (limit: string | number, count: number, of: number): boolean => count > mostOf(limit, of);
+const exceeds = (limit: string | number, count: number, of: number): boolean => count > maxOf(limit, of);
 
 /** ` (31.2%)` beside a limit that is a share. */
 function shareOf(limit: string | number, count: number, of: number): string {
@@ -222,11 +229,11 @@ export function unknownKeys(
   { keyed, matched, records }: KeyCounts,
   at: { readonly company: number; readonly companyName?: string; readonly resource: string },
 ): string | undefined {
-  if (keyed <= FEW || records <= FEW || matched * 2 >= Math.min(keyed, records)) return undefined;
-  const known = matched === 0 ? 'none' : `only ${grouped(matched)}`;
+  if (keyed <= SMALL_COUNT || records <= SMALL_COUNT || matched * 2 >= Math.min(keyed, records)) return undefined;
+  const known = matched === 0 ? 'none' : `only ${formatNumber(matched)}`;
   const name = at.companyName === undefined ? '' : `, ${quoted([at.companyName])}`;
   return (
-    `unknown_keys: of the ${grouped(keyed)} keys of the file ${known} ${matched > 1 ? 'are' : 'is'} known to the service, which holds ${grouped(records)} records that could be meant. ` +
+    `unknown_keys: of the ${formatNumber(keyed)} keys of the file ${known} ${matched > 1 ? 'are' : 'is'} known to the service, which holds ${formatNumber(records)} records that could be meant. ` +
     `Is it the file of another company (this is company ${at.company}${name}) or of another resource (this job takes ${withArticle(at.resource)} a row), or are its keys written otherwise than before?`
   );
 }

@@ -41,14 +41,14 @@ export interface MergeOptions {
   /** Its `match.key` is what the record was found by; `write.method`, how the update is sent. */
   readonly job?: Pick<RowsJob, 'match' | 'write'>;
   /** Whose value stands where a row and the record differ; absent: the row's. */
-  readonly stands?: Stands;
+  readonly authorityOf?: DecideAuthority;
 }
 
 /** `set`: what the row says, `held`: what the record has. `none`: the field is not compared at all. */
-export type Stands = (field: string, set: Fields, held: Fields) => 'file' | 'service' | 'none';
+export type DecideAuthority = (field: string, set: Fields, current: Fields) => 'file' | 'service' | 'none';
 
 /** What is known of a record before a row is put onto it. */
-export interface Held {
+export interface MergeBase {
   /** Undefined where it cannot be read. */
   readonly record: Json | undefined;
   readonly read: ReadRecord;
@@ -59,7 +59,7 @@ export interface Held {
 }
 
 /** Reads a record, and adds what an earlier run of ours wrote and reads do not show. */
-export function heldBy(record: Json | undefined, remembered: Json | undefined, options: MergeOptions): Held {
+export function mergeBaseOf(record: Json | undefined, remembered: Json | undefined, options: MergeOptions): MergeBase {
   const read: ReadRecord = record
     ? readRecord(options.spec, record, options.lexicon)
     : { id: 0, fields: {}, losses: [], unknown: [] };
@@ -76,8 +76,8 @@ export function heldBy(record: Json | undefined, remembered: Json | undefined, o
  * Puts the values of a row onto a record as it was read: mapped fields get the new value, everything else is carried
  * over, and what cannot be carried over is named. Contract, section 7; interface, sections 2 and 4.
  */
-export function mergeRow(set: Fields, held: Held, options: MergeOptions): Merge {
-  const { record, read, ours, base } = held;
+export function mergeRow(set: Fields, current: MergeBase, options: MergeOptions): Merge {
+  const { record, read, ours, base } = current;
   const issues: Issue[] = [];
   const risks: Issue[] = [];
   const diff: FieldDiff[] = [];
@@ -90,17 +90,17 @@ export function mergeRow(set: Fields, held: Held, options: MergeOptions): Merge 
       continue;
     // A cleared yes-or-no takes its default, which is no (interface, section 4.1).
     if (isEmpty(value) && base[field] === false) continue;
-    if (lost !== undefined && repeats(value, lost)) continue;
+    if (lost !== undefined && equalsLoss(value, lost)) continue;
     const old = lost?.text ?? base[field] ?? null;
-    const stands = options.stands?.(field, set, lost ? { ...base, [field]: old } : base) ?? 'file';
-    if (stands !== 'file') {
-      if (stands === 'service') diff.push({ field, old, new: value, kind: 'kept' });
+    const authority = options.authorityOf?.(field, set, lost ? { ...base, [field]: old } : base) ?? 'file';
+    if (authority !== 'file') {
+      if (authority === 'service') diff.push({ field, old, new: value, kind: 'kept' });
       continue;
     }
     const refusal =
       lost?.value === undefined
-        ? notUpdatable(field, base[field], value, options, record !== undefined)
-        : cannotChange(field, value, lost);
+        ? updateFault(field, base[field], value, options, record !== undefined)
+        : unchangeableFault(field, value, lost);
     if (refusal) {
       issues.push(refusal);
       continue;
@@ -118,11 +118,11 @@ export function mergeRow(set: Fields, held: Held, options: MergeOptions): Merge 
   const changed = new Set(diff.flatMap(({ field, kind }) => (kind === 'kept' ? [] : field)));
   for (const loss of lost) {
     // A status is judged by the rules, which name the values it may take; that a template of several is left out is said once.
-    const isTold = loss.field === 'status' || (conflict && templateOf(loss.field) !== undefined);
-    if (changed.has(loss.field) && !isTold) issues.push(unwritable(loss));
+    const isReported = loss.field === 'status' || (conflict && templateOf(loss.field) !== undefined);
+    if (changed.has(loss.field) && !isReported) issues.push(unwritable(loss));
   }
-  for (const loss of [...read.losses.map((one) => ({ ...one, next: wayOut(one, options) })), ...lost]) {
-    if (changed.has(loss.field) || (options.omittedIsKept && !mustStand(loss.field, options))) continue;
+  for (const loss of [...read.losses.map((one) => ({ ...one, next: remedyFor(one, options) })), ...lost]) {
+    if (changed.has(loss.field) || (options.omittedIsKept && !isRequiredInPut(loss.field, options))) continue;
     risks.push(riskOf(loss));
     diff.push({ field: loss.field, old: loss.text, new: null, kind: 'at_risk' });
   }
@@ -138,27 +138,27 @@ export function mergeRow(set: Fields, held: Held, options: MergeOptions): Merge 
       }
     }
   }
-  const unseen = options.omittedIsKept ? [] : [...unseenFields(set, held, options.spec), ...read.unknown];
+  const unseen = options.omittedIsKept ? [] : [...unknownFields(set, current, options.spec), ...read.unknown];
   return { target, diff, issues, risks, unseen };
 }
 
 /** Whether a PUT is refused without the field, whatever the service keeps of what is left out. */
-function mustStand(field: string, { job, specOf }: MergeOptions): boolean {
+function isRequiredInPut(field: string, { job, specOf }: MergeOptions): boolean {
   const spec = specOf(field);
   return job?.write.method === 'put' && spec !== undefined && isRequired(spec, 'update');
 }
 
 /** Another Unicode form or outer blanks of the key that the record was found by: the form that the service keeps stays. */
-function isSameKey(field: string, held: Value | undefined, value: Value, { job }: MergeOptions): boolean {
-  if (typeof held !== 'string' || typeof value !== 'string' || !job?.match.key.includes(field)) return false;
-  return normaliseKey(held) === normaliseKey(value);
+function isSameKey(field: string, current: Value | undefined, value: Value, { job }: MergeOptions): boolean {
+  if (typeof current !== 'string' || typeof value !== 'string' || !job?.match.key.includes(field)) return false;
+  return normaliseKey(current) === normaliseKey(value);
 }
 
-function repeats(value: Value, lost: Loss): boolean {
+function equalsLoss(value: Value, lost: Loss): boolean {
   return lost.value === undefined ? lost.text === valueText(value) : sameValue(lost.value, value);
 }
 
-function cannotChange(field: string, value: Value, lost: Loss): Issue {
+function unchangeableFault(field: string, value: Value, lost: Loss): Issue {
   return fault(
     'field_not_updatable',
     `The record has ${field} = "${lost.text}", the file "${valueText(value)}", and it cannot be changed here: ${lost.why}. Change it in the service, or leave the column out.`,
@@ -172,7 +172,7 @@ export function changesOf(diff: readonly FieldDiff[]): readonly FieldDiff[] {
 }
 
 /** Whether reads do not show what is written to a field. */
-export function isUnseen(field: string, { spec, specOf }: Pick<MergeOptions, 'spec' | 'specOf'>): boolean {
+export function isWriteOnly(field: string, { spec, specOf }: Pick<MergeOptions, 'spec' | 'specOf'>): boolean {
   if (field.startsWith('template.')) return false;
   if (field.startsWith('form.')) return spec.form?.read === undefined;
   const one = specOf(field);
@@ -180,9 +180,9 @@ export function isUnseen(field: string, { spec, specOf }: Pick<MergeOptions, 'sp
 }
 
 /** Whether what reads show of a field is what the record holds. */
-export function isReadable(field: string, shown: Value | undefined, options: MergeOptions): boolean {
-  if (!isUnseen(field, options)) return true;
-  const informative = !isEmpty(shown) && shown !== 'none';
+export function isReadable(field: string, value: Value | undefined, options: MergeOptions): boolean {
+  if (!isWriteOnly(field, options)) return true;
+  const informative = !isEmpty(value) && value !== 'none';
   return informative && !field.startsWith('form.') && options.specOf(field)?.read !== undefined;
 }
 
@@ -192,12 +192,12 @@ export function isNarrowEnum(spec: FieldSpec): boolean {
   return type.kind === 'enum' && type.read !== undefined && type.values.some((value) => !type.read?.includes(value));
 }
 
-function notUpdatable(
+function updateFault(
   field: string,
   old: Value | undefined,
   value: Value,
   options: MergeOptions,
-  seen: boolean,
+  isRead: boolean,
 ): Issue | undefined {
   const spec = options.specOf(field);
   const form = field.startsWith('form.');
@@ -211,7 +211,7 @@ function notUpdatable(
       at,
     );
   }
-  if (seen && old === undefined && (form ? options.spec.form?.read === undefined : spec?.read === undefined)) {
+  if (isRead && old === undefined && (form ? options.spec.form?.read === undefined : spec?.read === undefined)) {
     return warning(
       'field_not_updatable',
       `The field ${field} can be set when a record is created only, and reads do not show what it holds: it was left as it is.`,
@@ -227,19 +227,19 @@ function notUpdatable(
 
 /** The fault of a row that gives values to fields of more than one custom field template: a record has one. */
 export function severalTemplates(filled: readonly string[], lexicon: Lexicon): Issue | undefined {
-  let firsts: Map<string, string> | undefined;
+  let firstFields: Map<string, string> | undefined;
   for (const field of filled) {
     const id = templateOf(field);
     if (id === undefined) continue;
-    firsts ??= new Map();
-    if (!firsts.has(id)) firsts.set(id, field);
+    firstFields ??= new Map();
+    if (!firstFields.has(id)) firstFields.set(id, field);
   }
-  if (!firsts || firsts.size < 2) return undefined;
-  const names = [...firsts.keys()].map((id) => `"${lexicon.template(Number(id))?.name ?? id}"`);
+  if (!firstFields || firstFields.size < 2) return undefined;
+  const names = [...firstFields.keys()].map((id) => `"${lexicon.template(Number(id))?.name ?? id}"`);
   return fault(
     'template_conflict',
     `The row sets values of the custom field templates ${names.join(' and ')}, and a record has one template only. Leave the cells of all but one template blank.`,
-    { field: [...firsts.values()][1] ?? '' },
+    { field: [...firstFields.values()][1] ?? '' },
   );
 }
 
@@ -260,19 +260,19 @@ function templateConflict(
   if (wanted === undefined) return;
   const foreign = Object.keys(base).filter((field) => ![undefined, wanted].includes(templateOf(field)));
   // What the row itself clears is not lost.
-  const held = foreign.filter((field) => !isEmpty(target[field]));
+  const dropped = foreign.filter((field) => !isEmpty(target[field]));
   for (const field of foreign) delete target[field];
-  for (const field of held) diff.push({ field, old: base[field] ?? null, new: null, kind: 'at_risk' });
-  if (held.length === 0) return;
-  const other = Number(held[0]?.split('.')[1]);
+  for (const field of dropped) diff.push({ field, old: base[field] ?? null, new: null, kind: 'at_risk' });
+  if (dropped.length === 0) return;
+  const other = Number(dropped[0]?.split('.')[1]);
   const name = options.lexicon.template(other)?.name ?? other;
   risks.push(
     fault(
       'template_conflict',
-      `The record holds values of the custom field template "${name}" (${held.length} of them), and a record has one template only: writing this row would drop them.`,
+      `The record holds values of the custom field template "${name}" (${dropped.length} of them), and a record has one template only: writing this row would drop them.`,
       {
-        field: held[0] ?? 'template',
-        value: valueText(base[held[0] ?? '']),
+        field: dropped[0] ?? 'template',
+        value: valueText(base[dropped[0] ?? '']),
       },
     ),
   );
@@ -285,7 +285,7 @@ function unwritable({ field, text, why }: Loss): Issue {
 }
 
 /** What to do about a value that was read and cannot be written; undefined where only the service can tell. */
-function wayOut({ field, value }: Loss, options: MergeOptions): string | undefined {
+function remedyFor({ field, value }: Loss, options: MergeOptions): string | undefined {
   if (value !== undefined || options.specOf(field)?.type.kind !== 'reference') return undefined;
   const column = options.columnOf(field);
   const cell = column === undefined ? `a column that the job maps to ${field}` : `the column "${column}"`;
@@ -298,7 +298,7 @@ function wayOut({ field, value }: Loss, options: MergeOptions): string | undefin
 const PROBE = '`rowferry doctor --probe`';
 
 /** The faults of a row that is held back: one of them names the command that may show that nothing is lost. Contract, section 7. */
-export function withProbe(issues: readonly Issue[]): readonly Issue[] {
+export function withProbeHint(issues: readonly Issue[]): readonly Issue[] {
   const last = issues.findLastIndex((issue) => issue.severity === 'error');
   if (issues.some((issue) => issue.message.includes(PROBE))) return issues;
   return issues.map((issue, at) =>
@@ -326,16 +326,16 @@ function riskOf({ field, text, why, next }: Loss & { readonly next?: string | un
 const FURTHER_TEMPLATES = 'further custom field templates';
 
 /** What the record may hold although nobody can see it; nothing where our own last write is known. */
-function unseenFields(set: Fields, { record, ours }: Held, spec: ResourceSpec): string[] {
+function unknownFields(set: Fields, { record, ours }: MergeBase, spec: ResourceSpec): string[] {
   if (record === undefined || ours !== undefined) return [];
   // A record that shows no template has none; a service that shows a list shows all.
   const template = record[spec.template.read];
   const one = isObject(template) && recordId(template['id']) !== undefined;
-  return neverShown(spec).filter((field) => (field === FURTHER_TEMPLATES ? one : !(field in set)));
+  return writeOnlyFields(spec).filter((field) => (field === FURTHER_TEMPLATES ? one : !(field in set)));
 }
 
 /** What records of a resource may hold and reads never show, so that an update cannot carry it over; `form`: all form rows. */
-export function neverShown(spec: ResourceSpec): string[] {
+export function writeOnlyFields(spec: ResourceSpec): string[] {
   const fields = spec.fields.filter((field) => field.read === undefined && field.update !== undefined);
   return [
     ...fields.map((field) => field.name),
@@ -351,7 +351,7 @@ export function neverShown(spec: ResourceSpec): string[] {
 export function updateRequest(method: 'put' | 'patch', merge: Merge, options: MergeOptions): Json {
   const { spec, company, lexicon, accepted } = options;
   const { body } = updateBody(spec, company, method === 'put' ? merge.target : changedParts(merge), lexicon, accepted);
-  if (method === 'patch' || options.omittedIsKept) sayCleared(body, merge, options);
+  if (method === 'patch' || options.omittedIsKept) nullCleared(body, merge, options);
   return body;
 }
 
@@ -369,7 +369,7 @@ function rootOf(field: string): string {
   return field.split('.')[0] ?? field;
 }
 
-function sayCleared(body: Record<string, unknown>, merge: Merge, options: MergeOptions): void {
+function nullCleared(body: Record<string, unknown>, merge: Merge, options: MergeOptions): void {
   for (const { field, kind } of changesOf(merge.diff)) {
     // A template and a form are lists of values: what is not in the list is gone.
     if (kind !== 'clear' || field.startsWith('template.') || field.startsWith('form.')) continue;

@@ -1,10 +1,10 @@
-import { textHash } from '../../compact/hash-index.js';
-import { type Change, LOST_UNSEEN } from '../../model/change.js';
+import { hash53 } from '../../compact/hash-index.js';
+import { type Change, UNSEEN_LOSS_PHRASE } from '../../model/change.js';
 import { Decimal } from '../../model/decimal.js';
 import { fault, type Issue, type IssueCode, warning } from '../../model/issue.js';
 import type { RowsJob } from '../../model/job.js';
 import type { OutcomeKind } from '../../model/outcome.js';
-import { type Fields, isEmpty, isRef, normaliseName, type Value, withHidden } from '../../model/value.js';
+import { type Fields, isEmpty, isRef, normaliseName, revealHidden, type Value } from '../../model/value.js';
 import { isObject, valueAt } from '../../resources/path.js';
 import { type FieldReader, fieldReaders } from '../../resources/read.js';
 import { decimalSignOf, readValue, recordId } from '../../resources/read-value.js';
@@ -12,23 +12,23 @@ import { checkRecord } from '../../resources/rules.js';
 import type { FieldType, Lexicon, ResourceSpec } from '../../resources/spec.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../../service/port.js';
-import { keyText, lookOf } from '../match/key.js';
-import type { Twins } from '../match/match.js';
+import { keyText, lookalikeKey } from '../match/key.js';
+import type { Lookalikes } from '../match/match.js';
 import { nearMatch } from '../resolve/resolve.js';
 import { isNoRecord, isRepeated, type ResolvedRow, type RowHead } from '../rows.js';
-import type { Memory } from './memory.js';
+import type { Memory } from './last-writes.js';
 import {
   changesOf,
-  heldBy,
   isNarrowEnum,
   type Merge,
   type MergeOptions,
+  mergeBaseOf,
   mergeRow,
-  neverShown,
   severalTemplates,
-  withProbe,
+  withProbeHint,
+  writeOnlyFields,
 } from './merge.js';
-import { editConflicts, isOfCell, repeatsName, withoutRepeats } from './repeats.js';
+import { editConflicts, isCellFault, repeatsName, withoutRepeats } from './unchanged-cells.js';
 
 export interface PlanOptions extends MergeOptions {
   readonly job: RowsJob;
@@ -36,7 +36,7 @@ export interface PlanOptions extends MergeOptions {
   readonly known: KnownIds;
   readonly memory: Memory;
   /** Records whose key only looks like that of a row. */
-  readonly twins?: Twins;
+  readonly lookalikes?: Lookalikes;
   /** Subcategories of a category; undefined where they are not known. */
   readonly subcategories?: (category: number) => readonly string[] | undefined;
   /** Told once for each kind of thing that holds for the whole run, e.g. fields nobody can see. */
@@ -76,20 +76,20 @@ class RowPlan {
     if (row.issues.some(({ code }) => code === 'outcome_unknown')) return this.settle('unknown');
     const ids = this.candidates();
     // A record that has exactly this key is the one that is meant, whatever looks like it.
-    if (ids.length > 0 && row.issues.some(isNear))
-      return planRow({ ...row, issues: row.issues.filter((issue) => !isNear(issue)) }, options);
-    const errors = row.issues.filter((issue) => issue.severity === 'error' && !isNear(issue));
+    if (ids.length > 0 && row.issues.some(isNearMatch))
+      return planRow({ ...row, issues: row.issues.filter((issue) => !isNearMatch(issue)) }, options);
+    const errors = row.issues.filter((issue) => issue.severity === 'error' && !isNearMatch(issue));
     const isRepetition = errors.every(({ code }) => code === 'duplicate_key' || code === 'duplicate_row');
     if (row.duplicateOf !== undefined && isRepetition) return this.settle('duplicate');
     // A cell at fault may say what the record says already; only where the row meets one record is there something to compare.
-    const mayRepeat = ids.length === 1 && job.match.existing === 'update' && errors.every(isOfCell);
+    const mayRepeat = ids.length === 1 && job.match.existing === 'update' && errors.every(isCellFault);
     if (errors.length > 0 && !mayRepeat) return this.settle('invalid', row.issues.concat(this.brokenRules(ids)));
     if (ids.length > 1) {
       const text = `${ids.length} records have the key "${key}": ids ${ids.join(', ')}. Match by id, or make the key unique in the service.`;
       return this.refuse('ambiguous', 'ambiguous_match', text);
     }
     const [id] = ids;
-    if (id === undefined) return this.withoutRecord();
+    if (id === undefined) return this.planMissing();
     if (job.match.existing === 'skip') return this.settle('skipped', row.issues, { id });
     if (job.match.existing === 'fail') {
       const text = `The ${spec.name} ${id} has the key "${key}", and the job does not update records.`;
@@ -99,21 +99,21 @@ class RowPlan {
   }
 
   /** Ends the row without a request. */
-  private settle(outcome: OutcomeKind, issues: readonly Issue[] = this.row.issues, more: object = {}): Change {
-    const told = this.told(outcome === 'at_risk' ? withProbe(issues) : issues);
-    return { ref: this.row.ref, key: this.key, kind: 'settled', outcome, issues: told, ...more };
+  private settle(outcome: OutcomeKind, issues: readonly Issue[] = this.row.issues, extra: object = {}): Change {
+    const reported = this.addColumns(outcome === 'at_risk' ? withProbeHint(issues) : issues);
+    return { ref: this.row.ref, key: this.key, kind: 'settled', outcome, issues: reported, ...extra };
   }
 
   /** The same for a reason that lies in its key, or in the record that has it. */
-  private refuse(outcome: OutcomeKind, code: IssueCode, text: string, more?: object): Change {
-    return this.settle(outcome, [...this.row.issues, fault(code, text, this.keyCell())], more);
+  private refuse(outcome: OutcomeKind, code: IssueCode, text: string, extra?: object): Change {
+    return this.settle(outcome, [...this.row.issues, fault(code, text, this.keyCell())], extra);
   }
 
   private keyCell(): Pick<Issue, 'field' | 'value'> {
     return { field: this.options.job.match.key[0] ?? '', value: this.key };
   }
 
-  private told(issues: readonly Issue[]): readonly Issue[] {
+  private addColumns(issues: readonly Issue[]): readonly Issue[] {
     return issues.map((issue) => withColumn(issue, this.options.columnOf));
   }
 
@@ -126,13 +126,14 @@ class RowPlan {
     return job.match.key[0] === 'id' ? [Number(key)] : known.ids('customer', key);
   }
 
-  private withoutRecord(): Change {
+  private planMissing(): Change {
     const { row, key } = this;
     const { spec, job, memory } = this.options;
-    const nameless = spec.readable ? undefined : memory.lastWritten(undefined, row.set, undefined);
-    if (nameless) return this.nameless(nameless);
-    const twins = this.nearRecords();
-    if (twins.length > 0 || row.issues.some(isNear)) return this.settle('ambiguous', [...row.issues, ...twins]);
+    const lastWrite = spec.readable ? undefined : memory.lastWritten(undefined, row.set, undefined);
+    if (lastWrite) return this.createdWithoutId(lastWrite);
+    const nearMatches = this.lookalikeIssues();
+    if (nearMatches.length > 0 || row.issues.some(isNearMatch))
+      return this.settle('ambiguous', [...row.issues, ...nearMatches]);
     if (job.match.missing === 'skip') return this.settle('skipped');
     if (job.match.missing === 'fail' || job.match.key.includes('id')) {
       const text = `There is no ${spec.name} with the key "${key}", and the job does not create records.`;
@@ -142,23 +143,23 @@ class RowPlan {
   }
 
   /** A customer that an earlier run created by a request whose answer told no id: it exists, and cannot be updated. */
-  private nameless(remembered: Json): Change {
+  private createdWithoutId(remembered: Json): Change {
     const { row, options } = this;
     if (options.job.match.existing === 'skip') return this.settle('skipped');
-    const { diff } = mergeRow(row.set, heldBy(undefined, remembered, options), options);
+    const { diff } = mergeRow(row.set, mergeBaseOf(undefined, remembered, options), options);
     if (changesOf(diff).length === 0) return this.settle('unchanged');
     const text = `The ${options.spec.name} was created by an earlier run, and the service did not tell its id: it cannot be updated from here. Match it by \`id\`, with the id the service shows.`;
     return this.refuse('at_risk', 'would_lose_value', text, { diff });
   }
 
   /** The fault of a row whose key no record has, and of which some have one that looks the same. */
-  private nearRecords(): Issue[] {
+  private lookalikeIssues(): Issue[] {
     const { key } = this.row;
-    const { twins } = this.options;
-    const found = key === '' || !twins?.size ? undefined : twins.get(lookOf(key));
+    const { lookalikes } = this.options;
+    const found = key === '' || !lookalikes?.size ? undefined : lookalikes.get(lookalikeKey(key));
     if (!found) return [];
-    const shown = [...found].map(([id, other]) => `${id} ("${withHidden(keyText(other))}")`).join(', ');
-    return [nearMatch(key, `the record${found.size === 1 ? '' : 's'} ${shown}`, this.keyCell())];
+    const list = [...found].map(([id, other]) => `${id} ("${revealHidden(keyText(other))}")`).join(', ');
+    return [nearMatch(key, `the record${found.size === 1 ? '' : 's'} ${list}`, this.keyCell())];
   }
 
   private create(): Change {
@@ -173,7 +174,7 @@ class RowPlan {
     }
     if (issues.some((issue) => issue.severity === 'error')) return this.settle('invalid', issues);
     const after = row.after ? { after: row.after } : {};
-    return { ref: row.ref, key, kind: 'create', fields, issues: this.told(issues), ...after };
+    return { ref: row.ref, key, kind: 'create', fields, issues: this.addColumns(issues), ...after };
   }
 
   private async update(id: number): Promise<Change> {
@@ -181,32 +182,32 @@ class RowPlan {
     const { snapshot, memory, job } = options;
     const base = await snapshot.get(id);
     const remembered = memory.lastWritten(id, this.row.set, base?.record);
-    if (!base && !remembered) return this.unseen(id);
-    const held = heldBy(base?.record, remembered, options);
-    const { row, carried } = withoutRepeats(this.row, held, options);
+    if (!base && !remembered) return this.unreadable(id);
+    const current = mergeBaseOf(base?.record, remembered, options);
+    const { row, carried } = withoutRepeats(this.row, current, options);
     if (row.issues.some((issue) => issue.severity === 'error')) return this.settle('invalid', row.issues);
-    const merge = mergeRow(row.set, held, options);
+    const merge = mergeRow(row.set, current, options);
     const issues = [...row.issues, ...merge.issues];
     const failed = issues.some((issue) => issue.severity === 'error');
     const changes = changesOf(merge.diff);
     if (!failed && changes.length === 0 && !row.after) {
       const kept = merge.diff.filter((one) => one.kind === 'kept');
       const diff = kept.length > 0 ? { diff: kept } : {};
-      return { ref: row.ref, key, kind: 'unchanged', id, ...diff, issues: this.told(issues) };
+      return { ref: row.ref, key, kind: 'unchanged', id, ...diff, issues: this.addColumns(issues) };
     }
     if (job.write.method === 'put') issues.push(...carried);
     const policy = job.write.at_risk;
-    const endangered = new Set(merge.risks.map((risk) => risk.field));
+    const atRisk = new Set(merge.risks.map((risk) => risk.field));
     const checked = this.check(merge.target, 'update').filter((issue) => {
       // What the record holds and the row does not set is a matter of risk, not of the row; but no update goes out that
       // lacks what every update must have.
-      if (endangered.has(issue.field)) return policy === 'warn';
+      if (atRisk.has(issue.field)) return policy === 'warn';
       // What only updates ask for, and the record has never had, is the service's own business.
       if (issue.code === 'required' && options.specOf(issue.field ?? '')?.requiredOnUpdate)
         return changes.some((one) => one.field === issue.field);
       return issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status');
     });
-    const conflicts = editConflicts(row.edited, changes, held, options);
+    const conflicts = editConflicts(row.edited, changes, current, options);
     issues.push(...checked, ...categoryIssues(merge, options));
     const outcome = issues.some((issue) => issue.severity === 'error') ? 'invalid' : 'conflict';
     if (outcome === 'invalid' || conflicts.length > 0)
@@ -232,13 +233,13 @@ class RowPlan {
       set: row.set,
       diff: merge.diff,
       base: { record: base?.record ?? null, readAt: base?.readAt ?? 0 },
-      issues: this.told([...issues, ...lost]),
+      issues: this.addColumns([...issues, ...lost]),
       ...(row.after ? { after: row.after } : {}),
     };
   }
 
   /** A record that cannot be read and that no run of ours is known to have written. */
-  private unseen(id: number): Change {
+  private unreadable(id: number): Change {
     const { row } = this;
     const { spec, known } = this.options;
     // There is nothing that its cells could repeat.
@@ -263,7 +264,7 @@ class RowPlan {
   }
 }
 
-const isNear = ({ code }: Issue): boolean => code === 'near_match';
+const isNearMatch = ({ code }: Issue): boolean => code === 'near_match';
 
 /** The values of a row that make up a new record: most rows are filled, and need no copy. */
 export function createFields({ set }: Pick<ResolvedRow, 'set'>): Fields {
@@ -279,9 +280,9 @@ function categoryIssues({ target, diff }: Merge, { subcategories }: PlanOptions)
   const [category, subcategory] = [target['category.name'], target[SUBCATEGORY]];
   if (!isRef(category) || typeof subcategory !== 'string' || subcategory === '') return [];
   if (!changesOf(diff).some(({ field }) => field === 'category.name' || field === SUBCATEGORY)) return [];
-  const known = subcategories?.(category.id);
-  if (!known || known.some((one) => normaliseName(one) === normaliseName(subcategory))) return [];
-  const list = known.length ? `It has ${known.map((one) => `"${one}"`).join(', ')}.` : 'It has none.';
+  const listed = subcategories?.(category.id);
+  if (!listed || listed.some((one) => normaliseName(one) === normaliseName(subcategory))) return [];
+  const list = listed.length ? `It has ${listed.map((one) => `"${one}"`).join(', ')}.` : 'It has none.';
   return [
     fault(
       'pair_incomplete',
@@ -295,14 +296,14 @@ const SUBCATEGORY = 'category.subcategory';
 
 /** One warning a run for what reads never show, the same for every row; and one for each thing the interface does not name. */
 function warnUnseen(unseen: readonly string[], options: PlanOptions): void {
-  const hidden = neverShown(options.spec);
+  const hidden = writeOnlyFields(options.spec);
   const next = '`at_risk: strict` holds such rows back; `rowferry doctor --probe` asks the service.';
   if (unseen.some((field) => hidden.includes(field)))
-    options.warnOnce('unseen', `Reads never show ${hidden.join(', ')}: ${LOST_UNSEEN}. ${next}`);
+    options.warnOnce('unseen', `Reads never show ${hidden.join(', ')}: ${UNSEEN_LOSS_PHRASE}. ${next}`);
   for (const field of unseen.filter((one) => !hidden.includes(one)))
     options.warnOnce(
       `unknown ${field}`,
-      `Records hold ${field}, which the interface does not name: ${LOST_UNSEEN}. ${next}`,
+      `Records hold ${field}, which the interface does not name: ${UNSEEN_LOSS_PHRASE}. ${next}`,
     );
 }
 
@@ -319,7 +320,7 @@ function withColumn(issue: Issue, columnOf: (field: string) => string | undefine
 export function planByFingerprint(head: RowHead, options: PlanOptions): Change | undefined {
   const { snapshot, job, columnOf } = options;
   if (head.fingerprint === undefined || job.match.existing !== 'update') return undefined;
-  const id = snapshot.like(head.key, head.fingerprint);
+  const id = snapshot.idByFingerprint(head.key, head.fingerprint);
   if (id === undefined) return undefined;
   const issues = head.issues.map((issue) => withColumn(issue, columnOf));
   return { ref: head.ref, key: keyText(head.key), kind: 'unchanged', id, issues };
@@ -337,9 +338,9 @@ export function planByFingerprint(head: RowHead, options: PlanOptions): Change |
  */
 export function fingerprints(spec: ResourceSpec, fields: readonly string[]) {
   const readers = fieldReaders(spec);
-  const shown = fields.map((field) => readers.get(field));
-  if (!shown.every((reader): reader is FieldReader => reader?.field.read !== undefined)) return undefined;
-  const columns = shown.map((reader) => ({ ...reader, narrow: isNarrowEnum(reader.field) }));
+  const readable = fields.map((field) => readers.get(field));
+  if (!readable.every((reader): reader is FieldReader => reader?.field.read !== undefined)) return undefined;
+  const columns = readable.map((reader) => ({ ...reader, narrow: isNarrowEnum(reader.field) }));
   return {
     ofRow(set: Readonly<Record<string, Value>>): number {
       let text = '';
@@ -347,7 +348,7 @@ export function fingerprints(spec: ResourceSpec, fields: readonly string[]) {
         const value = set[fields[at]!];
         if (value !== undefined && !isEmpty(value)) text += entryOf(at, value);
       }
-      return textHash(text);
+      return hash53(text);
     },
     /**
      * NaN where the record shows a value that means something only with what the run knows besides (the order of day and month,
@@ -363,13 +364,13 @@ export function fingerprints(spec: ResourceSpec, fields: readonly string[]) {
         if (value === undefined) return Number.NaN;
         if (!isEmpty(value)) text += entryOf(at, value);
       }
-      return textHash(text);
+      return hash53(text);
     },
   };
 }
 
 /** A run that knows nothing yet. */
-const NOTHING_KNOWN: Lexicon = {
+const EMPTY_LEXICON: Lexicon = {
   countryCode: () => undefined,
   template: () => undefined,
   form: () => undefined,
@@ -387,7 +388,7 @@ function certainValue({ field: { type }, paths }: FieldReader, record: Json): Va
       return id === undefined ? undefined : { id };
     }
     if (typeof raw === 'string' && isAmount(type) && decimalSignOf(raw) === 'either') return undefined;
-    const reading = readValue(type, raw, NOTHING_KNOWN);
+    const reading = readValue(type, raw, EMPTY_LEXICON);
     if ('why' in reading) return undefined;
     if (!isEmpty(reading.value)) return reading.value;
   }

@@ -3,7 +3,7 @@ import { recordId } from '../../resources/read-value.js';
 import type { ReferenceTarget } from '../../resources/spec.js';
 import type { Json, KnownIds, Service } from '../../service/port.js';
 import { nearestNames } from '../map/headings.js';
-import { askValues, type Filter, listIsCheaper, listRequests, trustFilter } from '../match/filter.js';
+import { type Filter, isListCheaper, listRequests, queryValues, verifyFilter } from '../match/filter.js';
 import type { ReadAll } from '../match/match.js';
 import { isId } from '../rows.js';
 
@@ -64,9 +64,11 @@ export async function loadDirectory(
   options: DirectoryOptions,
 ): Promise<Directory> {
   const tables = new Map<ReferenceTarget, Table>();
-  const missing = (['customer', 'business-unit'] as const).filter((target) => isOpen(target, needed, options.known));
+  const missing = (['customer', 'business-unit'] as const).filter((target) =>
+    hasUnknown(target, needed, options.known),
+  );
   // First, because it may read a list that is wanted again below.
-  if (missing.length > 0) await sweep(options, missing, needed);
+  if (missing.length > 0) await learnNames(options, missing, needed);
   for (const [target, names] of needed) {
     const source = SOURCES[target];
     if (source) tables.set(target, await loadTable(source, names, options));
@@ -80,7 +82,7 @@ function isLearned(target: ReferenceTarget): target is Learned {
 }
 
 /** Whether a name is not known yet. A number is an id: no list is read to see whether a record bears it as its name. */
-function isOpen(
+function hasUnknown(
   target: Learned,
   needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
   known: DirectoryOptions['known'],
@@ -91,11 +93,11 @@ function isOpen(
 function learnedTable(target: Learned, known: DirectoryOptions['known']): Table {
   const table: Table = { byName: new Map(), byId: new Map() };
   for (const name of known.names(target))
-    for (const id of known.ids(target, name)) enter(table, { id, name, record: {} }, name);
+    for (const id of known.ids(target, name)) addEntry(table, { id, name, record: {} }, name);
   return table;
 }
 
-function enter({ byName, byId }: Table, entry: Omit<Entry, 'spelling'>, spelling: string): void {
+function addEntry({ byName, byId }: Table, entry: Omit<Entry, 'spelling'>, spelling: string): void {
   const key = normaliseName(spelling);
   const entries = byName.get(key) ?? [];
   if (!entries.some(({ id }) => id === entry.id)) entries.push({ ...entry, spelling: normaliseKey(spelling) });
@@ -118,7 +120,7 @@ async function loadTable(
       const name = normaliseKey(String(record[field] ?? ''));
       if (name === '') continue;
       for (const spelling of new Set([name, ...(field === 'email' ? [name.toLowerCase()] : [])]))
-        enter(table, entry, spelling);
+        addEntry(table, entry, spelling);
     }
   };
   const { service, readAll } = options;
@@ -126,17 +128,17 @@ async function loadTable(
     const filter: Filter = { resource: source.list, parameter: source.filter, field: source.names[0] };
     const first = await readAll.first(source.list);
     const ids = [...names].map(normaliseKey).filter(isId);
-    const dear = !readAll.has(source.list) && !listIsCheaper(first.count, names.size + ids.length);
-    if (dear && (await trustFilter(service, filter, first))) {
+    const useFilter = !readAll.has(source.list) && !isListCheaper(first.count, names.size + ids.length);
+    if (useFilter && (await verifyFilter(service, filter, first))) {
       const values = new Map<string, string[]>();
       for (const name of names) {
         const key = normaliseKey(name);
         values.set(key, [...(values.get(key) ?? []), ...(name === key ? [] : [name])]);
       }
-      const named: Json[] = [];
-      const asked = { service, filter, count: first.count, instead: listRequests(first.count) };
-      if ((await askValues(values, { ...asked, visit: (records) => void named.push(...records) })) === 'believed') {
-        named.forEach(add);
+      const matches: Json[] = [];
+      const query = { service, filter, count: first.count, instead: listRequests(first.count) };
+      if ((await queryValues(values, { ...query, visit: (records) => void matches.push(...records) })) === 'believed') {
+        matches.forEach(add);
         for (const record of await Promise.all(ids.map((id) => service.get(source.list, Number(id)))))
           if (record) add(record);
         return table;
@@ -152,7 +154,7 @@ async function loadTable(
 }
 
 /** Contracts first, then assets: both show the customers and business units they belong to. */
-async function sweep(
+async function learnNames(
   options: DirectoryOptions,
   targets: readonly ('customer' | 'business-unit')[],
   needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
@@ -160,7 +162,7 @@ async function sweep(
   for (const resource of ['contract', 'asset'] as const) {
     // Reading is what teaches the names.
     await options.readAll(resource, () => undefined, { keep: true });
-    const open = targets.some((target) => isOpen(target, needed, options.known));
+    const open = targets.some((target) => hasUnknown(target, needed, options.known));
     if (!open) return;
   }
 }
@@ -180,12 +182,12 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: Directory
     new Set([...(tables.get(target)?.byId.values() ?? [])].map((entry) => entry.name));
   const mailboxes = (target: ReferenceTarget): Iterable<string> =>
     new Set([...(tables.get(target)?.byId.values() ?? [])].map((entry) => String(entry.record['email'] ?? '')));
-  const decide = (named: readonly Entry[], target: ReferenceTarget, name: string): Lookup => {
+  const decide = (matches: readonly Entry[], target: ReferenceTarget, name: string): Lookup => {
     const text = normaliseKey(name);
     const id = isId(text) ? Number(text) : undefined;
     const own =
-      id === undefined || named.some((entry) => entry.id === id) ? undefined : tables.get(target)?.byId.get(id);
-    const entries = own ? [...named, own] : named;
+      id === undefined || matches.some((entry) => entry.id === id) ? undefined : tables.get(target)?.byId.get(id);
+    const entries = own ? [...matches, own] : matches;
     const [first, second] = entries;
     if (second) return { kind: 'ambiguous', ids: entries.map((entry) => entry.id).sort((a, b) => a - b) };
     const byId = own || (!first && id !== undefined && !SOURCES[target]) ? ({ byId: true } as const) : {};

@@ -1,22 +1,38 @@
 import { createHash } from 'node:crypto';
-import { textHash } from '../../compact/hash-index.js';
+import { hash53 } from '../../compact/hash-index.js';
 import type { Change } from '../../model/change.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
-import { isRef, normaliseKey, normaliseName, type Ref, type Value, valueText, withHidden } from '../../model/value.js';
+import {
+  isRef,
+  normaliseKey,
+  normaliseName,
+  type Ref,
+  revealHidden,
+  type Value,
+  valueText,
+} from '../../model/value.js';
 import type { FieldSpec, ReferenceTarget } from '../../resources/spec.js';
 import type { Mapping } from '../map/map.js';
 import { keyOf, keySpelling, keyText } from '../match/key.js';
-import { isId, isNamed, isNoRecord, type Named, type ResolvedRow, referenceCycle, type StagedRow } from '../rows.js';
+import {
+  isId,
+  isNamedRef,
+  isNoRecord,
+  type NamedRef,
+  type ResolvedRow,
+  referenceCycle,
+  type StagedRow,
+} from '../rows.js';
 import type { Directory, Lookup } from './directory.js';
 
 /** What a cell that refers to a record holds: contracts are named by their number. */
-const whatNames = (target: ReferenceTarget): string =>
+const referenceNoun = (target: ReferenceTarget): string =>
   target === 'contract' ? 'contract number' : target.replace('-', ' ');
 
 const SUBCATEGORY = 'category.subcategory';
 
 /** Whether rows may hold names that have to be looked up; what `NameCollector` finds in the rows of others is nothing. */
-export function looksUp({ fields, specOf }: Pick<Mapping, 'fields' | 'specOf'>): boolean {
+export function needsLookUp({ fields, specOf }: Pick<Mapping, 'fields' | 'specOf'>): boolean {
   return fields.some((field) => field === SUBCATEGORY || specOf(field)?.type.kind === 'reference');
 }
 
@@ -30,7 +46,7 @@ export class NameCollector {
   add(row: StagedRow): void {
     for (const field of Object.keys(row.set)) {
       const value = row.set[field];
-      if (isNamed(value)) this.need(value.named).add(value.name);
+      if (isNamedRef(value)) this.need(value.named).add(value.name);
       // A category and its subcategory are checked against each other, and an update needs the name of a usage status.
       else if ((field === SUBCATEGORY && value) || (field === 'category.name' && isRef(value) && this.paired))
         this.need('category');
@@ -49,13 +65,13 @@ export class NameCollector {
 export interface NewRecords {
   /** What stands for a name that none bore when the run began, and what is told of it; undefined where `found` holds. */
   find(
-    value: Named,
+    value: NamedRef,
     field: string,
     found: Lookup,
     directory: Directory,
   ): { readonly ref?: Ref; readonly issue: Issue } | undefined;
   /** A change that would need one that was not created is not carried out; rows that are not written tell of none. */
-  held(change: Change): Change;
+  withhold(change: Change): Change;
 }
 
 interface ResolveOptions {
@@ -78,7 +94,7 @@ interface ResolveOptions {
 }
 
 /** A row that has a key. */
-export interface FirstRow extends Earlier {
+export interface FirstRow extends EarlierRow {
   readonly key: string;
   /** The key as the row has it. */
   readonly spelling: string;
@@ -87,13 +103,13 @@ export interface FirstRow extends Earlier {
 /** The first row of each key. */
 export interface FirstRows {
   /** Notes a row. Returns the first row of its key where that is another one. */
-  note(row: FirstRow): Earlier | undefined;
+  note(row: FirstRow): EarlierRow | undefined;
   /** Of the first row of a key: an earlier one whose key only looks the same. */
-  twinOf(row: Pick<FirstRow, 'key' | 'row'>): Twin | undefined;
+  lookalikeOf(row: Pick<FirstRow, 'key' | 'row'>): LookalikeRow | undefined;
 }
 
 /** A row whose key looks like another one. */
-export type Twin = Pick<FirstRow, 'key' | 'row'>;
+export type LookalikeRow = Pick<FirstRow, 'key' | 'row'>;
 
 const isFaulty = ({ issues }: Pick<ResolvedRow, 'issues'>): boolean =>
   issues.some(({ severity }) => severity === 'error');
@@ -109,12 +125,12 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
     if (key === '') return options.append && !isNoRecord(row) ? appended({ ...row, key }, firstRows) : { ...row, key };
     // What could not be read of a row is not in what it sets: it equals no other row.
     const own = isFaulty(row) ? `\n${row.ref.row}` : '';
-    const content = options.skipRepeated ? exactDigest(textOf(row.set) + own) : textHash(textOf(row.set));
+    const content = options.skipRepeated ? exactDigest(textOf(row.set) + own) : hash53(textOf(row.set));
     const first = firstRows.note({ key, spelling: keySpelling(row.set, options.key), row: row.ref.row, content });
     if (first === undefined) {
-      const twin = firstRows.twinOf({ key, row: row.ref.row });
-      if (!twin) return { ...row, key };
-      const shown = `row ${twin.row}, "${withHidden(keyText(twin.key))}"`;
+      const lookalike = firstRows.lookalikeOf({ key, row: row.ref.row });
+      if (!lookalike) return { ...row, key };
+      const shown = `row ${lookalike.row}, "${revealHidden(keyText(lookalike.key))}"`;
       return { ...row, key, issues: [...row.issues, nearMatch(key, shown, keyAddress(row, options))] };
     }
     if (content === first.content) return repeated({ ...row, key }, first.row);
@@ -149,7 +165,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
     for (const field of Object.keys(row.set)) {
       const value = row.set[field];
       if (value === undefined) continue;
-      if (!isNamed(value)) {
+      if (!isNamedRef(value)) {
         const absent = isRef(value) ? absentId(value, field, options) : undefined;
         if (absent) issues.push(lookupFault(absent, field, { kind: 'missing', nearest: [] }, options.directory));
         else set[field] = value;
@@ -159,15 +175,15 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
         issues.push(referenceCycle(row.ref.row, { field, row: row.ref.row, column: value.column }));
         continue;
       }
-      let found = look(value, row, options.directory);
+      let found = lookUpName(value, row, options.directory);
       const parent = field === 'parent_contract' ? options.rowOfNumber?.get(normaliseKey(value.name)) : undefined;
       // The number of a contract of this file and the id of another one.
       if (parent !== undefined && found.kind === 'found' && found.byId)
         found = { kind: 'ambiguous', ids: [found.ref.id] };
-      const born = options.newRecords?.find(value, field, found, options.directory);
-      if (born) {
-        issues.push(born.issue);
-        if (born.ref) set[field] = born.ref;
+      const substitute = options.newRecords?.find(value, field, found, options.directory);
+      if (substitute) {
+        issues.push(substitute.issue);
+        if (substitute.ref) set[field] = substitute.ref;
         continue;
       }
       if (found.kind === 'found') {
@@ -187,31 +203,31 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
 
 type WithIds = Omit<ResolvedRow, 'key' | 'duplicateOf'>;
 
-function isOwnNumber(value: Named, row: StagedRow): boolean {
+function isOwnNumber(value: NamedRef, row: StagedRow): boolean {
   const number = row.set['number'];
   return typeof number === 'string' && normaliseKey(number) === normaliseKey(value.name);
 }
 
-function look(value: Named, row: StagedRow, directory: Directory): Lookup {
+function lookUpName(value: NamedRef, row: StagedRow, directory: Directory): Lookup {
   if (value.named !== 'category') return directory.lookup(value.named, value.name);
   const subcategory = row.set[SUBCATEGORY];
   return directory.category(value.name, typeof subcategory === 'string' ? subcategory : undefined);
 }
 
 /** An id (`id:17`) that no record of a known list has. */
-function absentId({ id }: Ref, field: string, { directory, columnOf, specOf }: ResolveOptions): Named | undefined {
+function absentId({ id }: Ref, field: string, { directory, columnOf, specOf }: ResolveOptions): NamedRef | undefined {
   const type = specOf?.(field)?.type;
   if (type?.kind !== 'reference' || !directory.lacks(type.to, id)) return undefined;
   return { named: type.to, name: `id:${id}`, column: columnOf(field) };
 }
 
 function lookupFault(
-  value: Named,
+  value: NamedRef,
   field: string,
   found: Exclude<Lookup, { kind: 'found' }>,
   directory: Directory,
 ): Issue {
-  const what = whatNames(value.named);
+  const what = referenceNoun(value.named);
   const where = { field, value: value.name, column: value.column };
   if (found.kind === 'ambiguous') {
     const several = isId(value.name)
@@ -236,15 +252,15 @@ function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, i
   const subcategory = set[SUBCATEGORY];
   const category = set['category.name'];
   if (typeof subcategory !== 'string' || subcategory === '' || !isRef(category)) return undefined;
-  const known = options.directory.subcategories(category.id);
-  if (!known) return undefined;
+  const listed = options.directory.subcategories(category.id);
+  if (!listed) return undefined;
   const wanted = normaliseName(subcategory);
-  const exact = known.find((name) => normaliseName(name) === wanted);
+  const exact = listed.find((name) => normaliseName(name) === wanted);
   if (exact !== undefined) {
     set[SUBCATEGORY] = exact;
     return exact === subcategory ? undefined : subcategory;
   }
-  const list = known.length ? `It has ${known.map((name) => `"${name}"`).join(', ')}.` : 'It has none.';
+  const list = listed.length ? `It has ${listed.map((name) => `"${name}"`).join(', ')}.` : 'It has none.';
   issues.push(
     fault(
       'reference_not_found',
@@ -256,11 +272,11 @@ function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, i
 }
 
 /** What becomes of a row that is left in the file: the next import knows nothing of the earlier row. */
-const ALONE =
+const ALONE_WARNING =
   'Imported again by itself, this row would overwrite that record: leave it out unless it is the right one.';
 
 /** The first row of a key; `content` stands for all that it sets. */
-interface Earlier {
+interface EarlierRow {
   readonly row: number;
   readonly content: number;
 }
@@ -275,15 +291,15 @@ function keyAddress({ set, cells }: Pick<ResolvedRow, 'set' | 'cells'>, { key, c
 export function nearMatch(key: string, others: string, at: Pick<Issue, 'field' | 'value' | 'column'>): Issue {
   return fault(
     'near_match',
-    `The key "${withHidden(keyText(key))}" looks the same on the screen as that of ${others}, and is another one: they differ in inner blanks or in characters that the screen does not show. Write the key as it stands there, or make both look different.`,
+    `The key "${revealHidden(keyText(key))}" looks the same on the screen as that of ${others}, and is another one: they differ in inner blanks or in characters that the screen does not show. Write the key as it stands there, or make both look different.`,
     at,
   );
 }
 
-function duplicateFault(earlier: Earlier, row: Pick<ResolvedRow, 'set' | 'cells'>, options: ResolveOptions): Issue {
+function duplicateFault(earlier: EarlierRow, row: Pick<ResolvedRow, 'set' | 'cells'>, options: ResolveOptions): Issue {
   return fault(
     'duplicate_key',
-    `Row ${earlier.row} has the same key with other values. Only row ${earlier.row} is handled; decide which one is right. ${ALONE}`,
+    `Row ${earlier.row} has the same key with other values. Only row ${earlier.row} is handled; decide which one is right. ${ALONE_WARNING}`,
     keyAddress(row, options),
   );
 }

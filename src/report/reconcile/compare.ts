@@ -59,10 +59,10 @@ export function differencesOf(
 
 /** `lifecycle_stage: Deployed → Retired` */
 export function changesText({ changes = [] }: OrphanLine): string {
-  return changes.map(({ field, old, new: value }) => `${field}: ${shown(old)} → ${shown(value)}`).join('; ');
+  return changes.map(({ field, old, new: value }) => `${field}: ${valueText(old)} → ${valueText(value)}`).join('; ');
 }
 
-function shown(value: string): string {
+function valueText(value: string): string {
   return value === '' ? '(none)' : value;
 }
 
@@ -123,7 +123,7 @@ export class Comparison {
    * Called when all rows have passed: rows that differed when they were planned and whose differences are in no journal,
    * because the run stopped before them, count as not put right.
    */
-  settle({ rows }: ReconcileFacts['differences']): void {
+  countMissing({ rows }: ReconcileFacts['differences']): void {
     const missing = Math.max(rows - this.compared.differ, 0);
     this.compared.differ += missing;
     this.compared.not_put_right += missing;

@@ -1,30 +1,30 @@
 import type { OrphanLine } from '../../model/reconcile.js';
-import { text } from '../changes.js';
-import { foreign, html, type Markup, message, section, short, table, wideTable } from '../html-parts.js';
-import { count, counted, type Summary } from '../summary.js';
+import { valueMarkup } from '../changes.js';
+import { html, type Markup, section, shortMessage, shortText, table, untrusted, wideTable } from '../html-parts.js';
+import { countText, formatNumber, type Summary } from '../summary.js';
 import {
-  changes,
-  glance,
+  authorityText,
+  differenceResult,
+  keyFigures,
   orphanParts,
   orphanRule,
-  orphanState,
+  orphanStateText,
   readingFacts,
-  resultOf,
   scopeSentence,
-  standsWord,
-} from '../words.js';
+  takesFileValue,
+} from '../wording.js';
 import { changesText, type Difference, type ReconcileInput, type ReconcileSamples } from './compare.js';
 
 type Facts = NonNullable<Summary['reconcile']>;
 
 /** The numbers of the night, as large as they matter. */
-export function numbers(summary: Summary, facts: Facts): Markup {
+export function keyFigureSection(summary: Summary, facts: Facts): Markup {
   return html`<section class="numbers">
 <h2>At a glance</h2>
-<p class="soft">${count(summary.rows.total)} rows of the file against ${count(facts.scope.records)} records of the service. ${scopeSentence(facts)}</p>
-<div class="tiles">${glance(summary, facts).map(
-    ({ n, what, made, bad }) =>
-      html`<div class="tile ${bad ? 'warn' : 'calm'}"><b>${count(n)}</b><span>${what}</span><small>${made}</small></div>`,
+<p class="soft">${formatNumber(summary.rows.total)} rows of the file against ${formatNumber(facts.scope.records)} records of the service. ${scopeSentence(facts)}</p>
+<div class="tiles">${keyFigures(summary, facts).map(
+    ({ n, what, details, needsAttention }) =>
+      html`<div class="tile ${needsAttention ? 'warn' : 'calm'}"><b>${formatNumber(n)}</b><span>${what}</span><small>${details}</small></div>`,
   )}</div>
 </section>`;
 }
@@ -51,25 +51,25 @@ export function differencesByField({ differences }: Facts, columnOf: ReconcileIn
       },
       byMost.map(({ field, file, service, cleared }) => {
         const column = columnOf(field);
-        return html`<tr><th scope="row">${foreign(column ?? field)}${
-          column !== undefined && column !== field && html` <code>${foreign(field)}</code>`
-        }</th><td class="num">${count(file + service)}</td><td class="wide"><span class="split"><i style="width:${width(file)}%;background:var(--updated)"></i><i style="width:${width(service)}%;background:var(--unchanged)"></i></span></td><td class="num">${count(file)}</td><td class="num">${count(service)}</td><td class="num">${count(cleared)}</td></tr>`;
+        return html`<tr><th scope="row">${untrusted(column ?? field)}${
+          column !== undefined && column !== field && html` <code>${untrusted(field)}</code>`
+        }</th><td class="num">${formatNumber(file + service)}</td><td class="wide"><span class="split"><i style="width:${width(file)}%;background:var(--updated)"></i><i style="width:${width(service)}%;background:var(--unchanged)"></i></span></td><td class="num">${formatNumber(file)}</td><td class="num">${formatNumber(service)}</td><td class="num">${formatNumber(cleared)}</td></tr>`;
       }),
     ),
   );
 }
 
 /** The first differences, old → new. */
-export function firstDifferences(
+export function differenceSection(
   { dry_run: dry }: Summary,
   facts: Facts,
-  { differences: shown }: ReconcileSamples,
+  { differences: listed }: ReconcileSamples,
 ): Markup | false {
-  if (shown.length === 0) return false;
-  const rest = Math.max(facts.differences.fields - shown.length, 0);
+  if (listed.length === 0) return false;
+  const rest = Math.max(facts.differences.fields - listed.length, 0);
   return section(
     'Differences, old → new',
-    html`${rest > 0 ? `The first ${shown.length}; all of them are in` : 'Also in'} <a href="differences.csv">differences.csv</a>.`,
+    html`${rest > 0 ? `The first ${listed.length}; all of them are in` : 'Also in'} <a href="differences.csv">differences.csv</a>.`,
     wideTable(
       {
         Row: 'w-row',
@@ -79,7 +79,7 @@ export function firstDifferences(
         'Which stands': 'w-col',
         Result: 'w-col',
       },
-      shown.map((one, at) => differenceRow(one, shown[at - 1], dry)),
+      listed.map((one, at) => differenceRow(one, listed[at - 1], dry)),
     ),
   );
 }
@@ -87,24 +87,24 @@ export function firstDifferences(
 function differenceRow(one: Difference, before: Difference | undefined, dry: boolean): Markup {
   const again = before?.row === one.row;
   return html`<tr${one.stands === 'service' && html` class="kept"`}><th scope="row">${again ? '' : one.row}</th><td>${
-    !again && short(one.key)
-  }</td><td>${short(one.column ?? one.field)}</td><td>${text(one.service)} → ${text(one.file, changes(one))}</td><td>${standsWord(one)}</td><td>${resultOf(one, dry)}</td></tr>`;
+    !again && shortText(one.key)
+  }</td><td>${shortText(one.column ?? one.field)}</td><td>${valueMarkup(one.service)} → ${valueMarkup(one.file, takesFileValue(one))}</td><td>${authorityText(one)}</td><td>${differenceResult(one, dry)}</td></tr>`;
 }
 
 /** Records that the file does not hold. */
-export function orphanSection(summary: Summary, facts: Facts, shown: readonly OrphanLine[]): Markup | false {
+export function orphanSection(summary: Summary, facts: Facts, listed: readonly OrphanLine[]): Markup | false {
   const { orphans } = facts;
   if (orphans.total === 0 && orphans.held_reason === undefined) return false;
   const parts = orphanParts(summary, facts);
   return section(
     'Orphans',
-    html`${counted(orphans.total, 'record')} of the service ${orphans.total === 1 ? 'is' : 'are'} not in the file${orphans.fresh > 0 && `, ${count(orphans.fresh)} of them for the first time`}${parts !== '' && `: ${parts}`}. ${orphanRule(orphans)}${
-      orphans.total > shown.length &&
-      html` The first ${shown.length}; all of them are in <a href="orphans.csv">orphans.csv</a>.`
+    html`${countText(orphans.total, 'record')} of the service ${orphans.total === 1 ? 'is' : 'are'} not in the file${orphans.fresh > 0 && `, ${formatNumber(orphans.fresh)} of them for the first time`}${parts !== '' && `: ${parts}`}. ${orphanRule(orphans)}${
+      orphans.total > listed.length &&
+      html` The first ${listed.length}; all of them are in <a href="orphans.csv">orphans.csv</a>.`
     }`,
     orphans.held_reason !== undefined &&
-      html`<p class="banner">${foreign(`Orphans are held: ${orphans.held_reason}`)}</p>`,
-    shown.length > 0 &&
+      html`<p class="banner">${untrusted(`Orphans are held: ${orphans.held_reason}`)}</p>`,
+    listed.length > 0 &&
       wideTable(
         {
           Id: 'w-count',
@@ -114,20 +114,20 @@ export function orphanSection(summary: Summary, facts: Facts, shown: readonly Or
           Runs: 'num w-count',
           'What becomes of it': '',
         },
-        shown.map(orphanRow),
+        listed.map(orphanRow),
       ),
   );
 }
 
 function orphanRow(orphan: OrphanLine): Markup {
   const more = [changesText(orphan), orphan.why, orphan.message].filter((text) => text !== undefined && text !== '');
-  return html`<tr><th scope="row">${orphan.id}</th><td>${short(orphan.key)}</td><td>${short(orphan.name)}</td><td>${orphan.since}</td><td class="num">${orphan.absences}</td><td>${orphanState(orphan)}${more.length > 0 && html`<br><span class="soft">${message(more.join('; '))}</span>`}</td></tr>`;
+  return html`<tr><th scope="row">${orphan.id}</th><td>${shortText(orphan.key)}</td><td>${shortText(orphan.name)}</td><td>${orphan.since}</td><td class="num">${orphan.absences}</td><td>${orphanStateText(orphan)}${more.length > 0 && html`<br><span class="soft">${shortMessage(more.join('; '))}</span>`}</td></tr>`;
 }
 
 /** How the service was read, and what the run was compared with. */
-export function reading(reconcile: Facts): Markup {
+export function readingSection(reconcile: Facts): Markup {
   return html`<section>
 <h2>How it was found out</h2>
-<table class="plain"><tbody>${readingFacts(reconcile).map(([name, text]) => html`<tr><th scope="row">${name}</th><td>${foreign(text)}</td></tr>`)}</tbody></table>
+<table class="plain"><tbody>${readingFacts(reconcile).map(([name, text]) => html`<tr><th scope="row">${name}</th><td>${untrusted(text)}</td></tr>`)}</tbody></table>
 </section>`;
 }

@@ -1,6 +1,6 @@
-import { writeSafely } from '../../files/safe-write.js';
-import { openBook } from '../../files/workbook/book.js';
-import { type BookColumn, writeTable } from '../../files/workbook/table.js';
+import { writeAtomically } from '../../files/atomic-write.js';
+import { createBook } from '../../files/workbook/book.js';
+import { type BookColumn, writeTableSheet } from '../../files/workbook/table.js';
 import { DIFFERENCE_COLUMNS, ORPHAN_COLUMNS } from '../report-lines.js';
 
 type Lines = AsyncIterable<readonly string[][]>;
@@ -19,10 +19,10 @@ export async function writeWorkbook(path: string, differences: Lines, orphans: L
     { name: 'Differences', columns: columnsOf(DIFFERENCE_COLUMNS), rows: differences, empty: 'No field differs.' },
     { name: 'Orphans', columns: columnsOf(ORPHAN_COLUMNS), rows: orphans, empty: 'There are no orphans.' },
   ];
-  await writeSafely(path, async (write) => {
+  await writeAtomically(path, async (write) => {
     const names = tables.map(({ name }) => name);
-    const book = await openBook({ write }, names);
-    for (const table of tables) await writeTable(book, table);
+    const book = await createBook({ write }, names);
+    for (const table of tables) await writeTableSheet(book, table);
     await book.end();
   });
 }

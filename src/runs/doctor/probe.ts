@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { makeFolder, tryFolder } from '../../files/make-folder.js';
+import { makeFolder, probeFolder } from '../../files/make-folder.js';
 import { RunError } from '../../model/error.js';
 import { PAGE_SIZE } from '../../pipeline/match/filter.js';
 import { serviceName } from '../../service/address.js';
-import { saveBehaviour } from '../../service/known.js';
+import { saveBehaviour } from '../../service/known-ids.js';
 import type { Json, ProbedBehaviour, Service, WriteAnswer } from '../../service/port.js';
 import { HOME } from '../run/layout.js';
 import { withService } from '../run/open-service.js';
@@ -40,11 +40,11 @@ export async function runProbe(
 ) {
   const { company } = settings;
   // What is found out must have a place before records are made that cannot be removed.
-  await tryFolder(settings.home, HOME);
+  await probeFolder(settings.home, HOME);
   return withService(settings, { patienceMs: 60_000, signal }, async (service) => {
     const probe = new Probe(service, company, lagMs);
-    await probe.asset();
-    await probe.contract();
+    await probe.probeAsset();
+    await probe.probeContract();
     const { learned, findings, leftBehind } = probe;
     const behaviour = { probedAt: new Date().toISOString(), ...learned };
     await makeFolder(settings.home, HOME);
@@ -74,22 +74,22 @@ interface Unlisted {
   /** Its part of a body. */
   body(value: string): Json;
   /** What a read shows of it. */
-  shown(record: Json): unknown;
+  readValue(record: Json): unknown;
 }
 
-const plain = (name: string, read = name): Unlisted => ({
+const unlistedField = (name: string, readName = name): Unlisted => ({
   name,
   value: (version) => (name.endsWith('_date') ? `2020-01-0${version}` : `Probe ${name} ${version}`),
   body: (value) => ({ [name]: value }),
-  shown: (record) => record[read],
+  readValue: (record) => record[readName],
 });
 
 /** Numeric ISO code; any country will do, the field is required. */
 const COUNTRY = 840;
 
-type Matching = 'exact' | 'ignores_case' | 'contains' | 'ignored';
+type FilterMatch = 'exact' | 'ignores_case' | 'contains' | 'ignored';
 
-const MATCHING_WORDS: Readonly<Record<Matching, string>> = {
+const FILTER_MATCH_TEXTS: Readonly<Record<FilterMatch, string>> = {
   exact: 'finds the exact value only',
   ignores_case: 'ignores upper and lower case',
   contains: 'finds parts of the value',
@@ -99,7 +99,7 @@ const MATCHING_WORDS: Readonly<Record<Matching, string>> = {
 type Learned = { -readonly [K in keyof Omit<ProbedBehaviour, 'probedAt'>]: ProbedBehaviour[K] };
 
 class Probe {
-  readonly learned: Learned & { putAccepts: string[]; filters: Record<string, Matching> } = {
+  readonly learned: Learned & { putAccepts: string[]; filters: Record<string, FilterMatch> } = {
     putAccepts: [],
     filters: {},
   };
@@ -115,7 +115,7 @@ class Probe {
     private readonly lagMs: number,
   ) {}
 
-  async asset(): Promise<void> {
+  async probeAsset(): Promise<void> {
     const { company, tag } = this;
     const category = (await this.service.page('category', 1)).results[0];
     const subcategories = category?.['subcategories'];
@@ -139,15 +139,19 @@ class Probe {
         manufacturer_name: 'manufacturer',
       },
       // Interface 4.4.
-      unlisted: [plain('area'), plain('state_province'), plain('business_entity_type', 'business_entity')],
+      unlisted: [
+        unlistedField('area'),
+        unlistedField('state_province'),
+        unlistedField('business_entity_type', 'business_entity'),
+      ],
     };
     await this.create(scratch, { product_description: 'probe' }, '');
     try {
-      await this.matching(scratch);
-      await this.keptOfUnlisted(scratch, { product_description: 'probe' });
-      await this.omitted(scratch);
-      await this.patch(scratch);
-      await this.unique(scratch);
+      await this.probeFilters(scratch);
+      await this.probeUnlisted(scratch, { product_description: 'probe' });
+      await this.probeOmitted(scratch);
+      await this.probePatch(scratch);
+      await this.probeUniqueField(scratch);
     } catch (error) {
       if (!(error instanceof RunError)) throw error;
       const behind = this.leftBehind.map((record) => `${record} was created and stays`);
@@ -156,20 +160,20 @@ class Probe {
   }
 
   /** What the asset taught is worth keeping even where the contract cannot be tried. */
-  async contract(): Promise<void> {
+  async probeContract(): Promise<void> {
     try {
-      await this.tryContract();
+      await this.createContract();
     } catch (error) {
       if (!(error instanceof RunError)) throw error;
-      this.say('contract', `could not be tried: ${error.message}`);
+      this.addFinding('contract', `could not be tried: ${error.message}`);
     }
   }
 
-  private async tryContract(): Promise<void> {
+  private async createContract(): Promise<void> {
     const { company, tag } = this;
     const supplier = (await this.service.page('supplier', 1)).results[0];
     if (typeof supplier?.['id'] !== 'number') {
-      this.say('contract', 'not tried: there is no supplier that a scratch contract could be booked on');
+      this.addFinding('contract', 'not tried: there is no supplier that a scratch contract could be booked on');
       return;
     }
     const form = await this.contractForm();
@@ -190,11 +194,16 @@ class Probe {
       mark: 'description',
       filters: { contract_no: 'number', name: 'name' },
       // Interface 4.3.
-      unlisted: [plain('approver'), plain('signer'), plain('signed_date'), ...(form ? [form] : [])],
+      unlisted: [
+        unlistedField('approver'),
+        unlistedField('signer'),
+        unlistedField('signed_date'),
+        ...(form ? [form] : []),
+      ],
     };
     await this.create(scratch, { contract_type: 'buy_side' }, ' (archived)');
-    await this.matching(scratch);
-    await this.keptOfUnlisted(scratch);
+    await this.probeFilters(scratch);
+    await this.probeUnlisted(scratch);
   }
 
   /** The columns of a custom form, tried as a whole. */
@@ -207,27 +216,27 @@ class Probe {
         name: 'form',
         value: (version) => `probe ${version}`,
         body: (value) => ({ form_template: [{ id, custom_form_data: { [String(text['name'])]: value } }] }),
-        shown: (record) => /probe \d/.exec(JSON.stringify(record['custom_form'] ?? null))?.[0],
+        readValue: (record) => /probe \d/.exec(JSON.stringify(record['custom_form'] ?? null))?.[0],
       };
     }
     return undefined;
   }
 
-  private say(about: string, text: string): void {
+  private addFinding(about: string, text: string): void {
     this.findings.push({ about, text });
   }
 
   private async create(scratch: Scratch, more: Json, state: string): Promise<void> {
     const { resource, listed, mark, filters, unlisted } = scratch;
     const unlistedParts = Object.assign({}, ...unlisted.map((one) => one.body(one.value(1)))) as Json;
-    const body = { ...listed, ...more, ...unlistedParts, [mark]: noteOf('create') };
+    const body = { ...listed, ...more, ...unlistedParts, [mark]: scratchNote('create') };
     const answer = await this.service.write({ op: 'create', resource, body });
     if (answer.kind !== 'done') {
       const behind = answer.kind === 'open' ? 'Whether it took effect is open.' : 'Nothing was left behind.';
-      throw new RunError('failed', `The scratch ${resource} was not accepted: ${wordsOf(answer)}. ${behind}`);
+      throw new RunError('failed', `The scratch ${resource} was not accepted: ${answerText(answer)}. ${behind}`);
     }
     const [parameter = '', field = ''] = Object.entries(filters)[0] ?? [];
-    const seen = await this.within(async () => (await this.findBy(scratch, parameter, field))[0]);
+    const seen = await this.retryUntil(async () => (await this.findBy(scratch, parameter, field))[0]);
     const id = answer.id ?? seen?.['id'];
     if (typeof id !== 'number') {
       throw new RunError(
@@ -240,63 +249,63 @@ class Probe {
   }
 
   /** How the filters of a list match, each asked with a value of the record, with variations of it, and with nonsense. */
-  private async matching({ resource, id, listed, filters }: Scratch): Promise<void> {
+  private async probeFilters({ resource, id, listed, filters }: Scratch): Promise<void> {
     for (const [parameter, field] of Object.entries(filters)) {
       const value = String(listed[field]);
       const finds = async (text: string) => {
         const page = await this.service.page(resource, 1, { [parameter]: text });
         return { any: page.count > 0, ours: page.results.some((record) => record['id'] === id) };
       };
-      let found: Matching | undefined;
+      let found: FilterMatch | undefined;
       if ((await finds(`rowferry-nobody-${this.tag}`)).any) found = 'ignored';
       else if ((await finds(value)).ours) {
         if ((await finds(value.slice(1, -1))).ours) found = 'contains';
         else found = (await finds(swapCase(value))).ours ? 'ignores_case' : 'exact';
       }
       if (found) this.learned.filters[`${resource}.${parameter}`] = found;
-      const words = found ? MATCHING_WORDS[found] : 'does not find a record by its own value: it is not used';
-      this.say(`filter ${parameter} of ${resource}s`, words);
+      const words = found ? FILTER_MATCH_TEXTS[found] : 'does not find a record by its own value: it is not used';
+      this.addFinding(`filter ${parameter} of ${resource}s`, words);
     }
   }
 
   /** Sends the fields that the update body does not list, with new values, and looks what became of them. */
-  private async keptOfUnlisted(scratch: Scratch, more: Json = {}): Promise<void> {
-    const before = await this.within(() => this.service.get(scratch.resource, scratch.id));
+  private async probeUnlisted(scratch: Scratch, more: Json = {}): Promise<void> {
+    const before = await this.retryUntil(() => this.service.get(scratch.resource, scratch.id));
     // Of what reads do not show nothing can be told.
-    const tried = scratch.unlisted.filter((one) => before && !isBlank(one.shown(before)));
+    const testable = scratch.unlisted.filter((one) => before && !isBlank(one.readValue(before)));
     const put = (fields: readonly Unlisted[]) => {
       const parts = Object.assign({}, ...fields.map((one) => one.body(one.value(2)))) as Json;
       return this.write(scratch, { ...more, ...parts }, `PUT with ${fields.map(({ name }) => name).join(', ')}`);
     };
-    const together = await put(tried);
-    for (const one of tried) {
-      const after = typeof together === 'string' ? await put([one]) : together;
+    const bodyResult = await put(testable);
+    for (const one of testable) {
+      const after = typeof bodyResult === 'string' ? await put([one]) : bodyResult;
       const about = `PUT with ${one.name}`;
-      if (typeof after === 'string') this.say(about, `is refused: ${after}`);
-      else if (!after) this.say(about, 'could not be read back: it stays at risk');
-      else if (isBlank(one.shown(after))) this.say(about, 'the field is emptied although it is sent');
+      if (typeof after === 'string') this.addFinding(about, `is refused: ${after}`);
+      else if (!after) this.addFinding(about, 'could not be read back: it stays at risk');
+      else if (isBlank(one.readValue(after))) this.addFinding(about, 'the field is emptied although it is sent');
       else {
         this.learned.putAccepts.push(one.name);
-        const isTaken = one.shown(after) === one.value(2);
-        this.say(about, isTaken ? 'the field is written' : 'the field keeps its old value whatever is sent');
+        const isWritten = one.readValue(after) === one.value(2);
+        this.addFinding(about, isWritten ? 'the field is written' : 'the field keeps its old value whatever is sent');
       }
     }
   }
 
-  private async omitted(scratch: Scratch): Promise<void> {
+  private async probeOmitted(scratch: Scratch): Promise<void> {
     const about = 'omitted fields';
     const after = await this.write(scratch, {}, 'PUT that leaves fields out');
-    if (typeof after === 'string') return this.say(about, `a PUT that leaves fields out is refused: ${after}`);
-    if (!after) return this.say(about, 'could not be read back');
+    if (typeof after === 'string') return this.addFinding(about, `a PUT that leaves fields out is refused: ${after}`);
+    if (!after) return this.addFinding(about, 'could not be read back');
     this.learned.omitted = isBlank(after['product_description']) ? 'nulled' : 'kept';
-    this.say(
+    this.addFinding(
       about,
       this.learned.omitted === 'nulled' ? 'a PUT empties what it leaves out' : 'a PUT keeps what it leaves out',
     );
   }
 
-  private async patch(scratch: Scratch): Promise<void> {
-    const mark = noteOf('PATCH of the notes alone');
+  private async probePatch(scratch: Scratch): Promise<void> {
+    const mark = scratchNote('PATCH of the notes alone');
     const body = { company: this.company, [scratch.mark]: mark };
     try {
       const answer = await this.service.write({
@@ -308,24 +317,24 @@ class Probe {
       });
       if (answer.kind !== 'done') {
         if (answer.kind === 'refused') this.learned.patch = false;
-        return this.say('PATCH', `does not work: ${wordsOf(answer)}`);
+        return this.addFinding('PATCH', `does not work: ${answerText(answer)}`);
       }
     } catch (error) {
       if (!(error instanceof RunError)) throw error;
       this.learned.patch = false;
-      return this.say('PATCH', `does not work: ${error.message}`);
+      return this.addFinding('PATCH', `does not work: ${error.message}`);
     }
     const after = await this.readBack(scratch, mark);
     this.learned.patch = after?.['serial_number'] === scratch.listed['serial_number'];
     const works = 'changes the fields that are sent and keeps the others';
-    this.say('PATCH', this.learned.patch ? works : 'is answered, but does not do what it says');
+    this.addFinding('PATCH', this.learned.patch ? works : 'is answered, but does not do what it says');
   }
 
   /** A second create with the same serial number and `unique_field=serial_number`. */
-  private async unique(scratch: Scratch): Promise<void> {
+  private async probeUniqueField(scratch: Scratch): Promise<void> {
     const about = 'unique_field';
     const name = `${scratch.listed['name']} twin`;
-    const body = { ...scratch.listed, name, asset_notes: noteOf('second create with the same serial number') };
+    const body = { ...scratch.listed, name, asset_notes: scratchNote('second create with the same serial number') };
     const answer = await this.service.write({
       op: 'create',
       resource: 'asset',
@@ -334,9 +343,9 @@ class Probe {
     });
     if (answer.kind === 'refused') {
       this.learned.uniqueField = 'rejects';
-      return this.say(about, `a second record with the same value is refused: ${wordsOf(answer)}`);
+      return this.addFinding(about, `a second record with the same value is refused: ${answerText(answer)}`);
     }
-    const found = await this.within(
+    const found = await this.retryUntil(
       async () => {
         if ((await this.service.get('asset', scratch.id))?.['name'] === name) return 'upserts' as const;
         const same = await this.findBy(scratch, 'serial_number', 'serial_number');
@@ -344,19 +353,19 @@ class Probe {
       },
       answer.kind === 'done' ? this.lagMs : Math.min(this.lagMs, 5000),
     );
-    if (!found) return this.say(about, `could not be told: ${wordsOf(answer)}`);
+    if (!found) return this.addFinding(about, `could not be told: ${answerText(answer)}`);
     if (found === 'upserts') {
       this.learned.uniqueField = 'upserts';
-      return this.say(about, 'a create with a value that exists updates the record');
+      return this.addFinding(about, 'a create with a value that exists updates the record');
     }
     this.learned.uniqueField = 'ignored';
     this.leftBehind.push(`asset ${found['id']} "${name}"`);
-    this.say(about, 'is ignored: a second record with the same value is created');
+    this.addFinding(about, 'is ignored: a second record with the same value is created');
   }
 
   /** PUTs the record. The record as it is then; undefined where it never shows the write; why it was refused. */
   private async write(scratch: Scratch, more: Json, step: string): Promise<Json | string | undefined> {
-    const mark = noteOf(step);
+    const mark = scratchNote(step);
     const body = { ...scratch.listed, ...more, [scratch.mark]: mark };
     const answer = await this.service.write({
       op: 'update',
@@ -365,12 +374,12 @@ class Probe {
       id: scratch.id,
       body,
     });
-    return answer.kind === 'done' ? this.readBack(scratch, mark) : wordsOf(answer);
+    return answer.kind === 'done' ? this.readBack(scratch, mark) : answerText(answer);
   }
 
   /** The record once it shows the mark of the last write. */
   private async readBack({ resource, id, mark: field }: Scratch, mark: string): Promise<Json | undefined> {
-    return this.within(async () => {
+    return this.retryUntil(async () => {
       const record = await this.service.get(resource, id);
       return record?.[field] === mark ? record : undefined;
     });
@@ -386,7 +395,7 @@ class Probe {
   }
 
   /** Tries until `attempt` gives something or `ms` have passed. */
-  private async within<T>(attempt: () => Promise<T | undefined>, ms = this.lagMs): Promise<T | undefined> {
+  private async retryUntil<T>(attempt: () => Promise<T | undefined>, ms = this.lagMs): Promise<T | undefined> {
     const start = performance.now();
     for (let pause = 50; ; pause = Math.min(pause * 2, 2000)) {
       const found = await attempt();
@@ -396,7 +405,7 @@ class Probe {
   }
 }
 
-const noteOf = (step: string) =>
+const scratchNote = (step: string) =>
   `Scratch record of \`rowferry doctor --probe\`: it may be ignored or reused by hand. Step: ${step}.`;
 
 const isBlank = (value: unknown): boolean => value === null || value === undefined || value === '';
@@ -405,7 +414,7 @@ const swapCase = (text: string): string =>
   [...text].map((char) => (char === char.toUpperCase() ? char.toLowerCase() : char.toUpperCase())).join('');
 
 /** The service's own words of a refusal, or why the effect of a write is open. */
-function wordsOf(answer: WriteAnswer): string {
+function answerText(answer: WriteAnswer): string {
   switch (answer.kind) {
     case 'done':
       return 'done';

@@ -7,7 +7,7 @@ import type { SheetRow } from '../../model/row.js';
 import type { Fields } from '../../model/value.js';
 import type { MappingInput } from '../../pipeline/map/columns.js';
 import type { Mapping } from '../../pipeline/map/map.js';
-import { type ExportedRecord, editsOf, keepEdits } from '../../pipeline/plan/repeats.js';
+import { type ExportedRecord, editsOf, keepEdits } from '../../pipeline/plan/unchanged-cells.js';
 import { decodeFields, encodeFields, type ResolvedRow, type StagedRow } from '../../pipeline/rows.js';
 import type { Json } from '../../service/port.js';
 import { type Database, openDatabase, type SqlValue } from '../../store/sqlite.js';
@@ -31,7 +31,7 @@ const SCHEMA = `
 
 const openBaseFile = (dir: string, durable: boolean): Database =>
   openDatabase(baseFile(dir), {
-    what: 'The memory of an editable export',
+    label: 'The memory of an editable export',
     schema: SCHEMA,
     version: 1,
     durable,
@@ -42,7 +42,7 @@ const openBaseFile = (dir: string, durable: boolean): Database =>
 const baseFile = (dir: string): string => join(dir, 'base.db');
 
 /** What an import must have in common with the export. */
-type BaseOf = Pick<StoredExport, 'resource' | 'company' | 'service'>;
+type BaseOwner = Pick<StoredExport, 'resource' | 'company' | 'service'>;
 
 /** Remembers what `write` writes, once it has ended, in the place of an earlier try of the same run. */
 export async function writeBase<T>(
@@ -73,12 +73,12 @@ export async function writeBase<T>(
  * What an export of this data folder wrote, for an import, which may be continued. `missing`: it is not there; `other`: it is
  * about other records.
  */
-async function openBase(home: string, run: string, importing: string, wanted: BaseOf) {
+async function openBase(home: string, run: string, importing: string, owner: BaseOwner) {
   const { dir, request } = runFolder(home, run);
   const text = existsSync(baseFile(dir)) ? await readFile(request, 'utf8').catch(() => undefined) : undefined;
   if (text === undefined) return 'missing';
   const stored = JSON.parse(text) as Partial<StoredExport>;
-  const { resource, company, service } = wanted;
+  const { resource, company, service } = owner;
   if (stored.resource !== resource || stored.company !== company || stored.service !== service) return 'other';
   const base = openBaseFile(dir, false);
   const names = base.prepare('select names from fields').get()?.['names'];
@@ -112,8 +112,8 @@ async function openBase(home: string, run: string, importing: string, wanted: Ba
       const found = select.get(importing, id);
       if (!found) return;
       const { held = '{}', sent = '{}' } = found;
-      const joined = (before: SqlValue, more: Fields) => stringifyBody({ ...json(before), ...encodeFields(more) });
-      update.run(joined(held, edits.held), joined(sent, edits.sent), importing, held, sent, id);
+      const mergeFields = (before: SqlValue, more: Fields) => stringifyBody({ ...json(before), ...encodeFields(more) });
+      update.run(mergeFields(held, edits.held), mergeFields(sent, edits.sent), importing, held, sent, id);
     },
     close: () => base.close(),
   };
@@ -123,7 +123,7 @@ const json = (text: SqlValue | undefined): Json => parseJson(String(text)) as Js
 
 export type EditedRows = NonNullable<Awaited<ReturnType<typeof openEditedRows>>>;
 
-const OLDER = 'every cell counts, and older values are written back where somebody changed them since';
+const OLDER_VALUES_TEXT = 'every cell counts, and older values are written back where somebody changed them since';
 
 /**
  * Rows of a file that an export wrote, without what nobody has changed since. Undefined where the job was not written by an
@@ -138,12 +138,12 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
   if (typeof base === 'string') {
     const why =
       base === 'missing' ? 'this data folder does not have' : 'read other records (resource, company or service)';
-    run.warn(`This job was written by the export ${from}, which ${why}: ${OLDER}. Look at the dry run.`);
+    run.warn(`This job was written by the export ${from}, which ${why}: ${OLDER_VALUES_TEXT}. Look at the dry run.`);
     return undefined;
   }
   run.closers.push(async () => base.close());
-  const keep = keepEdits(input, mapping, base.fields);
-  let strange = 0;
+  const keepRowEdits = keepEdits(input, mapping, base.fields);
+  let unknownCount = 0;
   return {
     /** `staged` are `rows` after mapping, in the same order. */
     keep(rows: readonly SheetRow[], staged: readonly StagedRow[]): readonly StagedRow[] {
@@ -151,21 +151,21 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
         const { id } = one.set;
         if (typeof id !== 'number') return one;
         const written = base.record(id);
-        if (written) return keep(rows[at] as SheetRow, one, written);
-        strange++;
+        if (written) return keepRowEdits(rows[at] as SheetRow, one, written);
+        unknownCount++;
         return one;
       });
     },
     /** A row is about to be written, or its conflict is told: later imports compare with this. */
-    settled(row: ResolvedRow, change: Change): void {
+    saveEdits(row: ResolvedRow, change: Change): void {
       const { id } = row.set;
       if (typeof id === 'number') base.remember(id, editsOf(row, change));
     },
     /** Says what could not be compared; after the last row. */
-    tell(): void {
-      if (strange > 0)
+    warnUnknown(): void {
+      if (unknownCount > 0)
         run.warn(
-          `Rows of the file that the export ${from}, which wrote this job, did not write: ${strange}. Of them ${OLDER}. Look at the dry run.`,
+          `Rows of the file that the export ${from}, which wrote this job, did not write: ${unknownCount}. Of them ${OLDER_VALUES_TEXT}. Look at the dry run.`,
         );
     },
   };

@@ -10,7 +10,7 @@ import { decodeFields } from '../../pipeline/rows.js';
 import { isObject } from '../../resources/path.js';
 import type { ReadRecord } from '../../resources/read.js';
 import { recordId } from '../../resources/read-value.js';
-import { MOST_PASSES, readWholeList, type WholeList } from '../../service/lists/whole-list.js';
+import { MAX_PASSES, readWholeList, type WholeList } from '../../service/lists/whole-list.js';
 import type { Json, KnownIds, Readable, Service } from '../../service/port.js';
 import { learnNames, type ReadConnection } from '../run/open-service.js';
 import type { ExportRun } from './run.js';
@@ -22,34 +22,34 @@ export type ExportPlan = Awaited<ReturnType<typeof planExport>>;
 export async function planExport(run: ExportRun, { lexicon, readAll }: ReadConnection) {
   const { resource, columns: wanted } = run.request;
   if (isWritable(resource)) {
-    await unlessRefused('custom field templates', lexicon.loadTemplates(), run);
-    await unlessRefused('custom forms', lexicon.loadForms(), run);
+    await warnIfRefused('custom field templates', lexicon.loadTemplates(), run);
+    await warnIfRefused('custom forms', lexicon.loadForms(), run);
   }
   const { templates, forms } = lexicon;
   const context = { lexicon, templates, forms };
-  const known = exportColumns(resource, context);
-  const extras = extraColumns(resource, known, context);
-  const named = (columns: readonly ExportColumn[]) => {
+  const baseColumns = exportColumns(resource, context);
+  const extras = extraColumns(resource, baseColumns, context);
+  const resolveNames = (columns: readonly ExportColumn[]) => {
     const naming: Naming = { ...context, resource, columns };
     if (wanted) chooseColumns(wanted, naming);
     return { filter: exportFilter(run.request.filter, naming), order: exportOrder(run.request.order, naming) };
   };
-  let asked: ReturnType<typeof named>;
+  let resolved: ReturnType<typeof resolveNames>;
   try {
-    asked = named(known);
+    resolved = resolveNames(baseColumns);
   } catch (error) {
     if (resource === 'customer') throw error;
     // What nobody described must stand in some record of page 1: a slip is not to cost the reading of the whole list.
     for (const record of (await readAll.first(resource)).results) extras.see(record);
-    asked = named([...known, ...extras.columns()]);
+    resolved = resolveNames([...baseColumns, ...extras.columns()]);
   }
-  const naming: Naming = { ...context, resource, columns: known };
+  const naming: Naming = { ...context, resource, columns: baseColumns };
   // Extras and habits see every record as it is read.
-  return { naming, ...asked, extras, habits: recordHabits(resource) };
+  return { naming, ...resolved, extras, habits: recordHabits(resource) };
 }
 
 /** The names of custom fields are a convenience: values are shown without them, too. */
-async function unlessRefused(what: string, loading: Promise<void>, run: ExportRun): Promise<void> {
+async function warnIfRefused(what: string, loading: Promise<void>, run: ExportRun): Promise<void> {
   try {
     await loading;
   } catch (error) {
@@ -85,14 +85,14 @@ export async function readRecords(
       : await readList(run, connection, plan, resource, onFirstPass);
   run.closers.push(() => records.close());
   const { consistency, problems, passes } = records;
-  if (consistency === 'partial' && !records.neverWhole) {
+  if (consistency === 'partial' && !records.neverComplete) {
     const why =
-      passes < MOST_PASSES
+      passes < MAX_PASSES
         ? `The list held still while it was read ${passes} times, and yet it does not add up`
         : `The list changed while it was read ${passes} times, and no two passes agreed`;
     run.warn(
       `${why}: it could not be established that no record is missing. Every record that was seen in any pass is in the file. ` +
-        (passes < MOST_PASSES ? 'Ask those who run the service.' : 'Export again when fewer changes are made.'),
+        (passes < MAX_PASSES ? 'Ask those who run the service.' : 'Export again when fewer changes are made.'),
     );
   }
   for (const text of problems) (consistency === 'partial' ? run.warn : run.info)(text);
@@ -108,11 +108,11 @@ async function readList(
 ): Promise<Records> {
   const see = (record: Json) => {
     plan.extras.see(record);
-    plan.habits.see(record);
+    plan.habits.observe(record);
     learnNames(resource, record, known);
   };
   const { ids } = plan.filter;
-  if (ids && ids.length <= MOST_IDS) return readByIds(service, resource, ids, see);
+  if (ids && ids.length <= MAX_IDS) return readByIds(service, resource, ids, see);
   return readWholeList(service, resource, {
     file: run.folder.records,
     onProgress: (done, total, pass) => run.progress(pass === 1 ? 'reading' : 'reading again', done, total),
@@ -122,7 +122,7 @@ async function readList(
 }
 
 /** Records asked for one by one that may be held in memory. */
-const MOST_IDS = 1_000;
+const MAX_IDS = 1_000;
 
 /** A few records by their ids: nothing else can be in the list, so nothing can be missed while it changes. */
 async function readByIds(
@@ -176,7 +176,7 @@ async function readCustomers(known: KnownIds, readAll: ReadAll): Promise<Records
   const ids = [...found].sort((a, b) => a - b);
   return {
     consistency: 'partial',
-    neverWhole: true,
+    neverComplete: true,
     passes: 1,
     records: ids.length,
     problems: [
@@ -185,14 +185,14 @@ async function readCustomers(known: KnownIds, readAll: ReadAll): Promise<Records
     ],
     ids: () => ids,
     async *read(wanted = ids) {
-      for (const id of wanted) yield [customer(id, known)];
+      for (const id of wanted) yield [customerRecord(id, known)];
     },
     close: async () => undefined,
   };
 }
 
 /** Read form of a customer as far as it is known, and how it came to be known. */
-function customer(id: number, known: KnownIds): Json {
+function customerRecord(id: number, known: KnownIds): Json {
   const written = known.lastWritten('customer', id) !== undefined;
   return {
     id,
@@ -210,12 +210,12 @@ export function readCustomer(record: Json, known: KnownIds): ReadRecord {
 }
 
 /** Whether the whole record is known, so that a changed row can be imported. */
-export function isWhole(record: Json): boolean {
+export function isFullyKnown(record: Json): boolean {
   return record[KNOWN_FROM] === 'written by rowferry';
 }
 
 /** What was read, on disk; each record once. */
 export interface Records extends WholeList {
   /** Customers: that the list is never whole is said, and is no fault of this run. */
-  readonly neverWhole?: true;
+  readonly neverComplete?: true;
 }

@@ -2,8 +2,8 @@ import { constants, existsSync } from 'node:fs';
 import { access, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { EDITABLE_MARK } from '../../export/editable.js';
+import { removeUnfinished } from '../../files/atomic-write.js';
 import { makeFolder } from '../../files/make-folder.js';
-import { removeUnfinished } from '../../files/safe-write.js';
 import { tableFormat } from '../../files/table-write.js';
 import { EXIT, RunError } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
@@ -13,10 +13,18 @@ import type { RunResult } from '../../report/summary.js';
 import type { RequestCounts } from '../../service/port.js';
 import type { LoadedExportJob } from '../job/shape.js';
 import type { Progress, RunContext } from '../run/context.js';
+import {
+  beginRun,
+  loadRun,
+  openRunCore,
+  type RunCore,
+  type RunOptions,
+  type SavedRun,
+  type StoredRun,
+} from '../run/core.js';
 import type { RunFolder } from '../run/layout.js';
 import { readRunSummary } from '../run/list.js';
-import { LockHeld, takeLock } from '../run/lock.js';
-import { beginRun, type Kept, keptRun, openShell, type RunOptions, type Shell, type StoredRun } from '../run/shell.js';
+import { LockedError, takeLock } from '../run/lock.js';
 
 /** A job, or what people call an export without one: by its resource. */
 type ExportedBy = Pick<LoadedExportJob, 'name' | 'path' | 'sha256'> | { readonly name: string };
@@ -46,7 +54,7 @@ export interface StoredExport
   readonly file: string;
 }
 
-export interface ExportRun extends Shell<StoredExport> {
+export interface ExportRun extends RunCore<StoredExport> {
   progress(phase: Progress['phase'], done: number, total: number): void;
   /** Requests of earlier processes of this run, as far as they are on record. */
   readonly earlier: Readonly<RequestCounts>;
@@ -67,57 +75,57 @@ export async function openExport(request: ExportRequest, context: RunContext): P
       ...{ resource, file, columns, filter, order, editable, job },
       reportDir: folder.dir,
     }),
-    (kept) => begin(kept, context, NO_REQUESTS),
+    (saved) => begin(saved, context, NO_REQUESTS),
   );
 }
 
 /** Takes up an export that ended without finishing; of one that finished, how it ended. */
 export async function reopenExport(
-  wanted: string,
+  runRef: string,
   context: RunContext,
 ): Promise<ExportRun | { readonly finished: RunResult }> {
-  const kept = await keptRun<StoredExport>(wanted, context);
-  const { folder, request } = kept;
-  const summary = await readRunSummary(kept.settings.home, folder.run);
+  const saved = await loadRun<StoredExport>(runRef, context);
+  const { folder, request } = saved;
+  const summary = await readRunSummary(saved.settings.home, folder.run);
   if (summary && (summary.status === 'succeeded' || summary.status === 'partial')) {
     const exitCode = summary.status === 'succeeded' ? EXIT.ok : EXIT.needsPerson;
-    await clearAway(folder);
+    await removeLeftovers(folder);
     return { finished: { summary, exitCode, reportDir: request.reportDir } };
   }
-  await forgetOld(folder);
-  return begin(kept, context, summary?.requests ?? NO_REQUESTS);
+  await dropStaleRecords(folder);
+  return begin(saved, context, summary?.requests ?? NO_REQUESTS);
 }
 
 /** What a process could not remove any more that was killed right after its summary: what was read, and its lock. */
-async function clearAway(folder: RunFolder): Promise<void> {
+async function removeLeftovers(folder: RunFolder): Promise<void> {
   try {
     const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
     await removeUnfinished(folder.dir);
     await rm(join(folder.dir, 'work'), { recursive: true, force: true }).finally(unlock);
   } catch (error) {
     // That process lives, and clears away itself.
-    if (!(error instanceof LockHeld)) throw error;
+    if (!(error instanceof LockedError)) throw error;
   }
 }
 
 /** What was read longer ago is read anew: people take a file for what the service holds now. */
-const READING_HOLDS_MS = 3_600_000;
+const READING_MAX_AGE_MS = 3_600_000;
 
-async function forgetOld({ records }: RunFolder): Promise<void> {
+async function dropStaleRecords({ records }: RunFolder): Promise<void> {
   const log = await stat(records).catch(() => undefined);
-  if (log && Date.now() - log.mtimeMs > READING_HOLDS_MS) await rm(records, { force: true });
+  if (log && Date.now() - log.mtimeMs > READING_MAX_AGE_MS) await rm(records, { force: true });
 }
 
 async function begin(
-  kept: Kept<StoredExport>,
+  saved: SavedRun<StoredExport>,
   context: RunContext,
   earlier: Readonly<RequestCounts>,
 ): Promise<ExportRun> {
-  const shell = await openShell(kept, context);
+  const core = await openRunCore(saved, context);
   return {
-    ...shell,
+    ...core,
     progress(phase, done, total) {
-      shell.tell(done === total, () => ({ phase, done, total, outcomes: noOutcomes() }));
+      core.reportProgress(done === total, () => ({ phase, done, total, outcomes: noOutcomes() }));
     },
     earlier,
   };
@@ -142,11 +150,11 @@ export async function checkTarget(request: ExportRequest): Promise<void> {
   const folder = dirname(target);
   if (!(await stat(folder).catch(() => undefined))?.isDirectory())
     throw new RunError('usage', `${target}: the folder ${folder} does not exist. Create it first.`);
-  const there = await stat(target).catch(() => undefined);
-  if (there && !there.isFile()) {
+  const existing = await stat(target).catch(() => undefined);
+  if (existing && !existing.isFile()) {
     throw new RunError('usage', `${target}: this is a folder, pipe or device. Name a file with -o.`);
   }
-  for (const path of there ? [folder, target] : [folder]) {
+  for (const path of existing ? [folder, target] : [folder]) {
     await access(path, constants.W_OK).catch((cause: unknown) => {
       throw new RunError('failed', `${path}: this user may not write to it. Nothing was read. Name another file.`, [], {
         cause,

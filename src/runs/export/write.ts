@@ -1,16 +1,16 @@
-import { writeSafely } from '../../files/safe-write.js';
+import { writeAtomically } from '../../files/atomic-write.js';
 import { tableFormat, type WrittenTable, writeTable } from '../../files/table-write.js';
 import { RunInterrupted } from '../../model/error.js';
 import type { TableRows } from '../../model/table.js';
 import type { SummaryTarget } from '../../report/summary.js';
 import type { ReadConnection } from '../run/open-service.js';
 import { writeBase } from './base.js';
-import { type Layout, layOut, recordMaker } from './lay-out.js';
 import type { ExportPlan, Records } from './read.js';
 import { type ExportRun, jobFileBeside } from './run.js';
+import { createLayout, type Layout, recordMapper } from './table-layout.js';
 
 /** The file as it was written, and its data rows. */
-export type Written = SummaryTarget & { readonly rows: number };
+export type WrittenExport = SummaryTarget & { readonly rows: number };
 
 /**
  * Writes the table, and the job file beside it. At every moment the target is the old file or the complete new one.
@@ -22,8 +22,8 @@ export async function writeRecords(
   plan: ExportPlan,
   list: Records,
   confirmed?: Promise<void>,
-): Promise<Written> {
-  const layout = await layOut(run, connection, plan, list);
+): Promise<WrittenExport> {
+  const layout = await createLayout(run, connection, plan, list);
   const { imported } = layout;
   if (!imported) return writeFiles(run, connection, list, layout, { confirmed });
   const fields = imported.map(({ field }) => field);
@@ -47,9 +47,9 @@ async function writeFiles(
   list: Records,
   { columns, selection, about, job }: Layout,
   { confirmed, onRow }: { readonly confirmed: Promise<void> | undefined; readonly onRow?: OnRow },
-): Promise<Written> {
+): Promise<WrittenExport> {
   const { file } = run.request;
-  const toRecord = recordMaker(run, connection);
+  const toRecord = recordMapper(run, connection);
   async function* rows(): TableRows {
     for await (const batch of list.read(selection.ids)) {
       const made: string[][] = [];
@@ -85,7 +85,7 @@ async function writeFiles(
 
 async function writeJob(target: string, text: string): Promise<string> {
   const path = jobFileBeside(target);
-  await writeSafely(path, (write) => write(text));
+  await writeAtomically(path, (write) => write(text));
   return path;
 }
 
@@ -98,7 +98,7 @@ function warnOfShortened(run: ExportRun, { shortened }: WrittenTable): void {
 }
 
 /** Rows between two looks at the answers of the service: about a millisecond of work. */
-const ROWS_AT_ONCE = 50;
+const DRAFT_BATCH_ROWS = 50;
 
 /**
  * The file, made from the first reading while the list is read again: most lists are at rest, and the process has little
@@ -108,22 +108,22 @@ const ROWS_AT_ONCE = 50;
  *                                    → they do not, or the reading failed: thrown away, as if it had never been begun
  */
 export function openDraft(run: ExportRun, connection: ReadConnection, plan: ExportPlan) {
-  const dropped = new AbortController();
-  let making: Promise<Written> | undefined;
+  const discarding = new AbortController();
+  let drafted: Promise<WrittenExport> | undefined;
   let isReading = true;
   /** What it has to say is said when it counts. */
-  const held: string[] = [];
+  const heldWarnings: string[] = [];
   let confirm: () => void = () => undefined;
   const confirmed = new Promise<void>((resolve, reject) => {
     confirm = resolve;
-    dropped.signal.addEventListener('abort', () => reject(new RunInterrupted()));
+    discarding.signal.addEventListener('abort', () => reject(new RunInterrupted()));
   });
   confirmed.catch(() => undefined);
 
   const drafting: ExportRun = {
     ...run,
-    signal: AbortSignal.any([run.signal, dropped.signal]),
-    warn: (text) => (isReading ? held.push(text) : run.warn(text)),
+    signal: AbortSignal.any([run.signal, discarding.signal]),
+    warn: (text) => (isReading ? heldWarnings.push(text) : run.warn(text)),
     progress(phase, done, total) {
       if (!isReading) run.progress(phase, done, total);
     },
@@ -132,35 +132,35 @@ export function openDraft(run: ExportRun, connection: ReadConnection, plan: Expo
   /** The records in small batches, with answers of the service in between. */
   async function* read(list: Records, ids?: Iterable<number>): ReturnType<Records['read']> {
     for await (const batch of list.read(ids)) {
-      for (let from = 0; from < batch.length; from += ROWS_AT_ONCE) {
+      for (let from = 0; from < batch.length; from += DRAFT_BATCH_ROWS) {
         if (isReading) await new Promise((resolve) => setImmediate(resolve));
-        yield batch.slice(from, from + ROWS_AT_ONCE);
+        yield batch.slice(from, from + DRAFT_BATCH_ROWS);
       }
     }
   }
 
-  async function drop(): Promise<void> {
-    dropped.abort();
-    await making?.catch(() => undefined);
+  async function discard(): Promise<void> {
+    discarding.abort();
+    await drafted?.catch(() => undefined);
   }
-  run.closers.push(drop);
+  run.closers.push(discard);
 
   return {
     /** `list`: what the first reading showed. */
     begin(list: Records): void {
       // Its import needs names that are asked for, which is left until the list has been read.
       if (run.request.editable) return;
-      making = writeRecords(drafting, connection, plan, { ...list, read: (ids) => read(list, ids) }, confirmed);
-      making.catch(() => undefined);
+      drafted = writeRecords(drafting, connection, plan, { ...list, read: (ids) => read(list, ids) }, confirmed);
+      drafted.catch(() => undefined);
     },
     /** What was written, once it is in its place; undefined where there is no draft of this list. Throws what `writeRecords` does. */
-    async settle(list: Records): Promise<Written | undefined> {
+    async finish(list: Records): Promise<WrittenExport | undefined> {
       isReading = false;
-      if (making && !list.asFirst) await drop();
-      if (!making || !list.asFirst) return undefined;
-      held.forEach(run.warn);
+      if (drafted && !list.asFirst) await discard();
+      if (!drafted || !list.asFirst) return undefined;
+      heldWarnings.forEach(run.warn);
       confirm();
-      const written = await making;
+      const written = await drafted;
       run.progress('writing', written.rows, written.rows);
       return written;
     },

@@ -6,19 +6,19 @@ import type { FieldSpec } from '../../resources/spec.js';
 import { readScope, scopeNaming } from '../reconcile/scope.js';
 import { checkCron, checkTimeZone } from '../schedule/slots.js';
 import { checkExport } from './export.js';
-import { checkDates, checkFields, checkGiven, type NamedField, type NamedFields, NO_LEXICON } from './fields.js';
-import { didYouMean, JOB_KINDS, type JobKind, jobShape, SCHEMAS, shapeProblems, shown } from './shape.js';
+import { checkDates, checkFields, checkSetValues, type NamedField, type NamedFields, NO_LEXICON } from './fields.js';
+import { didYouMean, JOB_KINDS, type JobKind, jobShape, quoteValue, SCHEMAS, shapeProblems } from './shape.js';
 import {
-  asPlain,
+  asObject,
   isScalarValue,
   type JobProblem,
   type JobYaml,
   type Place,
-  type Plain,
+  type RawObject,
   type Report,
   readJobYaml,
+  sourceTextProblem,
   valueAt,
-  writtenProblem,
 } from './yaml.js';
 
 /** What came of a job file's text. `kind`: what it says it is; absent where it says none of them. */
@@ -41,7 +41,7 @@ export function checkJobText(text: string): CheckedText {
     const begins = 'it begins with `kind: import`, `kind: export` or `kind: reconcile`';
     return { problems: [problemAt(yaml, [], `the job file ${what}; ${begins}`)] };
   }
-  const job = asPlain(value);
+  const job = asObject(value);
   const problems: JobProblem[] = [];
   const report: Report = (place, message, severity) => {
     problems.push({ ...problemAt(yaml, place, message), severity: severity ?? 'error' });
@@ -53,7 +53,7 @@ export function checkJobText(text: string): CheckedText {
     for (const { path, part, message } of shapeProblems(parsed.error.issues, value, jobShape(kind)))
       report(part === 'value' ? valueAt(path) : path, message);
   }
-  checkSchedule(asPlain(job['schedule']), report);
+  checkSchedule(asObject(job['schedule']), report);
   if (kind === 'export') checkExport(value, yaml, report);
   else checkRows(kind, value, yaml, report);
 
@@ -63,36 +63,36 @@ export function checkJobText(text: string): CheckedText {
 }
 
 /** What a job says it is; what else is wrong with it can be told by that alone. */
-function kindOf({ kind }: Plain, report: Report): JobKind | undefined {
+function kindOf({ kind }: RawObject, report: Report): JobKind | undefined {
   const known = JOB_KINDS.find((one) => one === kind);
   if (kind === undefined) report(['kind'], '`kind` is missing; write import, export or reconcile');
   else if (!known) {
     const near = typeof kind === 'string' ? didYouMean(kind, JOB_KINDS) : '';
-    report(valueAt(['kind']), `\`kind\` is ${shown(kind)}; it must be import, export or reconcile${near}`);
+    report(valueAt(['kind']), `\`kind\` is ${quoteValue(kind)}; it must be import, export or reconcile${near}`);
   }
   return known;
 }
 
 function checkRows(kind: 'import' | 'reconcile', value: object, yaml: JobYaml, report: Report): void {
-  const job = asPlain(value);
-  checkSource(asPlain(job['source']), report);
-  if (Object.keys(asPlain(job['columns'])).length === 0 && typeof job['columns'] === 'object') {
+  const job = asObject(value);
+  checkSource(asObject(job['source']), report);
+  if (Object.keys(asObject(job['columns'])).length === 0 && typeof job['columns'] === 'object') {
     report(['columns'], 'no column is mapped; write `Heading: field` for each column that is to be imported');
   }
   const named = checkFields(value, yaml, report);
   if (kind === 'reconcile' && named) checkReconcile(job, named, yaml, report);
 }
 
-function checkSource({ encoding, dates }: Plain, report: Report): void {
+function checkSource({ encoding, dates }: RawObject, report: Report): void {
   checkDates(dates, ['source', 'dates'], report);
   if (typeof encoding === 'string' && encoding !== 'auto' && encoding !== '' && !isKnownEncoding(encoding))
-    report(valueAt(['source', 'encoding']), `the encoding ${shown(encoding)} is not known`);
+    report(valueAt(['source', 'encoding']), `the encoding ${quoteValue(encoding)} is not known`);
 }
 
 function checkSchedule(schedule: Readonly<Record<string, unknown>>, report: Report): void {
   const { cron, timezone } = schedule;
   const wrong = typeof cron === 'string' && cron !== '' ? checkCron(cron) : undefined;
-  if (wrong) report(valueAt(['schedule', 'cron']), `the cron expression ${shown(cron)} cannot be used: ${wrong}`);
+  if (wrong) report(valueAt(['schedule', 'cron']), `the cron expression ${quoteValue(cron)} cannot be used: ${wrong}`);
   const unknown = typeof timezone === 'string' && timezone !== '' ? checkTimeZone(timezone) : undefined;
   if (unknown) report(valueAt(['schedule', 'timezone']), unknown);
 }
@@ -117,7 +117,7 @@ function byLine(problems: readonly JobProblem[]): JobProblem[] {
  * What a reconcile job says beyond what an import says. Works on the plain data; whatever has the wrong shape is passed over,
  * it is reported already.
  */
-function checkReconcile(job: Plain, named: NamedFields, yaml: JobYaml, report: Report): void {
+function checkReconcile(job: RawObject, named: NamedFields, yaml: JobYaml, report: Report): void {
   if (!named.spec.readable) {
     report(
       valueAt(['resource']),
@@ -125,26 +125,27 @@ function checkReconcile(job: Plain, named: NamedFields, yaml: JobYaml, report: R
     );
     return;
   }
-  if (asPlain(job['match'])['key'] === NO_KEY)
+  if (asObject(job['match'])['key'] === NO_KEY)
     report(
       valueAt(['match', 'key']),
       'a reconciliation compares rows with records by a key; name the field that identifies them',
     );
-  checkCompare(asPlain(job['compare']), named, report);
-  checkOrphans(asPlain(job['orphans']), named, yaml, report);
-  checkScope(asPlain(job['scope']), named, yaml, report);
+  checkCompare(asObject(job['compare']), named, report);
+  checkOrphans(asObject(job['orphans']), named, yaml, report);
+  checkScope(asObject(job['scope']), named, yaml, report);
 }
 
 /** Fields that the job sets: of the others there is nothing in the file to compare with. */
-function checkCompare(compare: Plain, named: NamedFields, report: Report): void {
+function checkCompare(compare: RawObject, named: NamedFields, report: Report): void {
   const listed = Array.isArray(compare['fields']) ? compare['fields'] : [];
   for (const [i, text] of listed.entries()) {
-    if (typeof text === 'string' && text !== '') comparable(text, valueAt(['compare', 'fields', i]), named, report);
+    if (typeof text === 'string' && text !== '')
+      comparableField(text, valueAt(['compare', 'fields', i]), named, report);
   }
   const seen = new Map<string, string>();
-  for (const text of Object.keys(asPlain(compare['authority']))) {
+  for (const text of Object.keys(asObject(compare['authority']))) {
     const path = ['compare', 'authority', text];
-    const key = text === '*' ? undefined : comparable(text, path, named, report)?.key;
+    const key = text === '*' ? undefined : comparableField(text, path, named, report)?.key;
     if (key === undefined) continue;
     const earlier = seen.get(key);
     if (earlier !== undefined) report(path, `\`${text}\` is the same field as \`${earlier}\`; keep one of them`);
@@ -152,8 +153,13 @@ function checkCompare(compare: Plain, named: NamedFields, report: Report): void 
   }
 }
 
-function comparable(text: string, place: Place, { fields, set }: NamedFields, report: Report): NamedField | undefined {
-  const field = fields.known(text, place);
+function comparableField(
+  text: string,
+  place: Place,
+  { fields, set }: NamedFields,
+  report: Report,
+): NamedField | undefined {
+  const field = fields.lookUp(text, place);
   if (!field) return undefined;
   if (set.has(field.key) || maySet(text, set)) return field;
   report(
@@ -169,9 +175,9 @@ function maySet(text: string, set: ReadonlySet<string>): boolean {
   return kind !== undefined && [...set].some((one) => customFieldName(one)?.kind === kind);
 }
 
-function checkOrphans(orphans: Plain, named: NamedFields, yaml: JobYaml, report: Report): void {
+function checkOrphans(orphans: RawObject, named: NamedFields, yaml: JobYaml, report: Report): void {
   const { action, set } = orphans;
-  const inner = asPlain(action)['set'];
+  const inner = asObject(action)['set'];
   if (inner !== undefined && set !== undefined) {
     report(['orphans', 'set'], '`set` stands beside `action: { set: … }`; keep one of the two');
   } else if ((action === 'set') !== (set !== undefined) && action !== undefined && inner === undefined) {
@@ -183,14 +189,14 @@ function checkOrphans(orphans: Plain, named: NamedFields, yaml: JobYaml, report:
       : 'set: { field: value }';
     report(valueAt(['orphans', 'action']), `${named.spec.name}s have no archive: use \`${example}\``);
   }
-  if (inner !== undefined) checkGiven(inner, ['orphans', 'action', 'set'], named, yaml, report);
-  if (set !== undefined) checkGiven(set, ['orphans', 'set'], named, yaml, report);
+  if (inner !== undefined) checkSetValues(inner, ['orphans', 'action', 'set'], named, yaml, report);
+  if (set !== undefined) checkSetValues(set, ['orphans', 'set'], named, yaml, report);
 }
 
 /** Names and values as a run reads them, but for custom fields, which the service alone knows. */
-function checkScope(scope: Plain, { spec, fields }: NamedFields, yaml: JobYaml, report: Report): void {
+function checkScope(scope: RawObject, { spec, fields }: NamedFields, yaml: JobYaml, report: Report): void {
   const naming = scopeNaming(spec.name, NO_LEXICON);
-  const tell = (one: ReconcileJob['scope'], place: Place): boolean => {
+  const reportProblems = (one: ReconcileJob['scope'], place: Place): boolean => {
     const { problems } = readScope(one, naming);
     for (const problem of problems) report(place, problem.replace(/\.$/, ''));
     return problems.length === 0;
@@ -204,15 +210,15 @@ function checkScope(scope: Plain, { spec, fields }: NamedFields, yaml: JobYaml, 
     const custom = customFieldName(name) !== undefined;
     let field: FieldSpec | undefined;
     if (custom) {
-      if (!fields.known(name, path)) continue;
-    } else if (!tell({ [name]: null }, path)) continue;
+      if (!fields.lookUp(name, path)) continue;
+    } else if (!reportProblems({ [name]: null }, path)) continue;
     else field = findField(spec, name);
     for (const [i, value] of (Array.isArray(given) ? given : [given]).entries()) {
       if (!isScalarValue(value)) continue;
       const at = Array.isArray(given) ? [...path, i] : path;
-      const changed = writtenProblem(field, value, yaml.written(at));
+      const changed = sourceTextProblem(field, value, yaml.sourceText(at));
       if (changed !== undefined) report(valueAt(at), `scope: \`${name}\` ${changed}`);
-      else if (!custom) tell({ [name]: value }, valueAt(at));
+      else if (!custom) reportProblems({ [name]: value }, valueAt(at));
     }
   }
 }

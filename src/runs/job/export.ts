@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { isWritable } from '../../export/column.js';
 import { exportColumns } from '../../export/columns.js';
 import { exportFilter } from '../../export/filter.js';
-import { chooseColumns, columnOf, type Naming } from '../../export/names.js';
+import { chooseColumns, findColumn, type Naming } from '../../export/names.js';
 import { exportOrder } from '../../export/order.js';
 import { tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
@@ -13,16 +13,16 @@ import { findField, resourceSpec } from '../../resources/registry.js';
 import { type FieldSpec, READ_ONLY, type ReadOnlyName, type ResourceName, WRITABLE } from '../../resources/spec.js';
 import type { ExportRequest } from '../export/run.js';
 import { NO_LEXICON } from './fields.js';
-import { type LoadedExportJob, shown } from './shape.js';
+import { type LoadedExportJob, quoteValue } from './shape.js';
 import {
-  asPlain,
+  asObject,
   type JobYaml,
   type KeyPath,
   type Place,
-  type Plain,
+  type RawObject,
   type Report,
+  sourceTextProblem,
   valueAt,
-  writtenProblem,
 } from './yaml.js';
 
 /**
@@ -30,10 +30,10 @@ import {
  * shape; whatever has the wrong shape is passed over, it is reported already.
  */
 export function checkExport(value: unknown, yaml: JobYaml, report: Report): void {
-  const job = asPlain(value);
+  const job = asObject(value);
   checkFile(job['output'], ['output'], report);
-  checkFile(asPlain(job['schedule'])['file'], ['schedule', 'file'], report);
-  if (job['schedule'] !== undefined && job['output'] === undefined && asPlain(job['schedule'])['file'] === undefined) {
+  checkFile(asObject(job['schedule'])['file'], ['schedule', 'file'], report);
+  if (job['schedule'] !== undefined && job['output'] === undefined && asObject(job['schedule'])['file'] === undefined) {
     report(['schedule'], 'the job has a schedule and names no file to write; add `output: exports/name-{date}.xlsx`');
   }
   const resource = [...WRITABLE, ...READ_ONLY].find((known) => known === job['resource']);
@@ -43,7 +43,7 @@ export function checkExport(value: unknown, yaml: JobYaml, report: Report): void
   const names = exportNames(resource, report);
   for (const [i, column] of (Array.isArray(job['columns']) ? job['columns'] : []).entries())
     if (typeof column === 'string' && column !== '') names.column(column, ['columns', i]);
-  checkFilter(asPlain(job['filter']), names, yaml, report);
+  checkFilter(asObject(job['filter']), names, yaml, report);
   const order = job['order'];
   if (typeof order === 'string' && order !== '') names.order(order, ['order']);
 }
@@ -51,7 +51,7 @@ export function checkExport(value: unknown, yaml: JobYaml, report: Report): void
 function checkFile(file: unknown, path: KeyPath, report: Report): void {
   if (typeof file !== 'string' || file === '') return;
   for (const wrong of targetProblems(file)) {
-    report(valueAt(path), `\`${path.join('.')}\` is ${shown(file)}; ${wrong}`);
+    report(valueAt(path), `\`${path.join('.')}\` is ${quoteValue(file)}; ${wrong}`);
   }
 }
 
@@ -78,7 +78,7 @@ function formatProblems(file: string): string[] {
   }
 }
 
-function checkFilter(filter: Plain, names: ExportNames, yaml: JobYaml, report: Report): void {
+function checkFilter(filter: RawObject, names: ExportNames, yaml: JobYaml, report: Report): void {
   for (const [name, given] of Object.entries(filter)) {
     const path = ['filter', name];
     if (name.trim() === '' || name.includes('=')) {
@@ -91,7 +91,7 @@ function checkFilter(filter: Plain, names: ExportNames, yaml: JobYaml, report: R
     }));
     const field = names.filter(name, values, path);
     for (const { value, at } of values) {
-      const changed = writtenProblem(field, value, yaml.written(at));
+      const changed = sourceTextProblem(field, value, yaml.sourceText(at));
       if (changed !== undefined) report(valueAt(at), `filter: \`${name}\` ${changed}`);
     }
   }
@@ -99,7 +99,7 @@ function checkFilter(filter: Plain, names: ExportNames, yaml: JobYaml, report: R
 
 type ExportNames = ReturnType<typeof exportNames>;
 
-interface Placed {
+interface LocatedValue {
   readonly value: unknown;
   readonly at: KeyPath;
 }
@@ -122,7 +122,7 @@ function exportNames(resource: ResourceName | ReadOnlyName, report: Report) {
   };
   /** Whether only the records can tell: they may show what the interface does not list. */
   const mayBeUnlisted = (text: string): boolean =>
-    columnOf(text, naming) === undefined &&
+    findColumn(text, naming) === undefined &&
     didYouMean(
       text,
       naming.columns.map(({ heading }) => heading),
@@ -130,37 +130,37 @@ function exportNames(resource: ResourceName | ReadOnlyName, report: Report) {
   return {
     column(text: string, path: KeyPath): void {
       if (!isCustom(text, valueAt(path)) && !mayBeUnlisted(text))
-        tried(() => chooseColumns([text], naming), valueAt(path), report);
+        reportRefusals(() => chooseColumns([text], naming), valueAt(path), report);
     },
     /** `values` with the place of each. Returns the field, where it is one of the description. */
-    filter(name: string, values: readonly Placed[], path: KeyPath): FieldSpec | undefined {
+    filter(name: string, values: readonly LocatedValue[], path: KeyPath): FieldSpec | undefined {
       if (isCustom(name, path) || (!spec && mayBeUnlisted(name))) return undefined;
-      const isNamed = tried(() => exportFilter([`${name}=`], naming), path, report);
+      const isNamed = reportRefusals(() => exportFilter([`${name}=`], naming), path, report);
       for (const { value, at } of isNamed ? values : []) {
         if (typeof value === 'object') continue;
-        tried(() => exportFilter([`${name}=${value}`], naming), valueAt(at), report);
+        reportRefusals(() => exportFilter([`${name}=${value}`], naming), valueAt(at), report);
       }
       return spec && findField(spec, name);
     },
     /** `text` as it stands in the job, perhaps with a minus sign. */
     order(text: string, path: KeyPath): void {
       if (!isCustom(text, valueAt(path)) && (spec || !mayBeUnlisted(text.replace(/^-/, ''))))
-        tried(() => exportOrder(text, naming), valueAt(path), report);
+        reportRefusals(() => exportOrder(text, naming), valueAt(path), report);
     },
   };
 }
 
 /** Reports what the export would refuse; false where it would. */
-function tried(work: () => unknown, place: Place, report: Report): boolean {
+function reportRefusals(work: () => unknown, place: Place, report: Report): boolean {
   try {
     work();
     return true;
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     // The place says what cannot be used.
-    const told =
+    const messages =
       error.details.length > 0 ? error.details : [error.message.replace(/^[^.]* cannot be (?:used|chosen so)\. /, '')];
-    for (const message of told) report(place, message.replace(/\.$/, ''));
+    for (const message of messages) report(place, message.replace(/\.$/, ''));
     return false;
   }
 }
@@ -197,7 +197,7 @@ export function exportRequest(
   const { columns, order, company, concurrency, run } = { ...job, ...overrides };
   return {
     resource: job.resource,
-    target: overrides.target ?? resolve(cwd, withDate(stated, dateOf(now, job.schedule?.timezone))),
+    target: overrides.target ?? resolve(cwd, withDate(stated, localDate(now, job.schedule?.timezone))),
     ...{ columns, order, company, concurrency, run },
     filter: overrides.filter ?? filterTexts(job.filter),
     editable: overrides.editable ?? job.editable,
@@ -220,7 +220,7 @@ export function withDate(file: string, date: string): string {
 }
 
 /** The calendar date, yyyy-MM-dd, that the clocks of a zone show; those of this machine where no zone is stated. */
-export function dateOf(at: number, timeZone?: string): string {
+export function localDate(at: number, timeZone?: string): string {
   return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', ...(timeZone !== undefined && { timeZone }) }).format(
     at,
   );

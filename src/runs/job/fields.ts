@@ -8,18 +8,18 @@ import { findField, resourceSpec } from '../../resources/registry.js';
 import { checkRecord } from '../../resources/rules.js';
 import { type FieldSpec, type Lexicon, type ResourceSpec, WRITABLE } from '../../resources/spec.js';
 import { enumValue } from '../../resources/value-check.js';
-import { didYouMean, shown } from './shape.js';
+import { didYouMean, quoteValue } from './shape.js';
 import {
-  asPlain,
+  asObject,
   isScalarValue,
   type JobYaml,
   type KeyPath,
   type Place,
-  type Plain,
+  type RawObject,
   type Report,
+  type SourceText,
+  sourceTextProblem,
   valueAt,
-  type Written,
-  writtenProblem,
 } from './yaml.js';
 
 /**
@@ -28,26 +28,26 @@ import {
  * Undefined where the resource is not known.
  */
 export function checkFields(value: unknown, yaml: JobYaml, report: Report): NamedFields | undefined {
-  const job = asPlain(value);
+  const job = asObject(value);
   const name = WRITABLE.find((known) => known === job['resource']);
   if (!name) return undefined;
   const spec = resourceSpec(name);
   const keys = matchKeys(job, spec);
-  const match = asPlain(job['match']);
+  const match = asObject(job['match']);
   const fields = fieldNames(spec, keys, report);
   const dates = dateFormats(job);
-  const sources = new Map<string, Source>();
+  const sources = new Map<string, FieldSource>();
   const set = new Set<string>();
 
-  checkColumns(asPlain(job['columns']), yaml, fields, sources, dates, report);
-  checkComputed(asPlain(job['computed']), fields, sources, report);
+  checkColumns(asObject(job['columns']), yaml, fields, sources, dates, report);
+  checkComputed(asObject(job['computed']), fields, sources, report);
   for (const section of ['constants', 'defaults'] as const) {
-    for (const [fieldName, given] of Object.entries(asPlain(job[section]))) {
+    for (const [fieldName, given] of Object.entries(asObject(job[section]))) {
       const path = [section, fieldName];
       const field = fields.writable(fieldName, path);
       if (!field) continue;
       set.add(field.key);
-      const wrong = constantProblem(field.spec, given, yaml.written(path), dates);
+      const wrong = constantProblem(field.spec, given, yaml.sourceText(path), dates);
       if (wrong) report(valueAt(path), `${section}: \`${fieldName}\` ${wrong}`);
       if (section === 'defaults') continue;
       const mapped = sources.get(field.key);
@@ -63,18 +63,18 @@ export function checkFields(value: unknown, yaml: JobYaml, report: Report): Name
     }
   }
   checkMatch(match, keys, spec, fields, sources, report);
-  checkCoverage(match, asPlain(job['defaults']), spec, sources, report);
+  checkCoverage(match, asObject(job['defaults']), spec, sources, report);
   for (const key of sources.keys()) set.add(key);
   const named: NamedFields = { spec, keys, fields, set, dates };
-  if (job['retire'] !== undefined) checkGiven(job['retire'], ['retire'], named, yaml, report);
+  if (job['retire'] !== undefined) checkSetValues(job['retire'], ['retire'], named, yaml, report);
   checkReferences(job, report);
   return named;
 }
 
 /** Records are created only for the rows of an import. */
-function checkReferences(job: Plain, report: Report): void {
-  const { missing, retire } = asPlain(job['references']);
-  for (const name of Object.keys(asPlain(retire))) {
+function checkReferences(job: RawObject, report: Report): void {
+  const { missing, retire } = asObject(job['references']);
+  for (const name of Object.keys(asObject(retire))) {
     const field = findField(resourceSpec('customer'), name);
     if (!field?.update || field.name === 'name')
       report(
@@ -89,23 +89,23 @@ function checkReferences(job: Plain, report: Report): void {
 }
 
 /** `source.dates`, as far as it is a list of texts. */
-function dateFormats(job: Plain): string[] {
-  const dates = asPlain(job['source'])['dates'];
+function dateFormats(job: RawObject): string[] {
+  const dates = asObject(job['source'])['dates'];
   return Array.isArray(dates) ? dates.filter((one) => typeof one === 'string') : [];
 }
 
 /** Where a field gets its values from. */
-interface Source {
+interface FieldSource {
   readonly kind: 'column' | 'constant';
   readonly path: KeyPath;
 }
 
 /** The columns of a job: headings that can be told apart, fields that exist and are set once. Fills `sources`. */
 function checkColumns(
-  columns: Plain,
+  columns: RawObject,
   yaml: JobYaml,
   fields: FieldNames,
-  sources: Map<string, Source>,
+  sources: Map<string, FieldSource>,
   dates: readonly string[],
   report: Report,
 ): void {
@@ -125,7 +125,7 @@ function checkColumns(
 
     for (const [i, one] of (Array.isArray(target) ? target : [target]).entries()) {
       const at = Array.isArray(target) ? [...path, i] : path;
-      const options = asPlain(one);
+      const options = asObject(one);
       const name = typeof one === 'string' ? one : options['field'];
       if (typeof name !== 'string' || name === '') continue;
       const fieldPath = typeof one === 'string' ? at : [...at, 'field'];
@@ -139,7 +139,12 @@ function checkColumns(
 }
 
 /** A field that is put together from several columns. */
-function checkComputed(computed: Plain, fields: FieldNames, sources: Map<string, Source>, report: Report): void {
+function checkComputed(
+  computed: RawObject,
+  fields: FieldNames,
+  sources: Map<string, FieldSource>,
+  report: Report,
+): void {
   for (const [name, text] of Object.entries(computed)) {
     const path = ['computed', name];
     const field = fields.writable(name, path);
@@ -153,14 +158,14 @@ function checkComputed(computed: Plain, fields: FieldNames, sources: Map<string,
 }
 
 /** Each field has one source. */
-function claim(name: string, key: string, at: KeyPath, sources: Map<string, Source>, report: Report): void {
+function claim(name: string, key: string, at: KeyPath, sources: Map<string, FieldSource>, report: Report): void {
   const before = sources.get(key);
   if (!before) sources.set(key, { kind: 'column', path: at });
   else report(valueAt(at), `\`${name}\` is mapped twice: the column \`${before.path[1]}\` sets it already`);
 }
 
 function checkColumnOptions(
-  options: Plain,
+  options: RawObject,
   path: KeyPath,
   field: FieldSpec | undefined,
   yaml: JobYaml,
@@ -168,7 +173,7 @@ function checkColumnOptions(
   report: Report,
 ): void {
   const cells = new Map<string, string>();
-  for (const [cell, meaning] of Object.entries(asPlain(options['values']))) {
+  for (const [cell, meaning] of Object.entries(asObject(options['values']))) {
     const at = [...path, 'values', cell];
     const folded = foldText(cell);
     const earlier = cells.get(folded);
@@ -176,7 +181,7 @@ function checkColumnOptions(
       report(at, `\`${earlier}\` and \`${cell}\` are the same cell text: case and blanks do not count`);
     cells.set(folded, cell);
     if (!isScalarValue(meaning)) continue;
-    const wrong = constantProblem(field, meaning, yaml.written(at), dates);
+    const wrong = constantProblem(field, meaning, yaml.sourceText(at), dates);
     if (wrong) report(valueAt(at), `the value for \`${cell}\` ${wrong}`);
   }
 }
@@ -187,23 +192,23 @@ export function checkDates(dates: unknown, path: KeyPath, report: Report): void 
     if (typeof format !== 'string' || format === '') continue;
     const wrong = compileDateFormat(format);
     if (typeof wrong === 'string')
-      report(valueAt([...path, i]), `the date format ${shown(format)} cannot be used: ${wrong}`);
+      report(valueAt([...path, i]), `the date format ${quoteValue(format)} cannot be used: ${wrong}`);
   }
 }
 
 /** The fields of `match.key` under the names the resource gives them. */
-function matchKeys(job: Plain, spec: ResourceSpec): string[] {
-  const key = asPlain(job['match'])['key'];
+function matchKeys(job: RawObject, spec: ResourceSpec): string[] {
+  const key = asObject(job['match'])['key'];
   const names = Array.isArray(key) ? key : key === NO_KEY ? [] : [key];
   return names.filter((one) => typeof one === 'string').map((one) => findField(spec, one)?.name ?? one.trim());
 }
 
 function checkMatch(
-  match: Plain,
+  match: RawObject,
   keys: readonly string[],
   spec: ResourceSpec,
   fields: FieldNames,
-  sources: ReadonlyMap<string, Source>,
+  sources: ReadonlyMap<string, FieldSource>,
   report: Report,
 ): void {
   const listed = Array.isArray(match['key']);
@@ -215,7 +220,7 @@ function checkMatch(
     if (key === 'id') {
       if (keys.length > 1) report(path, '`id` alone identifies a record; leave the other key fields out');
     } else {
-      const field = fields.known(key, valueAt(path));
+      const field = fields.lookUp(key, valueAt(path));
       if (!field) continue;
       if (!spec.readable && (key !== 'name' || keys.length > 1)) {
         report(
@@ -249,34 +254,34 @@ const sourceKey = (key: string) => (customFieldName(key) ? foldText(key) : key);
 
 /** A job that creates records but never sets what every record must have. */
 function checkCoverage(
-  match: Plain,
-  defaults: Plain,
+  match: RawObject,
+  defaults: RawObject,
   spec: ResourceSpec,
-  sources: ReadonlyMap<string, Source>,
+  sources: ReadonlyMap<string, FieldSource>,
   report: Report,
 ): void {
   if (match['missing'] === 'skip' || match['missing'] === 'fail' || sources.size === 0) return;
   const given = new Set([...sources.keys(), ...Object.keys(defaults).map((key) => findField(spec, key)?.name ?? key)]);
-  const lacking = checkRecord(spec, {}, 'create').flatMap(({ code, field }) =>
+  const missing = checkRecord(spec, {}, 'create').flatMap(({ code, field }) =>
     code === 'required' && field && !given.has(field) ? [field] : [],
   );
-  if (lacking.length === 0) return;
+  if (missing.length === 0) return;
   report(
     ['columns'],
-    `a new ${spec.name} needs ${lacking.map((field) => `\`${field}\``).join(', ')}, which nothing here sets: rows that create a record will be invalid`,
+    `a new ${spec.name} needs ${missing.map((field) => `\`${field}\``).join(', ')}, which nothing here sets: rows that create a record will be invalid`,
     'warning',
   );
 }
 
 /** Values that a job gives to records which are there already (`retire`, `orphans.set`): fields that an update can write. */
-export function checkGiven(
+export function checkSetValues(
   given: unknown,
   at: KeyPath,
   { spec, keys, fields, dates }: NamedFields,
   yaml: JobYaml,
   report: Report,
 ): void {
-  const values = Object.entries(asPlain(given));
+  const values = Object.entries(asObject(given));
   const name = at.join('.');
   if (values.length === 0 && typeof given === 'object' && given !== null && !Array.isArray(given)) {
     report(at, `\`${name}\` names no field; write \`${name}: { field: value }\``);
@@ -304,7 +309,8 @@ export function checkGiven(
     const wrong =
       String(value).trim() === ''
         ? 'is blank; state a value'
-        : (constantProblem(field.spec, value, yaml.written(path), dates) ?? updateProblem(field.spec, String(value)));
+        : (constantProblem(field.spec, value, yaml.sourceText(path), dates) ??
+          updateProblem(field.spec, String(value)));
     if (wrong) report(valueAt(path), `${name}: \`${text}\` ${wrong}`);
   }
 }
@@ -314,7 +320,7 @@ function updateProblem(field: FieldSpec | undefined, text: string): string | und
   if (field?.type.kind !== 'enum' || !field.type.update) return undefined;
   const value = enumValue(field.type, text);
   if (value === undefined || field.type.update.includes(value)) return undefined;
-  return `is ${shown(text)}; an update accepts only: ${field.type.update.join(', ')}`;
+  return `is ${quoteValue(text)}; an update accepts only: ${field.type.update.join(', ')}`;
 }
 
 /** A field that a job names. `key` tells fields apart; `spec` is absent for `id` and for custom fields, whose names only the service knows. */
@@ -326,7 +332,7 @@ export interface NamedField {
 /** Looks up fields by the names people write; what is wrong with a name is reported, and the answer is then undefined. */
 interface FieldNames {
   /** A field that exists. */
-  known(text: string, place: Place): NamedField | undefined;
+  lookUp(text: string, place: Place): NamedField | undefined;
   /** A field that exists and that an import can set. */
   writable(text: string, place: Place): NamedField | undefined;
 }
@@ -346,36 +352,36 @@ export interface NamedFields {
 function fieldNames(spec: ResourceSpec, keys: readonly string[], report: Report): FieldNames {
   const resource = spec.name;
   const one = withArticle(resource);
-  const known: FieldNames['known'] = (text, place) => {
-    const say = (message: string) => {
+  const lookUp: FieldNames['lookUp'] = (text, place) => {
+    const refuse = (message: string) => {
       report(place, message);
       return undefined;
     };
     const custom = customFieldName(text);
     if (custom) {
-      if (custom.kind === 'form' && !spec.form) return say(`\`${text}\`: ${one} has no custom forms`);
-      const occurrence = custom.kind === 'form' ? /#\s*(\d+)$/.exec(custom.cuts[0]?.owner ?? '')?.[1] : undefined;
+      if (custom.kind === 'form' && !spec.form) return refuse(`\`${text}\`: ${one} has no custom forms`);
+      const occurrence = custom.kind === 'form' ? /#\s*(\d+)$/.exec(custom.splits[0]?.owner ?? '')?.[1] : undefined;
       if (occurrence !== undefined && !/^[1-9]\d{0,2}$/.test(occurrence)) {
-        return say(
+        return refuse(
           `\`${text}\`: #${occurrence} is no row of a form; rows count from #1 to #999, and without # the first is meant`,
         );
       }
-      if (custom.cuts.length > 0) return { key: foldText(text), spec: undefined };
+      if (custom.splits.length > 0) return { key: foldText(text), spec: undefined };
       const parts = custom.kind === 'form' ? '<form>.<column>' : '<template>.<field>';
-      return say(`\`${text}\` is incomplete; write ${custom.kind}.${parts}`);
+      return refuse(`\`${text}\` is incomplete; write ${custom.kind}.${parts}`);
     }
     if (text.trim().toLowerCase() === 'id') {
       if (keys.includes('id')) return { key: 'id', spec: undefined };
-      return say('`id` can be mapped only where it is the key (match: { key: id }); the service gives ids itself');
+      return refuse('`id` can be mapped only where it is the key (match: { key: id }); the service gives ids itself');
     }
     const field = findField(spec, text.trim());
     if (field) return { key: field.name, spec: field };
-    return say(`${one} has no field \`${text}\`${didYouMean(text, spellings(spec))}`);
+    return refuse(`${one} has no field \`${text}\`${didYouMean(text, spellings(spec))}`);
   };
   return {
-    known,
+    lookUp,
     writable: (text, place) => {
-      const found = known(text, place);
+      const found = lookUp(text, place);
       if (!found?.spec) return found;
       const { create, update, derived } = found.spec;
       if (derived || (create === undefined && update === undefined)) {
@@ -394,19 +400,19 @@ function spellings(spec: ResourceSpec): string[] {
 /**
  * Why a value written in a job file (constant, default, meaning of a cell text) cannot be a field's value; undefined
  * where it can. `field` is absent for custom fields: their types are known only when the service is asked.
- * `written` are its characters in the file, where YAML may have read something else than was meant. `dates` are the
+ * `sourceText` are its characters in the file, where YAML may have read something else than was meant. `dates` are the
  * date formats of the file, which a date may have here too.
  */
 function constantProblem(
   field: FieldSpec | undefined,
   value: unknown,
-  written: Written | undefined,
+  sourceText: SourceText | undefined,
   dates: readonly string[],
 ): string | undefined {
   if (!isScalarValue(value)) return undefined;
   if (value === '?')
     return 'is still the "?" that stood for what only a person knows; write it there, or take the line out';
-  const changed = writtenProblem(field, value, written);
+  const changed = sourceTextProblem(field, value, sourceText);
   if (changed !== undefined || !field) return changed;
   const problems: string[] = [];
   jobValue({ field: field.name, name: field.name, spec: field }, value, { job: { source: { dates } } }, problems);

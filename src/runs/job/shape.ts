@@ -59,12 +59,12 @@ function keysAt(schema: z.core.$ZodType, path: KeyPath): string[] {
 /** What may stand where, in words. */
 export interface Shape {
   /** Of a key that may not stand at a path. */
-  unknown(key: string, path: KeyPath): string;
+  unknownKey(key: string, path: KeyPath): string;
   /** What is said beside a value of another kind. */
   hint?(name: string): string;
 }
 export const jobShape = (kind: JobKind): Shape => ({
-  unknown(key, path) {
+  unknownKey(key, path) {
     const other = JOB_KINDS.find((one) => one !== kind && knownKeys(path, one).includes(key));
     const known = knownKeys(path, kind);
     const where = path.length === 0 ? `known in ${withArticle(kind)} job` : 'known here';
@@ -85,14 +85,14 @@ export function shapeProblems(issues: readonly ZodIssue[], root: unknown, shape:
 }
 
 /** All that was given. */
-interface Whole {
+interface ShapeContext {
   readonly root: unknown;
   readonly shape: Shape;
 }
 
-function explain(issue: ZodIssue, path: KeyPath, whole: Whole): ShapeProblem[] {
-  const { root, shape } = whole;
-  const found = valueAt(root, path);
+function explain(issue: ZodIssue, path: KeyPath, context: ShapeContext): ShapeProblem[] {
+  const { root, shape } = context;
+  const found = getValue(root, path);
   const name = path.map(String).join('.');
   const say = (message: string): ShapeProblem[] => [{ path, part: 'value', message }];
   switch (issue.code) {
@@ -100,33 +100,33 @@ function explain(issue: ZodIssue, path: KeyPath, whole: Whole): ShapeProblem[] {
       return issue.keys.map((key) => ({
         path: [...path, key],
         part: 'key',
-        message: shape.unknown(key, path),
+        message: shape.unknownKey(key, path),
       }));
     case 'invalid_union': {
-      if (found === undefined) return [missing(path, HINTS[name] ?? '')];
+      if (found === undefined) return [missingProblem(path, HINTS[name] ?? '')];
       // The branch that takes this kind of value says more than "none of them".
       const fitting = issue.errors.find((branch) => !branch.some((one) => isWrongKind(one, found)));
-      if (fitting) return fitting.flatMap((one) => explain(one, [...path, ...(one.path as KeyPath)], whole));
-      return say(`\`${name}\` must be ${kinds(wantedKinds(issue))}, not ${shown(found)}`);
+      if (fitting) return fitting.flatMap((one) => explain(one, [...path, ...(one.path as KeyPath)], context));
+      return say(`\`${name}\` must be ${kinds(wantedKinds(issue))}, not ${quoteValue(found)}`);
     }
     case 'invalid_value':
-      if (found === undefined) return [missing(path, `; write ${choices(issue.values)}`)];
+      if (found === undefined) return [missingProblem(path, `; write ${choices(issue.values)}`)];
       return say(
-        `\`${name}\` is ${shown(found)}; it must be ${issue.values.length > 1 ? 'one of: ' : ''}${choices(issue.values)}${typeof found === 'string' ? didYouMean(found, issue.values.map(String)) : ''}`,
+        `\`${name}\` is ${quoteValue(found)}; it must be ${issue.values.length > 1 ? 'one of: ' : ''}${choices(issue.values)}${typeof found === 'string' ? didYouMean(found, issue.values.map(String)) : ''}`,
       );
     case 'invalid_type':
-      if (found === undefined) return [missing(path, HINTS[name] ?? '')];
-      return say(`\`${name}\` must be ${kinds([issue.expected])}, not ${shown(found)}${shape.hint?.(name) ?? ''}`);
+      if (found === undefined) return [missingProblem(path, HINTS[name] ?? '')];
+      return say(`\`${name}\` must be ${kinds([issue.expected])}, not ${quoteValue(found)}${shape.hint?.(name) ?? ''}`);
     case 'too_small':
       if (issue.origin === 'string') return say(`\`${name}\` is blank; write a value`);
       if (issue.origin === 'array') return say(`\`${name}\` is an empty list; write at least one entry`);
-      return say(`\`${name}\` is ${shown(found)}; it must be ${issue.minimum} or more`);
+      return say(`\`${name}\` is ${quoteValue(found)}; it must be ${issue.minimum} or more`);
     case 'too_big':
       if (issue.origin === 'array') return say(`\`${name}\` has more than ${issue.maximum} entries`);
       if (issue.origin === 'string') return say(`\`${name}\` has more than ${issue.maximum} characters`);
-      return say(`\`${name}\` is ${shown(found)}; it must be ${issue.maximum} or less`);
+      return say(`\`${name}\` is ${quoteValue(found)}; it must be ${issue.maximum} or less`);
     default:
-      return say(`\`${name}\` is ${shown(found)}; it ${issue.message}`);
+      return say(`\`${name}\` is ${quoteValue(found)}; it ${issue.message}`);
   }
 }
 
@@ -142,7 +142,7 @@ const HINTS: Readonly<Record<string, string>> = {
   columns: '; write a line `Heading: field` for each column',
 };
 
-function missing(path: KeyPath, what: string): ShapeProblem {
+function missingProblem(path: KeyPath, what: string): ShapeProblem {
   return { path, part: 'key', message: `\`${path.join('.')}\` is missing${what}` };
 }
 
@@ -177,7 +177,7 @@ function kinds(expected: readonly string[]): string {
 }
 
 /** The value as a fault quotes it, short. */
-export function shown(value: unknown): string {
+export function quoteValue(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a mapping';
@@ -185,7 +185,7 @@ export function shown(value: unknown): string {
   return `"${text.length > 60 ? `${text.slice(0, 57)}...` : text}"`;
 }
 
-function valueAt(root: unknown, path: KeyPath): unknown {
+function getValue(root: unknown, path: KeyPath): unknown {
   let value = root;
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
@@ -220,13 +220,13 @@ export function didYouMean(text: string, names: Iterable<string>): string {
   return near === undefined ? '' : `, did you mean \`${near}\`?`;
 }
 
-/** The resource that is meant, also in the plural. `may`: what is asked for it, which a resource that is only read has no use for. */
-export function writableResource(given: string, may: string): ResourceName {
+/** The resource that is meant, also in the plural. `purpose`: what is asked for it, which a resource that is only read has no use for. */
+export function writableResource(given: string, purpose: string): ResourceName {
   const wanted = given.trim().toLowerCase();
   const found = WRITABLE.find((name) => name === wanted || `${name}s` === wanted);
   if (found) return found;
   const why = READ_ONLY.some((name) => name === wanted)
     ? `${wanted} records can only be read.`
     : `There is no resource \`${given}\`${didYouMean(wanted, WRITABLE) || '.'}`;
-  throw new RunError('usage', `${why} Name one for which ${may}: ${WRITABLE.join(', ')}.`);
+  throw new RunError('usage', `${why} Name one for which ${purpose}: ${WRITABLE.join(', ')}.`);
 }

@@ -10,8 +10,8 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
+import { formatNumber } from '../../model/count-text.js';
 import { Decimal } from '../../model/decimal.js';
-import { grouped } from '../../model/grouped.js';
 import type { FieldSpec } from '../../resources/spec.js';
 
 /** One thing that is wrong with a job file, and where. Lines and columns count from 1. */
@@ -35,7 +35,7 @@ export interface JobYaml {
   /** Where a key (or the value under it) stands; for a path that is not there, its nearest parent. */
   locate(path: KeyPath, part?: 'key' | 'value'): { readonly line: number; readonly column: number };
   /** The value's characters as they stand in the file, without quotes; undefined for anything but a scalar. */
-  written(path: KeyPath): Written | undefined;
+  sourceText(path: KeyPath): SourceText | undefined;
 }
 
 /** Aliases let a few bytes stand for gigabytes; a job file needs a handful at most. */
@@ -50,7 +50,7 @@ const MAX_INDENT = 200;
 const TOO_DEEP = 'lists or mappings are nested too deeply; a job file needs four levels';
 
 /** The parser takes minutes for some thousand levels, or the memory of the process. Brackets are not meant: their depth ends it early. */
-function isDeep(text: string): boolean {
+function isTooDeep(text: string): boolean {
   return text.split(/[\r\n]/).some((line) => {
     const marks = line.match(/(?:^|\s)[?:-](?=\s|$)/g)?.length ?? 0;
     return marks > MAX_MARKS || line.search(/\S/) > MAX_INDENT;
@@ -67,10 +67,10 @@ export function readJobYaml(text: string): JobYaml {
   const problems: JobProblem[] = [];
   const problem = (offset: number, message: string) =>
     problems.push({ ...at(offset), path: '', message, severity: 'error' });
-  const nothing = { value: undefined, problems, locate: () => at(0), written: () => undefined };
-  if (isDeep(text)) {
+  const emptyResult = { value: undefined, problems, locate: () => at(0), sourceText: () => undefined };
+  if (isTooDeep(text)) {
     problem(0, TOO_DEEP);
-    return nothing;
+    return emptyResult;
   }
   let document: Document;
   try {
@@ -84,28 +84,28 @@ export function readJobYaml(text: string): JobYaml {
   } catch (error) {
     // Brackets nested by the thousand exhaust the stack of the parser.
     problem(0, yamlMessage('', String(error)));
-    return nothing;
+    return emptyResult;
   }
   for (const error of [...document.errors, ...document.warnings]) {
     problem(error.pos[0], yamlMessage(error.code, error.message));
   }
   // A heading is text whatever YAML takes it for: `2024:` and `007:` keep their characters.
-  let wayward = false;
+  let isUnusable = false;
   visit(document, {
     Map(_, map) {
       if (map.items.length > MAX_KEYS) {
-        wayward = true;
-        const count = grouped(map.items.length);
+        isUnusable = true;
+        const count = formatNumber(map.items.length);
         problem(
           map.range?.[0] ?? 0,
-          `${count} keys stand in one place, and a job file has at most ${grouped(MAX_KEYS)}`,
+          `${count} keys stand in one place, and a job file has at most ${formatNumber(MAX_KEYS)}`,
         );
         return visit.BREAK;
       }
       const seen = new Map<string, number>();
       for (const { key } of map.items) {
         if (!isScalar(key)) {
-          wayward = true;
+          isUnusable = true;
           problem((isNode(key) && key.range?.[0]) || 0, 'a key must be plain text');
           return visit.BREAK;
         }
@@ -132,7 +132,7 @@ export function readJobYaml(text: string): JobYaml {
     let node: unknown = document.contents;
     let place = isNode(node) ? node.range?.[0] : 0;
     let keyPlace = place;
-    let whole = true;
+    let isComplete = true;
     for (const step of path) {
       if (isAlias(node)) node = node.resolve(document);
       const next: unknown = isMap(node)
@@ -141,7 +141,7 @@ export function readJobYaml(text: string): JobYaml {
           ? node.items[Number(step)]
           : undefined;
       if (next === undefined) {
-        whole = false;
+        isComplete = false;
         break;
       }
       node = isPair(next) ? next.value : next;
@@ -149,13 +149,13 @@ export function readJobYaml(text: string): JobYaml {
       // A key without anything after it has an empty value node, or none.
       place = isNode(node) && node.range ? node.range[0] : keyPlace;
     }
-    return { node, keyPlace, place, whole };
+    return { node, keyPlace, place, isComplete };
   };
 
   let value: unknown;
   try {
     // A key that is a mapping is made text, with all keys in it: each level would double the work.
-    if (!wayward) value = document.toJS({ maxAliasCount: MAX_ALIASES });
+    if (!isUnusable) value = document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
     problem(0, yamlMessage('', String(error)));
   }
@@ -166,9 +166,9 @@ export function readJobYaml(text: string): JobYaml {
       const found = find(path);
       return at((part === 'key' ? found.keyPlace : found.place) ?? 0);
     },
-    written: (path) => {
-      const { node, whole } = find(path);
-      if (!whole || !isScalar(node)) return undefined;
+    sourceText: (path) => {
+      const { node, isComplete } = find(path);
+      if (!isComplete || !isScalar(node)) return undefined;
       return { text: node.source ?? String(node.value ?? ''), quoted: node.type !== 'PLAIN' };
     },
   };
@@ -195,10 +195,10 @@ export const valueAt = (path: KeyPath): Place => ({ valueAt: path });
 export type Report = (place: Place, message: string, severity?: 'warning') => void;
 
 /** A part of a job file as YAML gave it, nothing checked. */
-export type Plain = Readonly<Record<string, unknown>>;
+export type RawObject = Readonly<Record<string, unknown>>;
 
-export function asPlain(value: unknown): Plain {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Plain) : {};
+export function asObject(value: unknown): RawObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as RawObject) : {};
 }
 
 export function isScalarValue(value: unknown): value is string | number | boolean {
@@ -206,24 +206,24 @@ export function isScalarValue(value: unknown): value is string | number | boolea
 }
 
 /** The characters of a value in the file. */
-export type Written = { readonly text: string; readonly quoted: boolean };
+export type SourceText = { readonly text: string; readonly quoted: boolean };
 
 /** YAML has made another value of the characters in the file than they mean. */
-export function writtenProblem(
+export function sourceTextProblem(
   field: FieldSpec | undefined,
   value: unknown,
-  written: Written | undefined,
+  sourceText: SourceText | undefined,
 ): string | undefined {
-  if (!written || written.quoted || typeof value !== 'number' || !changedByYaml(written.text, value, field))
+  if (!sourceText || sourceText.quoted || typeof value !== 'number' || !changedByYaml(sourceText.text, value, field))
     return undefined;
-  return `is written ${written.text}, which YAML reads as ${value}; put it in quotes: "${written.text}"`;
+  return `is written ${sourceText.text}, which YAML reads as ${value}; put it in quotes: "${sourceText.text}"`;
 }
 
 /** `00123` and `1.10` lose characters as numbers: harmless in an amount, not in a code; long amounts lose digits. */
 function changedByYaml(text: string, value: number, field: FieldSpec | undefined): boolean {
   if (field && (field.type.kind === 'decimal' || field.type.kind === 'integer')) {
-    const meant = Decimal.parse(text);
-    return meant === undefined || !meant.equals(Decimal.of(value));
+    const exact = Decimal.parse(text);
+    return exact === undefined || !exact.equals(Decimal.of(value));
   }
   if (field) return text !== String(value);
   // A custom field may be text or an amount; leading zeros and lost digits are wrong in both.

@@ -4,15 +4,15 @@ import { RunError } from '../../model/error.js';
 import type { ReconcileJob } from '../../model/job.js';
 import { type Fields, sameValue, valueText } from '../../model/value.js';
 import { PAGE_SIZE } from '../../pipeline/match/filter.js';
-import { keyText, lookOf } from '../../pipeline/match/key.js';
+import { keyText, lookalikeKey } from '../../pipeline/match/key.js';
 import {
-  isTwin,
+  isLookalike,
   keepRecord,
   keysFound,
-  lookAgain,
   type MatchOptions,
-  noteTwin,
+  noteLookalike,
   type ReadAll,
+  recheckMissing,
   recordKey,
 } from '../../pipeline/match/match.js';
 import { readRecord } from '../../resources/read.js';
@@ -24,13 +24,13 @@ import { beginMatching, type Matched } from '../rows/match.js';
 import type { Planned } from '../rows/planned.js';
 import type { Resolved, Staged } from '../rows/stage.js';
 import { HOME } from '../run/layout.js';
-import { LockHeld, takeLock } from '../run/lock.js';
+import { LockedError, takeLock } from '../run/lock.js';
 import { learnNames } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
 import type { Scope } from './scope.js';
 
 /** A record in the job's scope whose key no row of the file has. */
-export interface Beyond {
+export interface UnmatchedRecord {
   readonly id: number;
   readonly key: string;
   readonly name: string;
@@ -44,7 +44,7 @@ export interface Beyond {
 export interface Compared {
   readonly matched: Matched;
   /** Ascending by id. */
-  readonly beyond: readonly Beyond[];
+  readonly unmatched: readonly UnmatchedRecord[];
   /** Records in scope; of these without a key; and those outside. */
   readonly records: number;
   readonly withoutKey: number;
@@ -56,7 +56,7 @@ export interface Compared {
 }
 
 /** What is to be known of records that the file does not hold. */
-interface BeyondOptions {
+interface UnmatchedOptions {
   readonly scope: Scope | undefined;
   /** What the job sets in orphans; undefined where it only reports them. */
   readonly set: Fields | undefined;
@@ -70,14 +70,14 @@ export async function compareRecords(
   run: Run,
   resolved: Resolved,
   mirror: Mirror,
-  { scope, set }: BeyondOptions,
+  { scope, set }: UnmatchedOptions,
 ): Promise<Compared> {
   const { match, snapshot, conclude } = await beginMatching(run, resolved);
   const { keys, lexicon, spec } = resolved;
   /** A record that the file knows stays longest: it shows whether a filter can be believed. */
   const controls: Json[] = [];
   /** Records that no row means, as long as they are few. */
-  const strangers: Stranger[] = [];
+  const candidates: Candidate[] = [];
   const seen = { records: 0, withoutKey: 0 };
   for await (const batch of mirror.records()) {
     for (const { record, readAt, text } of batch) {
@@ -87,8 +87,8 @@ export async function compareRecords(
       const key = recordKey(record, match);
       if (key === '') seen.withoutKey++;
       else if (!keys.has(key)) {
-        if (match.twins && isTwin(key, keys)) noteTwin(match.twins, key, id);
-        if (strangers.length <= MOST_HELD) strangers.push({ id, key, record });
+        if (match.lookalikes && isLookalike(key, keys)) noteLookalike(match.lookalikes, key, id);
+        if (candidates.length <= MAX_CACHED) candidates.push({ id, key, record });
       } else {
         if (controls.length < PAGE_SIZE) controls.push(record);
         keepRecord({ id, record, key, readAt, text }, match);
@@ -97,28 +97,28 @@ export async function compareRecords(
   }
   const found = keysFound(keys, snapshot);
   // A record may have slipped through a list that changed while it was read; a probe tells for a request or two.
-  const most = mirror.certified ? MOST_LOOKS : Number.POSITIVE_INFINITY;
-  const sure = await lookAgain(keys, { count: mirror.count, results: controls }, match, most);
-  if (!mirror.certified && !sure) throw new RunError('failed', uncertain(mirror));
+  const maxLookups = mirror.certified ? MAX_LOOKUPS : Number.POSITIVE_INFINITY;
+  const isCertain = await recheckMissing(keys, { count: mirror.count, results: controls }, match, maxLookups);
+  if (!mirror.certified && !isCertain) throw new RunError('failed', uncertainText(mirror));
   run.evidence.push(`looking up: ${mirror.described}`);
   const matched = await conclude();
 
   // A record that a row may mean, because its key looks the same, is no orphan while no other record has the row's key.
-  const isMeant = (key: string) => {
-    const look = lookOf(key);
-    return match.twins?.has(look) === true && !(keys.has(look) && snapshot.has(look));
+  const mayBeMatched = (key: string) => {
+    const look = lookalikeKey(key);
+    return match.lookalikes?.has(look) === true && !(keys.has(look) && snapshot.has(look));
   };
-  const beyondOf = ({ id, key, record }: Stranger): Beyond => ({
+  const toUnmatched = ({ id, key, record }: Candidate): UnmatchedRecord => ({
     id,
     key: keyText(key),
-    name: nameOf(record),
-    ...heldBy(record, set, spec, lexicon),
+    name: recordName(record),
+    ...currentValues(record, set, spec, lexicon),
   });
-  if (!scope && strangers.length <= MOST_HELD && isTextKey(match)) {
-    const beyond = strangers.filter(({ key }) => !isMeant(key)).map(beyondOf);
-    return { matched, beyond, ...seen, outside: 0, controls, keysFound: found };
+  if (!scope && candidates.length <= MAX_CACHED && isTextKey(match)) {
+    const unmatched = candidates.filter(({ key }) => !mayBeMatched(key)).map(toUnmatched);
+    return { matched, unmatched, ...seen, outside: 0, controls, keysFound: found };
   }
-  const beyond: Beyond[] = [];
+  const unmatched: UnmatchedRecord[] = [];
   let records = 0;
   let withoutKey = 0;
   let outside = 0;
@@ -133,8 +133,8 @@ export async function compareRecords(
       records++;
       const key = recordKey(record, match);
       if (key === '') withoutKey++;
-      else if (!keys.has(key) && !isMeant(key)) {
-        beyond.push(beyondOf({ id, key, record }));
+      else if (!keys.has(key) && !mayBeMatched(key)) {
+        unmatched.push(toUnmatched({ id, key, record }));
       }
     }
   }
@@ -143,18 +143,18 @@ export async function compareRecords(
       `No record is in the scope of the job (${scope.described}): texts are compared with their case. No record can be an orphan.`,
     );
   }
-  return { matched, beyond, records, withoutKey, outside, controls, keysFound: found };
+  return { matched, unmatched, records, withoutKey, outside, controls, keysFound: found };
 }
 
 /** A record that no row of the file means. */
-interface Stranger {
+interface Candidate {
   readonly id: number;
   readonly key: string;
   readonly record: Json;
 }
 
 /** More of them are read from the disk again. */
-const MOST_HELD = 1_000;
+const MAX_CACHED = 1_000;
 
 /** A key that reads the same whatever is learned of how the service shows dates and amounts. */
 function isTextKey({ key, spec }: Pick<MatchOptions, 'key' | 'spec'>): boolean {
@@ -164,14 +164,14 @@ function isTextKey({ key, spec }: Pick<MatchOptions, 'key' | 'spec'>): boolean {
 }
 
 /** Where it is not certain which records there are, a key that was not found is asked for; where that cannot be, nothing is written. */
-function uncertain(mirror: Mirror): string {
+function uncertainText(mirror: Mirror): string {
   return `The list of the service changed whenever it was read (${mirror.problems[0] ?? 'it did not fit together'}), and the service has no filter for the key of this job: whether a record exists cannot be told, and nothing was sent. Run the file again when less is going on.`;
 }
 
 /** Requests for keys that the list did not show. */
-const MOST_LOOKS = 4;
+const MAX_LOOKUPS = 4;
 
-function nameOf(record: Json): string {
+function recordName(record: Json): string {
   for (const member of ['name', 'number', 'title']) {
     const value = record[member];
     if (typeof value === 'string' && value.trim() !== '') return value;
@@ -180,12 +180,12 @@ function nameOf(record: Json): string {
 }
 
 /** What a record holds in the fields that the job sets in orphans. */
-export function heldBy(
+export function currentValues(
   record: Json,
   set: Fields | undefined,
   spec: ResourceSpec,
   lexicon: Resolved['lexicon'],
-): Pick<Beyond, 'done' | 'held'> {
+): Pick<UnmatchedRecord, 'done' | 'held'> {
   if (!set) return { done: false, held: {} };
   const { fields } = readRecord(spec, record, lexicon);
   const names = Object.keys(set);
@@ -196,7 +196,7 @@ export function heldBy(
 }
 
 /** So few updates cost next to nothing to read again in any case. */
-const FEW = 25;
+const FEW_UPDATES = 25;
 
 /**
  * What is written is held against the records as they are at that moment, not as they were when the list was read. Where the
@@ -211,11 +211,11 @@ export async function recheck({ matched, controls }: Compared, mirror: Mirror, p
     const id = record['id'];
     if (typeof id !== 'number') continue;
     const key = recordKey(record, match);
-    if (!keys.has(key) && !snapshot.holds(id)) continue;
+    if (!keys.has(key) && !snapshot.hasId(id)) continue;
     keepRecord({ id, record, key, readAt }, match);
   }
   if (!seen) await lookForCreated(matched, controls, mirror, planned);
-  const few = [...planned.values()].filter(({ op }) => op === 'update').length <= FEW;
+  const few = [...planned.values()].filter(({ op }) => op === 'update').length <= FEW_UPDATES;
   const now = matched.match.now();
   const fresh: Snapshot = {
     ...snapshot,
@@ -250,11 +250,11 @@ async function lookForCreated(
   if (created.size === 0) return;
   const wanted = new Map<string, readonly string[]>();
   for (const [key, spellings] of keys) if (created.has(keyText(key))) wanted.set(key, spellings);
-  await lookAgain(wanted, { count: mirror.count, results: controls }, match, Number.POSITIVE_INFINITY);
+  await recheckMissing(wanted, { count: mirror.count, results: controls }, match, Number.POSITIVE_INFINITY);
 }
 
 /** Reads what the service holds of the job's resource: once a run, whoever wants to know of it. */
-export async function openList(run: Run, job: ReconcileJob, { service, spec, known }: Staged): Promise<Mirror> {
+export async function openJobMirror(run: Run, job: ReconcileJob, { service, spec, known }: Staged): Promise<Mirror> {
   const resource = spec.name as Readable;
   const dir = await mirrorFolder(run, resource);
   run.progress('looking up', 0);
@@ -273,13 +273,13 @@ export async function openList(run: Run, job: ReconcileJob, { service, spec, kno
 /** What was read last time lies in the data folder; while another run uses it, this one reads for itself. */
 async function mirrorFolder(run: Run, resource: string): Promise<string> {
   const { home } = run.settings;
-  const kept = join(serviceDir(home, run.request.service, run.request.company), 'mirror', resource);
-  await makeFolder(kept, HOME);
+  const shared = join(serviceDir(home, run.request.service, run.request.company), 'mirror', resource);
+  await makeFolder(shared, HOME);
   try {
-    run.closers.push(await takeLock(join(kept, 'lock'), `The list of ${resource} records`));
-    return kept;
+    run.closers.push(await takeLock(join(shared, 'lock'), `The list of ${resource} records`));
+    return shared;
   } catch (error) {
-    if (!(error instanceof LockHeld)) throw error;
+    if (!(error instanceof LockedError)) throw error;
     const own = join(run.folder.dir, 'work', 'mirror');
     await makeFolder(own, HOME);
     return own;
@@ -287,8 +287,8 @@ async function mirrorFolder(run: Run, resource: string): Promise<string> {
 }
 
 /** The same lists, but for the one that was read already. */
-export function withList(readAll: ReadAll, resource: Readable, mirror: Mirror): ReadAll {
-  const all: (...given: Parameters<ReadAll>) => ReturnType<ReadAll> = async (wanted, visit, options) => {
+export function withMirror(readAll: ReadAll, resource: Readable, mirror: Mirror): ReadAll {
+  const all: (...args: Parameters<ReadAll>) => ReturnType<ReadAll> = async (wanted, visit, options) => {
     if (wanted !== resource) return readAll(wanted, visit, options);
     for await (const batch of mirror.records()) {
       for (const { record, readAt } of batch) visit([record], readAt);

@@ -8,7 +8,7 @@ import { nightOf, type ReconcileInput } from '../../report/reconcile/compare.js'
 import { fieldName } from '../../report/results.js';
 import type { Summary } from '../../report/summary.js';
 import type { Mirror } from '../../service/port.js';
-import { inHome } from '../../store/home.js';
+import { withHome } from '../../store/home.js';
 import type { Database } from '../../store/sqlite.js';
 import { reached } from '../../trace/milestones.js';
 import { headingsOf } from '../rows/outcomes.js';
@@ -19,7 +19,7 @@ import type { Run } from '../run/run.js';
 import type { Compared } from './compare.js';
 import {
   type Absences,
-  type Counting,
+  type CountingRun,
   countAbsences,
   endAbsences,
   orphanFolder,
@@ -29,7 +29,7 @@ import {
 import type { Scope } from './scope.js';
 
 /** Whose nights: those of one job for one company of one service. */
-export interface NightsOf {
+export interface NightsKey {
   readonly home: string;
   /** `jobKey` of the job. */
   readonly job: string;
@@ -61,31 +61,31 @@ export interface Nights {
   readonly absent: Absences;
 }
 
-/** A run that ended, as `rememberNight` takes it. */
+/** A run that ended, as `saveNight` takes it. */
 export interface EndedNight extends Omit<PastNight, keyof Night> {
   readonly night: Night;
   /** What it saw; left out where it did not come so far. */
-  readonly seen?: Seen;
+  readonly seen?: Observed;
 }
 
 /** What a run saw of the records that its file does not hold. */
-export interface Seen extends Omit<Counting, 'run' | 'sha256'> {
+export interface Observed extends Omit<CountingRun, 'run' | 'sha256'> {
   /** By id. */
   readonly orphans: Iterable<number>;
 }
 
-const HISTORY = 90;
-const APPLIED = 30;
+const MAX_HISTORY = 90;
+const MAX_APPLIED = 30;
 
 /** What earlier nights left; nothing where there was none. */
-export function readNights(of: NightsOf): Nights {
-  return inHome(of.home, (home) => {
-    const kept = readKept(home, of);
-    const last = baseline(kept);
+export function readNights(of: NightsKey): Nights {
+  return withHome(of.home, (home) => {
+    const kept = readHistory(home, of);
+    const last = baselineNight(kept);
     return {
-      history: kept.slice(-HISTORY),
+      history: kept.slice(-MAX_HISTORY),
       ...(last && { last }),
-      applied: kept.filter(isApplied).slice(-APPLIED),
+      applied: kept.filter(isApplied).slice(-MAX_APPLIED),
       absent: readAbsent(home, of),
     };
   });
@@ -95,32 +95,36 @@ export function readNights(of: NightsOf): Nights {
  * Keeps how a run ended, and what it saw, in one step. One that ends again because it was resumed takes the place of its first
  * end; one whose reports alone are written again stays as it is. What a finished run saw counts once.
  */
-export function rememberNight(of: NightsOf, { seen, night, ...more }: EndedNight): void {
+export function saveNight(of: NightsKey, { seen, night, ...more }: EndedNight): void {
   const ended: PastNight = { ...night, ...more };
-  inHome(of.home, (home) =>
+  withHome(of.home, (home) =>
     home.transaction(() => {
-      const earlier = readKept(home, of);
+      const earlier = readHistory(home, of);
       const before = earlier.find(({ run }) => run === ended.run);
       const again = before !== undefined && isFinished(before);
       if (again && before.status === ended.status && before.writes === ended.writes) return;
-      if (seen && !again) rememberAbsent(home, of, ended, seen, earlier);
+      if (seen && !again) saveAbsences(home, of, ended, seen, earlier);
       home
         .prepare('insert or replace into night (job, company, service, run, ended) values (?, ?, ?, ?, ?)')
-        .run(...keyOf(of), ended.run, JSON.stringify(ended));
-      const kept = readKept(home, of);
-      const needed = new Set([...kept.slice(-HISTORY), ...kept.filter(isApplied).slice(-APPLIED), baseline(kept)]);
-      const forget = home.prepare(`delete from night where ${OF} and run = ?`);
-      for (const one of kept) if (!needed.has(one)) forget.run(...keyOf(of), one.run);
+        .run(...keyValues(of), ended.run, JSON.stringify(ended));
+      const kept = readHistory(home, of);
+      const needed = new Set([
+        ...kept.slice(-MAX_HISTORY),
+        ...kept.filter(isApplied).slice(-MAX_APPLIED),
+        baselineNight(kept),
+      ]);
+      const forget = home.prepare(`delete from night where ${KEY_CONDITION} and run = ?`);
+      for (const one of kept) if (!needed.has(one)) forget.run(...keyValues(of), one.run);
     }),
   );
   reached('night-kept');
 }
 
-function rememberAbsent(
+function saveAbsences(
   home: Database,
-  of: NightsOf,
+  of: NightsKey,
   night: PastNight,
-  seen: Seen,
+  seen: Observed,
   history: readonly PastNight[],
 ): void {
   const { run, sha256, approves, overridden } = night;
@@ -138,27 +142,27 @@ function rememberAbsent(
  * Forgets since when these records are missing from the job's file: the next run that does not find one of them counts its
  * absence as the first.
  */
-export function forgetAbsences(of: NightsOf, ids: ReadonlySet<number>): void {
-  inHome(of.home, (home) =>
+export function forgetAbsences(of: NightsKey, ids: ReadonlySet<number>): void {
+  withHome(of.home, (home) =>
     home
-      .prepare(`delete from absence where ${OF} and id in (select value from json_each(?))`)
-      .run(...keyOf(of), JSON.stringify([...ids])),
+      .prepare(`delete from absence where ${KEY_CONDITION} and id in (select value from json_each(?))`)
+      .run(...keyValues(of), JSON.stringify([...ids])),
   );
 }
 
-const OF = 'job = ? and company = ? and service = ?';
-const keyOf = ({ job, company, service }: NightsOf) => [job, company, service] as const;
+const KEY_CONDITION = 'job = ? and company = ? and service = ?';
+const keyValues = ({ job, company, service }: NightsKey) => [job, company, service] as const;
 
 /** In the order in which the runs began: one may have been interrupted, and end after a later one. */
-function readKept(home: Database, of: NightsOf): PastNight[] {
-  const found = home.prepare(`select ended from night where ${OF} order by run`).all(...keyOf(of));
+function readHistory(home: Database, of: NightsKey): PastNight[] {
+  const found = home.prepare(`select ended from night where ${KEY_CONDITION} order by run`).all(...keyValues(of));
   return found.map(({ ended }) => JSON.parse(String(ended)) as PastNight);
 }
 
-function readAbsent(home: Database, of: NightsOf): Absences {
+function readAbsent(home: Database, of: NightsKey): Absences {
   const found = home
-    .prepare(`select id, since, absences, sha256, run, earlier from absence where ${OF}`)
-    .all(...keyOf(of));
+    .prepare(`select id, since, absences, sha256, run, earlier from absence where ${KEY_CONDITION}`)
+    .all(...keyValues(of));
   return new Map(
     found.map(({ id, absences, earlier, ...texts }) => [
       Number(id),
@@ -171,13 +175,13 @@ function readAbsent(home: Database, of: NightsOf): Absences {
   );
 }
 
-function writeAbsent(home: Database, of: NightsOf, absent: Absences): void {
-  home.prepare(`delete from absence where ${OF}`).run(...keyOf(of));
+function writeAbsent(home: Database, of: NightsKey, absent: Absences): void {
+  home.prepare(`delete from absence where ${KEY_CONDITION}`).run(...keyValues(of));
   const insert = home.prepare(
     'insert into absence (job, company, service, id, since, absences, sha256, run, earlier) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
   for (const [id, { since, absences, sha256, run, earlier }] of absent) {
-    insert.run(...keyOf(of), id, since, absences, sha256, run, earlier ? JSON.stringify(earlier) : null);
+    insert.run(...keyValues(of), id, since, absences, sha256, run, earlier ? JSON.stringify(earlier) : null);
   }
 }
 
@@ -191,16 +195,19 @@ const isApplied = (night: PastNight): boolean => night.apply && (isFinished(nigh
  * Whose file a run took, as a place in the order of runs. An approved run took the file of the run that was approved, however
  * long that was ago.
  */
-const fileOf = ({ run, approves }: { readonly run: string; readonly approves?: string | undefined }): string =>
+const fileOrder = ({ run, approves }: { readonly run: string; readonly approves?: string | undefined }): string =>
   approves ?? run;
 
 /**
  * The run that the next one is compared with: of those that finished, the one with the newest file. A look with `--force` at
  * a file that brakes would stop is no measure.
  */
-function baseline(kept: readonly PastNight[]): PastNight | undefined {
+function baselineNight(kept: readonly PastNight[]): PastNight | undefined {
   const fit = kept.filter((night) => isFinished(night) && (night.apply || !night.overridden));
-  return fit.reduce<PastNight | undefined>((best, one) => (best && fileOf(best) > fileOf(one) ? best : one), undefined);
+  return fit.reduce<PastNight | undefined>(
+    (best, one) => (best && fileOrder(best) > fileOrder(one) ? best : one),
+    undefined,
+  );
 }
 
 /**
@@ -211,14 +218,16 @@ export function laterNight(
   { history }: Pick<Nights, 'history'>,
   of: { readonly run: string; readonly approves?: string | undefined },
 ): PastNight | undefined {
-  return history.findLast((night) => night.run !== of.run && night.status !== 'failed' && fileOf(night) > fileOf(of));
+  return history.findLast(
+    (night) => night.run !== of.run && night.status !== 'failed' && fileOrder(night) > fileOrder(of),
+  );
 }
 
 /**
  * Whether this very file was applied before: a job that put an older file in the place of today's would undo what people did
  * since. A run that did not succeed may be repeated until another file is applied.
  */
-export function sameFile({ applied }: Pick<Nights, 'applied'>, sha256: string, wouldWrite: boolean): BrakeFinding {
+export function sameFileBrake({ applied }: Pick<Nights, 'applied'>, sha256: string, wouldWrite: boolean): BrakeFinding {
   const succeeded = applied.findLastIndex((one) => one.sha256 === sha256 && one.status === 'succeeded');
   const at = succeeded >= 0 ? succeeded : applied.findLastIndex((one) => one.sha256 === sha256);
   const same = applied[at];
@@ -231,7 +240,7 @@ export function sameFile({ applied }: Pick<Nights, 'applied'>, sha256: string, w
       ? ''
       : ` ${since.size === 1 ? 'Another file was' : `${since.size} other files were`} applied since.`;
   const how = succeeded < 0 ? 'applied in part' : 'applied';
-  const what = `the file has the same content as the one that run ${same.run} ${how} on ${when(same.at)}.${others}`;
+  const what = `the file has the same content as the one that run ${same.run} ${how} on ${dateTimeText(same.at)}.${others}`;
   if (!wouldWrite) return { remark: `T${what.slice(1)} Nothing is to be written.` };
   return {
     tripped: `same_file: ${what} Writing it again would put its older values over what was changed since: has the ERP left a new file?`,
@@ -239,10 +248,10 @@ export function sameFile({ applied }: Pick<Nights, 'applied'>, sha256: string, w
 }
 
 /** `2026-11-20, 02:00 UTC` */
-const when = (at: string): string => `${at.slice(0, 10)}, ${at.slice(11, 16)} UTC`;
+const dateTimeText = (at: string): string => `${at.slice(0, 10)}, ${at.slice(11, 16)} UTC`;
 
 /** Whose nights a run is one of. */
-export function nightsOf({ settings, request }: Run): NightsOf {
+export function nightsKey({ settings, request }: Run): NightsKey {
   return {
     home: settings.home,
     job: jobKey(request.job, settings.home),
@@ -256,12 +265,12 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   // Faults of a few rows that are sent once more make no night.
   if (run.request.lineage?.retries !== undefined) return conclude(run, stopped);
   const { folder, store } = run;
-  let stored: Stored | undefined;
+  let stored: StoredFacts | undefined;
   let reconcile: ReconcileInput | undefined;
   let needsPerson: boolean;
   try {
     // Undefined where the run did not come so far.
-    stored = store.kept('facts') as Stored | undefined;
+    stored = store.getValue('facts') as StoredFacts | undefined;
     reconcile = stored && {
       facts: stored.facts,
       orphans: async function* () {
@@ -277,7 +286,7 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   const result = await conclude(run, stopped, {
     ...(reconcile ? { reconcile } : {}),
     needsPerson,
-    remember: async (summary) => rememberNight(nightsOf(run), endedNight(run, summary, stored)),
+    remember: async (summary) => saveNight(nightsKey(run), endedNight(run, summary, stored)),
   });
   const { status } = result.summary;
   if (status !== 'succeeded' && status !== 'partial') return result;
@@ -288,7 +297,7 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   return result;
 }
 
-function endedNight({ store, request }: Run, summary: Summary, stored: Stored | undefined): EndedNight {
+function endedNight({ store, request }: Run, summary: Summary, stored: StoredFacts | undefined): EndedNight {
   const approves = request.lineage?.approves?.run;
   const ended = {
     night: nightOf(summary, stored?.facts),
@@ -303,7 +312,7 @@ function endedNight({ store, request }: Run, summary: Summary, stored: Stored | 
 }
 
 /** What a run found out before its first write; a run that is taken up again goes by it. */
-export interface Stored {
+export interface StoredFacts {
   readonly facts: ReconcileFacts;
   /** A brake tripped: where the run went on nevertheless, somebody let it pass. */
   readonly tripped: boolean;
@@ -350,7 +359,7 @@ export function trippedBrakes(
     else run.warn(sentence);
   };
   const writes = counts.creates + counts.updates + orphans.acted;
-  note('same_file', sameFile(nights, run.request.sha256, writes > 0));
+  note('same_file', sameFileBrake(nights, run.request.sha256, writes > 0));
   const unknown = unknownKeys(
     {
       keyed: resolved.keys.size,
@@ -370,7 +379,7 @@ export function trippedBrakes(
 type Differences = ReconcileFacts['differences'];
 
 /** Counts in how many fields rows and records differ, and whose value stands. */
-export function differenceCounter({ store }: Pick<Run, 'store'>): {
+export function createDifferenceCounter({ store }: Pick<Run, 'store'>): {
   see(change: Change): void;
   counts(): Differences;
   /** Rows that cannot be taken, by heading or field at fault. */

@@ -10,13 +10,13 @@ import type { Json, Readable } from '../../service/port.js';
 import type { RowStore, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
 import { beginMatching, type Matching } from '../rows/match.js';
-import { note } from '../rows/outcomes.js';
+import { recordOutcome } from '../rows/outcomes.js';
 import { rowWriter } from '../rows/row-files.js';
-import { type JobValues, metById, type Resolved } from '../rows/stage.js';
+import { type JobValues, matchById, type Resolved } from '../rows/stage.js';
 import { writeRows } from '../rows/write.js';
 import type { RunFolder } from '../run/layout.js';
 import { type Run, readPast } from '../run/run.js';
-import { type Beyond, heldBy } from './compare.js';
+import { currentValues, type UnmatchedRecord } from './compare.js';
 import type { Scope } from './scope.js';
 
 /** Orphans are written as rows are, with files of their own: they are no rows of the file. */
@@ -30,15 +30,16 @@ export function orphanFolder(folder: RunFolder): RunFolder {
 }
 
 /** Under this name stand in the run's store its orphans as they were judged. */
-const JUDGED = 'orphans';
+const ORPHANS_KEY = 'orphans';
 
-export const keepOrphans = (store: RunStore, orphans: readonly OrphanLine[]): void => store.keep(JUDGED, orphans);
+export const saveOrphans = (store: RunStore, orphans: readonly OrphanLine[]): void =>
+  store.setValue(ORPHANS_KEY, orphans);
 
-const judgedOrphans = (store: RunStore) => (store.kept(JUDGED) ?? []) as readonly OrphanLine[];
+const readOrphans = (store: RunStore) => (store.getValue(ORPHANS_KEY) ?? []) as readonly OrphanLine[];
 
 /** Those that the run acts on; their places, from 1, are their row numbers in the files of `orphanFolder` and in the store. */
 export const actedOrphans = (store: RunStore): readonly Orphan[] =>
-  judgedOrphans(store).filter(({ state }) => state === 'act');
+  readOrphans(store).filter(({ state }) => state === 'act');
 
 interface OrphanWork {
   readonly values: JobValues;
@@ -65,7 +66,7 @@ export async function writeOrphans(
   }
   out.close();
   const done = past.outcomes;
-  const pass: Run = {
+  const orphanRun: Run = {
     ...run,
     folder,
     rowStore: run.store.orphans,
@@ -77,33 +78,33 @@ export async function writeOrphans(
     progress: () => undefined,
   };
   const ids = orphans.map(({ id }) => id);
-  const matching = await beginMatching(pass, metById(resolved, resolved.directory, ids, values));
+  const matching = await beginMatching(orphanRun, matchById(resolved, resolved.directory, ids, values));
   const open = orphans.filter((_orphan, at) => !done.has(at + 1));
-  await readAgain(open, matching);
+  await rereadOrphans(open, matching);
   const matched = await matching.conclude();
-  const moved = whatMoved(resolved, { values, scope });
+  const describeChange = changeDescriber(resolved, { values, scope });
   for (const [at, orphan] of orphans.entries()) {
     const row = at + 1;
     const found = await matched.snapshot.get(orphan.id);
     if (done.has(row) || past.open.has(row)) continue;
-    const why = found ? moved(orphan, found.record) : 'it is there no more';
+    const why = found ? describeChange(orphan, found.record) : 'it is there no more';
     if (why === undefined) continue;
     const { id, key } = orphan;
     const issue = fault(
       'changed_meanwhile',
       `Somebody changed the record after it was planned: ${why}. Nothing was sent.`,
     );
-    note(pass, { ref: { row }, kind: 'conflict', key, id, attempts: 0, issues: [issue], changed: [] });
+    recordOutcome(orphanRun, { ref: { row }, kind: 'conflict', key, id, attempts: 0, issues: [issue], changed: [] });
     done.set(row, 'conflict');
   }
   reached('orphans-begun');
-  await writeRows(pass, matched);
+  await writeRows(orphanRun, matched);
   reached('orphans-ended');
 }
 
 /** One by one: the list was read before the rows were written. */
-async function readAgain(orphans: readonly Orphan[], { match, snapshot }: Matching): Promise<void> {
-  await eachLimit(orphans, READS, async ({ id }) => {
+async function rereadOrphans(orphans: readonly Orphan[], { match, snapshot }: Matching): Promise<void> {
+  await eachLimit(orphans, MAX_READS, async ({ id }) => {
     const record = await match.service.get(match.spec.name as Readable, id);
     if (!record) return;
     match.onRecord?.(record);
@@ -112,14 +113,14 @@ async function readAgain(orphans: readonly Orphan[], { match, snapshot }: Matchi
 }
 
 /** Reads handed to the service at once; how many are in flight is its own business. */
-const READS = 64;
+const MAX_READS = 64;
 
 /** In words why an orphan is not what it was when it was planned; undefined where it is. */
-function whatMoved({ keys, lexicon, spec, mapping }: Resolved, { values, scope }: OrphanWork) {
+function changeDescriber({ keys, lexicon, spec, mapping }: Resolved, { values, scope }: OrphanWork) {
   return ({ held }: Orphan, record: Json): string | undefined => {
     if (scope && !scope.keeps(record)) return 'it has left the scope of the job';
     if (keys.has(recordKey(record, { spec, lexicon, key: mapping.key }))) return 'a row of the file has its key now';
-    const now = heldBy(record, values.fields, spec, lexicon);
+    const now = currentValues(record, values.fields, spec, lexicon);
     if (now.done || !held) return undefined;
     const field = Object.keys(held).find((one) => held[one] !== now.held[one]);
     return field === undefined ? undefined : `${field} is now "${now.held[field]}", it was "${held[field]}"`;
@@ -130,7 +131,7 @@ function whatMoved({ keys, lexicon, spec, mapping }: Resolved, { values, scope }
 export function orphanLines(store: RunStore): readonly OrphanLine[] {
   const outcomes = outcomesOf(store.orphans);
   let row = 0;
-  return judgedOrphans(store).map((orphan) => {
+  return readOrphans(store).map((orphan) => {
     const ended = orphan.state === 'act' ? outcomes.get(++row) : undefined;
     return ended ? { ...orphan, ...ended } : orphan;
   });
@@ -138,7 +139,7 @@ export function orphanLines(store: RunStore): readonly OrphanLine[] {
 
 function outcomesOf(rows: RowStore): ReadonlyMap<number, OrphanOutcome> {
   const outcomes = new Map<number, OrphanOutcome>();
-  for (const batch of rows.whole('kind is not null')) {
+  for (const batch of rows.fullRows('kind is not null')) {
     for (const { row, result } of batch) {
       if (!result) continue;
       const { kind, issues } = result.outcome;
@@ -167,23 +168,23 @@ interface OrphanOptions {
   /** After this run. */
   readonly absences: Absences;
   /** Why this run may not touch any, one sentence. */
-  readonly held: string | undefined;
+  readonly holdReason: string | undefined;
   /** Calendar date of the run, `yyyy-MM-dd`, UTC. */
   readonly date: string;
 }
 
 /** What becomes of the records that the file does not hold. Nothing is done to one that may be there after all. */
-export function judgeOrphans(
-  beyond: readonly Beyond[],
-  { rules, absences, held, date, set }: OrphanOptions,
+export function decideOrphans(
+  unmatched: readonly UnmatchedRecord[],
+  { rules, absences, holdReason, date, set }: OrphanOptions,
 ): readonly OrphanLine[] {
-  return beyond.map(({ id, key, name, done, held: values }) => {
+  return unmatched.map(({ id, key, name, done, held: values }) => {
     const absent = absences.get(id);
     const known = { id, key, name, since: absent?.since ?? date, absences: absent?.absences ?? 0 };
     if (rules.action === 'report') return { ...known, state: 'report' };
     if (done) return { ...known, state: 'done' };
     if (known.absences < rules.after) return { ...known, state: 'wait' };
-    if (held !== undefined) return { ...known, state: 'held', why: held };
+    if (holdReason !== undefined) return { ...known, state: 'held', why: holdReason };
     return { ...known, state: 'act', held: values, changes: changesOf(values, set) };
   });
 }
@@ -225,7 +226,7 @@ interface Absence {
 export type Absences = ReadonlyMap<number, Absence>;
 
 /** The run that counts. */
-export interface Counting {
+export interface CountingRun {
   readonly run: string;
   readonly sha256: string;
   /** Calendar date (UTC) of the run. */
@@ -237,15 +238,15 @@ export interface Counting {
 }
 
 /** Files that an absence knows it was counted for, beside the last; and how much of their SHA-256. */
-const EARLIER = 8;
-const MARK = 16;
+const MAX_EARLIER = 8;
+const HASH_PREFIX = 16;
 
 /**
  * The absences after a run. An orphan is absent once more where its file was not counted before; a record that is no orphan any
  * more is forgotten. A run that is resumed counts once. A run that is not certain counts nothing: it ends the absences of
  * what it has `found`, and notes orphans that nobody knew of, so that they are no news to the next run.
  */
-export function countAbsences(absent: Absences, orphanIds: Iterable<number>, by: Counting): Absences {
+export function countAbsences(absent: Absences, orphanIds: Iterable<number>, by: CountingRun): Absences {
   const { run, sha256, date, certain, found } = by;
   const next = new Map(certain ? [] : endAbsences(absent, found));
   for (const id of orphanIds) {
@@ -264,9 +265,9 @@ export function endAbsences(absent: Absences, found: ReadonlySet<number> | undef
 
 function isCounted(known: Absence, sha256: string): boolean {
   if (known.absences === 0) return false;
-  return known.sha256 === sha256 || (known.earlier?.includes(sha256.slice(0, MARK)) ?? false);
+  return known.sha256 === sha256 || (known.earlier?.includes(sha256.slice(0, HASH_PREFIX)) ?? false);
 }
 
 function earlierOf({ absences, sha256, earlier = [] }: Absence): { earlier?: readonly string[] } {
-  return absences === 0 ? {} : { earlier: [...earlier, sha256.slice(0, MARK)].slice(-EARLIER) };
+  return absences === 0 ? {} : { earlier: [...earlier, sha256.slice(0, HASH_PREFIX)].slice(-MAX_EARLIER) };
 }

@@ -1,7 +1,7 @@
 import { exportRecord } from '../../export/column.js';
 import { exportColumns } from '../../export/columns.js';
-import { type Condition, conditionOn, describe, type Problem } from '../../export/filter.js';
-import { columnOf, fieldNamed, type Naming } from '../../export/names.js';
+import { type Condition, conditionOn, conditionText, type Problem } from '../../export/filter.js';
+import { findColumn, findOwnField, type Naming } from '../../export/names.js';
 import { RunError } from '../../model/error.js';
 import type { ReconcileJob } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
@@ -33,7 +33,7 @@ export async function openScope(
     /** Of a record as the list shows it. */
     keeps(record: Json): boolean {
       const shown = exportRecord(resource, record, { lexicon });
-      return conditions.every((condition) => condition.keeps(shown));
+      return conditions.every((condition) => condition.matches(shown));
     },
     /** `category.name = Laptop and country = Germany`. */
     described: conditions.map((condition) => condition.described).join(' and '),
@@ -61,7 +61,7 @@ export function readScope(
     const values = (Array.isArray(given) ? given : [given]).map((value) => String(value ?? ''));
     const one = seen.has(foldText(name))
       ? { problem: `"${name}" stands there twice.` }
-      : conditionOf(name, values, naming);
+      : scopeCondition(name, values, naming);
     seen.add(foldText(name));
     if ('problem' in one) problems.push(`scope: ${one.problem}`);
     else conditions.push(one);
@@ -70,7 +70,7 @@ export function readScope(
 }
 
 /** Parameters of lists, and what stands for them. */
-const NO_FIELDS: ReadonlyMap<string, string> = new Map([
+const LIST_PARAMETERS: ReadonlyMap<string, string> = new Map([
   ['company', 'a job is of one company; see its key `company`'],
   ['page', 'all pages are read'],
   ['ordering', 'all records are read'],
@@ -80,31 +80,31 @@ const NO_FIELDS: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-function conditionOf(name: string, values: readonly string[], naming: Naming): Condition | Problem {
-  const instead = NO_FIELDS.get(foldText(name));
+function scopeCondition(name: string, values: readonly string[], naming: Naming): Condition | Problem {
+  const instead = LIST_PARAMETERS.get(foldText(name));
   if (instead !== undefined) return { problem: `"${name}" is no field of a record: ${instead}.` };
   const condition = conditionOn(name, values, naming);
-  const ids = 'problem' in condition ? undefined : idsMeant(name, values, naming);
+  const ids = 'problem' in condition ? undefined : idCondition(name, values, naming);
   if (!ids || 'problem' in condition) return condition;
   const byId = conditionOn(ids.name, ids.values, naming);
   if ('problem' in byId) return byId;
-  const { keeps } = condition;
+  const { matches: keeps } = condition;
   return {
     ...condition,
-    described: describe(name, values),
-    keeps: (record) => keeps(record) || byId.keeps(record),
+    described: conditionText(name, values),
+    matches: (record) => keeps(record) || byId.matches(record),
   };
 }
 
 /** A number in the place of a name is taken as the id, as in the cells of a file; but digits are the number of a contract. */
-function idsMeant(
+function idCondition(
   name: string,
   values: readonly string[],
   naming: Naming,
 ): { readonly name: string; readonly values: readonly string[] } | undefined {
-  const field = columnOf(name, naming) && fieldNamed(name, naming)?.field;
+  const field = findColumn(name, naming) && findOwnField(name, naming)?.field;
   const digits = values.map((value) => value.trim()).filter((value) => /^\d+$/.test(value));
   if (field?.type.kind !== 'reference' || field.type.to === 'contract' || digits.length === 0) return undefined;
   const id = `${readPaths(field)[0]}.id`;
-  return columnOf(id, naming) ? { name: id, values: digits } : undefined;
+  return findColumn(id, naming) ? { name: id, values: digits } : undefined;
 }

@@ -11,12 +11,12 @@ import type { ResourceName } from '../../resources/spec.js';
 import type { Readable, RequestCounts, Service, WriteAnswer, WriteRequest } from '../../service/port.js';
 import { openService } from '../../service/service.js';
 import type { Carried, CarriedAnswer, Carrier, RunContext, WorkerContext } from '../run/context.js';
-import { serviceOptions, sharedParts } from '../run/open-service.js';
+import { serviceOptions, sharedOptions } from '../run/open-service.js';
 
 /** Requests in one part: the unit of distribution. */
 export const PART_SIZE = 500;
 /** Fewer are sent sooner than they are carried. */
-const FEWEST_CARRIED = 50;
+const MIN_CARRIED = 50;
 
 /**
  * Sends writing requests: from here, or, where a carrier has takers, gathered into parts that go to whatever worker is
@@ -37,14 +37,14 @@ export function dispatcher(
     if (answer.kind === 'unsent' && answer.withheld === 'stale' && stopped()) throw new Halted();
     return answer;
   };
-  const unread = async () => undefined;
+  const notRead = async () => undefined;
   /** What came of the others of its part is noted before: it may stop the run. */
   const back = async (request: WriteRequest): Promise<WriteAnswer> => {
     await new Promise(setImmediate);
     return sendHere(request);
   };
-  const send = gathered<WriteRequest, WriteAnswer>(carrier, size, stopped, sendOwn, back, refusalsLeft);
-  const read = gathered<ReadRequest, ReadAnswer | undefined>(carrier, size, stopped, unread, unread);
+  const send = batchRequests<WriteRequest, WriteAnswer>(carrier, size, stopped, sendOwn, back, refusalsLeft);
+  const read = batchRequests<ReadRequest, ReadAnswer | undefined>(carrier, size, stopped, notRead, notRead);
   return {
     send: (request, again = false) => (again ? sendHere(request) : send(request)),
     async readAgain(id) {
@@ -66,17 +66,17 @@ interface Dispatch {
   readonly now: () => number;
 }
 
-/** Requests of one turn of the event loop as parts. `few`: for what is not worth a part; `back`: for what a carrier gives back. */
-function gathered<Q extends Carried, A extends CarriedAnswer | undefined>(
+/** Requests of one turn of the event loop as parts. `sendDirect`: for what is not worth a part; `back`: for what a carrier gives back. */
+function batchRequests<Q extends Carried, A extends CarriedAnswer | undefined>(
   carrier: Carrier,
   size: () => number,
   stopped: () => boolean,
-  few: (request: Q) => Promise<A>,
-  back: (request: Q) => Promise<A>,
+  sendDirect: (request: Q) => Promise<A>,
+  onReturned: (request: Q) => Promise<A>,
   refusalsLeft: () => number | undefined = () => undefined,
 ): (request: Q) => Promise<A> {
   let waiting: { readonly request: Q; readonly done: (answer: Promise<A>) => void }[] = [];
-  const go = () => {
+  const sendBatch = () => {
     const batch = waiting;
     waiting = [];
     if (stopped()) {
@@ -86,26 +86,26 @@ function gathered<Q extends Carried, A extends CarriedAnswer | undefined>(
     while (batch.length > 0) {
       // Of several parts of the run that begin together: one worker is not to have all of them.
       const part = batch.splice(0, size());
-      if (part.length < FEWEST_CARRIED || carrier.parts === 0) {
-        for (const { request, done } of part) done(few(request));
+      if (part.length < MIN_CARRIED || carrier.parts === 0) {
+        for (const { request, done } of part) done(sendDirect(request));
         continue;
       }
       // Each has its share: together they stop where the run does.
-      const left = refusalsLeft();
-      const share = left === undefined ? undefined : Math.floor(left / carrier.parts);
+      const refusalsRemaining = refusalsLeft();
+      const share = refusalsRemaining === undefined ? undefined : Math.floor(refusalsRemaining / carrier.parts);
       const answers = carrier.carry(
         part.map(({ request }) => request),
         share,
       );
       part.forEach(({ request, done }, at) => {
         // The carrier has seen to it that the answer is one to its request.
-        done((answers[at] ?? Promise.resolve(undefined)).then((answer) => (answer as A) ?? back(request)));
+        done((answers[at] ?? Promise.resolve(undefined)).then((answer) => (answer as A) ?? onReturned(request)));
       });
     }
   };
   return (request) =>
     new Promise((done) => {
-      if (waiting.push({ request, done }) === 1) setImmediate(go);
+      if (waiting.push({ request, done }) === 1) setImmediate(sendBatch);
     });
 }
 
@@ -124,18 +124,18 @@ export interface PartContext
 }
 
 /**
- * Sends a part of another worker's run, in order. `told` hears of every request exactly once: its answer, or undefined
+ * Sends a part of another worker's run, in order. `onAnswer` hears of every request exactly once: its answer, or undefined
  * where it certainly was not sent.
  */
 export async function sendPart(
   requests: readonly Carried[],
   context: PartContext,
-  told: (index: number, answer: CarriedAnswer | undefined) => void,
+  onAnswer: (index: number, answer: CarriedAnswer | undefined) => void,
 ): Promise<RequestCounts> {
   const { settings, signal, log, company, maySend, isFresh, mostRefused = Number.POSITIVE_INFINITY } = context;
   const service = openService({
     ...serviceOptions(settings, company),
-    ...sharedParts(context),
+    ...sharedOptions(context),
     signal,
     mayWrite: maySend,
     log: (level, event, fields) => log[level](fields, event),
@@ -144,21 +144,21 @@ export async function sendPart(
   let refused = 0;
   try {
     await eachLimit([...requests.entries()], settings.concurrency, async ([index, request]) => {
-      if (signal.aborted || stopped) return told(index, undefined);
+      if (signal.aborted || stopped) return onAnswer(index, undefined);
       try {
         if (request.op === 'read') {
           const record = await service.get(request.resource as Readable, request.id);
-          return told(index, { kind: 'read', record: record ?? null });
+          return onAnswer(index, { kind: 'read', record: record ?? null });
         }
         const answer = await service.write(request, () => isFresh(request));
         if (answer.kind === 'refused' && ++refused > mostRefused) stopped = true;
-        told(index, isOurs(answer, signal) ? undefined : answer);
+        onAnswer(index, isLocalReason(answer, signal) ? undefined : answer);
       } catch (error) {
         // A token refused, a redirect: nothing was written. The run's own worker meets the same, and says it to people.
         if (!(error instanceof RunError)) throw error;
         log.warn({ reason: error.message }, 'part.stopped');
         stopped = true;
-        told(index, undefined);
+        onAnswer(index, undefined);
       }
     });
     return { ...service.counts };
@@ -168,7 +168,7 @@ export async function sendPart(
 }
 
 /** Not sent for a reason of this process: somebody else may send it, or its run decide anew. */
-function isOurs(answer: WriteAnswer, signal: AbortSignal): boolean {
+function isLocalReason(answer: WriteAnswer, signal: AbortSignal): boolean {
   return answer.kind === 'unsent' && (answer.withheld !== undefined || signal.aborted);
 }
 
@@ -180,49 +180,49 @@ const PARTS_BEGINNING = 2;
 /** Rows that may wait for each that is at work from here. */
 const ASIDE = 4;
 /** Smaller ones cost more on their way than they save. */
-const SMALLEST_PART = 100;
+const MIN_PART_SIZE = 100;
 /** What is with others is sent within about this time: a record that was read for its update must not grow stale there. */
 const SENT_WITHIN_MS = 5_000;
 const MEASURED_MS = 1_000;
 
 /** How many rows of a run are at work at once, and in parts of which size. `now` in milliseconds. */
 export function partSizes(carrier: Pick<Carrier, 'parts'> | undefined, concurrency: number, now: () => number) {
-  const carried = () => carrier?.parts ?? 0;
+  const carrierParts = () => carrier?.parts ?? 0;
   let since = now();
   let ended = 0;
   /** Rows by all workers together in the time that others are given; 0 until it was measured. */
   let sendable = 0;
 
   function size(rows: number): number {
-    return Math.min(PART_SIZE, Math.max(SMALLEST_PART, Math.ceil(rows / carried())));
+    return Math.min(PART_SIZE, Math.max(MIN_PART_SIZE, Math.ceil(rows / carrierParts())));
   }
 
   return {
     get shared() {
-      return carried() > 0;
+      return carrierParts() > 0;
     },
     /** Parts that are under way at once; most of them wait for what became of a few of their rows. */
     get parts() {
-      return PARTS + carried();
+      return PARTS + carrierParts();
     },
     /** Parts whose records are read again, or whose intents are made durable, at once. */
     get beginning() {
-      return Math.max(PARTS_BEGINNING, Math.ceil(carried() / 2));
+      return Math.max(PARTS_BEGINNING, Math.ceil(carrierParts() / 2));
     },
     /** Rows of the next part, with so many rows left. */
     next(rowsLeft: number): number {
-      if (carried() === 0) return PART_SIZE;
+      if (carrierParts() === 0) return PART_SIZE;
       // The last parts are smaller: nobody is to stand idle while another one has a whole part left.
       return size(Math.min(rowsLeft, sendable));
     },
     get reads() {
-      return carried() === 0 ? concurrency : PART_SIZE;
+      return carrierParts() === 0 ? concurrency : PART_SIZE;
     },
     get atWork() {
-      return carried() === 0 ? concurrency : carried() * size(sendable);
+      return carrierParts() === 0 ? concurrency : carrierParts() * size(sendable);
     },
     get aside() {
-      return ASIDE * concurrency * Math.max(1, carried());
+      return ASIDE * concurrency * Math.max(1, carrierParts());
     },
     /** A row that was sent has its outcome. */
     ended() {

@@ -1,16 +1,22 @@
 import type { RowsJob } from '../../model/job.js';
 import { isEmpty, normaliseKey } from '../../model/value.js';
-import { isTwin, type MatchOptions, matchKeys, noteTwin, type Twins } from '../../pipeline/match/match.js';
-import { Memory } from '../../pipeline/plan/memory.js';
+import {
+  isLookalike,
+  type Lookalikes,
+  type MatchOptions,
+  matchKeys,
+  noteLookalike,
+} from '../../pipeline/match/match.js';
+import { Memory } from '../../pipeline/plan/last-writes.js';
 import { fingerprints, type PlanOptions } from '../../pipeline/plan/plan.js';
-import { HabitSurvey, type Habits } from '../../resources/read-habits.js';
+import { ConventionSurvey, type ReadConventions } from '../../resources/read-conventions.js';
 import { wait } from '../../service/clock.js';
 import { beginSnapshot } from '../../service/lists/snapshot.js';
 import type { Readable, Snapshot } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { learnNames, loadCustomFields } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
-import { restOfWindow } from './connect.js';
+import { remainingWindow } from './connection.js';
 import type { Resolved } from './stage.js';
 
 export interface Matched extends Resolved {
@@ -24,8 +30,8 @@ export interface Matched extends Resolved {
 /** Looks up what exists, the cheapest way, and prepares the plan. */
 export async function matchRows(run: Run, resolved: Resolved): Promise<Matched> {
   const matching = await beginMatching(run, resolved);
-  const looked = run.job.match.key.length === 0 ? 'nothing: every row is a new record' : undefined;
-  const how = `looking up: ${looked ?? (await matchKeys(resolved.keys, matching.match))}`;
+  const appendText = run.job.match.key.length === 0 ? 'nothing: every row is a new record' : undefined;
+  const how = `looking up: ${appendText ?? (await matchKeys(resolved.keys, matching.match))}`;
   if (!run.evidence.includes(how)) run.evidence.push(how);
   return matching.conclude();
 }
@@ -45,12 +51,12 @@ export async function beginMatching(run: Run, resolved: Resolved) {
   run.closers.push(() => snapshot.close());
   let templates = false;
   let forms = false;
-  const survey = new HabitSurvey(spec);
-  const print = fingerprints(spec, mapping.fields);
-  const twins: Twins = new Map();
+  const survey = new ConventionSurvey(spec);
+  const fingerprinter = fingerprints(spec, mapping.fields);
+  const lookalikes: Lookalikes = new Map();
   const match: MatchOptions = {
     spec,
-    twins,
+    lookalikes,
     ...(resolved.behaviour?.filters ? { filters: resolved.behaviour.filters } : {}),
     key: mapping.key,
     service,
@@ -58,12 +64,12 @@ export async function beginMatching(run: Run, resolved: Resolved) {
     snapshot,
     readAll,
     onRecord(record) {
-      survey.see(record);
+      survey.observe(record);
       templates ||= !isEmpty(record[spec.template.read] as never);
       forms ||= spec.form?.read !== undefined && !isEmpty(record[spec.form.read] as never);
       learnNames(spec.name, record, known);
     },
-    ...(print ? { fingerprint: print.ofRecord, ofRows: resolved.fingerprints } : {}),
+    ...(fingerprinter ? { fingerprint: fingerprinter.ofRecord, rowFingerprints: resolved.fingerprints } : {}),
     now: run.now,
   };
   run.progress('looking up', run.rows);
@@ -73,14 +79,14 @@ export async function beginMatching(run: Run, resolved: Resolved) {
     await loadCustomFields({ templates, forms }, lexicon);
     const habits = survey.conclude(lexicon);
     lexicon.useHabits(habits);
-    warnUnclear(habits, run);
+    warnAmbiguousFormats(habits, run);
     reached('looked-up');
     if (spec.name === 'customer') {
       for (const name of known.names('customer'))
-        if (isTwin(normaliseKey(name), resolved.keys))
-          for (const id of known.ids('customer', name)) noteTwin(twins, normaliseKey(name), id);
+        if (isLookalike(normaliseKey(name), resolved.keys))
+          for (const id of known.ids('customer', name)) noteLookalike(lookalikes, normaliseKey(name), id);
     }
-    return { ...resolved, snapshot, match, options: { ...planOptions(run, resolved, snapshot), twins } };
+    return { ...resolved, snapshot, match, options: { ...planOptions(run, resolved, snapshot), lookalikes } };
   };
   return { match, snapshot, conclude };
 }
@@ -105,20 +111,21 @@ function planOptions(run: Run, resolved: Resolved, snapshot: Snapshot): PlanOpti
     omittedIsKept: job.write.method === 'patch' || behaviour?.omitted === 'kept',
     warnOnce: (_, text) => run.warn(text),
     subcategories: resolved.directory.subcategories,
-    ...(resolved.stands ? { stands: resolved.stands } : {}),
+    ...(resolved.authority ? { authorityOf: resolved.authority } : {}),
   };
 }
 
 /** Once a run: values that could mean two things, where no record tells which. */
-function warnUnclear({ unclearDate, unclearAmount }: Habits, run: Run): void {
-  const then = 'Rows that set such a value are written again at every import; rows that leave one alone are held back.';
+function warnAmbiguousFormats({ unclearDate, unclearAmount }: ReadConventions, run: Run): void {
+  const consequence =
+    'Rows that set such a value are written again at every import; rows that leave one alone are held back.';
   if (unclearDate)
     run.warn(
-      `The service shows dates such as "${unclearDate.text}" (${unclearDate.field}), and the records of this file do not tell whether the day or the month comes first. ${then}`,
+      `The service shows dates such as "${unclearDate.text}" (${unclearDate.field}), and the records of this file do not tell whether the day or the month comes first. ${consequence}`,
     );
   if (unclearAmount)
     run.warn(
-      `The service shows amounts such as "${unclearAmount.text}" (${unclearAmount.field}), and the records of this file do not tell whether the comma stands before decimals or before thousands. ${then}`,
+      `The service shows amounts such as "${unclearAmount.text}" (${unclearAmount.field}), and the records of this file do not tell whether the comma stands before decimals or before thousands. ${consequence}`,
     );
 }
 
@@ -127,7 +134,7 @@ async function waitForOpenRequests(run: Run, resolved: Resolved): Promise<void> 
   if (run.carrier && !run.request.dryRun) await run.carrier.quiesce();
   if (![...run.past.open.values()].some((intent) => intent.op === 'create')) return;
   // What was intended long before may have been sent in the last moment: it waited for its turn.
-  const rest = restOfWindow(run, resolved, run.carrier ? undefined : run.leftAt);
+  const rest = remainingWindow(run, resolved, run.carrier ? undefined : run.abandonedAt);
   if (rest <= 0) return;
   run.info(`Waiting ${Math.ceil(rest / 1000)} s for requests of the earlier process that may still be under way.`);
   await wait(run.clock, rest, run.signal);

@@ -4,40 +4,40 @@ import type { Outcome, OutcomeKind } from '../../model/outcome.js';
 import { isEmpty, valueText } from '../../model/value.js';
 import { changedFields } from '../../pipeline/apply/write.js';
 import type { Mapping } from '../../pipeline/map/map.js';
-import { brakeIn, trippedByRejections } from '../../pipeline/plan/brakes.js';
+import { parseBrake, trippedByRejections } from '../../pipeline/plan/brakes.js';
 import type { ResolvedRow } from '../../pipeline/rows.js';
 import { fieldName, isNew } from '../../report/results.js';
-import { BRAKE, type RowResult, type RunStore } from '../../store/run-store.js';
+import { BRAKE_PREFIX, type RowResult, type RunStore } from '../../store/run-store.js';
 import type { Run } from '../run/run.js';
-import { storedRows } from './row-files.js';
+import { readRows } from './row-files.js';
 
 /** Notes the outcome of a row in the store and in the run's tally. */
-export function note(run: Run, outcome: Outcome, diff: readonly FieldDiff[] = []): void {
-  run.rowStore.outcome({ outcome, diff: diff.map(asText) });
+export function recordOutcome(run: Run, outcome: Outcome, diff: readonly FieldDiff[] = []): void {
+  run.rowStore.addOutcome({ outcome, diff: diff.map(diffText) });
   run.tally[outcome.kind]++;
 }
 
 /** Notes the outcome of a row that needs no request; in a dry run also what a request would have come to. */
-export function noteSettled(run: Run, change: Change): void {
+export function recordSettled(run: Run, change: Change): void {
   const { ref, key, issues } = change;
   const kind = outcomeOf(change);
   // What would have changed is told of rows that may be written, not of those that cannot.
   const diff = kind !== 'invalid' && 'diff' in change ? change.diff : undefined;
   const id = 'id' in change ? change.id : undefined;
   const changed = kind === 'updated' ? changedFields(diff) : [];
-  note(run, { ref, kind, key, attempts: 0, issues, changed, ...(id === undefined ? {} : { id }) }, diff);
+  recordOutcome(run, { ref, kind, key, attempts: 0, issues, changed, ...(id === undefined ? {} : { id }) }, diff);
 }
 
 /** The same for a row of a run that is stopped before it writes. */
-export function noteUnsent(run: Run, change: Change): void {
+export function recordUnsent(run: Run, change: Change): void {
   if (change.kind !== 'create' && change.kind !== 'update') {
-    noteSettled(run, change);
+    recordSettled(run, change);
     return;
   }
   const { ref, key, issues } = change;
   const outcome = { ref, kind: 'not_attempted' as const, key, attempts: 0, issues };
-  if (change.kind === 'create') note(run, { ...outcome, changed: Object.keys(change.fields) });
-  else note(run, { ...outcome, id: change.id, changed: changedFields(change.diff) }, change.diff);
+  if (change.kind === 'create') recordOutcome(run, { ...outcome, changed: Object.keys(change.fields) });
+  else recordOutcome(run, { ...outcome, id: change.id, changed: changedFields(change.diff) }, change.diff);
 }
 
 /** Whether a row makes a record that nobody has made: what it would hold stands with the row, and is noted nowhere else. */
@@ -51,7 +51,7 @@ export function headingsOf({ store: { names } }: Pick<Run, 'store'>, { columns }
 }
 
 /** The values that the record of a row would get. */
-export function valuesOf({ set, after }: ResolvedRow, names: RunStore['names']): readonly DiffText[] {
+export function plannedValues({ set, after }: ResolvedRow, names: RunStore['names']): readonly DiffText[] {
   const values: DiffText[] = [];
   const add = (field: string, value: string) =>
     values.push({ field: fieldName(field, names), old: '', new: value, kind: 'set' });
@@ -61,20 +61,20 @@ export function valuesOf({ set, after }: ResolvedRow, names: RunStore['names']):
 }
 
 /** Results with the values of the records that are only planned; both they and the rows stand in the order of the file. */
-export async function* withValues(
+export async function* addPlannedValues(
   results: Iterable<readonly RowResult[]>,
   { request: { dryRun }, folder, store: { names } }: Pick<Run, 'request' | 'folder' | 'store'>,
 ): AsyncGenerator<readonly RowResult[]> {
-  const stored = storedRows(folder.resolved);
+  const stored = readRows(folder.resolved);
   let rows: readonly ResolvedRow[] = [];
   let at = 0;
   try {
     for (const batch of results) {
-      const told: RowResult[] = [];
+      const filled: RowResult[] = [];
       for (const result of batch) {
         const { outcome } = result;
         if (!isPlanned(outcome, dryRun)) {
-          told.push(result);
+          filled.push(result);
           continue;
         }
         while ((rows[at]?.ref.row ?? 0) < outcome.ref.row) {
@@ -84,9 +84,9 @@ export async function* withValues(
           rows = next.value;
           at = 0;
         }
-        told.push({ outcome, diff: valuesOf(rows[at] as ResolvedRow, names) });
+        filled.push({ outcome, diff: plannedValues(rows[at] as ResolvedRow, names) });
       }
-      yield told;
+      yield filled;
     }
   } finally {
     await stored.return(undefined);
@@ -94,10 +94,10 @@ export async function* withValues(
 }
 
 function outcomeOf(change: Change): OutcomeKind {
-  return change.kind === 'settled' ? change.outcome : OUTCOMES[change.kind];
+  return change.kind === 'settled' ? change.outcome : OUTCOME_OF_CHANGE[change.kind];
 }
 
-const OUTCOMES = { create: 'created', update: 'updated', unchanged: 'unchanged' } as const;
+const OUTCOME_OF_CHANGE = { create: 'created', update: 'updated', unchanged: 'unchanged' } as const;
 
 /** The brake on refusals, looked at after each outcome. Overridden, it is a warning: once, when it would have stopped the run. */
 export function checkRejections(run: Run): RunError | undefined {
@@ -107,19 +107,19 @@ export function checkRejections(run: Run): RunError | undefined {
   const sentence = trippedByRejections(brakes, run.tally.rejected, run.rows, { corrected: run.corrected, what });
   if (sentence === undefined) return undefined;
   const overridden = 'Brake overridden by --force: max_rejected:';
-  const isKnown = run.warnings.some((text) => text.startsWith(overridden));
-  if (!isKnown) noteBrake(run, sentence);
+  const isWarned = run.warnings.some((text) => text.startsWith(overridden));
+  if (!isWarned) recordBrake(run, sentence);
   if (!run.request.force) return new RunError('braked', sentence);
-  if (!isKnown) run.warn(`Brake overridden by --force: ${sentence}`);
+  if (!isWarned) run.warn(`Brake overridden by --force: ${sentence}`);
   return undefined;
 }
 
 /** Which brakes tripped, and over what, is kept: also where they are overridden. */
-export function noteBrake({ store }: Pick<Run, 'store'>, sentence: string): void {
-  const { name, found } = brakeIn(sentence);
-  store.keep(`${BRAKE}${name}`, found);
+export function recordBrake({ store }: Pick<Run, 'store'>, sentence: string): void {
+  const { name, found } = parseBrake(sentence);
+  store.setValue(`${BRAKE_PREFIX}${name}`, found);
 }
 
-function asText(diff: FieldDiff): DiffText {
+function diffText(diff: FieldDiff): DiffText {
   return { field: diff.field, old: valueText(diff.old), new: valueText(diff.new), kind: diff.kind };
 }

@@ -1,21 +1,21 @@
 import type { Change, FieldDiff } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import { fault } from '../../model/issue.js';
-import { effectOf, heldOfCreate } from '../../pipeline/apply/stored.js';
+import { compareWithStored, effectOf } from '../../pipeline/apply/compare.js';
 import { keyText } from '../../pipeline/match/key.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
-import { changesOf, heldBy, mergeRow } from '../../pipeline/plan/merge.js';
+import { changesOf, mergeBaseOf, mergeRow } from '../../pipeline/plan/merge.js';
 import { createFields, planByFingerprint, planRow } from '../../pipeline/plan/plan.js';
-import { withoutRepeats } from '../../pipeline/plan/repeats.js';
+import { withoutRepeats } from '../../pipeline/plan/unchanged-cells.js';
 import { isNoRecord, parentNotWritten, type ResolvedRow, referenceCycle } from '../../pipeline/rows.js';
 import type { Json, Readable } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { runFolder } from '../run/layout.js';
 import type { OpenIntent, Run } from '../run/run.js';
 import type { Matched } from './match.js';
-import { checkRejections, noteBrake, noteSettled, noteUnsent } from './outcomes.js';
-import { heldToPlan, planChanges, planWriter, readPlan } from './planned.js';
-import { filling, storedRows, storedRowsOr } from './row-files.js';
+import { checkRejections, recordBrake, recordSettled, recordUnsent } from './outcomes.js';
+import { checkAgainstPlan, planChanges, planWriter, readPlan } from './planned.js';
+import { fillFile, readRows, readRowsOr } from './row-files.js';
 
 /** A record read longer ago is read again before its PUT. Contract, section 7. */
 export const FRESH_MS = 60_000;
@@ -28,13 +28,13 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
   const counts: PlanCounts = { rows: run.rows, invalid: 0, creates: 0, updates: 0, cleared: 0 };
   const plan = planWriter(run.folder.plan, matched.snapshot);
   let done = 0;
-  await filling(plan, async () => {
+  await fillFile(plan, async () => {
     for await (const changes of plannedRows(run, matched)) {
       for (const change of changes) {
-        count(change, counts);
+        countChange(change, counts);
         see?.(change);
         plan.add(change);
-        if (run.request.dryRun) noteSettled(run, change);
+        if (run.request.dryRun) recordSettled(run, change);
         run.progress('planning', ++done);
       }
     }
@@ -52,7 +52,7 @@ async function* plannedRows(run: Run, matched: Matched): AsyncGenerator<readonly
   const planned = new Set<number>();
   const isWritten = (row: number) => planned.has(row) || run.past.ids.get(row) !== undefined;
   for (let wave = 0; wave < matched.waves; wave++) {
-    for await (const rows of decidedOrRows(wave, run, matched)) {
+    for await (const rows of rowsOrChanges(wave, run, matched)) {
       const changes: Change[] = [];
       for (const row of rows) {
         if ('kind' in row) {
@@ -61,7 +61,7 @@ async function* plannedRows(run: Run, matched: Matched): AsyncGenerator<readonly
         }
         if ((matched.depth.get(row.ref.row) ?? 0) !== wave || run.past.outcomes.has(row.ref.row)) continue;
         const decided = decide(row, run, matched);
-        const change = orphaned(decided instanceof Promise ? await decided : decided, isWritten);
+        const change = checkParent(decided instanceof Promise ? await decided : decided, isWritten);
         if (matched.waves > 1 && (change.kind === 'create' || change.kind === 'update')) planned.add(row.ref.row);
         changes.push(change);
         if (run.signal.aborted) break;
@@ -72,7 +72,7 @@ async function* plannedRows(run: Run, matched: Matched): AsyncGenerator<readonly
   }
 }
 
-function orphaned(change: Change, isWritten: (row: number) => boolean): Change {
+function checkParent(change: Change, isWritten: (row: number) => boolean): Change {
   if ((change.kind !== 'create' && change.kind !== 'update') || !change.after || isWritten(change.after.row)) {
     return change;
   }
@@ -80,7 +80,7 @@ function orphaned(change: Change, isWritten: (row: number) => boolean): Change {
   return { ref, key, kind: 'settled', outcome: 'invalid', issues: [...issues, parentNotWritten(after)] };
 }
 
-function count(change: Change, counts: PlanCounts): void {
+function countChange(change: Change, counts: PlanCounts): void {
   if (change.kind === 'create') counts.creates++;
   else if (change.kind === 'update') {
     counts.updates++;
@@ -90,10 +90,10 @@ function count(change: Change, counts: PlanCounts): void {
 }
 
 /** Rows that a refusal names. */
-const NAMED = 10;
+const MAX_NAMED = 10;
 
 /** What may keep a planned run from writing. */
-export interface Brakes {
+export interface PlanChecks {
   /** A sentence for each brake that the plan trips. */
   readonly tripped: readonly string[];
   /** What a person is told to do about them. */
@@ -106,9 +106,13 @@ export interface Brakes {
  * Lets a planned run write, or throws a `RunError` of kind `braked`: where a brake trips that neither `--force` nor an
  * approval overrides, and where the plan is not the one that was approved. Contract, section 8.
  */
-export async function passBrakes(run: Run, matched: Matched, { tripped, advice, assertSame }: Brakes): Promise<void> {
+export async function passBrakes(
+  run: Run,
+  matched: Matched,
+  { tripped, advice, assertSame }: PlanChecks,
+): Promise<void> {
   const { dryRun, force, lineage } = run.request;
-  for (const sentence of tripped) noteBrake(run, sentence);
+  for (const sentence of tripped) recordBrake(run, sentence);
   try {
     await assertApproved(run);
     await assertSame?.();
@@ -118,12 +122,12 @@ export async function passBrakes(run: Run, matched: Matched, { tripped, advice, 
     }
   } catch (error) {
     // Rows of a braked run that would have been written are not attempted, and the reports show the plan.
-    if (!dryRun) for await (const rows of plannedRows(run, matched)) for (const one of rows) noteUnsent(run, one);
+    if (!dryRun) for await (const rows of plannedRows(run, matched)) for (const one of rows) recordUnsent(run, one);
     throw error;
   }
   const by = lineage?.approves ? `, approved by ${lineage.approves.by}` : ' by --force';
   for (const sentence of tripped) run.warn(`Brake overridden${by}: ${sentence}`);
-  if (!dryRun) run.store.keep('passed', true);
+  if (!dryRun) run.store.setValue('passed', true);
   reached('passed');
 }
 
@@ -139,12 +143,14 @@ async function assertApproved(run: Run): Promise<void> {
       `The plan of the run ${approved.run} is not in its folder any more: nothing was sent.`,
     );
   }
-  const { rows, told } = planChanges(then, now, NAMED);
+  const { rows, sentences } = planChanges(then, now, MAX_NAMED);
   if (rows === 0) return;
   throw new RunError(
     'braked',
     `The records have changed since the run ${approved.run} was planned: ${rows === 1 ? 'one row' : `${rows} rows`} would now be written otherwise. Nothing was sent. Run the file again and look at the new plan.`,
-    [...told, ...(rows > told.length ? [`and ${rows - told.length} more`] : [])].map((line) => `${line}.`),
+    [...sentences, ...(rows > sentences.length ? [`and ${rows - sentences.length} more`] : [])].map(
+      (line) => `${line}.`,
+    ),
   );
 }
 
@@ -152,7 +158,7 @@ async function assertApproved(run: Run): Promise<void> {
  * Rows are written as they were planned where somebody may have looked at the plan, and where an earlier run had planned them:
  * a retry has the plan of that run in its folder.
  */
-export async function usePlan(run: Run): Promise<void> {
+export async function loadPlan(run: Run): Promise<void> {
   const { retries, approves } = run.request.lineage ?? {};
   if (retries || approves || run.request.kind === 'reconcile') run.planned = await readPlan(run.folder.plan);
 }
@@ -164,15 +170,15 @@ export function assertNotRejected(run: Run): void {
 }
 
 /** Rows of one wave that are met, each as what its head alone decides, else the row; some hundred at a time. */
-export function decidedOrRows(
+export function rowsOrChanges(
   wave: number,
   run: Run,
   { snapshot, options }: Matched,
 ): AsyncGenerator<readonly (Change | ResolvedRow)[]> {
   const { past, folder } = run;
   // Rows of later waves refer to others, and where there are no records none is like its row.
-  if (wave > 0 || snapshot.size === 0) return storedRows(folder.resolved);
-  return storedRowsOr(folder.resolved, (head) => {
+  if (wave > 0 || snapshot.size === 0) return readRows(folder.resolved);
+  return readRowsOr(folder.resolved, (head) => {
     const { row } = head.ref;
     return past.open.has(row) || past.outcomes.has(row) ? undefined : planByFingerprint(head, options);
   });
@@ -188,15 +194,15 @@ export function decide(row: ResolvedRow, run: Run, matched: Matched): Change | P
     return { ref, key, kind: 'settled', outcome: 'invalid', issues: [...row.issues, referenceCycle(ref.row, after)] };
   }
   const intent = run.past.open.get(row.ref.row);
-  const change = intent ? adopt(row, intent, matched) : planRow(row, matched.options);
+  const change = intent ? resolveOpen(row, intent, matched) : planRow(row, matched.options);
   const { planned } = run;
   const { newRecords, snapshot } = matched;
   if (!planned && !newRecords) return change;
-  const held = (one: Change) => {
-    const now = newRecords?.held(one) ?? one;
-    return planned ? heldToPlan(now, planned, snapshot) : now;
+  const checkPlan = (one: Change) => {
+    const now = newRecords?.withhold(one) ?? one;
+    return planned ? checkAgainstPlan(now, planned, snapshot) : now;
   };
-  return change instanceof Promise ? change.then(held) : held(change);
+  return change instanceof Promise ? change.then(checkPlan) : checkPlan(change);
 }
 
 /**
@@ -207,27 +213,28 @@ export function decide(row: ResolvedRow, run: Run, matched: Matched): Change | P
  *           a customer that is not known, a row without a key → unknown: it cannot be looked up
  *   update: the new values are there → updated       neither old nor new → conflict     the old ones → planned again
  */
-async function adopt(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change> {
-  const settled = intent.op === 'create' ? await adoptCreate(row, matched) : await adoptUpdate(row, intent, matched);
+async function resolveOpen(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change> {
+  const settled =
+    intent.op === 'create' ? await resolveOpenCreate(row, matched) : await resolveOpenUpdate(row, intent, matched);
   return settled ?? planRow(row, matched.options);
 }
 
-async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change | undefined> {
+async function resolveOpenCreate(row: ResolvedRow, matched: Matched): Promise<Change | undefined> {
   const { spec, known, options, snapshot } = matched;
   const fields = createFields(row);
-  if (matched.match.key.length === 0) return openCreate(row, 'without a key it');
+  if (matched.match.key.length === 0) return unknownCreate(row, 'without a key it');
   if (!spec.readable) {
     const [id, ...others] = known.ids('customer', row.key);
     if (others.length > 0) return undefined;
     if (id !== undefined) return created(row, id);
     if (options.memory.lastWritten(undefined, fields, undefined)) return settled(row, 'created');
-    return openCreate(row, 'a customer');
+    return unknownCreate(row, 'a customer');
   }
   const ids = snapshot.ids(row.key);
   const found = ids.length === 1 && ids[0] !== undefined ? await snapshot.get(ids[0]) : undefined;
   const id = ids[0];
   if (found === undefined || id === undefined) return undefined;
-  const { differing: differs, tidied } = heldOfCreate(fields, found.record, options);
+  const { differing: differs, normalised } = compareWithStored(fields, found.record, options);
   if (differs.length > 0) {
     return conflict(
       row,
@@ -236,10 +243,10 @@ async function adoptCreate(row: ResolvedRow, matched: Matched): Promise<Change |
     );
   }
   options.memory.remember(id, fields);
-  return { ...created(row, id), issues: [...row.issues, ...tidied] };
+  return { ...created(row, id), issues: [...row.issues, ...normalised] };
 }
 
-function openCreate(row: ResolvedRow, what: string): Change {
+function unknownCreate(row: ResolvedRow, what: string): Change {
   const issue = fault(
     'outcome_unknown',
     `The row was being created when the run was cut off, and ${what} cannot be looked up. Look in the service before importing it again.`,
@@ -247,19 +254,19 @@ function openCreate(row: ResolvedRow, what: string): Change {
   return { ...settled(row, 'unknown'), issues: [...row.issues, issue] };
 }
 
-async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change | undefined> {
+async function resolveOpenUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change | undefined> {
   const { options } = matched;
   const { id, before } = intent;
-  const current = id === undefined || before === undefined ? undefined : await recordNow(id, matched);
+  const current = id === undefined || before === undefined ? undefined : await currentRecord(id, matched);
   if (id === undefined || before === undefined || !current) return undefined;
   const ours = options.memory.lastWritten(id, row.set, before);
-  const held = heldBy(before, ours, options);
+  const held = mergeBaseOf(before, ours, options);
   const merge = mergeRow(withoutRepeats(row, held, options).row.set, held, options);
   const effect = effectOf(merge, before, current, options);
   if (effect.kind === 'none') return undefined;
   if (effect.kind === 'taken') {
     options.memory.remember(id, merge.target);
-    return { ...settled(row, 'updated'), id, diff: merge.diff, issues: [...row.issues, ...effect.tidied] };
+    return { ...settled(row, 'updated'), id, diff: merge.diff, issues: [...row.issues, ...effect.normalised] };
   }
   const fields = effect.fields.join(', ');
   return conflict(
@@ -271,7 +278,7 @@ async function adoptUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matche
 }
 
 /** The record also where it has another key by now, so that no row means it. */
-async function recordNow(id: number, { spec, service, snapshot }: Matched): Promise<Json | undefined> {
+async function currentRecord(id: number, { spec, service, snapshot }: Matched): Promise<Json | undefined> {
   const read = await snapshot.get(id);
   if (read || !spec.readable) return read?.record;
   return service.get(spec.name as Readable, id);

@@ -5,7 +5,7 @@ import { fault } from '../../model/issue.js';
 import { type Fields, isRef, type Value, valueText } from '../../model/value.js';
 import { changesOf } from '../../pipeline/plan/merge.js';
 import type { Snapshot } from '../../service/port.js';
-import { lines, lineWriter } from './row-files.js';
+import { lineWriter, readLines } from './row-files.js';
 
 /** A write that a plan holds; one line of the plan's file. */
 interface PlannedWrite {
@@ -32,13 +32,13 @@ const PARENT = 'parent_contract';
  */
 function plannedWrite(
   change: Change,
-  snapshot: Pick<Snapshot, 'holds'>,
+  snapshot: Pick<Snapshot, 'hasId'>,
   born: readonly string[] = [],
 ): PlannedWrite | undefined {
   if (change.kind !== 'create' && change.kind !== 'update') return undefined;
   const parent = change.kind === 'create' ? change.fields[PARENT] : newParent(change.diff);
   // The snapshot has the records that rows of the file mean.
-  return writeOf(change, isRef(parent) && snapshot.holds(parent.id), born);
+  return writeOf(change, isRef(parent) && snapshot.hasId(parent.id), born);
 }
 
 function newParent(diff: readonly FieldDiff[]): Value | undefined {
@@ -62,22 +62,22 @@ function writeOf(
     const { [PARENT]: _, ...others } = withoutParent ? change.fields : {};
     const fields: Fields = withoutParent ? others : change.fields;
     const byName = Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, named(field, value)]));
-    return { op: 'create', mark: mark(byName), ...about() };
+    return { op: 'create', mark: markOf(byName), ...about() };
   }
   const changes: (readonly string[])[] = [];
   for (const { field, old, new: value } of changesOf(change.diff)) {
     if (!withoutParent || field !== PARENT)
       changes.push([field, valueText(old), valueText(named(field, value ?? null))]);
   }
-  return { op: 'update', id: change.id, mark: mark([change.id, changes]), ...about() };
+  return { op: 'update', id: change.id, mark: markOf([change.id, changes]), ...about() };
 }
 
-function mark(content: unknown): string {
+function markOf(content: unknown): string {
   return hash('sha256', JSON.stringify(content), 'base64url').slice(0, 16);
 }
 
 /** Writes a plan's file as the rows are planned; it appears complete or not at all. */
-export function planWriter(path: string, snapshot: Pick<Snapshot, 'holds'>) {
+export function planWriter(path: string, snapshot: Pick<Snapshot, 'hasId'>) {
   const out = lineWriter(path, { durable: true });
   return {
     add(change: Change): void {
@@ -92,7 +92,7 @@ export function planWriter(path: string, snapshot: Pick<Snapshot, 'holds'>) {
 export async function readPlan(path: string): Promise<Planned | undefined> {
   if (!existsSync(path)) return undefined;
   const planned = new Map<number, PlannedWrite>();
-  for await (const line of lines(path)) {
+  for await (const line of readLines(path)) {
     const one = JSON.parse(line) as PlannedWrite;
     planned.set(one.row, one);
   }
@@ -103,14 +103,14 @@ export async function readPlan(path: string): Promise<Planned | undefined> {
  * Holds a row against the plan that was made for it: what would now be written otherwise than planned is not written.
  * Contract, section 5 (`conflict`).
  */
-export function heldToPlan(change: Change, planned: Planned, snapshot: Pick<Snapshot, 'holds'>): Change {
+export function checkAgainstPlan(change: Change, planned: Planned, snapshot: Pick<Snapshot, 'hasId'>): Change {
   const then = planned.get(change.ref.row);
   const now = plannedWrite(change, snapshot, then?.born);
   if (!now) return change;
   if (then && then.op === now.op && then.mark === now.mark) return change;
   const { ref, key, issues } = change;
   const id = 'id' in change ? change.id : undefined;
-  const message = `Somebody changed ${id === undefined ? 'the records' : `record ${id}`} after this row was planned: ${otherwise(then, now)}. Nothing was sent. Run the file again to plan it anew.`;
+  const message = `Somebody changed ${id === undefined ? 'the records' : `record ${id}`} after this row was planned: ${planDifference(then, now)}. Nothing was sent. Run the file again to plan it anew.`;
   return {
     ref,
     key,
@@ -122,28 +122,28 @@ export function heldToPlan(change: Change, planned: Planned, snapshot: Pick<Snap
   };
 }
 
-function otherwise(then: PlannedWrite | undefined, now: PlannedWrite): string {
+function planDifference(then: PlannedWrite | undefined, now: PlannedWrite): string {
   const what = (one: PlannedWrite) => (one.op === 'create' ? 'a new record' : `an update of record ${one.id}`);
   if (!then) return `it was to be left alone, and would now be ${what(now)}`;
   if (then.op !== now.op || then.id !== now.id) return `the plan was ${what(then)}, and it would now be ${what(now)}`;
   return 'a field that this row sets has another value now';
 }
 
-/** What differs between two plans of one file, one sentence for each row; at most `most`, and the number of all. */
+/** What differs between two plans of one file, one sentence for each row; at most `max`, and the number of all. */
 export function planChanges(
   then: Planned,
   now: Planned,
-  most: number,
-): { readonly rows: number; readonly told: string[] } {
-  const told: string[] = [];
+  max: number,
+): { readonly rows: number; readonly sentences: string[] } {
+  const sentences: string[] = [];
   let rows = 0;
   for (const row of [...new Set([...then.keys(), ...now.keys()])].sort((a, b) => a - b)) {
     const [before, after] = [then.get(row), now.get(row)];
     if (before?.op === after?.op && before?.mark === after?.mark) continue;
     rows++;
     const key = (after ?? before)?.key ?? '';
-    const what = after ? otherwise(before, after) : 'it was to be written, and would now be left alone';
-    if (told.length < most) told.push(`row ${row}${key === '' ? '' : ` (${key})`}: ${what}`);
+    const what = after ? planDifference(before, after) : 'it was to be written, and would now be left alone';
+    if (sentences.length < max) sentences.push(`row ${row}${key === '' ? '' : ` (${key})`}: ${what}`);
   }
-  return { rows, told };
+  return { rows, sentences };
 }

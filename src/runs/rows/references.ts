@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeSafely } from '../../files/safe-write.js';
+import { writeAtomically } from '../../files/atomic-write.js';
 import type { Change } from '../../model/change.js';
 import { RunInterrupted } from '../../model/error.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
@@ -7,12 +7,12 @@ import { importJob } from '../../model/job.js';
 import { noOutcomes, type Outcome, type OutcomeKind } from '../../model/outcome.js';
 import { CREATABLE, type Creatable } from '../../model/resource-names.js';
 import { foldText, isRef, normaliseKey, normaliseName, type Ref } from '../../model/value.js';
+import { isPlaceholder } from '../../pipeline/map/column-warnings.js';
 import { quoted } from '../../pipeline/map/headings.js';
-import { isPlaceholder } from '../../pipeline/map/remarks.js';
 import { changesOf } from '../../pipeline/plan/merge.js';
 import type { NewRecords } from '../../pipeline/resolve/resolve.js';
-import type { Named } from '../../pipeline/rows.js';
-import type { ReferencesFound } from '../../report/finish.js';
+import type { NamedRef } from '../../pipeline/rows.js';
+import type { ReferenceResult } from '../../report/finish.js';
 import { results } from '../../report/results.js';
 import type { RunResult } from '../../report/summary.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
@@ -21,8 +21,8 @@ import { REFERENCES_BEGUN, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
 import type { RunContext } from '../run/context.js';
 import { readRequest } from '../run/earlier-run.js';
-import { partOfRun, runFolder } from '../run/layout.js';
-import { countsWith } from '../run/open-service.js';
+import { innerRunId, runFolder } from '../run/layout.js';
+import { sumCounts } from '../run/open-service.js';
 import { openRun, type Run, reopenRun } from '../run/run.js';
 import type { Staged } from './stage.js';
 
@@ -41,7 +41,7 @@ interface MissingName {
  *
  *   planned: a name that no record bears is stood for by a reference of its own (`id` below 0), and the plan of the rows tells
  *            which of them are needed → kept, counted by the brakes → created by an import of their names, a run of its own inside
- *            this one, with a journal of its own (`partOfRun`) → the rows are resolved and matched anew, with the ids
+ *            this one, with a journal of its own (`innerRunId`) → the rows are resolved and matched anew, with the ids
  *
  * A run that was killed while they were created goes on with that import first.
  */
@@ -55,25 +55,25 @@ export interface References extends NewRecords {
   /** Keeps what was planned, for the reports. */
   keep(): void;
   /** Creates them; what was kept by an earlier process is gone on with. True where the rows are to be resolved anew. */
-  create(carryOut: (run: Run) => Promise<RunResult>): Promise<boolean>;
+  create(execute: (run: Run) => Promise<RunResult>): Promise<boolean>;
 }
 
 /** Under this name stands in the run's store what was planned. */
-const PLANNED = 'references';
+const PLANNED_KEY = 'references';
 
 /** Undefined where the job creates none; a retry takes up rows whose references were there. */
-export function openReferences(run: Run, { names, known: learned }: Staged): References | undefined {
+export function openReferences(run: Run, { names, known: knownIds }: Staged): References | undefined {
   const { job, store, request } = run;
   if (job.kind !== 'import' || job.references.missing !== 'create' || request.lineage?.retries) return undefined;
   const spellings = new Map(CREATABLE.map((resource) => [resource, spellingsOf(names.names.get(resource))]));
-  const stands = new Map<string, Ref>();
+  const provisional = new Map<string, Ref>();
   /** Names that are hardly different, by the name that is to be created. */
   const nearest = new Map<string, readonly string[]>();
   /** By the ids that stand for them: -1, -2 and so on. */
   const byId: MissingName[] = [];
-  let made: Map<string, Outcome> | undefined;
+  let created: Map<string, Outcome> | undefined;
 
-  function stand({ name, column }: Named, resource: Creatable, field: string): Ref | Issue | undefined {
+  function makeProvisional({ name, column }: NamedRef, resource: Creatable, field: string): Ref | Issue | undefined {
     const where = { field, value: name, ...(column === undefined ? {} : { column }) };
     const others = [...(spellings.get(resource)?.get(foldText(name)) ?? [])].filter(
       (other) => other !== normaliseName(name),
@@ -85,13 +85,13 @@ export function openReferences(run: Run, { names, known: learned }: Staged): Ref
         where,
       );
     const spec = findField(resourceSpec(resource), 'name');
-    const wrong = spec && checkValue(spec, tidy(name), 'create');
+    const wrong = spec && checkValue(spec, cleanName(name), 'create');
     if (wrong) return { ...wrong, message: `The ${resource} cannot be created: ${wrong.message}`, ...where };
     const key = keyOf(resource, name);
-    const known = stands.get(key);
+    const known = provisional.get(key);
     if (known) return known;
-    const ref = { id: -byId.push({ resource, name: tidy(name), rows: 0, row: 0 }), name: tidy(name) };
-    stands.set(key, ref);
+    const ref = { id: -byId.push({ resource, name: cleanName(name), rows: 0, row: 0 }), name: cleanName(name) };
+    provisional.set(key, ref);
     return ref;
   }
 
@@ -108,58 +108,58 @@ export function openReferences(run: Run, { names, known: learned }: Staged): Ref
       const { named, name, column } = value;
       if (!isCreatable(named)) return undefined;
       const key = keyOf(named, name);
-      const outcome = made?.get(key);
+      const outcome = created?.get(key);
       const where = { field, value: name, ...(column === undefined ? {} : { column }) };
-      if (outcome && isThere(outcome)) {
-        const ref = { id: outcome.id as number, name: tidy(name) };
-        return { ref, issue: isNew(named, outcome.kind, where, nearest.get(key)) };
+      if (outcome && hasRecord(outcome)) {
+        const ref = { id: outcome.id as number, name: cleanName(name) };
+        return { ref, issue: newNameWarning(named, outcome.kind, where, nearest.get(key)) };
       }
       if (found.kind !== 'missing') return undefined;
-      if (outcome) return { issue: notCreated(named, outcome, where) };
+      if (outcome) return { issue: notCreatedFault(named, outcome, where) };
       // Numbers are ids; a name that differs from another in its case alone is hardly a new one.
-      if (isPlaceholder(name)) return { issue: nobody(named, where) };
+      if (isPlaceholder(name)) return { issue: missingNameFault(named, where) };
       if (!isName(name) || !directory.mayCreate(named, name)) return undefined;
-      const stood = stand(value, named, field);
-      if (!stood || !('id' in stood)) return stood && { issue: stood };
+      const provisionalRef = makeProvisional(value, named, field);
+      if (!provisionalRef || !('id' in provisionalRef)) return provisionalRef && { issue: provisionalRef };
       nearest.set(key, found.nearest);
-      return { ref: stood, issue: isNew(named, 'created', where, found.nearest) };
+      return { ref: provisionalRef, issue: newNameWarning(named, 'created', where, found.nearest) };
     },
     see(change) {
-      for (const id of new Set(standIns(change))) {
+      for (const id of new Set(provisionalIds(change))) {
         const one = byId[-1 - id] as MissingName;
         if (one.rows++ === 0 || change.ref.row < one.row) one.row = change.ref.row;
       }
     },
-    held(planned) {
-      const change = untold(planned);
-      if (!made || standIns(change).length === 0) return change;
+    withhold(planned) {
+      const change = withoutCreatedWarning(planned);
+      if (!created || provisionalIds(change).length === 0) return change;
       const { ref, key, issues } = change;
       const message =
         'When the run was planned this row was to be left alone, and what it refers to was not created. The records have changed since: nothing was sent. Import the row again.';
       const issue = fault('changed_meanwhile', message);
       return { ref, key, kind: 'settled', outcome: 'conflict', issues: [...issues, issue] };
     },
-    keep: () => store.keep(PLANNED, needed()),
-    async create(carryOut) {
-      const begun = store.kept(REFERENCES_BEGUN) as MissingName[] | undefined;
+    keep: () => store.setValue(PLANNED_KEY, needed()),
+    async create(execute) {
+      const begun = store.getValue(REFERENCES_BEGUN) as MissingName[] | undefined;
       const wanted = begun ?? needed();
-      if (made || (wanted.length === 0 && byId.length === 0)) return false;
+      if (created || (wanted.length === 0 && byId.length === 0)) return false;
       // A plan that was interrupted does not name all that is needed.
       if (run.signal.aborted) throw new RunInterrupted();
-      made = new Map();
+      created = new Map();
       if (!begun && wanted.length > 0) {
-        store.keep(REFERENCES_BEGUN, wanted);
+        store.setValue(REFERENCES_BEGUN, wanted);
         await store.flush();
         reached('references-begun');
       }
       for (const resource of CREATABLE) {
         const missing = wanted.filter((one) => one.resource === resource);
         if (missing.length === 0) continue;
-        await createAll(run, resource, missing, carryOut);
+        await createAll(run, resource, missing, execute);
         for (const [at, outcome] of outcomesOf(run, resource)) {
           const name = missing[at]?.name ?? '';
-          made.set(keyOf(resource, name), outcome);
-          if (resource === 'customer' && isThere(outcome)) learned.learn(resource, outcome.id as number, name);
+          created.set(keyOf(resource, name), outcome);
+          if (resource === 'customer' && hasRecord(outcome)) knownIds.learn(resource, outcome.id as number, name);
         }
       }
       return true;
@@ -168,7 +168,7 @@ export function openReferences(run: Run, { names, known: learned }: Staged): Ref
 }
 
 /** For a row that is not written nothing is created: it does not tell of a new record. */
-function untold(change: Change): Change {
+function withoutCreatedWarning(change: Change): Change {
   if (change.kind !== 'settled' || WRITTEN.has(change.outcome)) return change;
   return { ...change, issues: change.issues.filter(({ code }) => code !== 'reference_created') };
 }
@@ -176,7 +176,7 @@ function untold(change: Change): Change {
 const WRITTEN: ReadonlySet<OutcomeKind> = new Set(['created', 'updated']);
 
 /** References of a planned write that stand for records which are still to be created. */
-function standIns(change: Change): number[] {
+function provisionalIds(change: Change): number[] {
   const values =
     change.kind === 'create'
       ? Object.values(change.fields)
@@ -196,9 +196,9 @@ const NUMBER = /^[#+-]?[\d\s.,'’]+(?:e[+-]?\d+)?$/iu;
 const keyOf = (resource: Creatable, name: string): string => `${resource} ${normaliseName(name)}`;
 
 /** A name as the new record bears it. */
-const tidy = (name: string): string => name.trim().replace(/\s+/gu, ' ');
+const cleanName = (name: string): string => name.trim().replace(/\s+/gu, ' ');
 
-const isThere = ({ kind, id }: Outcome): boolean => id !== undefined && (kind === 'created' || kind === 'skipped');
+const hasRecord = ({ kind, id }: Outcome): boolean => id !== undefined && (kind === 'created' || kind === 'skipped');
 
 /** Names of a file by what they have in common but for case and invisible characters. */
 function spellingsOf(names: ReadonlySet<string> = new Set()): ReadonlyMap<string, ReadonlySet<string>> {
@@ -213,21 +213,21 @@ function spellingsOf(names: ReadonlySet<string> = new Set()): ReadonlyMap<string
 
 type Where = Pick<Issue, 'field' | 'value' | 'column'>;
 
-const nobody = (resource: Creatable, where: Where): Issue =>
+const missingNameFault = (resource: Creatable, where: Where): Issue =>
   fault(
     'reference_not_found',
     `"${where.value}" stands where a name is missing: no ${resource} of this name is created. Write the name, or state \`source: { null_values: [${JSON.stringify(where.value)}] }\` in the job where it means that there is none.`,
     where,
   );
 
-function isNew(resource: Creatable, kind: OutcomeKind, where: Where, nearest: readonly string[] = []): Issue {
+function newNameWarning(resource: Creatable, kind: OutcomeKind, where: Where, nearest: readonly string[] = []): Issue {
   const what =
     kind === 'created' ? 'the run creates it before the rows that name it' : 'somebody else created it meanwhile';
   const hint = nearest.length > 0 ? ` Is ${quoted(nearest, ' or ')} meant?` : '';
   return warning('reference_created', `There was no ${resource} "${where.value}": ${what}.${hint}`, where);
 }
 
-function notCreated(resource: Creatable, { kind, issues }: Outcome, where: Where): Issue {
+function notCreatedFault(resource: Creatable, { kind, issues }: Outcome, where: Where): Issue {
   const why = issues.map(({ message }) => message).join(' ');
   const what =
     kind === 'created' || kind === 'skipped'
@@ -245,15 +245,15 @@ async function createAll(
   run: Run,
   resource: Creatable,
   missing: readonly MissingName[],
-  carryOut: (run: Run) => Promise<RunResult>,
+  execute: (run: Run) => Promise<RunResult>,
 ): Promise<void> {
   const { request, settings } = run;
-  const id = partOfRun(run.folder.run, resource);
+  const id = innerRunId(run.folder.run, resource);
   run.info(
     `Creating ${missing.length === 1 ? `the ${resource}` : `${missing.length} ${resource}s`} that rows refer to (${id}).`,
   );
   const part = readRequest(runFolder(settings.home, id))
-    ? await reopenRun(id, contextOf(run))
+    ? await reopenRun(id, innerContext(run))
     : await openRun(
         {
           run: id,
@@ -267,24 +267,24 @@ async function createAll(
           force: request.force,
           makeSource: (path) => writeNames(path, missing),
         },
-        contextOf(run),
+        innerContext(run),
       );
-  const { error } = await carryPart(run, part, carryOut);
+  const { error } = await executePart(run, part, execute);
   if (error) throw error;
   reached('references-ended');
 }
 
 /** Carries out a run inside another one: its requests count there, and where it is interrupted both are. */
-export async function carryPart(run: Run, part: Run, carryOut: (run: Run) => Promise<RunResult>): Promise<RunResult> {
-  run.counts = countsWith(run.counts, () => part.counts ?? {});
-  const result = await carryOut(part);
+export async function executePart(run: Run, part: Run, execute: (run: Run) => Promise<RunResult>): Promise<RunResult> {
+  run.counts = sumCounts(run.counts, () => part.counts ?? {});
+  const result = await execute(part);
   if (result.summary.status !== 'interrupted') return result;
   run.halt(`the run ${part.folder.run} was interrupted`);
   throw new RunInterrupted();
 }
 
 /** What it says to people is said by the run that it is a part of. */
-export function contextOf({ settings, log, signal, clock, worker, warn }: Run): RunContext {
+export function innerContext({ settings, log, signal, clock, worker, warn }: Run): RunContext {
   return {
     settings,
     log,
@@ -314,13 +314,13 @@ function nameJob({ request }: Run, resource: Creatable): Run['request']['job'] {
 
 async function writeNames(path: string, missing: readonly MissingName[]): Promise<{ readonly sha256: string }> {
   const text = missing.map(({ name }) => `${JSON.stringify({ name })}\n`).join('');
-  await writeSafely(path, (write) => write(text));
+  await writeAtomically(path, (write) => write(text));
   return { sha256: createHash('sha256').update(text).digest('hex') };
 }
 
 /** What became of the names, by their place from 0; of those that were not reached nothing. */
 function* outcomesOf({ settings, folder }: Run, resource: Creatable): Generator<readonly [at: number, Outcome]> {
-  const store = RunStore.existing(runFolder(settings.home, partOfRun(folder.run, resource)).store);
+  const store = RunStore.openExisting(runFolder(settings.home, innerRunId(folder.run, resource)).store);
   if (!store) return;
   try {
     for (const batch of results(store.rows, '')) for (const { outcome } of batch) yield [outcome.ref.row - 1, outcome];
@@ -330,29 +330,29 @@ function* outcomesOf({ settings, folder }: Run, resource: Creatable): Generator<
 }
 
 /** What the reports tell of the records that rows refer to: what was planned, and what became of it. */
-export function toldReferences(run: Run): readonly ReferencesFound[] {
-  const planned = (run.store.kept(PLANNED) ?? []) as readonly MissingName[];
-  return CREATABLE.flatMap((resource): ReferencesFound[] => {
+export function referenceResults(run: Run): readonly ReferenceResult[] {
+  const planned = (run.store.getValue(PLANNED_KEY) ?? []) as readonly MissingName[];
+  return CREATABLE.flatMap((resource): ReferenceResult[] => {
     const names = planned.filter((one) => one.resource === resource);
     if (names.length === 0) return [];
     const ended = new Map(outcomesOf(run, resource));
     const counts = noOutcomes();
-    const told = names.map(({ name, rows, row }, at) => {
+    const listed = names.map(({ name, rows, row }, at) => {
       const { kind = run.request.dryRun ? 'created' : 'not_attempted', id, issues = [] } = ended.get(at) ?? {};
       counts[kind]++;
       const message = issues.map((issue) => issue.message).join(' ');
       return { name, outcome: kind, rows, row, ...(id === undefined ? {} : { id }), ...(message && { message }) };
     });
-    const by = ended.size > 0 ? { run: partOfRun(run.folder.run, resource) } : {};
+    const by = ended.size > 0 ? { run: innerRunId(run.folder.run, resource) } : {};
     const present = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
-    return [{ resource, ...by, ...present, total: names.length, all: told }];
+    return [{ resource, ...by, ...present, total: names.length, all: listed }];
   });
 }
 
 /** Runs inside a run that created what its rows refer to, or undid that. */
-export function partsOf(home: string, run: string): readonly (readonly [Creatable, string])[] {
+export function innerRuns(home: string, run: string): readonly (readonly [Creatable, string])[] {
   return CREATABLE.flatMap((resource) => {
-    const id = partOfRun(run, resource);
+    const id = innerRunId(run, resource);
     return readRequest(runFolder(home, id)) ? [[resource, id] as const] : [];
   });
 }

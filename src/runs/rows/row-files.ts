@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { setImmediate as immediate } from 'node:timers/promises';
-import { blockReader, type LineAt, lineBlocks, openScratchFile, tried } from '../../compact/scratch-file.js';
-import { codesOf, diskWords, RunError } from '../../model/error.js';
+import { blockReader, type LineAt, lineBlocks, openScratchFile, withFault } from '../../compact/scratch-file.js';
+import { diskErrorText, RunError, systemCodes } from '../../model/error.js';
 import { MAX_RECORD_BYTES } from '../../model/row.js';
 import {
   decodeHead,
@@ -38,7 +38,10 @@ export function lineWriter(path: string, { durable = false } = {}) {
 }
 
 /** Fills a file and closes it, also where that fails. It is not whole where `fill` says so. */
-export async function filling(out: Pick<LineWriter, 'close'>, fill: () => Promise<boolean | undefined>): Promise<void> {
+export async function fillFile(
+  out: Pick<LineWriter, 'close'>,
+  fill: () => Promise<boolean | undefined>,
+): Promise<void> {
   let isWhole: boolean | undefined;
   try {
     isWhole = await fill();
@@ -53,8 +56,8 @@ export async function filling(out: Pick<LineWriter, 'close'>, fill: () => Promis
   out.close(isWhole);
 }
 
-export async function* lines(path: string): AsyncGenerator<string> {
-  for await (const block of linesIn(path)) {
+export async function* readLines(path: string): AsyncGenerator<string> {
+  for await (const block of readLineBlocks(path)) {
     for (const { bytes } of block) yield bytes.toString('utf8');
   }
 }
@@ -75,7 +78,7 @@ export function rowWriter(path: string, fields: readonly string[] = []): RowWrit
     write(row, fingerprint) {
       const line = codec.encode(row, fingerprint);
       // A character has at most three bytes.
-      if (line.length > MAX_RECORD_BYTES / 3 && Buffer.byteLength(line) > MAX_RECORD_BYTES) throw tooLarge(row);
+      if (line.length > MAX_RECORD_BYTES / 3 && Buffer.byteLength(line) > MAX_RECORD_BYTES) throw tooLargeFault(row);
       out.write(line);
     },
     close: out.close,
@@ -83,15 +86,15 @@ export function rowWriter(path: string, fields: readonly string[] = []): RowWrit
 }
 
 /** A row at a time costs as much as the row; of more rows, too many live long enough to be in the way of the collector. */
-const ROWS_AT_ONCE = 128;
+const BATCH_ROWS = 128;
 
 /** The rows of a file, some hundred at a time. */
-export async function* storedRows(path: string): AsyncGenerator<readonly ResolvedRow[]> {
-  for await (const { lines, codec } of storedLines(path)) yield parsedLines(lines).map(codec.decode);
+export async function* readRows(path: string): AsyncGenerator<readonly ResolvedRow[]> {
+  for await (const { lines, codec } of readRowLines(path)) yield parseLines(lines).map(codec.decode);
 }
 
 /** A row by its number, of a file whose rows ascend; undefined where it is not there. */
-export function storedRow(path: string, row: number): ResolvedRow | undefined {
+export function findRow(path: string, row: number): ResolvedRow | undefined {
   const file = openSync(path, 'r');
   try {
     const { line } = blockReader(file);
@@ -114,36 +117,36 @@ export function storedRow(path: string, row: number): ResolvedRow | undefined {
   }
 }
 
-/** The rows of a file, each as what `short` makes of its head alone; of a row of which it makes nothing, the row. */
-export async function* storedRowsOr<T>(
+/** The rows of a file, each as what `fromHead` makes of its head alone; of a row of which it makes nothing, the row. */
+export async function* readRowsOr<T>(
   path: string,
-  short: (head: RowHead) => T | undefined,
+  fromHead: (head: RowHead) => T | undefined,
 ): AsyncGenerator<readonly (T | ResolvedRow)[]> {
-  for await (const { lines, codec } of storedLines(path)) {
-    const made: (T | ResolvedRow | undefined)[] = parsedHeads(lines).map((head) => short(decodeHead(head)));
+  for await (const { lines, codec } of readRowLines(path)) {
+    const made: (T | ResolvedRow | undefined)[] = parseHeads(lines).map((head) => fromHead(decodeHead(head)));
     const others = lines.filter((_, at) => made[at] === undefined);
-    const rows = parsedTexts(others.map(({ bytes }) => bytes.toString('utf8')));
+    const rows = parseTexts(others.map(({ bytes }) => bytes.toString('utf8')));
     let next = 0;
     yield made.map((one) => one ?? codec.decode(rows[next++]!));
   }
 }
 
 /** Lines of rows, some hundred at a time, without the one that names the fields. Valid until the next. */
-async function* storedLines(
+async function* readRowLines(
   path: string,
 ): AsyncGenerator<{ readonly lines: readonly LineAt[]; readonly codec: RowCodec }> {
   let codec: RowCodec | undefined;
-  for await (const block of linesIn(path)) {
+  for await (const block of readLineBlocks(path)) {
     const from = codec ? 0 : 1;
-    codec ??= rowCodec(parsedLines(block.slice(0, 1))[0] as string[]);
-    for (let at = from; at < block.length; at += ROWS_AT_ONCE) {
-      yield { lines: block.slice(at, at + ROWS_AT_ONCE), codec };
+    codec ??= rowCodec(parseLines(block.slice(0, 1))[0] as string[]);
+    for (let at = from; at < block.length; at += BATCH_ROWS) {
+      yield { lines: block.slice(at, at + BATCH_ROWS), codec };
     }
   }
 }
 
 /** Neighbouring lines as one JSON list: no line end stands within a line. */
-function parsedLines(lines: readonly LineAt[]): unknown[][] {
+function parseLines(lines: readonly LineAt[]): unknown[][] {
   const first = lines[0]!.bytes;
   const last = lines[lines.length - 1]!.bytes;
   const bytes = Buffer.from(first.buffer, first.byteOffset, last.byteOffset + last.length - first.byteOffset);
@@ -152,18 +155,18 @@ function parsedLines(lines: readonly LineAt[]): unknown[][] {
 }
 
 /** What stands before the values of each line. */
-function parsedHeads(lines: readonly LineAt[]): unknown[][] {
-  return parsedTexts(lines.map(({ bytes }) => `${bytes.toString('utf8', 0, bytes.indexOf(TAB))}]`));
+function parseHeads(lines: readonly LineAt[]): unknown[][] {
+  return parseTexts(lines.map(({ bytes }) => `${bytes.toString('utf8', 0, bytes.indexOf(TAB))}]`));
 }
 
 /** One JSON text is read sooner than many. */
-function parsedTexts(texts: readonly string[]): unknown[][] {
+function parseTexts(texts: readonly string[]): unknown[][] {
   return JSON.parse(`[${texts.join(',')}]`) as unknown[][];
 }
 
 const [TAB, NEWLINE, COMMA] = [9, 10, 44];
 
-function tooLarge({ ref }: StoredRow): RunError {
+function tooLargeFault({ ref }: StoredRow): RunError {
   const where = ref.sheet === undefined ? '' : ` of ${ref.sheet}`;
   return new RunError(
     'failed',
@@ -175,26 +178,26 @@ function tooLarge({ ref }: StoredRow): RunError {
 export function diskFault(path: string, error: unknown): RunError {
   return new RunError(
     'failed',
-    `The data folder cannot be written to (${path}): ${diskWords(error)}. Make room or choose another ROWFERRY_HOME; nothing was lost.`,
+    `The data folder cannot be written to (${path}): ${diskErrorText(error)}. Make room or choose another ROWFERRY_HOME; nothing was lost.`,
     [],
     { cause: error },
   );
 }
 
 /** The ended lines of a file in order, some hundred at a time. The bytes are valid until the next block. */
-async function* linesIn(path: string): AsyncGenerator<readonly LineAt[]> {
+async function* readLineBlocks(path: string): AsyncGenerator<readonly LineAt[]> {
   const unreadable = (error: unknown) =>
     new RunError(
       'failed',
-      `The working file ${path} cannot be read (${codesOf(error)[0] ?? error}). Check the disk and the rights of this user, then try again.`,
+      `The working file ${path} cannot be read (${systemCodes(error)[0] ?? error}). Check the disk and the rights of this user, then try again.`,
       [],
       { cause: error },
     );
-  const file = tried(unreadable, () => openSync(path, 'r'));
+  const file = withFault(unreadable, () => openSync(path, 'r'));
   const blocks = lineBlocks(file);
   try {
     for (;;) {
-      const { done, value } = tried(unreadable, () => blocks.next());
+      const { done, value } = withFault(unreadable, () => blocks.next());
       if (done) return;
       yield value;
       // Whoever goes through many rows without waiting for anything is not to hold up the rest of the process.

@@ -1,51 +1,51 @@
 import { dirname, join } from 'node:path';
-import { type NumberSet, numberSet } from '../../compact/by-place.js';
+import { createNumberSet, type NumberSet } from '../../compact/dense-map.js';
 import { RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
 import type { SheetRow } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
 import { type Fields, normaliseKey } from '../../model/value.js';
-import { headingsNeeded, jobValue } from '../../pipeline/map/columns.js';
+import { countHeadings, jobValue } from '../../pipeline/map/columns.js';
 import { quoted } from '../../pipeline/map/headings.js';
 import { compileMapping, type Mapping } from '../../pipeline/map/map.js';
 import { findTarget, usesCustomFields } from '../../pipeline/map/targets.js';
 import type { Keys } from '../../pipeline/match/key.js';
 import { compileCompare } from '../../pipeline/plan/authority.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
-import type { Stands } from '../../pipeline/plan/merge.js';
+import type { DecideAuthority } from '../../pipeline/plan/merge.js';
 import { fingerprints } from '../../pipeline/plan/plan.js';
 import { type Directory, loadDirectory } from '../../pipeline/resolve/directory.js';
-import { looksUp, makeResolver, NameCollector, type NewRecords } from '../../pipeline/resolve/resolve.js';
+import { makeResolver, NameCollector, type NewRecords, needsLookUp } from '../../pipeline/resolve/resolve.js';
 import { isNoRecord, isRepeated, type ResolvedRow, type StagedRow, type StagedValue } from '../../pipeline/rows.js';
 import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { reached } from '../../trace/milestones.js';
 import { type EditedRows, openEditedRows } from '../export/base.js';
-import { checkJobFile, jobFiles, jobNameOf } from '../job-file.js';
+import { checkJobFile, jobFileNames, jobNameOf } from '../job-file.js';
 import { customFieldsIn, loadCustomFields } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
-import type { Connection } from './connect.js';
-import { openKeyBook } from './key-book.js';
-import { filling, type RowWriter, rowWriter, storedRows } from './row-files.js';
+import type { Connection } from './connection.js';
+import { openKeyStore } from './key-store.js';
+import { fillFile, type RowWriter, readRows, rowWriter } from './row-files.js';
 
 /** What the rows of a file are, whatever they refer to. */
-interface Rows extends Connection {
+interface RowsContext extends Connection {
   readonly mapping: Pick<Mapping, 'columnOf' | 'columns' | 'fields' | 'key' | 'specOf'>;
   /** Reconciliations: whose value stands where a row and its record differ. */
-  readonly stands?: Stands;
+  readonly authority?: DecideAuthority;
   /** Files that an export wrote. */
   readonly edited?: EditedRows;
 }
 
-export interface Staged extends Rows {
+export interface Staged extends RowsContext {
   readonly names: NameCollector;
   /** Contracts: row by number, for contracts that name a parent of the same file. */
   readonly rowOfNumber: ReadonlyMap<string, number>;
   /** Set where no field is looked up: the rows are resolved as they are. */
-  readonly facts?: Facts;
+  readonly facts?: RowFacts;
 }
 
 /** What is known of the rows once all of them are resolved. */
-interface Facts {
+interface RowFacts {
   /** Keys of all rows. */
   readonly keys: Keys;
   /** Lets go of the keys: nobody asks for them any more. Not there where they were never a burden. */
@@ -61,7 +61,7 @@ interface Facts {
   readonly fingerprints: Pick<NumberSet, 'has'>;
 }
 
-export interface Resolved extends Rows, Facts {
+export interface Resolved extends RowsContext, RowFacts {
   /** Names of the records that the file refers to. */
   readonly directory: Directory;
   /** Records that are created because rows refer to them. */
@@ -69,21 +69,28 @@ export interface Resolved extends Rows, Facts {
 }
 
 /** Rows that a warning names. */
-const NAMED = 10;
+const MAX_NAMED = 10;
 
 /** Rows per look at the beginning of a file, for what must be known before the first row is converted. */
-const SAMPLE = 2_000;
+const SAMPLE_ROWS = 2_000;
 
 /**
  * file → mapped → validated: every row of the file as values by field, on disk. Where nothing is to be looked up, the rows
  * are resolved at once.
  */
 export async function stageRows(run: Run, connection: Connection): Promise<Staged> {
-  const { job, source, shows } = run;
+  const { job, source, formatSource } = run;
   const { jsonRows = false } = run.request;
-  if (!jsonRows) await assertRightFile(run);
+  if (!jsonRows) await assertJobFitsFile(run);
   const catalogue = await loadCustomFields(usesCustomFields(job), connection.lexicon);
-  const input = { job, meta: shows.meta, spec: connection.spec, catalogue, sample: await sample(shows), jsonRows };
+  const input = {
+    job,
+    meta: formatSource.meta,
+    spec: connection.spec,
+    catalogue,
+    sample: await sampleRows(formatSource),
+    jsonRows,
+  };
   const mapping = compileMapping(input);
   const compared = job.kind === 'reconcile' ? compileCompare(job, connection.spec, catalogue, mapping) : undefined;
   if (compared && compared.problems.length > 0) {
@@ -93,22 +100,22 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   run.evidence.push(...mapping.evidence);
   const names = new NameCollector(connection.spec.fields.some(({ name }) => name === 'category.subcategory'));
   const rowOfNumber = new Map<string, number>();
-  const atOnce = !looksUp(mapping);
-  const out = rowWriter(atOnce ? run.folder.resolved : run.folder.staged, mapping.fields);
-  const take = atOnce
-    ? resolving(run, out, mapping, await loadDirectory(names.names, connection), connection.spec)
+  const resolvesNow = !needsLookUp(mapping);
+  const out = rowWriter(resolvesNow ? run.folder.resolved : run.folder.staged, mapping.fields);
+  const resolver = resolvesNow
+    ? createRowResolver(run, out, mapping, await loadDirectory(names.names, connection), connection.spec)
     : undefined;
   run.rows = 0;
   const skipped: number[] = [];
   let noRecords = 0;
   const edited = await openEditedRows(run, input, mapping);
-  await filling(out, async () => {
+  await fillFile(out, async () => {
     for await (const batch of source.rows()) {
       const mapped = batch.map((row) => mapping.mapRow(row, source.meta.sheet ?? undefined));
       for (const staged of edited?.keep(batch, mapped) ?? mapped) {
-        if (isNoRecord(staged) && ++noRecords <= NAMED) skipped.push(staged.ref.row);
+        if (isNoRecord(staged) && ++noRecords <= MAX_NAMED) skipped.push(staged.ref.row);
         if (job.resource === 'contract') noteNumber(staged, rowOfNumber);
-        if (take) take.add(staged);
+        if (resolver) resolver.add(staged);
         else {
           names.add(staged);
           out.write(staged);
@@ -119,7 +126,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
       if (run.signal.aborted) throw new RunError('failed', 'interrupted');
     }
   });
-  edited?.tell();
+  edited?.warnUnknown();
   if (noRecords > 0) {
     const named = skipped.join(', ') + (noRecords > skipped.length ? ` and ${noRecords - skipped.length} more` : '');
     run.warn(
@@ -128,38 +135,38 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   }
   mapping.remarks().forEach(run.warn);
   reached('staged');
-  const facts = take && { facts: take.facts() };
+  const facts = resolver && { facts: resolver.facts() };
   return {
     ...connection,
     mapping,
     names,
     rowOfNumber,
     ...facts,
-    ...(compared ? { stands: compared.stands } : {}),
+    ...(compared ? { authority: compared.authorityOf } : {}),
     ...(edited ? { edited } : {}),
   };
 }
 
 /** A file that lacks most headings of the job is another job's: one fault, and whose it may be. */
-async function assertRightFile({ job, request, source, settings }: Run): Promise<void> {
+async function assertJobFitsFile({ job, request, source, settings }: Run): Promise<void> {
   const { headings, sheet, header_row: row } = source.meta;
-  const { needed, missing } = headingsNeeded(job, headings);
+  const { needed, missing } = countHeadings(job, headings);
   if (missing * 2 <= needed) return;
   const { name, path } = request.job;
   const dir = path === '' ? settings.jobsDir : dirname(path);
   const fits: { readonly name: string; readonly needed: number }[] = [];
-  for (const file of await jobFiles(dir).catch((): string[] => [])) {
+  for (const file of await jobFileNames(dir).catch((): string[] => [])) {
     const found = await checkJobFile(join(dir, file), { jobsDir: dir }).catch(() => undefined);
     if (found?.job?.kind !== job.kind) continue;
-    const other = headingsNeeded(found.job, headings);
+    const other = countHeadings(found.job, headings);
     if (other.needed > 0 && other.missing === 0) fits.push({ name: jobNameOf(file), needed: other.needed });
   }
   const [best] = fits.sort((a, b) => b.needed - a.needed);
   // One or two are more likely misspelt, unless another job finds more in the file: each has a fault of its own.
   if (missing < 3 && (best?.needed ?? 0) <= needed) return;
   const where = sheet === null ? '' : ` They were looked for in row ${row} of the sheet ${quoted([sheet])}.`;
-  const shown = headings.filter((heading) => heading.trim() !== '').slice(0, 30);
-  const has = shown.length < headings.length ? `${quoted(shown)} and others` : quoted(shown);
+  const listed = headings.filter((heading) => heading.trim() !== '').slice(0, 30);
+  const has = listed.length < headings.length ? `${quoted(listed)} and others` : quoted(listed);
   throw new RunError(
     'usage',
     `${missing} of ${needed} headings of job \`${name}\` are missing; ${best ? `this file fits job \`${best.name}\`` : `the file has ${has}`}.${where} Nothing was sent.`,
@@ -180,34 +187,34 @@ async function lookUpNames(
   { mapping, rowOfNumber, spec }: Staged,
   directory: Directory,
   newRecords: NewRecords | undefined,
-): Promise<Facts> {
+): Promise<RowFacts> {
   const out = rowWriter(run.folder.resolved, mapping.fields);
   const parents = run.job.resource === 'contract' ? rowOfNumber : undefined;
-  const take = resolving(run, out, mapping, directory, spec, parents, newRecords);
+  const resolver = createRowResolver(run, out, mapping, directory, spec, parents, newRecords);
   let done = 0;
-  await filling(out, async () => {
-    for await (const rows of storedRows(run.folder.staged)) {
-      for (const row of rows) take.add(row);
+  await fillFile(out, async () => {
+    for await (const rows of readRows(run.folder.staged)) {
+      for (const row of rows) resolver.add(row);
       done += rows.length;
       run.progress('looking up', done);
     }
   });
-  return take.facts();
+  return resolver.facts();
 }
 
 /** Resolves rows, in the order of the file, into their file. */
-function resolving(
+function createRowResolver(
   run: Run,
   out: RowWriter,
-  mapping: Rows['mapping'],
+  mapping: RowsContext['mapping'],
   directory: Directory,
   spec: ResourceSpec,
   rowOfNumber?: ReadonlyMap<string, number>,
   newRecords?: NewRecords,
-): { add(row: StagedRow): void; facts(): Facts } {
+): { add(row: StagedRow): void; facts(): RowFacts } {
   const { key, columnOf, specOf } = mapping;
   const { textOf } = out;
-  const keys = openKeyBook(run.folder.keys);
+  const keys = openKeyStore(run.folder.keys);
   run.closers.push(async () => keys.close());
   // Also of faulty rows: which rules they break depends on whether their record exists.
   const resolve = makeResolver({
@@ -217,11 +224,11 @@ function resolving(
     ...(rowOfNumber && { rowOfNumber }),
     ...(newRecords && { newRecords }),
   });
-  const print = fingerprints(spec, mapping.fields);
+  const fingerprinter = fingerprints(spec, mapping.fields);
   const after = new Map<number, number>();
   let keyless = 0;
   const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
-  const ofRows = numberSet();
+  const rowFingerprints = createNumberSet();
   return {
     add(staged) {
       const row = resolve(staged);
@@ -230,22 +237,22 @@ function resolving(
       if (isNoRecord(row)) counts.noRecords = (counts.noRecords ?? 0) + 1;
       else if (row.key === '' && key.length > 0) keyless++;
       if (row.after) after.set(row.ref.row, row.after.row);
-      const fingerprint = print && decidedByValues(row) ? print.ofRow(row.set) : undefined;
+      const fingerprint = fingerprinter && decidedByValues(row) ? fingerprinter.ofRow(row.set) : undefined;
       // What became of an open row only its whole record tells.
-      if (fingerprint !== undefined && !run.past.open.has(row.ref.row)) ofRows.add(fingerprint);
+      if (fingerprint !== undefined && !run.past.open.has(row.ref.row)) rowFingerprints.add(fingerprint);
       out.write(row, fingerprint);
     },
     facts() {
       const depth = depths(after);
       let waves = 1;
       for (const level of depth.values()) waves = Math.max(waves, level + 1);
-      return { keys, releaseKeys: keys.close, keyless, depth, waves, counts, fingerprints: ofRows };
+      return { keys, releaseKeys: keys.close, keyless, depth, waves, counts, fingerprints: rowFingerprints };
     },
   };
 }
 
 /** Rows that no file has: they meet their records by id, and set the same fields. */
-export function metById(
+export function matchById(
   { service, spec, known, lexicon, readAll, behaviour }: Connection,
   directory: Directory,
   ids: Iterable<number>,
@@ -256,7 +263,7 @@ export function metById(
     ...{ service, spec, known, lexicon, readAll, behaviour, directory, keys },
     mapping: { key: ['id'], columnOf: () => undefined, columns: [], fields: Object.keys(fields), specOf },
     keyless: 0,
-    fingerprints: numberSet(),
+    fingerprints: createNumberSet(),
     depth: new Map(),
     waves: 1,
     counts: { rows: keys.size, invalid: 0, creates: 0, updates: keys.size, cleared: 0 },
@@ -270,11 +277,11 @@ function decidedByValues(row: ResolvedRow): boolean {
   return !issues.some(({ severity }) => severity === 'error');
 }
 
-async function sample(source: OpenSource): Promise<readonly SheetRow[]> {
+async function sampleRows(source: OpenSource): Promise<readonly SheetRow[]> {
   const rows: SheetRow[] = [];
   for await (const batch of source.rows()) {
     rows.push(...batch.filter(({ noRecord }) => noRecord === undefined));
-    if (rows.length >= SAMPLE) break;
+    if (rows.length >= SAMPLE_ROWS) break;
   }
   return rows;
 }
@@ -318,17 +325,17 @@ export interface JobValues {
  * job file. Throws a `RunError` of kind `usage` that lists every fault.
  */
 export async function resolveJobValues(
-  given: Readonly<Record<string, string | number | boolean>>,
+  jobValues: Readonly<Record<string, string | number | boolean>>,
   where: string,
   job: RowsJob,
   connection: Connection,
 ): Promise<JobValues> {
   const { spec, lexicon } = connection;
-  const catalogue = await loadCustomFields(customFieldsIn(Object.keys(given)), lexicon);
+  const catalogue = await loadCustomFields(customFieldsIn(Object.keys(jobValues)), lexicon);
   const problems: string[] = [];
   const set: Record<string, StagedValue> = {};
   const specs = new Map<string, FieldSpec>();
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(jobValues)) {
     const target = findTarget(name, job, spec, catalogue);
     if ('problem' in target) {
       problems.push(`${where}: ${target.problem}`);

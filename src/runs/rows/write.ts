@@ -1,4 +1,4 @@
-import { numbersByPlace } from '../../compact/by-place.js';
+import { createNumberMap } from '../../compact/dense-map.js';
 import type { Change } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import type { Issue } from '../../model/issue.js';
@@ -6,18 +6,18 @@ import { stringifyBody } from '../../model/json.js';
 import { OUTCOMES } from '../../model/outcome.js';
 import { isRef } from '../../model/value.js';
 import { Writer } from '../../pipeline/apply/apply.js';
-import { heldOfCreate } from '../../pipeline/apply/stored.js';
+import { compareWithStored } from '../../pipeline/apply/compare.js';
 import {
   type Create,
-  guardingFields,
   type Update,
+  uniqueFieldsOf,
   type WriteRun,
   type WrittenIds,
 } from '../../pipeline/apply/write.js';
 import { keyOf, keySpelling } from '../../pipeline/match/key.js';
-import { gatherLookUps, learnIds } from '../../pipeline/match/look-up.js';
+import { batchLookUps, learnIds } from '../../pipeline/match/look-up.js';
 import { refusalsLeft } from '../../pipeline/plan/brakes.js';
-import { isUnseen } from '../../pipeline/plan/merge.js';
+import { isWriteOnly } from '../../pipeline/plan/merge.js';
 import { createFields } from '../../pipeline/plan/plan.js';
 import type { ResolvedRow, RowHead } from '../../pipeline/rows.js';
 import { wait } from '../../service/clock.js';
@@ -27,12 +27,12 @@ import type { Carrier } from '../run/context.js';
 import type { Run } from '../run/run.js';
 import { dispatcher, PART_SIZE, type PartSizes, partSizes } from './dispatch.js';
 import type { Matched } from './match.js';
-import { checkRejections, note, noteSettled } from './outcomes.js';
-import { decide, decidedOrRows, FRESH_MS } from './plan.js';
-import { storedRows, storedRowsOr } from './row-files.js';
+import { checkRejections, recordOutcome, recordSettled } from './outcomes.js';
+import { decide, FRESH_MS, rowsOrChanges } from './plan.js';
+import { readRows, readRowsOr } from './row-files.js';
 
 /** Records with learned ids that are held against their rows; each is kept until then, about 3 kB. */
-const MOST_COMPARED = 5_000;
+const MAX_COMPARED = 5_000;
 /** The same where the job says `reread: always`: a request that waits longer reads once more. */
 const FRESH_ALWAYS_MS = 5_000;
 
@@ -42,21 +42,21 @@ const FRESH_ALWAYS_MS = 5_000;
  */
 export async function writeRows(run: Run, matched: Matched): Promise<void> {
   /** Rows by key whose records were created by requests with empty answers. */
-  const nameless = new Map([...run.past.nameless].map(([row, key]) => [key, row]));
+  const withoutId = new Map([...run.past.withoutId].map(([row, key]) => [key, row]));
   const written = writtenIds(run, matched);
   const carrier = sharesWork(run, matched) ? run.carrier : undefined;
   const sizes = partSizes(carrier, run.request.concurrency, run.clock.now);
-  const writer = openWriter(run, matched, written, nameless, carrier, sizes);
+  const writer = openWriter(run, matched, written, withoutId, carrier, sizes);
   const state = writer.run;
   for (let wave = 0; wave < matched.waves && !state.stopped; wave++) {
     // Look-ups may lag behind writes: rows that need the id of another row are worth waiting for.
-    if (wave > 0) await learn(run, matched, nameless, written, run.settings.settleWindowMs);
+    if (wave > 0) await fillMissingIds(run, matched, withoutId, written, run.settings.settleWindowMs);
     await writeWave(wave, run, matched, writer, sizes);
   }
   // A brake stops the writing, not the service: what was written gets its ids.
   const braked = state.stopped instanceof RunError && state.stopped.kind === 'braked';
   if (!run.signal.aborted && (state.stopped === undefined || braked)) {
-    await learn(run, matched, nameless, written, run.settings.settleWindowMs.slice(0, 3));
+    await fillMissingIds(run, matched, withoutId, written, run.settings.settleWindowMs.slice(0, 3));
   }
   if (!run.signal.aborted && state.stopped === undefined) await learnModels(run, matched, written);
   await matched.known.flush();
@@ -66,8 +66,8 @@ export async function writeRows(run: Run, matched: Matched): Promise<void> {
 
 /** What later rows and the names of models are found by; where nothing is, it need not be kept. */
 function writtenIds({ past }: Run, matched: Matched): WrittenIds {
-  const ids = numbersByPlace();
-  const wanted = matched.waves > 1 || mayNameModels(matched);
+  const ids = createNumberMap();
+  const wanted = matched.waves > 1 || setsModels(matched);
   return {
     get: (row) => ids.get(row) ?? past.ids.get(row),
     set(row, id) {
@@ -81,10 +81,10 @@ function writtenIds({ past }: Run, matched: Matched): WrittenIds {
  * records that are read right before their update, as the way to others takes time.
  */
 function sharesWork(run: Run, { spec }: Matched): boolean {
-  return spec.readable && run.rows > PART_SIZE && !readsAlways(run);
+  return spec.readable && run.rows > PART_SIZE && !rereadsAlways(run);
 }
 
-function readsAlways({ job }: Run): boolean {
+function rereadsAlways({ job }: Run): boolean {
   return job.write.reread === 'always';
 }
 
@@ -95,13 +95,13 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
   const findable = matched.spec.readable && matched.match.key.length > 0;
   const size = () => (findable ? sizes.next(run.rows - seen) : 1);
   let seen = 0;
-  const mostParts = () => (findable ? sizes.parts : run.request.concurrency);
+  const maxParts = () => (findable ? sizes.parts : run.request.concurrency);
   const underWay = new Set<Promise<void>>();
   const beginning = new Set<Promise<void>>();
   let changes: (Create | Update)[] = [];
   let number = 0;
   const settle = (change: Change) => {
-    noteSettled(run, change);
+    recordSettled(run, change);
     run.progress('writing', doneRows(run));
   };
   const dispatch = async () => {
@@ -126,11 +126,11 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
       });
     underWay.add(sent);
     while (beginning.size >= sizes.beginning) await Promise.race(beginning);
-    while (underWay.size >= mostParts()) await Promise.race(underWay);
+    while (underWay.size >= maxParts()) await Promise.race(underWay);
   };
   run.progress('writing', doneRows(run));
   try {
-    for await (const rows of decidedOrRows(wave, run, matched)) {
+    for await (const rows of rowsOrChanges(wave, run, matched)) {
       for (const row of rows) {
         if (run.signal.aborted || state.stopped) break;
         seen++;
@@ -140,12 +140,12 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
         }
         if ((matched.depth.get(row.ref.row) ?? 0) !== wave) continue;
         if (run.past.outcomes.has(row.ref.row)) {
-          rememberAgain(row, run, matched);
+          rememberCreated(row, run, matched);
           continue;
         }
         const decided = decide(row, run, matched);
         const change = decided instanceof Promise ? await decided : decided;
-        if (row.edited && isDecided(change)) matched.edited?.settled(row, change);
+        if (row.edited && isWrittenOrConflict(change)) matched.edited?.saveEdits(row, change);
         if (change.kind !== 'create' && change.kind !== 'update') {
           settle(change);
           continue;
@@ -165,15 +165,15 @@ function openWriter(
   run: Run,
   matched: Matched,
   written: WrittenIds,
-  nameless: Map<string, number>,
+  withoutId: Map<string, number>,
   carrier: Carrier | undefined,
   sizes: PartSizes,
 ): Writer {
-  const lookUp = gatherLookUps(matched.match, () => state().intended, run.clock.after);
+  const lookUp = batchLookUps(matched.match, () => state().durableCreates, run.clock.after);
   const writer: Writer = new Writer({
     plan: matched.options,
     service: matched.service,
-    guarding: guardingFields(run.job.match, matched.spec, matched.behaviour),
+    uniqueFields: uniqueFieldsOf(run.job.match, matched.spec, matched.behaviour),
     ...dispatcher(matched.service, {
       resource: matched.spec.name,
       carrier,
@@ -188,7 +188,7 @@ function openWriter(
         // What outcomes stand for is on the disk before they are: a customer that is not known is not found again.
         await matched.known.flush();
         const at = run.clock.wall();
-        run.rowStore.intend(
+        run.rowStore.addIntents(
           intents.map((intent) => ({ ...intent, at })),
           before.map((one) => ({ row: one.row, line: stringifyBody(one) })),
         );
@@ -197,23 +197,23 @@ function openWriter(
       },
       outcome(outcome, diff) {
         if (outcome.kind === 'created' && outcome.id === undefined && outcome.key !== '')
-          nameless.set(outcome.key, outcome.ref.row);
-        note(run, outcome, diff);
+          withoutId.set(outcome.key, outcome.ref.row);
+        recordOutcome(run, outcome, diff);
         sizes.ended();
         reached('outcome-noted');
         const braked = outcome.kind === 'rejected' ? checkRejections(run) : undefined;
         if (braked) state().stop(braked);
         run.progress('writing', doneRows(run));
       },
-      left() {
-        run.open.left = true;
+      leftOpen() {
+        run.open.abandoned = true;
       },
     },
     lookUp: (fields, since) => lookUp(keyOf(fields, matched.match.key), keySpelling(fields, matched.match.key), since),
     written,
     settleWindow: run.settings.settleWindowMs,
-    freshMs: readsAlways(run) ? FRESH_ALWAYS_MS : FRESH_MS,
-    readLate: matched.readLate === true || readsAlways(run),
+    freshMs: rereadsAlways(run) ? FRESH_ALWAYS_MS : FRESH_MS,
+    readLate: matched.readLate === true || rereadsAlways(run),
     pace: sizes,
     now: run.now,
     elapsed: run.clock.now,
@@ -229,22 +229,22 @@ function openWriter(
  * Ids of records created by requests with empty answers are read from the end of the list, 25 in one request, and what the
  * records there hold is held against their rows.
  */
-async function learn(
+async function fillMissingIds(
   run: Run,
   matched: Matched,
-  nameless: Map<string, number>,
+  withoutId: Map<string, number>,
   written: WrittenIds,
   again: readonly number[] = [],
 ): Promise<void> {
-  if (nameless.size === 0) return;
+  if (withoutId.size === 0) return;
   const since = run.clock.now();
   const ids = new Map<number, number>();
   const records = new Map<number, Json>();
   for (const at of [0, ...again]) {
-    if (nameless.size === 0 || run.signal.aborted) break;
+    if (withoutId.size === 0 || run.signal.aborted) break;
     await wait(run.clock, since + at - run.clock.now(), run.signal);
     await learnIds(
-      nameless,
+      withoutId,
       run.tally.created,
       matched.match,
       (row, id) => {
@@ -252,42 +252,42 @@ async function learn(
         written.set(row, id);
       },
       (row, record) => {
-        if (records.size < MOST_COMPARED) records.set(row, record);
+        if (records.size < MAX_COMPARED) records.set(row, record);
       },
     );
-    for (const [key, row] of nameless) if (ids.has(row)) nameless.delete(key);
+    for (const [key, row] of withoutId) if (ids.has(row)) withoutId.delete(key);
   }
-  nameless.clear();
+  withoutId.clear();
   if (ids.size === 0) return;
-  const unseen = matched.mapping.fields.some((field) => isUnseen(field, matched.options));
+  const unseen = matched.mapping.fields.some((field) => isWriteOnly(field, matched.options));
   const issues: [number, readonly Issue[]][] = [];
   // Most rows of a long file are not looked into.
   const needed = ({ ref }: RowHead) => (ids.has(ref.row) && (unseen || records.has(ref.row)) ? undefined : true);
-  for await (const rows of storedRowsOr(run.folder.resolved, needed)) {
+  for await (const rows of readRowsOr(run.folder.resolved, needed)) {
     for (const row of rows) {
       if (row === true) continue;
       const id = ids.get(row.ref.row) as number;
       const fields = createFields(row);
       if (unseen) matched.options.memory.remember(id, fields);
       const record = records.get(row.ref.row);
-      const found = record?.['id'] === id ? heldOfCreate(fields, record, matched.options).unkept : [];
+      const found = record?.['id'] === id ? compareWithStored(fields, record, matched.options).unstored : [];
       if (found.length > 0) issues.push([row.ref.row, found]);
     }
   }
   if (unseen) await matched.known.flush();
-  run.rowStore.learn(ids, issues);
+  run.rowStore.addIds(ids, issues);
   reached('ids-noted');
 }
 
 /** An outcome may have become durable, and what was to be remembered of its record not: the power failed in between. */
-function rememberAgain(row: ResolvedRow, run: Run, { options }: Matched): void {
+function rememberCreated(row: ResolvedRow, run: Run, { options }: Matched): void {
   const id = run.past.ids.get(row.ref.row);
   if (id === undefined || run.past.outcomes.get(row.ref.row) !== 'created') return;
   if (!options.known.lastWritten(options.spec.name, id)) options.memory.remember(id, createFields(row));
 }
 
 /** Whether a cell that a person changed is about to be written, or told to be in conflict. */
-function isDecided(change: Change): boolean {
+function isWrittenOrConflict(change: Change): boolean {
   return change.kind === 'update' || (change.kind === 'settled' && change.outcome === 'conflict');
 }
 
@@ -299,7 +299,7 @@ function doneRows(run: Run): number {
 
 const MODEL = 'asset_hardware_model';
 
-function mayNameModels({ mapping }: Pick<Matched, 'mapping'>): boolean {
+function setsModels({ mapping }: Pick<Matched, 'mapping'>): boolean {
   return mapping.fields.includes(MODEL);
 }
 
@@ -309,9 +309,9 @@ function mayNameModels({ mapping }: Pick<Matched, 'mapping'>): boolean {
  */
 async function learnModels(run: Run, matched: Matched, written: WrittenIds): Promise<void> {
   const { known, service } = matched;
-  if (!mayNameModels(matched)) return;
+  if (!setsModels(matched)) return;
   const recordOf = new Map<number, number>();
-  for await (const rows of storedRows(run.folder.resolved)) {
+  for await (const rows of readRows(run.folder.resolved)) {
     for (const { ref, set } of rows) {
       const model = set[MODEL];
       const id = written.get(ref.row);

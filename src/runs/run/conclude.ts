@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { flushFile, writeSafely } from '../../files/safe-write.js';
+import { flushFile, writeAtomically } from '../../files/atomic-write.js';
+import { visibleJson } from '../../model/control-characters.js';
 import { EXIT, isDiskFull, RunError, RunInterrupted } from '../../model/error.js';
 import { targetsOf } from '../../model/job.js';
 import { noOutcomes } from '../../model/outcome.js';
-import { visibleJson } from '../../model/visible.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
 import { type ReportInput, writeReports } from '../../report/finish.js';
 import type { ReconcileInput } from '../../report/reconcile/compare.js';
@@ -13,19 +13,19 @@ import { findField, resourceSpec } from '../../resources/registry.js';
 import { fixedChoices } from '../../resources/value-check.js';
 import type { RequestCounts } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
-import { withValues } from '../rows/outcomes.js';
-import { toldReferences } from '../rows/references.js';
+import { addPlannedValues } from '../rows/outcomes.js';
+import { referenceResults } from '../rows/references.js';
 import { STOPPED } from './context.js';
+import { closeAll, type RunCore } from './core.js';
 import { HOME, jobKey, makeFolder, runFolder } from './layout.js';
-import { readSummary, rememberRun } from './list.js';
-import { countsWith } from './open-service.js';
+import { readSummary, saveLastRun } from './list.js';
+import { sumCounts } from './open-service.js';
 import type { Lineage, Run } from './run.js';
-import { closeAll, type Shell } from './shell.js';
 
 export type { RunResult } from '../../report/summary.js';
 
 /** What a run adds that is more than its rows. */
-interface Addition {
+interface ConcludeOptions {
   readonly reconcile?: ReconcileInput;
   /** What a field is called in the file. */
   readonly columnOf?: ReportInput['columnOf'];
@@ -38,7 +38,7 @@ interface Addition {
 }
 
 /** What a process that was cut off had under way when it last noted its counts is in no journal. */
-const COUNTED_AT_LEAST =
+const INCOMPLETE_COUNTS =
   'An earlier process of this run was cut off: the counts of requests are at least what was sent, without what it had under way.';
 
 /** Whether an earlier process brought the run to its end: there is nothing left but its reports, and that is said. */
@@ -53,15 +53,15 @@ export function isFinished(run: Run): boolean {
 export async function conclude(
   run: Run,
   stopped: Error | undefined,
-  { reconcile, columnOf = reconcile?.columnOf, needsPerson = false, stay = 0, remember }: Addition = {},
+  { reconcile, columnOf = reconcile?.columnOf, needsPerson = false, stay = 0, remember }: ConcludeOptions = {},
 ): Promise<RunResult> {
   let finished = false;
   try {
     const status = statusOf(run, stopped);
-    if (run.past.cutOff && !run.past.finished) run.warn(COUNTED_AT_LEAST);
+    if (run.past.killed && !run.past.finished) run.warn(INCOMPLETE_COUNTS);
     // Of a rehearsal the reports show what the rows hold: whoever writes them once more after a power cut needs it.
     if (status === undefined && run.request.dryRun && !run.past.finished) await flushFile(run.folder.resolved);
-    if (status === undefined) run.store.keep('finished', { warnings: run.warnings, detected: run.evidence });
+    if (status === undefined) run.store.setValue('finished', { warnings: run.warnings, detected: run.evidence });
     run.store.end();
     await run.store.flush();
     if (status === undefined) reached('finished-noted');
@@ -83,15 +83,15 @@ export async function conclude(
     const summary = await writeReports({
       dir: request.reportDir,
       store: run.store,
-      withValues: (results) => withValues(results, run),
+      addPlannedValues: (results) => addPlannedValues(results, run),
       source,
       rejected: rejectedForm(run),
-      ...(status === undefined ? {} : { stopped: reason ?? interruption(run) }),
+      ...(status === undefined ? {} : { stopReason: reason ?? interruptionText(run) }),
       ...(request.corrections && request.lineage?.retries === undefined ? { corrected: true } : {}),
       ...(reconcile ? { reconcile } : {}),
-      references: toldReferences(run),
+      references: referenceResults(run),
       ...(columnOf ? { columnOf } : {}),
-      ended: () => ended(run),
+      timing: () => ended(run),
       summary: {
         ...summaryHead(run, run.past.requests),
         job: request.job.name,
@@ -109,7 +109,7 @@ export async function conclude(
         },
         detected: run.evidence,
         ...(request.kind === 'import' && run.job.match.key.length === 0 && { append: true as const }),
-        ...ofRun(request.lineage),
+        ...earlierRunOf(request.lineage),
         ...(stay > 0 ? { stay } : {}),
         ...(status === undefined ? (needsPerson ? { status: 'partial' as const } : {}) : { status }),
         ...(reason === undefined ? {} : { reason }),
@@ -117,7 +117,7 @@ export async function conclude(
     });
     await keepSummary(run, summary);
     if (status !== 'interrupted') await remember?.(summary);
-    if (status === undefined && isWhole(run)) rememberAsLast(run, request.job, run.rows);
+    if (status === undefined && isBaseline(run)) saveAsLastRun(run, request.job, run.rows);
     finished = status === undefined;
     const error = stopped instanceof RunError && !run.signal.aborted ? { error: stopped } : {};
     return { summary, exitCode: exitCode(summary.status, run), reportDir: request.reportDir, ...error };
@@ -140,18 +140,18 @@ export async function conclude(
 }
 
 /** Whether the rows of a run are what the next run of the job is to be compared with. */
-function isWhole({ corrected, request: { kind, dryRun, lineage } }: Run): boolean {
+function isBaseline({ corrected, request: { kind, dryRun, lineage } }: Run): boolean {
   if (corrected || lineage?.retries !== undefined || lineage?.createsFor !== undefined || kind === 'undo') return false;
   return kind === 'reconcile' || !dryRun;
 }
 
 /** The earlier run that a run is about. */
-function ofRun(lineage: Lineage = {}): { of_run?: string } {
+function earlierRunOf(lineage: Lineage = {}): { of_run?: string } {
   const run = lineage.retries ?? lineage.undoes ?? lineage.createsFor ?? lineage.approves?.run;
   return run === undefined ? {} : { of_run: run };
 }
 
-function interruption({ signal }: Run): string {
+function interruptionText({ signal }: Run): string {
   const how = signal.reason === STOPPED ? 'stopped' : 'interrupted';
   return `The run was ${how}; \`rowferry runs resume\` continues it.`;
 }
@@ -211,14 +211,14 @@ export function exitCode(status: RunStatus, { signal }: Pick<Run, 'signal'>): nu
 }
 
 /** What the summary of every run says. `earlier`: requests of its earlier processes. */
-export function summaryHead(run: Shell, earlier: Readonly<RequestCounts>) {
+export function summaryHead(run: RunCore, earlier: Readonly<RequestCounts>) {
   const { request, folder, counts, warnings } = run;
   return {
     run: folder.run,
     kind: request.kind,
     company: request.company,
     service: request.service,
-    requests: { ...countsWith(earlier, () => counts ?? {}) },
+    requests: { ...sumCounts(earlier, () => counts ?? {}) },
     warnings,
     started_at: request.startedAt,
     ...ended(run),
@@ -226,7 +226,7 @@ export function summaryHead(run: Shell, earlier: Readonly<RequestCounts>) {
 }
 
 /** As if the run ended now. */
-function ended({ request, clock }: Shell) {
+function ended({ request, clock }: RunCore) {
   const now = clock.wall();
   return {
     finished_at: new Date(now).toISOString(),
@@ -235,17 +235,19 @@ function ended({ request, clock }: Shell) {
 }
 
 /** Where runs put their reports into one folder, they take the place of those before: how each ended is kept with the run. */
-export async function keepSummary({ folder, request }: Shell, summary: Summary): Promise<void> {
+export async function keepSummary({ folder, request }: RunCore, summary: Summary): Promise<void> {
   if (request.reportDir !== folder.dir) await writeSummary(folder.dir, summary);
   reached('summary-kept');
 }
 
 export function writeSummary(dir: string, summary: Summary): Promise<void> {
-  return writeSafely(join(dir, 'summary.json'), (write) => write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`));
+  return writeAtomically(join(dir, 'summary.json'), (write) =>
+    write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`),
+  );
 }
 
 /** A run that was ordered and ended before it began: how it ended is all there is of it. */
-export async function keepUnbegun(
+export async function saveUnbegun(
   home: string,
   { run, ...about }: Pick<Summary, 'run' | 'kind' | 'job' | 'dry_run' | 'started_at' | 'reason'>,
 ): Promise<void> {
@@ -276,7 +278,7 @@ export async function failUnbegun(home: string, run: string, reason: string): Pr
 }
 
 /** The next run of the job is compared with this one. */
-export function rememberAsLast({ settings, folder, request }: Shell, job: Parameters<typeof jobKey>[0], rows: number) {
-  rememberRun(settings.home, folder.run, jobKey(job, settings.home), request.company, rows);
+export function saveAsLastRun({ settings, folder, request }: RunCore, job: Parameters<typeof jobKey>[0], rows: number) {
+  saveLastRun(settings.home, folder.run, jobKey(job, settings.home), request.company, rows);
   reached('run-remembered');
 }

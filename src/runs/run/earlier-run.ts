@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyPrivately } from '../../files/safe-write.js';
+import { copyPrivately } from '../../files/atomic-write.js';
 import { RunError } from '../../model/error.js';
 import { requireService, type Settings } from '../settings.js';
+import { resumeRefusal } from './core.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { findRun, type RunEntry, readRun, readRunSummary, readStored } from './list.js';
 import type { ImportRequest, StoredRequest } from './run.js';
-import { whyNotHere } from './shell.js';
 
 /** What a run that takes up another one may be told. */
-export interface AgainOptions {
+export interface FollowUpOptions {
   readonly reportDir?: string | undefined;
   readonly concurrency?: number | undefined;
   /** Its id where it is given from outside; else a new one. */
@@ -19,21 +19,26 @@ export interface AgainOptions {
 }
 
 /** A run that another run is to be about. */
-export type EarlierRun = Awaited<ReturnType<typeof runAtRest>>;
+export type EarlierRun = Awaited<ReturnType<typeof findEndedRun>>;
 
 /**
- * Finds a run at which no process works, begun against the service of the settings: `wanted` is its id, the beginning of it, or
- * `last`; `done`: what is to be done with it, after "cannot be". Throws a `RunError` of kind `usage` where there is none.
+ * Finds a run at which no process works, begun against the service of the settings: `runRef` is its id, the beginning of it, or
+ * `last`; `action`: what is to be done with it, after "cannot be". Throws a `RunError` of kind `usage` where there is none.
  */
-export async function runAtRest(wanted: string, done: string, settings: Settings, fits?: (run: RunEntry) => boolean) {
+export async function findEndedRun(
+  runRef: string,
+  action: string,
+  settings: Settings,
+  matches?: (run: RunEntry) => boolean,
+) {
   const { home } = settings;
-  const run = await findRun(home, wanted, fits);
+  const run = await findRun(home, runRef, matches);
   const folder = runFolder(home, run);
   /** That it cannot be done, and what to do instead. */
-  const refuse = (why: string) => new RunError('usage', `The run ${run} cannot be ${done}: ${why}`);
+  const refuse = (why: string) => new RunError('usage', `The run ${run} cannot be ${action}: ${why}`);
   const request = readRequest(folder);
   if (!request) throw refuse('it ended before its file was taken over, and nothing was sent.');
-  const why = whyNotHere(request, requireService(settings).apiUrl);
+  const why = resumeRefusal(request, requireService(settings).apiUrl);
   if (why !== undefined) throw refuse(why);
   const { status } = await readRun(home, run);
   if (status === 'running') throw refuse('a process is at work on it. Wait for it to end, or end it first.');
@@ -44,18 +49,22 @@ export async function runAtRest(wanted: string, done: string, settings: Settings
 
 /** Whether rows of a run failed or were left unknown, and no later one has taken them up. Asked of the latest run first. */
 function hasRowsToRetry(): (run: RunEntry) => boolean {
-  const taken = new Set<string>();
+  const retried = new Set<string>();
   return ({ run, manner, of_run: of, dry_run: dry, kind, outcomes }) => {
-    if (manner === 'retry' && of !== undefined) taken.add(of);
-    return !dry && kind !== 'undo' && !taken.has(run) && (outcomes?.failed ?? 0) + (outcomes?.unknown ?? 0) > 0;
+    if (manner === 'retry' && of !== undefined) retried.add(of);
+    return !dry && kind !== 'undo' && !retried.has(run) && (outcomes?.failed ?? 0) + (outcomes?.unknown ?? 0) > 0;
   };
 }
 
 /** One that took rows into the service and has ended; one that only read or rehearsed, or was killed and not resumed, is refused. */
-export async function earlierRun(wanted: string, command: 'undo' | 'retry', settings: Settings): Promise<EarlierRun> {
+export async function findWrittenRun(
+  runRef: string,
+  command: 'undo' | 'retry',
+  settings: Settings,
+): Promise<EarlierRun> {
   const found = await (command === 'undo'
-    ? runAtRest(wanted, 'undone', settings)
-    : runAtRest(wanted, 'retried', settings, hasRowsToRetry()));
+    ? findEndedRun(runRef, 'undone', settings)
+    : findEndedRun(runRef, 'retried', settings, hasRowsToRetry()));
   const { folder, request, status, refuse } = found;
   const kind: string = request.kind;
   if (kind === 'export') throw refuse('it is an export, which writes nothing to the service.');
@@ -72,9 +81,9 @@ export async function earlierRun(wanted: string, command: 'undo' | 'retry', sett
 }
 
 /** What a run is asked to do that takes the file of another one, and its job, as that one did. */
-export function withFileOf(
+export function reuseFileOf(
   { folder, request }: EarlierRun,
-  { reportDir, concurrency, run }: AgainOptions,
+  { reportDir, concurrency, run }: FollowUpOptions,
 ): ImportRequest & Required<Pick<ImportRequest, 'kind' | 'makeSource'>> {
   return {
     kind: request.kind,

@@ -15,15 +15,15 @@ export function jobKey(
   { name, path, sha256 }: { readonly name: string; readonly path: string; readonly sha256: string },
   home: string,
 ): string {
-  const place = path === '' ? sha256 : relative(real(home), join(real(dirname(path)), basename(path)));
+  const location = path === '' ? sha256 : relative(realPath(home), join(realPath(dirname(path)), basename(path)));
   const plain = name.replace(/[^\p{L}\p{N}._-]+/gu, '_').slice(0, 100);
-  return `${plain}~${createHash('sha256').update(place).digest('hex').slice(0, 12)}`;
+  return `${plain}~${createHash('sha256').update(location).digest('hex').slice(0, 12)}`;
 }
 
 /** The name of the job that a key was made from. */
 export const nameOfKey = (key: string): string => key.replace(/~[0-9a-f]{12}$/, '');
 
-function real(path: string): string {
+function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
@@ -56,7 +56,7 @@ export interface RunFolder {
 }
 
 /** The id of a run inside another one, in whose folder it lies; runs are listed without those. */
-export const partOfRun = (run: string, part: string): string => `${run}.${part}`;
+export const innerRunId = (run: string, part: string): string => `${run}.${part}`;
 
 /** The run in which a run lies, and its name there; that name is absent where it lies in none. */
 export function outerRun(run: string): readonly [outer: string, part?: string] {
@@ -90,13 +90,13 @@ export function runFolder(home: string, run: string): RunFolder {
  * a clock that was a day ahead is not followed, or every run would bear the date of that day.
  */
 export function nextRunId(now: Date, newest: string | undefined): string {
-  const last = Date.parse(startOf(newest ?? ''));
+  const last = Date.parse(startTimeOf(newest ?? ''));
   const ahead = last - now.getTime();
   return newRunId(ahead >= 0 && ahead < 86_400_000 ? new Date(last + 1) : now);
 }
 
 /** `20261121T081502123Z-3f9a` → `2026-11-21T08:15:02.123Z` */
-export function startOf(run: string): string {
+export function startTimeOf(run: string): string {
   return run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-.*$/, '$1-$2-$3T$4:$5:$6.$7Z');
 }
 

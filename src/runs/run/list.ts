@@ -6,12 +6,12 @@ import type { Issue } from '../../model/issue.js';
 import type { Job } from '../../model/job.js';
 import type { OutcomeCounts } from '../../model/outcome.js';
 import { faultsOf } from '../../report/report-lines.js';
-import { needingPerson } from '../../report/results.js';
+import { outcomesForPerson } from '../../report/results.js';
 import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../../report/summary.js';
-import { inHome } from '../../store/home.js';
+import { withHome } from '../../store/home.js';
 import { RunStore } from '../../store/run-store.js';
-import { nameOfKey, nextRunId, outerRun, partOfRun, type RunFolder, runFolder, startOf } from './layout.js';
-import { isHeld } from './lock.js';
+import { innerRunId, nameOfKey, nextRunId, outerRun, type RunFolder, runFolder, startTimeOf } from './layout.js';
+import { isLocked } from './lock.js';
 
 /** One run of the home folder, as `runs list` shows it. Names are those of summaries. */
 export interface RunEntry {
@@ -45,7 +45,7 @@ export interface RunEntry {
 }
 
 /** Whether `runs resume` goes on with it. */
-export const isOpen = ({ status }: Pick<RunEntry, 'status'>): boolean =>
+export const isResumable = ({ status }: Pick<RunEntry, 'status'>): boolean =>
   ['unfinished', 'interrupted', 'failed'].includes(status);
 
 const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]+$/;
@@ -76,38 +76,38 @@ export async function listRuns(home: string): Promise<RunEntry[]> {
 }
 
 /**
- * The run that is meant: its id, the beginning of exactly one id, or `last`: the latest that `fits` what is to be done with it,
+ * The run that is meant: its id, the beginning of exactly one id, or `last`: the latest that `matches` what is to be done with it,
  * and where none does the latest of all.
  * @throws RunError `usage` where none or several are.
  */
-export async function findRun(home: string, wanted: string, fits?: (run: RunEntry) => boolean): Promise<string> {
+export async function findRun(home: string, runRef: string, matches?: (run: RunEntry) => boolean): Promise<string> {
   const ids = await runIds(home);
   const [latest] = ids;
   if (latest === undefined) {
     throw new RunError('usage', `There are no runs in ${home}. ROWFERRY_HOME or --home names another data folder.`);
   }
-  if (wanted === 'last') {
-    if (fits) for (const id of ids) if (fits(await readRun(home, id))) return id;
+  if (runRef === 'last') {
+    if (matches) for (const id of ids) if (matches(await readRun(home, id))) return id;
     return latest;
   }
-  const [outer, part] = outerRun(wanted);
+  const [outer, part] = outerRun(runRef);
   if (part !== undefined) {
-    const id = partOfRun(await findRun(home, outer), part);
+    const id = innerRunId(await findRun(home, outer), part);
     if (existsSync(runFolder(home, id).request)) return id;
-    throw new RunError('usage', `There is no run \`${wanted}\` in ${home}.`);
+    throw new RunError('usage', `There is no run \`${runRef}\` in ${home}.`);
   }
-  const found = ids.filter((id) => id.startsWith(wanted));
+  const found = ids.filter((id) => id.startsWith(runRef));
   const [only] = found;
-  if (only !== undefined && (found.length === 1 || only === wanted)) return only;
+  if (only !== undefined && (found.length === 1 || only === runRef)) return only;
   if (found.length > 1)
-    throw new RunError('usage', `\`${wanted}\` is the beginning of ${found.length} runs; give more of it.`, found);
-  throw new RunError('usage', `There is no run \`${wanted}\` in ${home}. \`rowferry runs list\` shows the runs.`, [
+    throw new RunError('usage', `\`${runRef}\` is the beginning of ${found.length} runs; give more of it.`, found);
+  throw new RunError('usage', `There is no run \`${runRef}\` in ${home}. \`rowferry runs list\` shows the runs.`, [
     `the latest is ${latest}`,
   ]);
 }
 
 /** What `run.json` tells of a run of any kind. */
-export interface Asked {
+export interface RunInfo {
   readonly kind?: RunKind;
   readonly job?: { readonly name: string; readonly job: Job };
   readonly file?: string;
@@ -129,32 +129,32 @@ export const readStored = <R>({ request }: RunFolder): R | undefined => readJson
 /** What is known of one run, also of one that was killed. */
 export async function readRun(home: string, run: string): Promise<RunEntry> {
   const folder = runFolder(home, run);
-  const asked = askedOf(folder);
-  const { kind = 'import', lineage, reportDir = folder.dir } = asked;
+  const info = readRunInfo(folder);
+  const { kind = 'import', lineage, reportDir = folder.dir } = info;
   const { summary, ...reports } = await ownSummary(folder, reportDir);
-  const running = isHeld(folder.lock);
+  const running = isLocked(folder.lock);
   // An undo reads a list of its own; people know it by the file of the run that it undoes.
-  const { file = asked.file ?? '' } = lineage?.undoes === undefined ? {} : askedOf(runFolder(home, lineage.undoes));
+  const { file = info.file ?? '' } = lineage?.undoes === undefined ? {} : readRunInfo(runFolder(home, lineage.undoes));
   const ofRun = lineage?.retries ?? lineage?.undoes ?? lineage?.approves?.run;
   const manner = lineage?.retries !== undefined ? 'retry' : lineage?.approves ? 'approved' : undefined;
   return {
     run,
-    started_at: summary?.started_at ?? startOf(run),
+    started_at: summary?.started_at ?? startTimeOf(run),
     kind: summary?.kind ?? kind,
     ...(manner ? { manner } : {}),
     ...(ofRun === undefined ? {} : { of_run: ofRun }),
-    job: summary?.job ?? asked.job?.name ?? '',
+    job: summary?.job ?? info.job?.name ?? '',
     file: (lineage?.undoes === undefined && (summary?.source?.path ?? summary?.target?.path)) || file,
-    dry_run: summary?.dry_run ?? asked.dryRun === true,
+    dry_run: summary?.dry_run ?? info.dryRun === true,
     status: running ? 'running' : (summary?.status ?? 'unfinished'),
-    ...(summary && !running ? counts(summary) : {}),
+    ...(summary && !running ? rowCounts(summary) : {}),
     ...(existsSync(folder.aside) && { aside: true }),
     report_dir: reportDir,
     ...reports,
   };
 }
 
-export const askedOf = (folder: RunFolder): Asked => readStored<Asked>(folder) ?? {};
+export const readRunInfo = (folder: RunFolder): RunInfo => readStored<RunInfo>(folder) ?? {};
 
 /** Several runs may have been told to put their reports into one folder: there lie those of the last. */
 async function ownSummary(
@@ -173,28 +173,28 @@ async function ownSummary(
 /** The run that put back what a run wrote; undefined where none did. */
 export async function undoneBy(home: string, run: string): Promise<string | undefined> {
   return (await runIds(home)).find((id) => {
-    const { kind, dryRun, lineage } = id > run ? askedOf(runFolder(home, id)) : {};
+    const { kind, dryRun, lineage } = id > run ? readRunInfo(runFolder(home, id)) : {};
     return kind === 'undo' && dryRun !== true && lineage?.undoes === run;
   });
 }
 
 /** Tells which rows of a run others have taken up, where nothing but their runs knows what became of them. */
-export async function rowsTakenUp(home: string, run: string): Promise<(row: number) => boolean> {
+export async function retriedRows(home: string, run: string): Promise<(row: number) => boolean> {
   const later = (await runIds(home)).filter((id) => id > run);
-  const retries = later.filter((id) => askedOf(runFolder(home, id)).lineage?.retries === run);
-  const taken = retries.map((id) => RunStore.ask(runFolder(home, id).store, ({ rows }) => rows.known()));
+  const retries = later.filter((id) => readRunInfo(runFolder(home, id)).lineage?.retries === run);
+  const rowSets = retries.map((id) => RunStore.query(runFolder(home, id).store, ({ rows }) => rows.rowNumbers()));
   // Of one whose rows were removed it may be any.
-  return (row) => taken.some((rows) => rows?.has(row) ?? true);
+  return (row) => rowSets.some((rows) => rows?.has(row) ?? true);
 }
 
 /** The summary of one run; undefined where its reports are not complete, and where those of another run took their place. */
 export async function readRunSummary(home: string, run: string): Promise<Summary | undefined> {
   const folder = runFolder(home, run);
-  const { reportDir = folder.dir } = askedOf(folder);
+  const { reportDir = folder.dir } = readRunInfo(folder);
   return (await ownSummary(folder, reportDir)).summary;
 }
 
-function counts(summary: Summary): Pick<RunEntry, 'rows' | 'needs_person' | 'outcomes' | 'verdict'> {
+function rowCounts(summary: Summary): Pick<RunEntry, 'rows' | 'needs_person' | 'outcomes' | 'verdict'> {
   if (summary.kind === 'export') return summary.records === undefined ? {} : { rows: summary.records };
   const { rows, verdict } = summary;
   const { total, ...outcomes } = rows;
@@ -217,8 +217,8 @@ export interface RowFault {
 /** The first faults of a run in row order. */
 export function firstFaults(home: string, run: string, limit: number): RowFault[] {
   const faults: RowFault[] = [];
-  RunStore.ask(runFolder(home, run).store, ({ rows }) => {
-    for (const outcome of needingPerson(rows)) {
+  RunStore.query(runFolder(home, run).store, ({ rows }) => {
+    for (const outcome of outcomesForPerson(rows)) {
       for (const issue of faultsOf(outcome)) if (faults.length < limit) faults.push({ row: outcome.ref.row, issue });
       if (faults.length >= limit) break;
     }
@@ -239,8 +239,8 @@ function readJson(path: string): unknown {
 }
 
 /** Notes how many rows a finished run of a job (`jobKey`) had. What a later run noted stays: an older one may be taken up after it. */
-export function rememberRun(home: string, run: string, job: string, company: number, rows: number): void {
-  inHome(home, (db) =>
+export function saveLastRun(home: string, run: string, job: string, company: number, rows: number): void {
+  withHome(home, (db) =>
     db
       .prepare(
         `insert into last_run (job, company, run, rows, at) values (?, ?, ?, ?, ?)
@@ -252,7 +252,7 @@ export function rememberRun(home: string, run: string, job: string, company: num
 
 /** How many rows the last finished run of a job had; undefined where there was none. */
 export function lastRows(home: string, job: string, company: number): number | undefined {
-  const last = inHome(home, (db) =>
+  const last = withHome(home, (db) =>
     db.prepare('select rows from last_run where job = ? and company = ?').get(job, company),
   );
   return last && Number(last['rows']);
@@ -260,7 +260,7 @@ export function lastRows(home: string, job: string, company: number): number | u
 
 /** When the jobs of a data folder last finished a run, milliseconds since 1970; of several companies the latest. */
 export function lastFinished(home: string): { readonly job: string; readonly at: number }[] {
-  const last = inHome(home, (db) => db.prepare('select job, at from last_run order by at').all());
+  const last = withHome(home, (db) => db.prepare('select job, at from last_run order by at').all());
   return [...new Map(last.map(({ job, at }) => [nameOfKey(String(job)), Number(at)]))].map(([job, at]) => ({
     job,
     at,

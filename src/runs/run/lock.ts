@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { open, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { codesOf, isDiskFull, RunError } from '../../model/error.js';
-import { holdFile } from '../../store/sqlite.js';
+import { isDiskFull, RunError, systemCodes } from '../../model/error.js';
+import { lockFile } from '../../store/sqlite.js';
 
 /** A holder shows that it lives by touching its lock this often: who comes after one that died learns when that was. */
 const TOUCH_EVERY_MS = 5_000;
 
-/** Who looks at a lock (`isHeld`) holds it for an instant, on a busy machine a long one: who wants it tries so often, so long apart. */
+/** Who looks at a lock (`isLocked`) holds it for an instant, on a busy machine a long one: who wants it tries so often, so long apart. */
 const TRIES = 100;
 const TRY_AGAIN_MS = 10;
 
 /** A living process holds the lock. */
-export class LockHeld extends RunError {
+export class LockedError extends RunError {
   constructor(
     what: string,
     readonly pid: number,
@@ -32,7 +32,7 @@ export class LockHeld extends RunError {
  *               → abandoned (killed, or `abandon`: as a killed process does, and nobody's) → held by the next, who is told
  *
  * `abandoned` is told when the one before last showed that it lived, in milliseconds since 1970, and its owner, where that is
- * known. Returns the release. Throws `LockHeld` where a living process holds it.
+ * known. Returns the release. Throws `LockedError` where a living process holds it.
  */
 export async function takeLock(
   path: string,
@@ -40,18 +40,18 @@ export async function takeLock(
   abandoned: (at: number, owner: string | undefined) => void = () => undefined,
   owner = '',
 ): Promise<(abandon?: 'abandon') => Promise<void>> {
-  const letGo = await held(path);
-  if (!letGo) throw new LockHeld(what, await holderOf(path));
-  const left = await stat(path).catch(() => undefined);
-  const [, leftBy] = (await contentOf(path)).split(' ');
+  const release = await acquire(path);
+  if (!release) throw new LockedError(what, await holderPid(path));
+  const leftover = await stat(path).catch(() => undefined);
+  const [, lastOwner] = (await contentOf(path)).split(' ');
   try {
     await writeFile(path, `${process.pid} ${owner}`, { mode: 0o600 });
   } catch (error) {
-    if (!left) await rm(path, { force: true });
-    letGo();
+    if (!leftover) await rm(path, { force: true });
+    release();
     throw diskFault(path, error);
   }
-  if (left) abandoned(left.mtimeMs, leftBy || undefined);
+  if (leftover) abandoned(leftover.mtimeMs, lastOwner || undefined);
   const touch = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => undefined);
@@ -59,39 +59,39 @@ export async function takeLock(
   return async (abandon) => {
     clearInterval(touch);
     try {
-      if (abandon) await empty(path);
+      if (abandon) await truncate(path);
       else await rm(path, { force: true });
     } finally {
-      letGo();
+      release();
     }
   };
 }
 
 /** Whether a living process holds the lock. */
-export function isHeld(path: string): boolean {
-  if (!existsSync(path) || !existsSync(heldBy(path))) return false;
-  const letGo = holdFile(heldBy(path));
-  letGo?.();
-  return letGo === undefined;
+export function isLocked(path: string): boolean {
+  if (!existsSync(path) || !existsSync(databasePath(path))) return false;
+  const release = lockFile(databasePath(path));
+  release?.();
+  return release === undefined;
 }
 
-async function held(path: string): Promise<(() => void) | undefined> {
+async function acquire(path: string): Promise<(() => void) | undefined> {
   for (let tries = 1; ; tries++) {
-    const letGo = holdFile(heldBy(path));
-    if (letGo || tries === TRIES || isAlive(await holderOf(path))) return letGo;
+    const release = lockFile(databasePath(path));
+    if (release || tries === TRIES || isAlive(await holderPid(path))) return release;
     await pause(TRY_AGAIN_MS);
   }
 }
 
 /** The process that a lock names; 0 where it names none. */
-const holderOf = async (path: string): Promise<number> => Number.parseInt(await contentOf(path), 10) || 0;
+const holderPid = async (path: string): Promise<number> => Number.parseInt(await contentOf(path), 10) || 0;
 
-const heldBy = (path: string): string => `${path}.db`;
+const databasePath = (path: string): string => `${path}.db`;
 
 const contentOf = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
 
 /** Takes no space. */
-async function empty(path: string): Promise<void> {
+async function truncate(path: string): Promise<void> {
   const file = await open(path, 'r+').catch(() => undefined);
   await file?.truncate(0).finally(() => file.close());
 }
@@ -111,6 +111,6 @@ export function isAlive(pid: number): boolean {
     return process.kill(pid, 0);
   } catch (error) {
     // It lives, and belongs to somebody else.
-    return codesOf(error)[0] === 'EPERM';
+    return systemCodes(error)[0] === 'EPERM';
   }
 }

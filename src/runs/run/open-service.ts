@@ -11,22 +11,22 @@ import type { ReadAll } from '../../pipeline/match/match.js';
 import type { Directory } from '../../pipeline/resolve/directory.js';
 import { findCountry } from '../../resources/countries.js';
 import { parseTemplate } from '../../resources/custom.js';
-import type { Habits } from '../../resources/read-habits.js';
+import type { ReadConventions } from '../../resources/read-conventions.js';
 import { recordId } from '../../resources/read-value.js';
 import type { CustomTemplate, Lexicon, ReferenceTarget } from '../../resources/spec.js';
 import { serviceName } from '../../service/address.js';
 import { type Clock, readingClock, systemClock } from '../../service/clock.js';
-import { openKnownIds } from '../../service/known.js';
-import { readAll as walk } from '../../service/lists/pages.js';
-import type { OnAway } from '../../service/pace/breaker.js';
+import { openKnownIds } from '../../service/known-ids.js';
+import { walkList as walk } from '../../service/lists/walk-list.js';
+import type { OnOutage } from '../../service/pace/breaker.js';
 import type { Json, KnownIds, Page, Readable, RequestCounts, Service } from '../../service/port.js';
 import { openService, type ServiceOptions } from '../../service/service.js';
-import { idOf } from '../../service/transport/answer.js';
+import { recordIdOf } from '../../service/transport/answer.js';
 import { type Channel, openChannel } from '../../service/transport/channel.js';
-import { lines, lineWriter } from '../rows/row-files.js';
+import { lineWriter, readLines } from '../rows/row-files.js';
 import { requireService, type Settings } from '../settings.js';
 import type { WorkerContext } from './context.js';
-import type { Shell, StoredRun } from './shell.js';
+import type { RunCore, StoredRun } from './core.js';
 
 /** How the service is opened, as the settings say. Throws `RunError('usage')` where address or token lack. */
 export function serviceOptions(settings: Settings, company: number): ServiceOptions {
@@ -83,21 +83,21 @@ export function runChannel(settings: Settings, shared: SharedPace, signal: Abort
 }
 
 /** A long outage is spoken of this often. */
-const EVERY_MS = 60_000;
+const NOTICE_EVERY_MS = 60_000;
 
 /** Says that the service does not answer, now and then while that lasts, and once that it is back. */
-function tellAway(info: (text: string) => void, clock: Clock = systemClock): OnAway {
-  let toldAt: number | undefined;
-  return (news) => {
-    if (!news) {
-      if (toldAt !== undefined) info('The service answers again: the run goes on.');
-      toldAt = undefined;
+function outageNotifier(info: (text: string) => void, clock: Clock = systemClock): OnOutage {
+  let notifiedAt: number | undefined;
+  return (outage) => {
+    if (!outage) {
+      if (notifiedAt !== undefined) info('The service answers again: the run goes on.');
+      notifiedAt = undefined;
       return;
     }
     const now = clock.now();
-    if (toldAt !== undefined && now - toldAt < EVERY_MS) return;
-    toldAt = now;
-    info(news);
+    if (notifiedAt !== undefined && now - notifiedAt < NOTICE_EVERY_MS) return;
+    notifiedAt = now;
+    info(outage);
   };
 }
 
@@ -111,7 +111,7 @@ interface ActingFor {
   readonly mayBeArchived: boolean;
 }
 
-interface Telling {
+interface Notifier {
   warn(text: string): void;
   info(text: string): void;
 }
@@ -120,18 +120,22 @@ interface Telling {
  * Says whose data is about to be read or changed, and returns the company's name where it could be read.
  * Throws a `RunError` where the company is not there, or is archived and may not be.
  */
-export async function nameCompany(service: Service, about: ActingFor, tell: Telling): Promise<string | undefined> {
+export async function announceCompany(
+  service: Service,
+  about: ActingFor,
+  notify: Notifier,
+): Promise<string | undefined> {
   const { company, address, verb } = about;
   let record: Json | undefined;
   try {
-    record = (await service.get('company', company)) ?? (await inList(service, company));
+    record = (await service.get('company', company)) ?? (await findInList(service, company));
   } catch (error) {
     // A token may be allowed to work for a company without being allowed to look at it.
     if (!(error instanceof RunError) || error.status !== 403) throw error;
-    tell.warn(
+    notify.warn(
       `The name of company ${company} could not be checked, nor whether it is archived: the token may not read it (403). Make sure that ${company} is the company meant.`,
     );
-    tell.info(`${verb} company ${company} at ${address}`);
+    notify.info(`${verb} company ${company} at ${address}`);
     return undefined;
   }
   if (!record) {
@@ -148,10 +152,10 @@ export async function nameCompany(service: Service, about: ActingFor, tell: Tell
         `The company ${company} (${name}) is archived. Nothing was sent. If its data is really to be changed, begin anew with --force.`,
       );
     }
-    tell.warn(`The company ${company} (${name}) is archived.`);
+    notify.warn(`The company ${company} (${name}) is archived.`);
   }
   // Without quotation marks: what stands in them is taken for a cell, and left out of logs.
-  tell.info(`${verb} ${name} (company ${company}) at ${address}`);
+  notify.info(`${verb} ${name} (company ${company}) at ${address}`);
   return name;
 }
 
@@ -163,7 +167,7 @@ export async function companyName(
 ): Promise<string | undefined> {
   const { company } = settings;
   const record = await withService(settings, { channel, patienceMs }, async (service) => {
-    return (await service.get('company', company)) ?? (await inList(service, company));
+    return (await service.get('company', company)) ?? (await findInList(service, company));
   }).catch((error: unknown) => {
     if (!(error instanceof RunError)) throw error;
     return undefined;
@@ -172,11 +176,11 @@ export async function companyName(
 }
 
 /** Not every service shows a company by its id. Undefined also where there is no list to look into. */
-async function inList(service: Service, company: number): Promise<Json | undefined> {
+async function findInList(service: Service, company: number): Promise<Json | undefined> {
   try {
     for (let page = 1; ; page++) {
       const { count, results } = await service.page('company', page);
-      const found = results.find((one) => idOf(one) === company);
+      const found = results.find((one) => recordIdOf(one) === company);
       if (found || results.length === 0 || page * PAGE_SIZE >= count) return found;
     }
   } catch (error) {
@@ -200,12 +204,12 @@ export interface ReadConnection {
  * `RunError` where the company is not there, or archived and may not be.
  */
 export async function openConnection(
-  run: Shell<StoredRun> & { readonly now?: () => number },
+  run: RunCore<StoredRun> & { readonly now?: () => number },
   about: { readonly verb: string; readonly mayBeArchived: boolean },
   {
     mayWrite = () => false,
-    named,
-  }: Pick<ServiceOptions, 'mayWrite'> & { named?: Parameters<typeof runLexicon>[2] } = {},
+    onNames,
+  }: Pick<ServiceOptions, 'mayWrite'> & { onNames?: Parameters<typeof createLexicon>[2] } = {},
 ): Promise<ReadConnection> {
   const { settings, request, folder } = run;
   const service = openService({
@@ -213,8 +217,8 @@ export async function openConnection(
     maxInFlight: request.concurrency,
     signal: run.signal,
     mayWrite,
-    onAway: tellAway(run.info, run.clock),
-    ...sharedParts(run.worker),
+    onOutage: outageNotifier(run.info, run.clock),
+    ...sharedOptions(run.worker),
     log: (level, event, fields) => run.log[level](fields, event),
   });
   run.closers.push(() => service.close());
@@ -230,20 +234,20 @@ export async function openConnection(
     run.now,
   );
   const { company, service: address } = request;
-  const companyName = await nameCompany(service, { ...about, company, address }, run);
-  const lexicon = runLexicon(known, readAll, named);
+  const companyName = await announceCompany(service, { ...about, company, address }, run);
+  const lexicon = createLexicon(known, readAll, onNames);
   return { service, known, readAll, lexicon, ...(companyName === undefined ? {} : { companyName }) };
 }
 
 /** What a run shares with others of its process. */
-export function sharedParts(
+export function sharedOptions(
   worker: Pick<WorkerContext, 'channel' | 'observe'> | undefined,
 ): Pick<ServiceOptions, 'channel' | 'observe'> {
   return { ...(worker?.channel && { channel: worker.channel }), ...(worker?.observe && { observe: worker.observe }) };
 }
 
 /** Requests that are counted in two places; both go on counting. */
-export function countsWith(
+export function sumCounts(
   own: Readonly<RequestCounts> | undefined,
   more: () => Partial<RequestCounts>,
 ): Readonly<RequestCounts> {
@@ -278,18 +282,18 @@ export function learnNames(resource: ExportableName, record: Json, known: Pick<K
   }
 }
 
-export type RunLexicon = ReturnType<typeof runLexicon>;
+export type RunLexicon = ReturnType<typeof createLexicon>;
 
-/** What a run knows of names and custom fields; grows while it goes on. `named`: told how job files name the fields, once known. */
-export function runLexicon(
+/** What a run knows of names and custom fields; grows while it goes on. `onNames`: told how job files name the fields, once known. */
+export function createLexicon(
   known: KnownIds,
   readAll: ReadAll,
-  named: (names: Readonly<Record<string, string>>) => void = () => undefined,
+  onNames: (names: Readonly<Record<string, string>>) => void = () => undefined,
 ) {
   const templates: CustomTemplate[] = [];
   const forms: CustomTemplate[] = [];
   let directory: Directory | undefined;
-  let habits: Habits = {};
+  let habits: ReadConventions = {};
   let templatesLoaded: Promise<void> | undefined;
   let formsLoaded: Promise<void> | undefined;
   const load = async (resource: 'custom-field-template' | 'custom-form-template') => {
@@ -300,7 +304,7 @@ export function runLexicon(
         if (template) (form ? forms : templates).push(template);
       }
     });
-    named(form ? formNames(forms) : templateNames(templates));
+    onNames(form ? formNames(forms) : templateNames(templates));
   };
   const lexicon: Lexicon = {
     get dateOrder() {
@@ -326,7 +330,7 @@ export function runLexicon(
       directory = one;
     },
     /** How the service shows dates and amounts, as its records told. */
-    useHabits(learned: Habits) {
+    useHabits(learned: ReadConventions) {
       habits = learned;
     },
   });
@@ -354,9 +358,9 @@ function learnedId(target: ReferenceTarget, name: string, known: KnownIds): numb
 }
 
 /** Milliseconds for which page 1 stands for the list's beginning: long enough to decide how to read the rest. */
-const FIRST_PAGE_HOLDS = 10_000;
+const FIRST_PAGE_MS = 10_000;
 
-interface Kept {
+interface SavedList {
   readonly file: string;
   readonly first: Page;
 }
@@ -371,35 +375,35 @@ export function openLists(
   onRecords: (resource: Readable, records: readonly Json[]) => void,
   now: () => number = readingClock(systemClock),
 ): ReadAll {
-  const kept = new Map<Readable, Kept>();
-  const firsts = new Map<Readable, { readonly at: number; readonly page: Promise<Page> }>();
+  const saved = new Map<Readable, SavedList>();
+  const firstPages = new Map<Readable, { readonly at: number; readonly page: Promise<Page> }>();
 
   function first(resource: Readable): Promise<Page> {
-    const known = kept.get(resource);
+    const known = saved.get(resource);
     if (known) return Promise.resolve(known.first);
-    const recent = firsts.get(resource);
-    if (recent && now() - recent.at < FIRST_PAGE_HOLDS) return recent.page;
+    const recent = firstPages.get(resource);
+    if (recent && now() - recent.at < FIRST_PAGE_MS) return recent.page;
     const page = service.page(resource, 1);
-    firsts.set(resource, { at: now(), page });
+    firstPages.set(resource, { at: now(), page });
     return page;
   }
 
-  const all: (...given: Parameters<ReadAll>) => ReturnType<ReadAll> = async (
+  const all: (...args: Parameters<ReadAll>) => ReturnType<ReadAll> = async (
     resource,
     visit,
     { keep = false, backward = false } = {},
   ) => {
-    const known = kept.get(resource);
+    const known = saved.get(resource);
     if (known) {
-      for await (const line of lines(known.file)) {
+      for await (const line of readLines(known.file)) {
         const [at, records] = parseJson(line) as [number, Json[]];
         visit(records, at);
       }
       return { certified: true, confirm: async () => false };
     }
-    const beginning = await first(resource);
-    firsts.delete(resource);
-    const pages = walk(service, resource, { first: beginning, direction: backward ? 'backward' : 'forward' });
+    const firstPage = await first(resource);
+    firstPages.delete(resource);
+    const pages = walk(service, resource, { first: firstPage, direction: backward ? 'backward' : 'forward' });
     const file = fileOf(resource);
     const out = keep ? lineWriter(file) : undefined;
     for await (const { records } of pages) {
@@ -409,9 +413,9 @@ export function openLists(
       visit(records, at);
     }
     out?.close();
-    if (keep && pages.certified) kept.set(resource, { file, first: beginning });
+    if (keep && pages.certified) saved.set(resource, { file, first: firstPage });
     return { certified: pages.certified, confirm: () => pages.confirm() };
   };
 
-  return Object.assign(all, { first, has: (resource: Readable) => kept.has(resource) });
+  return Object.assign(all, { first, has: (resource: Readable) => saved.has(resource) });
 }

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { type ByPlace, choicesByPlace, numbersByPlace } from '../../compact/by-place.js';
-import { tryFolder } from '../../files/make-folder.js';
+import { createChoiceMap, createNumberMap, type DenseMap } from '../../compact/dense-map.js';
+import { copyPrivately } from '../../files/atomic-write.js';
+import { probeFolder } from '../../files/make-folder.js';
 import { openSource } from '../../files/open.js';
-import { copyPrivately } from '../../files/safe-write.js';
 import type { Correction } from '../../model/correction.js';
 import { RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
@@ -11,7 +11,7 @@ import { parseJson } from '../../model/json.js';
 import { noOutcomes, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../../model/outcome.js';
 import type { OpenSource } from '../../model/source.js';
 import { holdsCorrections } from '../../pipeline/map/headings.js';
-import { REPORTS } from '../../report/finish.js';
+import { REPORT_FOLDER } from '../../report/finish.js';
 import type { Summary } from '../../report/summary.js';
 import { readingClock } from '../../service/clock.js';
 import type { Json, RequestCounts } from '../../service/port.js';
@@ -20,19 +20,19 @@ import { reached } from '../../trace/milestones.js';
 import type { LoadedJob } from '../job-file.js';
 import type { Planned } from '../rows/planned.js';
 import type { Carrier, Progress, Right, RunContext } from './context.js';
-import type { RunFolder } from './layout.js';
-import { readSummary, rowsTakenUp } from './list.js';
 import {
   beginRun,
   closeAll,
-  type Kept,
-  keptRun,
-  openShell,
+  loadRun,
+  openRunCore,
+  type RunCore,
   type RunOptions,
-  type Shell,
+  type SavedRun,
   type StoredRun,
-} from './shell.js';
-import { asHandedBack, shownBy, sourceOptions, withCorrections } from './table.js';
+} from './core.js';
+import type { RunFolder } from './layout.js';
+import { readSummary, retriedRows } from './list.js';
+import { formatSourceOf, sourceOptions, withCorrections, withEarlierTable } from './table.js';
 
 /** What a run of rows is: an import, a reconciliation, or the undoing of another run. */
 export type RowsKind = 'import' | 'reconcile' | 'undo';
@@ -75,11 +75,11 @@ export interface StoredRequest
 }
 
 /** A run of rows at work. */
-export interface Run extends Shell<StoredRequest> {
+export interface Run extends RunCore<StoredRequest> {
   readonly job: RowsJob;
   readonly source: OpenSource;
   /** What shows how dates and amounts are written: the whole file, also where a few rows of it are taken up or come back corrected. */
-  readonly shows: OpenSource;
+  readonly formatSource: OpenSource;
   readonly store: RunStore;
   /** Where it is noted what becomes of the rows at work: those of the file, or orphans. */
   readonly rowStore: RowStore;
@@ -99,7 +99,7 @@ export interface Run extends Shell<StoredRequest> {
   /** Rights over all machines that this run must hold while it sends. */
   readonly rights: Right[];
   /** `left`: requests were sent of which nobody knows what became of them, and they are not waited for any more. */
-  readonly open: { left: boolean };
+  readonly open: { abandoned: boolean };
   /** Set once the rows are planned, where they may be written only as planned. */
   planned: Planned | undefined;
   /** How an earlier process of it ended, by the folder where that stood. */
@@ -112,12 +112,12 @@ export interface Run extends Shell<StoredRequest> {
 export async function openRun(request: ImportRequest, context: RunContext): Promise<Run> {
   const { file, kind = 'import', lineage, job, dryRun, force, reportDir, jsonRows, corrections } = request;
   // Reports are written when the rows are in the service already: too late to learn that they have no place.
-  if (reportDir !== undefined) await tryFolder(reportDir, REPORTS);
+  if (reportDir !== undefined) await probeFolder(reportDir, REPORT_FOLDER);
   return beginRun(
     { ...request, company: request.company ?? job.job.company },
     context,
     async (common, folder): Promise<StoredRequest> => {
-      const source = folder.source(endingOf(file));
+      const source = folder.source(extensionOf(file));
       const { sha256 } = await (request.makeSource?.(source, folder) ?? copyPrivately(resolve(file), source));
       reached('hashed');
       return {
@@ -129,43 +129,44 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
         corrections: corrections?.length ? corrections : undefined,
       };
     },
-    (kept) => begin(kept, context),
+    (saved) => begin(saved, context),
   );
 }
 
 /** Takes up a run that ended without finishing. */
-export async function reopenRun(wanted: string, context: RunContext): Promise<Run> {
-  return begin(await keptRun<StoredRequest>(wanted, context), context);
+export async function reopenRun(runRef: string, context: RunContext): Promise<Run> {
+  return begin(await loadRun<StoredRequest>(runRef, context), context);
 }
 
-async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Run> {
-  const shell = await openShell(kept, context);
-  const { folder, request, settings, clock, warnings } = shell;
+async function begin(saved: SavedRun<StoredRequest>, context: RunContext): Promise<Run> {
+  const core = await openRunCore(saved, context);
+  const { folder, request, settings, clock, warnings } = core;
   const { job } = request.job;
   let store: RunStore | undefined;
   try {
     const copy = join(folder.dir, 'work', request.source);
     const whole = await openSource(copy, sourceOptions(job)).catch((error: unknown) => {
-      throw namedFile(error, copy, request.file);
+      throw withOriginalName(error, copy, request.file);
     });
     const opened = new RunStore(folder.store, { durable: !request.dryRun });
     store = opened;
-    const table = await asHandedBack(settings.home, request, whole, opened);
-    const mended = withCorrections(table.source, request.corrections, (text) => run.warn(text));
-    const source = request.lineage?.retries === undefined ? mended : onlyRows(mended, opened.rows.known());
-    const isTaken = job.match.key.length === 0 ? await rowsTakenUp(settings.home, folder.run) : undefined;
-    const past = pastOf(opened, isTaken);
+    const table = await withEarlierTable(settings.home, request, whole, opened);
+    const correctedSource = withCorrections(table.source, request.corrections, (text) => run.warn(text));
+    const source =
+      request.lineage?.retries === undefined ? correctedSource : onlyRows(correctedSource, opened.rows.rowNumbers());
+    const isRetried = job.match.key.length === 0 ? await retriedRows(settings.home, folder.run) : undefined;
+    const past = pastOf(opened, isRetried);
     reached('past-read');
-    const known = [...warnings, ...source.meta.warnings, ...request.job.warnings, ...past.warned];
+    const known = [...warnings, ...source.meta.warnings, ...request.job.warnings, ...past.warnings];
     warnings.splice(0, warnings.length, ...(past.finished?.warnings ?? new Set(known)));
     const tally = noOutcomes();
     for (const kind of past.outcomes.values()) tally[kind]++;
-    let toldPhase: Progress['phase'] | undefined;
+    let lastPhase: Progress['phase'] | undefined;
     const run: Run = {
-      ...shell,
+      ...core,
       job,
       source,
-      shows: shownBy(mended, table.earlier),
+      formatSource: formatSourceOf(correctedSource, table.earlier),
       store: opened,
       rowStore: opened.rows,
       now: readingClock(clock),
@@ -176,14 +177,14 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
       warn(text) {
         // A killed process must not take its warnings along. The reports tell of a store that fails.
         if (!request.dryRun && !warnings.includes(text)) noteWarning(opened, text);
-        shell.warn(text);
+        core.warn(text);
       },
       progress(phase, done) {
         // While rows are read, those so far are not all.
         const counted = phase !== 'reading' && phase !== 'waiting for its turn' && run.rows > 0;
-        const begins = phase !== toldPhase;
-        toldPhase = phase;
-        shell.tell(begins || (counted && done === run.rows), () => ({
+        const begins = phase !== lastPhase;
+        lastPhase = phase;
+        core.reportProgress(begins || (counted && done === run.rows), () => ({
           phase,
           done,
           outcomes: { ...tally },
@@ -193,7 +194,7 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
       corrected: request.kind === 'import' && holdsCorrections(source.meta.headings),
       carrier: undefined,
       rights: [],
-      open: { left: false },
+      open: { abandoned: false },
       planned: undefined,
       ended: [],
     };
@@ -208,7 +209,7 @@ async function begin(kept: Kept<StoredRequest>, context: RunContext): Promise<Ru
     return run;
   } catch (error) {
     store?.close();
-    await closeAll(shell);
+    await closeAll(core);
     throw error;
   }
 }
@@ -230,22 +231,22 @@ export interface OpenIntent {
 export interface Past {
   readonly begun: boolean;
   /** Whether anything was sent, or was about to be, for whichever rows of the run. */
-  readonly sent: boolean;
+  readonly hasSent: boolean;
   /** The brakes on the plan let the run pass: what is left of it is not held against them again. */
   readonly passed: boolean;
   /** Rows that are finished. */
-  readonly outcomes: ByPlace<OutcomeKind>;
+  readonly outcomes: DenseMap<OutcomeKind>;
   /** Keys, as text, of rows whose records were created by requests with empty answers, and whose ids are still to be learned. */
-  readonly nameless: ReadonlyMap<number, string>;
+  readonly withoutId: ReadonlyMap<number, string>;
   readonly open: ReadonlyMap<number, OpenIntent>;
   /** Ids of rows that were created or updated, for rows that refer to them. */
-  readonly ids: Pick<ByPlace<number>, 'get'>;
+  readonly ids: Pick<DenseMap<number>, 'get'>;
   /** A process was killed: requests that it had under way are not on record. */
-  readonly cutOff: boolean;
+  readonly killed: boolean;
   /** Requests of the earlier processes, as far as they are on record. */
   readonly requests: Readonly<RequestCounts>;
   /** What the earlier processes warned of; rows that have their outcome are not looked at again. */
-  readonly warned: readonly string[];
+  readonly warnings: readonly string[];
   /** Set where every row has its outcome and only the reports may be missing. */
   readonly finished?: Finished;
 }
@@ -258,37 +259,48 @@ interface Finished {
 
 /**
  * Reads what the store tells of some rows of a run. Of a retry its first process finds open what the run before had left so.
- * `isTaken`: rows that another run has taken up, and that are left to it.
+ * `isRetried`: rows that another run has taken up, and that are left to it.
  */
-export function readPast(store: RunStore, rows: RowStore, isTaken = (_: number): boolean => false): Past {
-  const outcomes = choicesByPlace(OUTCOMES);
+export function readPast(store: RunStore, rows: RowStore, isRetried = (_: number): boolean => false): Past {
+  const outcomes = createChoiceMap(OUTCOMES);
   const open = new Map<number, OpenIntent>();
-  const ids = numbersByPlace();
-  const nameless = new Map<number, string>();
+  const ids = createNumberMap();
+  const withoutId = new Map<number, string>();
   let failed = 0;
   for (const batch of rows.rows('op is not null or kind is not null')) {
     for (const { row, op, at, record, key, kind, id } of batch) {
       if (kind === undefined && op !== undefined)
         open.set(row, { op, at: at ?? 0, ...(record === undefined ? {} : { id: record }) });
       if (kind === 'failed') failed++;
-      if (kind === undefined || kind === 'not_attempted' || (kind === 'failed' && !isTaken(row))) continue;
+      if (kind === undefined || kind === 'not_attempted' || (kind === 'failed' && !isRetried(row))) continue;
       outcomes.set(row, kind);
       if (kind !== 'created' && kind !== 'updated') continue;
       if (id !== undefined) ids.set(row, id);
-      else if (kind === 'created') nameless.set(row, key);
+      else if (kind === 'created') withoutId.set(row, key);
     }
   }
-  for (const batch of rows.whole(`op = 'update' and kind is null`)) {
+  for (const batch of rows.fullRows(`op = 'update' and kind is null`)) {
     for (const { row, before } of batch) {
       const intent = open.get(row);
       if (intent && before !== undefined) intent.before = (parseJson(before) as { record: Json }).record;
     }
   }
-  const { sent } = store;
-  const { begun, cutOff, requests } = store.processes;
-  const passed = store.kept('passed') === true;
-  const finished = store.kept('finished') as Finished | undefined;
-  const past = { begun, sent, passed, outcomes, open, ids, nameless, requests, cutOff, warned: store.warned };
+  const { hasSent } = store;
+  const { begun, killed, requests } = store.processes;
+  const passed = store.getValue('passed') === true;
+  const finished = store.getValue('finished') as Finished | undefined;
+  const past = {
+    begun,
+    hasSent,
+    passed,
+    outcomes,
+    open,
+    ids,
+    withoutId,
+    requests,
+    killed,
+    warnings: store.warnings,
+  };
   return finished && failed === 0 ? { ...past, finished } : past;
 }
 
@@ -296,9 +308,9 @@ export function readPast(store: RunStore, rows: RowStore, isTaken = (_: number):
  * What was done so far. Of a run that sent nothing and did not finish, nothing is kept: it is planned anew from its first row,
  * so that its brakes look at all of them.
  */
-function pastOf(store: RunStore, isTaken?: (row: number) => boolean): Past {
-  const past = readPast(store, store.rows, isTaken);
-  const begun = past.sent || store.kept(REFERENCES_BEGUN) !== undefined;
+function pastOf(store: RunStore, isRetried?: (row: number) => boolean): Past {
+  const past = readPast(store, store.rows, isRetried);
+  const begun = past.hasSent || store.getValue(REFERENCES_BEGUN) !== undefined;
   if (!past.begun || begun || past.finished) return past;
   store.forget();
   return { ...readPast(store, store.rows), requests: past.requests };
@@ -306,14 +318,14 @@ function pastOf(store: RunStore, isTaken?: (row: number) => boolean): Past {
 
 function noteWarning(store: RunStore, text: string): void {
   try {
-    store.warn(text);
+    store.addWarning(text);
   } catch {
     // Whoever sends next meets the same failure.
   }
 }
 
 /** A private copy has a name of its own; people know the file by theirs. */
-function namedFile(error: unknown, copy: string, file: string): unknown {
+function withOriginalName(error: unknown, copy: string, file: string): unknown {
   if (!(error instanceof RunError)) return error;
   return new RunError(
     error.kind,
@@ -323,7 +335,7 @@ function namedFile(error: unknown, copy: string, file: string): unknown {
   );
 }
 
-function endingOf(file: string): string {
+function extensionOf(file: string): string {
   const ending = /\.[a-z0-9]{1,8}(\.gz)?$/i.exec(basename(file))?.[0] ?? '';
   return ending.toLowerCase();
 }
@@ -331,12 +343,12 @@ function endingOf(file: string): string {
 /** The source with the rows of a retry alone, which are all that its store knows; they keep their numbers. */
 function onlyRows(source: OpenSource, rows: ReadonlySet<number>): OpenSource {
   async function* chosen() {
-    let left = rows.size;
+    let remaining = rows.size;
     for await (const batch of source.rows()) {
-      const kept = batch.filter(({ row }) => rows.has(row));
-      if (kept.length > 0) yield kept;
-      left -= kept.length;
-      if (left === 0) return;
+      const matching = batch.filter(({ row }) => rows.has(row));
+      if (matching.length > 0) yield matching;
+      remaining -= matching.length;
+      if (remaining === 0) return;
     }
   }
   return { meta: source.meta, rows: chosen };
@@ -346,6 +358,6 @@ function onlyRows(source: OpenSource, rows: ReadonlySet<number>): OpenSource {
  * Takes the private copy of a file that was found to lie where it may, its path leading through no link: refused where a
  * link has appeared on it since. For `ImportRequest.makeSource`, of whoever reads files on behalf of others.
  */
-export function linklessCopy(file: string): NonNullable<ImportRequest['makeSource']> {
-  return (copy) => copyPrivately(file, copy, { linkless: true });
+export function noFollowCopy(file: string): NonNullable<ImportRequest['makeSource']> {
+  return (copy) => copyPrivately(file, copy, { noFollow: true });
 }

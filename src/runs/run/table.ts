@@ -5,7 +5,7 @@ import type { Correction } from '../../model/correction.js';
 import { RunError } from '../../model/error.js';
 import { type RowsJob, targetsOf } from '../../model/job.js';
 import type { Outcome } from '../../model/outcome.js';
-import { isBlank, type SheetRow, shownText } from '../../model/row.js';
+import { displayText, isBlank, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
 import { foldText } from '../../model/value.js';
 import { holdsCorrections, indexHeadings, isOwnHeading } from '../../pipeline/map/headings.js';
@@ -15,7 +15,7 @@ import { resultOf } from '../../report/results.js';
 import { RunStore } from '../../store/run-store.js';
 import { columnNames } from '../../suggest/profile.js';
 import { type RunFolder, runFolder } from './layout.js';
-import { type Asked, askedOf, runIds } from './list.js';
+import { type RunInfo, readRunInfo, runIds } from './list.js';
 
 /** How the file of a job is opened, before anything is known of it. */
 export function sourceOptions({ source, columns }: RowsJob): SourceOptions {
@@ -39,7 +39,7 @@ export interface Table {
 }
 
 /** What shows how dates and amounts are written: of rows that came back corrected the file that they are of, too. */
-export function shownBy(source: OpenSource, earlier: OpenSource | undefined): OpenSource {
+export function formatSourceOf(source: OpenSource, earlier: OpenSource | undefined): OpenSource {
   if (!earlier) return source;
   // People move columns, and add their own.
   const names = columnsOf(earlier);
@@ -65,94 +65,99 @@ const columnsOf = ({ meta: { headings } }: OpenSource): (string | undefined)[] =
 /** Under this name stands in the store of a run of corrected rows which run handed them back. */
 export const HANDED_BACK_BY = 'handed_back_by';
 /** Under this name stands in the store in which encoding the file was read, where that is of the earlier run. */
-const READ_IN = 'read_in';
+const READ_ENCODING = 'read_in';
 /** Runs of the job that are looked through for the one that handed rows back, and rows that it must know. */
-const MOST_RUNS = 200;
-const LOOKED_AT = 50;
+const MAX_RUNS = 200;
+const SAMPLE_ROWS = 50;
 
 /**
  * Rows that an earlier run of this data folder handed back are read as that run read its file: alone they show less, and what
  * `1,250` or `03/04/2025` means, or a letter beyond ASCII, must not change between two readings. Which run that was is kept in the store.
  */
-export async function asHandedBack(home: string, run: Asking, own: OpenSource, store: RunStore): Promise<Table> {
+export async function withEarlierTable(
+  home: string,
+  run: RowsRunInfo,
+  own: OpenSource,
+  store: RunStore,
+): Promise<Table> {
   if (run.jsonRows || !holdsCorrections(own.meta.headings)) return { source: own };
-  const kept = store.kept(HANDED_BACK_BY);
+  const kept = store.getValue(HANDED_BACK_BY);
   const found =
     typeof kept === 'string'
-      ? { by: kept, table: await joined(home, run, own, await ifThere(tableOf(home, kept))) }
-      : await findEarlier(home, run, own);
-  if (!found) return { source: { ...own, meta: { ...own.meta, warnings: [...own.meta.warnings, NOT_FOUND] } } };
-  store.keep(HANDED_BACK_BY, found.by);
+      ? { by: kept, table: await withEarlier(home, run, own, await orUndefined(tableOf(home, kept))) }
+      : await findEarlierRun(home, run, own);
+  if (!found) return { source: { ...own, meta: { ...own.meta, warnings: [...own.meta.warnings, EARLIER_NOT_FOUND] } } };
+  store.setValue(HANDED_BACK_BY, found.by);
   const { encoding } = found.table.source.meta;
-  if (encoding !== own.meta.encoding) store.keep(READ_IN, encoding);
+  if (encoding !== own.meta.encoding) store.setValue(READ_ENCODING, encoding);
   return found.table;
 }
 
-const NOT_FOUND =
+const EARLIER_NOT_FOUND =
   'The file has the columns of rejected rows, and no one run of this data folder handed them back: what their dates, amounts and letters mean is read from them alone. Look at a dry run before they are written.';
 
 /** How the file of a run is opened, so that it shows what the run read. */
-export function openedAs(job: RowsJob, store: RunStore | undefined): SourceOptions {
-  const encoding = store?.kept(READ_IN);
+export function sourceOptionsAsRead(job: RowsJob, store: RunStore | undefined): SourceOptions {
+  const encoding = store?.getValue(READ_ENCODING);
   return { ...sourceOptions(job), ...(typeof encoding === 'string' && { encoding }) };
 }
 
 /** A run of rows, and what it was asked. */
-interface Asking extends Pick<Asked, 'kind' | 'jsonRows'> {
+interface RowsRunInfo extends Pick<RunInfo, 'kind' | 'jsonRows'> {
   readonly run: string;
   readonly source: string;
   readonly job: { readonly name: string; readonly job: RowsJob };
 }
 
-interface Earlier extends Table {
+interface EarlierTable extends Table {
   readonly run: string;
 }
 
-async function joined(
+async function withEarlier(
   home: string,
-  { run, source: name, job: { job } }: Asking,
+  { run, source: name, job: { job } }: RowsRunInfo,
   own: OpenSource,
-  earlier: Earlier | undefined,
+  earlier: EarlierTable | undefined,
 ): Promise<Table> {
   if (!earlier) return { source: own };
   const { encoding } = earlier.source.meta;
-  const guessed = job.source.encoding === 'auto' && isCodePage(own.meta.encoding) && isCodePage(encoding);
+  const isGuessed = job.source.encoding === 'auto' && isCodePage(own.meta.encoding) && isCodePage(encoding);
   const source =
-    guessed && encoding !== own.meta.encoding
+    isGuessed && encoding !== own.meta.encoding
       ? await openSource(join(runFolder(home, run).dir, 'work', name), { ...sourceOptions(job), encoding })
       : own;
   const evidence = `Dates, amounts and letters are read as the run ${earlier.run} read them, which handed these rows back.`;
   const meta = { ...source.meta, evidence: [...source.meta.evidence, evidence] };
-  return { source: { ...source, meta }, earlier: shownBy(earlier.source, earlier.earlier) };
+  return { source: { ...source, meta }, earlier: formatSourceOf(earlier.source, earlier.earlier) };
 }
 
 /** One of those that can only be guessed. */
 const isCodePage = (encoding: string | null): encoding is string => encoding !== null && !encoding.startsWith('utf-');
 
 /** The table of a run that has ended, as it was read then. Rejects where it cannot be read any more. */
-export async function tableOf(home: string, run: string): Promise<Earlier> {
+export async function tableOf(home: string, run: string): Promise<EarlierTable> {
   const folder = runFolder(home, run);
-  const { source = '', job } = askedOf(folder);
+  const { source = '', job } = readRunInfo(folder);
   if (!job || !('match' in job.job)) throw new RunError('failed', `The run ${run} had no file.`);
-  const asking = { run, source, job: { name: job.name, job: job.job } };
+  const info = { run, source, job: { name: job.name, job: job.job } };
   const own = await openSource(join(folder.dir, 'work', source), sourceOptions(job.job));
-  const before = look(folder, (store) => store.kept(HANDED_BACK_BY));
-  const earlier = typeof before === 'string' ? await ifThere(tableOf(home, before)) : undefined;
-  return { run, ...(await joined(home, asking, own, earlier)) };
+  const before = queryStore(folder, (store) => store.getValue(HANDED_BACK_BY));
+  const earlier = typeof before === 'string' ? await orUndefined(tableOf(home, before)) : undefined;
+  return { run, ...(await withEarlier(home, info, own, earlier)) };
 }
 
-const ifThere = (table: Promise<Earlier>): Promise<Earlier | undefined> => table.catch(() => undefined);
+const orUndefined = (table: Promise<EarlierTable>): Promise<EarlierTable | undefined> => table.catch(() => undefined);
 
 /** Asks the store of a run something that may be at work; undefined where there is none that can be read. */
-export function look<T>({ store }: RunFolder, question: (store: RunStore) => T): T | undefined {
+export function queryStore<T>({ store }: RunFolder, question: (store: RunStore) => T): T | undefined {
   try {
-    return RunStore.ask(store, question, RunStore.reading);
+    return RunStore.query(store, question, RunStore.openReadOnly);
   } catch {
     return undefined;
   }
 }
 
-interface Row {
+interface ReturnedRow {
   readonly row: number;
   readonly outcome: string;
   readonly message: string;
@@ -161,70 +166,70 @@ interface Row {
 }
 
 /** The latest run of the same job that ended these rows so, under these keys. */
-async function findEarlier(
+async function findEarlierRun(
   home: string,
-  asking: Asking,
+  info: RowsRunInfo,
   own: OpenSource,
 ): Promise<{ readonly by: string; readonly table: Table } | undefined> {
-  const { job: its } = asking.job;
-  const keys = keyColumns(its);
+  const { job: jobSpec } = info.job;
+  const keys = keyColumns(jobSpec);
   const rows = await firstRows(own, keys);
   if (rows.length === 0) return undefined;
-  let looked = 0;
+  let searched = 0;
   for (const by of await runIds(home)) {
     const folder = runFolder(home, by);
-    const { job, kind } = by < asking.run ? askedOf(folder) : {};
-    if (job?.name !== asking.job.name || kind !== asking.kind) continue;
-    const ended = look(folder, (store) => endedSo(store, rows));
-    const earlier = ended && (await ifThere(tableOf(home, by)));
-    const table = earlier && (await joined(home, asking, own, earlier));
+    const { job, kind } = by < info.run ? readRunInfo(folder) : {};
+    if (job?.name !== info.job.name || kind !== info.kind) continue;
+    const ended = queryStore(folder, (store) => matchingOutcomes(store, rows));
+    const earlier = ended && (await orUndefined(tableOf(home, by)));
+    const table = earlier && (await withEarlier(home, info, own, earlier));
     // Their letters are known only now.
-    if (table && areOf(ended, await firstRows(table.source, keys), its.match.key.length)) return { by, table };
-    if (++looked === MOST_RUNS) break;
+    if (table && keysMatch(ended, await firstRows(table.source, keys), jobSpec.match.key.length)) return { by, table };
+    if (++searched === MAX_RUNS) break;
   }
   return undefined;
 }
 
-async function firstRows(source: OpenSource, keys: ReadonlySet<string>): Promise<Row[]> {
+async function firstRows(source: OpenSource, keys: ReadonlySet<string>): Promise<ReturnedRow[]> {
   const own = source.meta.headings.map(foldText);
   const columns = columnsOf(source);
-  const found: Row[] = [];
+  const found: ReturnedRow[] = [];
   for await (const batch of source.rows()) {
     for (const { cells } of batch) {
-      const ours = (name: (typeof REJECTED_COLUMNS)[number]) => shownText(cells[own.lastIndexOf(name)]).trim();
+      const ours = (name: (typeof REJECTED_COLUMNS)[number]) => displayText(cells[own.lastIndexOf(name)]).trim();
       const row = Number(ours('_row'));
       if (!Number.isSafeInteger(row) || row < 1) continue;
-      const key = cells.filter((_, at) => keys.has(columns[at] ?? '')).map((cell) => foldText(shownText(cell)));
+      const key = cells.filter((_, at) => keys.has(columns[at] ?? '')).map((cell) => foldText(displayText(cell)));
       found.push({ row, outcome: ours('_outcome'), message: ours('_message'), key });
-      if (found.length >= LOOKED_AT) return found;
+      if (found.length >= SAMPLE_ROWS) return found;
     }
   }
   return found;
 }
 
 /** How a run ended rows. */
-interface Ended {
+interface EndedRows {
   readonly outcomes: ReadonlyMap<number, Outcome>;
   /** It has not ended all of its rows. */
   readonly isOpen: boolean;
 }
 
 /** Undefined where it ended one in another way than its cell says. A person may have emptied our cells. */
-function endedSo(store: RunStore, rows: readonly Row[]): Ended | undefined {
+function matchingOutcomes(store: RunStore, rows: readonly ReturnedRow[]): EndedRows | undefined {
   const outcomes = new Map<number, Outcome>();
-  for (const batch of store.rows.ended(`row in (${rows.map(({ row }) => row).join(',')})`))
+  for (const batch of store.rows.endedRows(`row in (${rows.map(({ row }) => row).join(',')})`))
     for (const one of batch) outcomes.set(one.row, resultOf(one, '').outcome);
   const differ = rows.some(
     ({ row, outcome }) => outcome !== '' && outcome !== (outcomes.get(row)?.kind ?? 'not_attempted'),
   );
-  return differ ? undefined : { outcomes, isOpen: store.kept('finished') === undefined };
+  return differ ? undefined : { outcomes, isOpen: store.getValue('finished') === undefined };
 }
 
 /**
  * Whether at least three quarters of the rows have the keys under which they ended, or are among those that a run has not ended; one
  * without a key is known by what was said of it.
  */
-function areOf({ outcomes, isOpen }: Ended, rows: readonly Row[], fields: number): boolean {
+function keysMatch({ outcomes, isOpen }: EndedRows, rows: readonly ReturnedRow[], fields: number): boolean {
   const alike = rows.filter(({ row, message, key }) => {
     const outcome = outcomes.get(row);
     const parts = outcome?.key ? (keyParts(outcome.key, fields) ?? []).map(foldText) : [];
@@ -259,33 +264,33 @@ export function overlayOf(corrections: readonly Correction[], { headings }: Pick
     const positions = index.positions(column);
     if (positions.length === 0) missing.add(column);
     for (const at of positions) {
-      if (row !== undefined) into(byRow, row, new Map<number, Correction>()).set(at, one);
-      else if (from !== undefined) into(byText, at, new Map<string, Correction>()).set(from, one);
+      if (row !== undefined) getOrInsert(byRow, row, new Map<number, Correction>()).set(at, one);
+      else if (from !== undefined) getOrInsert(byText, at, new Map<string, Correction>()).set(from, one);
     }
   }
   if (missing.size > 0) {
-    const faults = [...missing].map((column) => `"${column}": ${index.missing(column)}`);
+    const faults = [...missing].map((column) => `"${column}": ${index.missingHint(column)}`);
     throw new RunError('usage', 'Corrections name columns that the file does not have.', faults);
   }
   const columns = new Set([...byText.keys(), ...[...byRow.values()].flatMap((cells) => [...cells.keys()])]);
-  const met = new Set<Correction>();
+  const used = new Set<Correction>();
   return {
     /** What is to stand in a cell that shows `shown`; undefined where it stays. */
     at(row: number, column: number, shown: string): string | undefined {
       const [own, alike] = [byRow.get(row)?.get(column), byText.get(column)?.get(shown)];
-      if (own) met.add(own);
-      if (alike) met.add(alike);
+      if (own) used.add(own);
+      if (alike) used.add(alike);
       return (own ?? alike)?.value;
     },
     /** How many no cell has met that was asked for. */
-    unmet: () =>
-      new Set([...byRow.values(), ...byText.values()].flatMap((found) => [...found.values()])).size - met.size,
+    unused: () =>
+      new Set([...byRow.values(), ...byText.values()].flatMap((found) => [...found.values()])).size - used.size,
     /** 0-based positions of the columns that have corrections. */
     columns: [...columns].sort((a, b) => a - b),
   };
 }
 
-function into<K, V>(map: Map<K, V>, key: K, fresh: V): V {
+function getOrInsert<K, V>(map: Map<K, V>, key: K, fresh: V): V {
   const found = map.get(key);
   if (found !== undefined) return found;
   map.set(key, fresh);
@@ -305,10 +310,10 @@ export function withCorrections(
   const overlay = overlayOf(corrections, source.meta);
   async function* rows() {
     for await (const batch of source.rows()) yield batch.map((row) => correctedRow(row, overlay, source.meta));
-    const unmet = overlay.unmet();
-    if (unmet > 0)
+    const unused = overlay.unused();
+    if (unused > 0)
       warn(
-        `Corrections that met no cell of the table, and changed nothing: ${unmet}. Look at the rows as the run shows them, and correct what is there.`,
+        `Corrections that met no cell of the table, and changed nothing: ${unused}. Look at the rows as the run shows them, and correct what is there.`,
       );
   }
   return { meta: source.meta, rows };
@@ -317,7 +322,7 @@ export function withCorrections(
 function correctedRow(row: SheetRow, overlay: Overlay, { headings }: SourceMeta): SheetRow {
   const values = new Map<number, string>();
   for (const at of overlay.columns) {
-    const value = overlay.at(row.row, at, shownText(row.cells[at]));
+    const value = overlay.at(row.row, at, displayText(row.cells[at]));
     if (value !== undefined) values.set(at, value);
   }
   if (values.size === 0) return row;

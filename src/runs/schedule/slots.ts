@@ -27,11 +27,11 @@ export interface Slot {
 
 /** The latest slot that is due by `now`; undefined where there never was one. Throws `RunError` (usage). */
 export function lastDue(schedule: Schedule, now: number): Slot | undefined {
-  const walls = calendar(schedule);
+  const wallTimes = calendar(schedule);
   // The library takes the slot before the time it is set to: half a second on, that is the one of this second too.
-  walls.reset(new Date(wholeSecond(now) + Math.max(...recentOffsets(now, schedule.timezone)) + 500));
+  wallTimes.reset(new Date(wholeSecond(now) + Math.max(...recentOffsets(now, schedule.timezone)) + 500));
   return search(
-    () => walls.prev(),
+    () => wallTimes.prev(),
     schedule.timezone,
     ({ dueAt }) => dueAt <= now,
   );
@@ -39,10 +39,10 @@ export function lastDue(schedule: Schedule, now: number): Slot | undefined {
 
 /** The first slot that is due after an instant; undefined where none comes any more. Throws `RunError` (usage). */
 export function nextDue(schedule: Schedule, after: number): Slot | undefined {
-  const walls = calendar(schedule);
-  walls.reset(new Date(wholeSecond(after) + Math.min(...recentOffsets(after, schedule.timezone))));
+  const wallTimes = calendar(schedule);
+  wallTimes.reset(new Date(wholeSecond(after) + Math.min(...recentOffsets(after, schedule.timezone))));
   return search(
-    () => walls.next(),
+    () => wallTimes.next(),
     schedule.timezone,
     ({ dueAt }) => dueAt > after,
   );
@@ -145,8 +145,8 @@ const STEPS = [-4, -3, -2, -1, 0, 1, 2, 3, 4] as const;
 function instantOf(wall: number, zone: string): number {
   const probes = STEPS.map((step) => wall + step * STEP);
   const offsets = new Set(probes.map((instant) => offsetAt(instant, zone)));
-  const shown = [...offsets].map((offset) => wall - offset).filter((at) => at + offsetAt(at, zone) === wall);
-  if (shown.length > 0) return Math.min(...shown);
+  const instants = [...offsets].map((offset) => wall - offset).filter((at) => at + offsetAt(at, zone) === wall);
+  if (instants.length > 0) return Math.min(...instants);
   const isPast = (instant: number): boolean => instant + offsetAt(instant, zone) > wall;
   const after = probes.findIndex(isPast);
   let low = (probes[after - 1] ?? wall - 5 * STEP) / SECOND;
@@ -175,9 +175,9 @@ function offsetAt(instant: number, zone: string): number {
     format = new Intl.DateTimeFormat('en-US', { timeZone: zone, ...plain, ...fields, second: 'numeric' });
     formats.set(zone, format);
   }
-  const shown: Record<string, number> = {};
-  for (const { type, value } of format.formatToParts(instant)) shown[type] = Number(value);
-  const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = shown;
+  const parts: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(instant)) parts[type] = Number(value);
+  const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = parts;
   return Date.UTC(year, month - 1, day, hour, minute, second) - instant;
 }
 

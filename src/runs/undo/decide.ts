@@ -2,17 +2,17 @@ import type { Change } from '../../model/change.js';
 import { Decimal } from '../../model/decimal.js';
 import { fault, type Issue } from '../../model/issue.js';
 import { type Fields, isEmpty, isRef, sameValue, type Value, valueText } from '../../model/value.js';
-import { isStored, isStoredForm } from '../../pipeline/apply/stored.js';
-import { type Held, heldBy, isReadable, isUnseen, type MergeOptions } from '../../pipeline/plan/merge.js';
+import { equalsStored, isNormalisedForm } from '../../pipeline/apply/compare.js';
+import { isReadable, isWriteOnly, type MergeBase, type MergeOptions, mergeBaseOf } from '../../pipeline/plan/merge.js';
 import { decodeFields, type ResolvedRow } from '../../pipeline/rows.js';
 import { isRequired } from '../../resources/rules.js';
 import { updateBody } from '../../resources/write.js';
 import type { Json, Readable, Snapshot } from '../../service/port.js';
 import type { Matched } from '../rows/match.js';
-import { noteSettled } from '../rows/outcomes.js';
-import { filling, rowWriter } from '../rows/row-files.js';
+import { recordSettled } from '../rows/outcomes.js';
+import { fillFile, rowWriter } from '../rows/row-files.js';
 import type { Run } from '../run/run.js';
-import { type CreatedRecord, fieldsOf, type Survey, undoRows, type WrittenRecord } from './written.js';
+import { type CreatedRecord, fieldsOf, type Survey, undoRows, type WrittenRecord } from './written-records.js';
 
 /** What records that the run created are to be given, and what its file gave them. */
 export interface Retirement {
@@ -33,20 +33,20 @@ export async function decideRecords(
   { tidied }: Survey,
   retirement: Retirement | undefined,
 ): Promise<Matched> {
-  const names = nameRecords(matched);
-  const options: PutBackOptions = { ...matched.options, tidied };
+  const names = recordNamer(matched);
+  const options: RestoreOptions = { ...matched.options, tidied };
   const unseen = new Set<string>();
   const context = { run, matched, options, retirement, keyOf: names.keyOf };
   const out = rowWriter(run.folder.resolved);
   let done = 0;
-  await filling(out, async () => {
+  await fillFile(out, async () => {
     for await (const batch of undoRows(run.folder)) {
       const open = batch.filter(({ row }) => !run.past.outcomes.has(row));
       for (const decision of await Promise.all(open.map((record) => decideFresh(record, context)))) {
         if ('row' in decision) {
           out.write(decision.row);
-          for (const field of Object.keys(decision.row.set)) if (isUnseen(field, options)) unseen.add(field);
-        } else noteSettled(run, decision.settled);
+          for (const field of Object.keys(decision.row.set)) if (isWriteOnly(field, options)) unseen.add(field);
+        } else recordSettled(run, decision.settled);
       }
       done += batch.length;
       run.progress('looking up', done);
@@ -65,7 +65,7 @@ export async function decideRecords(
 interface Context {
   readonly run: Run;
   readonly matched: Matched;
-  readonly options: PutBackOptions;
+  readonly options: RestoreOptions;
   readonly retirement: Retirement | undefined;
   /** The key under which a record is planned and reported. */
   readonly keyOf: (record: WrittenRecord, id: number) => string;
@@ -90,18 +90,23 @@ async function decideRecord(record: WrittenRecord, context: Context): Promise<De
   if (id === undefined) throw new Error(`row ${row}: an update without an id`);
   if (!record.before) {
     const message = `What record ${id} was before the run wrote to it is not on record. Look at it in the service.`;
-    return end(record, 'invalid', [fault('old_value_unknown', message)], id);
+    return settleRecord(record, 'invalid', [fault('old_value_unknown', message)], id);
   }
   const open = context.run.past.open.get(row);
   const found = spec.readable ? await snapshot.get(id) : undefined;
-  if (spec.readable && !found) return end(record, 'invalid', [gone(id, spec.name)], id);
+  if (spec.readable && !found) return settleRecord(record, 'invalid', [missingRecord(id, spec.name)], id);
   // Of a row that was being put back when an earlier process was cut off: decided as that process did it, and then held
   // against the record as it is.
   const now = stateOf(id, open?.before ?? found?.record, context);
-  const { set, left } = putBack(record, now, context.options);
-  if (Object.keys(set).length > 0) return write(record, id, set, left.map(asWarning), context);
-  if (left.length === 0) return end(record, 'unchanged', [], id);
-  return end(record, left.some(({ code }) => code === 'changed_meanwhile') ? 'conflict' : 'invalid', left, id);
+  const { set, unrestored } = planRestore(record, now, context.options);
+  if (Object.keys(set).length > 0) return write(record, id, set, unrestored.map(asWarning), context);
+  if (unrestored.length === 0) return settleRecord(record, 'unchanged', [], id);
+  return settleRecord(
+    record,
+    unrestored.some(({ code }) => code === 'changed_meanwhile') ? 'conflict' : 'invalid',
+    unrestored,
+    id,
+  );
 }
 
 async function decideCreated(record: WrittenRecord, context: Context): Promise<Decision> {
@@ -113,44 +118,44 @@ async function decideCreated(record: WrittenRecord, context: Context): Promise<D
       ? '`references: { missing: create, retire: { FIELD: VALUE } }`'
       : '`retire: { FIELD: VALUE }`';
     const message = `The run created this ${name}; the service has no delete, and the job names no values that retire a record. Undo it again with such values, for instance \`rowferry runs undo ${undone} --retire FIELD=VALUE\`; for later runs add ${key} to the job.`;
-    return end(record, 'invalid', [fault('no_retire_values', message)], record.id);
+    return settleRecord(record, 'invalid', [fault('no_retire_values', message)], record.id);
   }
-  const made = retirement.records.get(record.row);
-  if (!made) {
+  const createdRecord = retirement.records.get(record.row);
+  if (!createdRecord) {
     const message = `What the run gave to this ${name}, which it created, is not in its folder any more, so that what somebody changed since cannot be told. It is left as it is; look at it in the service.`;
-    return end(record, 'invalid', [fault('old_value_unknown', message)], record.id);
+    return settleRecord(record, 'invalid', [fault('old_value_unknown', message)], record.id);
   }
-  const ids = record.id === undefined ? (made.ids ?? []) : [record.id];
+  const ids = record.id === undefined ? (createdRecord.ids ?? []) : [record.id];
   const [id, second] = ids;
   if (id === undefined) {
     const message = `The run created this ${name}, and the service did not tell its id; no record has its key now. Look for it in the service.`;
-    return end(record, 'invalid', [fault('id_unknown', message)]);
+    return settleRecord(record, 'invalid', [fault('id_unknown', message)]);
   }
   if (second !== undefined) {
     const message = `The run created this ${name}, and the service did not tell its id; several records have its key: ids ${ids.join(', ')}. Look at them in the service.`;
-    return end(record, 'ambiguous', [fault('ambiguous_match', message)]);
+    return settleRecord(record, 'ambiguous', [fault('ambiguous_match', message)]);
   }
   const found = matched.spec.readable ? await matched.snapshot.get(id) : undefined;
-  if (matched.spec.readable && !found) return end(record, 'invalid', [gone(id, name)], id);
+  if (matched.spec.readable && !found) return settleRecord(record, 'invalid', [missingRecord(id, name)], id);
   const state = stateOf(id, run.past.open.get(record.row)?.before ?? found?.record, context);
-  const { base, read } = heldBy(state.record, state.ours, options);
+  const { base, read } = mergeBaseOf(state.record, state.ours, options);
   const set: Record<string, Value> = {};
   const changed: Issue[] = [];
   for (const [field, value] of Object.entries(retirement.fields)) {
     const now = read.losses.find((loss) => loss.field === field)?.text ?? base[field];
     if (sameValue(now, value)) continue;
-    if (holds(made.given[field], now, field, options)) set[field] = value;
+    if (holdsValue(createdRecord.fileValues[field], now, field, options)) set[field] = value;
     else {
-      const given = made.given[field];
-      const why = isEmpty(given)
+      const fileValue = createdRecord.fileValues[field];
+      const why = isEmpty(fileValue)
         ? 'and the file gave it no value: somebody set it since, or the service did by itself. Retire the record in the service.'
-        : `and the file gave it "${valueText(given)}": somebody changed it since. The record is left as it is.`;
+        : `and the file gave it "${valueText(fileValue)}": somebody changed it since. The record is left as it is.`;
       const message = `${field} of record ${id}, which the run created, is "${valueText(now)}", ${why}`;
       changed.push(fault('changed_meanwhile', message, { field, value: valueText(now) }));
     }
   }
-  if (changed.length > 0) return end(record, 'conflict', changed, id);
-  return Object.keys(set).length > 0 ? write(record, id, set, [], context) : end(record, 'unchanged', [], id);
+  if (changed.length > 0) return settleRecord(record, 'conflict', changed, id);
+  return Object.keys(set).length > 0 ? write(record, id, set, [], context) : settleRecord(record, 'unchanged', [], id);
 }
 
 function stateOf(id: number, record: Json | undefined, { matched }: Context): State {
@@ -161,7 +166,7 @@ function write(record: WrittenRecord, id: number, set: Fields, issues: readonly 
   return { row: { ref: { row: record.row }, key: context.keyOf(record, id), set, issues } };
 }
 
-function end(
+function settleRecord(
   { row, key }: WrittenRecord,
   outcome: 'unchanged' | 'invalid' | 'conflict' | 'ambiguous',
   issues: readonly Issue[],
@@ -171,7 +176,7 @@ function end(
   return { settled: { ref: { row }, key, kind: 'settled', outcome, issues, ...known } };
 }
 
-function gone(id: number, name: string): Issue {
+function missingRecord(id: number, name: string): Issue {
   return fault('record_not_found', `The ${name} ${id} no longer exists: there is nothing to put back.`);
 }
 
@@ -184,7 +189,7 @@ function asWarning(issue: Issue): Issue {
  * Records are met by id, and reported by the key that people know them by: what is planned looks up this key. Customers,
  * which no look-up finds, go by their ids.
  */
-function nameRecords({ snapshot, spec }: Matched): { keyOf: Context['keyOf']; snapshot: Snapshot } {
+function recordNamer({ snapshot, spec }: Matched): { keyOf: Context['keyOf']; snapshot: Snapshot } {
   const ids = new Map<string, number>();
   return {
     keyOf({ key }, id) {
@@ -205,7 +210,7 @@ function nameRecords({ snapshot, spec }: Matched): { keyOf: Context['keyOf']; sn
         return id !== undefined && snapshot.has(String(id));
       },
       // What is put back is looked at field by field.
-      like: () => undefined,
+      idByFingerprint: () => undefined,
       keys: undefined,
       get size() {
         return snapshot.size;
@@ -221,17 +226,17 @@ interface State {
   readonly ours: Json | undefined;
 }
 
-interface PutBackOptions extends MergeOptions {
+interface RestoreOptions extends MergeOptions {
   /** Fields in which the service was seen to tidy values up while the run wrote. */
   readonly tidied: ReadonlySet<string>;
 }
 
 /** What an undo does to a record. */
-interface PutBack {
+interface Restoration {
   /** Fields and their values from before; null clears. */
   readonly set: Fields;
   /** One fault for each field that is left as it is, although the run changed it. */
-  readonly left: readonly Issue[];
+  readonly unrestored: readonly Issue[];
 }
 
 /**
@@ -245,57 +250,60 @@ interface PutBack {
  *
  * Parts of one object, such as a category and its subcategory, are put back together or not at all. Contract, section 3.
  */
-function putBack(written: WrittenRecord, now: State, options: PutBackOptions): PutBack {
+function planRestore(written: WrittenRecord, now: State, options: RestoreOptions): Restoration {
   const { record, ours } = written.before ?? {};
   const then: State = { record: options.spec.readable ? ((record ?? undefined) as Json | undefined) : undefined, ours };
-  const [old, current] = [heldBy(then.record, then.ours, options), heldBy(now.record, now.ours, options)];
+  const [old, current] = [mergeBaseOf(then.record, then.ours, options), mergeBaseOf(now.record, now.ours, options)];
   const set: Record<string, Value> = {};
-  const left = new Map<string, Issue>();
+  const unrestored = new Map<string, Issue>();
   for (const field of new Set(fieldsOf(written))) {
     if (field === 'id') continue;
-    const issue = judge(field);
+    const issue = decideField(field);
     if (issue === 'put') set[field] = old.base[field] ?? null;
-    else if (issue !== 'same') left.set(field, issue);
+    else if (issue !== 'same') unrestored.set(field, issue);
   }
-  leaveWhole(set, left);
-  return { set, left: [...left.values()] };
+  keepTogether(set, unrestored);
+  return { set, unrestored: [...unrestored.values()] };
 
-  function judge(field: string): 'same' | 'put' | Issue {
+  function decideField(field: string): 'same' | 'put' | Issue {
     const where = `${field} of record ${written.id}`;
     const [was, is] = [lossOf(field, old), lossOf(field, current)];
     if (was !== undefined && was === is) return 'same';
     if (was !== undefined || !isKnown(field, then, old, options)) {
       const shown =
         was === undefined ? 'is not known: reads do not show it' : `was "${was}", which no update can carry`;
-      return unknown(
+      return unknownOldValue(
         field,
         `What ${where} held before the run ${shown}. It is left as it is; look at it in the service.`,
       );
     }
     if (!isKnown(field, now, current, options))
-      return unknown(field, `What ${where} holds now cannot be seen. It is left as it is; look at it in the service.`);
+      return unknownOldValue(
+        field,
+        `What ${where} holds now cannot be seen. It is left as it is; look at it in the service.`,
+      );
     const [before, value] = [old.base[field], is ?? current.base[field]];
     if (sameValue(before, value) || (isEmpty(before) && value === false) || showsName(before, is)) return 'same';
-    if (!isWhatWasWritten(field, value, is !== undefined)) {
-      const had = `the run had ${wroteText(field) === '' ? 'cleared it' : `set it to "${wroteText(field)}"`}`;
+    if (!holdsWritten(field, value, is !== undefined)) {
+      const had = `the run had ${writtenText(field) === '' ? 'cleared it' : `set it to "${writtenText(field)}"`}`;
       const message = `Somebody changed ${field} after the run: record ${written.id} now has "${valueText(value)}", ${had}, and before that it was "${valueText(before)}". It is left as it is.`;
       return fault('changed_meanwhile', message, { field, value: valueText(value) });
     }
-    return unwritable(field, before, options) ?? 'put';
+    return unwritableFault(field, before, options) ?? 'put';
   }
 
-  function isWhatWasWritten(field: string, value: Value | undefined, lost: boolean): boolean {
+  function holdsWritten(field: string, value: Value | undefined, lost: boolean): boolean {
     const set = written.before?.set;
     if (set && field in set) {
       const wrote = decodeFields(set)[field];
       if (lost) return showsName(wrote, String(value));
-      return holds(wrote, value, field, options);
+      return holdsValue(wrote, value, field, options);
     }
     // Destroyed along with the run's write.
-    return valueText(value) === wroteText(field) || (wroteText(field) === '' && value === false);
+    return valueText(value) === writtenText(field) || (writtenText(field) === '' && value === false);
   }
 
-  function wroteText(field: string): string {
+  function writtenText(field: string): string {
     const change = written.diff.find((one) => one.field === field);
     if (change) return change.new;
     return valueText(written.before?.set ? decodeFields(written.before.set)[field] : undefined);
@@ -303,7 +311,7 @@ function putBack(written: WrittenRecord, now: State, options: PutBackOptions): P
 }
 
 /** The text of a value that has no canonical form. */
-function lossOf(field: string, { read }: Held): string | undefined {
+function lossOf(field: string, { read }: MergeBase): string | undefined {
   return read.losses.find((loss) => loss.field === field)?.text;
 }
 
@@ -313,30 +321,30 @@ function showsName(value: Value | undefined, text: string | undefined): boolean 
 }
 
 /** Whether what a state says of a field is what the record holds, or held. */
-function isKnown(field: string, { record, ours }: State, { read }: Held, options: MergeOptions): boolean {
+function isKnown(field: string, { record, ours }: State, { read }: MergeBase, options: MergeOptions): boolean {
   if (record !== undefined && isReadable(field, read.fields[field], options)) return true;
   // Our PUT left nothing there that it did not carry, unless the service keeps what a body leaves out.
   return ours !== undefined && (field in ours || !options.omittedIsKept);
 }
 
 /** Whether a record holds what was written, in the form in which the service keeps it. */
-function holds(
+function holdsValue(
   wrote: Value | undefined,
   now: Value | undefined,
   field: string,
-  options: Pick<PutBackOptions, 'tidied' | 'specOf'>,
+  options: Pick<RestoreOptions, 'tidied' | 'specOf'>,
 ): boolean {
-  if (sameValue(wrote, now) || isStored(wrote, now) || (isEmpty(wrote) && now === false)) return true;
+  if (sameValue(wrote, now) || equalsStored(wrote, now) || (isEmpty(wrote) && now === false)) return true;
   const rounded = wrote instanceof Decimal && now instanceof Decimal && now.scale < wrote.scale;
-  return (rounded || options.tidied.has(field)) && isStoredForm(wrote, now, options.specOf(field)?.type);
+  return (rounded || options.tidied.has(field)) && isNormalisedForm(wrote, now, options.specOf(field)?.type);
 }
 
-function unknown(field: string, message: string): Issue {
+function unknownOldValue(field: string, message: string): Issue {
   return fault('old_value_unknown', message, { field });
 }
 
 /** Why an update cannot give the field its old value. */
-function unwritable(field: string, old: Value | undefined, options: MergeOptions): Issue | undefined {
+function unwritableFault(field: string, old: Value | undefined, options: MergeOptions): Issue | undefined {
   const { spec, company, lexicon, accepted } = options;
   const at = { field, value: valueText(old) };
   if (isEmpty(old)) {
@@ -356,15 +364,15 @@ function unwritable(field: string, old: Value | undefined, options: MergeOptions
 }
 
 /** Parts of one object are written together: one that is left keeps the others. */
-function leaveWhole(set: Record<string, Value>, left: Map<string, Issue>): void {
-  for (const [field, issue] of [...left]) {
+function keepTogether(set: Record<string, Value>, unrestored: Map<string, Issue>): void {
+  for (const [field, issue] of [...unrestored]) {
     const root = rootOf(field);
     if (root === undefined) continue;
     for (const other of Object.keys(set)) {
       if (rootOf(other) !== root) continue;
       delete set[other];
       const message = `${other} belongs together with ${field}, which is left as it is, and is left, too.`;
-      left.set(other, fault(issue.code, message, { field: other }));
+      unrestored.set(other, fault(issue.code, message, { field: other }));
     }
   }
 }

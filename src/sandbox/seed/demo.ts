@@ -13,7 +13,7 @@ import type {
   License,
   UsageStatus,
   User,
-} from '../stored.js';
+} from '../stored-record.js';
 import { asObject, type JsonObject, parseJson, toJson } from '../values.js';
 import type { World } from '../world.js';
 import { insertRecord } from '../write.js';

@@ -247,7 +247,7 @@ export const archivedContract = (supplier: number): object => ({
 
 /** The 300 assets of the demo company, as create bodies in JSON text (amounts to the cent), and two of the archived one. */
 
-interface Kind {
+interface AssetKind {
   readonly count: number;
   readonly prefix: string;
   readonly category: number;
@@ -256,7 +256,7 @@ interface Kind {
   readonly price: number;
 }
 
-const KINDS: readonly Kind[] = [
+const KINDS: readonly AssetKind[] = [
   {
     count: 120,
     prefix: 'LT',
@@ -356,21 +356,21 @@ function serialOf(id: number): string {
   return `SN-${100_000 + id}`;
 }
 
-function assetText(id: number, place: number, kind: Kind): string {
-  const [manufacturer, product, model] = kind.products[place % kind.products.length]!;
+function assetText(id: number, ordinal: number, kind: AssetKind): string {
+  const [manufacturer, product, model] = kind.products[ordinal % kind.products.length]!;
   const site = SITES[id % SITES.length]!;
   const year = 2021 + (id % 4);
   const bought = `${year}-${two((id % 12) + 1)}-${two((id % 27) + 1)}`;
   const warrantyEnd = `${year + 3}${bought.slice(4)}`;
   const isServer = kind.prefix === 'SV';
   const body: Record<string, unknown> = {
-    name: `NW-${kind.prefix}-${String(place).padStart(4, '0')}`,
+    name: `NW-${kind.prefix}-${String(ordinal).padStart(4, '0')}`,
     serial_number: serialOf(id),
     asset_tag: `TAG-${String(id).padStart(5, '0')}`,
     manufacturer,
     product_description: product,
     ...(model ? { asset_hardware_model: { id: model } } : {}),
-    category: { id: kind.category, subcategory: kind.subcategories[place % kind.subcategories.length] },
+    category: { id: kind.category, subcategory: kind.subcategories[ordinal % kind.subcategories.length] },
     lifecycle_stage: STAGES[id % STAGES.length],
     asset_owner: (id % 8) + 1,
     business_unit: (id % 4) + 1,
@@ -399,7 +399,7 @@ function assetText(id: number, place: number, kind: Kind): string {
     // No update body lists these two.
     ...(id % 40 === 25 ? { state_province: site.state, area: site.area } : {}),
     ...(id % 9 === 3 && !isServer ? financeFields(id, bought) : {}),
-    ...(isServer || (kind.prefix === 'NW' && place % 4 === 0) ? rackForm(id, bought) : {}),
+    ...(isServer || (kind.prefix === 'NW' && ordinal % 4 === 0) ? rackForm(id, bought) : {}),
   };
   const cost = kind.price + (id % 17) * 10;
   return `{"original_cost":${cost}.90,"estimated_salvage_value":${Math.round(cost / 10)}.00,${JSON.stringify(body).slice(1)}`;
@@ -435,7 +435,7 @@ const rackForm = (id: number, bought: string) => ({
 
 export const ASSETS: readonly string[] = KINDS.flatMap((kind, index) => {
   const before = KINDS.slice(0, index).reduce((sum, one) => sum + one.count, 0);
-  return Array.from({ length: kind.count }, (_, place) => assetText(before + place + 1, place + 1, kind));
+  return Array.from({ length: kind.count }, (_, ordinal) => assetText(before + ordinal + 1, ordinal + 1, kind));
 });
 
 export const ARCHIVED_ASSETS: readonly object[] = [

@@ -1,11 +1,11 @@
 import { calendarDate } from '../../resources/calendar.js';
 import type { Json, Page } from '../port.js';
-import { idOf } from '../transport/answer.js';
-import { formOf, type Held, type Moment } from './list-file.js';
-import { IdSet } from './seen.js';
+import { recordIdOf } from '../transport/answer.js';
+import { IdSet } from './id-set.js';
+import { hashRecord, type Moment, type StoredRecords } from './list-file.js';
 
 /** What makes a delta reading certain. Tests take one away and see that it is missed. */
-export interface Rules {
+export interface DeltaRules {
   /** Reads on until everything left is older than what stood first before. */
   readonly watermark: boolean;
   /** Believes nothing where the service counts other records than are held. */
@@ -14,7 +14,7 @@ export interface Rules {
   readonly secondLook: boolean;
 }
 
-export const RULES: Rules = { watermark: true, counts: true, secondLook: true };
+export const DELTA_RULES: DeltaRules = { watermark: true, counts: true, secondLook: true };
 
 /** What stood first in the order `-modified_date` when a reading began: everything written since stands above it. */
 export interface Mark {
@@ -26,13 +26,13 @@ export interface Mark {
 
 interface DeltaOptions {
   readonly read: (page: number) => Promise<Page>;
-  readonly held: Held;
+  readonly stored: StoredRecords;
   /** As it was before what is held was read. */
   readonly mark: Mark;
   /** Goes on into the time before the watermark, for what was committed late: see `LOOK_BACK_MICROS`. */
   readonly lookBack: boolean;
   readonly now: () => number;
-  readonly rules: Rules;
+  readonly rules: DeltaRules;
 }
 
 type Doubt = { readonly kind: 'doubt'; readonly why: string };
@@ -45,12 +45,12 @@ export type Delta =
       readonly pages: number;
       /** Ids of the records that are new or read otherwise than before, ascending. */
       readonly changed: readonly number[];
-      readonly shown: { has(id: number): boolean };
+      readonly seenIds: { has(id: number): boolean };
     }
   | Doubt;
 
 /** Looks at the front of the list; one that still finds something new then changes faster than it can be read. */
-const MOST_ROUNDS = 5;
+const MAX_ROUNDS = 5;
 /** By order alone: pages in a row on which every record is as held. One may be records that were saved without a change. */
 const CLEAN_PAGES = 2;
 /**
@@ -59,7 +59,7 @@ const CLEAN_PAGES = 2;
  */
 const LOOK_BACK_MICROS = 5 * 60_000_000;
 /** One page of so many of the list may be read for that; and so is looked at by the spot check. */
-const SHARE = 400;
+const PAGES_PER_CHECK = 400;
 /** Times without a zone are repeated when the clock is put back. */
 const CLOCK_PUT_BACK_MICROS = 3600_000_000;
 /** Moves the spot checks from reading to reading, so that over time they are spread over the whole list. */
@@ -86,13 +86,13 @@ const TOO_MUCH = 'too many records were modified since the last reading';
  * Interface, sections 4.4 and 8.
  */
 export async function readDelta(options: DeltaOptions): Promise<Delta> {
-  const { held, read, rules } = options;
-  const found: Found = { shown: new IdSet(), changed: new Set() };
+  const { stored, read, rules } = options;
+  const found: Found = { seenIds: new IdSet(), changed: new Set() };
   let { mark } = options;
   let first: Mark | undefined;
   let bottom = Number.POSITIVE_INFINITY;
   let pages = 0;
-  for (let round = 1; round <= MOST_ROUNDS; round++) {
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
     const walk = await walkDown(options, mark, found, round === 1 && options.lookBack);
     if (walk.kind === 'doubt') return walk;
     pages += walk.pages;
@@ -105,20 +105,20 @@ export async function readDelta(options: DeltaOptions): Promise<Delta> {
         if (round === 1 || walk.fresh > 0) continue;
       } else {
         pages++;
-        if (!isAsBefore(await read(1), walk, held)) continue;
+        if (!isAsBefore(await read(1), walk, stored)) continue;
       }
     }
-    if (rules.counts && walk.count !== held.size) return doubt(countsDiffer(walk.count, held.size));
-    if (mark.watermark && held.laterThan(bottom, found.shown)) {
+    if (rules.counts && walk.count !== stored.size) return doubt(countsDiffer(walk.count, stored.size));
+    if (mark.watermark && stored.hasLaterThan(bottom, found.seenIds)) {
       return doubt('the service does not show the last modified records first');
     }
     const changed = [...found.changed].sort((a, b) => a - b);
-    return { kind: 'read', mark: first, pages, changed, shown: found.shown };
+    return { kind: 'read', mark: first, pages, changed, seenIds: found.seenIds };
   }
   return doubt('the list changes faster than it can be read');
 }
 
-interface Walked {
+interface WalkResult {
   /** `moved`: the count changed under the walk. */
   readonly kind: 'ended' | 'moved';
   readonly pages: number;
@@ -132,7 +132,7 @@ interface Walked {
 }
 
 interface Found {
-  readonly shown: IdSet;
+  readonly seenIds: IdSet;
   readonly changed: Set<number>;
 }
 
@@ -141,11 +141,11 @@ const countsDiffer = (count: number, known: number): string =>
   `the service counts ${count} records, where ${known} are known`;
 
 async function walkDown(
-  { read, held, now, rules }: DeltaOptions,
+  { read, stored, now, rules }: DeltaOptions,
   { watermark, front }: Mark,
   found: Found,
   lookBack: boolean,
-): Promise<Walked | Doubt> {
+): Promise<WalkResult | Doubt> {
   const floor = watermark ? watermark.micros - (watermark.form === 'local' ? CLOCK_PUT_BACK_MICROS : 0) : Number.NaN;
   const walked = new IdSet();
   /** Of an old front that was written anew as a whole, no record can show where the old part begins. */
@@ -160,12 +160,12 @@ async function walkDown(
   let fresh = 0;
 
   /** Whether all that follows this page is as it is held. */
-  const isReached = (asHeld: boolean): boolean => {
+  const isReached = (asStored: boolean): boolean => {
     if (!watermark) {
       const reached = anchored || frontBefore.size === 0 || !rules.watermark;
       return reached && cleanPages >= (rules.watermark ? CLEAN_PAGES : 1);
     }
-    if (!asHeld || (rules.watermark && bottom >= floor)) return false;
+    if (!asStored || (rules.watermark && bottom >= floor)) return false;
     return lookBackPages-- <= 0 || bottom < floor - LOOK_BACK_MICROS;
   };
 
@@ -174,68 +174,68 @@ async function walkDown(
     const readAt = now();
     if (number === 1) {
       ({ count } = page);
-      if (rules.counts && count < held.size) return doubt(countsDiffer(count, held.size));
-      const wrong = frontIsWrong(results, count, held);
+      if (rules.counts && count < stored.size) return doubt(countsDiffer(count, stored.size));
+      const wrong = frontFault(results, count, stored);
       if (wrong !== undefined) return doubt(wrong);
       const pages = Math.ceil(count / results.length);
       most = Math.max(1, Math.floor(pages / 2));
-      if (lookBack) lookBackPages = Math.ceil(pages / SHARE);
-      if (watermark && rules.watermark && held.since(floor) > most * results.length) return doubt(TOO_MUCH);
+      if (lookBack) lookBackPages = Math.ceil(pages / PAGES_PER_CHECK);
+      if (watermark && rules.watermark && stored.countSince(floor) > most * results.length) return doubt(TOO_MUCH);
       const latest = readMoment(results[0]?.['modified_date']);
-      top = { watermark: watermark && latest, front: results.map((record) => idOf(record) ?? 0) };
+      top = { watermark: watermark && latest, front: results.map((record) => recordIdOf(record) ?? 0) };
     } else if (rules.counts && page.count !== count) return { kind: 'moved', pages: number, count, top, bottom, fresh };
-    let asHeld = true;
-    let news = 0;
+    let asStored = true;
+    let newOnPage = 0;
     let lowest = bottom;
     for (const record of results) {
-      const id = idOf(record);
+      const id = recordIdOf(record);
       if (id === undefined) return doubt('a record has no id');
-      const micros = watermark ? datedAs(record, watermark) : Number.NaN;
+      const micros = watermark ? modifiedMicros(record, watermark) : Number.NaN;
       if (watermark && Number.isNaN(micros)) return doubt(undated(record));
       if (walked.add(id)) {
-        news++;
+        newOnPage++;
         // A record that another one pushed down comes again, and is no break of the order.
         if (micros > lowest) return doubt('modification dates do not descend');
       }
       if (watermark) lowest = Math.min(lowest, micros);
-      found.shown.add(id);
-      const form = formOf(record);
+      found.seenIds.add(id);
+      const hashed = hashRecord(record);
       const inFront = frontBefore.delete(id);
-      if (held.look(id)?.hash === form.hash) {
+      if (stored.find(id)?.hash === hashed.hash) {
         anchored ||= inFront;
         continue;
       }
-      asHeld = false;
+      asStored = false;
       fresh++;
       found.changed.add(id);
-      held.put(id, form, readAt, micros);
+      stored.put(id, hashed, readAt, micros);
     }
-    if (news === 0) return doubt(`page ${number} shows nothing that was not shown before`);
+    if (newOnPage === 0) return doubt(`page ${number} shows nothing that was not shown before`);
     bottom = lowest;
-    cleanPages = asHeld ? cleanPages + 1 : 0;
+    cleanPages = asStored ? cleanPages + 1 : 0;
     const ended = { kind: 'ended', pages: number, count, top, bottom, fresh } as const;
     if (number === 1 && results.length >= count) return { ...ended, bottom: Number.POSITIVE_INFINITY };
-    if (isReached(asHeld)) return ended;
+    if (isReached(asStored)) return ended;
   }
   return doubt(TOO_MUCH);
 }
 
-function isAsBefore({ count, results }: Page, { top, ...walk }: Walked, held: Held): boolean {
+function isAsBefore({ count, results }: Page, { top, ...walk }: WalkResult, stored: StoredRecords): boolean {
   if (count !== walk.count || results.length !== top.front.length) return false;
-  return results.every((record, at) => idOf(record) === top.front[at] && isHeld(record, held));
+  return results.every((record, at) => recordIdOf(record) === top.front[at] && isAsStored(record, stored));
 }
 
-function isHeld(record: Json, held: Held): boolean {
-  const id = idOf(record);
-  return id !== undefined && held.look(id)?.hash === formOf(record).hash;
+function isAsStored(record: Json, stored: StoredRecords): boolean {
+  const id = recordIdOf(record);
+  return id !== undefined && stored.find(id)?.hash === hashRecord(record).hash;
 }
 
 /** A service that does not look at `ordering` shows the lowest ids first. */
-export function frontIsWrong(results: readonly Json[], count: number, held: Held): string | undefined {
+export function frontFault(results: readonly Json[], count: number, stored: StoredRecords): string | undefined {
   if (results.length === 0) return `the first page is empty although the service counts ${count}`;
   if (results.length >= count) return undefined;
-  const lowest = held.slice(0, results.length);
-  return results.every((record, index) => idOf(record) === lowest[index])
+  const lowest = stored.slice(0, results.length);
+  return results.every((record, index) => recordIdOf(record) === lowest[index])
     ? 'the order cannot be told from that of the ids'
     : undefined;
 }
@@ -259,7 +259,7 @@ export function watermarkOf({ results }: Page): Moment | undefined {
 }
 
 /** The record's modification date in microseconds; NaN where it is of another form than this one. */
-export function datedAs(record: Json, like: Moment | undefined): number {
+export function modifiedMicros(record: Json, like: Moment | undefined): number {
   const moment = readMoment(record['modified_date']);
   return moment && moment.form === like?.form ? moment.micros : Number.NaN;
 }
@@ -271,26 +271,26 @@ export function datedAs(record: Json, like: Moment | undefined): number {
  */
 export async function spotCheck(
   read: (page: number) => Promise<Page>,
-  held: Held,
+  stored: StoredRecords,
   pageSize: number,
   turn: number,
 ): Promise<string | undefined> {
-  const pages = Math.ceil(held.size / pageSize);
-  const looks = Math.ceil(pages / SHARE);
-  for (let look = 0; look < looks; look++) {
-    const number = 1 + Math.floor(((look + ((turn * GOLDEN) % 1)) * pages) / looks);
+  const pages = Math.ceil(stored.size / pageSize);
+  const samples = Math.ceil(pages / PAGES_PER_CHECK);
+  for (let index = 0; index < samples; index++) {
+    const number = 1 + Math.floor(((index + ((turn * GOLDEN) % 1)) * pages) / samples);
     const { count, results } = await read(number);
-    if (count !== held.size) return countsDiffer(count, held.size);
-    const expected = held.slice((number - 1) * pageSize, number * pageSize);
+    if (count !== stored.size) return countsDiffer(count, stored.size);
+    const expected = stored.slice((number - 1) * pageSize, number * pageSize);
     const fits =
       results.length === expected.length &&
-      results.every((record, at) => idOf(record) === expected[at] && isHeld(record, held));
+      results.every((record, at) => recordIdOf(record) === expected[at] && isAsStored(record, stored));
     if (!fits) return `page ${number} of the list does not hold what is known of it`;
   }
   return undefined;
 }
 
-const SHAPE =
+const ISO_8601 =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 /**
@@ -298,7 +298,7 @@ const SHAPE =
  * so nothing is guessed.
  */
 export function readMoment(value: unknown): Moment | undefined {
-  const match = typeof value === 'string' ? SHAPE.exec(value) : null;
+  const match = typeof value === 'string' ? ISO_8601.exec(value) : null;
   if (!match) return undefined;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
     .slice(1, 7)

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { textHash } from '../../compact/hash-index.js';
+import { hash53 } from '../../compact/hash-index.js';
 import { parseJson, stringifyBody } from '../../model/json.js';
 import { type Database, openDatabase, type SqlValue } from '../../store/sqlite.js';
 import { reached } from '../../trace/milestones.js';
@@ -19,7 +19,7 @@ export interface Moment {
 /** What is known of the last certain reading. */
 export interface ListState {
   readonly resource: Readable;
-  /** Of `Held`. */
+  /** Of `StoredRecords`. */
   readonly table: number;
   /** Milliseconds since 1970: when the last reading of the whole list began. */
   readonly fullAt: number;
@@ -35,18 +35,18 @@ export interface ListState {
 }
 
 /** A record as it is kept and compared: the fingerprint is of its whole JSON. */
-export interface Form {
+export interface HashedRecord {
   readonly text: string;
   readonly hash: number;
 }
 
-export function formOf(record: Json): Form {
+export function hashRecord(record: Json): HashedRecord {
   const text = stringifyBody(record);
-  return { text, hash: textHash(text) };
+  return { text, hash: hash53(text) };
 }
 
 /** The records of a list as they were last read. */
-export type Held = ReturnType<typeof heldIn>;
+export type StoredRecords = ReturnType<typeof storedRecordsIn>;
 export type ListFile = ReturnType<typeof listIn>;
 
 const SCHEMA = `
@@ -56,7 +56,7 @@ const SCHEMA = `
 const FILE = 'list.db';
 const BATCH = 500;
 /** Records that one statement adds: most of its cost is that of the call. */
-const AT_ONCE = 25;
+const ROWS_PER_INSERT = 25;
 const COLUMNS = 5;
 
 /** Whatever is wrong with what lies in the folder, it is begun anew. Throws a `RunError` where the disk cannot be written. */
@@ -82,11 +82,11 @@ export async function beginListFile(dir: string, resource: Readable): Promise<Li
  */
 function listIn(path: string, resource: Readable) {
   const database = openDatabase(path, {
-    what: 'The list of what was read from the service',
+    label: 'The list of what was read from the service',
     schema: SCHEMA,
     version: 1,
     remedy: 'Delete it and start again.',
-    unchecked: true,
+    skipCheck: true,
   });
   const tables = () =>
     database
@@ -107,23 +107,23 @@ function listIn(path: string, resource: Readable) {
     get state() {
       return state;
     },
-    held: (table: number) => heldIn(database, table),
+    stored: (table: number) => storedRecordsIn(database, table),
     /** A new reading, still empty. */
-    fresh() {
+    newReading() {
       const table = Math.max(0, ...tables()) + 1;
       database
         .prepare(
           `create table reading_${table} (id integer primary key, hash integer not null, micros integer, read_at real not null, text text not null) strict`,
         )
         .run();
-      return heldIn(database, table);
+      return storedRecordsIn(database, table);
     },
     /** Makes this reading the last certain one. */
-    keep(next: ListState): void {
+    commit(next: ListState): void {
       for (const table of tables()) if (table !== next.table) database.prepare(`drop table reading_${table}`).run();
       if (next.table !== state?.table || next.deltas !== state.deltas) database.prepare('delete from written').run();
       const value = JSON.stringify(next);
-      database.prepare('insert or replace into state (only, value, hash) values (1, ?, ?)').run(value, textHash(value));
+      database.prepare('insert or replace into state (only, value, hash) values (1, ?, ?)').run(value, hash53(value));
       database.end('commit');
       database.begin();
       state = next;
@@ -134,7 +134,7 @@ function listIn(path: string, resource: Readable) {
       const found = database.prepare('select id from written').all();
       return new Set(found.map(({ id }) => Number(id)));
     },
-    /** Durable when it returns, with all that was read since `keep`. */
+    /** Durable when it returns, with all that was read since `commit`. */
     noteWritten(ids: Iterable<number>): void {
       database
         .prepare('insert or ignore into written (id) select value from json_each(?)')
@@ -142,7 +142,7 @@ function listIn(path: string, resource: Readable) {
       database.end('commit');
       database.begin();
     },
-    /** Leaves nothing of what was read since `keep`. */
+    /** Leaves nothing of what was read since `commit`. */
     rollback(): void {
       database.end('rollback');
       database.begin();
@@ -157,27 +157,27 @@ function listIn(path: string, resource: Readable) {
 /** Undefined where nothing is kept, or something else than was written. */
 function readState(database: Database, resource: Readable): ListState | undefined {
   const { value, hash } = database.prepare('select value, hash from state').get() ?? {};
-  if (typeof value !== 'string' || textHash(value) !== hash) return undefined;
+  if (typeof value !== 'string' || hash53(value) !== hash) return undefined;
   const state = JSON.parse(value) as ListState;
   return state.resource === resource ? state : undefined;
 }
 
-function heldIn(database: Database, number: number) {
+function storedRecordsIn(database: Database, number: number) {
   const table = `reading_${number}`;
   const one = (sql: string, ...values: number[]) => database.prepare(sql).get(...values)?.['n'];
-  const look = database.prepare(`select hash, micros from ${table} where id = ?`);
+  const selectHash = database.prepare(`select hash, micros from ${table} where id = ?`);
   const insertion = (count: number) =>
     database.prepare(
       `insert or replace into ${table} (id, hash, micros, read_at, text) values ${Array(count).fill('(?, ?, ?, ?, ?)').join()}`,
     );
   const insert = insertion(1);
-  const insertMany = insertion(AT_ONCE);
+  const insertMany = insertion(ROWS_PER_INSERT);
   const get = database.prepare(`select read_at, text from ${table} where id = ?`);
   const page = database.prepare(`select id, hash, read_at, text from ${table} where id > ? order by id limit ${BATCH}`);
   let size = Number(one(`select count(*) as n from ${table}`));
   let waiting: SqlValue[] = [];
 
-  const values = (id: number, { text, hash }: Form, readAt: number, micros: number): SqlValue[] => [
+  const values = (id: number, { text, hash }: HashedRecord, readAt: number, micros: number): SqlValue[] => [
     id,
     hash,
     Number.isNaN(micros) ? null : micros,
@@ -200,8 +200,8 @@ function heldIn(database: Database, number: number) {
       return size;
     },
     /** Undefined where there is no such record. */
-    look(id: number) {
-      const found = look.get(id);
+    find(id: number) {
+      const found = selectHash.get(id);
       return (
         found && {
           hash: Number(found['hash']),
@@ -209,30 +209,30 @@ function heldIn(database: Database, number: number) {
         }
       );
     },
-    /** A record that is not held yet. Looked up it can be after `added`. */
-    add(id: number, form: Form, readAt: number, micros: number): void {
+    /** A record that is not held yet. Looked up it can be after `flush`. */
+    add(id: number, hashed: HashedRecord, readAt: number, micros: number): void {
       size++;
-      waiting.push(...values(id, form, readAt, micros));
-      if (waiting.length < AT_ONCE * COLUMNS) return;
+      waiting.push(...values(id, hashed, readAt, micros));
+      if (waiting.length < ROWS_PER_INSERT * COLUMNS) return;
       insertMany.run(...waiting);
       waiting = [];
     },
-    added(): void {
+    flush(): void {
       for (let at = 0; at < waiting.length; at += COLUMNS) insert.run(...waiting.slice(at, at + COLUMNS));
       waiting = [];
     },
     /** Adds or replaces. `micros`: its modification date, NaN where it is not known. */
-    put(id: number, form: Form, readAt: number, micros: number): void {
-      if (!look.get(id)) size++;
-      insert.run(...values(id, form, readAt, micros));
+    put(id: number, hashed: HashedRecord, readAt: number, micros: number): void {
+      if (!selectHash.get(id)) size++;
+      insert.run(...values(id, hashed, readAt, micros));
     },
     /** Whether a record has a later modification date than this and is not in the set. */
-    laterThan(micros: number, among: { has(id: number): boolean }): boolean {
+    hasLaterThan(micros: number, among: { has(id: number): boolean }): boolean {
       const later = database.prepare(`select id from ${table} where micros > ?`).all(micros);
       return later.some(({ id }) => !among.has(Number(id)));
     },
     /** Records with this modification date or a later one. */
-    since: (micros: number) => Number(one(`select count(*) as n from ${table} where micros >= ?`, micros)),
+    countSince: (micros: number) => Number(one(`select count(*) as n from ${table} where micros >= ?`, micros)),
     /** Ascending by id, in batches of up to 500. */
     async *records(): AsyncGenerator<readonly MirrorRecord[]> {
       for (const rows of pages()) yield rows.map(({ read_at, text }) => recordOf(String(text), Number(read_at)));
@@ -251,9 +251,9 @@ function heldIn(database: Database, number: number) {
         .all(to - from, from)
         .map(({ id }) => Number(id)),
     /** Whether every record is as it was kept. */
-    isWhole(): boolean {
+    isIntact(): boolean {
       try {
-        for (const rows of pages()) if (rows.some(({ hash, text }) => textHash(String(text)) !== hash)) return false;
+        for (const rows of pages()) if (rows.some(({ hash, text }) => hash53(String(text)) !== hash)) return false;
         return true;
       } catch {
         return false;

@@ -1,19 +1,26 @@
-import { counted, grouped } from '../../model/grouped.js';
+import { countText, formatNumber } from '../../model/count-text.js';
 import type { Json, Mirror, Page, Readable, Service } from '../port.js';
-import { idOf } from '../transport/answer.js';
+import { recordIdOf } from '../transport/answer.js';
 import {
+  DELTA_RULES,
   type Delta,
-  datedAs,
-  frontIsWrong,
+  type DeltaRules,
+  frontFault,
   type Mark,
-  RULES,
-  type Rules,
+  modifiedMicros,
   readDelta,
   spotCheck,
   watermarkOf,
 } from './delta.js';
-import { beginListFile, formOf, type Held, type ListFile, type ListState, openListFile } from './list-file.js';
-import { readAll, refusalOf } from './pages.js';
+import {
+  beginListFile,
+  hashRecord,
+  type ListFile,
+  type ListState,
+  openListFile,
+  type StoredRecords,
+} from './list-file.js';
+import { refusalOf, walkList } from './walk-list.js';
 
 export interface MirrorOptions {
   /** Folder of the mirror of this list; made. Holds the last certain reading: records (NDJSON), what was known of it. */
@@ -28,38 +35,38 @@ export interface MirrorOptions {
 }
 
 /** A list of so many records is read whole: that is cheaper than thinking. */
-const SMALL = 75;
+const SMALL_LIST = 75;
 /** The last modified records first. Interface, section 4.4. */
 const LAST_MODIFIED = { ordering: '-modified_date' } as const;
 /** Written records that the delta did not show, and that are asked for one by one. */
-const MOST_ASKED = 25;
+const MAX_ASKED = 25;
 /** Times a list is read that changes meanwhile. */
-const MOST_READINGS = 3;
+const MAX_READINGS = 3;
 
 /** The last reading as it lies on the disk. */
-interface Kept {
-  readonly held: Held;
+interface StoredReading {
+  readonly stored: StoredRecords;
   readonly mark: Mark;
   /** Ids of what this program was to write since. */
   readonly written: Set<number>;
 }
 
 /** What lies on the disk, or why the list has to be read whole ('' where that needs no words). */
-type Opened = Kept | string;
+type Opened = StoredReading | string;
 
-interface Setting {
+interface MirrorContext {
   readonly service: Service;
   readonly resource: Readable;
   readonly options: MirrorOptions;
-  readonly rules: Rules;
+  readonly rules: DeltaRules;
   readonly now: () => number;
   readonly list: ListFile;
 }
 
-interface Reading
+interface ListReading
   extends Pick<Mirror, 'how' | 'certified' | 'problems' | 'described'>,
     Pick<ListState, 'fullAt' | 'deltas' | 'unmoved'> {
-  readonly held: Held;
+  readonly stored: StoredRecords;
   /** What stood first in the order of modification when the reading began; undefined where there is no such order. */
   readonly mark: Mark | undefined;
 }
@@ -89,45 +96,45 @@ export async function openMirror(
   service: Service,
   resource: Readable,
   options: MirrorOptions,
-  rules: Rules = RULES,
+  rules: DeltaRules = DELTA_RULES,
 ): Promise<Mirror> {
   const now = options.now ?? Date.now;
   let list = await openListFile(options.dir, resource);
   try {
-    const opened = openKept(list, resource, options, now());
+    const opened = openStored(list, resource, options, now());
     if (opened === DAMAGED) {
       list.close();
       list = await beginListFile(options.dir, resource);
     }
-    const setting = { service, resource, options, rules, now, list };
-    const reading = await readAnew(setting, opened);
-    const { certified, held, mark, fullAt, deltas, unmoved } = reading;
+    const context = { service, resource, options, rules, now, list };
+    const reading = await readAnew(context, opened);
+    const { certified, stored, mark, fullAt, deltas, unmoved } = reading;
     if (certified) {
       const [watermark, front] = [mark?.watermark ?? null, mark ? [...mark.front] : null];
-      list.keep({ resource, table: held.table, fullAt, deltas, size: held.size, watermark, front, unmoved });
+      list.commit({ resource, table: stored.table, fullAt, deltas, size: stored.size, watermark, front, unmoved });
     }
-    return mirrorOf(setting, reading);
+    return mirrorOf(context, reading);
   } catch (error) {
     list.close();
     throw error;
   }
 }
 
-function openKept(list: ListFile, resource: Readable, options: MirrorOptions, now: number): Opened {
+function openStored(list: ListFile, resource: Readable, options: MirrorOptions, now: number): Opened {
   const kept = list.state;
-  if (!kept || resource !== 'asset' || kept.unmoved || options.fullEvery <= 1 || kept.size <= SMALL) return '';
+  if (!kept || resource !== 'asset' || kept.unmoved || options.fullEvery <= 1 || kept.size <= SMALL_LIST) return '';
   if (kept.deltas + 1 >= options.fullEvery) return `it was read whole ${options.fullEvery} readings ago`;
   if (!(now - kept.fullAt <= OLDEST_FULL_MS)) return 'it was last read whole more than 14 days ago';
   const { watermark, front } = kept;
   if (!front) return 'its records do not show when they were modified, nor does their order';
-  const held = list.held(kept.table);
-  if (held.size !== kept.size || !held.isWhole()) return DAMAGED;
-  return { held, mark: { watermark: watermark ?? undefined, front }, written: list.written };
+  const stored = list.stored(kept.table);
+  if (stored.size !== kept.size || !stored.isIntact()) return DAMAGED;
+  return { stored, mark: { watermark: watermark ?? undefined, front }, written: list.written };
 }
 
-function mirrorOf({ service, resource, options, rules, now, list }: Setting, reading: Reading): Mirror {
+function mirrorOf({ service, resource, options, rules, now, list }: MirrorContext, reading: ListReading): Mirror {
   const { how, certified, problems, described, unmoved } = reading;
-  let { held } = reading;
+  let { stored } = reading;
   /** Undefined once what has changed cannot be told. */
   let mark = certified && !unmoved ? reading.mark : undefined;
   let changed = false;
@@ -141,7 +148,7 @@ function mirrorOf({ service, resource, options, rules, now, list }: Setting, rea
       options.onRecords?.(page.results);
       return page;
     };
-    const delta = await readDelta({ read, held, mark, lookBack: false, now, rules });
+    const delta = await readDelta({ read, stored, mark, lookBack: false, now, rules });
     if (delta.kind === 'doubt') {
       mark = undefined;
       return undefined;
@@ -149,16 +156,16 @@ function mirrorOf({ service, resource, options, rules, now, list }: Setting, rea
     const certain = mark.watermark !== undefined;
     mark = delta.mark;
     changed ||= delta.changed.length > 0;
-    return { records: held.read(delta.changed), certain };
+    return { records: stored.read(delta.changed), certain };
   }
 
   /** What a recheck in doubt has read is newer, too, but belongs to no certain state of the list. */
-  function keep(): void {
+  function keepRecheck(): void {
     if (!changed) return;
-    if (mark && list.state) list.keep({ ...list.state, size: held.size });
+    if (mark && list.state) list.commit({ ...list.state, size: stored.size });
     else {
       list.rollback();
-      held = list.held(held.table);
+      stored = list.stored(stored.table);
     }
     changed = false;
   }
@@ -169,16 +176,16 @@ function mirrorOf({ service, resource, options, rules, now, list }: Setting, rea
     problems,
     described,
     get count() {
-      return held.size;
+      return stored.size;
     },
-    records: () => held.records(),
+    records: () => stored.records(),
     recheck() {
       const result = queue.then(recheck);
       queue = result.catch(() => undefined);
       return result;
     },
-    written(ids) {
-      keep();
+    noteWritten(ids) {
+      keepRecheck();
       if (list.state) list.noteWritten(ids);
     },
     async close() {
@@ -186,7 +193,7 @@ function mirrorOf({ service, resource, options, rules, now, list }: Setting, rea
       if (closed) return;
       closed = true;
       try {
-        keep();
+        keepRecheck();
       } finally {
         list.close();
       }
@@ -195,26 +202,26 @@ function mirrorOf({ service, resource, options, rules, now, list }: Setting, rea
 }
 
 /** Reads what has changed where that is certain, else the whole list. */
-async function readAnew(setting: Setting, opened: Opened): Promise<Reading> {
-  const { service, resource, list, options } = setting;
+async function readAnew(context: MirrorContext, opened: Opened): Promise<ListReading> {
+  const { service, resource, list, options } = context;
   const kept = list.state;
   if (!kept || typeof opened === 'string') {
     const front = resource === 'asset' ? await readFront(service, resource) : undefined;
-    return readWhole(setting, front, typeof opened === 'string' ? opened : '');
+    return readWhole(context, front, typeof opened === 'string' ? opened : '');
   }
-  const { delta, front } = await readChanges(setting, opened);
+  const { delta, front } = await readChanges(context, opened);
   if (delta.kind === 'doubt') {
     list.rollback();
-    return readWhole(setting, front, delta.why, opened);
+    return readWhole(context, front, delta.why, opened);
   }
-  const { held } = opened;
-  options.onProgress?.(held.size, held.size);
+  const { stored } = opened;
+  options.onProgress?.(stored.size, stored.size);
   return {
     how: 'delta',
     certified: true,
     problems: [],
-    described: describeDelta(delta, held.size),
-    held,
+    described: describeDelta(delta, stored.size),
+    stored,
     mark: delta.mark,
     fullAt: kept.fullAt,
     deltas: kept.deltas + 1,
@@ -234,12 +241,12 @@ async function readFront(service: Service, resource: Readable): Promise<Page | u
 
 /** The delta, and the page with which it began: with that one the list is read whole where there is a doubt. */
 async function readChanges(
-  { service, resource, options, rules, now, list }: Setting,
-  { held, mark, written }: Kept,
+  { service, resource, options, rules, now, list }: MirrorContext,
+  { stored, mark, written }: StoredReading,
 ): Promise<{ readonly delta: Delta; readonly front: Page | undefined }> {
   const front = await readFront(service, resource);
   if (!front) return { front, delta: { kind: 'doubt', why: 'the service refuses the order by modification date' } };
-  if (front.count <= SMALL) return { front, delta: { kind: 'doubt', why: '' } };
+  if (front.count <= SMALL_LIST) return { front, delta: { kind: 'doubt', why: '' } };
   let first: Page | undefined = front;
   const read = async (number: number): Promise<Page> => {
     const page = (number === 1 ? first : undefined) ?? (await service.page(resource, number, LAST_MODIFIED));
@@ -247,65 +254,74 @@ async function readChanges(
     options.onRecords?.(page.results);
     return page;
   };
-  const delta = await readDelta({ read, held, mark, lookBack: true, now, rules });
+  const delta = await readDelta({ read, stored, mark, lookBack: true, now, rules });
   if (delta.kind === 'doubt') return { front, delta };
-  for (const id of written) if (delta.shown.has(id)) written.delete(id);
-  const look = (number: number): Promise<Page> => service.page(resource, number);
+  for (const id of written) if (delta.seenIds.has(id)) written.delete(id);
+  const readNumber = (number: number): Promise<Page> => service.page(resource, number);
   const why =
-    (await unshown(service, resource, held, written)) ??
-    (mark.watermark ? undefined : await spotCheck(look, held, front.results.length, list.state?.deltas ?? 0));
+    (await unshownWrites(service, resource, stored, written)) ??
+    (mark.watermark ? undefined : await spotCheck(readNumber, stored, front.results.length, list.state?.deltas ?? 0));
   return { front, delta: why === undefined ? delta : { kind: 'doubt', why } };
 }
 
 /** Records that were to be written and were not shown: not written after all, or the service moves no date. */
-async function unshown(
+async function unshownWrites(
   service: Service,
   resource: Readable,
-  held: Held,
+  stored: StoredRecords,
   written: ReadonlySet<number>,
 ): Promise<string | undefined> {
-  if (written.size > MOST_ASKED) return `${written.size} records were written and not shown`;
+  if (written.size > MAX_ASKED) return `${written.size} records were written and not shown`;
   for (const id of written) {
-    const record = held.look(id) && (await service.get(resource, id));
-    if (!record || formOf(record).hash !== held.look(id)?.hash) return `record ${id} was written and not shown`;
+    const record = stored.find(id) && (await service.get(resource, id));
+    if (!record || hashRecord(record).hash !== stored.find(id)?.hash) return `record ${id} was written and not shown`;
   }
   return undefined;
 }
 
 /** The whole list; again while it changes under the reading. The last reading is used, certain or not. */
-async function readWhole(setting: Setting, front: Page | undefined, why: string, before?: Kept): Promise<Reading> {
-  const fullAt = setting.now();
+async function readWhole(
+  context: MirrorContext,
+  front: Page | undefined,
+  why: string,
+  before?: StoredReading,
+): Promise<ListReading> {
+  const fullAt = context.now();
   for (let readings = 1; ; readings++) {
-    const held = setting.list.fresh();
-    const { problems, pages, mark } = await readOnce(setting, held, front);
+    const stored = context.list.newReading();
+    const { problems, pages, mark } = await readOnce(context, stored, front);
     const certified = problems.length === 0;
-    if (!certified && readings < MOST_READINGS) {
-      held.drop();
+    if (!certified && readings < MAX_READINGS) {
+      stored.drop();
       continue;
     }
-    const found = before !== undefined && certified && wroteWithoutDate(before, held);
-    const reason = found ? NOT_MOVED : why;
+    const found = before !== undefined && certified && wroteWithoutDate(before, stored);
+    const reason = found ? DATE_NOT_MOVED : why;
     const times = readings > 1 ? `, ${readings} times because it changed` : '';
     return {
       how: 'full',
       certified,
       problems,
       described:
-        `read the whole list, ${counted(held.size, 'record')} on ${counted(pages, 'page')}${times}` +
+        `read the whole list, ${countText(stored.size, 'record')} on ${countText(pages, 'page')}${times}` +
         `${reason === '' ? '' : `, because ${reason}`}`,
-      held,
+      stored,
       mark,
       fullAt,
       deltas: 0,
-      unmoved: found || setting.list.state?.unmoved === true,
+      unmoved: found || context.list.state?.unmoved === true,
     };
   }
 }
 
 /** `front`: page 1 of the last modified records, read before. */
-async function readOnce({ service, resource, options, now }: Setting, held: Held, front: Page | undefined) {
+async function readOnce(
+  { service, resource, options, now }: MirrorContext,
+  stored: StoredRecords,
+  front: Page | undefined,
+) {
   const watermark = front && watermarkOf(front);
-  const walk = readAll(service, resource);
+  const walk = walkList(service, resource);
   let dated = watermark !== undefined;
   let undated = true;
   let pages = 0;
@@ -314,37 +330,40 @@ async function readOnce({ service, resource, options, now }: Setting, held: Held
     pages++;
     options.onRecords?.(records);
     for (const record of records) {
-      const id = idOf(record);
+      const id = recordIdOf(record);
       // The walk has noted that as a problem: such a list is not certain.
       if (id === undefined) continue;
-      const micros = datedAs(record, watermark);
+      const micros = modifiedMicros(record, watermark);
       if (Number.isNaN(micros)) dated = false;
       if (record['modified_date'] !== undefined) undated = false;
-      held.add(id, formOf(record), readAt, micros);
+      stored.add(id, hashRecord(record), readAt, micros);
     }
-    options.onProgress?.(held.size, count);
+    options.onProgress?.(stored.size, count);
   }
-  held.added();
+  stored.flush();
   const problems = [...walk.problems];
   if (problems.length === 0 && !(await walk.confirm())) problems.push('records came or went while the list was read');
-  const ids = front && (dated || undated) ? idsOfFront(front, held) : undefined;
+  const ids = front && (dated || undated) ? idsOfFront(front, stored) : undefined;
   const mark: Mark | undefined = ids && { watermark: dated ? watermark : undefined, front: ids };
   return { problems, pages, mark };
 }
 
 /** Undefined where the page is just the beginning of the list: then nothing shows that the order was looked at. */
-function idsOfFront({ count, results }: Page, held: Held): readonly number[] | undefined {
-  const ids = results.flatMap((record) => idOf(record) ?? []);
-  return ids.length === results.length && frontIsWrong(results, count, held) === undefined ? ids : undefined;
+function idsOfFront({ count, results }: Page, stored: StoredRecords): readonly number[] | undefined {
+  const ids = results.flatMap((record) => recordIdOf(record) ?? []);
+  return ids.length === results.length && frontFault(results, count, stored) === undefined ? ids : undefined;
 }
 
-const NOT_MOVED = 'the service writes records without a new modification date, as it will be from now on';
+const DATE_NOT_MOVED = 'the service writes records without a new modification date, as it will be from now on';
 
 /** Whether a record that this program wrote has changed, and is dated before everything that was written since. */
-function wroteWithoutDate({ held: before, mark: { watermark }, written }: Kept, held: Held): boolean {
+function wroteWithoutDate(
+  { stored: before, mark: { watermark }, written }: StoredReading,
+  stored: StoredRecords,
+): boolean {
   if (!watermark) return false;
   for (const id of written) {
-    const [old, read] = [before.look(id), held.look(id)];
+    const [old, read] = [before.find(id), stored.find(id)];
     if (old && read && old.hash !== read.hash && read.micros < watermark.micros) return true;
   }
   return false;
@@ -352,9 +371,9 @@ function wroteWithoutDate({ held: before, mark: { watermark }, written }: Kept, 
 
 function describeDelta(delta: Extract<Delta, { kind: 'read' }>, size: number): string {
   const { length } = delta.changed;
-  const found = length === 0 ? 'none' : grouped(length);
+  const found = length === 0 ? 'none' : formatNumber(length);
   return (
-    `read what has changed since the last reading, on ${counted(delta.pages, 'page')}: ` +
-    `${found} of ${counted(size, 'record')} ${length === 1 ? 'was' : 'were'} new or had changed`
+    `read what has changed since the last reading, on ${countText(delta.pages, 'page')}: ` +
+    `${found} of ${countText(size, 'record')} ${length === 1 ? 'was' : 'were'} new or had changed`
   );
 }

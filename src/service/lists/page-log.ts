@@ -1,4 +1,4 @@
-import { endOfLines, type LineAt, openScratchFile, tried } from '../../compact/scratch-file.js';
+import { type LineAt, lastLineEnd, openScratchFile, withFault } from '../../compact/scratch-file.js';
 import { parseJson } from '../../model/json.js';
 import { reached } from '../../trace/milestones.js';
 import type { Json } from '../port.js';
@@ -30,28 +30,28 @@ export function openPageLog(path: string, head: string) {
   let file = openScratchFile(
     path,
     fault,
-    tried(fault, () => endOfLines(path)),
+    withFault(fault, () => lastLineEnd(path)),
   );
   /** Where the line of each page begins; the end of the last one. */
   const offsets = [0];
-  let kept: Iterator<LineAt> | undefined = file.lines()[Symbol.iterator]();
-  const first = kept.next().value as LineAt | undefined;
+  let existing: Iterator<LineAt> | undefined = file.lines()[Symbol.iterator]();
+  const first = existing.next().value as LineAt | undefined;
   if (first?.bytes.toString('utf8') === head) offsets.push(first.bytes.length + 1);
   else {
-    cutOff();
+    truncate();
     file.append(`${head}\n`);
     offsets.push(file.end);
   }
 
   /** What stands behind the pages that were gone on with is not believed. */
-  function cutOff(): void {
-    kept = undefined;
+  function truncate(): void {
+    existing = undefined;
     file.close();
     file = openScratchFile(path, fault, offsets.at(-1));
   }
 
   /** The page that stands last in the log. */
-  const placesOf = ({ at }: LoggedPage): number[] => at.map((_, index) => (offsets.length - 2) * PAGE + index);
+  const placesIn = ({ at }: LoggedPage): number[] => at.map((_, index) => (offsets.length - 2) * PAGE + index);
 
   function records(number: number): readonly Json[] {
     const found = recordsIn(file.read(offsets[number] as number, offsets[number + 1] as number));
@@ -65,14 +65,14 @@ export function openPageLog(path: string, head: string) {
      * From there on the log is cut off and written anew.
      */
     next(pass: number, page: number): { readonly line: LoggedPage; readonly places: readonly number[] } | undefined {
-      if (!kept) return undefined;
-      const { at = 0, bytes } = (kept.next().value as LineAt | undefined) ?? {};
-      const line = bytes && frontOf(bytes);
+      if (!existing) return undefined;
+      const { at = 0, bytes } = (existing.next().value as LineAt | undefined) ?? {};
+      const line = bytes && parseLine(bytes);
       if (bytes && line?.pass === pass && line.page === page) {
         offsets.push(at + bytes.length + 1);
-        return { line, places: placesOf(line) };
+        return { line, places: placesIn(line) };
       }
-      cutOff();
+      truncate();
       return undefined;
     },
     /** `text`: JSON of the records at `at`, on one line. Where they stand then. Throws a `RunError` where the disk cannot be written. */
@@ -80,7 +80,7 @@ export function openPageLog(path: string, head: string) {
       file.append(`${JSON.stringify(line)}\t${text}\n`);
       offsets.push(file.end);
       reached('page-kept');
-      return placesOf(line);
+      return placesIn(line);
     },
     /** The records at these places, in this order. */
     read(places: readonly number[]): Json[] {
@@ -106,7 +106,7 @@ export function openPageLog(path: string, head: string) {
 }
 
 /** Undefined where the line is damaged: a disk that lost power may leave blocks of NUL. */
-function frontOf(bytes: Buffer): LoggedPage | undefined {
+function parseLine(bytes: Buffer): LoggedPage | undefined {
   try {
     const line = JSON.parse(bytes.toString('utf8', 0, bytes.indexOf(TAB))) as LoggedPage;
     return recordsIn(bytes)?.length === line.at.length ? line : undefined;

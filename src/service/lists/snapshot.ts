@@ -1,5 +1,5 @@
-import { numbersByPlace } from '../../compact/by-place.js';
-import { createHashIndex, hashOf, hashOfNumber, textHash } from '../../compact/hash-index.js';
+import { createNumberMap } from '../../compact/dense-map.js';
+import { createHashIndex, hash32, hash53, hashNumber } from '../../compact/hash-index.js';
 import { openScratchFile } from '../../compact/scratch-file.js';
 import { isDiskFull, RunError } from '../../model/error.js';
 import { parseJson, stringifyBody } from '../../model/json.js';
@@ -20,68 +20,68 @@ export async function beginSnapshot(path: string, readNoted: ReadNoted = async (
   /** Both number the records in the order in which they came; one that came again with another key has a new number. */
   const byId = createHashIndex();
   const byKey = createHashIndex();
-  const ids = numbersByPlace();
-  const keyMarks = numbersByPlace();
-  const offsets = numbersByPlace();
-  const prints = numbersByPlace();
+  const ids = createNumberMap();
+  const keyMarks = createNumberMap();
+  const offsets = createNumberMap();
+  const prints = createNumberMap();
   let size = 0;
   let keys: number | undefined = 0;
   const file = openScratchFile(path, (cause) => diskFault(path, cause));
 
-  const find = (id: number): number => byId.find(hashOfNumber(id), (number) => ids.get(number) === id);
+  const find = (id: number): number => byId.find(hashNumber(id), (number) => ids.get(number) === id);
 
   /** `offset`, `fingerprint`: NaN where there is none. */
-  function place(id: number, key: string, offset: number, fingerprint: number): void {
-    const mark = textHash(key);
+  function put(id: number, key: string, offset: number, fingerprint: number): void {
+    const keyHash = hash53(key);
     let number = find(id);
-    if (number < 0 || keyMarks.get(number) !== mark) {
+    if (number < 0 || keyMarks.get(number) !== keyHash) {
       if (number < 0) size++;
       if (keys !== undefined) keys = number >= 0 ? undefined : keys + (has(key) ? 0 : 1);
-      byKey.add(hashOf(key));
-      number = byId.add(hashOfNumber(id));
+      byKey.add(hash32(key));
+      number = byId.add(hashNumber(id));
       ids.set(number, id);
-      keyMarks.set(number, mark);
+      keyMarks.set(number, keyHash);
     }
     offsets.set(number, offset);
     prints.set(number, fingerprint);
   }
 
   /** The records with this key, the last one first. */
-  function withKey(key: string, take: (number: number, id: number) => boolean): void {
+  function eachWithKey(key: string, visit: (number: number, id: number) => boolean): void {
     if (key === '') return;
-    const mark = textHash(key);
-    byKey.find(hashOf(key), (number) => {
-      if (keyMarks.get(number) !== mark) return false;
+    const keyHash = hash53(key);
+    byKey.find(hash32(key), (number) => {
+      if (keyMarks.get(number) !== keyHash) return false;
       const id = ids.get(number) as number;
-      return find(id) === number && take(number, id);
+      return find(id) === number && visit(number, id);
     });
   }
 
   function has(key: string): boolean {
     let found = false;
-    withKey(key, () => (found = true));
+    eachWithKey(key, () => (found = true));
     return found;
   }
 
   return {
     add(id, record, key, readAt, text = stringifyBody(record)) {
-      place(id, key, file.append(`${readAt}\t${text}\n`), Number.NaN);
+      put(id, key, file.append(`${readAt}\t${text}\n`), Number.NaN);
     },
-    note: (id, key, fingerprint) => place(id, key, Number.NaN, fingerprint),
-    holds: (id) => find(id) >= 0,
+    addFingerprint: (id, key, fingerprint) => put(id, key, Number.NaN, fingerprint),
+    hasId: (id) => find(id) >= 0,
     ids(key) {
       const found: number[] = [];
-      withKey(key, (_, id) => {
+      eachWithKey(key, (_, id) => {
         found.push(id);
         return false;
       });
       return found.sort((a, b) => a - b);
     },
     has,
-    like(key, fingerprint) {
+    idByFingerprint(key, fingerprint) {
       let only: number | undefined;
       let others = false;
-      withKey(key, (number) => {
+      eachWithKey(key, (number) => {
         others = only !== undefined;
         only = number;
         return others;

@@ -1,11 +1,11 @@
-import { textHash } from '../../compact/hash-index.js';
+import { hash53 } from '../../compact/hash-index.js';
 import { parseJson, stringifyBody } from '../../model/json.js';
 import type { Json, Page, PageOptions, Readable, Service } from '../port.js';
-import { idOf, readPage } from '../transport/answer.js';
+import { readPage, recordIdOf } from '../transport/answer.js';
+import { Slots } from './id-set.js';
 import { type LoggedPage, openPageLog, type PageLog } from './page-log.js';
-import { barrenPages, refusalOf } from './pages.js';
-import { Slots } from './seen.js';
-import { backward, forward, NOTHING_HEARD, openWindow, Pass, type PassResult, type Shown, type Walk } from './walk.js';
+import { backward, forward, NO_FACTS, openWindow, type PageKeys, Pass, type PassResult, type Walk } from './walk.js';
+import { barrenPageGuard, refusalOf } from './walk-list.js';
 
 export interface WholeListOptions {
   /** Log of what was read; made where it is missing. One that is there is gone on with (a killed process left it). */
@@ -52,12 +52,12 @@ export interface WholeList {
 const BATCH = 500;
 
 /** A list that needs fewer and is not verified did not change: it is wrong in itself. */
-export const MOST_PASSES = 4;
+export const MAX_PASSES = 4;
 
 /** How passes follow one another, and when they are believed. */
-export interface Rules {
+export interface PassRules {
   /** At most 8. */
-  readonly most: number;
+  readonly maxPasses: number;
   readonly walk: (pass: number) => (pass: Pass) => Walk;
   /** `verified` and `hopeless` end the reading; `sameSet`: this pass showed the same records as the one before. */
   readonly judge: (
@@ -78,13 +78,13 @@ export interface Rules {
  * missing one. Where ids are not used again, that cannot be. It holds in whatever order pages are asked for, so pages of
  * a quiet list are asked for in parallel.
  */
-export const RULES: Rules = {
-  most: MOST_PASSES,
+export const PASS_RULES: PassRules = {
+  maxPasses: MAX_PASSES,
   walk: (pass) => (pass % 2 === 1 ? backward : forward),
   judge(last, before, sameSet) {
     if (!before || !sameSet) return 'open';
     if (last.sound && before.sound) return 'verified';
-    return last.still && before.still && last.newest === before.newest ? 'hopeless' : 'open';
+    return last.stable && before.stable && last.latestCount === before.latestCount ? 'hopeless' : 'open';
   },
 };
 
@@ -116,10 +116,10 @@ export async function readWholeList(
   try {
     const read: ReadPage = async (page, pastEnd, isKnown) => {
       const answer = await askForPage(service, resource, page, { pastEnd, isKnown });
-      if (answer.unanswered !== undefined) remarks.add(remark(page, pastEnd, answer.unanswered));
+      if (answer.unanswered !== undefined) remarks.add(remarkText(page, pastEnd, answer.unanswered));
       return answer;
     };
-    const { problems, ...passes } = await readPasses(read, log, slots, RULES, {
+    const { problems, ...passes } = await readPasses(read, log, slots, PASS_RULES, {
       ...listeners,
       parallel: () => service.inFlightLimit,
       onFirstPass() {
@@ -150,7 +150,7 @@ async function askForPage(service: Service, resource: Readable, page: number, op
   }
 }
 
-function remark(page: number, pastEnd: boolean, reason: string): string {
+function remarkText(page: number, pastEnd: boolean, reason: string): string {
   return pastEnd
     ? `page ${page}, behind the last, was to show that nothing is missing from the service's count, and ${reason}: the count is believed`
     : `page ${page}: ${reason}, and is taken for empty`;
@@ -192,15 +192,15 @@ export function listOf(log: PageLog, slots: Slots, result: PassesResult): WholeL
 
 /** Keys in the order of the list: ids ascending; those of records without ids come last. */
 function keysOf(slots: Slots, lastPass: number, verified: boolean): Float64Array {
-  const shown = Array.from({ length: slots.size }, (_, slot) => slot).filter(
-    (slot) => !verified || slots.shownIn(slot, lastPass),
+  const listed = Array.from({ length: slots.size }, (_, slot) => slot).filter(
+    (slot) => !verified || slots.isSeenIn(slot, lastPass),
   );
-  const keys = Float64Array.from(shown, (slot) => slots.key(slot)).sort();
-  const nameless = keys.findIndex((key) => key > 0);
-  if (nameless <= 0) return keys;
-  const without = keys.slice(0, nameless);
-  keys.copyWithin(0, nameless);
-  keys.set(without, keys.length - nameless);
+  const keys = Float64Array.from(listed, (slot) => slots.key(slot)).sort();
+  const firstWithId = keys.findIndex((key) => key > 0);
+  if (firstWithId <= 0) return keys;
+  const without = keys.slice(0, firstWithId);
+  keys.copyWithin(0, firstWithId);
+  keys.set(without, keys.length - firstWithId);
   return keys;
 }
 
@@ -222,7 +222,7 @@ interface PassesResult {
 export type ReadPage = (page: number, pastEnd: boolean, isKnown: (text: string) => boolean) => Promise<Page>;
 
 /** What a page was found to hold. */
-type TakenPage = Pick<LoggedPage, 'count' | 'keys'> & { readonly hash: number };
+type CachedPage = Pick<LoggedPage, 'count' | 'keys'> & { readonly hash: number };
 
 /**
  * Passes over a list until the rules have it enough. Every page goes through the log before anything follows from it;
@@ -232,42 +232,42 @@ export async function readPasses(
   read: ReadPage,
   log: PageLog,
   slots: Slots,
-  rules: Rules,
+  rules: PassRules,
   options: PassesOptions,
 ): Promise<PassesResult> {
   const problems: string[] = [];
   /** Pages as they were last taken in, by the hash of their texts: a list at rest is read twice, and parsed once. */
-  const taken = new Map<number, TakenPage>();
+  const pageCache = new Map<number, CachedPage>();
   const window = openWindow((page, pastEnd, answered) => {
     return read(page, pastEnd, (text) => {
       // The next request goes out first: it is under way while this page is looked at.
       answered();
-      const before = taken.get(page);
-      return before !== undefined && before.hash === textHash(text);
+      const before = pageCache.get(page);
+      return before !== undefined && before.hash === hash53(text);
     });
   }, options.parallel);
-  let alone = false;
+  let sequential = false;
   let before: PassResult | undefined;
   /** A pass after the first showed something new. */
   let moved = false;
 
   for (let number = 1; ; number++) {
-    const pass: Pass = new Pass(number, before ?? NOTHING_HEARD, alone);
+    const pass: Pass = new Pass(number, before ?? NO_FACTS, sequential);
     const walk = rules.walk(number)(pass);
-    const explained = barrenPages();
+    const checkBarren = barrenPageGuard();
     let shared = 0;
 
     /** Shows a page's records in this pass and keeps what is new of them. */
-    const show = (line: LoggedPage, places: readonly number[]): Shown => {
+    const show = (line: LoggedPage, places: readonly number[]): PageKeys => {
       let fresh = 0;
       let again: number | undefined;
       const found: number[] = [];
       for (const key of line.keys) {
         const slot = slots.add(key);
         found.push(slot);
-        if (slots.show(slot, number)) {
+        if (slots.markSeen(slot, number)) {
           fresh++;
-          if (number > 1 && slots.shownIn(slot, number - 1)) shared++;
+          if (number > 1 && slots.isSeenIn(slot, number - 1)) shared++;
         } else again ??= key;
       }
       if (number > 1 && line.at.length > 0) moved = true;
@@ -277,51 +277,51 @@ export async function readPasses(
 
     for (let step = walk.next(); !step.done; ) {
       const kept = log.next(number, step.value.page);
-      let shown: Shown;
+      let answer: PageKeys;
       if (kept) {
         if (options.onRecords && kept.places.length > 0) options.onRecords(log.read(kept.places));
-        shown = show(kept.line, kept.places);
+        answer = show(kept.line, kept.places);
       } else {
         const { page: at } = step.value;
         const page = await window(step.value);
-        const known = page.known ? taken.get(at) : undefined;
+        const cachedPage = page.known ? pageCache.get(at) : undefined;
         let line: LoggedPage;
         let text = '[]';
-        if (known) line = { pass: number, page: at, count: known.count, keys: known.keys, at: [] };
+        if (cachedPage) line = { pass: number, page: at, count: cachedPage.count, keys: cachedPage.keys, at: [] };
         else {
-          const parsed = page.known ? parsedAnew(page, at) : page;
+          const parsed = page.known ? reparsePage(page, at) : page;
           options.onRecords?.(parsed.results);
           ({ line, text } = lineOf(parsed, number, at, slots, log));
           // A record that has changed may read as before where it is shown next: what it is then is to be kept.
-          if (line.at.some((place) => slots.find(line.keys[place] as number) >= 0)) taken.clear();
+          if (line.at.some((place) => slots.find(line.keys[place] as number) >= 0)) pageCache.clear();
           const { count, keys } = line;
-          if (page.text !== undefined) taken.set(at, { hash: textHash(page.text), count, keys });
+          if (page.text !== undefined) pageCache.set(at, { hash: hash53(page.text), count, keys });
         }
-        shown = show(line, log.append(line, text));
-        explained(shown.fresh, pass.newest);
+        answer = show(line, log.append(line, text));
+        checkBarren(answer.fresh, pass.latestCount);
       }
-      step = walk.next(shown);
-      options.onProgress?.(pass.shown, Math.max(pass.newest, pass.shown), number);
+      step = walk.next(answer);
+      options.onProgress?.(pass.shownCount, Math.max(pass.latestCount, pass.shownCount), number);
     }
 
     const result: PassResult = pass.end();
     problems.push(...result.problems);
-    const sameSet = before !== undefined && shared === result.shown && shared === before.shown;
+    const sameSet = before !== undefined && shared === result.shownCount && shared === before.shownCount;
     if (before && !sameSet) problems.push(differenceOf(result, before, shared));
     const verdict = rules.judge(result, before, sameSet);
-    if (verdict !== 'open' || number === rules.most) {
+    if (verdict !== 'open' || number === rules.maxPasses) {
       const verified = verdict === 'verified';
       return { verified, passes: number, problems, asFirst: verified && number === 2 && !moved };
     }
     if (number === 1 && result.sound) options.onFirstPass?.();
-    alone ||= !result.sound && !result.onlyNameless;
+    sequential ||= !result.sound && !result.onlyNameless;
     before = result;
   }
 }
 
 function differenceOf(last: PassResult, before: PassResult, shared: number): string {
-  const more = last.shown - shared;
-  const fewer = before.shown - shared;
+  const more = last.shownCount - shared;
+  const fewer = before.shownCount - shared;
   const parts = [
     ...(more > 0 ? [`showed ${more} records that pass ${before.number} did not show`] : []),
     ...(fewer > 0 ? [`did not show ${fewer} records that pass ${before.number} showed`] : []),
@@ -330,7 +330,7 @@ function differenceOf(last: PassResult, before: PassResult, shared: number): str
 }
 
 /** A page that read so before, when its records had another form than now. */
-function parsedAnew({ text = '' }: Page, number: number): Page {
+function reparsePage({ text = '' }: Page, number: number): Page {
   const page = readPage(parseJson(text), number);
   if (typeof page === 'string') throw new Error(page);
   return { ...page, text };
@@ -338,8 +338,8 @@ function parsedAnew({ text = '' }: Page, number: number): Page {
 
 /** A page as the log keeps it, with the JSON of what is new to the slots, or reads otherwise than it did. */
 function lineOf({ count, results, text }: Page, pass: number, page: number, slots: Slots, log: PageLog) {
-  const nameless = new Set<number>();
-  const keys = results.map((record) => idOf(record) ?? namelessKey(stringifyBody(record), nameless));
+  const idlessKeys = new Set<number>();
+  const keys = results.map((record) => recordIdOf(record) ?? namelessKey(stringifyBody(record), idlessKeys));
   const known = keys.map((key) => slots.find(key));
   const places = known.map((slot) => (slot < 0 ? 0 : slots.place(slot)));
   const before = log.read(places.filter((place) => place > 0));
@@ -358,8 +358,8 @@ function lineOf({ count, results, text }: Page, pass: number, page: number, slot
  * from one record that was shown twice.
  */
 function namelessKey(text: string, onThisPage: Set<number>): number {
-  let key = -textHash(text) - 1;
-  for (let nth = 2; onThisPage.has(key); nth++) key = -textHash(`${nth} ${text}`) - 1;
+  let key = -hash53(text) - 1;
+  for (let nth = 2; onThisPage.has(key); nth++) key = -hash53(`${nth} ${text}`) - 1;
   onThisPage.add(key);
   return key;
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js';
 import type { Log } from '../port.js';
 
 /** A service that does not answer. Times are the clock's monotonic milliseconds. */
-export interface Away {
+export interface Outage {
   /** When the first of the failures came that were not interrupted by an answer. */
   readonly since: number;
   /** When it is asked next. */
@@ -29,67 +29,67 @@ const LONGEST_INTERVAL_MS = 30_000;
  * (`outage` in `transport/answer.ts`). Any answer to a request that was sent before counts, too.
  */
 export class Breaker {
-  away: Away | undefined;
+  outage: Outage | undefined;
   #failures = 0;
   #firstAt = 0;
   #interval = FIRST_INTERVAL_MS;
   #underWay = false;
   #onTrial = false;
 
-  /** `random`: 0 ≤ x < 1. `changed`: the service went away, was asked in vain, or came back. */
+  /** `random`: 0 ≤ x < 1. `onChange`: the service went away, was asked in vain, or came back. */
   constructor(
     private readonly clock: Clock,
     private readonly random: () => number,
-    private readonly changed: () => void,
+    private readonly onChange: () => void,
   ) {}
 
   /** While away: milliseconds until somebody may probe; 0: now. Undefined: not before the probe under way has ended. */
   probeInMs(now: number): number | undefined {
-    return this.away && !this.#underWay ? Math.max(0, this.away.nextAt - now) : undefined;
+    return this.outage && !this.#underWay ? Math.max(0, this.outage.nextAt - now) : undefined;
   }
 
   /** Somebody goes to probe, and will call one of the three below with `probe`. */
-  probing(): void {
+  startProbe(): void {
     this.#underWay = true;
   }
 
-  answered(probe: boolean): void {
+  onAnswer(probe: boolean): void {
     if (probe) this.#underWay = false;
-    if (!this.away) {
+    if (!this.outage) {
       this.#failures = 0;
       this.#onTrial = false;
       this.#interval = FIRST_INTERVAL_MS;
       return;
     }
-    this.away = undefined;
+    this.outage = undefined;
     // One answer may be luck, or of a part of the service that works alone.
     this.#failures = FAILURES - FAILURES_ON_TRIAL;
     this.#onTrial = true;
-    this.changed();
+    this.onChange();
   }
 
-  failed(reason: string, probe: boolean): void {
+  onFailure(reason: string, probe: boolean): void {
     if (probe) this.#underWay = false;
-    if (this.away && !probe) {
-      this.away = { ...this.away, reason };
+    if (this.outage && !probe) {
+      this.outage = { ...this.outage, reason };
       return;
     }
     const now = this.clock.now();
-    if (!this.away) {
+    if (!this.outage) {
       // Failures on trial go on with the same outage.
       if (this.#failures === 0) this.#firstAt = now;
       if (++this.#failures < FAILURES) return;
     }
-    if (this.away || this.#onTrial) this.#interval = Math.min(LONGEST_INTERVAL_MS, this.#interval * 2);
+    if (this.outage || this.#onTrial) this.#interval = Math.min(LONGEST_INTERVAL_MS, this.#interval * 2);
     this.#onTrial = false;
     // Half of the interval is certain: processes that share a service do not ask it in step.
     const nextAt = now + this.#interval * (0.5 + this.random() / 2);
-    this.away = { since: this.away?.since ?? this.#firstAt, nextAt, reason };
-    this.changed();
+    this.outage = { since: this.outage?.since ?? this.#firstAt, nextAt, reason };
+    this.onChange();
   }
 
   /** The probe was not sent after all. */
-  abandoned(): void {
+  cancelProbe(): void {
     this.#underWay = false;
   }
 }
@@ -98,34 +98,34 @@ export class Breaker {
  * Told "The service does not answer (connection refused …); waiting since 02:14:07 UTC, next try in 8 s.", without secrets;
  * undefined: it is back.
  */
-export type OnAway = (news: string | undefined) => void;
+export type OnOutage = (message: string | undefined) => void;
 
-interface OutageTellerOptions {
+interface OutageReporterOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly secrets: () => readonly string[];
-  readonly onAway?: OnAway | undefined;
+  readonly onOutage?: OnOutage | undefined;
 }
 
 /** Turns the state of the breaker into log lines and news: `service.away` at each change, `service.back` once. */
-export function outageTeller(options: OutageTellerOptions): (away: Away | undefined) => void {
-  const { clock, log, onAway } = options;
+export function outageReporter(options: OutageReporterOptions): (outage: Outage | undefined) => void {
+  const { clock, log, onOutage } = options;
   let since: number | undefined;
-  return (away) => {
+  return (outage) => {
     const now = clock.now();
-    if (!away) {
+    if (!outage) {
       if (since === undefined) return;
       log('info', 'service.back', { away_s: Math.round((now - since) / 1000) });
       since = undefined;
-      onAway?.(undefined);
+      onOutage?.(undefined);
       return;
     }
-    since = away.since;
+    since = outage.since;
     const began = new Date(clock.wall() - (now - since)).toISOString();
-    const nextMs = Math.max(0, away.nextAt - now);
-    const reason = scrub(away.reason, options.secrets());
+    const nextMs = Math.max(0, outage.nextAt - now);
+    const reason = scrub(outage.reason, options.secrets());
     log('warn', 'service.away', { since: began, next_ms: Math.round(nextMs), reason });
     const next = `next try in ${Math.ceil(nextMs / 1000)} s`;
-    onAway?.(`The service does not answer (${reason}); waiting since ${began.slice(11, 19)} UTC, ${next}.`);
+    onOutage?.(`The service does not answer (${reason}); waiting since ${began.slice(11, 19)} UTC, ${next}.`);
   };
 }

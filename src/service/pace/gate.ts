@@ -1,7 +1,7 @@
 // Above 300 lines: one gate, whose limits all look at the same requests in flight and the same waiters.
 import type { SharedPace } from '../../model/pace.js';
 import type { Clock } from '../clock.js';
-import { type Away, Breaker } from './breaker.js';
+import { Breaker, type Outage } from './breaker.js';
 import { learnRate } from './rate.js';
 import { openSharing, type Sharing, SLOW_INTERVAL_MS } from './sharing.js';
 
@@ -13,9 +13,9 @@ export interface Report {
   /** Of the request that went out as a probe. */
   readonly probe?: boolean;
   /** Why the service may be away. */
-  readonly outage?: string | undefined;
+  readonly outageReason?: string | undefined;
   /** A failure of this request says nothing of the others. */
-  readonly aside?: boolean;
+  readonly isolated?: boolean;
 }
 
 export interface PacerOptions {
@@ -39,7 +39,7 @@ export interface Patience {
   /** Longer than this it does not wait: from the beginning of the outage, or of the run where that was later. */
   readonly ms: number;
   /** Called when the service went away, after each probe in vain, and with undefined when it is back. */
-  readonly told?: (away: Away | undefined) => void;
+  readonly notify?: (outage: Outage | undefined) => void;
 }
 
 export interface Lane {
@@ -56,7 +56,7 @@ const DECREASE = 0.7;
 /** Timers are coarse; a request that is late by this much may be made up for, unless requests are far apart. */
 const SLACK_MS = 10;
 /** How late word of the others comes, about. */
-const TELLING_MS = 100;
+const REPORT_DELAY_MS = 100;
 
 /**
  * The one gate every request passes, first try or not.
@@ -87,7 +87,7 @@ export function openPacer(options: PacerOptions) {
   /** One for each open lane: looks whether the outage lasts too long for it. */
   const watchers = new Set<(changed: boolean) => void>();
   const breaker = new Breaker(clock, options.random, () => {
-    if (!breaker.away) limit = Math.min(limit, LIMIT_AFTER_OUTAGE);
+    if (!breaker.outage) limit = Math.min(limit, LIMIT_AFTER_OUTAGE);
     for (const watch of watchers) watch(true);
   });
   const sharing: Sharing | undefined =
@@ -96,24 +96,24 @@ export function openPacer(options: PacerOptions) {
       shared: options.shared,
       clock,
       active: () => inFlight + lines.size > 0,
-      demand: () => Math.min(lines.size, breaker.away ? Number(breaker.probeInMs(clock.now()) === 0) : passable()),
+      demand: () => Math.min(lines.size, breaker.outage ? Number(breaker.probeInMs(clock.now()) === 0) : headroom()),
       intervalMs,
       heldMs: () => Math.max(0, heldUntil - clock.now()),
-      heard(news, state) {
+      onState(update, state) {
         const now = clock.now();
         if (state.heldMs > 0) heldUntil = Math.max(heldUntil, now + state.heldMs);
-        if (!news) return;
-        if (news.successes > 0) rate.succeeded(now, news.successes, news.since);
+        if (!update) return;
+        if (update.successes > 0) rate.succeeded(now, update.successes, update.since);
         // The others were slowed down by what they sent a round trip before; this process may have been by the same.
-        if (decreasedAt >= news.since - Math.max(roundTrip, TELLING_MS)) return;
-        if (news.throttled > 0) slowDown('throttled', now);
-        else if (news.overloaded > 0) slowDown('overloaded', now);
+        if (decreasedAt >= update.since - Math.max(roundTrip, REPORT_DELAY_MS)) return;
+        if (update.throttled > 0) slowDown('throttled', now);
+        else if (update.overloaded > 0) slowDown('overloaded', now);
       },
       wake: drain,
     });
 
   /** Where nobody waits there is nothing to wake for; a timer would keep the process alive. */
-  function rest(): void {
+  function cancelIdleTimer(): void {
     if (lines.size > 0) return;
     cancelTimer?.();
     cancelTimer = undefined;
@@ -123,44 +123,46 @@ export function openPacer(options: PacerOptions) {
     'abort',
     () => {
       for (let waiter = lines.next(); waiter; waiter = lines.next()) waiter(false);
-      rest();
+      cancelIdleTimer();
       sharing?.stop();
     },
     { once: true },
   );
   if (signal?.aborted) sharing?.stop();
 
-  function openLane(own?: AbortSignal, patience?: Patience): Lane {
+  function openLane(runSignal?: AbortSignal, patience?: Patience): Lane {
     const line = {};
     const openedAt = clock.now();
     let closed = false;
     let cancelPatience: (() => void) | undefined;
     const dismiss = (pass: false | 'away' = false): void => {
       lines.dismiss(line, pass);
-      rest();
+      cancelIdleTimer();
     };
     const onStop = (): void => dismiss();
     /** Milliseconds for which the service may still be away. */
-    const patienceLeft = ({ since }: Away): number =>
+    const patienceLeft = ({ since }: Outage): number =>
       Math.max(since, openedAt) + (patience?.ms ?? Number.POSITIVE_INFINITY) - clock.now();
     const watch = (changed: boolean): void => {
-      const { away } = breaker;
-      if (changed) patience?.told?.(away);
+      const { outage } = breaker;
+      if (changed) patience?.notify?.(outage);
       cancelPatience?.();
-      const left = away ? patienceLeft(away) : Number.POSITIVE_INFINITY;
+      const remaining = outage ? patienceLeft(outage) : Number.POSITIVE_INFINITY;
       cancelPatience =
-        left === Number.POSITIVE_INFINITY ? undefined : clock.after(Math.max(0, left) + 1, () => dismiss('away'));
+        remaining === Number.POSITIVE_INFINITY
+          ? undefined
+          : clock.after(Math.max(0, remaining) + 1, () => dismiss('away'));
     };
     if (patience) {
       watchers.add(watch);
       watch(false);
     }
-    own?.addEventListener('abort', onStop, { once: true });
+    runSignal?.addEventListener('abort', onStop, { once: true });
     return {
       enter(repetition) {
-        if (closed || own?.aborted || signal?.aborted) return Promise.resolve(false);
-        if (breaker.away && patienceLeft(breaker.away) <= 0) return Promise.resolve('away');
-        sharing?.stir();
+        if (closed || runSignal?.aborted || signal?.aborted) return Promise.resolve(false);
+        if (breaker.outage && patienceLeft(breaker.outage) <= 0) return Promise.resolve('away');
+        sharing?.activate();
         const pass = lines.size === 0 && mayGo(clock.now());
         if (pass === 'probe') return Promise.resolve(enter(pass));
         if (pass) return enter(pass);
@@ -170,7 +172,7 @@ export function openPacer(options: PacerOptions) {
         closed = true;
         watchers.delete(watch);
         cancelPatience?.();
-        own?.removeEventListener('abort', onStop);
+        runSignal?.removeEventListener('abort', onStop);
         dismiss();
       },
     };
@@ -178,7 +180,7 @@ export function openPacer(options: PacerOptions) {
 
   function enter<P extends true | 'probe'>(pass: P): P {
     inFlight++;
-    if (pass === 'probe') breaker.probing();
+    if (pass === 'probe') breaker.startProbe();
     return pass;
   }
 
@@ -200,11 +202,11 @@ export function openPacer(options: PacerOptions) {
   }
 
   function mayGo(now: number): false | true | 'probe' {
-    const probeInMs = breaker.away ? breaker.probeInMs(now) : 0;
+    const probeInMs = breaker.outage ? breaker.probeInMs(now) : 0;
     // A probe goes also where requests without an answer fill the limit.
-    if (probeInMs === undefined || inFlight >= (breaker.away ? max : Math.floor(limit))) return false;
+    if (probeInMs === undefined || inFlight >= (breaker.outage ? max : Math.floor(limit))) return false;
     const delay = Math.max(heldUntil - now, probeInMs) || sharing?.listeningMs(now) || takeSlot(now);
-    if (delay <= 0) return breaker.away ? 'probe' : true;
+    if (delay <= 0) return breaker.outage ? 'probe' : true;
     wakeAt(now + delay);
     return false;
   }
@@ -228,7 +230,7 @@ export function openPacer(options: PacerOptions) {
   }
 
   /** Where a learned rate is the bottleneck: the requests in flight that keep it busy, with room to grow. */
-  function busy(): number {
+  function busyLimit(): number {
     return rate.perSecond === Number.POSITIVE_INFINITY ? 0 : 1 + (1.5 * rate.perSecond * roundTrip) / 1000;
   }
 
@@ -239,15 +241,15 @@ export function openPacer(options: PacerOptions) {
     if (load === 'throttled') {
       rate.throttled(now, roundTrip, Math.max(0, heldUntil - now));
       nextSlot = Math.max(nextSlot, now + 1000 / rate.perSecond);
-      sharing?.slower();
+      sharing?.dropSlots();
       // Until the others know, they send as before; what is met meanwhile says nothing of the new rate.
-      if (sharing) decreasedAt = now + TELLING_MS;
+      if (sharing) decreasedAt = now + REPORT_DELAY_MS;
     }
-    limit = Math.max(1, limit * DECREASE, load === 'throttled' ? Math.min(limit, busy()) : 0);
+    limit = Math.max(1, limit * DECREASE, load === 'throttled' ? Math.min(limit, busyLimit()) : 0);
   }
 
   /** Requests that the limit lets pass within the next 100 ms. */
-  function passable(): number {
+  function headroom(): number {
     return Math.floor(limit) - inFlight + Math.ceil((limit * 100) / Math.max(20, roundTrip));
   }
 
@@ -276,22 +278,22 @@ export function openPacer(options: PacerOptions) {
       return Math.max(0, heldUntil - clock.now());
     },
     /** Set while the service does not answer. */
-    get away(): Away | undefined {
-      return breaker.away;
+    get outage(): Outage | undefined {
+      return breaker.outage;
     },
     /** Milliseconds since when the service does not answer; undefined where it does. */
     get awayMs(): number | undefined {
-      return breaker.away && clock.now() - breaker.away.since;
+      return breaker.outage && clock.now() - breaker.outage.since;
     },
     enter: openLane().enter,
     /** A run's own way in. Runs take turns; its signal sends away, at once, whoever waits in this lane, and nobody else. */
     lane: openLane,
-    leave(load: Load, enteredAt: number, { probe = false, outage, aside = false }: Report = {}): void {
+    leave(load: Load, enteredAt: number, { probe = false, outageReason, isolated = false }: Report = {}): void {
       const now = clock.now();
       if (load === 'unsent') {
-        if (probe) breaker.abandoned();
-      } else if (outage === undefined) breaker.answered(probe);
-      else if (!aside) breaker.failed(outage, probe);
+        if (probe) breaker.cancelProbe();
+      } else if (outageReason === undefined) breaker.onAnswer(probe);
+      else if (!isolated) breaker.onFailure(outageReason, probe);
       // A limit that is not made use of proves nothing.
       const used = inFlight * 2 >= limit;
       inFlight--;
@@ -300,7 +302,7 @@ export function openPacer(options: PacerOptions) {
         rate.succeeded(now);
         sharing?.succeeded();
         retries.succeeded();
-        if (used) limit = Math.min(max, limit + (everOverloaded && limit >= busy() ? 1 / limit : 0.5));
+        if (used) limit = Math.min(max, limit + (everOverloaded && limit >= busyLimit() ? 1 / limit : 0.5));
       } else if (load !== 'unclear' && load !== 'unsent' && enteredAt > decreasedAt) {
         slowDown(load, now);
         sharing?.slowed(load);

@@ -1,4 +1,4 @@
-const DOWN = 0.8;
+const DECREASE = 0.8;
 const BACK_AFTER = 100;
 /** The first guess rests on little, and so does one that was wrong at once; both are corrected soon. */
 const UNSURE_BACK_AFTER = 10;
@@ -23,7 +23,7 @@ const WINDOW_ANSWERS = 25;
 const LATEST = 16;
 
 /** Answers that came together. */
-interface Lot {
+interface AnswerBatch {
   readonly count: number;
   readonly since: number;
 }
@@ -52,7 +52,7 @@ export function learnRate() {
   let counted = 0;
   /** Successes per second in the last full window. */
   let served = 0;
-  const latest: Lot[] = [];
+  const latest: AnswerBatch[] = [];
   let at = 0;
 
   function roll(now: number): void {
@@ -64,7 +64,7 @@ export function learnRate() {
   }
 
   /** Successes per second over the last few, which tells soonest where a limit has dropped to. */
-  function recent(now: number): number {
+  function recentRate(now: number): number {
     let answers = 0;
     let oldest = now;
     for (let back = 1; back <= LATEST && answers < LATEST; back++) {
@@ -82,7 +82,7 @@ export function learnRate() {
   }
 
   /** The pace that was really held lately. */
-  function pace(now: number): number {
+  function servedRate(now: number): number {
     return Math.max(served, (counted * 1000) / Math.max(WINDOW_MS, now - windowStart));
   }
 
@@ -99,13 +99,13 @@ export function learnRate() {
       at = (at + 1) % LATEST;
       if (rate === Number.POSITIVE_INFINITY) return;
       successes += count;
-      const way = progress(now);
-      const cubic = lastGood + Math.max(lastGood * (1 - DOWN), LEAST_STEP) * (way - 1) ** 3;
+      const progressed = progress(now);
+      const cubic = lastGood + Math.max(lastGood * (1 - DECREASE), LEAST_STEP) * (progressed - 1) ** 3;
       // A guess that rests on little says nothing of where the limit was; and from a high rate the curve is quick enough.
-      if (way >= MOVED && backAfter >= BACK_AFTER && lastGood < SLOW) movedAt ??= now;
+      if (progressed >= MOVED && backAfter >= BACK_AFTER && lastGood < SLOW) movedAt ??= now;
       const curve = cubic * 2 ** Math.min(10, movedAt === undefined ? 0 : (now - movedAt) / DOUBLE_MS);
       // Never far above what is really sent: a limit that drops later must be found again from near it.
-      rate = Math.max(rate, Math.min(curve, 2 * Math.max(pace(now), rate / 2) + 1));
+      rate = Math.max(rate, Math.min(curve, 2 * Math.max(servedRate(now), rate / 2) + 1));
     },
     /**
      * At most one 429 per round trip is reported; `roundTripMs` is the usual time of an answer. `pausedMs`: the service named
@@ -121,10 +121,10 @@ export function learnRate() {
       backSince = now + pausedMs;
       movedAt = undefined;
       if (tooEarly) return;
-      lastGood = first ? Math.max(FIRST_GUESS, pace(now)) : Math.max(SLOWEST, Math.min(rate, pace(now)));
+      lastGood = first ? Math.max(FIRST_GUESS, servedRate(now)) : Math.max(SLOWEST, Math.min(rate, servedRate(now)));
       // While a limit drops, refusals of requests sent earlier keep coming in: not below what is being served.
-      const floor = first ? 0 : Math.min(rate * 0.95, recent(now) * DOWN);
-      rate = Math.max(SLOWEST, lastGood * DOWN, floor);
+      const floor = first ? 0 : Math.min(rate * 0.95, recentRate(now) * DECREASE);
+      rate = Math.max(SLOWEST, lastGood * DECREASE, floor);
       const late = (BACK_AFTER_ROUND_TRIPS * lastGood * roundTripMs) / 1000;
       backAfter = unsure ? UNSURE_BACK_AFTER : Math.max(BACK_AFTER, late);
       successes = 0;

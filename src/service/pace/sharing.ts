@@ -4,7 +4,7 @@ import type { Clock } from '../clock.js';
 type Sums = Pick<PaceState, 'successes' | 'throttled' | 'overloaded'>;
 
 /** What the requests of the other processes came to since this one last heard of them. */
-interface News extends Sums {
+interface PaceUpdate extends Sums {
   /** When it was last heard of them; what is told happened since. */
   readonly since: number;
 }
@@ -21,7 +21,7 @@ interface SharingOptions {
   /** Milliseconds within which nobody passes here. */
   heldMs(): number;
   /** No news: there is nothing to compare the sums with. */
-  heard(news: News | undefined, state: PaceState): void;
+  onState(update: PaceUpdate | undefined, state: PaceState): void;
   /** Slots, a pause or news came: whoever waits may look again. */
   wake(): void;
 }
@@ -61,7 +61,7 @@ export function openSharing(options: SharingOptions) {
   let reached = true;
   let exchanging = 0;
   let serial = 0;
-  let soon = false;
+  let exchangeDue = false;
   let cancelTimer: (() => void) | undefined;
   let successes = 0;
   let throttled = 0;
@@ -77,15 +77,15 @@ export function openSharing(options: SharingOptions) {
   let passed = 0;
   let passedBefore = 0;
   let beatAt = Number.NEGATIVE_INFINITY;
-  let heard: { readonly state: PaceState; readonly at: number } | undefined;
+  let lastState: { readonly state: PaceState; readonly at: number } | undefined;
 
   function exchangeSoon(): void {
     if (stopped) return;
     if (exchanging > 0) {
-      soon = true;
+      exchangeDue = true;
       return;
     }
-    soon = false;
+    exchangeDue = false;
     cancelTimer?.();
     const current = ++serial;
     exchanging = current;
@@ -102,13 +102,13 @@ export function openSharing(options: SharingOptions) {
       beatAt = sentAt;
     }
     const wanted = options.demand() > 0 ? slotsWanted(sentAt) : undefined;
-    const told = { successes, throttled, overloaded };
+    const reported = { successes, throttled, overloaded };
     const report: PaceReport = {
-      ...told,
+      ...reported,
       ...(heldUntil > sentAt ? { holdMs: Math.ceil(heldUntil - sentAt) } : {}),
       ...(wanted ? { slots: wanted } : {}),
     };
-    const toldHold = heldUntil;
+    const reportedHold = heldUntil;
     successes = 0;
     throttled = 0;
     overloaded = 0;
@@ -116,11 +116,11 @@ export function openSharing(options: SharingOptions) {
     try {
       const state = await options.shared.exchange(report);
       if (exchanging !== current || stopped) return;
-      if (heldUntil === toldHold) heldUntil = 0;
-      listen(state, told, sentAt);
+      if (heldUntil === reportedHold) heldUntil = 0;
+      applyState(state, reported, sentAt);
       ended(current, wanted === undefined || grant(state, wanted, sentAt));
     } catch {
-      if (exchanging === current) heard = undefined;
+      if (exchanging === current) lastState = undefined;
       ended(current, false);
     }
   }
@@ -134,29 +134,29 @@ export function openSharing(options: SharingOptions) {
     return true;
   }
 
-  function listen(state: PaceState, told: Sums, sentAt: number): void {
+  function applyState(state: PaceState, reported: Sums, sentAt: number): void {
     members = Math.max(1, state.members);
-    const base = heard && sentAt - heard.at < STALE_MS ? heard : undefined;
-    heard = { state, at: clock.now() };
-    const others = (sum: keyof Sums): number => (base ? state[sum] - base.state[sum] - told[sum] : 0);
-    const news = { successes: others('successes'), throttled: others('throttled'), overloaded: others('overloaded') };
-    const forgotten = news.successes < 0 || news.throttled < 0 || news.overloaded < 0;
-    options.heard(base === undefined || forgotten ? undefined : { ...news, since: base.at }, state);
+    const base = lastState && sentAt - lastState.at < STALE_MS ? lastState : undefined;
+    lastState = { state, at: clock.now() };
+    const others = (sum: keyof Sums): number => (base ? state[sum] - base.state[sum] - reported[sum] : 0);
+    const update = { successes: others('successes'), throttled: others('throttled'), overloaded: others('overloaded') };
+    const wasReset = update.successes < 0 || update.throttled < 0 || update.overloaded < 0;
+    options.onState(base === undefined || wasReset ? undefined : { ...update, since: base.at }, state);
   }
 
-  function ended(current: number, well: boolean): void {
+  function ended(current: number, ok: boolean): void {
     if (exchanging !== current) return;
     exchanging = 0;
     cancelTimer?.();
     if (stopped) return;
-    reached = well;
+    reached = ok;
     starvedSince = undefined;
     listeningSince = undefined;
     endedAt = clock.now();
     options.wake();
     if (exchanging > 0) return;
-    if (well && soon) exchangeSoon();
-    else cancelTimer = clock.after(well ? beatMs() : UNREACHED_BEAT_MS, beat);
+    if (ok && exchangeDue) exchangeSoon();
+    else cancelTimer = clock.after(ok ? beatMs() : UNREACHED_BEAT_MS, beat);
   }
 
   /** In a pause nothing is sent; it is enough to hear that it grew longer. */
@@ -182,7 +182,7 @@ export function openSharing(options: SharingOptions) {
 
   return {
     /** A request is at the gate: tell and ask regularly until there are none. */
-    stir(): void {
+    activate(): void {
       if (beating || stopped) return;
       beating = true;
       const now = clock.now();
@@ -222,7 +222,7 @@ export function openSharing(options: SharingOptions) {
       return slots.takeAlone(now, options.intervalMs() * members);
     },
     /** The common rate came down: the slots that were granted at the rate before are given up. */
-    slower: slots.clear,
+    dropSlots: slots.clear,
     stop(): void {
       stopped = true;
       cancelTimer?.();

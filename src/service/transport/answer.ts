@@ -75,7 +75,7 @@ export function refusesRequest(status: number | undefined): boolean {
 }
 
 /** Whether the answer means "too much at once": what pacing slows down for. */
-export function overload(exchange: Exchange): 'throttled' | 'overloaded' | 'fine' | 'unclear' {
+export function loadOf(exchange: Exchange): 'throttled' | 'overloaded' | 'fine' | 'unclear' {
   if (exchange.kind === 'fault') {
     return exchange.cause === 'timeout' ? 'overloaded' : 'unclear';
   }
@@ -85,7 +85,7 @@ export function overload(exchange: Exchange): 'throttled' | 'overloaded' | 'fine
 }
 
 /** What says that the service may be away: nobody there, no answer, or a status of a service that does not work. */
-export function outage(exchange: Exchange): string | undefined {
+export function outageReason(exchange: Exchange): string | undefined {
   if (exchange.kind === 'fault') {
     return exchange.cause === 'too_large' || exchange.cause === 'not_text' ? undefined : exchange.reason;
   }
@@ -170,19 +170,19 @@ function isRecord(value: unknown): value is Json {
 export function readPage(json: unknown, page: number): Page | string {
   if (Array.isArray(json)) {
     if (!json.every(isRecord)) return 'the list holds something that is not a record';
-    return { count: json.length, results: page === 1 ? json.map(numbered) : [] };
+    return { count: json.length, results: page === 1 ? json.map(withNumericId) : [] };
   }
   if (!isRecord(json)) return 'the answer is not a list';
   const { results } = json;
   const count = countOf(json['count']);
-  if (count === undefined) return `"count" is ${short(json['count'])}, not a number of records`;
+  if (count === undefined) return `"count" is ${shortJson(json['count'])}, not a number of records`;
   if (!Array.isArray(results)) return '"results" is not a list';
   if (!results.every(isRecord)) return '"results" holds something that is not a record';
-  return { count, results: results.map(numbered) };
+  return { count, results: results.map(withNumericId) };
 }
 
 /** The record with its id as a number, also where it was sent as a text. */
-function numbered(record: Json): Json {
+function withNumericId(record: Json): Json {
   if (typeof record['id'] !== 'string') return record;
   const id = recordId(record['id']);
   return id === undefined ? record : { ...record, id };
@@ -202,14 +202,14 @@ export function readRecord(json: unknown, id: number): Json | undefined | string
       ? json['results']
       : undefined;
   if (list) {
-    const item = list.find((one): one is Json => isRecord(one) && idOf(one) === id);
-    return item && numbered(item);
+    const item = list.find((one): one is Json => isRecord(one) && recordIdOf(one) === id);
+    return item && withNumericId(item);
   }
   if (!isRecord(json)) return 'the answer is not a record';
-  const record = idOf(json) === undefined && isRecord(json['data']) ? json['data'] : json;
-  const found = idOf(record);
+  const record = recordIdOf(json) === undefined && isRecord(json['data']) ? json['data'] : json;
+  const found = recordIdOf(record);
   if (found !== undefined && found !== id) return `the answer is the record with id ${found}`;
-  return numbered(record);
+  return withNumericId(record);
 }
 
 /** Id and record from the answer to a write; their place is not documented, so every usual one is looked at. */
@@ -218,12 +218,12 @@ export function readWritten(json: unknown, resource: string): { readonly id?: nu
   if (bare !== undefined) return { id: bare };
   const outer = Array.isArray(json) && json.length === 1 ? json[0] : json;
   if (!isRecord(outer)) return {};
-  const own = idOf(outer);
+  const own = recordIdOf(outer);
   if (own !== undefined) return { id: own, record: outer };
   const nested = [outer[resource], outer['data'], outer['result'], outer['record'], outer['results']]
     .flat()
     .find(isRecord);
-  const inner = nested && idOf(nested);
+  const inner = nested && recordIdOf(nested);
   if (nested && inner !== undefined) return { id: inner, record: nested };
   const elsewhere = [outer[`${resource}_id`], outer['pk'], outer['data'], outer[resource]];
   const named = elsewhere.map(recordId).find((id) => id !== undefined);
@@ -232,11 +232,11 @@ export function readWritten(json: unknown, resource: string): { readonly id?: nu
 }
 
 /** A record's own id; licenses call it `license_id` (interface, section 2.6). */
-export function idOf(record: Json): number | undefined {
+export function recordIdOf(record: Json): number | undefined {
   return recordId(record['id']) ?? recordId(record['license_id']);
 }
 
-function short(value: unknown): string {
+function shortJson(value: unknown): string {
   const text = JSON.stringify(value) ?? 'absent';
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }
@@ -302,7 +302,7 @@ export function readMessages(status: number, text: string, secrets: readonly str
   } else {
     collect(json, undefined, found, 0);
   }
-  const clean = bounded(found, secrets);
+  const clean = limitMessages(found, secrets);
   return clean.length > 0 ? clean : [{ text: `The service gave no reason (status ${status}).` }];
 }
 
@@ -359,23 +359,23 @@ function pageText(html: string): string {
     .replace(/&amp;/g, '&');
 }
 
-function bounded(found: readonly ServiceMessage[], secrets: readonly string[]): ServiceMessage[] {
+function limitMessages(found: readonly ServiceMessage[], secrets: readonly string[]): ServiceMessage[] {
   const out: ServiceMessage[] = [];
-  let left = MAX_CHARACTERS;
+  let remaining = MAX_CHARACTERS;
   for (const message of found) {
-    const field = message.field === undefined ? undefined : plain(message.field, secrets).slice(0, 200);
-    const text = plain(message.text, secrets);
-    const room = left - (field?.length ?? 0);
+    const field = message.field === undefined ? undefined : sanitise(message.field, secrets).slice(0, 200);
+    const text = sanitise(message.text, secrets);
+    const room = remaining - (field?.length ?? 0);
     if (room <= 1 || text === '') continue;
-    const kept = text.length > room ? `${text.slice(0, room - 1)}…` : text;
-    left -= kept.length + (field?.length ?? 0);
-    out.push({ ...(field ? { field } : {}), text: kept });
+    const fitted = text.length > room ? `${text.slice(0, room - 1)}…` : text;
+    remaining -= fitted.length + (field?.length ?? 0);
+    out.push({ ...(field ? { field } : {}), text: fitted });
   }
   return out;
 }
 
 /** Escape sequences and control characters would act on the terminal that shows them. */
-function plain(text: string, secrets: readonly string[]): string {
+function sanitise(text: string, secrets: readonly string[]): string {
   return scrub(text, secrets)
     .replace(/\p{Cc}\[[\d;]*[A-Za-z]/gu, '')
     .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')

@@ -1,6 +1,6 @@
 import { MAX_RECORD_BYTES } from '../../model/row.js';
 import { readAddress } from '../address.js';
-import { anyOf, type Clock, systemClock } from '../clock.js';
+import { anySignal, type Clock, systemClock } from '../clock.js';
 import { openPacer, type Pacer, type PacerOptions } from '../pace/gate.js';
 import { openHttp } from './http.js';
 import { openToken, type TokenSource } from './token.js';
@@ -28,7 +28,7 @@ export interface ChannelOptions extends Omit<PacerOptions, 'clock' | 'random' | 
  */
 export function openChannel(options: ChannelOptions) {
   const address = readAddress(options.baseUrl);
-  const { signal, stop, release } = anyOf(options.signal);
+  const { signal, stop, release } = anySignal(options.signal);
   const clock = options.clock ?? systemClock;
   const connectMs = options.timeouts?.connectMs ?? 10_000;
   const requestMs = options.timeouts?.requestMs ?? 60_000;
@@ -62,6 +62,6 @@ export function openChannel(options: ChannelOptions) {
   };
 }
 
-type Gauges = Omit<Pacer, 'enter' | 'lane' | 'leave' | 'hold' | 'backoff' | 'away'>;
+type Gauges = Omit<Pacer, 'enter' | 'lane' | 'leave' | 'hold' | 'backoff' | 'outage'>;
 export type Channel = ReturnType<typeof openChannel>;
 export type ChannelParts = Channel['parts'];

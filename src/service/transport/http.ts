@@ -61,27 +61,28 @@ interface HttpOptions {
 export function openHttp(options: HttpOptions) {
   const clock = options.clock ?? systemClock;
   const { connections, proxied } = openConnections(options.origin, options.connections, options.connectMs);
-  const live = new Set<Underway>();
+  const active = new Set<ActiveExchange>();
   let closed = false;
 
-  function exchange(user: object, request: HttpRequest): Promise<Exchange> {
+  function exchange(owner: object, request: HttpRequest): Promise<Exchange> {
     if (closed) return Promise.reject(new Error(CLOSED));
-    const one = new Underway(user, request, options, clock, proxied, live);
-    live.add(one);
-    one.go(connections);
-    return one.ended;
+    const one = new ActiveExchange(owner, request, options, clock, proxied, active);
+    active.add(one);
+    one.dispatch(connections);
+    return one.done;
   }
 
   return {
-    exchange: (request: HttpRequest) => exchange(live, request),
+    exchange: (request: HttpRequest) => exchange(active, request),
     /** One user's share of the connections: after its `close`, which waits for its own requests alone, it sends nothing more. */
     share() {
-      const user = { closed: false };
+      const owner = { closed: false };
       return {
-        exchange: (request: HttpRequest) => (user.closed ? Promise.reject(new Error(CLOSED)) : exchange(user, request)),
+        exchange: (request: HttpRequest) =>
+          owner.closed ? Promise.reject(new Error(CLOSED)) : exchange(owner, request),
         async close(): Promise<void> {
-          user.closed = true;
-          await Promise.all([...live].map((one) => one.user === user && one.ended));
+          owner.closed = true;
+          await Promise.all([...active].map((one) => one.owner === owner && one.done));
         },
       };
     },
@@ -89,10 +90,10 @@ export function openHttp(options: HttpOptions) {
     async close(withinMs?: number): Promise<void> {
       closed = true;
       const cutAll = (): void => {
-        for (const one of live) one.cut();
+        for (const one of active) one.cut();
       };
-      const cancel = withinMs === undefined || live.size === 0 ? undefined : clock.after(withinMs, cutAll);
-      await Promise.all([...live].map(({ ended }) => ended));
+      const cancel = withinMs === undefined || active.size === 0 ? undefined : clock.after(withinMs, cutAll);
+      await Promise.all([...active].map(({ done }) => done));
       cancel?.();
       // Every exchange has ended; what is left are idle connections and such that were never finished.
       await connections.destroy();
@@ -129,8 +130,8 @@ const NO_BYTES = Buffer.alloc(0);
  * One request from the hand-over to its end, as the one object that undici calls. Ends once. It has the methods that undici
  * calls by itself; those with a controller are called by way of a wrapper that makes an object of all headers.
  */
-class Underway implements Dispatcher.DispatchHandler {
-  readonly ended: Promise<Exchange>;
+class ActiveExchange implements Dispatcher.DispatchHandler {
+  readonly done: Promise<Exchange>;
   private end: (result: Exchange) => void = () => undefined;
   private settled = false;
   private abort: ((error: Error) => void) | undefined;
@@ -141,22 +142,22 @@ class Underway implements Dispatcher.DispatchHandler {
   private readonly cancelDeadline: () => void;
 
   constructor(
-    readonly user: object,
+    readonly owner: object,
     private readonly request: HttpRequest,
     private readonly options: HttpOptions,
     clock: Clock,
     private readonly proxied: boolean,
-    private readonly live: Set<Underway>,
+    private readonly active: Set<ActiveExchange>,
   ) {
-    this.ended = new Promise((resolve) => {
+    this.done = new Promise((resolve) => {
       this.end = resolve;
     });
     const ms = Math.min(options.requestMs, request.timeoutMs ?? Number.POSITIVE_INFINITY);
-    const late = (): void => this.fail('timeout', `no complete answer within ${ms / 1000} s`);
-    this.cancelDeadline = clock.after(ms, late);
+    const onDeadline = (): void => this.fail('timeout', `no complete answer within ${ms / 1000} s`);
+    this.cancelDeadline = clock.after(ms, onDeadline);
   }
 
-  go(connections: Connections): void {
+  dispatch(connections: Connections): void {
     const { method, path, headers, body } = this.request;
     const { origin } = this.options;
     connections.dispatch({ origin, method, path, headers: headers as string[], body: body ?? null }, this);
@@ -230,7 +231,7 @@ class Underway implements Dispatcher.DispatchHandler {
     if (this.settled) return;
     this.settled = true;
     this.cancelDeadline();
-    this.live.delete(this);
+    this.active.delete(this);
     this.end(result);
   }
 }
@@ -279,7 +280,7 @@ function decode(encoding: string, bytes: Buffer, maxBytes: number): Buffer | str
 
 const EXTRA_CERTS = 'NODE_EXTRA_CA_CERTS names the file with the certificates of a private authority';
 
-const WORDS: Readonly<Record<string, string>> = {
+const ERROR_TEXTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'the host name does not exist',
   EAI_AGAIN: 'the host name could not be looked up',
@@ -302,7 +303,7 @@ const WORDS: Readonly<Record<string, string>> = {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  const words = code === undefined ? undefined : WORDS[code];
+  const words = code === undefined ? undefined : ERROR_TEXTS[code];
   if (words) return `${words} (${code})`;
   return code?.startsWith('HPE_') ? `the answer is not HTTP (${code})` : error.message || (code ?? 'unknown fault');
 }

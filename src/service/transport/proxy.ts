@@ -9,7 +9,7 @@ interface Proxies {
   readonly httpsProxy?: string;
 }
 
-const NAMES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
+const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'socks5:', 'socks:']);
 
 /** As other programs read it: `proxy.example:3128` is an address, too. */
@@ -27,7 +27,7 @@ function proxiesOf(env: NodeJS.ProcessEnv): Proxies {
 
 /** What is wrong with the addresses of proxies. They are not repeated: passwords stand in them. */
 export function proxyFaults(env: NodeJS.ProcessEnv): string[] {
-  return NAMES.filter((name) => env[name]?.trim() && !isProxy(addressOf(env[name].trim()))).map(
+  return PROXY_VARIABLES.filter((name) => env[name]?.trim() && !isProxy(addressOf(env[name].trim()))).map(
     (name) =>
       `${name} is no address of a proxy, such as http://user:password@proxy.example:3128 (in the password %40 for @, %25 for %, and so on)`,
   );
@@ -41,7 +41,7 @@ function isProxy(address: string): boolean {
 
 /** Passwords in the addresses of proxies, as they stand there, decoded, and as they are sent. */
 export function proxySecrets(env: NodeJS.ProcessEnv): string[] {
-  return NAMES.flatMap((name) => {
+  return PROXY_VARIABLES.flatMap((name) => {
     const text = addressOf(env[name]?.trim() ?? '');
     if (!URL.canParse(text)) return [];
     const { username, password } = new URL(text);

@@ -6,7 +6,7 @@ import { type Address, readPath } from '../address.js';
 import { unlessStopped, wait } from '../clock.js';
 import type { Lane, Pass } from '../pace/gate.js';
 import type { Log, RequestCounts, ServiceMessage, WriteAnswer } from '../port.js';
-import { classify, messageLine, outage, overload, readMessages, retryAfter, type Verdict } from './answer.js';
+import { classify, loadOf, messageLine, outageReason, readMessages, retryAfter, type Verdict } from './answer.js';
 import type { ChannelParts } from './channel.js';
 import type { Exchange, Http } from './http.js';
 import type { TokenKeeper } from './token.js';
@@ -75,11 +75,11 @@ const MAX_GARBLED = 6;
 /** A pause the service asks for is kept also by reads that are optional, but not for ever. */
 const MAX_THROTTLED = 6;
 const HEADERS = ['accept', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'rowferry'];
-const OF_A_BODY = ['content-type', 'application/json'];
+const BODY_HEADERS = ['content-type', 'application/json'];
 /** Short, as nothing but the answer itself is of interest. */
 const PROBE_TIMEOUT_MS = 10_000;
 
-type Tried =
+type AttemptResult =
   | {
       readonly kind: 'tried';
       readonly exchange: Exchange;
@@ -123,17 +123,17 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
       const early = withheld(call);
       if (early) return early;
       const entered = lane.enter(attempt > 0 || call.ahead === true);
-      const pass = entered === true || (await probing(call, entered));
+      const pass = entered === true || (await awaitPass(call, entered));
       if (pass === false) return stopped(call);
       if (pass === 'away') {
-        const { reason = 'no answer', since = clock.now() } = pacer.away ?? {};
-        if (optional) return doneWithout(call, { kind: 'fault', sent: false, cause: 'connect', reason });
-        return givenUp(call, reason, clock.now() - since);
+        const { reason = 'no answer', since = clock.now() } = pacer.outage ?? {};
+        if (optional) return skipOptional(call, { kind: 'fault', sent: false, cause: 'connect', reason });
+        return giveUp(call, reason, clock.now() - since);
       }
-      const tried = await once(call, attempt > 0, pass === 'probe', optional?.timeoutMs);
-      if (tried.kind === 'stopped') return stopped(call);
-      if (tried.kind !== 'tried') return tried;
-      const { exchange, sentAt, heldMs } = tried;
+      const attempted = await sendOnce(call, attempt > 0, pass === 'probe', optional?.timeoutMs);
+      if (attempted.kind === 'stopped') return stopped(call);
+      if (attempted.kind !== 'tried') return attempted;
+      const { exchange, sentAt, heldMs } = attempted;
       const verdict = judge(call, exchange);
 
       switch (verdict.kind) {
@@ -144,10 +144,10 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
         case 'refused':
           return { kind: 'refused', status: verdict.status, messages: messagesOf(exchange) };
         case 'open':
-          log('warn', 'service.open', { method, path, reason: clean(verdict.reason) });
-          return { ...verdict, reason: clean(verdict.reason) };
+          log('warn', 'service.open', { method, path, reason: redact(verdict.reason) });
+          return { ...verdict, reason: redact(verdict.reason) };
         case 'stop':
-          if (optional) return doneWithout(call, exchange);
+          if (optional) return skipOptional(call, exchange);
           throw stopError(call, verdict.why, exchange);
         case 'refresh':
           refusals++;
@@ -158,18 +158,19 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
           refusals = 0;
           const now = clock.now();
           firstTrouble ??= sentAt;
-          const worn = verdict.why === 'throttled' ? ++throttled >= MAX_THROTTLED : ++failed >= (optional?.tries ?? 0);
+          const exhausted =
+            verdict.why === 'throttled' ? ++throttled >= MAX_THROTTLED : ++failed >= (optional?.tries ?? 0);
           const patienceOver = now - firstTrouble >= parts.patienceMs;
-          if (optional && (worn || patienceOver)) return doneWithout(call, exchange);
+          if (optional && (exhausted || patienceOver)) return skipOptional(call, exchange);
           if (verdict.why === 'garbled' && ++garbled >= MAX_GARBLED) throw garbledError(call, verdict.reason);
-          if (patienceOver) return givenUp(call, verdict.reason, now - firstTrouble);
-          const untilOver = firstTrouble + parts.patienceMs - now;
-          const delay = heldMs ?? Math.min(pacer.backoff(attempt + 1), untilOver);
+          if (patienceOver) return giveUp(call, verdict.reason, now - firstTrouble);
+          const patienceLeft = firstTrouble + parts.patienceMs - now;
+          const delay = heldMs ?? Math.min(pacer.backoff(attempt + 1), patienceLeft);
           log('warn', 'service.retry', {
             method,
             path,
             attempt: attempt + 1,
-            reason: clean(verdict.reason),
+            reason: redact(verdict.reason),
             wait_ms: Math.round(delay),
           });
           // A stated pause is kept by the gate, for everybody.
@@ -179,20 +180,25 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
     }
   }
 
-  async function probing(call: Call, entered: Promise<Pass>): Promise<Pass> {
+  async function awaitPass(call: Call, entered: Promise<Pass>): Promise<Pass> {
     let pass = await entered;
     while (pass === 'probe' && (call.kind === 'write' || call.optional)) {
-      await once(probe, true, true, PROBE_TIMEOUT_MS);
+      await sendOnce(probe, true, true, PROBE_TIMEOUT_MS);
       pass = await lane.enter(true);
     }
     return pass;
   }
 
   /** Beyond the gate. Throws RunError where no token can be had. */
-  async function once(call: Call, repetition: boolean, probe: boolean, timeoutMs: number | undefined): Promise<Tried> {
+  async function sendOnce(
+    call: Call,
+    repetition: boolean,
+    probe: boolean,
+    timeoutMs: number | undefined,
+  ): Promise<AttemptResult> {
     const { kind, method, body } = call;
     const enteredAt = clock.now();
-    let out = false;
+    let exchanged = false;
     try {
       const current = tokens.current();
       // It is fetched for everybody; a run that is stopped does not wait for it.
@@ -207,28 +213,32 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
       const exchange = await http.exchange({
         method,
         path: call.path,
-        headers: [...HEADERS, 'authorization', token.header, ...(body === undefined ? [] : OF_A_BODY)],
+        headers: [...HEADERS, 'authorization', token.header, ...(body === undefined ? [] : BODY_HEADERS)],
         body,
         timeoutMs,
         mayStart: () => withheld(call) === undefined,
       });
       // The connection may have taken long to be made.
-      const atTheDoor = exchange.kind === 'fault' && !exchange.sent ? withheld(call) : undefined;
-      if (atTheDoor) {
+      const lateWithheld = exchange.kind === 'fault' && !exchange.sent ? withheld(call) : undefined;
+      if (lateWithheld) {
         count(kind, repetition, -1);
-        return atTheDoor;
+        return lateWithheld;
       }
-      out = true;
+      exchanged = true;
       if (kind === 'write') reached('answer-read');
       // Before anybody else is let in: the next one is not to go out with this token.
       if (exchange.status === 401) tokens.refused(token);
       const heldMs = pauseOf(exchange, call);
       if (heldMs !== undefined) pacer.hold(heldMs);
-      pacer.leave(overload(exchange), sentAt, { probe, aside: call.optional !== undefined, outage: outage(exchange) });
+      pacer.leave(loadOf(exchange), sentAt, {
+        probe,
+        isolated: call.optional !== undefined,
+        outageReason: outageReason(exchange),
+      });
       parts.observe?.({ kind, status: exchange.status, ms: clock.now() - sentAt, repetition });
       return { kind: 'tried', exchange, sentAt, heldMs };
     } finally {
-      if (!out) pacer.leave('unsent', enteredAt, { probe });
+      if (!exchanged) pacer.leave('unsent', enteredAt, { probe });
     }
   }
 
@@ -256,11 +266,11 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
     return typeof value === 'string' ? { kind: 'again', why: 'garbled', reason: value } : { kind: 'ok', json: value };
   }
 
-  function doneWithout({ method, path }: Call, exchange: Exchange): Settled {
+  function skipOptional({ method, path }: Call, exchange: Exchange): Settled {
     const messages = messagesOf(exchange);
     const reason = exchange.kind === 'fault' ? exchange.reason : messageLine(messages);
     const status = exchange.status ?? 0;
-    log('warn', 'service.done_without', { method, path, status, reason: clean(reason) });
+    log('warn', 'service.done_without', { method, path, status, reason: redact(reason) });
     return { kind: 'refused', status, messages };
   }
 
@@ -274,7 +284,7 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
       : '';
   }
 
-  function clean(text: string): string {
+  function redact(text: string): string {
     return scrub(text, tokens.secrets);
   }
 
@@ -294,12 +304,12 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
     throw new RunError('failed', `Stopped: ${reason}.`, [], { code: 'interrupted' });
   }
 
-  function givenUp(call: Call, reason: string, ms: number): Settled {
+  function giveUp(call: Call, reason: string, ms: number): Settled {
     const waited = ms < 90_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
-    if (call.kind === 'write') return { kind: 'unsent', reason: `${clean(reason)}; waited ${waited}` };
+    if (call.kind === 'write') return { kind: 'unsent', reason: `${redact(reason)}; waited ${waited}` };
     throw new RunError(
       'failed',
-      `service unreachable: ${call.method} ${address.origin}${call.path} did not succeed within ${waited}: ${clean(reason)}. ` +
+      `service unreachable: ${call.method} ${address.origin}${call.path} did not succeed within ${waited}: ${redact(reason)}. ` +
         'Check the address in ROWFERRY_API_URL and that the service is up.',
       [],
       { code: 'service_unreachable' },
@@ -309,7 +319,7 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
   function garbledError(call: Call, reason: string): RunError {
     return new RunError(
       'failed',
-      `${call.method} ${address.origin}${call.path} was answered ${MAX_GARBLED} times with something that makes no sense: ${clean(reason)}. ` +
+      `${call.method} ${address.origin}${call.path} was answered ${MAX_GARBLED} times with something that makes no sense: ${redact(reason)}. ` +
         'Check that ROWFERRY_API_URL is the address of the service itself.',
     );
   }
@@ -328,7 +338,7 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
     const status = exchange.status ?? 0;
     const reason = exchange.kind === 'fault' ? exchange.reason : undefined;
     const location = exchange.kind === 'answer' ? exchange.location : undefined;
-    const target = location ? `to ${clean(location).slice(0, 300)}` : 'without saying where to';
+    const target = location ? `to ${redact(location).slice(0, 300)}` : 'without saying where to';
     const lost = call.kind === 'write' ? ' Following it would lose the body or send it to another place.' : '';
     const request = `${call.method} ${call.path} for company ${call.company}`;
     const texts: Readonly<Record<typeof why, string>> = {
@@ -336,7 +346,7 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
         `Access was denied (${status}) to ${request}. ${wordsOf(exchange)}` +
         'Check that the token belongs to a user who may do this for this company.',
       proxy:
-        `${request} was not sent: ${clean(reason ?? 'a proxy wants a user name and password (407)')}. ` +
+        `${request} was not sent: ${redact(reason ?? 'a proxy wants a user name and password (407)')}. ` +
         'Correct HTTPS_PROXY, or name the host of the service in NO_PROXY.',
       redirect:
         `${request} was redirected (${status}) ${target}; redirects are never followed.${lost} ` +

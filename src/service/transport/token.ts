@@ -50,7 +50,7 @@ const FILE_WAIT_MS = 250;
 export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, signal?: AbortSignal) {
   const secrets = new Set<string>();
   if (source.kind === 'oauth') secrets.add(source.clientSecret).add(basicPair(source));
-  let held: Token | undefined;
+  let cached: Token | undefined;
   let renewAt = Number.POSITIVE_INFINITY;
   let fetching: Promise<Token> | undefined;
   let refusedToken: string | undefined;
@@ -66,15 +66,15 @@ export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, 
     if (!/^[\x21-\x7e]+$/.test(token)) throw new RunError('usage', unusable(source, token));
     secrets.add(token);
     renewAt = fetched.lifeMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + fetched.lifeMs * 0.9;
-    held = { header: `Bearer ${token}` };
-    return held;
+    cached = { header: `Bearer ${token}` };
+    return cached;
   }
 
   return {
     kind: source.kind,
     /** At once where a token is held; a promise while one is being fetched. RunError('failed') where none can be had. */
     current(): Token | Promise<Token> {
-      if (held && clock.now() < renewAt) return held;
+      if (cached && clock.now() < renewAt) return cached;
       fetching ??= fetchToken().finally(() => {
         fetching = undefined;
       });
@@ -82,9 +82,9 @@ export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, 
     },
     /** Tells that the service refused this token; the next `current()` fetches another, unless somebody already did. */
     refused(token: Token): void {
-      if (token !== held) return;
+      if (token !== cached) return;
       refusedToken = token.header.slice('Bearer '.length);
-      held = undefined;
+      cached = undefined;
     },
     /** Everything that must not appear in any text. */
     get secrets(): readonly string[] {
@@ -191,22 +191,23 @@ function readToken(source: OauthSource, text: string): Fetched {
   const json = jsonIn(text);
   const answer = typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
   if (typeof answer['access_token'] !== 'string') {
-    throw new RunError('failed', `The token service at ${place(source)} answered without an access_token.`);
+    throw new RunError('failed', `The token service at ${tokenAddress(source)} answered without an access_token.`);
   }
   const seconds = Number(answer['expires_in']);
   return { token: answer['access_token'], ...(seconds > 0 ? { lifeMs: seconds * 1000 } : {}) };
 }
 
 function tokenFault(source: OauthSource, exchange: Exchange, secrets: readonly string[]): string {
-  if (exchange.kind === 'fault') return `The token service at ${place(source)} cannot be reached: ${exchange.reason}.`;
+  if (exchange.kind === 'fault')
+    return `The token service at ${tokenAddress(source)} cannot be reached: ${exchange.reason}.`;
   const words = messageLine(readMessages(exchange.status, exchange.text, secrets));
   return (
-    `The token service at ${place(source)} gave no token (status ${exchange.status}): ${words} ` +
+    `The token service at ${tokenAddress(source)} gave no token (status ${exchange.status}): ${words} ` +
     'Check ROWFERRY_OAUTH_CLIENT_ID, ROWFERRY_OAUTH_CLIENT_SECRET and ROWFERRY_OAUTH_SCOPE.'
   );
 }
 
-function place(source: OauthSource): string {
+function tokenAddress(source: OauthSource): string {
   const url = new URL(source.tokenUrl);
   return `${url.origin}${url.pathname}`;
 }

@@ -16,7 +16,7 @@ export interface Claim {
 }
 
 /** Folders of the inbox that are no job's: what was taken, and what has ended. */
-export const PLACES = ['processing', 'done', 'failed'] as const;
+export const RESERVED_FOLDERS = ['processing', 'done', 'failed'] as const;
 
 /** The claim whose data file lies in its folder under this name. */
 export function claimOf(inbox: string, job: string, run: string, file: string): Claim {
@@ -26,7 +26,7 @@ export function claimOf(inbox: string, job: string, run: string, file: string): 
 
 /** Where a claim lies until it ends. */
 export function claimFolder(inbox: string, claim: Pick<Claim, 'job' | 'run'>): string {
-  return join(inbox, 'processing', segment(claim.job), segment(claim.run));
+  return join(inbox, 'processing', safeSegment(claim.job), safeSegment(claim.run));
 }
 
 /**
@@ -35,8 +35,8 @@ export function claimFolder(inbox: string, claim: Pick<Claim, 'job' | 'run'>): s
  */
 export function endedPrefix({ run, name }: Pick<Claim, 'run' | 'name'>): string {
   const [, year, month, day, hour, minute] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)/.exec(run) ?? [];
-  const at = year === undefined ? segment(run) : `${year}-${month}-${day} ${hour}.${minute}`;
-  const plain = shown(name)
+  const at = year === undefined ? safeSegment(run) : `${year}-${month}-${day} ${hour}.${minute}`;
+  const plain = displayName(name)
     .normalize('NFC')
     .replace(/(?!^)\.[a-z0-9]{1,8}(?:\.gz)?$/i, '')
     .replace(/[<>:"/\\|?*]/g, '_');
@@ -44,30 +44,30 @@ export function endedPrefix({ run, name }: Pick<Claim, 'run' | 'name'>): string 
 }
 
 /** Names come back from the queue: one that leads elsewhere is refused. */
-export function segment(name: string): string {
+export function safeSegment(name: string): string {
   if (name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)) return name;
-  throw new RunError('usage', `"${shown(name)}" cannot be the name of a folder in the drop folder.`);
+  throw new RunError('usage', `"${displayName(name)}" cannot be the name of a folder in the drop folder.`);
 }
 
 /** What rowferry itself writes beside the file. People drop a corrected `rejected.csv` again: it must not be overwritten. */
-const OURS =
+const OWN_FILES =
   /^(?:(?:summary\.json|results\.csv|(?:rejected|corrected)\.(?:csv|xlsx|ndjson)|faults\.csv|plan\.csv|differences\.csv|orphans\.csv|references\.csv|before\.ndjson|reconcile\.(?:json|xlsx)|report\.html)|(?:error|note|readme)\.txt)$/i;
-const ASIDE = 'dropped-';
+const DROPPED_PREFIX = 'dropped-';
 
 /** How the name of a note ends that lies where a file was dropped, and says what became of it. */
-export const RESULT = '.result.txt';
+export const RESULT_SUFFIX = '.result.txt';
 
 /** The name that a dropped file has in its claim: its own, or one beside it where a report has that. */
 export function claimedName(name: string): string {
-  return OURS.test(name) ? `${ASIDE}${name}` : name;
+  return OWN_FILES.test(name) ? `${DROPPED_PREFIX}${name}` : name;
 }
 function droppedName(claimed: string): string {
-  const rest = claimed.startsWith(ASIDE) ? claimed.slice(ASIDE.length) : '';
-  return OURS.test(rest) ? rest : claimed;
+  const rest = claimed.startsWith(DROPPED_PREFIX) ? claimed.slice(DROPPED_PREFIX.length) : '';
+  return OWN_FILES.test(rest) ? rest : claimed;
 }
 
 /** A name for people: without characters that steer a terminal or turn the text round, and of bounded length. */
-export function shown(name: string): string {
+export function displayName(name: string): string {
   const clean = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]/gu, '?');
   return clean.length > 120 ? `${clean.slice(0, 100)}…${clean.slice(-16)}` : clean;
 }
@@ -78,8 +78,8 @@ export function shown(name: string): string {
  */
 export async function listClaims(inbox: string): Promise<Claim[]> {
   const claims: Claim[] = [];
-  for (const job of await foldersIn(join(inbox, 'processing'))) {
-    for (const run of await foldersIn(join(inbox, 'processing', job))) {
+  for (const job of await visibleFolders(join(inbox, 'processing'))) {
+    for (const run of await visibleFolders(join(inbox, 'processing', job))) {
       const names = await readdir(claimFolder(inbox, { job, run })).catch((): string[] => []);
       const file = names.find(isDataName);
       // Absent where it is just being moved in, or somebody removed it.
@@ -91,10 +91,10 @@ export async function listClaims(inbox: string): Promise<Claim[]> {
 
 /** Whether a name in a claim's folder is the data file's. */
 export function isDataName(name: string): boolean {
-  return !name.startsWith('.') && !OURS.test(name);
+  return !name.startsWith('.') && !OWN_FILES.test(name);
 }
 
-async function foldersIn(folder: string): Promise<string[]> {
+async function visibleFolders(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map((entry) => entry.name);
 }

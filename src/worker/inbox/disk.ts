@@ -5,28 +5,28 @@ import { dirname, join } from 'node:path';
 import { makeFolder, makeSharedFolder, shareLikeFolder } from '../../runs/run/layout.js';
 
 /** The code of a fault of the file system, such as `ENOENT`; '' where it is another fault. */
-export function codeOf(error: unknown): string {
+export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** Undefined where there is nothing. Never follows a link. */
-export async function lookAtEntry(path: string): Promise<Stats | undefined> {
+export async function lstatIfExists(path: string): Promise<Stats | undefined> {
   return lstat(path).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
     throw error;
   });
 }
 
 /** A small text; undefined where there is none. */
-export async function textOf(path: string): Promise<string | undefined> {
+export async function readIfExists(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   });
 }
 
 export async function isFolder(path: string): Promise<boolean> {
-  return (await lookAtEntry(path))?.isDirectory() ?? false;
+  return (await lstatIfExists(path))?.isDirectory() ?? false;
 }
 
 /** Opens a plain file to read it: never a link, and never waiting for the other end of a pipe. */
@@ -36,7 +36,7 @@ export function openPlain(path: string) {
 
 /** Makes a folder and those above it that are missing. A link or file in its place is a fault. */
 export async function makeFolders(path: string): Promise<void> {
-  if (!(await lookAtEntry(path))) await makeFolder(path, { what: 'folder', namedBy: '--inbox or ROWFERRY_INBOX' });
+  if (!(await lstatIfExists(path))) await makeFolder(path, { what: 'folder', namedBy: '--inbox or ROWFERRY_INBOX' });
   if (!(await isFolder(path))) throw new Error(`${path} must be a folder of its own, no link and no file`);
 }
 
@@ -47,8 +47,8 @@ async function writeShared(path: string, text: string, flush = false): Promise<v
 }
 
 /** Replaces a small text in one step. */
-export async function placeText(path: string, text: string, { flush = false } = {}): Promise<void> {
-  const temporary = temporaryFor(path);
+export async function replaceText(path: string, text: string, { flush = false } = {}): Promise<void> {
+  const temporary = temporaryPath(path);
   try {
     await writeShared(temporary, text, flush);
     await rename(temporary, path);
@@ -63,7 +63,7 @@ export async function writeOnce(path: string, text: string): Promise<boolean> {
   return writeShared(path, text).then(
     () => true,
     (error: unknown) => {
-      if (codeOf(error) === 'EEXIST') return false;
+      if (errorCode(error) === 'EEXIST') return false;
       throw error;
     },
   );
@@ -74,15 +74,15 @@ export async function moveFolder(from: string, to: string): Promise<boolean> {
   return rename(from, to).then(
     () => true,
     (error: unknown) => {
-      if (['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error))) return false;
+      if (['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errorCode(error))) return false;
       throw error;
     },
   );
 }
 
 /** Makes a folder with a small text in it; false where it is there already. Of several processes one succeeds, in one step. */
-export async function makeWith(path: string, name: string, text: string): Promise<boolean> {
-  const temporary = temporaryFor(path);
+export async function makeFolderWith(path: string, name: string, text: string): Promise<boolean> {
+  const temporary = temporaryPath(path);
   try {
     await makeSharedFolder(temporary);
     await writeShared(join(temporary, name), text);
@@ -92,4 +92,4 @@ export async function makeWith(path: string, name: string, text: string): Promis
   }
 }
 
-const temporaryFor = (path: string): string => join(dirname(path), `.rowferry-${randomBytes(6).toString('hex')}.tmp`);
+const temporaryPath = (path: string): string => join(dirname(path), `.rowferry-${randomBytes(6).toString('hex')}.tmp`);

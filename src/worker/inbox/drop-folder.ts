@@ -2,16 +2,25 @@ import { createHash } from 'node:crypto';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
-import { diskWords, RunError } from '../../model/error.js';
-import { visible } from '../../model/visible.js';
+import { visible } from '../../model/control-characters.js';
+import { diskErrorText, RunError } from '../../model/error.js';
 import type { LoadedJob } from '../../runs/job-file.js';
-import { bytesOf, changedAt, type Pruned, type PruneOptions, pruneBefore, pruneRuns } from '../../runs/prune.js';
+import { changedAt, diskUsage, type Pruned, type PruneOptions, pruneCutoff, pruneRuns } from '../../runs/prune.js';
 import { isRunId, readSummary } from '../../runs/run/list.js';
 import { reached } from '../../trace/milestones.js';
 import { tickets } from '../jobs/home.js';
-import { parsed } from '../store/shared.js';
-import { type Claim, claimFolder, endedPrefix, isDataName, PLACES, RESULT, segment, shown } from './claim.js';
-import { isFolder, makeFolders, makeWith, moveFolder, openPlain, placeText, textOf } from './disk.js';
+import { parseAs } from '../store/shared.js';
+import {
+  type Claim,
+  claimFolder,
+  displayName,
+  endedPrefix,
+  isDataName,
+  RESERVED_FOLDERS,
+  RESULT_SUFFIX,
+  safeSegment,
+} from './claim.js';
+import { isFolder, makeFolders, makeFolderWith, moveFolder, openPlain, readIfExists, replaceText } from './disk.js';
 
 /** The run that had the same content first. */
 export type FirstRun = Pick<LedgerEntry, 'run' | 'file' | 'at'>;
@@ -49,7 +58,7 @@ export class DropFolder {
    * @throws RunError `failed` where the file cannot be read or is none, or the ledger cannot be written.
    */
   async check(claim: Claim, { sha256, job }: LoadedJob, company: number): Promise<ContentCheck> {
-    const content = await contentOf(claim);
+    const content = await contentHash(claim);
     if (job.kind === 'reconcile' || job.repeat) return { verdict: 'run' };
     const purpose = createHash('sha256').update(`${sha256}\0${company}`).digest('hex').slice(0, 16);
     try {
@@ -59,7 +68,7 @@ export class DropFolder {
     } catch (error) {
       throw new RunError(
         'failed',
-        `Whether "${shown(claim.name)}" was imported before cannot be found out: in the drop folder ${this.dir}, ${diskWords(error)}. ` +
+        `Whether "${displayName(claim.name)}" was imported before cannot be found out: in the drop folder ${this.dir}, ${diskErrorText(error)}. ` +
           'Put that right and drop the file again.',
         [],
         { cause: error },
@@ -79,22 +88,22 @@ export class DropFolder {
    */
   async end(claim: Claim, { place, result, finished, note }: ClaimEnd): Promise<string> {
     const from = claimFolder(this.dir, claim);
-    const parent = join(this.dir, place, segment(claim.job));
+    const parent = join(this.dir, place, safeSegment(claim.job));
     const name = `${endedPrefix(claim)} - ${result}`;
     try {
-      const here = await isFolder(from);
-      if (here && note) await placeText(join(from, note.name), visible(this.forPeople(claim, note.text)));
+      const inProcessing = await isFolder(from);
+      if (inProcessing && note) await replaceText(join(from, note.name), visible(this.withoutPaths(claim, note.text)));
       await this.ledger.settle(claim, finished);
-      const before = await this.ended(claim);
-      if (!here && before === undefined) return join(parent, name);
+      const before = await this.endFolder(claim);
+      if (!inProcessing && before === undefined) return join(parent, name);
       const now = before ?? (await this.#move(claim, join(place, claim.job, name)));
-      if (here) reached('archived');
-      await this.#noteResult(claim, result, `${this.asSeen(now)}/${note?.name ?? 'report.html'}`);
+      if (inProcessing) reached('archived');
+      await this.#noteResult(claim, result, `${this.sharePath(now)}/${note?.name ?? 'report.html'}`);
       return now;
     } catch (error) {
       throw new RunError(
         'failed',
-        `The folder ${from} cannot be moved to ${parent}: ${diskWords(error)}. It is left where it is; put that right, and it is tried again.`,
+        `The folder ${from} cannot be moved to ${parent}: ${diskErrorText(error)}. It is left where it is; put that right, and it is tried again.`,
         [],
         { cause: error },
       );
@@ -102,33 +111,34 @@ export class DropFolder {
   }
 
   /** Tells whoever dropped the file what became of it, in the folder where they look first. Does without where that is gone. */
-  async #noteResult({ job, name }: Claim, result: string, more: string): Promise<void> {
-    const text = `${name}: ${result}.\n\nMore is said in ${more}; the file lies beside it.\n`;
-    const folder = join(this.dir, segment(job));
-    if (await isFolder(folder)) await placeText(join(folder, `${name}${RESULT}`), visible(text)).catch(() => undefined);
+  async #noteResult({ job, name }: Claim, result: string, detailsPath: string): Promise<void> {
+    const text = `${name}: ${result}.\n\nMore is said in ${detailsPath}; the file lies beside it.\n`;
+    const folder = join(this.dir, safeSegment(job));
+    if (await isFolder(folder))
+      await replaceText(join(folder, `${name}${RESULT_SUFFIX}`), visible(text)).catch(() => undefined);
   }
 
   /** The folder in which a claim has ended; undefined for one that has not, or whose folder somebody removed. */
-  async ended(claim: ClaimId): Promise<string | undefined> {
+  async endFolder(claim: ClaimId): Promise<string | undefined> {
     const moved = await this.ledger.movedTo(claim);
     // The ledger is told before the folder moves: while its file lies in `processing/`, it has not.
-    if (moved === undefined || (await holdsFile(claimFolder(this.dir, claim)))) return undefined;
+    if (moved === undefined || (await hasDataFile(claimFolder(this.dir, claim)))) return undefined;
     const folder = join(this.dir, moved);
     return (await isFolder(dirname(folder))) && (await isFolder(folder)) ? folder : undefined;
   }
 
   /** A folder as people see it who see the drop folder. */
-  asSeen(folder: string): string {
+  sharePath(folder: string): string {
     return relative(this.dir, folder).replaceAll(sep, '/');
   }
 
-  holds(folder: string): boolean {
+  contains(folder: string): boolean {
     return join(folder, '/').startsWith(join(this.dir, '/'));
   }
 
   /** People know the file by the name it was dropped under. */
-  forPeople({ file, name }: Claim, text: string): string {
-    return this.#hidden.reduce((left, root) => left.replaceAll(root, ''), text.replaceAll(file, name));
+  withoutPaths({ file, name }: Claim, text: string): string {
+    return this.#hidden.reduce((cleaned, root) => cleaned.replaceAll(root, ''), text.replaceAll(file, name));
   }
 
   /** A name that another run has there gets a number. */
@@ -136,14 +146,14 @@ export class DropFolder {
     await makeFolders(join(this.dir, dirname(to)));
     for (let number = 1; ; number++) {
       const numbered = number === 1 ? to : `${to} (${number})`;
-      await this.ledger.moving(claim, numbered);
+      await this.ledger.recordMove(claim, numbered);
       if (await moveFolder(claimFolder(this.dir, claim), join(this.dir, numbered))) return join(this.dir, numbered);
     }
   }
 }
 
 /** SHA-256 of its file as it is now. */
-export async function contentOf(claim: Claim): Promise<string> {
+export async function contentHash(claim: Claim): Promise<string> {
   try {
     const handle = await openPlain(claim.file);
     try {
@@ -157,14 +167,14 @@ export async function contentOf(claim: Claim): Promise<string> {
   } catch (error) {
     throw new RunError(
       'failed',
-      `The file ${shown(claim.file)} cannot be read: ${diskWords(error)}. See to it that the user of the worker can read it.`,
+      `The file ${displayName(claim.file)} cannot be read: ${diskErrorText(error)}. See to it that the user of the worker can read it.`,
       [],
       { cause: error },
     );
   }
 }
 
-async function holdsFile(folder: string): Promise<boolean> {
+async function hasDataFile(folder: string): Promise<boolean> {
   return (await readdir(folder).catch((): string[] => [])).some(isDataName);
 }
 
@@ -185,7 +195,7 @@ type LedgerEntry = z.output<typeof entrySchema>;
 type Ledger = ReturnType<typeof openLedger>;
 
 /** The file of an entry, in its folder. */
-const ENTRY = 'entry.json';
+const ENTRY_FILE = 'entry.json';
 
 /** Beside the entries, what is known of each claim: its entry, and where it ends. */
 const recordSchema = z.object({ entry: z.string().optional(), folder: z.string().optional() });
@@ -205,16 +215,16 @@ type ClaimRecord = z.output<typeof recordSchema>;
  */
 export function openLedger(inbox: string) {
   const root = join(inbox, '.ledger');
-  const recordPath = ({ job, run }: ClaimId): string => join(root, segment(job), `${segment(run)}.run`);
-  const entryFolder = (job: string, entry: string): string => join(root, segment(job), segment(entry));
+  const recordPath = ({ job, run }: ClaimId): string => join(root, safeSegment(job), `${safeSegment(run)}.run`);
+  const entryFolder = (job: string, entry: string): string => join(root, safeSegment(job), safeSegment(entry));
 
-  async function recordOf(claim: ClaimId): Promise<ClaimRecord> {
-    return parsed(recordSchema, await textOf(recordPath(claim))) ?? {};
+  async function readRecord(claim: ClaimId): Promise<ClaimRecord> {
+    return parseAs(recordSchema, await readIfExists(recordPath(claim))) ?? {};
   }
 
-  async function note(claim: ClaimId, what: ClaimRecord): Promise<void> {
-    await makeFolders(join(root, segment(claim.job)));
-    await placeText(recordPath(claim), JSON.stringify({ ...(await recordOf(claim)), ...what }));
+  async function updateRecord(claim: ClaimId, what: ClaimRecord): Promise<void> {
+    await makeFolders(join(root, safeSegment(claim.job)));
+    await replaceText(recordPath(claim), JSON.stringify({ ...(await readRecord(claim)), ...what }));
   }
 
   return {
@@ -225,42 +235,42 @@ export function openLedger(inbox: string) {
       for (let number = 1; ; ) {
         const name = `${content}.${number}`;
         const folder = entryFolder(job, name);
-        const path = join(folder, ENTRY);
-        let text = await textOf(path);
+        const path = join(folder, ENTRY_FILE);
+        let text = await readIfExists(path);
         if (text === undefined) {
           // First, so that whoever ends this claim finds the entry, wherever a crash falls.
-          await note(claim, { entry: name });
-          if (await makeWith(folder, ENTRY, JSON.stringify(own))) return undefined;
-          text = await textOf(path);
+          await updateRecord(claim, { entry: name });
+          if (await makeFolderWith(folder, ENTRY_FILE, JSON.stringify(own))) return undefined;
+          text = await readIfExists(path);
         }
-        const entry = parsed(entrySchema, text);
+        const entry = parseAs(entrySchema, text);
         if (entry?.run === run && entry.state !== 'withdrawn') return undefined;
         if (entry?.state === 'finished') return entry;
         if (entry?.state === 'running' && (await isFolder(claimFolder(inbox, { job, run: entry.run })))) return entry;
         // Its claim may have ended between the two looks: it says so here before its folder moves.
-        if ((await textOf(path)) === text) number++;
+        if ((await readIfExists(path)) === text) number++;
       }
     },
     /** The claim has ended; `finished`: its content counts as run. To be said before its folder moves. */
     async settle(claim: ClaimId, finished: boolean): Promise<void> {
-      const { entry: name } = await recordOf(claim);
+      const { entry: name } = await readRecord(claim);
       if (name === undefined) return;
-      const path = join(entryFolder(claim.job, name), ENTRY);
-      const entry = parsed(entrySchema, await textOf(path));
+      const path = join(entryFolder(claim.job, name), ENTRY_FILE);
+      const entry = parseAs(entrySchema, await readIfExists(path));
       if (entry?.run !== claim.run || entry.state !== 'running') return;
-      await placeText(path, JSON.stringify({ ...entry, state: finished ? 'finished' : 'withdrawn' }));
+      await replaceText(path, JSON.stringify({ ...entry, state: finished ? 'finished' : 'withdrawn' }));
     },
     /** The claim is about to end in this folder, relative to the drop folder. */
-    moving: (claim: ClaimId, folder: string): Promise<void> => note(claim, { folder }),
-    /** The folder that was last said by `moving`; whether the claim got there, the folders tell. */
-    movedTo: async (claim: ClaimId): Promise<string | undefined> => (await recordOf(claim)).folder,
+    recordMove: (claim: ClaimId, folder: string): Promise<void> => updateRecord(claim, { folder }),
+    /** The folder that was last said by `recordMove`; whether the claim got there, the folders tell. */
+    movedTo: async (claim: ClaimId): Promise<string | undefined> => (await readRecord(claim)).folder,
     /** Forgets where claims have ended whose folders are gone. */
     async prune(): Promise<void> {
       for (const job of await readdir(root).catch((): string[] => [])) {
         for (const file of await readdir(join(root, job)).catch((): string[] => [])) {
           const run = /^(.+)\.run$/.exec(file)?.[1];
           if (run === undefined || (await isFolder(claimFolder(inbox, { job, run })))) continue;
-          const { folder } = await recordOf({ job, run });
+          const { folder } = await readRecord({ job, run });
           if (folder === undefined || !(await isFolder(join(inbox, folder)))) await rm(join(root, job, file));
         }
       }
@@ -285,17 +295,17 @@ export async function prune(inbox: string, options: PruneOptions): Promise<Prune
 
 /** What was put away in `done/` and `failed/`: a folder a run, with its file, its reports or a note. */
 async function pruneInbox(inbox: string, needed: ReadonlySet<string>, options: PruneOptions): Promise<PrunedFolder[]> {
-  const before = pruneBefore(options);
+  const cutoff = pruneCutoff(options);
   const removed: PrunedFolder[] = [];
-  for (const place of PLACES.filter((one) => one !== 'processing')) {
+  for (const place of RESERVED_FOLDERS.filter((one) => one !== 'processing')) {
     for (const job of await foldersIn(join(inbox, place))) {
       // What is named otherwise was put there by somebody else.
-      for (const name of (await foldersIn(join(inbox, place, job))).filter((one) => ENDED.test(one))) {
+      for (const name of (await foldersIn(join(inbox, place, job))).filter((one) => ENDED_FOLDER.test(one))) {
         const path = join(place, job, name);
-        if (!(await isOld(join(inbox, path), before, needed).catch(() => false))) continue;
-        const bytes = await bytesOf(join(inbox, path));
-        const gone = options.dryRun || (await removeWhole(join(inbox, path)));
-        if (gone) removed.push({ path, bytes });
+        if (!(await isOld(join(inbox, path), cutoff, needed).catch(() => false))) continue;
+        const bytes = await diskUsage(join(inbox, path));
+        const isRemoved = options.dryRun || (await removeTree(join(inbox, path)));
+        if (isRemoved) removed.push({ path, bytes });
       }
     }
   }
@@ -303,21 +313,21 @@ async function pruneInbox(inbox: string, needed: ReadonlySet<string>, options: P
 }
 
 /** False where it may not be removed, or not yet: the others are. */
-const removeWhole = (path: string): Promise<boolean> =>
+const removeTree = (path: string): Promise<boolean> =>
   rm(path, { recursive: true, force: true }).then(
     () => true,
     () => false,
   );
 
 /** How names of folders begin in which claims end: `endedPrefix`. */
-const ENDED = /^\d{4}-\d\d-\d\d \d\d\.\d\d /;
+const ENDED_FOLDER = /^\d{4}-\d\d-\d\d \d\d\.\d\d /;
 
 /** A folder is as old as the last thing that was put into it: people correct rejected rows where they lie. */
-async function isOld(path: string, before: number, needed: ReadonlySet<string>): Promise<boolean> {
+async function isOld(path: string, cutoff: number, needed: ReadonlySet<string>): Promise<boolean> {
   const summary = await readSummary(path).catch(() => undefined);
   if (isRunId(summary?.run) && needed.has(summary.run)) return false;
   const ended = summary ? Date.parse(summary.finished_at) : (await lstat(path)).mtimeMs;
-  return Math.max(ended, await changedAt(path)) < before;
+  return Math.max(ended, await changedAt(path)) < cutoff;
 }
 
 /** Links are no folders. */

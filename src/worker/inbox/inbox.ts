@@ -3,16 +3,16 @@ import { rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Queue } from 'bullmq';
 import type { Logger } from 'pino';
-import { diskWords } from '../../model/error.js';
+import { diskErrorText } from '../../model/error.js';
 import { makeSharedFolder, newRunId } from '../../runs/run/layout.js';
 import { reached } from '../../trace/milestones.js';
 import { type JobFiles, takesFiles } from '../job-files.js';
 import { claimJobId } from '../jobs/job.js';
-import { every } from '../rights.js';
-import { type Claim, claimedName, claimOf, listClaims, segment, shown } from './claim.js';
-import { codeOf, lookAtEntry, makeFolders } from './disk.js';
+import { repeatEvery } from '../rights.js';
+import { type Claim, claimedName, claimOf, displayName, listClaims, safeSegment } from './claim.js';
+import { errorCode, lstatIfExists, makeFolders } from './disk.js';
 import type { DropFolder } from './drop-folder.js';
-import { type Dropped, openFolders, openTroubles } from './folders.js';
+import { type Dropped, openAlerts, openFolderScan } from './folders.js';
 
 export interface InboxOptions {
   /** Made where it is missing. */
@@ -34,20 +34,20 @@ export interface InboxOptions {
 export type Inbox = Awaited<ReturnType<typeof openInbox>>;
 
 /** The folders are looked at this often: shares announce nothing. Milliseconds. */
-const LOOK_EVERY_MS = 1000;
+const SCAN_EVERY_MS = 1000;
 /** How often claims are looked through for those that no job stands for, in milliseconds. */
-const LOOK_THROUGH_MS = 60_000;
+const RECHECK_EVERY_MS = 60_000;
 /** An empty file is mostly one that is about to be filled: it waits this many times as long. */
-const EMPTY = 5;
+const EMPTY_FACTOR = 5;
 
 /** How a file looks, and since when; of this process's own clock, which no change of the time moves. */
-interface Resting {
-  readonly mark: string;
+interface StableSince {
+  readonly version: string;
   readonly since: number;
 }
 
 /** What tells that a file is still the same and was left alone. */
-const markOf = ({ ino, size, mtimeMs }: Stats): string => `${ino} ${size} ${mtimeMs}`;
+const fileVersion = ({ ino, size, mtimeMs }: Stats): string => `${ino} ${size} ${mtimeMs}`;
 
 /**
  * Watches the drop folder until closed, by looking; contract section 9. Never rejects for a folder that is away: it says so
@@ -68,89 +68,89 @@ const markOf = ({ ino, size, mtimeMs }: Stats): string => `${ino} ${size} ${mtim
 export async function openInbox(options: InboxOptions) {
   const { folder, jobsDir, queue, log, quietMs = 2000 } = options;
   const { dir } = folder;
-  const troubles = openTroubles(options.notice);
-  const lookAround = openFolders(dir, troubles);
+  const alerts = openAlerts(options.notice);
+  const scanFolders = openFolderScan(dir, alerts);
   /** Claims whose step is being done: the look that took one and the looking through may meet. */
-  const stepping = new Set<string>();
-  let waiting = new Map<string, Resting>();
+  const inProgress = new Set<string>();
+  let waiting = new Map<string, StableSince>();
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> = Promise.resolve();
+  let scanning: Promise<void> = Promise.resolve();
 
   async function readJobs(): Promise<JobFiles | undefined> {
     try {
       const jobs = await options.jobs();
-      troubles.over('jobs', `The jobs folder ${jobsDir} can be read again.`);
+      alerts.clear('jobs', `The jobs folder ${jobsDir} can be read again.`);
       return jobs;
     } catch (error) {
-      const text = `The jobs folder ${jobsDir} cannot be read: ${diskWords(error)}. Nothing is taken from the drop folder.`;
-      troubles.tell('jobs', text);
+      const text = `The jobs folder ${jobsDir} cannot be read: ${diskErrorText(error)}. Nothing is taken from the drop folder.`;
+      alerts.raise('jobs', text);
       return undefined;
     }
   }
 
-  async function lookOnce(): Promise<void> {
+  async function scanOnce(): Promise<void> {
     const jobs = await readJobs();
-    const dropped = await lookAround(jobs, jobs ? options.scheduled(jobs) : []);
+    const dropped = await scanFolders(jobs, jobs ? options.scheduled(jobs) : []);
     if (!dropped) return;
-    const due = noteWaiting(dropped);
-    for (const one of due) if (jobs && !closed) await takeOne(one, jobs);
-    troubles.over('look');
+    const due = updateWaiting(dropped);
+    for (const one of due) if (jobs && !closed) await tryClaim(one, jobs);
+    alerts.clear('look');
   }
 
   /** Returns those that were left alone long enough, or have their marker, the oldest first. */
-  function noteWaiting(dropped: readonly Dropped[]): Dropped[] {
+  function updateWaiting(dropped: readonly Dropped[]): Dropped[] {
     const before = waiting;
     waiting = new Map();
     const due: Dropped[] = [];
     for (const one of dropped) {
-      const mark = markOf(one.info);
-      const known = before.get(one.path);
-      const since = known?.mark === mark ? known.since : performance.now();
-      waiting.set(one.path, { mark, since });
-      const rested = performance.now() - since >= (one.info.size === 0 ? EMPTY * quietMs : quietMs);
-      if (rested || one.marker?.young) due.push(one);
+      const version = fileVersion(one.info);
+      const seen = before.get(one.path);
+      const since = seen?.version === version ? seen.since : performance.now();
+      waiting.set(one.path, { version, since });
+      const isStable = performance.now() - since >= (one.info.size === 0 ? EMPTY_FACTOR * quietMs : quietMs);
+      if (isStable || one.marker?.isCurrent) due.push(one);
     }
-    for (const path of before.keys()) if (!waiting.has(path)) troubles.over(`take:${path}`);
+    for (const path of before.keys()) if (!waiting.has(path)) alerts.clear(`take:${path}`);
     return due.sort((a, b) => a.info.mtimeMs - b.info.mtimeMs);
   }
 
-  async function takeOne(dropped: Dropped, jobs: JobFiles): Promise<void> {
+  async function tryClaim(dropped: Dropped, jobs: JobFiles): Promise<void> {
     const { path, info } = dropped;
     try {
-      const now = await lookAtEntry(path);
-      if (!now || markOf(now) !== markOf(info)) return;
-      const claim = await take(dir, dropped);
+      const now = await lstatIfExists(path);
+      if (!now || fileVersion(now) !== fileVersion(info)) return;
+      const claim = await claimFile(dir, dropped);
       waiting.delete(path);
-      if (claim) await step(claim, jobs);
+      if (claim) await enqueueOrRefuse(claim, jobs);
     } catch (error) {
-      const text = `The file ${shown(path)} cannot be taken into ${dir}/processing: ${diskWords(error)}. It is tried again every few seconds.`;
-      troubles.tell(`take:${path}`, text);
+      const text = `The file ${displayName(path)} cannot be taken into ${dir}/processing: ${diskErrorText(error)}. It is tried again every few seconds.`;
+      alerts.raise(`take:${path}`, text);
     }
   }
 
   /** Refuses what may not be read, and puts everything else on the queue. A fault leaves the claim for the next time. */
-  async function step(claim: Claim, jobs: JobFiles): Promise<void> {
-    if (stepping.has(claim.dir)) return;
-    stepping.add(claim.dir);
+  async function enqueueOrRefuse(claim: Claim, jobs: JobFiles): Promise<void> {
+    if (inProgress.has(claim.dir)) return;
+    inProgress.add(claim.dir);
     const key = `claim:${claim.dir}`;
     try {
-      const info = await lookAtEntry(claim.file);
-      const reason = info && (kindFault(info) ?? jobFault(claim.job, jobs));
+      const info = await lstatIfExists(claim.file);
+      const reason = info && (fileKindFault(info) ?? jobFault(claim.job, jobs));
       if (reason !== undefined) await refuse(claim, reason, jobs);
-      else if (info) offer(claim, jobs);
-      troubles.over(key);
+      else if (info) enqueueClaim(claim, jobs);
+      alerts.clear(key);
     } catch (error) {
-      const why = error instanceof Error && error.name === 'RunError' ? error.message : `${diskWords(error)}.`;
-      troubles.tell(key, `The file ${shown(claim.file)} was taken and cannot go on: ${why} It is tried again.`);
+      const why = error instanceof Error && error.name === 'RunError' ? error.message : `${diskErrorText(error)}.`;
+      alerts.raise(key, `The file ${displayName(claim.file)} was taken and cannot go on: ${why} It is tried again.`);
     } finally {
-      stepping.delete(claim.dir);
+      inProgress.delete(claim.dir);
     }
   }
 
   async function refuse(claim: Claim, reason: string, jobs: JobFiles): Promise<void> {
     const done = jobs.get(claim.job)?.kind === 'reconcile' ? 'reconciled' : 'imported';
-    const text = `"${shown(claim.name)}" was not ${done}. Nothing was read and nothing was sent.\n\n${reason}\n`;
+    const text = `"${displayName(claim.name)}" was not ${done}. Nothing was read and nothing was sent.\n\n${reason}\n`;
     const note = { name: 'ERROR.txt', text } as const;
     const ended = await folder.end(claim, { place: 'failed', result: 'refused', finished: false, note });
     const about = { job: claim.job, run: claim.run, file: claim.name, folder: ended };
@@ -158,7 +158,7 @@ export async function openInbox(options: InboxOptions) {
   }
 
   /** Not waited for: the queue may be away for long. It drops a second job of the same id. */
-  function offer(claim: Claim, jobs: JobFiles): void {
+  function enqueueClaim(claim: Claim, jobs: JobFiles): void {
     reached('claim-noted');
     const kind = jobs.get(claim.job)?.kind === 'reconcile' ? 'reconcile' : 'import';
     queue.add(kind, { job: claim.job, file: claim.file }, { jobId: claimJobId(claim) }).then(
@@ -168,7 +168,7 @@ export async function openInbox(options: InboxOptions) {
   }
 
   /** Offers again what lies in `processing/` and has no job: the queue may have forgotten it, or its process have died. */
-  async function lookThrough(): Promise<void> {
+  async function recheckClaims(): Promise<void> {
     try {
       const jobs = await readJobs();
       if (!jobs || closed) return;
@@ -177,45 +177,45 @@ export async function openInbox(options: InboxOptions) {
         if (job && job.finishedOn === undefined) continue;
         // What ended without being put away had bad luck on its last step.
         await job?.remove();
-        await step(claim, jobs);
+        await enqueueOrRefuse(claim, jobs);
       }
     } catch (error) {
       log.warn({ err: error }, 'inbox.look_through');
     }
   }
 
-  function look(): Promise<void> {
-    looking = looking.then(lookOnce).catch((error: unknown) => {
-      troubles.tell('look', `The drop folder ${dir} cannot be looked at: ${diskWords(error)}. It is tried again.`);
+  function scan(): Promise<void> {
+    scanning = scanning.then(scanOnce).catch((error: unknown) => {
+      alerts.raise('look', `The drop folder ${dir} cannot be looked at: ${diskErrorText(error)}. It is tried again.`);
     });
-    return looking;
+    return scanning;
   }
 
   async function watch(): Promise<void> {
-    await look();
-    if (!closed) timer = setTimeout(() => void watch(), Math.min(LOOK_EVERY_MS, quietMs / 2));
+    await scan();
+    if (!closed) timer = setTimeout(() => void watch(), Math.min(SCAN_EVERY_MS, quietMs / 2));
   }
 
   await watch();
   // Not waited for: the queue may be away.
-  void lookThrough();
-  const endLookingThrough = every(LOOK_THROUGH_MS, lookThrough);
+  void recheckClaims();
+  const stopRecheck = repeatEvery(RECHECK_EVERY_MS, recheckClaims);
   return {
     /** Looks at once, and resolves when that look is done. */
     async rescan(): Promise<void> {
-      await look();
-      await lookThrough();
+      await scan();
+      await recheckClaims();
     },
     /** Stops taking files. */
     async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);
-      endLookingThrough();
-      await looking;
+      stopRecheck();
+      await scanning;
     },
     /** `ok`: the folder can be used now. `waiting`: files that were seen and not yet taken. */
     health(): { readonly ok: boolean; readonly problem?: string; readonly waiting: number } {
-      const { problem } = troubles;
+      const { problem } = alerts;
       return { ok: problem === undefined, ...(problem !== undefined && { problem }), waiting: waiting.size };
     },
   };
@@ -228,8 +228,8 @@ let lastRun = 0;
  * Takes a file by renaming it into a folder of its own: of several workers one succeeds. Undefined where another one, or
  * whoever dropped it, was faster. Rejects with the fault of the file system; the file is then where it was.
  */
-export async function take(inbox: string, { job, path, name, marker }: Dropped): Promise<Claim | undefined> {
-  const parent = join(inbox, 'processing', segment(job));
+export async function claimFile(inbox: string, { job, path, name, marker }: Dropped): Promise<Claim | undefined> {
+  const parent = join(inbox, 'processing', safeSegment(job));
   await makeFolders(parent);
   lastRun = Math.max(Date.now(), lastRun + 1);
   const claim = claimOf(inbox, job, newRunId(new Date(lastRun)), claimedName(name));
@@ -241,14 +241,14 @@ export async function take(inbox: string, { job, path, name, marker }: Dropped):
     reached('claimed');
   } catch (error) {
     await rmdir(claim.dir).catch(() => undefined);
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
   return claim;
 }
 
 /** Why what was dropped is not read, as ERROR.txt says it; undefined for a plain file. */
-function kindFault(info: Stats): string | undefined {
+function fileKindFault(info: Stats): string | undefined {
   if (info.isSymbolicLink()) {
     return 'It is a symbolic link, and links are never followed: they may lead to any file of this machine.\nCopy the file itself into the drop folder.';
   }
@@ -272,10 +272,10 @@ function jobFault(name: string, jobs: JobFiles): string | undefined {
   const job = jobs.get(name);
   if (job && (job.faulty || takesFiles(job))) return undefined;
   const why = job
-    ? `The job "${shown(name)}" is an export, and takes no files from the drop folder.`
-    : `The folder "${shown(name)}" belongs to no job: a folder of the drop folder has the name of a job.`;
+    ? `The job "${displayName(name)}" is an export, and takes no files from the drop folder.`
+    : `The folder "${displayName(name)}" belongs to no job: a folder of the drop folder has the name of a job.`;
   const takers = [...jobs.values()]
     .filter((one) => takesFiles(one) && !one.faulty)
-    .map((one) => `  ${shown(one.name)}\n`);
+    .map((one) => `  ${displayName(one.name)}\n`);
   return `${why}\nJobs that take files:\n${takers.sort().join('') || '  none\n'}Put the file into the folder of one of them.`;
 }

@@ -4,56 +4,56 @@ import { runFolder } from '../../runs/run/layout.js';
 import { readRun, readSummary, undoneBy } from '../../runs/run/list.js';
 import { brakeStop, rowsForPerson, rowsInPlace, type Summary } from '../../runs/run/present.js';
 import { reached } from '../../trace/milestones.js';
-import { type Claim, shown } from '../inbox/claim.js';
-import { isFolder, placeText } from '../inbox/disk.js';
-import { type ClaimEnd, contentOf, type DropFolder, type FirstRun } from '../inbox/drop-folder.js';
-import type { TakingKind } from '../job-files.js';
+import { type Claim, displayName } from '../inbox/claim.js';
+import { isFolder, replaceText } from '../inbox/disk.js';
+import { type ClaimEnd, contentHash, type DropFolder, type FirstRun } from '../inbox/drop-folder.js';
+import type { FileJobKind } from '../job-files.js';
 
 /** The summary of the first run, for a file that was not run again. */
 export type RepeatedSummary = Partial<Summary> &
   Pick<Summary, 'run' | 'job' | 'status'> & { readonly repeated_of: string };
 
 /** Where a claim lies after its end, and the summary of its run there. */
-interface PutAway {
+interface Archived {
   readonly dir: string;
   readonly summary?: Summary | undefined;
 }
 
-async function putAway(
+async function archiveClaim(
   folder: DropFolder,
   claim: Claim,
   home: string,
   end: ClaimEnd,
   warning?: string,
-): Promise<PutAway> {
+): Promise<Archived> {
   const dir = await folder.end(claim, end);
-  return { dir, summary: await moveReports(home, claim.run, dir, warning) };
+  return { dir, summary: await updatePaths(home, claim.run, dir, warning) };
 }
 
-export async function endAfterRun(
+export async function archiveRun(
   folder: DropFolder,
   claim: Claim,
   home: string,
   summary: Summary,
-): Promise<PutAway & { readonly warning?: string | undefined }> {
+): Promise<Archived & { readonly warning?: string | undefined }> {
   const finished = summary.status === 'succeeded' || summary.status === 'partial';
   // Whoever dropped it may have had it open still, and gone on writing after it was read.
   const read = summary.source?.sha256;
-  const changed = read !== undefined && (await contentOf(claim).catch(() => read)) !== read;
+  const changed = read !== undefined && (await contentHash(claim).catch(() => read)) !== read;
   const warning = changed ? changedText(claim, summary) : undefined;
   const note = (finished ? '' : stoppedText(claim, summary)) + (warning === undefined ? '' : `\n${warning}\n`);
   const end: ClaimEnd = {
     place: finished ? 'done' : 'failed',
-    result: `${resultOf(summary)}${changed ? ', file changed since' : ''}`,
+    result: `${resultText(summary)}${changed ? ', file changed since' : ''}`,
     // A file of which no row is in is worth another try, with nothing in it changed.
     finished: finished && (rowsInPlace(summary.rows) > 0 || summary.rows.skipped > 0),
     ...(note !== '' && { note: { name: finished ? 'NOTE.txt' : 'ERROR.txt', text: note.trimStart() } }),
   };
-  return { ...(await putAway(folder, claim, home, end, warning)), warning };
+  return { ...(await archiveClaim(folder, claim, home, end, warning)), warning };
 }
 
 function changedText({ name, job }: Claim, { kind, rows }: Summary): string {
-  const done = WORDS[kind === 'reconcile' ? 'reconcile' : 'import'].done;
+  const done = KIND_WORDS[kind === 'reconcile' ? 'reconcile' : 'import'].done;
   return (
     `${name} was written on after it had been read: the file that lies here is not the one that was ${done} (${rows.total} rows). ` +
     `Drop it into ${job}/ again when nobody writes it any more; rows that are in already are left alone.`
@@ -61,21 +61,21 @@ function changedText({ name, job }: Claim, { kind, rows }: Summary): string {
 }
 
 /** Puts a claim away that could not be run, or not to its end. `begun`: its run was. */
-export function endRefused(
+export function archiveRefused(
   folder: DropFolder,
   claim: Claim,
   home: string,
-  { kind, reason, begun }: { readonly kind: TakingKind; readonly reason: string; readonly begun: boolean },
-): Promise<PutAway> {
+  { kind, reason, begun }: { readonly kind: FileJobKind; readonly reason: string; readonly begun: boolean },
+): Promise<Archived> {
   const what = begun
-    ? `The ${WORDS[kind].noun} of ${claim.name} (run ${claim.run}) could not be brought to its end; some rows may be written.`
-    : `${claim.name} was not ${WORDS[kind].done}.`;
+    ? `The ${KIND_WORDS[kind].noun} of ${claim.name} (run ${claim.run}) could not be brought to its end; some rows may be written.`
+    : `${claim.name} was not ${KIND_WORDS[kind].done}.`;
   const again = `Correct what is said above and drop the file into ${claim.job}/ again`;
   const next = begun
     ? `${again}: rows that are written already are left alone.`
     : `No row of it was written. ${again}.`;
   const note = { name: 'ERROR.txt', text: `${what}\n\n${reason}\n\n${next}\n` } as const;
-  return putAway(folder, claim, home, {
+  return archiveClaim(folder, claim, home, {
     place: 'failed',
     result: begun ? 'stopped' : 'refused',
     finished: false,
@@ -84,17 +84,17 @@ export function endRefused(
 }
 
 /** Puts a claim away whose content was run before. */
-export async function endRepeated(
+export async function archiveRepeated(
   folder: DropFolder,
   claim: Claim,
   home: string,
   first: FirstRun,
 ): Promise<{ readonly dir: string; readonly summary: RepeatedSummary }> {
   const earlier = await readRun(home, first.run).catch(() => undefined);
-  const ended = await folder.ended({ job: claim.job, run: first.run });
+  const ended = await folder.endFolder({ job: claim.job, run: first.run });
   const reports = earlier && (await isFolder(earlier.report_dir)) ? earlier.report_dir : ended;
   const undone = await undoneBy(home, first.run).catch(() => undefined);
-  const note = repeatedNote(claim, first, ended && folder.asSeen(ended), undone);
+  const note = repeatedNote(claim, first, ended && folder.sharePath(ended), undone);
   const dir = await folder.end(claim, { place: 'done', result: 'imported before', finished: false, note });
   const summary = reports === undefined ? undefined : await readSummary(reports).catch(() => undefined);
   const own = summary?.run === first.run ? summary : undefined;
@@ -103,14 +103,14 @@ export async function endRepeated(
 
 /** NOTE.txt of a claim that is not run because of `first`, whose reports lie in a folder of the drop folder. */
 function repeatedNote(claim: Claim, first: FirstRun, reports: string | undefined, undone: string | undefined) {
-  const job = shown(claim.job);
+  const job = displayName(claim.job);
   const next =
     undone === undefined
       ? 'To import new data, change the file and drop it again.'
       : `What that run wrote has been put back since, by the run ${undone}. To import it anew: rowferry enqueue import --job ${job} --file FILE`;
-  const text = `The file "${shown(claim.name)}" was not imported: its content has been imported before, by the same job.
+  const text = `The file "${displayName(claim.name)}" was not imported: its content has been imported before, by the same job.
 
-First imported:  ${first.at}, as "${shown(first.file)}"
+First imported:  ${first.at}, as "${displayName(first.file)}"
 Run:             ${first.run}
 Its reports:     ${reports ?? 'they are not in the drop folder any more'}
 
@@ -121,18 +121,19 @@ To import the same content every time it is dropped, put the line "repeat: true"
 }
 
 /** Where an earlier delivery of its job put a claim away without coming to say so; undefined where none did. */
-export async function alreadyEnded(folder: DropFolder, claim: Claim, home: string): Promise<PutAway | undefined> {
-  const dir = (await isFolder(claim.dir)) ? undefined : await folder.ended(claim);
-  return dir === undefined ? undefined : { dir, summary: await moveReports(home, claim.run, dir) };
+export async function findArchived(folder: DropFolder, claim: Claim, home: string): Promise<Archived | undefined> {
+  const dir = (await isFolder(claim.dir)) ? undefined : await folder.endFolder(claim);
+  return dir === undefined ? undefined : { dir, summary: await updatePaths(home, claim.run, dir) };
 }
 
 /** What became of a file, for the name of its folder. */
-function resultOf({ status, kind, rows }: Summary): string {
+function resultText({ status, kind, rows }: Summary): string {
   if (status === 'braked') return 'stopped by a brake';
   if (status !== 'succeeded' && status !== 'partial') return 'stopped';
-  const open = rowsForPerson(rows);
-  if (kind === 'reconcile') return open > 0 || status === 'partial' ? `${open || 'something'} to look at` : 'compared';
-  return open > 0 ? `${open} to correct` : 'imported';
+  const needPerson = rowsForPerson(rows);
+  if (kind === 'reconcile')
+    return needPerson > 0 || status === 'partial' ? `${needPerson || 'something'} to look at` : 'compared';
+  return needPerson > 0 ? `${needPerson} to correct` : 'imported';
 }
 
 function stoppedText({ name, job }: Claim, summary: Summary): string {
@@ -145,27 +146,27 @@ function stoppedText({ name, job }: Claim, summary: Summary): string {
         ? 'Writing requests were sent; the reports say what for.'
         : 'Nothing was written.';
   const kind = summary.kind === 'reconcile' ? 'reconcile' : 'import';
-  const anyway =
+  const forceHint =
     kind === 'reconcile' && brakeStop(summary) === 'plan'
       ? `have just that plan carried out with: rowferry runs approve ${run} --by NAME`
       : `have it run again with: rowferry enqueue ${kind} --job ${job} --file FILE --force`;
   const again = `drop the file into ${job}/ again: rows that are written already are left alone.`;
   const next =
     status === 'braked'
-      ? `Check the file; if its numbers are meant, ${anyway}`
+      ? `Check the file; if its numbers are meant, ${forceHint}`
       : status === 'interrupted'
         ? `Go on with it in the console or with: rowferry runs resume ${run}\nOr ${again}`
         : `When the cause is gone, ${again}`;
-  const how =
+  const cause =
     status === 'braked'
       ? 'A brake of the job stopped'
       : status === 'interrupted'
         ? 'Somebody stopped'
         : 'A fault stopped';
-  return `${how} the ${WORDS[kind].noun} of ${name}. ${what}\n\n${reason === undefined ? '' : `${reason}\n\n`}${next}\nThe reports of run ${run} lie beside this note. Where somebody went on with it since, they say how that ended.\n`;
+  return `${cause} the ${KIND_WORDS[kind].noun} of ${name}. ${what}\n\n${reason === undefined ? '' : `${reason}\n\n`}${next}\nThe reports of run ${run} lie beside this note. Where somebody went on with it since, they say how that ended.\n`;
 }
 
-const WORDS: Readonly<Record<TakingKind, { readonly noun: string; readonly done: string }>> = {
+const KIND_WORDS: Readonly<Record<FileJobKind, { readonly noun: string; readonly done: string }>> = {
   import: { noun: 'import', done: 'imported' },
   reconcile: { noun: 'reconciliation', done: 'reconciled' },
 };
@@ -174,28 +175,32 @@ const WORDS: Readonly<Record<TakingKind, { readonly noun: string; readonly done:
  * After the reports of a run and its file were moved together to another folder: `run.json` and `summary.json` name their
  * new places, and `warning` joins its warnings. Can be called again. Returns the summary; undefined where the folder holds none.
  */
-async function moveReports(home: string, run: string, to: string, warning?: string): Promise<Summary | undefined> {
-  await change(runFolder(home, run).request, (request) => ({
+async function updatePaths(home: string, run: string, to: string, warning?: string): Promise<Summary | undefined> {
+  await rewriteJson(runFolder(home, run).request, (request) => ({
     ...request,
     reportDir: to,
     ...(typeof request['file'] === 'string' && { file: path.join(to, path.basename(request['file'])) }),
   }));
-  await change(path.join(to, 'summary.json'), (summary) => {
+  await rewriteJson(path.join(to, 'summary.json'), (summary) => {
     const { source, warnings } = summary;
     if (typeof source !== 'object' || source === null || !('path' in source)) return summary;
-    const told = warning !== undefined && Array.isArray(warnings) && { warnings: [...warnings, warning] };
-    return { ...summary, ...told, source: { ...source, path: path.join(to, path.basename(String(source.path))) } };
+    const withWarning = warning !== undefined && Array.isArray(warnings) && { warnings: [...warnings, warning] };
+    return {
+      ...summary,
+      ...withWarning,
+      source: { ...source, path: path.join(to, path.basename(String(source.path))) },
+    };
   });
   reached('reports-moved');
   return readSummary(to);
 }
 
 /** Rewrites a JSON file in one step; one that is not there is left so. */
-async function change(
+async function rewriteJson(
   file: string,
   edit: (value: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text !== undefined)
-    await placeText(file, `${JSON.stringify(edit(JSON.parse(text)), null, 2)}\n`, { flush: true });
+    await replaceText(file, `${JSON.stringify(edit(JSON.parse(text)), null, 2)}\n`, { flush: true });
 }

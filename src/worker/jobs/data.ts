@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { type Correction, correction, MOST_CORRECTIONS } from '../../model/correction.js';
+import { type Correction, correction, MAX_CORRECTIONS } from '../../model/correction.js';
 import { Decimal } from '../../model/decimal.js';
 import { RunError } from '../../model/error.js';
 import {
   didYouMean,
   JOB_KINDS,
   type JobKind,
+  quoteValue,
   type Shape,
   shapeProblems,
-  shown,
   unknownText,
 } from '../../runs/job/shape.js';
 import {
@@ -65,7 +65,7 @@ const company = z
 
 const corrections = z
   .array(correction)
-  .max(MOST_CORRECTIONS)
+  .max(MAX_CORRECTIONS)
   .optional()
   .describe(
     'Cells that are read as if something else stood there; each names its `row`, or with `from` what the cell shows.',
@@ -143,26 +143,26 @@ export const DATA_SHAPES = {
 };
 
 /** Data that are fit to be carried out. */
-export type FitData =
+export type ValidData =
   | { readonly kind: 'import'; readonly ok: RowsData; readonly inline?: LoadedJob }
   | { readonly kind: 'reconcile'; readonly ok: RowsData; readonly inline?: LoadedReconcileJob }
   | { readonly kind: 'export'; readonly ok: ExportData; readonly inline?: LoadedExportJob };
 
-type CheckedData = FitData | { readonly faults: readonly string[] };
+type CheckedData = ValidData | { readonly faults: readonly string[] };
 
 /** More are counted, not listed: the reason of a failed job lies in the queue and is shown on one page. */
-const LISTED = 100;
+const MOST_LISTED = 100;
 
 /**
  * Checks what came with a job of the queue. Each fault names the place, the value, shortened, and the rule; all are listed.
  * An inline job is checked like a job file.
  */
 export function checkJobData(name: string, data: unknown): CheckedData {
-  const known = JOB_KINDS.find((one) => one === name);
-  const kind = known ?? 'import';
-  const faults: string[] = known
+  const knownKind = JOB_KINDS.find((one) => one === name);
+  const kind = knownKind ?? 'import';
+  const faults: string[] = knownKind
     ? []
-    : [`the job name is ${shown(name)}; it must be one of: ${JOB_KINDS.join(', ')}${didYouMean(name, JOB_KINDS)}`];
+    : [`the job name is ${quoteValue(name)}; it must be one of: ${JOB_KINDS.join(', ')}${didYouMean(name, JOB_KINDS)}`];
   const json = jsonOf(data);
   if (json === undefined) return { faults: [...faults, 'the data nests too deep to be read'] };
   const size = Buffer.byteLength(json);
@@ -171,7 +171,7 @@ export function checkJobData(name: string, data: unknown): CheckedData {
     return { faults: [...faults, text] };
   }
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
-    const text = `the data is ${shown(data)}; it must be an object with \`job\` and \`file\` or \`rows\``;
+    const text = `the data is ${quoteValue(data)}; it must be an object with \`job\` and \`file\` or \`rows\``;
     return { faults: [...faults, text] };
   }
   const { error } = DATA_SHAPES[kind].safeParse(data);
@@ -179,7 +179,7 @@ export function checkJobData(name: string, data: unknown): CheckedData {
   const { job, file, rows, options = {} } = data as Readonly<Record<string, unknown>> & { readonly options?: object };
   if (kind === 'export') {
     const problems = typeof file === 'string' && file !== '' ? targetProblems(file) : [];
-    faults.push(...problems.map((wrong) => `\`file\` is ${shown(file)}; ${wrong}`));
+    faults.push(...problems.map((wrong) => `\`file\` is ${quoteValue(file)}; ${wrong}`));
   } else {
     if (Array.isArray(rows) && rows.length <= DATA_LIMITS.rows) faults.push(...rowFaults(rows));
     const { corrections } = data as { readonly corrections?: unknown };
@@ -199,10 +199,10 @@ export function checkJobData(name: string, data: unknown): CheckedData {
   if (inline && 'faults' in inline) faults.push(...inline.faults);
   else if (faults.length === 0) {
     // As it came: zod's copy of the rows would lack a heading `__proto__`.
-    return { kind, ok: data, ...(inline && { inline: inline.job }) } as FitData;
+    return { kind, ok: data, ...(inline && { inline: inline.job }) } as ValidData;
   }
-  const more = faults.length - LISTED;
-  return { faults: more > 0 ? [...faults.slice(0, LISTED), `… and ${more} more`] : faults };
+  const more = faults.length - MOST_LISTED;
+  return { faults: more > 0 ? [...faults.slice(0, MOST_LISTED), `… and ${more} more`] : faults };
 }
 
 const INLINE_JOBS = { import: inlineJob, reconcile: inlineReconcileJob, export: inlineExportJob };
@@ -232,14 +232,14 @@ function rowFaults(rows: readonly unknown[]): string[] {
   for (const [index, row] of rows.entries()) {
     const place = `rows[${index}]`;
     if (typeof row !== 'object' || row === null || Array.isArray(row)) {
-      faults.push(`\`${place}\` is ${shown(row)}; a row is an object of headings and values`);
+      faults.push(`\`${place}\` is ${quoteValue(row)}; a row is an object of headings and values`);
       continue;
     }
     for (const [heading, value] of Object.entries(row)) {
       headings.add(heading);
       const rule = cellFault(value);
-      const said = value instanceof Decimal ? value.text : value;
-      if (rule !== undefined) faults.push(`\`${place}.${clip(heading)}\` is ${shown(said)}; ${rule}`);
+      const plainValue = value instanceof Decimal ? value.text : value;
+      if (rule !== undefined) faults.push(`\`${place}.${clip(heading)}\` is ${quoteValue(plainValue)}; ${rule}`);
     }
   }
   if (rows.length > 0 && headings.size === 0 && faults.length === 0) faults.push('`rows` hold no values at all');
@@ -264,7 +264,7 @@ function cellFault(value: unknown): string | undefined {
   if (typeof value === 'string') {
     return value.length > DATA_LIMITS.cell ? `a cell may have ${DATA_LIMITS.cell} characters` : undefined;
   }
-  if (value instanceof Decimal || (typeof value === 'number' && isUnsure(value))) {
+  if (value instanceof Decimal || (typeof value === 'number' && losesDigits(value))) {
     return 'numbers this long lose digits on their way; send it as text';
   }
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return undefined;
@@ -272,11 +272,11 @@ function cellFault(value: unknown): string | undefined {
 }
 
 /** No longer what was written. A fraction that lost digits before it came here cannot be told. */
-const isUnsure = (value: number) =>
+const losesDigits = (value: number) =>
   !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 
 const dataShape = (kind: JobKind): Shape => ({
-  unknown(key, [first]) {
+  unknownKey(key, [first]) {
     const { shape } = DATA_SHAPES[kind];
     const inner = { options: shape.options.unwrap().shape, corrections: correction.shape }[String(first)];
     const name = `\`${first === undefined ? '' : `${String(first)}.`}${clip(key)}\``;

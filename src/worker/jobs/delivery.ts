@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { RunError, RunInterrupted } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
 import { redactor } from '../../model/secret-forms.js';
-import { approveRun, resumeRun, retryRun } from '../../runs/again.js';
+import { approveRun, resumeRun, retryRun } from '../../runs/follow-up.js';
 import { failUnbegun, type RunResult } from '../../runs/run/conclude.js';
 import { type Progress, pause, type RunContext, STOPPED } from '../../runs/run/context.js';
 import { readRequest } from '../../runs/run/earlier-run.js';
@@ -13,24 +13,24 @@ import { runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
 import type { Summary } from '../../runs/run/present.js';
 import { undoRun } from '../../runs/undo.js';
-import { isAway, isJobLost } from '../store/faults.js';
+import { isJobLost, isStoreUnavailable } from '../store/faults.js';
 import type { Processor, Store } from '../store/port.js';
-import { alreadyEnded, endAfterRun, endRefused, endRepeated, type RepeatedSummary } from './archive.js';
-import { checkJobData, type FitData } from './data.js';
+import { archiveRefused, archiveRepeated, archiveRun, findArchived, type RepeatedSummary } from './archive.js';
+import { checkJobData, type ValidData } from './data.js';
 import {
+  cellRedactor,
   deathText,
   failureKind,
   failureText,
-  faultWithoutCells,
-  handedBack,
-  PutBack,
+  type RedactText,
+  Requeue,
   RunFailed,
-  refusal,
-  summaryWithoutCells,
-  type WithoutCells,
-  withoutCells,
+  redactFault,
+  redactSummary,
+  requeueFirst,
+  unrecoverable,
 } from './failure.js';
-import { type Again, beginTicket, endTicket, isHere, readTicket, ticketOf, wasBegunBy } from './home.js';
+import { beginTicket, endTicket, type FollowUp, isBegunHere, readTicket, ticketOf, wasBegunBy } from './home.js';
 import {
   type EndedRun,
   freshState,
@@ -41,7 +41,7 @@ import {
   stateOf,
   stateWriter,
 } from './job.js';
-import { leftToOthers, type PrepareDeps, type Prepared, prepare, removeUpload } from './prepare.js';
+import { type PrepareDeps, type Prepared, prepare, removeUpload, requeueForOthers } from './prepare.js';
 import type { Stops } from './stops.js';
 
 /** What the processor of queue `rowferry` is given. */
@@ -53,15 +53,15 @@ export interface RunDeps extends PrepareDeps {
   /** `homeId(settings.home)`. While the worker lives it holds the lease `home.<this>`. */
   readonly homeId: string;
   /** What a run is given besides what the processor knows. */
-  context(about: RunAbout): Omit<RunContext, 'listener' | 'log' | 'signal'>;
+  context(about: RunInfo): Omit<RunContext, 'listener' | 'log' | 'signal'>;
   readonly stops: Pick<Stops, 'watch'>;
   /** After every run, and when a job was refused; not after one that is handed back or tried again. */
   onEnded(ended: EndedRun): void;
   /** A run is taken up; what comes back is told its progress. */
-  onBegun?(about: RunAbout & { readonly resumed: boolean }): ((progress: Progress) => void) | undefined;
+  onBegun?(about: RunInfo & { readonly resumed: boolean }): ((progress: Progress) => void) | undefined;
 }
 
-interface RunAbout {
+interface RunInfo {
   /** Name of the job file, or `inline`. */
   readonly job: string;
   readonly run: string;
@@ -77,7 +77,7 @@ const NO_SPACE_MS = 5_000;
 /** A folder that cannot be moved is tried again. */
 const MOVE_AGAIN_MS = 10_000;
 /** A run that another delivery works on is asked for again so soon. */
-const SOON_MS = 1_000;
+const RETRY_SOON_MS = 1_000;
 /** When a job that does not come further is given up: so many workers died over it since it last did. */
 const MAX_DEATHS = 4;
 
@@ -93,23 +93,23 @@ export function runProcessor(deps: RunDeps): Processor {
       if ('faults' in checked) throw await refusedData(deps, job, checked.faults);
       return await new Delivery(deps, job, token, checked).deliver(signal);
     } catch (error) {
-      if (!isAway(error)) throw error;
+      if (!isStoreUnavailable(error)) throw error;
       deps.log.warn({ queueJob: job.id, err: error }, 'the queue was away; the job is taken up again when it is back');
-      await storeIsBack(deps);
-      await job.moveToDelayed(Date.now() + SOON_MS, token);
+      await waitForStore(deps);
+      await job.moveToDelayed(Date.now() + RETRY_SOON_MS, token);
       throw new DelayedError();
     }
   };
 }
 
 /** A store that stays away takes the job's lock with it: then the job is found by whoever looks for jobs without one. */
-async function storeIsBack({ store, stopping }: RunDeps): Promise<void> {
+async function waitForStore({ store, stopping }: RunDeps): Promise<void> {
   const isBack = () =>
     store.check().then(
       () => true,
       () => false,
     );
-  while (!stopping.aborted && !(await isBack())) await pause(SOON_MS, stopping);
+  while (!stopping.aborted && !(await isBack())) await pause(RETRY_SOON_MS, stopping);
 }
 
 /** No run, no claim, no name: what forged data say of themselves is not repeated anywhere. */
@@ -120,7 +120,7 @@ async function refusedData(deps: RunDeps, job: Job, faults: readonly string[]): 
   const { run: _, ...blank } = freshState('');
   await job.updateProgress({ ...blank, phase: 'done', failure: 'usage' });
   deps.onEnded({ job: 'inline', inline: true, trigger: 'queue', status: 'refused', reason });
-  return refusal(reason);
+  return unrecoverable(reason);
 }
 
 /**
@@ -134,7 +134,7 @@ async function refusedData(deps: RunDeps, job: Job, faults: readonly string[]): 
  *       ── this worker is told to end ─────────────────────────> waiting: any worker continues it
  *       ── nothing will be different next time ────────────────> failed
  *
- * Whatever finds out that a job is not to be done now throws `PutBack`; `deliver` puts it there. All of it in one file: each
+ * Whatever finds out that a job is not to be done now throws `Requeue`; `deliver` puts it there. All of it in one file: each
  * step goes by what those before it found.
  */
 class Delivery {
@@ -143,7 +143,7 @@ class Delivery {
   private readonly origin: Origin;
   private log: Logger;
   /** Set where the run takes up an earlier one. */
-  private again: Again | undefined;
+  private followUp: FollowUp | undefined;
   /** What the queue is told of the run; the same in every delivery that continues it. */
   private state: JobState = freshState('');
 
@@ -151,7 +151,7 @@ class Delivery {
     private readonly deps: RunDeps,
     private readonly job: Job,
     private readonly token: string | undefined,
-    private readonly checked: FitData,
+    private readonly checked: ValidData,
   ) {
     const { ok: data } = checked;
     this.name = typeof data.job === 'string' ? data.job : 'inline';
@@ -159,16 +159,16 @@ class Delivery {
     this.log = deps.log.child({ job: this.name, queueJob: job.id });
   }
 
-  /** Returns what the queue keeps as the result of the job. `taken`: another worker has the job. */
-  async deliver(taken: AbortSignal | undefined): Promise<object> {
+  /** Returns what the queue keeps as the result of the job. `lockLost`: another worker has the job. */
+  async deliver(lockLost: AbortSignal | undefined): Promise<object> {
     try {
-      return await this.underLease(taken ? [taken] : []);
+      return await this.deliverUnderLease(lockLost ? [lockLost] : []);
     } catch (error) {
-      throw error instanceof PutBack ? await this.putBack(error) : error;
+      throw error instanceof Requeue ? await this.requeue(error) : error;
     }
   }
 
-  private async putBack({ after, state }: PutBack): Promise<Error> {
+  private async requeue({ after, state }: Requeue): Promise<Error> {
     if (state) await this.job.updateProgress(state);
     if (after !== 'first') {
       await this.job.moveToDelayed(Date.now() + after, this.token);
@@ -179,19 +179,19 @@ class Delivery {
     return new WaitingError();
   }
 
-  private async underLease(ends: readonly AbortSignal[]): Promise<object> {
+  private async deliverUnderLease(endSignals: readonly AbortSignal[]): Promise<object> {
     const { store, settings, stopping } = this.deps;
     // Handed back a moment ago and taken once more by the worker that is ending: left to others.
-    if (stopping.aborted) throw new PutBack(SOON_MS);
-    if (this.origin.elsewhere) throw leftToOthers();
-    this.state = await this.runOfJob();
+    if (stopping.aborted) throw new Requeue(RETRY_SOON_MS);
+    if (this.origin.elsewhere) throw requeueForOthers();
+    this.state = await this.resolveRun();
     const { run } = this.state;
     const lease = await store.lease(`run.${run}`, settings.leaseMs);
-    if (!lease) throw new PutBack(SOON_MS);
+    if (!lease) throw new Requeue(RETRY_SOON_MS);
     this.log = this.log.child({ run });
     try {
-      const result = (await this.endedBefore()) ?? (await this.runUnder([lease.lost, ...ends]));
-      return await this.withoutQuotes(result);
+      const result = (await this.earlierResult()) ?? (await this.runWithStops([lease.lost, ...endSignals]));
+      return await this.redactResult(result);
     } finally {
       await lease.release().catch(() => undefined);
     }
@@ -201,55 +201,55 @@ class Delivery {
    * The run that the job stands for: what its id, an earlier delivery or this data folder says, else a new one, which is kept at
    * once. Anybody may write the id of a run on the queue: one of this data folder is continued only by the job that began it.
    */
-  private async runOfJob(): Promise<JobState> {
+  private async resolveRun(): Promise<JobState> {
     const { job, origin } = this;
     const { home } = this.deps.settings;
     const before = stateOf(job);
-    const said = before && (origin.run === undefined || origin.run === before.run) ? before : undefined;
-    const named = said?.run ?? origin.run ?? readTicket(home, job);
-    const ofAnother = named !== undefined && (await isHere(home, named)) && !wasBegunBy(home, job, named);
-    if (ofAnother && origin.claim) throw refusal(`The job names run ${named}, which it has not begun.`);
-    if (ofAnother) this.log.warn({ run: named }, 'the job names a run that it has not begun: it gets one of its own');
-    if (said && !ofAnother) return said;
-    const state = freshState(named === undefined || ofAnother ? await freshRunId(home) : named);
+    const trusted = before && (origin.run === undefined || origin.run === before.run) ? before : undefined;
+    const named = trusted?.run ?? origin.run ?? readTicket(home, job);
+    const isForeign = named !== undefined && (await isBegunHere(home, named)) && !wasBegunBy(home, job, named);
+    if (isForeign && origin.claim) throw unrecoverable(`The job names run ${named}, which it has not begun.`);
+    if (isForeign) this.log.warn({ run: named }, 'the job names a run that it has not begun: it gets one of its own');
+    if (trusted && !isForeign) return trusted;
+    const state = freshState(named === undefined || isForeign ? await freshRunId(home) : named);
     await job.updateProgress(state);
     return state;
   }
 
   /** What an earlier delivery that put the dropped file away did not come to say; undefined where there was none. */
-  private async endedBefore(): Promise<object | undefined> {
+  private async earlierResult(): Promise<object | undefined> {
     const { claim } = this.origin;
     const { dropFolder, settings } = this.deps;
-    const done = claim && (await alreadyEnded(dropFolder, claim, settings.home));
+    const done = claim && (await findArchived(dropFolder, claim, settings.home));
     if (!done) return undefined;
     const { dir, summary } = done;
     if (summary) return summary;
     if (path.basename(path.dirname(path.dirname(dir))) === 'done') return { dir };
-    throw refusal(`The file was refused; it lies in ${dir}, with the reason in ERROR.txt.`);
+    throw unrecoverable(`The file was refused; it lies in ${dir}, with the reason in ERROR.txt.`);
   }
 
-  private async runUnder(ends: readonly AbortSignal[]): Promise<object> {
+  private async runWithStops(endSignals: readonly AbortSignal[]): Promise<object> {
     const { job } = this;
     const { settings, stops, stopping } = this.deps;
     const before = this.state;
     const deaths = job.stalledCounter - (before.mark?.stalls ?? 0);
     const rows = this.checked.kind === 'export' ? before.done : settledRows(before.outcomes);
-    const came = before.mark === undefined || before.waited || rows > before.mark.rows;
-    if (!came && deaths > MAX_DEATHS) throw await this.giveUp(deathText(deaths, this.checked.kind));
-    if (came) this.state = { ...before, mark: { stalls: job.stalledCounter, rows } };
-    const resumed = await isHere(settings.home, before.run);
-    if (!resumed) await this.assertBegunNowhere();
+    const hasProgressed = before.mark === undefined || before.waited || rows > before.mark.rows;
+    if (!hasProgressed && deaths > MAX_DEATHS) throw await this.giveUp(deathText(deaths, this.checked.kind));
+    if (hasProgressed) this.state = { ...before, mark: { stalls: job.stalledCounter, rows } };
+    const resumed = await isBegunHere(settings.home, before.run);
+    if (!resumed) await this.assertNotElsewhere();
     const { handedBack: _, notBefore: __, waited: ___, ...state } = this.state;
     this.state = state;
-    this.again = ticketOf(settings.home, state.run)?.again;
+    this.followUp = ticketOf(settings.home, state.run)?.again;
     beginTicket(settings.home, job, state.run);
 
-    const stop = stops.watch(state.run, stopping, ...ends);
+    const stop = stops.watch(state.run, stopping, ...endSignals);
     try {
-      if (stopping.aborted) throw handedBack(state);
+      if (stopping.aborted) throw requeueFirst(state);
       return await this.run(resumed, stop.signal);
     } catch (error) {
-      throw await this.afterFault(error, stop.signal);
+      throw await this.handleFault(error, stop.signal);
     } finally {
       stop.release();
     }
@@ -259,26 +259,26 @@ class Delivery {
    * A run that this data folder does not hold may have been begun on another machine. A worker there may continue it; where
    * none is left, the job stands for a new run, once what the lost one sent has taken effect.
    */
-  private async assertBegunNowhere(): Promise<void> {
+  private async assertNotElsewhere(): Promise<void> {
     const { store, homeId, settings } = this.deps;
-    const { home, host = 'another machine', notBefore: known, ...rest } = this.state;
+    const { home, host = 'another machine', notBefore: recorded, ...rest } = this.state;
     if (home === undefined || home === homeId) return;
-    if (await store.leased(`home.${home}`)) throw new PutBack(SOON_MS, { ...rest, home, host });
+    if (await store.leased(`home.${home}`)) throw new Requeue(RETRY_SOON_MS, { ...rest, home, host });
     const wait = this.settleMs();
-    const notBefore = known ?? Date.now() + wait;
+    const notBefore = recorded ?? Date.now() + wait;
     if (Date.now() < notBefore) {
-      if (known === undefined) {
+      if (recorded === undefined) {
         this.log.warn(
           `the worker on ${host} that began this run is away; unless it comes back, it is begun anew here in ${Math.ceil(wait / 1000)} s`,
         );
       }
       // In small steps, so that the worker that began it finds it soon when it comes back.
-      throw new PutBack(Math.min(GRACE_STEP_MS, notBefore - Date.now()), { ...rest, home, host, notBefore });
+      throw new Requeue(Math.min(GRACE_STEP_MS, notBefore - Date.now()), { ...rest, home, host, notBefore });
     }
     // The job's id may name the run. Taken up again at once, under the lease of the new run.
     const { run, mark } = this.state;
     const fresh = freshState(this.origin.run === undefined ? await freshRunId(settings.home) : run);
-    throw new PutBack(0, { ...fresh, insteadOf: { run, host }, mark });
+    throw new Requeue(0, { ...fresh, insteadOf: { run, host }, mark });
   }
 
   /** So long, in milliseconds, requests of a worker that is gone may still take effect: an export sends none that do. */
@@ -293,73 +293,73 @@ class Delivery {
   private async run(resumed: boolean, stop: AbortSignal): Promise<Summary | RepeatedSummary> {
     const { store, settings } = this.deps;
     const bySchedule = this.origin.trigger === 'schedule';
-    const right = bySchedule ? await store.lease(`schedule.${this.name}`, settings.leaseMs) : undefined;
-    if (bySchedule && !right) throw new PutBack(SOON_MS);
+    const scheduleLease = bySchedule ? await store.lease(`schedule.${this.name}`, settings.leaseMs) : undefined;
+    if (bySchedule && !scheduleLease) throw new Requeue(RETRY_SOON_MS);
     try {
       const { deps, job, checked, name, origin, state } = this;
-      const begun = () =>
-        this.again ? this.takenUp(this.again) : prepare({ ...deps, job, checked, name, origin, state });
-      const prepared = resumed ? undefined : await begun();
+      const prepareNow = () =>
+        this.followUp ? this.prepareFollowUp(this.followUp) : prepare({ ...deps, job, checked, name, origin, state });
+      const prepared = resumed ? undefined : await prepareNow();
       if (prepared && 'first' in prepared) {
         const { claim, first } = prepared;
-        const { dir, summary } = await endRepeated(this.deps.dropFolder, claim, settings.home, first);
+        const { dir, summary } = await archiveRepeated(this.deps.dropFolder, claim, settings.home, first);
         endTicket(settings.home, this.state.run);
         this.log.info(`the same content was run before as ${first.run}; put away in ${dir}`);
         return summary;
       }
-      this.state = this.begunHere();
+      this.state = this.ownedState();
       await this.job.updateProgress(this.state);
-      const signal = right ? AbortSignal.any([stop, right.lost]) : stop;
+      const signal = scheduleLease ? AbortSignal.any([stop, scheduleLease.lost]) : stop;
       const rowsJob = prepared?.rowsJob ?? (await storedJob(settings.home, this.state.run));
-      const clean = rowsJob ? withoutCells(rowsJob) : (text: string) => text;
-      const result = await this.carryOut(prepared, signal, clean);
+      const redact = rowsJob ? cellRedactor(rowsJob) : (text: string) => text;
+      const result = await this.carryOut(prepared, signal, redact);
       if (result.summary.status === 'interrupted' && signal.reason !== STOPPED) throw new RunInterrupted();
-      return await this.conclude(result, clean);
+      return await this.conclude(result, redact);
     } finally {
-      await right?.release().catch(() => undefined);
+      await scheduleLease?.release().catch(() => undefined);
     }
   }
 
   /** Exactly what was asked to be done with an earlier run. */
-  private async takenUp(again: Again): Promise<Prepared> {
+  private async prepareFollowUp(followUp: FollowUp): Promise<Prepared> {
     const { run } = this.state;
-    const rowsJob = await storedJob(this.deps.settings.home, again.of);
+    const rowsJob = await storedJob(this.deps.settings.home, followUp.of);
     const begin = (context: RunContext) => {
-      if (again.verb === 'retry') return retryRun(again.of, { ...again, run }, context);
-      return again.verb === 'undo'
-        ? undoRun(again.of, { ...again, run }, context)
-        : approveRun(again.of, { ...again, run }, context);
+      if (followUp.verb === 'retry') return retryRun(followUp.of, { ...followUp, run }, context);
+      return followUp.verb === 'undo'
+        ? undoRun(followUp.of, { ...followUp, run }, context)
+        : approveRun(followUp.of, { ...followUp, run }, context);
     };
-    return { file: again.of, ...(rowsJob && { rowsJob }), begin };
+    return { file: followUp.of, ...(rowsJob && { rowsJob }), begin };
   }
 
-  private async carryOut(prepared: Prepared | undefined, signal: AbortSignal, clean: WithoutCells): Promise<RunResult> {
+  private async carryOut(prepared: Prepared | undefined, signal: AbortSignal, redact: RedactText): Promise<RunResult> {
     const { deps, log, state } = this;
     const { run } = state;
     const about = { job: this.name, run, insteadOf: state.insteadOf?.run, log };
     const writer = stateWriter(this.job, state, (err) => log.warn({ err }, 'the progress could not be told'));
-    const told = deps.onBegun?.({ ...about, resumed: !prepared });
+    const onProgress = deps.onBegun?.({ ...about, resumed: !prepared });
     const context: RunContext = {
       ...deps.context(about),
       log,
       signal,
       listener: {
         progress(progress) {
-          writer.note(progress);
-          told?.(progress);
+          writer.report(progress);
+          onProgress?.(progress);
         },
-        notice: ({ level, text }) => log[level](clean(text)),
+        notice: ({ level, text }) => log[level](redact(text)),
       },
     };
     log.info({ file: prepared?.file }, prepared ? 'run begun' : 'run taken up again');
     try {
       return prepared ? await prepared.begin(context) : await resumeRun(run, context);
     } catch (error) {
-      throw faultWithoutCells(error, clean);
+      throw redactFault(error, redact);
     } finally {
       await writer.close();
       // The run has a copy of its own by now.
-      if (await isHere(deps.settings.home, run)) await this.removeUpload();
+      if (await isBegunHere(deps.settings.home, run)) await this.removeUpload();
     }
   }
 
@@ -368,25 +368,28 @@ class Delivery {
     if (kind !== 'export') await removeUpload(this.deps.settings.home, data);
   }
 
-  private async conclude(result: RunResult, clean: WithoutCells): Promise<Summary> {
+  private async conclude(result: RunResult, redact: RedactText): Promise<Summary> {
     const { home, secrets } = this.deps.settings;
     const { status } = result.summary;
-    const reason = result.summary.reason === undefined ? undefined : clean(result.summary.reason);
+    const reason = result.summary.reason === undefined ? undefined : redact(result.summary.reason);
     if (status === 'failed' && !this.isLastAttempt) {
       throw new RunFailed(redactor(secrets)(reason ?? 'The run failed.'));
     }
-    const { dir, summary } = await this.putAway({ ...result.summary, ...(reason !== undefined && { reason }) }, result);
+    const { dir, summary } = await this.archiveResult(
+      { ...result.summary, ...(reason !== undefined && { reason }) },
+      result,
+    );
     endTicket(home, this.state.run);
     const { rows, records, target, seconds, company } = summary;
     const { total, ...outcomes } = rows;
-    const reached = records ?? total;
-    await this.tellEnd({ ...this.state, phase: 'done', total: reached, done: reached, outcomes });
+    const rowCount = records ?? total;
+    await this.reportEnd({ ...this.state, phase: 'done', total: rowCount, done: rowCount, outcomes });
     const isExport = this.checked.kind === 'export';
     const what = isExport ? { records, target: target?.path } : { rows };
     this.log.info({ status, ...what, seconds, reports: dir }, 'run ended');
-    const doubtful = isExport && status === 'partial';
+    const unverified = isExport && status === 'partial';
     if (summary.kind !== 'undo')
-      this.ended({
+      this.notifyEnded({
         status,
         run: this.state.run,
         company,
@@ -395,51 +398,51 @@ class Delivery {
         reports: dir,
         dryRun: await isRehearsal(home, summary),
         reportOnly: summary.dry_run,
-        reason: doubtful ? doubtText(summary) : reason,
-        doubtful,
+        reason: unverified ? unverifiedText(summary) : reason,
+        unverified,
       });
     return summary;
   }
 
   /** Puts the dropped file of a run away that came to its end. Returns where its reports lie, and its summary there. */
-  private async putAway(summary: Summary, { reportDir }: RunResult): Promise<{ dir: string; summary: Summary }> {
+  private async archiveResult(summary: Summary, { reportDir }: RunResult): Promise<{ dir: string; summary: Summary }> {
     const { claim } = this.origin;
     if (!claim) return { dir: reportDir, summary };
     const { dropFolder, settings } = this.deps;
     try {
-      const put = await endAfterRun(dropFolder, claim, settings.home, summary);
-      if (put.warning !== undefined) this.log.warn(put.warning);
-      return { dir: put.dir, summary: put.summary ?? summary };
+      const archived = await archiveRun(dropFolder, claim, settings.home, summary);
+      if (archived.warning !== undefined) this.log.warn(archived.warning);
+      return { dir: archived.dir, summary: archived.summary ?? summary };
     } catch (error) {
       this.log.warn(failureText(error, settings.secrets));
-      throw new PutBack(MOVE_AGAIN_MS);
+      throw new Requeue(MOVE_AGAIN_MS);
     }
   }
 
   /** What the queue is to be told of a run that did not come to an end. */
-  private async afterFault(error: unknown, stop: AbortSignal): Promise<unknown> {
-    if (error instanceof PutBack || error instanceof UnrecoverableError) return error;
+  private async handleFault(error: unknown, stop: AbortSignal): Promise<unknown> {
+    if (error instanceof Requeue || error instanceof UnrecoverableError) return error;
     const { stopping, settings } = this.deps;
-    this.state = this.begunHere();
+    this.state = this.ownedState();
     // It had not come so far that there could be reports.
     if (stop.reason === STOPPED) return this.giveUp('The run was stopped by somebody before it had begun.');
     if (stop.aborted || error instanceof RunInterrupted) {
       const isEnding = stopping.aborted && stop.reason === stopping.reason;
-      return isEnding ? handedBack(this.state) : new PutBack(SOON_MS, this.state);
+      return isEnding ? requeueFirst(this.state) : new Requeue(RETRY_SOON_MS, this.state);
     }
-    if (isAway(error) || isJobLost(error)) return error;
+    if (isStoreUnavailable(error) || isJobLost(error)) return error;
     const kind = failureKind(error, !this.isLastAttempt);
-    if (kind === 'later') return new PutBack(SOON_MS);
+    if (kind === 'later') return new Requeue(RETRY_SOON_MS);
     const text = failureText(error, settings.secrets);
     if (kind === 'full') {
       this.log.warn(`${text} The job waits and goes on by itself once there is space.`);
-      return new PutBack(NO_SPACE_MS, this.state);
+      return new Requeue(NO_SPACE_MS, this.state);
     }
     this.log[kind === 'final' ? 'error' : 'warn'](text);
     return kind === 'retry' ? new RunFailed(text) : this.giveUp(text, error);
   }
 
-  private begunHere(): JobState {
+  private ownedState(): JobState {
     return { ...this.state, home: this.deps.homeId, host: hostname() };
   }
 
@@ -451,57 +454,57 @@ class Delivery {
   private async giveUp(reason: string, error?: unknown): Promise<Error> {
     const { run } = this.state;
     const { home } = this.deps.settings;
-    const begun = await isHere(home, run);
-    const reports = await this.putAwayGivenUp(reason, begun);
+    const begun = await isBegunHere(home, run);
+    const reports = await this.archiveGivenUp(reason, begun);
     if (!begun) await failUnbegun(home, run, reason);
     await this.removeUpload();
     endTicket(home, run);
     const failure = error instanceof RunError && error.kind === 'usage' ? 'usage' : 'failed';
-    await this.tellEnd({ ...this.state, phase: 'done', failure });
-    this.ended({ ...(begun ? { status: 'failed', run } : { status: 'refused', page: run }), reason, reports });
-    return refusal(reason);
+    await this.reportEnd({ ...this.state, phase: 'done', failure });
+    this.notifyEnded({ ...(begun ? { status: 'failed', run } : { status: 'refused', page: run }), reason, reports });
+    return unrecoverable(reason);
   }
 
   /** Puts the dropped file of a job away that is given up. `begun`: its run was. Returns where it lies. */
-  private async putAwayGivenUp(reason: string, begun: boolean): Promise<string | undefined> {
+  private async archiveGivenUp(reason: string, begun: boolean): Promise<string | undefined> {
     const { claim } = this.origin;
     const { kind } = this.checked;
     if (!claim || kind === 'export') return undefined;
     const { dropFolder, settings } = this.deps;
     try {
-      return (await endRefused(dropFolder, claim, settings.home, { kind, reason, begun })).dir;
+      return (await archiveRefused(dropFolder, claim, settings.home, { kind, reason, begun })).dir;
     } catch (error) {
       this.log.error(failureText(error, settings.secrets));
       throw error;
     }
   }
 
-  private ended(end: Omit<EndedRun, 'kind' | 'job' | 'inline' | 'trigger'>): void {
+  private notifyEnded(end: Omit<EndedRun, 'kind' | 'job' | 'inline' | 'trigger'>): void {
     // That something is put back is neither a success nor a failure of the job.
-    if (this.again?.verb === 'undo') return;
+    if (this.followUp?.verb === 'undo') return;
     const { dropFolder, onEnded } = this.deps;
     const { kind, ok: data } = this.checked;
     const { claim, trigger } = this.origin;
     const file = claim?.name ?? (data.file === undefined ? undefined : path.basename(data.file));
     const inline = typeof data.job !== 'string';
-    const reason = claim && end.reason !== undefined ? dropFolder.forPeople(claim, end.reason) : end.reason;
+    const reason = claim && end.reason !== undefined ? dropFolder.withoutPaths(claim, end.reason) : end.reason;
     // Also of a run whose file was dropped, and which was gone on with since.
-    const reports = end.reports && (dropFolder.holds(end.reports) ? dropFolder.asSeen(end.reports) : end.reports);
+    const reports = end.reports && (dropFolder.contains(end.reports) ? dropFolder.sharePath(end.reports) : end.reports);
     onEnded({ kind, job: this.name, inline, trigger, file, ...end, reason, reports });
   }
 
   /** The last that is said of a job. A queue that has lost the job meanwhile changes nothing in what its run has done. */
-  private async tellEnd(state: JobState): Promise<void> {
+  private async reportEnd(state: JobState): Promise<void> {
     await this.job.updateProgress(state).catch((error: unknown) => {
-      if (isAway(error)) throw error;
+      if (isStoreUnavailable(error)) throw error;
       this.log.warn({ err: error }, 'the end of the run could not be told to the queue');
     });
   }
 
-  private async withoutQuotes(result: Partial<Summary>): Promise<object> {
+  private async redactResult(result: Partial<Summary>): Promise<object> {
     if (result.kind === 'export') return result;
     const job = await storedJob(this.deps.settings.home, result.run ?? '');
-    return summaryWithoutCells(result, withoutCells(job ?? { columns: {}, source: {} }));
+    return redactSummary(result, cellRedactor(job ?? { columns: {}, source: {} }));
   }
 }
 
@@ -511,7 +514,7 @@ async function storedJob(home: string, run: string): Promise<RowsJob | undefined
   return job && 'match' in job ? job : undefined;
 }
 
-function doubtText({ records = 0, target }: Summary): string {
+function unverifiedText({ records = 0, target }: Summary): string {
   return (
     `the list changed while it was read, and it could not be established that the ${records} records in ` +
     `${target?.path ?? 'the file'} are all of them. The summary says more; export again when less is going on.`

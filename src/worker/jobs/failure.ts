@@ -1,9 +1,9 @@
 import { UnrecoverableError } from 'bullmq';
-import { codesOf, isDiskFull, RunError } from '../../model/error.js';
+import { isDiskFull, RunError, systemCodes } from '../../model/error.js';
 import { type RowsJob, targetsOf } from '../../model/job.js';
 import { redactor } from '../../model/secret-forms.js';
 import { foldText } from '../../model/value.js';
-import { LockHeld } from '../../runs/run/lock.js';
+import { LockedError } from '../../runs/run/lock.js';
 import type { Summary } from '../../runs/run/present.js';
 import type { JobKind } from './data.js';
 import type { JobState } from './job.js';
@@ -21,7 +21,7 @@ type FailureKind = 'later' | 'full' | 'retry' | 'final';
  * The job is not to be done now: it is put back on the queue, to be taken up after so many milliseconds or before all others, by
  * whichever worker asks then. With a state that state is told.
  */
-export class PutBack extends Error {
+export class Requeue extends Error {
   override readonly name = 'PutBack';
   constructor(
     readonly after: number | 'first',
@@ -32,7 +32,7 @@ export class PutBack extends Error {
 }
 
 /** At the head of the queue, for whichever worker asks next. */
-export const handedBack = (state: JobState): PutBack => new PutBack('first', { ...state, handedBack: true });
+export const requeueFirst = (state: JobState): Requeue => new Requeue('first', { ...state, handedBack: true });
 
 /** The run came to an end as `failed`, and the job has attempts left: the next one continues it. */
 export class RunFailed extends Error {
@@ -40,7 +40,7 @@ export class RunFailed extends Error {
 }
 
 /** What is said to the queue of a job that is not tried again. */
-export function refusal(text: string): UnrecoverableError {
+export function unrecoverable(text: string): UnrecoverableError {
   const error = new UnrecoverableError(text);
   // A stack would be kept in the queue and say nothing.
   error.stack = `UnrecoverableError: ${text}`;
@@ -58,13 +58,13 @@ export function deathText(deaths: number, kind: JobKind): string {
 }
 
 /** Faults of the machine that pass. */
-const PASSING = new Set(['EMFILE', 'ENFILE', 'EIO', 'EBUSY', 'EAGAIN', 'ESTALE', 'ETIMEDOUT']);
+const TRANSIENT = new Set(['EMFILE', 'ENFILE', 'EIO', 'EBUSY', 'EAGAIN', 'ESTALE', 'ETIMEDOUT']);
 
 export function failureKind(error: unknown, attemptsLeft: boolean): FailureKind {
-  if (error instanceof LockHeld) return 'later';
+  if (error instanceof LockedError) return 'later';
   if (isDiskFull(error)) return 'full';
   if (!attemptsLeft) return 'final';
-  if (error instanceof RunError && !codesOf(error).some((code) => PASSING.has(code))) return 'final';
+  if (error instanceof RunError && !systemCodes(error).some((code) => TRANSIENT.has(code))) return 'final';
   return 'retry';
 }
 
@@ -85,48 +85,48 @@ export function failureText(error: unknown, secrets: readonly string[]): string 
 type CellNames = Pick<RowsJob, 'columns'> & { readonly source: Pick<Partial<RowsJob['source']>, 'sheet'> };
 
 /** Takes out of a text what is quoted from a file. */
-export type WithoutCells = (text: string) => string;
+export type RedactText = (text: string) => string;
 
 /**
  * What leaves by a log, the queue, a webhook or a note quotes no cell: without a heading row cells are taken for headings. Only
  * what the job itself names is quoted; from the first other quotation on, all is left out up to the last quotation mark, as
  * a cell may hold such marks: an empty quotation is one that a cell ended, and so is one that a word follows.
  */
-export function withoutCells({ columns, source }: CellNames): WithoutCells {
+export function cellRedactor({ columns, source }: CellNames): RedactText {
   const targets = Object.values(columns).flatMap((target) => targetsOf(target).map(({ field }) => field));
   const names = [...Object.keys(columns), ...targets, ...targets.flatMap((field) => field.split('.'))];
-  const known = new Set([...names, String(source.sheet ?? '')].map(foldText).filter((name) => name !== ''));
+  const allowed = new Set([...names, String(source.sheet ?? '')].map(foldText).filter((name) => name !== ''));
   return (text) => {
-    const strange = [...text.matchAll(/"([^"]*)("(?![\p{L}\p{N}])|$)?/gu)].find(
-      ([, quote = '', end]) => !end || !known.has(foldText(quote)),
+    const foreignQuote = [...text.matchAll(/"([^"]*)("(?![\p{L}\p{N}])|$)?/gu)].find(
+      ([, quote = '', end]) => !end || !allowed.has(foldText(quote)),
     );
-    return strange ? `${text.slice(0, strange.index)}"…"${text.slice(text.lastIndexOf('"') + 1)}` : text;
+    return foreignQuote ? `${text.slice(0, foreignQuote.index)}"…"${text.slice(text.lastIndexOf('"') + 1)}` : text;
   };
 }
 
 /** The same fault, so told. What has a meaning of its own for the queue, such as an interruption, stays what it is. */
-export function faultWithoutCells(error: unknown, clean: WithoutCells): unknown {
+export function redactFault(error: unknown, redact: RedactText): unknown {
   if (!(error instanceof Error)) return error;
   if (Object.getPrototypeOf(error) === RunError.prototype) {
     const { kind, message, details, status } = error as RunError;
-    return new RunError(kind, clean(message), details.map(clean), {
+    return new RunError(kind, redact(message), details.map(redact), {
       cause: error,
       ...(status === undefined ? {} : { status }),
     });
   }
-  error.message = clean(error.message);
+  error.message = redact(error.message);
   return error;
 }
 
 /** A summary as it leaves this machine, by the queue: what it quotes may be cells. The one on the disk is whole. */
-export function summaryWithoutCells(summary: Partial<Summary>, clean: WithoutCells): object {
+export function redactSummary(summary: Partial<Summary>, redact: RedactText): object {
   const { reason, warnings, detected, top_faults: faults, references } = summary;
   return {
     ...summary,
-    ...(warnings && { warnings: warnings.map(clean) }),
-    ...(detected && { detected: detected.map(clean) }),
+    ...(warnings && { warnings: warnings.map(redact) }),
+    ...(detected && { detected: detected.map(redact) }),
     ...(faults && { top_faults: faults.map(({ example: _, ...fault }) => fault) }),
     ...(references && { references: references.map((one) => ({ ...one, first: [] })) }),
-    ...(reason !== undefined && { reason: clean(reason) }),
+    ...(reason !== undefined && { reason: redact(reason) }),
   };
 }

@@ -5,19 +5,19 @@ import type { Job, Queue } from 'bullmq';
 import { z } from 'zod';
 import { RunError } from '../../model/error.js';
 import { runFolder } from '../../runs/run/layout.js';
-import { isHeld } from '../../runs/run/lock.js';
+import { isLocked } from '../../runs/run/lock.js';
 import type { RetireValues } from '../../runs/undo.js';
-import { inHome, isHome } from '../../store/home.js';
+import { homeExists, withHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
 import type { Store } from '../store/port.js';
-import { parsed } from '../store/shared.js';
+import { parseAs } from '../store/shared.js';
 import { againJobId, freshState } from './job.js';
 
 /**
  * What the workers on a queue know of each other's data folders, oldest first, in one text of the store. A worker lives on
  * one while the lease `home.<id>` is held.
  */
-const homes = z.array(
+const homesSchema = z.array(
   z.object({
     id: z.string().regex(/^[0-9a-f]{16}$/),
     /** Folders that its worker may read: its working folder may be another than that of whoever enqueues. */
@@ -25,22 +25,22 @@ const homes = z.array(
     service: z.string(),
   }),
 );
-type Home = z.output<typeof homes>[number];
+type Home = z.output<typeof homesSchema>[number];
 
 /** Data folders that are remembered; the oldest go. */
 const MOST_HOMES = 200;
-const NAME = 'homes';
+const HOMES_KEY = 'homes';
 
-const parse = (text: string | undefined): Home[] => parsed(homes, text) ?? [];
+const parseHomes = (text: string | undefined): Home[] => parseAs(homesSchema, text) ?? [];
 
 /**
  * The worker tells at its start what is to be known of its data folder. Workers on one queue take turns, and share one ceiling,
  * by the address of their service: two spellings of it would be two services.
  * @throws RunError `usage` where a worker lives that names another service.
  */
-export async function tellHome(store: Pick<Store, 'update' | 'read' | 'leased'>, home: Home): Promise<void> {
+export async function registerHome(store: Pick<Store, 'update' | 'read' | 'leased'>, home: Home): Promise<void> {
   const { service } = home;
-  for (const other of parse(await store.read(NAME))) {
+  for (const other of parseHomes(await store.read(HOMES_KEY))) {
     if (other.service === service || !(await store.leased(`home.${other.id}`))) continue;
     throw new RunError(
       'usage',
@@ -48,20 +48,23 @@ export async function tellHome(store: Pick<Store, 'update' | 'read' | 'leased'>,
         `Correct it, or give this service a queue of its own. A worker that has just ended counts for the seconds of ROWFERRY_LEASE.`,
     );
   }
-  await store.update(NAME, (text) => {
-    const others = parse(text).filter(({ id }) => id !== home.id);
+  await store.update(HOMES_KEY, (text) => {
+    const others = parseHomes(text).filter(({ id }) => id !== home.id);
     return JSON.stringify([...others, home].slice(-MOST_HOMES));
   });
 }
 
 /** Folders that the last worker on a data folder could read; undefined where there was none. */
-export async function toldRoots(store: Pick<Store, 'read'>, homeId: string): Promise<readonly string[] | undefined> {
-  return parse(await store.read(NAME)).find(({ id }) => id === homeId)?.roots;
+export async function registeredRoots(
+  store: Pick<Store, 'read'>,
+  homeId: string,
+): Promise<readonly string[] | undefined> {
+  return parseHomes(await store.read(HOMES_KEY)).find(({ id }) => id === homeId)?.roots;
 }
 
 /** What tells this data folder from those of other machines: a random number, kept in it. The folder exists. */
 export function homeId(home: string): string {
-  return inHome(home, (db) => {
+  return withHome(home, (db) => {
     db.prepare('insert into identity select ? where not exists (select 1 from identity)').run(
       randomBytes(8).toString('hex'),
     );
@@ -70,7 +73,7 @@ export function homeId(home: string): string {
 }
 
 /** Whether a run was begun in this data folder, so that it can be continued here. */
-export async function isHere(home: string, run: string): Promise<boolean> {
+export async function isBegunHere(home: string, run: string): Promise<boolean> {
   return stat(runFolder(home, run).request).then(
     (info) => info.isFile(),
     () => false,
@@ -86,7 +89,7 @@ export async function isHere(home: string, run: string): Promise<boolean> {
  */
 export interface Ticket {
   readonly run: string;
-  /** Of its job: `keyOf`. */
+  /** Of its job: `jobKey`. */
   readonly key: string;
   /** Taken off the queue before it began. */
   readonly stopped: boolean;
@@ -94,17 +97,17 @@ export interface Ticket {
   readonly name: string;
   readonly data: unknown;
   readonly opts: Pick<Job['opts'], 'attempts' | 'backoff'>;
-  readonly again?: Again | undefined;
+  readonly again?: FollowUp | undefined;
 }
 
 /** What a run is to do with an earlier one of this data folder. Kept here alone: nothing that lies on the queue can ask for it. */
-export type Again = { readonly of: string } & (
+export type FollowUp = { readonly of: string } & (
   | { readonly verb: 'retry'; readonly force: boolean }
   | { readonly verb: 'undo'; readonly dryRun: boolean; readonly force: boolean; readonly retire?: RetireValues }
   | { readonly verb: 'approve'; readonly by: string }
 );
 
-type Ticketed = Pick<Job, 'id' | 'name' | 'timestamp' | 'data' | 'opts'>;
+type TicketJob = Pick<Job, 'id' | 'name' | 'timestamp' | 'data' | 'opts'>;
 
 /** What `ended` says of a ticket; 0 while its job waits, or is at work. */
 const [ENDED, STOPPED] = [1, 2];
@@ -112,16 +115,16 @@ const [ENDED, STOPPED] = [1, 2];
 const KEEP_MS = 7 * 24 * 3_600_000;
 
 /** The run that the job began. */
-export function readTicket(home: string, job: Ticketed): string | undefined {
-  const row = inHome(home, (db) => db.prepare('select run from ticket where job = ?').get(keyOf(job)));
+export function readTicket(home: string, job: TicketJob): string | undefined {
+  const row = withHome(home, (db) => db.prepare('select run from ticket where job = ?').get(jobKey(job)));
   return row && String(row['run']);
 }
 
 /** Those of runs that have not ended as far as this folder knows. */
 export function tickets(home: string, where = 'true', ...values: readonly string[]): Ticket[] {
-  if (!isHome(home)) return [];
+  if (!homeExists(home)) return [];
   const sql = `select run, job, ended, content from ticket where ended <> ${ENDED} and ${where}`;
-  return inHome(home, (db) => db.prepare(sql).all(...values)).map(({ run, job, ended, content }) => ({
+  return withHome(home, (db) => db.prepare(sql).all(...values)).map(({ run, job, ended, content }) => ({
     ...(JSON.parse(String(content)) as Ticket),
     run: String(run),
     key: String(job),
@@ -134,45 +137,45 @@ export const ticketOf = (home: string, run: string): Ticket | undefined => ticke
 
 /** Whether a run of this data folder was begun by the job, or by one that it stands for after the queue had lost it. */
 export function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run: string): boolean {
-  const row = inHome(home, (db) => db.prepare('select job from ticket where run = ?').get(run));
-  return row !== undefined && (row['job'] === keyOf(job) || job.id === againJobId(run));
+  const row = withHome(home, (db) => db.prepare('select job from ticket where run = ?').get(run));
+  return row !== undefined && (row['job'] === jobKey(job) || job.id === againJobId(run));
 }
 
-export function beginTicket(home: string, job: Ticketed, run: string, again = ticketOf(home, run)?.again): void {
+export function beginTicket(home: string, job: TicketJob, run: string, again = ticketOf(home, run)?.again): void {
   const { id = '', name, data } = job;
   const { attempts, backoff } = job.opts;
   const opts = { ...(attempts && { attempts }), ...(backoff && { backoff }) };
-  inHome(home, (db) =>
+  withHome(home, (db) =>
     db
       .prepare('insert or replace into ticket (run, job, ended, content) values (?, ?, 0, ?)')
-      .run(run, keyOf(job), JSON.stringify({ id, name, data, opts, again })),
+      .run(run, jobKey(job), JSON.stringify({ id, name, data, opts, again })),
   );
 }
 
 export function endTicket(home: string, run: string): void {
-  inHome(home, (db) => db.prepare(`update ticket set ended = ?, content = '' where run = ?`).run(ENDED, run));
+  withHome(home, (db) => db.prepare(`update ticket set ended = ?, content = '' where run = ?`).run(ENDED, run));
   reached('ticket-ended');
 }
 
 /** The job was taken off the queue, and somebody may want it back. */
 export function stopTicket(home: string, run: string): void {
-  inHome(home, (db) => db.prepare('update ticket set ended = ? where run = ? and ended = 0').run(STOPPED, run));
+  withHome(home, (db) => db.prepare('update ticket set ended = ? where run = ? and ended = 0').run(STOPPED, run));
 }
 
 /** Within so many milliseconds a job that was put on the queue says whose it is. */
-const TOLD_MS = 1_000;
+const ANNOUNCE_MS = 1_000;
 
 /** Puts a job on the queue that workers with another data folder leave to those of this one: nobody has it before it says so. */
-export async function addOwn(
+export async function enqueueForHome(
   home: string,
   run: string,
   queue: Pick<Queue, 'add'>,
   ...[name, data, opts]: Parameters<Queue['add']>
 ): Promise<void> {
-  const put = await queue.add(name, data, { ...opts, delay: TOLD_MS });
-  await put.updateProgress({ ...freshState(run), home: homeId(home), host: hostname() });
+  const added = await queue.add(name, data, { ...opts, delay: ANNOUNCE_MS });
+  await added.updateProgress({ ...freshState(run), home: homeId(home), host: hostname() });
   // It would be let go on by itself, a moment later.
-  await put.promote().catch(() => undefined);
+  await added.promote().catch(() => undefined);
 }
 
 /**
@@ -182,21 +185,21 @@ export async function addOwn(
  */
 export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'add'>): Promise<string[]> {
   const restored: string[] = [];
-  inHome(home, (db) => {
+  withHome(home, (db) => {
     for (const { run } of db.prepare('select run from ticket where ended > 0').all())
-      if (ageOf(String(run)) > KEEP_MS) db.prepare('delete from ticket where run = ?').run(String(run));
+      if (runAgeMs(String(run)) > KEEP_MS) db.prepare('delete from ticket where run = ?').run(String(run));
   });
   for (const { run, key, id, name, data, opts, again } of tickets(home, 'ended = 0')) {
     if (id.startsWith('drop.')) continue;
     // A process is at work on it, with a job or on request.
-    if (await isHeld(runFolder(home, run).lock)) continue;
-    const known = await queue.getJob(id);
+    if (await isLocked(runFolder(home, run).lock)) continue;
+    const queued = await queue.getJob(id);
     // Numbers begin anew in a queue that lost everything: the same id may be another job.
-    if (known && keyOf(known) === key) continue;
+    if (queued && jobKey(queued) === key) continue;
     const jobId = /^(night|run)\./.test(id) ? id : againJobId(run);
     if (jobId !== id && (await queue.getJob(jobId))) continue;
-    const isOurs = again !== undefined || (await isHere(home, run));
-    if (isOurs) await addOwn(home, run, queue, name, data, { ...opts, jobId });
+    const isBoundHere = again !== undefined || (await isBegunHere(home, run));
+    if (isBoundHere) await enqueueForHome(home, run, queue, name, data, { ...opts, jobId });
     else await queue.add(name, data, { ...opts, jobId });
     restored.push(run);
   }
@@ -204,13 +207,13 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
 }
 
 /** An id may be given twice over time, except those that are ours (`job.ts`). */
-function keyOf({ id = '', timestamp }: Pick<Job, 'id' | 'timestamp'>): string {
+function jobKey({ id = '', timestamp }: Pick<Job, 'id' | 'timestamp'>): string {
   const text = /^(night|again|drop|run)\./.test(id) ? id : `${id}\0${timestamp}`;
   return createHash('sha256').update(text).digest('hex');
 }
 
 /** Milliseconds since a run was begun, from its id. */
-function ageOf(run: string): number {
+function runAgeMs(run: string): number {
   const at = Date.parse(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-.*$/, '$1-$2-$3T$4:$5:$6.$7Z'));
   return Number.isNaN(at) ? 0 : Date.now() - at;
 }

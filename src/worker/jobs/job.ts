@@ -12,20 +12,20 @@ import type { RunData } from './data.js';
  * The ids of our jobs say what they stand for: `drop.<job>.<run>` a file of the drop folder, `night.<job>.<slot>` a slot of
  * a schedule, `again.<run>` a run whose job the queue had lost, `run.<run>` one that was ordered under that id. A queue holds one job of an id, so each is run once.
  */
-export const claimJobId = ({ job, run }: Pick<Claim, 'job' | 'run'>): string => `drop.${safeName(job)}.${run}`;
-export const slotJobId = (job: string, slot: string): string => `night.${safeName(job)}.${slot}`;
+export const claimJobId = ({ job, run }: Pick<Claim, 'job' | 'run'>): string => `drop.${queueSafe(job)}.${run}`;
+export const slotJobId = (job: string, slot: string): string => `night.${queueSafe(job)}.${slot}`;
 export const againJobId = (run: string): string => `again.${run}`;
 export const runJobId = (run: string): string => `run.${run}`;
 
 /** A queue's ids may hold no colon. Different names stay different. */
-function safeName(job: string): string {
+function queueSafe(job: string): string {
   return job.replace(/[%:]/g, encodeURIComponent);
 }
 
-const RUN = String.raw`\d{8}T\d{9}Z-[0-9a-f]+`;
-const DROP = new RegExp(`^drop\\.(.+)\\.(${RUN})$`, 's');
-const NAMED = new RegExp(`^(?:again|run)\\.(${RUN})$`);
-const NIGHT = /^night\.(.+)\.([^.]+)$/s;
+const RUN_ID = String.raw`\d{8}T\d{9}Z-[0-9a-f]+`;
+const DROP_ID = new RegExp(`^drop\\.(.+)\\.(${RUN_ID})$`, 's');
+const RUN_JOB_ID = new RegExp(`^(?:again|run)\\.(${RUN_ID})$`);
+const SLOT_ID = /^night\.(.+)\.([^.]+)$/s;
 
 /** Where a job of the queue came from. */
 export interface Origin {
@@ -42,13 +42,13 @@ export interface Origin {
  * anybody's. No export reads what is dropped.
  */
 export function originOf({ id = '', name }: Pick<Job, 'id' | 'name'>, data: RunData, inbox: string): Origin {
-  const ordered = NAMED.exec(id)?.[1];
-  if (ordered !== undefined) return { trigger: 'queue', run: ordered };
+  const namedRun = RUN_JOB_ID.exec(id)?.[1];
+  if (namedRun !== undefined) return { trigger: 'queue', run: namedRun };
   const { job, file } = data;
   if (typeof job !== 'string') return { trigger: 'queue' };
-  const named = (found: string | undefined) => found === job || found === safeName(job);
-  const [, dropped, run] = DROP.exec(id) ?? [];
-  if (name !== 'export' && run !== undefined && named(dropped) && file !== undefined) {
+  const isThisJob = (found: string | undefined) => found === job || found === queueSafe(job);
+  const [, droppedJob, run] = DROP_ID.exec(id) ?? [];
+  if (name !== 'export' && run !== undefined && isThisJob(droppedJob) && file !== undefined) {
     const dir = claimFolder(inbox, { job, run });
     const at = path.resolve(dir, file);
     if (path.dirname(at) === dir) return { trigger: 'drop', run, claim: claimOf(inbox, job, run, path.basename(at)) };
@@ -56,7 +56,7 @@ export function originOf({ id = '', name }: Pick<Job, 'id' | 'name'>, data: RunD
       return { trigger: 'drop', run, elsewhere: true };
     }
   }
-  return { trigger: named(NIGHT.exec(id)?.[1]) ? 'schedule' : 'queue' };
+  return { trigger: isThisJob(SLOT_ID.exec(id)?.[1]) ? 'schedule' : 'queue' };
 }
 
 /** A run is late where it was put on the queue more than this after its slot was due. */
@@ -75,7 +75,7 @@ export interface Lateness {
  * job's `timestamp`). Undefined where the id is none of `slotJobId`. A zone that is unknown by now: reckoned in UTC.
  */
 export function lateness(jobId: string, { timezone }: Schedule, startedAt: number): Lateness | undefined {
-  const key = NIGHT.exec(jobId)?.[2] ?? '';
+  const key = SLOT_ID.exec(jobId)?.[2] ?? '';
   const slot = slotOf(key, checkTimeZone(timezone) === undefined ? timezone : 'UTC');
   return slot && { slot: slot.key, dueAt: slot.dueAt, late: startedAt - slot.dueAt > LATE_MS };
 }
@@ -91,37 +91,37 @@ export function lateNote(dueAt: number, now: number, timeZone: string): string {
 
 const WAITING: Progress['phase'] = 'waiting for its turn';
 const count = z.int().nonnegative().catch(0);
-const ifFit = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
+const ifValid = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
 
-const told = z.object({
+const storedState = z.object({
   phase: z.unknown().optional(),
   /** Rows of the file; null until they have been counted. */
   total: z.number().nullable().catch(null),
   done: count,
   outcomes: z.record(z.enum(OUTCOMES), count).catch(noOutcomes()),
   /** When each phase began, the last of them; also in deliveries before. */
-  phases: ifFit(z.array(z.object({ phase: z.string(), at: z.string() }))),
+  phases: ifValid(z.array(z.object({ phase: z.string(), at: z.string() }))),
   /** Id of the run, the same in every delivery that continues it. */
   run: z.custom<string>(isRunId),
   /** Data folder that the run was begun in, and the machine. Absent until it is begun. */
-  home: ifFit(z.string()),
-  host: ifFit(z.string()),
+  home: ifValid(z.string()),
+  host: ifValid(z.string()),
   /** How often it was handed on because its file was not to be found. */
-  away: ifFit(z.number()),
+  away: ifValid(z.number()),
   /** How the file of a schedule looked when it was last looked at, and since when it is waited for, milliseconds since 1970. */
-  resting: ifFit(z.object({ mark: z.string(), since: z.number() })),
+  resting: ifValid(z.object({ mark: z.string(), since: z.number() })),
   /** Milliseconds since 1970: not begun anew before then, because requests of a worker that is gone may be under way. */
-  notBefore: ifFit(z.number()),
+  notBefore: ifValid(z.number()),
   /** The worker that had it was told to end and kept everything. */
-  handedBack: ifFit(z.literal(true)),
+  handedBack: ifValid(z.literal(true)),
   /** The run that this one takes the place of, and the machine that has it. */
-  insteadOf: ifFit(z.object({ run: z.string(), host: z.string() })),
+  insteadOf: ifValid(z.object({ run: z.string(), host: z.string() })),
   /** Workers that had died over this job when it last came further, and how many rows had an outcome then. */
-  mark: ifFit(z.object({ stalls: count, rows: count })),
+  mark: ifValid(z.object({ stalls: count, rows: count })),
 });
 
 /** The progress of a BullMQ job: contract, section 10, and what a later delivery must know. */
-export type JobState = Readonly<Omit<z.output<typeof told>, 'phase'>> & {
+export type JobState = Readonly<Omit<z.output<typeof storedState>, 'phase'>> & {
   readonly phase: 'waiting' | Progress['phase'] | 'done';
   /** The job failed for good: its data, job file or file were wrong (`usage`), or the work could not be done (`failed`). */
   readonly failure?: 'usage' | 'failed';
@@ -135,7 +135,7 @@ export function freshState(run: string): JobState {
 
 /** What an earlier delivery left; undefined in the first one, and where somebody else wrote something else there. */
 export function stateOf(job: Pick<Job, 'progress'>): JobState | undefined {
-  const { data } = told.safeParse(job.progress);
+  const { data } = storedState.safeParse(job.progress);
   return data && { ...data, phase: 'waiting', waited: data.phase === WAITING || undefined };
 }
 
@@ -145,7 +145,7 @@ export function settledRows(outcomes: Readonly<OutcomeCounts>): number {
 }
 
 /** At most one message in so many milliseconds, and one at each change of phase. */
-const EVERY_MS = 500;
+const SEND_EVERY_MS = 500;
 /** Of a run that goes back and forth between phases the last of them are told. */
 const MOST_PHASES = 50;
 
@@ -157,36 +157,36 @@ export function stateWriter(
   job: Pick<Job, 'updateProgress'>,
   base: JobState,
   failed: (error: unknown) => void,
-): { note(progress: Progress): void; close(): Promise<void> } {
+): { report(progress: Progress): void; close(): Promise<void> } {
   let latest: JobState | undefined;
   let phase: JobState['phase'] | undefined;
   let phases = base.phases ?? [];
   let sending: Promise<void> | undefined;
-  let rest = new AbortController();
+  let pauseEnd = new AbortController();
   let closed = false;
   async function send(): Promise<void> {
     while (latest && !closed) {
       const state = latest;
       latest = undefined;
       phase = state.phase;
-      rest = new AbortController();
+      pauseEnd = new AbortController();
       await job.updateProgress(state).catch(failed);
-      if (!closed) await pause(EVERY_MS, rest.signal);
+      if (!closed) await pause(SEND_EVERY_MS, pauseEnd.signal);
     }
     sending = undefined;
   }
   return {
-    note({ phase: now, done, total, outcomes }) {
+    report({ phase: now, done, total, outcomes }) {
       if (phases.at(-1)?.phase !== now)
         phases = [...phases, { phase: now, at: new Date().toISOString() }].slice(-MOST_PHASES);
       latest = { ...base, phase: now, done, total: total ?? null, outcomes: { ...outcomes }, phases };
-      if (now !== phase) rest.abort();
+      if (now !== phase) pauseEnd.abort();
       sending ??= send();
     },
     /** Waits for what is under way; nothing is sent afterwards. */
     async close() {
       closed = true;
-      rest.abort();
+      pauseEnd.abort();
       await sending;
     },
   };
@@ -217,7 +217,7 @@ export interface EndedRun {
    * An export that is there but cannot be shown to be whole: somebody has to look, and the job has not done its work.
    * `reason` says why.
    */
-  readonly doubtful?: boolean;
+  readonly unverified?: boolean;
   readonly trigger: Trigger;
   /** Name of the file that the run was about, as it was dropped or named. */
   readonly file?: string | undefined;

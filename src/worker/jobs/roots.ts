@@ -3,7 +3,7 @@ import path from 'node:path';
 import { RunError } from '../../model/error.js';
 import { makeFolder } from '../../runs/run/layout.js';
 import type { Settings } from '../../runs/settings.js';
-import { codeOf } from '../inbox/disk.js';
+import { errorCode } from '../inbox/disk.js';
 
 /**
  * The folders that files of queue jobs may lie in: those in `roots`, tried in this order where the path is relative, and `inbox`,
@@ -12,7 +12,7 @@ import { codeOf } from '../inbox/disk.js';
 type AllowedFolders = Pick<Settings, 'roots' | 'inbox' | 'ownFiles'>;
 
 /** The file may lie there, but is not on this machine: another worker may have it. */
-export class FileAway extends RunError {
+export class FileUnavailable extends RunError {
   constructor(file: string) {
     super('failed', `There is no file ${quoted(file)} below the folders that this worker may read.`);
   }
@@ -28,24 +28,25 @@ export class OutsideRoots extends RunError {
 /**
  * Absolute path of a file that job data names, links followed. What is answered does not depend on what exists outside the
  * allowed folders.
- * @throws RunError `usage` for a path that may not be read; `FileAway` where the path is allowed and nothing is there.
+ * @throws RunError `usage` for a path that may not be read; `FileUnavailable` where the path is allowed and nothing is there.
  */
 export async function fileBelowRoots(file: string, folders: AllowedFolders): Promise<string> {
-  if (file === '' || file.includes('\0')) throw refused(file, 'is no path');
+  if (file === '' || file.includes('\0')) throw pathError(file, 'is no path');
   let [hidden, below] = [false, false];
-  for (const candidate of allowedPlaces(file, folders)) {
-    const place = await placeIn(folders, candidate, file, unreadable);
+  for (const candidate of candidatePaths(file, folders)) {
+    const place = await resolveBelow(folders, candidate, file, unreadable);
     below ||= place !== 'outside';
     hidden ||= place === 'hidden';
     if (typeof place === 'string' || place.missing.length > 0) continue;
-    if (place.kind === 'folder') throw refused(file, 'is a folder; name a spreadsheet');
-    if (place.kind === 'other') throw refused(file, 'is a pipe or device, not a file');
-    if (await isOneOf(place.at, folders.ownFiles)) throw refused(file, 'is one of rowferry’s own, and no spreadsheet');
+    if (place.kind === 'folder') throw pathError(file, 'is a folder; name a spreadsheet');
+    if (place.kind === 'other') throw pathError(file, 'is a pipe or device, not a file');
+    if (await isOneOf(place.at, folders.ownFiles))
+      throw pathError(file, 'is one of rowferry’s own, and no spreadsheet');
     return place.at;
   }
   if (!below) throw unreadable(file);
-  if (hidden) throw refused(file, 'is hidden: names that begin with a dot are never read');
-  throw new FileAway(file);
+  if (hidden) throw pathError(file, 'is hidden: names that begin with a dot are never read');
+  throw new FileUnavailable(file);
 }
 
 /** Whether a file is one of others, by another name or a hard link, too. */
@@ -59,7 +60,7 @@ async function isOneOf(file: string, others: readonly string[]): Promise<boolean
 }
 
 /** Where a path leads, every link on it followed. */
-interface Place {
+interface ResolvedPath {
   /** The last folder or file on the way that is there. Absolute. */
   readonly at: string;
   /** The names after it, of which nothing is there. */
@@ -72,52 +73,52 @@ interface Place {
  * Where a path leads that lies, by its name, below one of the folders; `outside` and `hidden` where it does not, or a
  * name on the way begins with a dot. Throws what `outsideError` makes where a link leads out, whether anything is there or not.
  */
-async function placeIn(
+async function resolveBelow(
   { roots, inbox }: Pick<AllowedFolders, 'roots' | 'inbox'>,
   candidate: string,
   file: string,
   outsideError: (file: string) => RunError,
-): Promise<(Place & { readonly kind: 'file' | 'folder' | 'other' }) | 'outside' | 'hidden'> {
-  const named = [...roots, inbox].map((root) => path.resolve(root));
-  const real = await Promise.all(named.map((root) => realpath(root).catch(() => root)));
-  const standing = standingOf(candidate, [...named, ...real]);
-  if (standing !== 'below') return standing;
-  const place = await leadsTo(candidate);
-  const whole = wholePath(place);
-  if (standingOf(whole, real) !== 'below' && !real.includes(whole)) throw outsideError(file);
-  if (place.fault === 'ELOOP') throw refused(file, 'goes through a circle of symbolic links');
-  if (place.fault !== undefined) throw refused(file, `cannot be looked at (${place.fault})`);
+): Promise<(ResolvedPath & { readonly kind: 'file' | 'folder' | 'other' }) | 'outside' | 'hidden'> {
+  const configured = [...roots, inbox].map((root) => path.resolve(root));
+  const real = await Promise.all(configured.map((root) => realpath(root).catch(() => root)));
+  const position = positionOf(candidate, [...configured, ...real]);
+  if (position !== 'below') return position;
+  const place = await resolveLinks(candidate);
+  const full = fullPath(place);
+  if (positionOf(full, real) !== 'below' && !real.includes(full)) throw outsideError(file);
+  if (place.fault === 'ELOOP') throw pathError(file, 'goes through a circle of symbolic links');
+  if (place.fault !== undefined) throw pathError(file, `cannot be looked at (${place.fault})`);
   const info = await lstat(place.at);
   return { ...place, kind: info.isFile() ? 'file' : info.isDirectory() ? 'folder' : 'other' };
 }
 
 /** How a path stands to folders, by its name. They may be hidden themselves (`.rowferry`): what is plain below any of them is plain. */
-function standingOf(file: string, folders: readonly string[]): 'below' | 'hidden' | 'outside' {
-  const ways = folders
+function positionOf(file: string, folders: readonly string[]): 'below' | 'hidden' | 'outside' {
+  const relatives = folders
     .map((folder) => path.relative(folder, file).split(path.sep))
     .filter(([first = '']) => first !== '' && first !== '..');
-  if (ways.length === 0) return 'outside';
-  return ways.some((names) => !names.some((name) => name.startsWith('.'))) ? 'below' : 'hidden';
+  if (relatives.length === 0) return 'outside';
+  return relatives.some((names) => !names.some((name) => name.startsWith('.'))) ? 'below' : 'hidden';
 }
 
-async function leadsTo(file: string): Promise<Place> {
+async function resolveLinks(file: string): Promise<ResolvedPath> {
   let code: string;
   try {
     return { at: await realpath(file), missing: [] };
   } catch (error) {
-    code = codeOf(error) || String(error);
+    code = errorCode(error) || String(error);
   }
   const above = path.dirname(file);
   // A link to what is not there yet.
   const link = code === 'ENOENT' ? await readlink(file).catch(() => undefined) : undefined;
-  if (link !== undefined) return leadsTo(path.resolve(await realpath(above), link));
-  const { at, missing, fault } = await leadsTo(above);
+  if (link !== undefined) return resolveLinks(path.resolve(await realpath(above), link));
+  const { at, missing, fault } = await resolveLinks(above);
   const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
   return { at, missing: [...missing, path.basename(file)], fault: fault ?? (isMissing ? undefined : code) };
 }
 
 /** Where a file that is named so may lie, by its name alone; the first that exists is meant. Absolute. */
-export function allowedPlaces(file: string, { roots, inbox }: Omit<AllowedFolders, 'ownFiles'>): string[] {
+export function candidatePaths(file: string, { roots, inbox }: Omit<AllowedFolders, 'ownFiles'>): string[] {
   if (path.isAbsolute(file)) return [path.normalize(file)];
   const plain = path.normalize(file);
   if (plain === '..' || plain.startsWith(`..${path.sep}`)) return [];
@@ -133,7 +134,7 @@ function unreadable(file: string): RunError {
   );
 }
 
-function refused(file: string, why: string): RunError {
+function pathError(file: string, why: string): RunError {
   return new RunError('usage', `The file ${quoted(file)} ${why}.`);
 }
 
@@ -145,7 +146,7 @@ function quoted(file: string): string {
 export type TargetFolders = Pick<Settings, 'roots' | 'home' | 'inbox' | 'jobsDir'>;
 
 /** Folders and files of the data folder that hold what rowferry itself relies on. */
-const OWN = ['runs', 'uploads', 'queue', 'service', 'home.db', 'home.db-wal', 'home.db-shm'];
+const OWN_NAMES = ['runs', 'uploads', 'queue', 'service', 'home.db', 'home.db-wal', 'home.db-shm'];
 
 /**
  * Absolute path of the file that an export is to write, its folders not made yet. Links are followed as they are for files that
@@ -153,7 +154,7 @@ const OWN = ['runs', 'uploads', 'queue', 'service', 'home.db', 'home.db-wal', 'h
  * @throws RunError `usage` for a path that may not be written; `OutsideRoots` where another worker may have that folder.
  */
 export async function targetBelowRoots(file: string, folders: TargetFolders): Promise<string> {
-  return wholePath(await placeOf(file, folders));
+  return fullPath(await resolveTarget(file, folders));
 }
 
 /** The same, and makes the folders on the way that are missing. */
@@ -169,17 +170,17 @@ export async function makeTarget(file: string, folders: TargetFolders): Promise<
   return target;
 }
 
-async function placeOf(file: string, folders: TargetFolders): Promise<Place> {
-  if (file === '' || file.includes('\0')) throw refused(file, 'is no path');
-  if (/[/\\]$/.test(file)) throw refused(file, 'is a folder; name a file to write');
-  const place = await placeIn(folders, candidate(file, folders), file, unwritable);
+async function resolveTarget(file: string, folders: TargetFolders): Promise<ResolvedPath> {
+  if (file === '' || file.includes('\0')) throw pathError(file, 'is no path');
+  if (/[/\\]$/.test(file)) throw pathError(file, 'is a folder; name a file to write');
+  const place = await resolveBelow(folders, candidate(file, folders), file, unwritable);
   if (place === 'outside') throw unwritable(file);
-  if (place === 'hidden') throw refused(file, 'is hidden: names that begin with a dot are never written');
-  if (await isOwn(wholePath(place), folders)) throw refused(file, `lies ${OWN_TEXT}; name another folder`);
-  if (place.missing.length === 0 && place.kind === 'folder') throw refused(file, 'is a folder; name a file to write');
-  if (place.missing.length === 0 && place.kind === 'other') throw refused(file, 'is a pipe or device, not a file');
+  if (place === 'hidden') throw pathError(file, 'is hidden: names that begin with a dot are never written');
+  if (await isReserved(fullPath(place), folders)) throw pathError(file, `lies ${RESERVED_TEXT}; name another folder`);
+  if (place.missing.length === 0 && place.kind === 'folder') throw pathError(file, 'is a folder; name a file to write');
+  if (place.missing.length === 0 && place.kind === 'other') throw pathError(file, 'is a pipe or device, not a file');
   if (place.missing.length > 0 && place.kind !== 'folder') {
-    throw refused(file, `has a file where a folder should be: ${path.basename(place.at)}`);
+    throw pathError(file, `has a file where a folder should be: ${path.basename(place.at)}`);
   }
   return place;
 }
@@ -192,19 +193,19 @@ function candidate(file: string, { roots, home, inbox }: TargetFolders): string 
   return path.resolve(roots.find((root) => root !== home && root !== inbox) ?? home, file);
 }
 
-const OWN_TEXT = 'in the drop folder, in the jobs folder or among what rowferry keeps in its data folder';
+const RESERVED_TEXT = 'in the drop folder, in the jobs folder or among what rowferry keeps in its data folder';
 
 /** A file there would be imported, be taken for a job, or replace what a run relies on. */
-async function isOwn(target: string, { home, inbox, jobsDir }: TargetFolders): Promise<boolean> {
+async function isReserved(target: string, { home, inbox, jobsDir }: TargetFolders): Promise<boolean> {
   const real = async (folder: string) => realpath(folder).catch(() => folder);
   const base = await real(home);
-  const own = [inbox, await real(inbox), ...OWN.map((name) => path.join(base, name))];
+  const own = [inbox, await real(inbox), ...OWN_NAMES.map((name) => path.join(base, name))];
   // Job files lie directly in their folder; what lies deeper is none.
   const jobs = [jobsDir, await real(jobsDir)];
   return jobs.includes(path.dirname(target)) || own.some((folder) => target.startsWith(folder + path.sep));
 }
 
-function wholePath({ at, missing }: Place): string {
+function fullPath({ at, missing }: ResolvedPath): string {
   return path.join(at, ...missing);
 }
 

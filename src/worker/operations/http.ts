@@ -2,12 +2,12 @@ import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
-import { type DoorOptions, openDoor } from '../../api/access/door.js';
+import { type GatewayOptions, openGateway } from '../../api/access/gateway.js';
 import { API_PATH } from '../../api/operation.js';
-import { codesOf, RunError } from '../../model/error.js';
+import { RunError, systemCodes } from '../../model/error.js';
 import type { Settings } from '../../runs/settings.js';
 import { isLoopback } from '../../runs/settings-address.js';
-import { within } from '../rights.js';
+import { withTimeout } from '../rights.js';
 import type { Metrics } from './metrics.js';
 
 export interface Health {
@@ -24,7 +24,7 @@ export interface OperationsOptions {
   live(): Health;
   readonly metrics: Metrics;
   /** Who may come in to the console and the API. */
-  readonly door: Omit<DoorOptions, 'host' | 'known'>;
+  readonly gateway: Omit<GatewayOptions, 'host' | 'known'>;
   readonly notice: (level: 'info' | 'warn', text: string) => void;
 }
 
@@ -34,21 +34,21 @@ export interface OperationsOptions {
 export async function openOperations(options: OperationsOptions) {
   const { http, metrics, notice } = options;
   const connections = openConnections();
-  const door = openDoor({ ...options.door, host: http.host, known: connections.known });
+  const gateway = openGateway({ ...options.gateway, host: http.host, known: connections.promote });
   const loop = watchEventLoop();
-  const pages = new Hono();
-  pages.use(headers, readOnly);
-  if (isLoopback(http.host)) pages.use(door.ownHost);
-  pages.get('/healthz', (c) => answer(c, liveness(options.live, loop.lagMs())));
-  pages.get('/readyz', async (c) => answer(c, await readiness(options.ready)));
-  pages.get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }));
-  pages.route('/', door.app);
+  const app = new Hono();
+  app.use(headers, readOnly);
+  if (isLoopback(http.host)) app.use(gateway.ownHost);
+  app.get('/healthz', (c) => answer(c, liveness(options.live, loop.lagMs())));
+  app.get('/readyz', async (c) => answer(c, await readiness(options.ready)));
+  app.get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }));
+  app.route('/', gateway.app);
   // What went wrong may tell of the inside; the log of the worker says it.
-  pages.onError((error, c) => {
+  app.onError((error, c) => {
     notice('warn', `${c.req.path} could not be answered: ${error.message}`);
     return c.text('This could not be answered; the log of the worker says why.\n', 500);
   });
-  const server = await listen(pages, http, connections).catch((error: unknown) => {
+  const server = await listen(app, http, connections).catch((error: unknown) => {
     loop.close();
     throw error;
   });
@@ -59,9 +59,9 @@ export async function openOperations(options: OperationsOptions) {
     /** Where it is answered, e.g. `http://127.0.0.1:8720`. */
     url: server.url,
     /** Whether people may come to the pages of the console: on loopback, and beyond it where there are users. */
-    areOpen: door.areOpen,
+    arePagesOpen: gateway.arePagesOpen,
     /** From now on the API is answered. */
-    serve: door.serve,
+    serve: gateway.serve,
     /** Ends within 2 s, whoever is connected. */
     async close(): Promise<void> {
       loop.close();
@@ -112,39 +112,39 @@ const PATIENCE_MS = 3000;
 async function readiness(ready: () => Promise<Health>): Promise<Health> {
   const failed = (check: string): Health => ({ ok: false, details: { check } });
   const answer = ready().catch((error: unknown) => failed(error instanceof Error ? error.message : 'failed'));
-  return (await within(PATIENCE_MS, answer)) ?? failed(`no answer within ${PATIENCE_MS} ms`);
+  return (await withTimeout(PATIENCE_MS, answer)) ?? failed(`no answer within ${PATIENCE_MS} ms`);
 }
 
 /** Connections that do not end by themselves are cut after so long. */
 const CLOSE_MS = 1000;
 /** Beyond so many the oldest connection of a stranger is cut: those that never finish their question must not keep out the others. */
-const MOST_STRANGERS = 100;
+const MOST_ANONYMOUS = 100;
 /** Of those who have signed in: event streams stay open. */
-const MOST_KNOWN = 1_000;
+const MOST_SIGNED_IN = 1_000;
 /** A connection on which nothing moves for so long is closed; event streams send something more often. */
 const IDLE_MS = 60_000;
 
 function openConnections() {
-  const strangers = new Set<Socket>();
-  const known = new Set<Socket>();
-  const bound = (sockets: Set<Socket>, most: number): void => {
+  const anonymous = new Set<Socket>();
+  const signedIn = new Set<Socket>();
+  const limitSize = (sockets: Set<Socket>, most: number): void => {
     const [oldest] = sockets;
     if (sockets.size > most) oldest?.destroy();
   };
   return {
     add(socket: Socket): void {
-      strangers.add(socket);
+      anonymous.add(socket);
       socket.once('close', () => {
-        strangers.delete(socket);
-        known.delete(socket);
+        anonymous.delete(socket);
+        signedIn.delete(socket);
       });
-      bound(strangers, MOST_STRANGERS);
+      limitSize(anonymous, MOST_ANONYMOUS);
     },
     /** Somebody who has signed in asks through it. */
-    known(socket: Socket): void {
-      if (!strangers.delete(socket)) return;
-      known.add(socket);
-      bound(known, MOST_KNOWN);
+    promote(socket: Socket): void {
+      if (!anonymous.delete(socket)) return;
+      signedIn.add(socket);
+      limitSize(signedIn, MOST_SIGNED_IN);
     },
   };
 }
@@ -153,9 +153,9 @@ function openConnections() {
  * Serves the pages. A default port that is taken gives way to any free one; a stated one that cannot be had throws
  * `RunError` (usage).
  */
-async function listen(pages: Hono, at: OperationsOptions['http'], connections: ReturnType<typeof openConnections>) {
+async function listen(app: Hono, at: OperationsOptions['http'], connections: ReturnType<typeof openConnections>) {
   const server = createAdaptorServer({
-    fetch: pages.fetch,
+    fetch: app.fetch,
     hostname: at.host,
     // A large file may take its time, as long as it moves.
     serverOptions: { requestTimeout: 0, headersTimeout: 5000, connectionsCheckingInterval: 1000 },
@@ -165,7 +165,7 @@ async function listen(pages: Hono, at: OperationsOptions['http'], connections: R
   try {
     await bind(server, at.port, at.host);
   } catch (error) {
-    if (at.stated) throw new RunError('usage', portFault(codesOf(error)[0] ?? 'unknown', at), [], { cause: error });
+    if (at.stated) throw new RunError('usage', portFault(systemCodes(error)[0] ?? 'unknown', at), [], { cause: error });
     // A second worker on this machine, as a rule.
     await bind(server, 0, at.host);
   }
@@ -207,9 +207,9 @@ function portFault(code: string, { host, port }: { readonly host: string; readon
  */
 const headers: MiddlewareHandler = async (c, next) => {
   await next();
-  const { headers: given } = c.res;
-  if (!given.has('cache-control')) c.header('cache-control', 'no-store');
-  if (!given.has('content-security-policy')) c.header('content-security-policy', POLICY);
+  const { headers: present } = c.res;
+  if (!present.has('cache-control')) c.header('cache-control', 'no-store');
+  if (!present.has('content-security-policy')) c.header('content-security-policy', POLICY);
   c.header('cross-origin-opener-policy', 'same-origin');
   c.header('cross-origin-resource-policy', 'same-origin');
   c.header('referrer-policy', 'no-referrer');

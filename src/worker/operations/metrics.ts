@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
 import type { WorkerContext } from '../../runs/run/context.js';
 import type { EndedRun, Trigger } from '../jobs/job.js';
-import { within } from '../rights.js';
+import { withTimeout } from '../rights.js';
 import type { Channel } from './notifier.js';
 
 type RequestDone = Parameters<NonNullable<WorkerContext['observe']>>[0];
@@ -11,7 +11,7 @@ type RequestDone = Parameters<NonNullable<WorkerContext['observe']>>[0];
 export type WatchedQueue = Pick<Queue, 'name' | 'getJobCounts'>;
 
 /** The state of the worker at this moment, as far as it is open. */
-interface Moment {
+interface Snapshot {
   readonly pace?: Pick<NonNullable<WorkerContext['channel']>['gauges'], 'learnedRate' | 'inFlight' | 'heldMs'>;
   readonly queues?: readonly WatchedQueue[];
 }
@@ -24,35 +24,35 @@ const PATIENCE_MS = 2000;
 /**
  * Metrics of this process in a registry of their own, its CPU, memory and event loop among them. Called from everywhere in the
  * worker, never throws, costs next to nothing. Labels hold job names and fixed words only: never a file name, a key or a
- * value. `known`: whether there is a job file of the name. The data of a job may name anything: what is not known is counted
+ * value. `isKnownJob`: whether there is a job file of the name. The data of a job may name anything: what is not known is counted
  * under `unknown`.
  */
-export function openMetrics(known: (job: string) => boolean = () => true, version = '') {
+export function openMetrics(isKnownJob: (job: string) => boolean = () => true, version = '') {
   const registry = new Registry();
   // Under their usual names, which stock dashboards expect.
   collectDefaultMetrics({ register: registry });
   const meters = instruments(registry);
   meters.build.set({ version, node: process.version }, 1);
-  let look = (): Moment => ({});
+  let readSnapshot = (): Snapshot => ({});
 
-  const label = (job: string): string => (job === 'inline' || known(job) ? job : 'unknown');
+  const label = (job: string): string => (job === 'inline' || isKnownJob(job) ? job : 'unknown');
 
   /** When a job last succeeded; also before this process began, from its past runs: alerts then hold across a restart. */
   function lastSuccess(job: string, at: number, trigger?: Trigger): void {
-    if (!known(job)) return;
+    if (!isKnownJob(job)) return;
     meters.lastSuccess.set({ job }, at / 1000);
     if (trigger === 'schedule') meters.scheduleLastSuccess.set({ job }, at / 1000);
   }
 
   /** Brings the gauges of the moment up to date. */
   async function refresh(): Promise<void> {
-    const { pace: now, queues = [] } = look();
+    const { pace: now, queues = [] } = readSnapshot();
     setOrRemove(meters.rate, now?.learnedRate);
     setOrRemove(meters.inFlight, now?.inFlight);
-    setOrRemove(meters.held, now && now.heldMs / 1000);
+    setOrRemove(meters.heldSeconds, now && now.heldMs / 1000);
     // What cannot be had in time is left out, not shown as of old.
     const counts = await Promise.all(
-      queues.map((queue) => within(PATIENCE_MS, queue.getJobCounts()).catch(() => undefined)),
+      queues.map((queue) => withTimeout(PATIENCE_MS, queue.getJobCounts()).catch(() => undefined)),
     );
     meters.queueJobs.reset();
     meters.queueUp.reset();
@@ -75,9 +75,9 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
       const name = label(job);
       return (totals: Partial<OutcomeCounts>): void => {
         for (const outcome of OUTCOMES) {
-          const more = (totals[outcome] ?? 0) - (counted[outcome] ?? 0);
-          if (more <= 0) continue;
-          meters.rows.inc({ job: name, outcome }, more);
+          const added = (totals[outcome] ?? 0) - (counted[outcome] ?? 0);
+          if (added <= 0) continue;
+          meters.rows.inc({ job: name, outcome }, added);
           counted[outcome] = totals[outcome] ?? 0;
         }
       };
@@ -90,7 +90,7 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
     runEnded(run: EndedRun): void {
       const job = run.inline ? 'inline' : label(run.job);
       meters.runs.inc({ job, trigger: run.trigger, status: run.status });
-      const didItsWork = !run.dryRun && !run.doubtful && (run.status === 'succeeded' || run.status === 'partial');
+      const didItsWork = !run.dryRun && !run.unverified && (run.status === 'succeeded' || run.status === 'partial');
       if (!run.inline && didItsWork) lastSuccess(run.job, run.endedAt ?? Date.now(), run.trigger);
     },
     /** What workers tell each other came without a valid signature, or in another form, and was ignored. */
@@ -98,8 +98,8 @@ export function openMetrics(known: (job: string) => boolean = () => true, versio
     notified: (channel: Channel, ok: boolean): void =>
       meters.notifications.inc({ channel, result: ok ? 'sent' : 'failed' }),
     /** Where a scrape reads the state of the moment. */
-    watch(moment: () => Moment): void {
-      look = moment;
+    setSource(source: () => Snapshot): void {
+      readSnapshot = source;
     },
     /** Answers a scrape; bounded in time also where the store is away. */
     async text(): Promise<string> {
@@ -161,7 +161,7 @@ function instruments(registry: Registry) {
     notifications: counter('notifications_total', 'Notifications that went out, or could not.', 'channel', 'result'),
     rate: gauge('rate_limit_rps', 'Requests per second in force, learned or stated; absent where there is none.'),
     inFlight: gauge('requests_in_flight', 'Requests under way.'),
-    held: gauge('held_seconds', 'Time from now within which nothing is sent, as the service asked for a pause.'),
+    heldSeconds: gauge('held_seconds', 'Time from now within which nothing is sent, as the service asked for a pause.'),
     queueJobs: gauge('queue_jobs', 'Jobs on a queue by state.', 'queue', 'state'),
     build: gauge('build_info', '1; the version of rowferry and of Node.js are its labels.', 'version', 'node'),
     queueUp: gauge('queue_up', '1 where the queue told its counts in time, 0 where not.', 'queue'),

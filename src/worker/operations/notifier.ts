@@ -7,7 +7,7 @@ import type { Notify } from '../../model/job.js';
 import { pause } from '../../runs/run/context.js';
 import { isLoopback, proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
 import type { EndedRun } from '../jobs/job.js';
-import { within } from '../rights.js';
+import { withTimeout } from '../rights.js';
 import type { Store } from '../store/port.js';
 
 export type NotifierState = Pick<Store, 'update'>;
@@ -25,11 +25,11 @@ export interface NotifierOptions {
   readonly state: NotifierState;
   readonly log: Logger;
   /** Whether there is a job file of the name: other names are anybody's, and not told of. */
-  readonly known?: (job: string) => boolean;
+  readonly isKnownJob?: (job: string) => boolean;
   /** Takes secrets out of a text: reasons leave this process. */
   readonly clean?: (text: string) => string;
   /** Told of every notification that went out or was given up. */
-  readonly notified?: (channel: Channel, ok: boolean) => void;
+  readonly onNotified?: (channel: Channel, ok: boolean) => void;
   /** Milliseconds since 1970; for tests. */
   readonly now?: () => number;
   /** A try that takes longer has failed; waits before the second and the third try. */
@@ -60,29 +60,29 @@ export function openNotifier(options: NotifierOptions) {
   const chains = new Map<string, Promise<void>>();
   let [sent, countedFrom] = [0, now()];
 
-  const linked = (about: Notification, { run, page = run }: EndedRun): Notification => {
+  const withLink = (about: Notification, { run, page = run }: EndedRun): Notification => {
     const { publicUrl } = options;
     if (publicUrl === undefined || page === undefined) return about;
     const link = `${publicUrl}/runs/${encodeURIComponent(page)}`;
     return { ...about, text: `${about.text} ${link}`, link };
   };
 
-  async function tell(to: string, run: EndedRun, at: number): Promise<void> {
-    const failing = run.doubtful === true || ['failed', 'braked', 'refused'].includes(run.status);
+  async function notifyChange(to: string, run: EndedRun, at: number): Promise<void> {
+    const failing = run.unverified === true || ['failed', 'braked', 'refused'].includes(run.status);
     const name = `notify.state.${run.job}`;
     const after = failing ? 'failing' : 'working';
     const before = (await state.update(name, () => after)) ?? 'working';
     if (before === after) return;
-    const end = endOf(run, at);
+    const end = endNotification(run, at);
     const text = failing ? end.text : `${run.job} works again. ${end.text}`;
-    const change = linked({ ...end, event: failing ? 'failing' : 'recovered', text }, run);
+    const change = withLink({ ...end, event: failing ? 'failing' : 'recovered', text }, run);
     if (await send('webhook', change, () => post(to, change, timing.timeoutMs, ending.signal))) return;
     await state.update(name, (now) => (now === after ? before : undefined));
   }
 
-  async function tellPeople(run: EndedRun, at: number): Promise<void> {
+  async function notifyPeople(run: EndedRun, at: number): Promise<void> {
     const { email, webhook } = (await options.people?.(run.job)) ?? {};
-    const end = linked(endOf(run, at), run);
+    const end = withLink(endNotification(run, at), run);
     if (webhook !== undefined) {
       await send('webhook', end, () => post(webhook, end, timing.timeoutMs, ending.signal));
     }
@@ -96,30 +96,30 @@ export function openNotifier(options: NotifierOptions) {
   async function send(
     channel: Channel,
     about: Notification,
-    attempt: () => Promise<Missed | undefined>,
+    attempt: () => Promise<SendFailure | undefined>,
   ): Promise<boolean> {
     if (now() - countedFrom >= HOUR_MS) [sent, countedFrom] = [0, now()];
-    const spared = ++sent > MOST_AN_HOUR;
-    const fault = spared ? `${MOST_AN_HOUR} went out within an hour` : await tried(attempt);
-    if (!spared) options.notified?.(channel, fault === undefined);
+    const isOverLimit = ++sent > MOST_AN_HOUR;
+    const fault = isOverLimit ? `${MOST_AN_HOUR} went out within an hour` : await sendWithRetries(attempt);
+    if (!isOverLimit) options.onNotified?.(channel, fault === undefined);
     if (fault === undefined) return true;
     log.warn({ job: about.job, event: about.event }, `The notification could not be delivered: ${fault}.`);
     return false;
   }
 
   /** As often as there are waits, and once more. Why it failed. */
-  async function tried(attempt: () => Promise<Missed | undefined>): Promise<string | undefined> {
+  async function sendWithRetries(attempt: () => Promise<SendFailure | undefined>): Promise<string | undefined> {
     for (const wait of timing.waitsMs) {
-      const missed = await attempt();
-      if (!missed?.again) return missed?.fault;
+      const failure = await attempt();
+      if (!failure?.again) return failure?.fault;
       await pause(wait, ending.signal);
-      if (ending.signal.aborted) return `${missed.fault}; the worker is ending`;
+      if (ending.signal.aborted) return `${failure.fault}; the worker is ending`;
     }
-    const missed = await attempt();
-    return missed?.again ? `${missed.fault} (${timing.waitsMs.length + 1} tries)` : missed?.fault;
+    const failure = await attempt();
+    return failure?.again ? `${failure.fault} (${timing.waitsMs.length + 1} tries)` : failure?.fault;
   }
 
-  function next(job: string, step: () => Promise<void>): void {
+  function enqueueStep(job: string, step: () => Promise<void>): void {
     const chain = (chains.get(job) ?? Promise.resolve()).then(step).catch((error: unknown) => {
       const why = error instanceof Error ? error.message : 'unknown';
       log.warn({ job }, `A notification could not be made: ${clean(why)}`);
@@ -132,16 +132,16 @@ export function openNotifier(options: NotifierOptions) {
     ended(run: EndedRun): void {
       // Whoever put a job with its own data on the queue gets its result there; its name is no job's.
       const { job } = run;
-      const silent = run.inline || run.dryRun || run.status === 'interrupted' || options.known?.(job) === false;
+      const silent = run.inline || run.dryRun || run.status === 'interrupted' || options.isKnownJob?.(job) === false;
       if (silent) return;
-      const told = run.reason === undefined ? run : { ...run, reason: clean(run.reason) };
+      const redacted = run.reason === undefined ? run : { ...run, reason: clean(run.reason) };
       const at = run.endedAt ?? now();
-      if (url !== undefined) next(job, () => tell(url, told, at));
-      next(job, () => tellPeople(told, at));
+      if (url !== undefined) enqueueStep(job, () => notifyChange(url, redacted, at));
+      enqueueStep(job, () => notifyPeople(redacted, at));
     },
     /** Waits until what was told has gone out, at most so long. */
     async close(patienceMs = 10_000): Promise<void> {
-      if (!ending.signal.aborted) await within(patienceMs, Promise.all(chains.values()));
+      if (!ending.signal.aborted) await withTimeout(patienceMs, Promise.all(chains.values()));
       ending.abort();
     },
   };
@@ -150,7 +150,7 @@ export function openNotifier(options: NotifierOptions) {
 /** Longer ones are cut: chat tools refuse or hide long messages. */
 const LONGEST_REASON = 500;
 
-const WAYS: Record<EndedRun['status'], string> = {
+const STATUS_TEXTS: Record<EndedRun['status'], string> = {
   failed: 'failed',
   braked: 'was stopped by a brake',
   refused: 'was refused',
@@ -159,10 +159,11 @@ const WAYS: Record<EndedRun['status'], string> = {
   partial: 'finished; some rows need a person',
 };
 
-const wayOf = (run: EndedRun): string => (run.doubtful ? 'wrote a file that may not be complete' : WAYS[run.status]);
+const statusText = (run: EndedRun): string =>
+  run.unverified ? 'wrote a file that may not be complete' : STATUS_TEXTS[run.status];
 
 /** `at`: milliseconds since 1970. */
-function endOf(run: EndedRun, at: number): Notification {
+function endNotification(run: EndedRun, at: number): Notification {
   const reason = run.reason ? oneLine(run.reason) : undefined;
   const rows = run.counts && Object.fromEntries(Object.entries(run.counts).filter(([, count]) => count > 0));
   const counted = Object.entries(rows ?? {}).map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`);
@@ -170,16 +171,16 @@ function endOf(run: EndedRun, at: number): Notification {
     counted.length > 0 && run.reportOnly
       ? `Nothing was written; it would be ${counted.join(', ')}`
       : counted.join(', ');
-  const told = [reason, counts].filter(Boolean).map((part) => (/[.!?…]$/.test(part!) ? part : `${part}.`));
+  const sentences = [reason, counts].filter(Boolean).map((part) => (/[.!?…]$/.test(part!) ? part : `${part}.`));
   const page = run.status === 'refused' ? 'ERROR.txt' : run.kind === 'export' ? 'summary.json' : 'report.html';
   const report = run.reports === undefined ? [] : [`Report: ${path.join(run.reports, page)}`];
-  const head = `${oneLine(run.file ?? run.job)} ${wayOf(run)}`;
+  const head = `${oneLine(run.file ?? run.job)} ${statusText(run)}`;
   return {
     id: randomUUID(),
     event: 'ended',
     job: run.job,
     at: new Date(at).toISOString(),
-    text: [told.length > 0 ? `${head}: ${told.join(' ')}` : `${head}.`, ...report].join(' '),
+    text: [sentences.length > 0 ? `${head}: ${sentences.join(' ')}` : `${head}.`, ...report].join(' '),
     file: run.file,
     run: run.run,
     status: run.status,
@@ -229,13 +230,13 @@ export interface Notification {
 }
 
 /** Answers that may be other ones a moment later, beside those of 500 and above. */
-const PASSING = new Set([408, 425, 429]);
+const TRANSIENT = new Set([408, 425, 429]);
 
 /** The ways out. */
 export type Channel = 'webhook' | 'mail';
 
 /** Why a try failed, and whether another one may not. Names the host at most: the rest of an address is often a secret. */
-interface Missed {
+interface SendFailure {
   readonly fault: string;
   readonly again: boolean;
 }
@@ -262,7 +263,7 @@ async function post(
   notification: Notification,
   timeoutMs: number,
   ending: AbortSignal,
-): Promise<Missed | undefined> {
+): Promise<SendFailure | undefined> {
   const target = new URL(url);
   const { host, username, password } = target;
   target.username = '';
@@ -291,10 +292,10 @@ async function post(
     const { statusCode: status } = answer;
     if (status >= 200 && status < 300) return undefined;
     const fault = `${host} answered ${status}${status >= 300 && status < 400 ? ', which is not followed' : ''}`;
-    return { fault, again: status >= 500 || PASSING.has(status) };
+    return { fault, again: status >= 500 || TRANSIENT.has(status) };
   } catch (error) {
     const refusal = error instanceof Error ? proxyRefusal(error) : undefined;
-    const fault = refusal ? `was not reached: ${refusal.words}` : `did not answer (${codeOf(error)})`;
+    const fault = refusal ? `was not reached: ${refusal.words}` : `did not answer (${errorLabel(error)})`;
     return { fault: `${host} ${fault}`, again: true };
   } finally {
     clearTimeout(timer);
@@ -308,10 +309,10 @@ async function postMail(
   to: readonly string[],
   end: Notification,
   timeoutMs: number,
-): Promise<Missed | undefined> {
+): Promise<SendFailure | undefined> {
   const { createTransport } = await import('nodemailer');
-  const { protocol, hostname: named, port, username, password } = new URL(url);
-  const host = named.replace(/^\[|\]$/g, '');
+  const { protocol, hostname: rawHost, port, username, password } = new URL(url);
+  const host = rawHost.replace(/^\[|\]$/g, '');
   const secure = protocol === 'smtps:';
   const auth = username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
   const transport = createTransport({
@@ -329,7 +330,7 @@ async function postMail(
     const { rejected } = await transport.sendMail({
       from,
       to: [...to],
-      subject: `${end.file ?? end.job} ${WAYS[end.status]}`,
+      subject: `${end.file ?? end.job} ${STATUS_TEXTS[end.status]}`,
       text: `${end.text}\n\nJob: ${end.job}\n${end.run === undefined ? '' : `Run: ${end.run}\n`}`,
       // The same over the tries, by which a mailbox knows it again.
       messageId: `<${end.id}@rowferry>`,
@@ -339,7 +340,7 @@ async function postMail(
       : undefined;
   } catch (error) {
     const answered = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : undefined;
-    const fault = `${host} did not take the mail (${answered ?? codeOf(error)})`;
+    const fault = `${host} did not take the mail (${answered ?? errorLabel(error)})`;
     return { fault, again: answered === undefined || answered < 500 };
   } finally {
     transport.close();
@@ -347,7 +348,7 @@ async function postMail(
 }
 
 /** A code or a kind of error; messages may repeat the address. */
-function codeOf(error: unknown): string {
+function errorLabel(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if (error.name === 'TimeoutError') return 'time-out';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;

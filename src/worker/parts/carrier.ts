@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
 import type { Carried, CarriedAnswer, Carrier, CarrierContext, WriteAnswer } from '../../runs/run/context.js';
 import { pause } from '../../runs/run/context.js';
-import type { Letters, PartListener } from './protocol.js';
+import type { Messenger, PartListener } from './protocol.js';
 import { answersOf, type Message, type PartData, type PartResult, pack } from './protocol.js';
 
 /**
@@ -23,7 +23,7 @@ class Part {
   cancelled = false;
   done = false;
   /** Hears nothing of it any more. */
-  forget: () => void = () => undefined;
+  stopListening: () => void = () => undefined;
   readonly answers: Promise<CarriedAnswer | undefined>[];
   readonly #settlers: ((answer: CarriedAnswer | undefined) => void)[] = [];
 
@@ -42,12 +42,12 @@ class Part {
   }
 
   /** Settles everything that has no answer yet; no reading is ever open. */
-  rest(answer: WriteAnswer | undefined): void {
+  settleRest(answer: WriteAnswer | undefined): void {
     for (const [at, { op }] of this.requests.entries()) this.settle(at, op === 'read' ? undefined : answer);
   }
 
   /** Takes the answers that its executor sends. */
-  take(packed: string): void {
+  acceptAnswers(packed: string): void {
     for (const [index, answer] of answersOf(packed, this.requests)) this.settle(index, answer ?? undefined);
   }
 }
@@ -61,17 +61,17 @@ export const LOST: WriteAnswer = {
 interface CarrierOptions extends CarrierContext {
   readonly run: string;
   readonly queue: Queue;
-  readonly letters: Letters;
+  readonly messenger: Messenger;
   readonly leaseMs: number;
   /** Processes that take parts now. */
-  readonly takers: () => number;
+  readonly workerCount: () => number;
   /** Events may be missed; the queue itself is asked this often, in milliseconds. */
-  readonly lookEveryMs?: number;
+  readonly pollEveryMs?: number;
 }
 
 /** Parts on the queue are held in the store's memory: never more than these, however many workers there are. */
 const MOST_PARTS = 32;
-const LOOK_EVERY_MS = 2_000;
+const POLL_EVERY_MS = 2_000;
 /** What so many executors failed over is not given to another one. */
 const MOST_FAILURES = 2;
 /** After an interruption answers of other workers are waited for this long; then their rows stay open, for the resumption. */
@@ -79,18 +79,18 @@ const LAST_ANSWERS_MS = 15_000;
 
 /** The coordinator's end of the parts of one run; `protocol.ts` says how it speaks with executors. */
 export function openCarrier(options: CarrierOptions): Carrier {
-  const { run, company, resource, queue, letters, signal, log, takers, leaseMs, mayWrite, now } = options;
+  const { run, company, resource, queue, messenger, signal, log, workerCount, leaseMs, mayWrite, now } = options;
   // Parts of an earlier process of this run are none of ours, and nothing that was said about them is said about ours.
   const prefix = `${run}.${randomBytes(8).toString('hex')}.`;
-  const underWay = new Map<string, Part>();
+  const activeParts = new Map<string, Part>();
   const sent = { reads: 0, writes: 0, retries: 0 };
   let number = 0;
-  let looking: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
   const timer = setInterval(() => {
-    looking ??= look().finally(() => {
-      looking = undefined;
+    polling ??= poll().finally(() => {
+      polling = undefined;
     });
-  }, options.lookEveryMs ?? LOOK_EVERY_MS);
+  }, options.pollEveryMs ?? POLL_EVERY_MS);
   timer.unref();
 
   async function add(part: Part): Promise<void> {
@@ -98,45 +98,47 @@ export function openCarrier(options: CarrierOptions): Carrier {
     const { requests, mostRefused } = part;
     const listener: PartListener = {
       message: (message) =>
-        void hear(id, part, message).catch((error: unknown) => log.warn({ part: id, err: error }, 'part.not_heard')),
-      completed: (result) => end(id, part, result),
-      failed: () => failed(id, part),
+        void onMessage(id, part, message).catch((error: unknown) =>
+          log.warn({ part: id, err: error }, 'part.not_heard'),
+        ),
+      completed: (result) => onCompleted(id, part, result),
+      failed: () => onFailed(id, part),
     };
-    underWay.set(id, part);
-    letters.listen(id, listener);
-    part.forget = () => letters.forget(id, listener);
+    activeParts.set(id, part);
+    messenger.listen(id, listener);
+    part.stopListening = () => messenger.forget(id, listener);
     try {
       const data = {
         ...{ v: 3, run, company, resource, count: requests.length, packed: pack(requests) },
         ...(mostRefused !== undefined && { most_refused: mostRefused }),
       } as PartData;
-      part.job = await queue.add('part', letters.signedPart(id, data), { jobId: id, attempts: 1 });
-      if (part.done) takeBack(id);
+      part.job = await queue.add('part', messenger.signedPart(id, data), { jobId: id, attempts: 1 });
+      if (part.done) removeJob(id);
     } catch (error) {
       // The store may have taken it and lost the answer: then it may be granted by now, and goes on as any other.
       log.warn({ part: id, err: error }, 'part.not_added');
       if (part.done || part.granted !== undefined) return;
       // Nobody is granted a part that is no longer under way.
       drop(id, part);
-      part.rest(undefined);
+      part.settleRest(undefined);
     }
   }
 
   function drop(id: string, part: Part): void {
     part.done = true;
-    underWay.delete(id);
-    part.forget();
-    takeBack(id);
+    activeParts.delete(id);
+    part.stopListening();
+    removeJob(id);
   }
 
-  function takeBack(id: string): void {
+  function removeJob(id: string): void {
     queue.remove(id).catch(() => undefined);
   }
 
-  async function hear(id: string, part: Part, message: Message): Promise<void> {
+  async function onMessage(id: string, part: Part, message: Message): Promise<void> {
     if (part.done) return;
     if ('answers' in message) {
-      if (message.from === part.granted) part.take(message.answers);
+      if (message.from === part.granted) part.acceptAnswers(message.answers);
       return;
     }
     if (!('ask' in message)) return;
@@ -155,52 +157,54 @@ export function openCarrier(options: CarrierOptions): Carrier {
   }
 
   /** Of an earlier process of this run, or of a run that held the right to write that is this run's now. */
-  function isOfNobody({ id, data }: Job): boolean {
+  function isOrphaned({ id, data }: Job): boolean {
     if (id?.startsWith(prefix)) return false;
     const { run: other, ...part } = (data ?? {}) as Partial<PartData>;
     return other === run || (part.company === company && part.resource === resource);
   }
 
-  async function signedOnes(jobs: readonly Job[]): Promise<Job[]> {
-    const parts = await Promise.all(jobs.map(({ id = '', data }) => letters.part(id, data)));
+  async function signedJobs(jobs: readonly Job[]): Promise<Job[]> {
+    const parts = await Promise.all(jobs.map(({ id = '', data }) => messenger.part(id, data)));
     return jobs.filter((_, at) => parts[at] !== undefined);
   }
 
   async function reply(job: Job, message: Message): Promise<void> {
-    await letters.send(job, message).catch((error: unknown) => log.warn({ part: job.id, err: error }, 'part.no_reply'));
+    await messenger
+      .send(job, message)
+      .catch((error: unknown) => log.warn({ part: job.id, err: error }, 'part.no_reply'));
   }
 
-  function end(id: string, part: Part, result: PartResult | undefined): void {
+  function onCompleted(id: string, part: Part, result: PartResult | undefined): void {
     if (part.done) return;
-    if (!result) failed(id, part);
+    if (!result) onFailed(id, part);
     // The grant may have got lost on its way to the one who asked.
     else if ('refused' in result) {
-      if (part.granted === undefined || part.granted === result.refused) again(id, part);
+      if (part.granted === undefined || part.granted === result.refused) requeue(id, part);
     } else if (result.from === part.granted) {
       try {
-        part.take(result.answers);
+        part.acceptAnswers(result.answers);
       } catch (error) {
-        lose(id, part, `its answers cannot be read: ${String(error)}`);
+        markLost(id, part, `its answers cannot be read: ${String(error)}`);
         return;
       }
       sent.reads += result.reads;
       sent.writes += result.writes;
       sent.retries += result.retries;
       drop(id, part);
-      part.rest(LOST);
+      part.settleRest(LOST);
     }
   }
 
   /** The queue says so. Of a part that was granted, its executor alone can tell. */
-  function failed(id: string, part: Part): void {
-    if (!part.done && part.granted === undefined) again(id, part, part.failures + 1);
+  function onFailed(id: string, part: Part): void {
+    if (!part.done && part.granted === undefined) requeue(id, part, part.failures + 1);
   }
 
   /** It was never granted, so it was never sent. */
-  function again(id: string, part: Part, failures = part.failures): void {
+  function requeue(id: string, part: Part, failures = part.failures): void {
     drop(id, part);
     if (part.cancelled || failures >= MOST_FAILURES) {
-      part.rest(undefined);
+      part.settleRest(undefined);
       return;
     }
     const fresh = new Part(part.requests, part.mostRefused, failures);
@@ -208,26 +212,26 @@ export function openCarrier(options: CarrierOptions): Carrier {
     void add(fresh);
   }
 
-  function lose(id: string, part: Part, reason: string): void {
+  function markLost(id: string, part: Part, reason: string): void {
     log.warn({ part: id, reason }, 'part.lost');
     drop(id, part);
-    part.rest(LOST);
+    part.settleRest(LOST);
   }
 
   /** Asks the queue what became of the parts of which nothing is heard. */
-  async function look(): Promise<void> {
-    for (const [id, part] of [...underWay]) {
+  async function poll(): Promise<void> {
+    for (const [id, part] of [...activeParts]) {
       if (part.done || !part.job) continue;
       try {
         const job = await queue.getJob(id);
         const ended = job?.finishedOn !== undefined;
-        if (ended && !job.failedReason) end(id, part, await letters.result(id, job.returnvalue));
+        if (ended && !job.failedReason) onCompleted(id, part, await messenger.result(id, job.returnvalue));
         if (part.done) continue;
         if (part.granted === undefined) {
-          if (!job) again(id, part);
-          else if (ended) failed(id, part);
+          if (!job) requeue(id, part);
+          else if (ended) onFailed(id, part);
         } else if (performance.now() - part.heardAt > leaseMs)
-          lose(id, part, 'its executor was not heard of for a lease');
+          markLost(id, part, 'its executor was not heard of for a lease');
         // It may have missed that it is to stop.
         else if (job && part.cancelled) await reply(job, { cancel: part.granted });
       } catch (error) {
@@ -238,46 +242,46 @@ export function openCarrier(options: CarrierOptions): Carrier {
 
   /** What was not granted is taken back; what was, ends as soon as its executor hears of it. */
   function cancel(): void {
-    for (const [id, part] of [...underWay]) {
+    for (const [id, part] of [...activeParts]) {
       part.cancelled = true;
       if (part.granted === undefined) {
         drop(id, part);
-        part.rest(undefined);
+        part.settleRest(undefined);
       } else if (part.job) void reply(part.job, { cancel: part.granted });
     }
   }
 
   function stop(): void {
     cancel();
-    if (underWay.size === 0) return;
+    if (activeParts.size === 0) return;
     setTimeout(() => {
-      for (const [id, part] of [...underWay]) lose(id, part, 'its answers did not come in time');
+      for (const [id, part] of [...activeParts]) markLost(id, part, 'its answers did not come in time');
     }, LAST_ANSWERS_MS).unref();
   }
   signal.addEventListener('abort', stop, { once: true });
 
   return {
     get parts() {
-      const count = takers();
+      const count = workerCount();
       return count < 2 || signal.aborted ? 0 : Math.min(MOST_PARTS, 2 * count + 1);
     },
     carry(requests, mostRefused) {
       const part = new Part(requests, mostRefused);
-      if (signal.aborted) part.rest(undefined);
+      if (signal.aborted) part.settleRest(undefined);
       else void add(part);
       return part.answers;
     },
     cancel,
     async quiesce() {
       const began = performance.now();
-      for (let told = false; ; told = true) {
+      for (let isLogged = false; ; isLogged = true) {
         const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized', 'active']);
-        let old = jobs.filter((job) => job?.id !== undefined && isOfNobody(job));
-        for (const { id = '' } of old) await queue.remove(id).catch(() => undefined);
+        let orphaned = jobs.filter((job) => job?.id !== undefined && isOrphaned(job));
+        for (const { id = '' } of orphaned) await queue.remove(id).catch(() => undefined);
         // By then no grant but ours counts. What is not signed was never granted, or by a worker with another secret.
-        if (performance.now() - began > leaseMs) old = await signedOnes(old);
-        if (old.length === 0 || signal.aborted) return;
-        if (!told) log.info({ parts: old.length }, 'waiting until parts of an earlier coordinator have ended');
+        if (performance.now() - began > leaseMs) orphaned = await signedJobs(orphaned);
+        if (orphaned.length === 0 || signal.aborted) return;
+        if (!isLogged) log.info({ parts: orphaned.length }, 'waiting until parts of an earlier coordinator have ended');
         await pause(200, signal);
       }
     },
@@ -286,7 +290,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
       signal.removeEventListener('abort', stop);
       clearInterval(timer);
       stop();
-      await looking;
+      await polling;
     },
   };
 }

@@ -11,15 +11,15 @@ import type {
   WorkerContext,
   WriteAnswer,
 } from '../../runs/run/context.js';
-import { every } from '../rights.js';
+import { repeatEvery } from '../rights.js';
 import type { Store } from '../store/port.js';
 import { openCarrier } from './carrier.js';
 import {
-  type Letters,
-  type LettersOptions,
   type Message,
+  type Messenger,
+  type MessengerOptions,
   MOST_STALLS,
-  openLetters,
+  openMessenger,
   PARTS_AT_ONCE,
   type PartResult,
   pack,
@@ -34,7 +34,7 @@ interface PartsOptions extends Pick<RunContext, 'settings' | 'signal'>, Pick<Wor
   readonly service: string;
   readonly leaseMs: number;
   readonly signer: Signer;
-  readonly refused?: LettersOptions['refused'];
+  readonly refused?: MessengerOptions['refused'];
   readonly log: Logger;
 }
 
@@ -53,8 +53,8 @@ export async function openParts(options: PartsOptions) {
   const queue = store.queue(name, { streams: { events: { maxLen: KEPT_EVENTS } } });
   const events = store.events(name);
   await events.waitUntilReady();
-  const letters = openLetters(events, options);
-  const worker = store.worker(name, partExecutor({ ...options, letters }), {
+  const messenger = openMessenger(events, options);
+  const worker = store.worker(name, partExecutor({ ...options, messenger }), {
     concurrency: PARTS_AT_ONCE,
     lockDuration: leaseMs,
     maxStalledCount: MOST_STALLS,
@@ -62,29 +62,29 @@ export async function openParts(options: PartsOptions) {
     removeOnFail: KEEP_ENDED,
   });
   // What is taken while this process ends would go back at once, to be taken here once more.
-  const leave = () => void worker.close();
-  if (signal.aborted) leave();
-  else signal.addEventListener('abort', leave, { once: true });
-  let takers = 1;
+  const stopTaking = () => void worker.close();
+  if (signal.aborted) stopTaking();
+  else signal.addEventListener('abort', stopTaking, { once: true });
+  let workerCount = 1;
   const count = async () => {
     try {
-      takers = await store.workers(name);
+      workerCount = await store.workers(name);
     } catch (error) {
       log.debug({ err: error }, 'parts.count');
     }
   };
   await count();
-  const endCounting = every(COUNT_EVERY_MS, count);
+  const endCounting = repeatEvery(COUNT_EVERY_MS, count);
   return {
     queue,
     async carrier(run: string, context: CarrierContext): Promise<Carrier> {
       // A short run would be over before the next count.
       await count();
-      return openCarrier({ ...context, run, queue, letters, leaseMs, takers: () => takers });
+      return openCarrier({ ...context, run, queue, messenger, leaseMs, workerCount: () => workerCount });
     },
     async close() {
       endCounting();
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', stopTaking);
       await worker.close();
       await events.close();
       await queue.close();
@@ -95,7 +95,7 @@ export async function openParts(options: PartsOptions) {
 interface ExecutorOptions
   extends Pick<RunContext, 'settings' | 'signal' | 'log'>,
     Pick<WorkerContext, 'channel' | 'observe'> {
-  readonly letters: Letters;
+  readonly messenger: Messenger;
   /** Lock and grant of a part, in milliseconds. */
   readonly leaseMs: number;
 }
@@ -109,9 +109,9 @@ const REPORT_EVERY_MS = 250;
 /** Sends the requests of parts, whosever run they belong to; `protocol.ts` says under which conditions. */
 export function partExecutor(options: ExecutorOptions) {
   return async (job: Job, token: string | undefined): Promise<Signed<PartResult>> => {
-    const { letters, leaseMs, log } = options;
+    const { messenger, leaseMs, log } = options;
     const id = job.id ?? '';
-    const part = await letters.part(id, job.data);
+    const part = await messenger.part(id, job.data);
     if (!part) throw new UnrecoverableError('It is not signed by a worker, or not with the secret of this one.');
     const { run, company, most_refused: mostRefused } = part;
     const name = randomBytes(8).toString('hex');
@@ -119,7 +119,7 @@ export function partExecutor(options: ExecutorOptions) {
     const onStop = () => stopping.abort(options.signal.reason);
     options.signal.addEventListener('abort', onStop, { once: true });
     if (options.signal.aborted) onStop();
-    let right: ReturnType<typeof holdRight> | undefined;
+    let right: ReturnType<typeof holdSendRight> | undefined;
     const listener = {
       message(message: Message) {
         if ('grant' in message && message.grant === name) right?.granted(message);
@@ -127,34 +127,40 @@ export function partExecutor(options: ExecutorOptions) {
         else if ('cancel' in message && message.cancel === name) stopping.abort('cancelled');
       },
     };
-    letters.listen(id, listener);
+    messenger.listen(id, listener);
     try {
       // What is wrong with it shows before anybody counts on it.
       const requests = requestsOf(part);
-      right = holdRight(job, token, leaseMs, name, letters, stopping);
-      if (!(await right.first)) return letters.signedResult(id, { refused: name });
-      const { held, isFresh } = right;
+      right = holdSendRight(job, token, leaseMs, name, messenger, stopping);
+      if (!(await right.firstGrant)) return messenger.signedResult(id, { refused: name });
+      const { isHeld, isFresh } = right;
       log.debug({ run, part: id }, 'sending a part');
-      const all: Answered[] = [];
-      let fresh: Answered[] = [];
+      const all: IndexedAnswer[] = [];
+      let unreported: IndexedAnswer[] = [];
       let reporting: Promise<void> = Promise.resolve();
       const report = setInterval(() => {
-        if (fresh.length === 0) return;
-        const answers = packed(fresh);
-        all.push(...fresh);
-        fresh = [];
-        reporting = reporting.then(() => letters.send(job, { from: name, answers }).catch(() => undefined));
+        if (unreported.length === 0) return;
+        const answers = packAnswers(unreported);
+        all.push(...unreported);
+        unreported = [];
+        reporting = reporting.then(() => messenger.send(job, { from: name, answers }).catch(() => undefined));
       }, REPORT_EVERY_MS);
       try {
         const context: PartContext = {
-          ...{ ...options, signal: stopping.signal, company, maySend: held, isFresh },
+          ...{ ...options, signal: stopping.signal, company, maySend: isHeld, isFresh },
           ...(mostRefused !== undefined && { mostRefused }),
         };
         const { reads, writes, retries } = await sendPart(requests, context, (index, answer) =>
-          fresh.push([index, slim(requests[index], answer)]),
+          unreported.push([index, trimAnswer(requests[index], answer)]),
         );
         await reporting;
-        return letters.signedResult(id, { from: name, answers: packed([...all, ...fresh]), reads, writes, retries });
+        return messenger.signedResult(id, {
+          from: name,
+          answers: packAnswers([...all, ...unreported]),
+          reads,
+          writes,
+          retries,
+        });
       } finally {
         clearInterval(report);
       }
@@ -163,16 +169,16 @@ export function partExecutor(options: ExecutorOptions) {
       throw error;
     } finally {
       right?.release();
-      letters.forget(id, listener);
+      messenger.forget(id, listener);
       options.signal.removeEventListener('abort', onStop);
     }
   };
 }
 
-type Answered = [number, CarriedAnswer | null];
+type IndexedAnswer = [number, CarriedAnswer | null];
 
 /** The record of an answer to a create is of no use to the coordinator. */
-function slim(request: Carried | undefined, answer: CarriedAnswer | undefined): CarriedAnswer | null {
+function trimAnswer(request: Carried | undefined, answer: CarriedAnswer | undefined): CarriedAnswer | null {
   return answer?.kind === 'done' && request?.op === 'create' ? withoutRecord(answer) : (answer ?? null);
 }
 
@@ -181,7 +187,7 @@ function withoutRecord({ kind, id }: Extract<WriteAnswer, { kind: 'done' }>): Wr
 }
 
 /** Records that are too large for the queue are read by the coordinator, where it has a use for them. */
-function packed(answers: readonly Answered[]): string {
+function packAnswers(answers: readonly IndexedAnswer[]): string {
   try {
     return pack(answers);
   } catch {
@@ -199,25 +205,25 @@ function packed(answers: readonly Answered[]): string {
  * process's own clock, for a lease from before it was asked for. A process that was paused, or cut off from the store or the
  * coordinator, so knows at once that the part may be another's; and nobody but the coordinator can say otherwise.
  */
-function holdRight(
+function holdSendRight(
   job: Job,
   token: string | undefined,
   leaseMs: number,
   name: string,
-  letters: Letters,
+  messenger: Messenger,
   stopping: AbortController,
 ) {
   const margin = leaseMs / 10;
   const began = performance.now();
   let [lockedUntil, grantedUntil] = [0, 0];
   /** The coordinator's clock when it granted first, less this one's when it asked: no less than what they differ by. */
-  let ahead: number | undefined;
+  let clockAheadMs: number | undefined;
   let renewing = false;
   let settle: (granted: boolean) => void = () => undefined;
-  const first = new Promise<boolean>((resolve) => {
+  const firstGrant = new Promise<boolean>((resolve) => {
     settle = resolve;
   });
-  const held = () => performance.now() < Math.min(lockedUntil, grantedUntil);
+  const isHeld = () => performance.now() < Math.min(lockedUntil, grantedUntil);
   const lost = () => {
     settle(false);
     stopping.abort('the right to send the part was lost');
@@ -229,28 +235,29 @@ function holdRight(
     try {
       lockedUntil = (await job.extendLock(token, leaseMs)) ? at + leaseMs - margin : 0;
       if (lockedUntil === 0) lost();
-      else await letters.send(job, { ask: name, at });
+      else await messenger.send(job, { ask: name, at });
     } catch {
       // The store is away: what was held is held until its time is over.
     }
     renewing = false;
   };
-  const look = () => {
-    const waits = ahead === undefined && performance.now() - began < GRANT_WAIT_MS;
-    if (waits || held()) void renew();
+  const renewOrLose = () => {
+    const isWaiting = clockAheadMs === undefined && performance.now() - began < GRANT_WAIT_MS;
+    if (isWaiting || isHeld()) void renew();
     else lost();
   };
-  const timer = setInterval(look, Math.max(100, Math.min(ASK_EVERY_MS, leaseMs / 5)));
+  const timer = setInterval(renewOrLose, Math.max(100, Math.min(ASK_EVERY_MS, leaseMs / 5)));
   stopping.signal.addEventListener('abort', () => settle(false), { once: true });
   if (stopping.signal.aborted) settle(false);
   else void renew();
   return {
-    first,
-    held,
-    isFresh: ((request) => isFreshAt(performance.now() + (ahead ?? 0), request)) satisfies PartContext['isFresh'],
+    firstGrant,
+    isHeld,
+    isFresh: ((request) =>
+      isFreshAt(performance.now() + (clockAheadMs ?? 0), request)) satisfies PartContext['isFresh'],
     granted({ at, now }: { readonly at: number; readonly now: number }) {
       grantedUntil = Math.max(grantedUntil, at + leaseMs - margin);
-      ahead ??= now - at;
+      clockAheadMs ??= now - at;
       settle(true);
     },
     denied: lost,

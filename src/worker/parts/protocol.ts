@@ -25,7 +25,9 @@ export function pack(value: unknown): string {
     // `one` is what `toJSON` made of it: of an amount, plain text.
     const own = this[key];
     if (own instanceof Decimal) return { [DECIMAL]: own.text };
-    return isRecord(one) && hasSign(one) ? renamed(one, (name) => (name.startsWith('$') ? `$${name}` : name)) : one;
+    return isRecord(one) && hasDollarKey(one)
+      ? renameKeys(one, (name) => (name.startsWith('$') ? `$${name}` : name))
+      : one;
   });
   const json = Buffer.from(text);
   if (json.length > MOST_BYTES) throw new RangeError(`${json.length} bytes are too many`);
@@ -41,9 +43,9 @@ export function unpack(text: string): unknown {
   const json = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: MOST_BYTES });
   checkCounts(json);
   return JSON.parse(json.toString('utf8'), (_, one: unknown) => {
-    if (!isRecord(one) || !hasSign(one)) return one;
+    if (!isRecord(one) || !hasDollarKey(one)) return one;
     if (Object.hasOwn(one, DECIMAL)) return Decimal.of(String(one[DECIMAL]));
-    return renamed(one, (name) => (name.startsWith('$') ? name.slice(1) : name));
+    return renameKeys(one, (name) => (name.startsWith('$') ? name.slice(1) : name));
   });
 }
 
@@ -69,12 +71,12 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Decimal);
 }
 
-function hasSign(value: Record<string, unknown>): boolean {
+function hasDollarKey(value: Record<string, unknown>): boolean {
   for (const key of Object.keys(value)) if (key.startsWith('$')) return true;
   return false;
 }
 
-function renamed(value: Record<string, unknown>, name: (key: string) => string): Record<string, unknown> {
+function renameKeys(value: Record<string, unknown>, name: (key: string) => string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [name(key), one]));
 }
 
@@ -217,32 +219,32 @@ export interface PartListener {
   failed?(reason: string): void;
 }
 
-export type Letters = ReturnType<typeof openLetters>;
+export type Messenger = ReturnType<typeof openMessenger>;
 
-type What = 'part' | 'message' | 'result';
+type ContentKind = 'part' | 'message' | 'result';
 
-export interface LettersOptions {
+export interface MessengerOptions {
   readonly signer: Signer;
   readonly log: Logger;
   /** Counts what was refused. */
-  readonly refused?: ((what: What) => void) | undefined;
+  readonly refused?: ((what: ContentKind) => void) | undefined;
 }
 
 /**
  * Hands the events of the parts queue to whoever deals with the part, and sees to it that both ends hear each other and nobody
  * else. One for a process. Signatures name the queue and the part: its id is given once, by one coordinator.
  */
-export function openLetters(events: QueueEvents, { signer, log, refused }: LettersOptions) {
+export function openMessenger(events: QueueEvents, { signer, log, refused }: MessengerOptions) {
   // Both ends of a part may be in this process.
   const listeners = new Map<string, Set<PartListener>>();
-  const told = new Set<What>();
+  const warned = new Set<ContentKind>();
 
-  function signed<T extends object>(what: What, id: string, content: T): Signed<T> {
-    return { ...content, sig: signer.sign(textOf(what, id, content)) };
+  function signed<T extends object>(what: ContentKind, id: string, content: T): Signed<T> {
+    return { ...content, sig: signer.sign(signedText(what, id, content)) };
   }
 
-  async function opened<T extends object>(
-    what: What,
+  async function verified<T extends object>(
+    what: ContentKind,
     id: string,
     form: z.ZodType<Signed<T>>,
     value: unknown,
@@ -250,28 +252,29 @@ export function openLetters(events: QueueEvents, { signer, log, refused }: Lette
     const { data } = form.safeParse(value);
     if (data) {
       const { sig, ...content } = data;
-      if (await signer.verify(textOf(what, id, content), sig)) return content as unknown as T;
+      if (await signer.verify(signedText(what, id, content), sig)) return content as unknown as T;
     }
     refused?.(what);
-    if (!told.has(what)) {
+    if (!warned.has(what)) {
       log.warn(
         { part: id, what },
         'What came from the queue is not signed by a worker of this service and was ignored; further ones are only counted (rowferry_queue_refused_total). Either others write to this queue, or its workers do not have the same credentials: then give all of them the same ROWFERRY_QUEUE_SECRET.',
       );
-      told.add(what);
+      warned.add(what);
     }
     return undefined;
   }
 
-  function textOf(what: What, id: string, content: object): string {
+  function signedText(what: ContentKind, id: string, content: object): string {
     const members = Object.entries(content).filter(([, value]) => value !== undefined);
     return JSON.stringify([events.name, id, what, members.sort(([a], [b]) => (a < b ? -1 : 1))]);
   }
 
-  const result = (id: string, value: unknown) => opened<PartResult>('result', id, signedForms.result, asJson(value));
+  const result = (id: string, value: unknown) =>
+    verified<PartResult>('result', id, signedForms.result, parseIfText(value));
   events.on('progress', async ({ jobId, data }) => {
     if (!listeners.has(jobId)) return;
-    const message = await opened<Message>('message', jobId, signedForms.message, data);
+    const message = await verified<Message>('message', jobId, signedForms.message, data);
     if (message) for (const listener of listeners.get(jobId) ?? []) listener.message(message);
   });
   events.on('completed', async ({ jobId, returnvalue }) => {
@@ -284,25 +287,25 @@ export function openLetters(events: QueueEvents, { signer, log, refused }: Lette
   });
   return {
     listen(id: string, listener: PartListener): void {
-      const known = listeners.get(id) ?? new Set();
-      listeners.set(id, known.add(listener));
+      const current = listeners.get(id) ?? new Set();
+      listeners.set(id, current.add(listener));
     },
     forget(id: string, listener: PartListener): void {
-      const known = listeners.get(id);
-      known?.delete(listener);
-      if (known?.size === 0) listeners.delete(id);
+      const current = listeners.get(id);
+      current?.delete(listener);
+      if (current?.size === 0) listeners.delete(id);
     },
     send: (job: Job, message: Message): Promise<void> => job.updateProgress(signed('message', job.id ?? '', message)),
     signedPart: (id: string, part: PartData) => signed('part', id, part),
     signedResult: (id: string, value: PartResult) => signed('result', id, value),
     /** Undefined where it was not signed by a worker that has the secret, or has not the form of a part. */
-    part: (id: string, data: unknown) => opened<PartData>('part', id, signedForms.part, data),
+    part: (id: string, data: unknown) => verified<PartData>('part', id, signedForms.part, data),
     /** Some stores hand the value on as it is, others as JSON. */
     result,
   };
 }
 
-function asJson(value: unknown): unknown {
+function parseIfText(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
     return JSON.parse(value);
@@ -322,7 +325,7 @@ interface Key {
 }
 
 const REREAD_MS = 1_000;
-const ROTATED_MS = 600_000;
+const OLD_KEY_MS = 600_000;
 
 /**
  * Signs what workers say to one another through the queue, on which others may write as well: HMAC-SHA256 with a key that
@@ -333,25 +336,27 @@ const ROTATED_MS = 600_000;
  */
 export async function openSigner(secrets: Secrets) {
   // A token file may come later than the worker. Until then nobody else's signature fits, and no part leaves this process.
-  let keys: Key[] = [{ bytes: keyOf((await secretOf(secrets)) ?? randomBytes(32)), until: Number.POSITIVE_INFINITY }];
+  let keys: Key[] = [
+    { bytes: deriveKey((await readSecret(secrets)) ?? randomBytes(32)), until: Number.POSITIVE_INFINITY },
+  ];
   let readAt = performance.now();
   let reading: Promise<void> | undefined;
   const fromFile = secrets.queueSecret === undefined && secrets.auth?.kind === 'file';
 
-  async function readAgain(): Promise<void> {
-    const secret = await secretOf(secrets);
+  async function rereadSecret(): Promise<void> {
+    const secret = await readSecret(secrets);
     readAt = performance.now();
-    const bytes = secret === undefined ? undefined : keyOf(secret);
+    const bytes = secret === undefined ? undefined : deriveKey(secret);
     if (!bytes || keys[0]?.bytes.equals(bytes)) return;
-    for (const key of keys) key.until = Math.min(key.until, readAt + ROTATED_MS);
+    for (const key of keys) key.until = Math.min(key.until, readAt + OLD_KEY_MS);
     keys = [{ bytes, until: Number.POSITIVE_INFINITY }, ...keys.filter(({ until }) => until > readAt).slice(0, 1)];
   }
 
   const macOf = (key: Key, text: string) => createHmac('sha256', key.bytes).update(text).digest();
-  function fits(text: string, signature: string): boolean {
-    const given = Buffer.from(signature, 'base64url');
+  function isValidSignature(text: string, signature: string): boolean {
+    const received = Buffer.from(signature, 'base64url');
     const now = performance.now();
-    return keys.some((key) => key.until > now && given.length === 32 && timingSafeEqual(macOf(key, text), given));
+    return keys.some((key) => key.until > now && received.length === 32 && timingSafeEqual(macOf(key, text), received));
   }
 
   return {
@@ -359,23 +364,23 @@ export async function openSigner(secrets: Secrets) {
     sign: (text: string): string => macOf(keys[0] as Key, text).toString('base64url'),
     /** Where no signature fits, a token that lies in a file is read again: it may have been rotated. */
     async verify(text: string, signature: string): Promise<boolean> {
-      if (fits(text, signature)) return true;
+      if (isValidSignature(text, signature)) return true;
       if (!fromFile || (!reading && performance.now() - readAt < REREAD_MS)) return false;
-      reading ??= readAgain().finally(() => {
+      reading ??= rereadSecret().finally(() => {
         reading = undefined;
       });
       await reading;
-      return fits(text, signature);
+      return isValidSignature(text, signature);
     },
   };
 }
 
-function keyOf(secret: string | Buffer): Buffer {
+function deriveKey(secret: string | Buffer): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'rowferry', 'signatures on the queue, 1', 32));
 }
 
 /** Undefined where the file of the token cannot be read. */
-async function secretOf({ queueSecret, auth }: Secrets): Promise<string | undefined> {
+async function readSecret({ queueSecret, auth }: Secrets): Promise<string | undefined> {
   if (queueSecret !== undefined) return queueSecret;
   switch (auth?.kind) {
     case 'token':

@@ -6,8 +6,8 @@ import type { PGlite } from '@electric-sql/pglite';
 import { DEFAULT_SCHEMA, type PgPool, type PgPoolClient, type PgQueryResult } from 'bullmq';
 import pg from 'pg';
 import { RunError } from '../../model/error.js';
-import { LockHeld, takeLock } from '../../runs/run/lock.js';
-import { Away, openReports } from './faults.js';
+import { LockedError, takeLock } from '../../runs/run/lock.js';
+import { openReports, Unavailable } from './faults.js';
 import type { Store, StoreOptions } from './port.js';
 import { postgresStore } from './postgres.js';
 
@@ -24,7 +24,7 @@ export async function openEmbedded(options: StoreOptions): Promise<Store> {
     if (error instanceof RunError) throw error;
     throw cannotOpen(folder, error instanceof Error ? error.message : String(error), error);
   });
-  const pool = await EmbeddedPool.over(() => openFolder(folder, notice), release);
+  const pool = await EmbeddedPool.create(() => openFolder(folder, notice), release);
   try {
     return await postgresStore({ kind: 'embedded', address: `embedded in ${home}`, pool, reports });
   } catch (error) {
@@ -38,7 +38,7 @@ async function lockQueue(home: string): Promise<() => Promise<void>> {
   try {
     return await takeLock(join(home, 'queue.lock'), `The embedded queue in ${home}`);
   } catch (error) {
-    if (!(error instanceof LockHeld)) throw error;
+    if (!(error instanceof LockedError)) throw error;
     const text = `Process ${error.pid} has the embedded queue in ${home} open, and one worker can. End that one first, or name a queue for several in ROWFERRY_QUEUE_URL.`;
     throw new RunError('failed', text, [], { code: error.code });
   }
@@ -62,8 +62,8 @@ export async function openFolder(folder: string, notice: Notice): Promise<PGlite
     } catch (error) {
       const why = reasonOf(error);
       // The folder is as good as it was: what is wrong is the machine.
-      if (isOfTheMachine(why)) throw cannotOpen(folder, why, error);
-      await putAside(folder, `it cannot be opened (${why})`, notice);
+      if (isMachineFault(why)) throw cannotOpen(folder, why, error);
+      await moveAside(folder, `it cannot be opened (${why})`, notice);
     }
   }
   try {
@@ -77,7 +77,7 @@ export async function openFolder(folder: string, notice: Notice): Promise<PGlite
 async function open(folder: string): Promise<PGlite> {
   // Loaded here alone: it takes time and memory that a plain command does not have to spend.
   const { PGlite } = await import('@electric-sql/pglite');
-  const said: string[] = [];
+  const errorLines: string[] = [];
   let pg: PGlite | undefined;
   try {
     pg = await PGlite.create({
@@ -85,14 +85,14 @@ async function open(folder: string): Promise<PGlite> {
       parsers: parsersOfPg(),
       startParams: [...PGlite.defaultStartParams, ...SETTINGS.flatMap((setting) => ['-c', setting])],
       onStdout: () => true,
-      onStderr: (text) => said.push(text) > 0,
+      onStderr: (text) => errorLines.push(text) > 0,
     });
     // A folder that opens may still have lost pages.
     await pg.exec('SELECT count(*) FROM pg_class');
     return pg;
   } catch (error) {
     await pg?.close().catch(() => undefined);
-    const last = said.filter((line) => /FATAL|PANIC|ERROR|space/.test(line)).at(-1);
+    const last = errorLines.filter((line) => /FATAL|PANIC|ERROR|space/.test(line)).at(-1);
     if (last === undefined) throw error;
     // Without the time and the number that PostgreSQL puts before it.
     throw new Error(last.replace(/^.*?(?=FATAL|PANIC|ERROR)/, '').trim(), { cause: error });
@@ -102,7 +102,7 @@ async function open(folder: string): Promise<PGlite> {
 /** A queue is small: a server's buffers would only take memory. */
 const SETTINGS = [`search_path=${DEFAULT_SCHEMA}`, 'shared_buffers=16MB', 'max_connections=10', 'jit=off'];
 
-async function putAside(folder: string, why: string, notice: Notice): Promise<void> {
+async function moveAside(folder: string, why: string, notice: Notice): Promise<void> {
   const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const aside = `${folder}.damaged-${stamp}`;
   await rename(folder, aside);
@@ -125,7 +125,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
 }
 
-function isOfTheMachine(why: string): boolean {
+function isMachineFault(why: string): boolean {
   return /no space left|ENOSPC|permission denied|EACCES|EPERM|EROFS|read-only file|EMFILE|ENFILE|out of memory|cannot allocate|ENOMEM|could not allocate/i.test(
     why,
   );
@@ -156,7 +156,7 @@ export async function initialise(folder: string): Promise<void> {
  * PGlite works on this thread, and its answers come without the event loop turning once: after so long sockets and timers
  * get their turn. Else a flood keeps others out, and one who asks again as soon as there is an answer stops every timer.
  */
-const BREATH_MS = 5;
+const YIELD_AFTER_MS = 5;
 /** Tables are tidied after so many statements, or so much data. */
 const TIDY_STATEMENTS = 5_000;
 const TIDY_BYTES = 64 * 1024 * 1024;
@@ -167,7 +167,7 @@ const TIDY_BYTES = 64 * 1024 * 1024;
  * but who makes the tables, before anybody else is let in; channels are listened to by all, and BullMQ looks at the names of
  * channel and queue itself.
  *
- * Where PGlite itself fails (its disk was full, its memory ran out), what was asked rejects with `Away`, clients get 'error'
+ * Where PGlite itself fails (its disk was full, its memory ran out), what was asked rejects with `Unavailable`, clients get 'error'
  * and listen anew, and the next statement opens the folder again.
  */
 export class EmbeddedPool extends EventEmitter implements PgPool {
@@ -193,7 +193,7 @@ export class EmbeddedPool extends EventEmitter implements PgPool {
   }
 
   /** `open` is called again after PGlite has failed; `closed` once it is closed, or could not be opened at first. */
-  static async over(open: () => Promise<PGlite>, closed: () => Promise<void>): Promise<EmbeddedPool> {
+  static async create(open: () => Promise<PGlite>, closed: () => Promise<void>): Promise<EmbeddedPool> {
     const pool = new EmbeddedPool(open, closed);
     try {
       pool.#listen(await open());
@@ -241,17 +241,19 @@ export class EmbeddedPool extends EventEmitter implements PgPool {
   }
 
   async #send(text: string, params: readonly unknown[]): Promise<PgQueryResult<unknown>> {
-    if (!this.#pg) await this.#open().then((again) => this.#listen(again), away);
+    if (!this.#pg) await this.#open().then((reopened) => this.#listen(reopened), throwUnavailable);
     const pglite = this.#pg as PGlite;
     try {
       // Only the simple protocol takes several statements in one text: migrations are such.
       const result =
-        params.length === 0 ? (await pglite.exec(text)).at(-1) : await pglite.query(text, params.map(parameter));
+        params.length === 0 ? (await pglite.exec(text)).at(-1) : await pglite.query(text, params.map(toParameter));
       return { rows: result?.rows ?? [], rowCount: result?.rowCount ?? result?.affectedRows ?? null };
     } catch (error) {
       if (!isBeyondRepair(error)) throw new DatabaseFault(error);
       this.#pg = undefined;
-      const lost = new Away('the embedded queue has failed and is opened anew', { cause: new DatabaseFault(error) });
+      const lost = new Unavailable('the embedded queue has failed and is opened anew', {
+        cause: new DatabaseFault(error),
+      });
       for (const client of [...this.#clients]) client.fail(lost);
       throw lost;
     }
@@ -264,7 +266,7 @@ export class EmbeddedPool extends EventEmitter implements PgPool {
       setImmediate(() => {
         this.#busySince = undefined;
       });
-    } else if (performance.now() - this.#busySince > BREATH_MS) {
+    } else if (performance.now() - this.#busySince > YIELD_AFTER_MS) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -326,8 +328,8 @@ class EmbeddedClient extends EventEmitter implements PgPoolClient {
 }
 
 /** BullMQ pauses before it asks again where a connection is refused, and asks without end after other errors. */
-function away(error: unknown): never {
-  throw new Away(error instanceof Error ? error.message : String(error), { cause: error });
+function throwUnavailable(error: unknown): never {
+  throw new Unavailable(error instanceof Error ? error.message : String(error), { cause: error });
 }
 
 /** PGlite itself has failed, not the statement: its memory is in an unknown state, and it has to be opened anew. */
@@ -351,17 +353,17 @@ class DatabaseFault extends Error {
 }
 
 /** The types whose values PGlite would give otherwise than pg does: BullMQ expects pg's. Arrays of them follow. */
-const AS_PG = [17, 20, 21, 23, 26, 114, 700, 701, 1082, 1114, 1184, 1700, 3802];
+const PG_TYPES = [17, 20, 21, 23, 26, 114, 700, 701, 1082, 1114, 1184, 1700, 3802];
 
 /** Readers of results, for PGlite's option `parsers`: 64-bit integers and decimals stay text, as in pg. */
 function parsersOfPg(): Record<number, (text: string) => unknown> {
-  return Object.fromEntries(AS_PG.map((oid) => [oid, pg.types.getTypeParser(oid, 'text')]));
+  return Object.fromEntries(PG_TYPES.map((oid) => [oid, pg.types.getTypeParser(oid, 'text')]));
 }
 
 /** A parameter as PGlite takes it, for what pg would have turned into text by itself. */
-function parameter(value: unknown): unknown {
+function toParameter(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value !== 'object' || value === null || value instanceof Date || ArrayBuffer.isView(value)) return value;
-  if (Array.isArray(value)) return value.map(parameter);
+  if (Array.isArray(value)) return value.map(toParameter);
   return JSON.stringify(value);
 }

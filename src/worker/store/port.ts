@@ -76,7 +76,7 @@ export interface StoreOptions {
 }
 
 /** What was found under a name. */
-export interface Seen {
+export interface StoredText {
   readonly text: string | undefined;
   /** The store's clock, milliseconds since 1970. */
   readonly now: number;
@@ -91,7 +91,7 @@ export interface Seen {
  */
 export interface Primitives {
   ping(): Promise<void>;
-  look(name: string): Promise<Seen>;
+  look(name: string): Promise<StoredText>;
   /** False where another one has changed it since it was seen, or the store has forgotten it. Kept for so long, else for good. */
-  replace(name: string, seen: Seen, text: string, keepMs?: number): Promise<boolean>;
+  replace(name: string, seen: StoredText, text: string, keepMs?: number): Promise<boolean>;
 }

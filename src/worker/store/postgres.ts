@@ -9,9 +9,9 @@ import {
 import pg from 'pg';
 import { RunError } from '../../model/error.js';
 import type { PostgresAddress } from '../../runs/settings-address.js';
-import { within } from '../rights.js';
-import { assemble } from './assembled.js';
-import { Away, faultOf, openReports, type Reports, whenThere } from './faults.js';
+import { withTimeout } from '../rights.js';
+import { assemble } from './assemble.js';
+import { classifyError, connectWithRetry, openReports, type Reports, Unavailable } from './faults.js';
 import type { Primitives, Store, StoreOptions } from './port.js';
 
 /**
@@ -19,19 +19,22 @@ import type { Primitives, Store, StoreOptions } from './port.js';
  * can put jobs on it; ours lie in schema `rowferry`. Both are made at the first opening.
  */
 export async function openPostgres(address: PostgresAddress, options: StoreOptions): Promise<Store> {
-  const reports = openReports(address.shown, options.notice);
+  const reports = openReports(address.displayUrl, options.notice);
   const attempt = async (): Promise<Store> => {
     const pool = openPool(address);
     try {
-      return await postgresStore({ kind: 'postgres', address: address.shown, pool, reports });
+      return await postgresStore({ kind: 'postgres', address: address.displayUrl, pool, reports });
     } catch (error) {
       await pool.end().catch(() => undefined);
       if (!(error instanceof UnsupportedPostgresVersionError)) throw error;
       const needed = `the queue needs ${error.minimumVersion} or newer`;
-      throw new RunError('failed', `The queue at ${address.shown} is PostgreSQL ${error.serverVersion}: ${needed}.`);
+      throw new RunError(
+        'failed',
+        `The queue at ${address.displayUrl} is PostgreSQL ${error.serverVersion}: ${needed}.`,
+      );
     }
   };
-  return whenThere(attempt, options, reports);
+  return connectWithRetry(attempt, options, reports);
 }
 
 /** BullMQ's own default: programs with a plain BullMQ can put jobs on the queue. */
@@ -48,7 +51,7 @@ export async function postgresStore(options: {
   readonly reports: Reports;
 }): Promise<Store> {
   const { kind, address, pool, reports } = options;
-  pool.on('error', reports.heard);
+  pool.on('error', reports.reportError);
   await migrate(pool);
   return assemble({
     kind,
@@ -95,8 +98,8 @@ const KEEP_ALIVE_MS = 10_000;
  */
 function openPool(address: PostgresAddress): PgPool & { abandon(): void } {
   const url = new URL(address.url);
-  const asked = url.searchParams.get('options');
-  const options = [...(asked === null ? [] : [asked]), `-c search_path=${QUEUE_SCHEMA}`].join(' ');
+  const urlOptions = url.searchParams.get('options');
+  const options = [...(urlOptions === null ? [] : [urlOptions]), `-c search_path=${QUEUE_SCHEMA}`].join(' ');
   url.searchParams.set('options', options);
   const pool = new pg.Pool({
     connectionString: url.href,
@@ -116,8 +119,8 @@ function openPool(address: PostgresAddress): PgPool & { abandon(): void } {
   pool.on('acquire', (client) => lent.add(client as unknown as pg.Client));
   pool.on('release', (_, client) => lent.delete(client as unknown as pg.Client));
   for (const method of ['query', 'connect'] as const) {
-    const plain = pool[method].bind(pool) as (...values: unknown[]) => Promise<unknown>;
-    Object.assign(pool, { [method]: (...values: unknown[]) => patient(plain(...values)) });
+    const original = pool[method].bind(pool) as (...values: unknown[]) => Promise<unknown>;
+    Object.assign(pool, { [method]: (...values: unknown[]) => withUnavailable(original(...values)) });
   }
   return Object.assign(pool as unknown as PgPool, {
     /** Cuts the connections that are still lent: their borrowers wait for a server that is away, and give them back then. */
@@ -127,12 +130,12 @@ function openPool(address: PostgresAddress): PgPool & { abandon(): void } {
   });
 }
 
-async function patient<T>(work: Promise<T>): Promise<T> {
+async function withUnavailable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    const { kind, reason } = faultOf(error);
-    throw kind === 'away' ? new Away(reason, { cause: error }) : error;
+    const { kind, reason } = classifyError(error);
+    throw kind === 'away' ? new Unavailable(reason, { cause: error }) : error;
   }
 }
 
@@ -142,20 +145,20 @@ const ANSWER_MS = 5_000;
 /** Over the tables of `SCHEMA`, one statement each. */
 function postgresPrimitives(database: PgQueryable): Primitives {
   /** The first row. */
-  async function ask<R>(text: string, values: readonly unknown[] = []): Promise<R | undefined> {
-    const answer = await within(ANSWER_MS, database.query<R>(text, values));
-    if (!answer) throw new Away('no answer in time');
+  async function queryFirst<R>(text: string, values: readonly unknown[] = []): Promise<R | undefined> {
+    const answer = await withTimeout(ANSWER_MS, database.query<R>(text, values));
+    if (!answer) throw new Unavailable('no answer in time');
     return answer.rows[0];
   }
 
   return {
     async ping() {
-      await ask('SELECT 1');
+      await queryFirst('SELECT 1');
     },
     async look(name) {
-      const row = await ask<{ content: string | null; now: number }>(
+      const row = await queryFirst<{ content: string | null; now: number }>(
         `SELECT extract(epoch FROM clock_timestamp())::double precision * 1000 AS now,
-           (SELECT content FROM ${tableOf(name)} WHERE name = $1 AND ${KEPT}) AS content`,
+           (SELECT content FROM ${tableOf(name)} WHERE name = $1 AND ${NOT_EXPIRED}) AS content`,
         [name],
       );
       if (!row) throw new Error('no answer to a look');
@@ -163,15 +166,15 @@ function postgresPrimitives(database: PgQueryable): Primitives {
     },
     async replace(name, { text: before }, text, keepMs) {
       const table = tableOf(name);
-      const row = await ask(
+      const row = await queryFirst(
         `INSERT INTO ${table} AS cell VALUES ($1, $3, clock_timestamp() + $4 * interval '1 ms')
          ON CONFLICT (name) DO UPDATE SET content = excluded.content, forget = excluded.forget
-         WHERE cell.content = $2 OR ($2 IS NULL AND NOT (${KEPT.replace('forget', 'cell.forget')}))
+         WHERE cell.content = $2 OR ($2 IS NULL AND NOT (${NOT_EXPIRED.replace('forget', 'cell.forget')}))
          RETURNING name`,
         [name, before ?? null, text, keepMs ?? null],
       );
       if (row && before === undefined) {
-        await ask(
+        await queryFirst(
           `DELETE FROM ${table} WHERE name IN
              (SELECT name FROM ${table} WHERE forget < clock_timestamp() LIMIT 100 FOR UPDATE SKIP LOCKED)`,
         );
@@ -181,7 +184,7 @@ function postgresPrimitives(database: PgQueryable): Primitives {
   };
 }
 
-const KEPT = 'coalesce(forget > clock_timestamp(), true)';
+const NOT_EXPIRED = 'coalesce(forget > clock_timestamp(), true)';
 
 /** What may be forgotten in a crash is unlogged: it spares the disk a write for every report. */
 function tableOf(name: string): string {

@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { RunError } from '../../model/error.js';
 import type { RedisAddress } from '../../runs/settings-address.js';
-import { within } from '../rights.js';
-import { assemble } from './assembled.js';
-import { isCut, openReports, whenThere } from './faults.js';
+import { withTimeout } from '../rights.js';
+import { assemble } from './assemble.js';
+import { connectWithRetry, isConnectionCut, openReports } from './faults.js';
 import type { Primitives, Store, StoreOptions } from './port.js';
 
 /**
@@ -12,12 +12,12 @@ import type { Primitives, Store, StoreOptions } from './port.js';
  * with a plain BullMQ can put jobs on it; a cluster needs all keys of a queue in one slot, there the prefix is `{bull}`.
  */
 export async function openRedis(address: RedisAddress, options: StoreOptions): Promise<Store> {
-  const reports = openReports(address.shown, options.notice);
-  const aheadMs = await whenThere(() => inspect(address, options), options, reports);
+  const reports = openReports(address.displayUrl, options.notice);
+  const aheadMs = await connectWithRetry(() => inspect(address, options), options, reports);
   const own = ownClient(address);
-  own.on('error', reports.heard);
-  own.on('ready', reports.answered);
-  await own.connect().catch(reports.heard);
+  own.on('error', reports.reportError);
+  own.on('ready', reports.noteAnswer);
+  await own.connect().catch(reports.reportError);
   // Else its time would begin when the first lease is asked for.
   const begin = () =>
     beginLife(own).then((ageMs) => {
@@ -25,18 +25,18 @@ export async function openRedis(address: RedisAddress, options: StoreOptions): P
       if (waitMs <= 0) return;
       options.notice(
         'info',
-        `The queue at ${address.shown} is new, or was just restarted or emptied: jobs begin in ${Math.ceil(waitMs / 1000)} s, when no worker can hold a right any more that it has forgotten.`,
+        `The queue at ${address.displayUrl} is new, or was just restarted or emptied: jobs begin in ${Math.ceil(waitMs / 1000)} s, when no worker can hold a right any more that it has forgotten.`,
       );
-    }, reports.heard);
+    }, reports.reportError);
   await begin();
   own.on('ready', begin);
   const shared = queueClient(address);
-  shared.on('error', reports.heard);
-  const copies = rememberCopies(shared);
+  shared.on('error', reports.reportError);
+  const copies = trackCopies(shared);
 
   return assemble({
     kind: 'redis',
-    address: address.shown,
+    address: address.displayUrl,
     primitives: {
       ...redisPrimitives(own),
       // Somebody may change it while the queue is in use.
@@ -56,7 +56,7 @@ export async function openRedis(address: RedisAddress, options: StoreOptions): P
 }
 
 /** BullMQ makes a copy for every worker and listener, and cannot end one that waits for the server to come back. */
-function rememberCopies(client: Client): Set<Client> {
+function trackCopies(client: Client): Set<Client> {
   const copies = new Set<Client>();
   const duplicate = client.duplicate.bind(client) as (...values: unknown[]) => Client;
   client.setMaxListeners(0);
@@ -92,8 +92,8 @@ async function inspect(address: RedisAddress, options: Pick<StoreOptions, 'notic
     });
   }
   try {
-    await connected(client);
-    const info = fields(await client.info());
+    await waitConnected(client);
+    const info = parseInfo(await client.info());
     // Loading servers answer INFO, and nothing else.
     if (info.get('loading') === '1') throw new Error(LOADING);
     checkVersion(address, info);
@@ -102,22 +102,22 @@ async function inspect(address: RedisAddress, options: Pick<StoreOptions, 'notic
     return Number(seconds) * 1000 + Number(microseconds) / 1000 - Date.now();
   } catch (error) {
     // "Connection is closed" says nothing; what closed it came as an event.
-    throw isCut(error) && last !== undefined ? last : error;
+    throw isConnectionCut(error) && last !== undefined ? last : error;
   } finally {
     client.disconnect();
   }
 }
 
 /** A cluster whose nodes cannot be used ends without a word. */
-async function connected(client: Client): Promise<void> {
-  const over = new Promise<never>((_, reject) => {
+async function waitConnected(client: Client): Promise<void> {
+  const closed = new Promise<never>((_, reject) => {
     client.once('end', () => reject(new Error('Connection is closed.')));
   });
   const connection = client.connect().then(() => true);
-  if (!(await within(CONNECTED_MS, Promise.race([connection, over])))) throw new Error('ETIMEDOUT');
+  if (!(await withTimeout(CONNECTED_MS, Promise.race([connection, closed])))) throw new Error('ETIMEDOUT');
 }
 
-function fields(info: string): Map<string, string> {
+function parseInfo(info: string): Map<string, string> {
   return new Map(
     info.split(/\r?\n/).flatMap((line): [string, string][] => {
       const at = line.indexOf(':');
@@ -132,7 +132,7 @@ function checkVersion(address: RedisAddress, info: ReadonlyMap<string, string>):
   if (version === undefined || Number.parseInt(version, 10) >= LEAST_VERSION) return;
   throw new RunError(
     'failed',
-    `The queue at ${address.shown} is Redis ${version}: the queue needs ${LEAST_VERSION}.0 or newer, and 6.2 or newer is better.`,
+    `The queue at ${address.displayUrl} is Redis ${version}: the queue needs ${LEAST_VERSION}.0 or newer, and 6.2 or newer is better.`,
   );
 }
 
@@ -145,25 +145,25 @@ function checkPolicy(
   if (policy === 'noeviction') return;
   if (policy === undefined) {
     const text =
-      `The queue at ${address.shown} does not tell its maxmemory-policy. It must be noeviction: with any other, ` +
+      `The queue at ${address.displayUrl} does not tell its maxmemory-policy. It must be noeviction: with any other, ` +
       'Redis removes jobs when its memory is full.';
     if (options.strict) throw new RunError('failed', `${text} ROWFERRY_STRICT is set: not started.`);
     options.notice('warn', text);
     return;
   }
-  throw evicting(address, policy);
+  throw evictionError(address, policy);
 }
 
 /** Rejects where the server has been made unfit since it was opened. */
 async function checkStillFit(address: RedisAddress, client: Client): Promise<void> {
-  const policy = fields(await client.info('memory')).get('maxmemory_policy');
-  if (policy !== undefined && policy !== 'noeviction') throw evicting(address, policy);
+  const policy = parseInfo(await client.info('memory')).get('maxmemory_policy');
+  if (policy !== undefined && policy !== 'noeviction') throw evictionError(address, policy);
 }
 
-function evicting(address: RedisAddress, policy: string): RunError {
+function evictionError(address: RedisAddress, policy: string): RunError {
   return new RunError(
     'failed',
-    `The queue at ${address.shown} has maxmemory-policy ${policy}: Redis would remove jobs when its memory is full. ` +
+    `The queue at ${address.displayUrl} has maxmemory-policy ${policy}: Redis would remove jobs when its memory is full. ` +
       'It must be noeviction. Run `CONFIG SET maxmemory-policy noeviction` there and put it into redis.conf, or change it in ' +
       "your provider's console.",
   );
@@ -180,7 +180,7 @@ const MOST_RETRY_MS = 2_000;
 
 const retry = (times: number): number => Math.min(100 * 2 ** Math.min(times, 10), MOST_RETRY_MS);
 
-const OWN: Options = {
+const OWN_OPTIONS: Options = {
   lazyConnect: true,
   enableReadyCheck: false,
   enableOfflineQueue: false,
@@ -190,14 +190,14 @@ const OWN: Options = {
 };
 
 /** One connection, made at `connect` and never again: to look whether the server is there. */
-const probeClient = (address: RedisAddress) => client(address, { ...OWN, retryStrategy: () => null }, false);
+const probeClient = (address: RedisAddress) => client(address, { ...OWN_OPTIONS, retryStrategy: () => null }, false);
 /** For the store's own commands: it reconnects for ever, but a command fails at once where there is no connection. */
-const ownClient = (address: RedisAddress) => client(address, OWN, true);
+const ownClient = (address: RedisAddress) => client(address, OWN_OPTIONS, true);
 /** For BullMQ: its commands wait for the server to come back, for ever. */
 const queueClient = (address: RedisAddress) =>
   client(address, { maxRetriesPerRequest: null, socketTimeout: SILENT_MS }, true);
 
-function client(address: RedisAddress, options: Options, again: boolean): Client {
+function client(address: RedisAddress, options: Options, reconnects: boolean): Client {
   const { mode, hosts, username, password, sentinelPassword } = address;
   const [first] = hosts;
   const common: Options = {
@@ -211,27 +211,27 @@ function client(address: RedisAddress, options: Options, again: boolean): Client
     ...(address.tls && { tls: isIP(first.host) === 0 ? { servername: first.host } : {} }),
     ...options,
   };
-  if (mode === 'cluster') return cluster(hosts, common, again);
+  if (mode === 'cluster') return cluster(hosts, common, reconnects);
   if (mode === 'single') return new Redis({ ...common, host: first.host, port: first.port, db: address.db });
   return new Redis({
     ...common,
     sentinels: [...hosts],
     name: address.master ?? '',
     db: address.db,
-    sentinelRetryStrategy: again ? retry : () => null,
+    sentinelRetryStrategy: reconnects ? retry : () => null,
     ...(address.tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
     ...(sentinelPassword !== undefined && { sentinelPassword }),
   });
 }
 
 /** Its nodes have no queue of commands of their own, the cluster has. */
-function cluster(hosts: RedisAddress['hosts'], options: Options, again: boolean): Cluster {
+function cluster(hosts: RedisAddress['hosts'], options: Options, reconnects: boolean): Cluster {
   const { lazyConnect = false, enableOfflineQueue = true, retryStrategy: _, ...redisOptions } = options;
   return new Cluster([...hosts], {
     lazyConnect,
     enableOfflineQueue,
     redisOptions,
-    clusterRetryStrategy: again ? retry : () => null,
+    clusterRetryStrategy: reconnects ? retry : () => null,
     slotsRefreshTimeout: CONNECT_MS,
     // Commands of ours do not wait for the end of a failover.
     ...(enableOfflineQueue ? {} : { maxRedirections: 4 }),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { PaceReport, PaceState } from '../../model/pace.js';
-import type { Lease, Primitives, Seen, TextEdit } from './port.js';
+import type { Lease, Primitives, StoredText, TextEdit } from './port.js';
 
 /** What a change comes to: the answer, and what is to be kept from then on; without `text` all is left as it is. */
 interface Change<T> {
@@ -11,7 +11,7 @@ interface Change<T> {
 }
 
 /** In one step, whoever else changes it: where another one was faster, the change is made anew from what that one left. */
-async function update<T>(cells: Primitives, name: string, change: (seen: Seen) => Change<T>): Promise<T> {
+async function update<T>(cells: Primitives, name: string, change: (seen: StoredText) => Change<T>): Promise<T> {
   for (;;) {
     const seen = await cells.look(name);
     const { answer, text, keepMs } = change(seen);
@@ -20,7 +20,7 @@ async function update<T>(cells: Primitives, name: string, change: (seen: Seen) =
 }
 
 /** What cannot be read counts as none. */
-function parse<T>(text: string | undefined): T | undefined {
+function tryParse<T>(text: string | undefined): T | undefined {
   try {
     return JSON.parse(text ?? '') as T;
   } catch {
@@ -29,8 +29,8 @@ function parse<T>(text: string | undefined): T | undefined {
 }
 
 /** A text that workers keep, as JSON of a form; what is not there, or cannot be read, is none. */
-export function parsed<T>(form: z.ZodType<T>, text: string | undefined): T | undefined {
-  return form.safeParse(parse(text)).data;
+export function parseAs<T>(form: z.ZodType<T>, text: string | undefined): T | undefined {
+  return form.safeParse(tryParse(text)).data;
 }
 
 const textName = (name: string) => `text:${name}`;
@@ -54,7 +54,7 @@ interface LeaseRecord {
 /** Longer than any holder lives; epochs go on from the clock after it. */
 const EPOCH_MEMORY_MS = 7 * 24 * 3_600_000;
 const leaseName = (name: string) => `lease:${name}`;
-const kept = (record: LeaseRecord) => ({ text: JSON.stringify(record), keepMs: EPOCH_MEMORY_MS });
+const leaseUpdate = (record: LeaseRecord) => ({ text: JSON.stringify(record), keepMs: EPOCH_MEMORY_MS });
 
 /**
  * Takes a lease and keeps it. Undefined where another one holds it, or may still count on it: a store that has forgotten what it
@@ -64,25 +64,25 @@ export async function takeLease(
   cells: Primitives,
   name: string,
   ttlMs: number,
-  failed: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): Promise<Lease | undefined> {
   const token = randomUUID();
   const sentAt = performance.now();
   const epoch = await update<number | undefined>(cells, leaseName(name), ({ text, now, ageMs }) => {
-    const had = parse<LeaseRecord>(text);
-    const isHeld = had?.holder != null && had.until > now;
+    const previous = tryParse<LeaseRecord>(text);
+    const isHeld = previous?.holder != null && previous.until > now;
     if (isHeld || ageMs < ttlMs) return { answer: undefined };
     // At least the time, so that it grows also where the store has lost the last one.
-    const answer = Math.max((had?.epoch ?? 0) + 1, Math.floor(now));
-    return { answer, ...kept({ holder: token, epoch: answer, until: now + ttlMs }) };
+    const answer = Math.max((previous?.epoch ?? 0) + 1, Math.floor(now));
+    return { answer, ...leaseUpdate({ holder: token, epoch: answer, until: now + ttlMs }) };
   });
-  return epoch === undefined ? undefined : keepLease(cells, { name, token, epoch, sentAt }, ttlMs, failed);
+  return epoch === undefined ? undefined : renewLease(cells, { name, token, epoch, sentAt }, ttlMs, onError);
 }
 
 export async function isLeased(cells: Primitives, name: string): Promise<boolean> {
   const { text, now } = await cells.look(leaseName(name));
-  const had = parse<LeaseRecord>(text);
-  return had?.holder != null && had.until > now;
+  const previous = tryParse<LeaseRecord>(text);
+  return previous?.holder != null && previous.until > now;
 }
 
 /**
@@ -93,26 +93,26 @@ export async function isLeased(cells: Primitives, name: string): Promise<boolean
  * Its time is reckoned on the monotonic clock from the moment before the last successful renewal was sent, so it ends
  * here no later than in the store: a process that was paused knows, as soon as it runs, that its right has ended.
  */
-function keepLease(
+function renewLease(
   cells: Primitives,
   taken: { readonly name: string; readonly token: string; readonly epoch: number; readonly sentAt: number },
   ttlMs: number,
-  failed: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): Lease {
   const { name, token, epoch } = taken;
   const lost = new AbortController();
   let until = taken.sentAt + ttlMs;
-  let over = false;
+  let isOver = false;
   let renewal: NodeJS.Timeout | undefined;
   let expiry: NodeJS.Timeout | undefined;
 
   const stop = () => {
-    over = true;
+    isOver = true;
     clearTimeout(renewal);
     clearTimeout(expiry);
   };
   const lose = () => {
-    if (over) return;
+    if (isOver) return;
     stop();
     lost.abort(new Error(`The lease ${name} is lost.`));
   };
@@ -131,20 +131,20 @@ function keepLease(
     // One that has ended may have been somebody else's meanwhile.
     if (sentAt >= until) return lose();
     try {
-      const still = await update(cells, leaseName(name), ({ text, now }) => {
-        const had = parse<LeaseRecord>(text);
+      const isKept = await update(cells, leaseName(name), ({ text, now }) => {
+        const previous = tryParse<LeaseRecord>(text);
         // A store that has lost the lease is told of it again, unless somebody took it.
-        const ours = had === undefined || (had.holder === token && had.epoch === epoch);
-        return { answer: ours, ...(ours && kept({ holder: token, epoch, until: now + ttlMs })) };
+        const isOurs = previous === undefined || (previous.holder === token && previous.epoch === epoch);
+        return { answer: isOurs, ...(isOurs && leaseUpdate({ holder: token, epoch, until: now + ttlMs })) };
       });
-      if (over) return;
-      if (!still) return lose();
+      if (isOver) return;
+      if (!isKept) return lose();
       until = sentAt + ttlMs;
       armExpiry();
       armRenewal(Math.max(0, sentAt + ttlMs / 3 - performance.now()));
     } catch (error) {
-      if (over) return;
-      failed(error);
+      if (isOver) return;
+      onError(error);
       armRenewal(Math.min(1_000, ttlMs / 10));
     }
   }
@@ -154,15 +154,15 @@ function keepLease(
   return {
     epoch,
     get valid() {
-      return !over && performance.now() < until;
+      return !isOver && performance.now() < until;
     },
     lost: lost.signal,
     async release() {
-      if (over) return;
+      if (isOver) return;
       stop();
       await update(cells, leaseName(name), ({ text, now }) => {
-        const ours = parse<LeaseRecord>(text)?.holder === token;
-        return { answer: undefined, ...(ours && kept({ holder: null, epoch, until: now })) };
+        const isOurs = tryParse<LeaseRecord>(text)?.holder === token;
+        return { answer: undefined, ...(isOurs && leaseUpdate({ holder: null, epoch, until: now })) };
       });
     },
   };
@@ -180,24 +180,24 @@ const BEAT_MS = 3_000;
 const PRESENT_MS = 10_000;
 
 /** Tells the store which queues this process works on, so that all can count who is there. */
-export function openPresence(cells: Primitives, member: string, failed: (error: unknown) => void) {
+export function openPresence(cells: Primitives, member: string, onError: (error: unknown) => void) {
   /** As often as there are workers on it. */
   const working: string[] = [];
   let timer: NodeJS.Timeout | undefined;
   let beating: Promise<void> = Promise.resolve();
-  const nameOf = (queue: string) => `workers:${queue}`;
-  const present = ({ text, now }: Seen) => heardWithin(parse<Members>(text), now - PRESENT_MS);
+  const presenceName = (queue: string) => `workers:${queue}`;
+  const presentMembers = ({ text, now }: StoredText) => heardWithin(tryParse<Members>(text), now - PRESENT_MS);
 
-  async function say(queue: string): Promise<void> {
-    await update(cells, nameOf(queue), (seen) => {
-      const { [member]: _, ...others } = present(seen);
+  async function announce(queue: string): Promise<void> {
+    await update(cells, presenceName(queue), (seen) => {
+      const { [member]: _, ...others } = presentMembers(seen);
       const members = working.includes(queue) ? { ...others, [member]: seen.now } : others;
       return { answer: undefined, text: JSON.stringify(members), keepMs: 2 * PRESENT_MS };
-    }).catch(failed);
+    }).catch(onError);
   }
   /** One after the other, so that a late beat never follows a farewell. */
-  function next(...queues: readonly string[]): Promise<void> {
-    beating = beating.then(async () => void (await Promise.all(queues.map(say))));
+  function announceInTurn(...queues: readonly string[]): Promise<void> {
+    beating = beating.then(async () => void (await Promise.all(queues.map(announce))));
     return beating;
   }
 
@@ -205,21 +205,21 @@ export function openPresence(cells: Primitives, member: string, failed: (error: 
     /** Until the returned function is called, once. */
     enter(queue: string): () => void {
       working.push(queue);
-      void next(queue);
-      timer ??= setInterval(() => void next(...new Set(working)), BEAT_MS).unref();
+      void announceInTurn(queue);
+      timer ??= setInterval(() => void announceInTurn(...new Set(working)), BEAT_MS).unref();
       return () => {
         if (working.includes(queue)) working.splice(working.indexOf(queue), 1);
-        void next(queue);
+        void announceInTurn(queue);
       };
     },
     async count(queue: string): Promise<number> {
       await beating;
-      const members = Object.keys(present(await cells.look(nameOf(queue)))).length;
+      const members = Object.keys(presentMembers(await cells.look(presenceName(queue)))).length;
       return Math.max(members, working.includes(queue) ? 1 : 0);
     },
     async close(): Promise<void> {
       clearInterval(timer);
-      await next(...new Set(working.splice(0)));
+      await announceInTurn(...new Set(working.splice(0)));
     },
   };
 }
@@ -254,10 +254,10 @@ export function exchangePace(
   report: PaceReport,
 ): Promise<PaceState> {
   return update(cells, `pace:${service}`, ({ text, now }) => {
-    const last = parse<PaceRecord>(text);
-    const had = last && last.forget > now ? last : undefined;
-    const held = Math.max(had?.held ?? 0, now + (report.holdMs ?? 0));
-    let { next = 0, spacing = 0 } = had ?? {};
+    const last = tryParse<PaceRecord>(text);
+    const previous = last && last.forget > now ? last : undefined;
+    const held = Math.max(previous?.held ?? 0, now + (report.holdMs ?? 0));
+    let { next = 0, spacing = 0 } = previous ?? {};
     let slotInMs: number | undefined;
     if (report.slots && report.slots.count > 0) {
       const { count, intervalMs } = report.slots;
@@ -269,11 +269,11 @@ export function exchangePace(
       spacing = (ahead + count * intervalMs) / (granted + count);
     }
     const sums = {
-      successes: (had?.successes ?? 0) + report.successes,
-      throttled: (had?.throttled ?? 0) + report.throttled,
-      overloaded: (had?.overloaded ?? 0) + report.overloaded,
+      successes: (previous?.successes ?? 0) + report.successes,
+      throttled: (previous?.throttled ?? 0) + report.throttled,
+      overloaded: (previous?.overloaded ?? 0) + report.overloaded,
     };
-    const members = { ...heardWithin(had?.members, now - PACE_MEMBER_MS), [member]: now };
+    const members = { ...heardWithin(previous?.members, now - PACE_MEMBER_MS), [member]: now };
     const keepMs = Math.max(0, held - now, next - now) + PACE_MEMORY_MS;
     const record: PaceRecord = { ...sums, held, next, spacing, members, forget: now + keepMs };
     const state = {

@@ -2,8 +2,8 @@ import { chmod, readFile, stat, symlink } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openKeys, openUsers } from '../../../src/api/access/credentials.js';
 import { makeLinkKey } from '../../../src/api/access/links.js';
-import { openKeys, openUsers } from '../../../src/api/access/people.js';
 import { cookieIn, INDEX, openConsole, PASSWORD, SCRIPT } from './support.js';
 
 describe('signing in', () => {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { onTestFinished } from 'vitest';
 import { openAudit } from '../../../src/api/access/audit.js';
+import { addKey, hashPassword, openKeys, openUsers } from '../../../src/api/access/credentials.js';
 import { openPages } from '../../../src/api/access/pages.js';
-import { addKey, hashPassword, openKeys, openUsers } from '../../../src/api/access/people.js';
 import { sessionOperations } from '../../../src/api/access/session.js';
 import { openAccess } from '../../../src/api/access/sign-in.js';
 import type { ApiParts } from '../../../src/api/app.js';
@@ -67,7 +67,7 @@ export async function openConsole({ host = '127.0.0.1', env = {}, users = {}, no
     ready: async () => ({ ok: true, details: {} }),
     live: () => ({ ok: true, details: {} }),
     metrics: openMetrics(),
-    door: {
+    gateway: {
       access: openAccess({ home, usersFile: settings.usersFile, notice, ...(now && { now }) }),
       audit,
       pages: openPages(pages),

@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS } from '../../../src/files/limits.js';
 import { createXmlScanner, xmlText } from '../../../src/files/package/xml-scan.js';
 import { openArchive } from '../../../src/files/package/zip.js';
 import { writeTable } from '../../../src/files/table-write.js';
-import { type Cell, shownText } from '../../../src/model/row.js';
+import { type Cell, displayText } from '../../../src/model/row.js';
 import type { TableColumn } from '../../../src/model/table.js';
 import { read, refusal, scratch } from '../fixtures.js';
 import { ABOUT, batches, columns, everything, KIND_TEXTS, NASTY_TEXTS } from './tables.js';
@@ -28,13 +28,13 @@ async function whole(path: string): Promise<ExcelJS.Workbook> {
 }
 
 const part = async (path: string, name: string) =>
-  (await (await openArchive(path, path, DEFAULT_LIMITS)).whole(name)).toString('utf8');
+  (await (await openArchive(path, path, DEFAULT_LIMITS)).readWhole(name)).toString('utf8');
 
 /** The text that was written, as our reader hands the cell over: typed cells by what they show. */
 function textOf(cell: Cell | undefined): string {
   if (typeof cell === 'string') return cell;
   if (typeof cell === 'object' && cell.t === 'b') return String(cell.value);
-  return shownText(cell).replace(/(?<=\d),(?=\d{3})/g, '');
+  return displayText(cell).replace(/(?<=\d),(?=\d{3})/g, '');
 }
 
 test('every nasty text comes back as it is, from our reader', async () => {
@@ -91,7 +91,7 @@ test('no digit of an amount is hidden', async () => {
     amounts.map(([text]) => [text]),
   );
   const { rows } = await read(path);
-  expect(rows.map(({ cells }) => shownText(cells[0]))).toEqual(amounts.map(([, shown]) => shown));
+  expect(rows.map(({ cells }) => displayText(cells[0]))).toEqual(amounts.map(([, shown]) => shown));
   // More digits than a program keeps: text.
   expect(rows.slice(8).map(({ cells }) => typeof cells[0])).toEqual(['string', 'string', 'string']);
 });

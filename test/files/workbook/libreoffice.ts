@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSource } from '../../../src/files/open.js';
 import { writeTable } from '../../../src/files/table-write.js';
-import { type Cell, type SheetRow, shownText } from '../../../src/model/row.js';
+import { type Cell, displayText, type SheetRow } from '../../../src/model/row.js';
 import type { SourceOptions } from '../../../src/model/source.js';
 import type { TableColumn } from '../../../src/model/table.js';
 import { batches, everything } from './tables.js';
@@ -79,7 +79,7 @@ const saved = await converted(path, 'xlsx', 'saved');
 compare('saved as .xlsx', columns, ours, await cellsOf(saved, { header_row: 1 }), (cell) => {
   // It keeps a boolean as a number shown as TRUE or FALSE, and writes other format codes for the same formats.
   if (typeof cell === 'object' && cell.t === 'b')
-    return told({ t: 'n', value: cell.value ? '1' : '0', shown: shownText(cell) });
+    return told({ t: 'n', value: cell.value ? '1' : '0', shown: displayText(cell) });
   if (typeof cell === 'object' && (cell.t === 'n' || cell.t === 'd'))
     return told({ t: cell.t, value: cell.value, shown: cell.shown });
   return told(cell);
@@ -93,7 +93,7 @@ compare(
   columns,
   ours,
   await cellsOf(shown, { header_row: 1, encoding: 'utf-8', delimiter: ',' }),
-  (cell) => JSON.stringify(shownText(cell)),
+  (cell) => JSON.stringify(displayText(cell)),
 );
 console.info(`${differences} differences`);
 process.exitCode = differences === 0 ? 0 : 1;

@@ -8,24 +8,24 @@ import XLSX from 'xlsx';
 import { DEFAULT_LIMITS } from '../../../src/files/limits.js';
 import { createXmlScanner, xmlText } from '../../../src/files/package/xml-scan.js';
 import { openArchive } from '../../../src/files/package/zip.js';
-import { openBook } from '../../../src/files/workbook/book.js';
-import { type Page, writePage } from '../../../src/files/workbook/page.js';
+import { createBook } from '../../../src/files/workbook/book.js';
 import { LOOKS } from '../../../src/files/workbook/styles.js';
-import { type BookTable, type MarkedRow, writeTable } from '../../../src/files/workbook/table.js';
+import { type BookTable, type MarkedRow, writeTableSheet } from '../../../src/files/workbook/table.js';
+import { type TextSheet, writeTextSheet } from '../../../src/files/workbook/text-sheet.js';
 import { read, scratch } from '../fixtures.js';
 
 const { folder } = await scratch();
 let files = 0;
 
-async function written(sheets: readonly (Page | BookTable)[]): Promise<string> {
+async function written(sheets: readonly (TextSheet | BookTable)[]): Promise<string> {
   const path = join(folder, `report${++files}.xlsx`);
   const stream = createWriteStream(path);
   const sink = { write: async (bytes: Buffer) => void stream.write(bytes) };
   const names = sheets.map(({ name }) => name);
-  const book = await openBook(sink, names);
+  const book = await createBook(sink, names);
   for (const sheet of sheets) {
-    if ('widths' in sheet) await writePage(book, sheet);
-    else await writeTable(book, sheet);
+    if ('widths' in sheet) await writeTextSheet(book, sheet);
+    else await writeTableSheet(book, sheet);
   }
   await book.end();
   stream.end();
@@ -40,9 +40,9 @@ async function whole(path: string): Promise<ExcelJS.Workbook> {
 }
 
 const archiveOf = (path: string) => openArchive(path, path, DEFAULT_LIMITS);
-const part = async (path: string, name: string) => (await (await archiveOf(path)).whole(name)).toString('utf8');
+const part = async (path: string, name: string) => (await (await archiveOf(path)).readWhole(name)).toString('utf8');
 
-function sheets(): (Page | BookTable)[] {
+function sheets(): (TextSheet | BookTable)[] {
   return [
     {
       name: 'Summary',
@@ -68,7 +68,7 @@ function sheets(): (Page | BookTable)[] {
         { heading: 'Text', kind: 'text', note: 'What "text" <means>.' },
         { heading: 'Long', kind: 'text', choices: ['with, comma', 'x'] },
         { heading: 'Day', kind: 'date' },
-        { heading: 'Short', kind: 'text', choices: ['a', 'b'], open: true },
+        { heading: 'Short', kind: 'text', choices: ['a', 'b'], allowsOthers: true },
       ],
       rows: rows(),
       empty: 'Nothing.',

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openSource } from '../../../src/files/open.js';
-import { shownText } from '../../../src/model/row.js';
+import { displayText } from '../../../src/model/row.js';
 import type { Sandbox } from '../../../src/sandbox/index.js';
 import { type Desk, openDesk } from '../../support/desk.js';
 
@@ -37,7 +37,7 @@ async function rowsOf(file: string): Promise<readonly string[]> {
   const [id, name] = ['id', 'name'].map((heading) => source.meta.headings.indexOf(heading)) as [number, number];
   const rows: string[] = [];
   for await (const batch of source.rows()) {
-    for (const { cells } of batch) rows.push(`${shownText(cells[id])} ${shownText(cells[name])}`);
+    for (const { cells } of batch) rows.push(`${displayText(cells[id])} ${displayText(cells[name])}`);
   }
   return rows;
 }

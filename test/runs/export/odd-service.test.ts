@@ -117,7 +117,7 @@ describe('records without an id that can be used', () => {
 });
 
 test('the sheet about the file says that a list held still and does not add up', async () => {
-  const { aboutFile } = await import('../../../src/runs/export/lay-out.js');
+  const { aboutFile } = await import('../../../src/runs/export/table-layout.js');
   const run = {
     request: { resource: 'supplier', startedAt: '2026-01-02T03:04:05Z', company: 1 },
     folder: { run: 'r' },

@@ -7,8 +7,8 @@ import type { ReconcileJob } from '../../../src/model/job.js';
 import { valueAt } from '../../../src/resources/path.js';
 import type { ResourceName } from '../../../src/resources/spec.js';
 import { openScope } from '../../../src/runs/reconcile/scope.js';
-import { openLists, type RunLexicon, runLexicon } from '../../../src/runs/run/open-service.js';
-import { openKnownIds } from '../../../src/service/known.js';
+import { createLexicon, openLists, type RunLexicon } from '../../../src/runs/run/open-service.js';
+import { openKnownIds } from '../../../src/service/known-ids.js';
 import type { Json } from '../../../src/service/port.js';
 import { type Bench, openBench } from '../../export/bench.js';
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   bench = await openBench();
   dir = await mkdtemp(join(tmpdir(), 'rowferry-scope-'));
   const known = openKnownIds(dir, 'service');
-  lexicon = runLexicon(
+  lexicon = createLexicon(
     known,
     openLists(
       bench.service,

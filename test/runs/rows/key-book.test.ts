@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openKeyBook } from '../../../src/runs/rows/key-book.js';
+import { openKeyStore } from '../../../src/runs/rows/key-store.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'keys-'));
 let books = 0;
@@ -18,7 +18,7 @@ describe('the keys of a file', () => {
   it('are those of a Map with their spellings, and each knows its first row', () => {
     fc.assert(
       fc.property(rows, fc.array(texts), (given, asked) => {
-        const book = openKeyBook(join(folder, `${++books}.ndjson`));
+        const book = openKeyStore(join(folder, `${++books}.ndjson`));
         const first = new Map<string, { row: number; content: number }>();
         const spellings = new Map<string, string[]>();
         for (const [at, [key, spelling, content]] of given.entries()) {

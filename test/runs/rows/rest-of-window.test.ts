@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resourceSpec } from '../../../src/resources/registry.js';
-import { restOfWindow } from '../../../src/runs/rows/connect.js';
+import { remainingWindow } from '../../../src/runs/rows/connection.js';
 
 /** 2026-01-01, in milliseconds; only differences matter. */
 const NOW = 1_767_225_600_000;
@@ -17,9 +17,9 @@ function rest(
     settings: { settleWindowMs: [1_000, 5_000, GUARDED, WHOLE] },
     clock: { wall: () => NOW },
     job: { resource, match },
-  } as unknown as Parameters<typeof restOfWindow>[0];
+  } as unknown as Parameters<typeof remainingWindow>[0];
   const behaviour = uniqueField && { probedAt: '', putAccepts: [], uniqueField };
-  return restOfWindow(run, { spec: resourceSpec(resource), behaviour }, leftAt);
+  return remainingWindow(run, { spec: resourceSpec(resource), behaviour }, leftAt);
 }
 
 describe('how long requests of a killed process may still take effect (37, 40)', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { rowWriter, storedRow } from '../../../src/runs/rows/row-files.js';
+import { findRow, rowWriter } from '../../../src/runs/rows/row-files.js';
 
 test('a row is found by its number among rows of any length and with gaps, and no other is', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'rows-'));
@@ -24,7 +24,7 @@ test('a row is found by its number among rows of any length and with gaps, and n
         out.write({ ref: { row }, key: 'k', set: { name }, issues: [] });
       }
       await out.close();
-      for (let at = 0; at <= row + 1; at++) expect(storedRow(path, at)?.set['name']).toBe(names.get(at));
+      for (let at = 0; at <= row + 1; at++) expect(findRow(path, at)?.set['name']).toBe(names.get(at));
     }),
     { numRuns: 10 },
   );

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addKey, openKeys } from '../../../src/api/access/people.js';
+import { addKey, openKeys } from '../../../src/api/access/credentials.js';
 import type { RunDetail } from '../../../src/api/schema.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
 import { type Started, start } from '../../support/process.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { addKey, openKeys } from '../../../src/api/access/people.js';
+import { addKey, openKeys } from '../../../src/api/access/credentials.js';
 import { redisServer } from '../../support/binaries.js';
 import { freePort } from '../../support/server-process.js';
 import { availableStores, privatePostgres, privateRedis } from '../../support/servers.js';

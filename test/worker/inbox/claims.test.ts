@@ -80,7 +80,7 @@ describe('ends', () => {
     if (!claim) throw new Error('no claim');
     const folder = await place.folder.end(claim, { place: 'done', result: '15 to correct', finished: true });
     const note = join(place.dir, 'assets', 'a.csv.result.txt');
-    const text = `a.csv: 15 to correct.\n\nMore is said in ${place.folder.asSeen(folder)}/report.html; the file lies beside it.`;
+    const text = `a.csv: 15 to correct.\n\nMore is said in ${place.folder.sharePath(folder)}/report.html; the file lies beside it.`;
     expect(await readFile(note, 'utf8')).toContain(text);
     await claimsOf({ 'b.csv': 'B' });
     expect(place.claims.map(({ name }) => name)).toEqual(['a.csv', 'b.csv']);
@@ -113,7 +113,7 @@ describe('ends', () => {
       await mkdir(claimFolder(place.dir, claim), { recursive: true });
       await writeFile(join(claimFolder(place.dir, claim), 'a.csv'), 'A');
       const folder = await place.folder.end(claim, { place: 'done', result: '15 to correct', finished: true });
-      expect(await place.folder.ended(claim)).toBe(folder);
+      expect(await place.folder.endFolder(claim)).toBe(folder);
       folders.push(basename(folder));
     }
     expect(folders).toEqual([
@@ -131,10 +131,10 @@ describe('ends', () => {
     if (!first || !second) throw new Error('no claims');
     const end = { place: 'done', result: 'imported', finished: true } as const;
     // The ledger knows where it is to end, and the folder is not moved.
-    await place.folder.ledger.moving(first, join('done', 'assets', `${endedPrefix(first)} - imported`));
+    await place.folder.ledger.recordMove(first, join('done', 'assets', `${endedPrefix(first)} - imported`));
     const sameMinute = endedPrefix(first) === endedPrefix(second);
     const other = await place.folder.end(second, end);
-    expect(await place.folder.ended(first)).toBeUndefined();
+    expect(await place.folder.endFolder(first)).toBeUndefined();
     const own = await place.folder.end(first, end);
     expect(basename(other)).toBe(`${endedPrefix(second)} - imported`);
     expect(basename(own)).toBe(`${endedPrefix(first)} - imported${sameMinute ? ' (2)' : ''}`);
@@ -152,8 +152,8 @@ describe('ends', () => {
     await rm(folders[0] ?? '', { recursive: true });
     await place.folder.ledger.prune();
     expect(await names(place.dir, '.ledger', 'assets')).toHaveLength(3);
-    expect(await place.folder.ended(first)).toBeUndefined();
-    expect(await place.folder.ended(second)).toBe(folders[1]);
+    expect(await place.folder.endFolder(first)).toBeUndefined();
+    expect(await place.folder.endFolder(second)).toBe(folders[1]);
     const [again] = (await claimsOf({ 'c.csv': 'A' })).slice(-1);
     expect(again && (await check(again)).verdict).toBe('repeated');
   });

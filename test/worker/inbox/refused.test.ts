@@ -3,8 +3,8 @@ import { link, lstat, mkdir, readFile, rename, rm, symlink, writeFile } from 'no
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { lookInto } from '../../../src/worker/inbox/folders.js';
-import { take } from '../../../src/worker/inbox/inbox.js';
+import { scanFolder } from '../../../src/worker/inbox/folders.js';
+import { claimFile } from '../../../src/worker/inbox/inbox.js';
 import { JOB, makePlace, names, only, type Place, until } from './dropping.js';
 
 let place: Place;
@@ -116,13 +116,13 @@ it.each<[string, (path: string) => unknown]>([
 ])('refuses what took the place of a file between the look and the taking: %s (83)', async (kind, swap) => {
   await writeFile(join(place.root, 'secret.csv'), 'Serial\nsecret\n');
   const path = await place.drop('assets/a.csv');
-  const { files } = await lookInto(join(place.dir, 'assets'));
+  const { files } = await scanFolder(join(place.dir, 'assets'));
   const [dropped] = files;
   if (!dropped) throw new Error('nothing was dropped');
   await rm(path);
   await swap(path);
   // Whoever takes it moves what is there now, and opens nothing.
-  await take(place.dir, dropped);
+  await claimFile(place.dir, dropped);
   await place.open();
   const folder = await refused();
   expect(await reason(folder)).toContain(kind);

@@ -8,7 +8,7 @@ import { resolveSettings, type Settings } from '../../../src/runs/settings.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/index.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { type RunDeps, runProcessor } from '../../../src/worker/jobs/delivery.js';
-import { homeId, tellHome } from '../../../src/worker/jobs/home.js';
+import { homeId, registerHome } from '../../../src/worker/jobs/home.js';
 import type { EndedRun } from '../../../src/worker/jobs/job.js';
 import { openStops } from '../../../src/worker/jobs/stops.js';
 import { openStore } from '../../../src/worker/store/open.js';
@@ -151,7 +151,7 @@ async function bind(store: Store, settings: Settings, options: WorkerOptions): P
   const ended: EndedRun[] = [];
   const id = homeId(settings.home);
   const alive: Lease | undefined = await store.lease(`home.${id}`, 2_000);
-  await tellHome(store, { id, roots: [...settings.roots], service: settings.apiUrl ?? '' });
+  await registerHome(store, { id, roots: [...settings.roots], service: settings.apiUrl ?? '' });
   const processor = runProcessor({
     settings,
     store,

@@ -176,7 +176,7 @@ describe('an export of the queue', () => {
       {
         job: 'nightly',
         status: 'partial',
-        doubtful: true,
+        unverified: true,
         reason: expect.stringContaining('could not be established'),
       },
     ]);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resolveSettings } from '../../../src/runs/settings.js';
-import { FileAway, fileBelowRoots } from '../../../src/worker/jobs/roots.js';
+import { FileUnavailable, fileBelowRoots } from '../../../src/worker/jobs/roots.js';
 
 let dir: string;
 let folders: Parameters<typeof fileBelowRoots>[1];
@@ -43,7 +43,7 @@ const found = (file: string) => fileBelowRoots(file, folders);
 const refusal = (file: string) =>
   found(file).then(
     (path) => `found ${path}`,
-    (error: Error) => (error instanceof FileAway ? 'away' : error.message),
+    (error: Error) => (error instanceof FileUnavailable ? 'away' : error.message),
   );
 
 describe('a file that job data name', () => {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newRunId } from '../../../src/runs/run/layout.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { checkJobData } from '../../../src/worker/jobs/data.js';
-import { PutBack } from '../../../src/worker/jobs/failure.js';
+import { Requeue } from '../../../src/worker/jobs/failure.js';
 import { freshState, type JobState, originOf } from '../../../src/worker/jobs/job.js';
 import { type Prepared, prepare } from '../../../src/worker/jobs/prepare.js';
 import { type Desk, openDesk } from '../../support/desk.js';
@@ -52,7 +52,7 @@ async function prepared(
     });
   const ready = await attempt(freshState(newRunId())).catch((error: unknown) => {
     // The file of a schedule is looked at twice.
-    if (error instanceof PutBack && error.state?.resting) return attempt(error.state);
+    if (error instanceof Requeue && error.state?.resting) return attempt(error.state);
     throw error;
   });
   if ('first' in ready) throw new Error('nothing is to be run');

@@ -60,7 +60,7 @@ describe('metrics', () => {
     metrics.runEnded({ job: 'assets', trigger: 'drop', status: 'partial', endedAt: 9_000 });
     metrics.runEnded({ job: 'assets', trigger: 'drop', status: 'failed', endedAt: 99_000 });
     metrics.runEnded({ job: 'assets', trigger: 'queue', status: 'succeeded', dryRun: true, endedAt: 99_000 });
-    metrics.runEnded({ job: 'assets', trigger: 'queue', status: 'partial', doubtful: true, endedAt: 99_000 });
+    metrics.runEnded({ job: 'assets', trigger: 'queue', status: 'partial', unverified: true, endedAt: 99_000 });
     metrics.runEnded({ job: 'whatever', inline: true, trigger: 'queue', status: 'succeeded', endedAt: 99_000 });
     metrics.notified('webhook', false);
     const all = await samples(metrics);
@@ -98,7 +98,7 @@ describe('metrics', () => {
     const metrics = openMetrics();
     expect((await samples(metrics)).has('rowferry_requests_in_flight')).toBe(false);
     let rate: number | undefined = 40;
-    metrics.watch(() => ({
+    metrics.setSource(() => ({
       pace: { learnedRate: rate, inFlight: 3, heldMs: 1500 },
       queues: [queue('rowferry', async () => ({ waiting: 4, active: 1 }))],
     }));
@@ -119,7 +119,7 @@ describe('metrics', () => {
       queue('rowferry', () => new Promise(() => undefined)),
       queue('rowferry-parts', async () => ({ delayed: 1 })),
     ];
-    metrics.watch(() => ({ queues: watched }));
+    metrics.setSource(() => ({ queues: watched }));
     const begun = performance.now();
     const all = await samples(metrics);
     expect(performance.now() - begun).toBeLessThan(5000);
@@ -134,7 +134,7 @@ describe('metrics', () => {
     try {
       await real.add('import', { job: 'assets', file: 'secret-file-name.csv' });
       const metrics = openMetrics();
-      metrics.watch(() => ({ queues: [real] }));
+      metrics.setSource(() => ({ queues: [real] }));
       expect((await samples(metrics)).get('rowferry_queue_jobs{queue="rowferry",state="waiting"}')).toBe(1);
       expect(await metrics.text()).not.toContain('secret-file-name');
       await redis.kill();

@@ -48,7 +48,7 @@ function open(options: Partial<NotifierOptions>) {
     state: memory(),
     log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
     timing: TIMING,
-    notified: (channel, ok) => sent.push(`${channel} ${ok}`),
+    onNotified: (channel, ok) => sent.push(`${channel} ${ok}`),
     ...options,
   });
   cleanups.push(() => notifier.close(0));
@@ -85,7 +85,7 @@ describe('notifications', () => {
     const { notifier } = open({ url });
     const doubt = {
       status: 'partial',
-      doubtful: true,
+      unverified: true,
       reason: 'the list changed while it was read',
       counts: {},
     } as const;
@@ -162,7 +162,7 @@ describe('notifications', () => {
     const { url, bodies } = await hook();
     const state = memory();
     let now = START;
-    const { notifier } = open({ url, state, known: (job) => !job.startsWith('forged'), now: () => now });
+    const { notifier } = open({ url, state, isKnownJob: (job) => !job.startsWith('forged'), now: () => now });
     for (let n = 0; n < 300; n++) notifier.ended({ ...RUN, job: `forged-${n}`, status: 'refused' });
     for (let n = 0; n < 300; n++) notifier.ended({ ...RUN, job: `known-${n}` });
     await until(() => state.texts.size === 300, { what: 'all were looked at' });

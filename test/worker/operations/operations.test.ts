@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 /** Nobody may come in, and there are no pages. */
-const door: OperationsOptions['door'] = {
+const door: OperationsOptions['gateway'] = {
   access: openAccess({ home: tmpdir(), usersFile: '/nowhere/users.json', notice: () => undefined }),
   audit: async () => undefined,
   pages: openPages('/nowhere'),
@@ -29,7 +29,7 @@ async function open(options: Partial<OperationsOptions> = {}) {
     ready: async () => FINE,
     live: () => FINE,
     metrics: openMetrics(),
-    door,
+    gateway: door,
     notice: (_, text) => notices.push(text),
     ...options,
   });

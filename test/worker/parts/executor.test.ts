@@ -88,7 +88,13 @@ async function carryOut(
     '/nowhere',
   );
   const { letters } = team;
-  const execute = partExecutor({ settings, letters, signal, leaseMs: LEASE_MS, log: pino({ level: 'silent' }) });
+  const execute = partExecutor({
+    settings,
+    messenger: letters,
+    signal,
+    leaseMs: LEASE_MS,
+    log: pino({ level: 'silent' }),
+  });
   const result = new Promise<string>((resolve, reject) => {
     void team
       .executor(async (job, token) => {

@@ -5,10 +5,10 @@ import pino from 'pino';
 import type { CarriedAnswer, Carrier, WriteAnswer, WriteRequest } from '../../../src/runs/run/context.js';
 import { openCarrier } from '../../../src/worker/parts/carrier.js';
 import {
-  type Letters,
   type Message,
+  type Messenger,
   MOST_STALLS,
-  openLetters,
+  openMessenger,
   openSigner,
   type PartListener,
   type PartResult,
@@ -22,7 +22,7 @@ import type { Store } from '../../../src/worker/store/port.js';
 export interface PartsTeam {
   readonly store: Store;
   readonly queue: Queue;
-  readonly letters: Letters;
+  readonly letters: Messenger;
   /** The coordinator's end of a run. */
   coordinator(options?: CoordinatorOptions): Carrier;
   /** A worker that does with each part what the test says, and signs what comes of it; nothing is no result. */
@@ -60,12 +60,12 @@ export async function openPartsTeam(url: string): Promise<PartsTeam> {
   const queue = store.queue(name);
   const events = store.events(name);
   await events.waitUntilReady();
-  const letters = openLetters(events, { signer: await SIGNER, log: pino({ level: 'silent' }) });
+  const messenger = openMessenger(events, { signer: await SIGNER, log: pino({ level: 'silent' }) });
   const closers: (() => Promise<unknown>)[] = [() => events.close(), () => queue.close(), () => store.close()];
   return {
     store,
     queue,
-    letters,
+    letters: messenger,
     coordinator(given = {}) {
       const log = pino({ level: 'silent' });
       const signal = new AbortController().signal;
@@ -78,7 +78,7 @@ export async function openPartsTeam(url: string): Promise<PartsTeam> {
         mayWrite: () => true,
         now: Date.now,
       };
-      const fixed = { log, letters, leaseMs: LEASE_MS, takers: () => 2, lookEveryMs: 100 };
+      const fixed = { log, messenger, leaseMs: LEASE_MS, workerCount: () => 2, pollEveryMs: 100 };
       const carrier = openCarrier({ ...usual, ...fixed, ...given });
       closers.unshift(() => carrier.close());
       return carrier;
@@ -91,7 +91,7 @@ export async function openPartsTeam(url: string): Promise<PartsTeam> {
           const said = await work(job, token);
           return (
             said &&
-            letters.signedResult(job.id ?? '', 'from' in said ? { reads: 0, writes: 0, retries: 0, ...said } : said)
+            messenger.signedResult(job.id ?? '', 'from' in said ? { reads: 0, writes: 0, retries: 0, ...said } : said)
           );
         },
         options,
@@ -107,10 +107,10 @@ export async function openPartsTeam(url: string): Promise<PartsTeam> {
 }
 
 /** What another worker would sign with, that has another secret; it hears nothing. */
-export async function lettersWith({ queue }: PartsTeam, queueSecret?: string): Promise<Letters> {
+export async function lettersWith({ queue }: PartsTeam, queueSecret?: string): Promise<Messenger> {
   const events = Object.assign(new EventEmitter(), { name: queue.name }) as unknown as QueueEvents;
   const signer = await (queueSecret === undefined ? SIGNER : openSigner({ queueSecret }));
-  return openLetters(events, { signer, log: pino({ level: 'silent' }) });
+  return openMessenger(events, { signer, log: pino({ level: 'silent' }) });
 }
 
 export const creates = (count: number): WriteRequest[] =>

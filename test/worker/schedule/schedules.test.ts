@@ -47,12 +47,12 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
     it('runs slots that come after the job was first seen, each once', async () => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const { schedules, queue } = worker([nightly()], clock);
-      await schedules.look();
+      await schedules.poll();
       expect(await slotsOf(queue)).toEqual([]);
 
       clock.time = at('2026-07-02T00:00:00Z');
-      await schedules.look();
-      await schedules.look();
+      await schedules.poll();
+      await schedules.poll();
       const [job] = await queue.getJobs();
       expect([job?.id, job?.name, job?.data]).toEqual([
         'night.assets.2026-07-02T0200',
@@ -61,7 +61,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       ]);
       await (await takeRun(runs)).end();
       clock.time = at('2026-07-03T00:00:30Z');
-      await schedules.look();
+      await schedules.poll();
       expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-02T0200', 'night.assets.2026-07-03T0200']);
     });
 
@@ -74,9 +74,9 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
         { name: 'assets', kind: 'export', schedule: { ...schedule, file: 'exports/assets-{date}.csv' } },
       ];
       const { schedules, queue } = worker(jobs, clock);
-      await schedules.look();
+      await schedules.poll();
       clock.time = at('2026-07-02T00:00:00Z');
-      await schedules.look();
+      await schedules.poll();
       const added = (await queue.getJobs()).map(({ id, name, data }) => [id, name, data]);
       expect(added.sort()).toEqual([
         ['night.assets.2026-07-02T0200', 'export', { job: 'assets', file: 'exports/assets-{date}.csv' }],
@@ -89,10 +89,10 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       const { schedules, queue } = worker([nightly()], clock);
       clock.pass(0);
       await until(() => schedules.deciding);
-      await schedules.look();
+      await schedules.poll();
       for (let minute = 0; minute < 3; minute++) {
         clock.pass(60_000);
-        await schedules.look();
+        await schedules.poll();
       }
       expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-02T0200']);
     });
@@ -100,12 +100,12 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
     it('runs once after several missed nights: the latest slot, late (44)', async () => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const first = worker([nightly()], clock);
-      await first.schedules.look();
+      await first.schedules.poll();
       await first.schedules.close();
 
       clock.time = at('2026-07-05T06:12:00Z');
       const second = worker([nightly()], clock);
-      await second.schedules.look();
+      await second.schedules.poll();
       const ids = await slotsOf(second.queue);
       expect(ids).toEqual(['night.assets.2026-07-05T0200']);
       expect(lateness(ids[0] ?? '', nightly().schedule, clock.time)).toEqual({
@@ -127,13 +127,13 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       async (zone, cron, start) => {
         const clock = handClock(start);
         const { schedules, queue, notices } = worker([nightly(cron, zone)], clock);
-        await schedules.look();
+        await schedules.poll();
         const end = clock.time + 4 * 86_400_000;
         while (clock.time < end) {
           // Every quarter of an hour where the night of either zone is, hours elsewhere.
           const hour = new Date(clock.time).getUTCHours();
           clock.time += hour >= 22 || hour < 4 || (hour >= 13 && hour < 17) ? 900_000 : 3_600_000;
-          await schedules.look();
+          await schedules.poll();
           if ((await queue.getWaitingCount()) > 0) await (await takeRun(runs)).end();
         }
         const dates = (await slotsOf(queue)).map((id) => id.slice('night.assets.'.length, -'T0000'.length));
@@ -151,23 +151,23 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       async (state) => {
         const clock = handClock('2026-07-01T12:00:00Z');
         const { schedules, queue, notices } = worker([nightly()], clock);
-        await schedules.look();
+        await schedules.poll();
         clock.time = at('2026-07-02T00:00:00Z');
-        await schedules.look();
+        await schedules.poll();
         const active = state === 'active' ? await takeRun(runs) : undefined;
         clock.time = at('2026-07-03T00:00:00Z');
-        await schedules.look();
-        await schedules.look();
+        await schedules.poll();
+        await schedules.poll();
         expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-02T0200']);
         expect(notices.filter((text) => text.includes('is not run'))).toHaveLength(1);
         expect(notices.at(-1)).toContain('due at 2026-07-03 02:00 Europe/Berlin, is not run');
 
         await (active ?? (await takeRun(runs))).end();
         clock.time = at('2026-07-03T09:00:00Z');
-        await schedules.look();
+        await schedules.poll();
         expect(await slotsOf(queue)).toHaveLength(1);
         clock.time = at('2026-07-04T00:00:00Z');
-        await schedules.look();
+        await schedules.poll();
         expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-02T0200', 'night.assets.2026-07-04T0200']);
       },
     );
@@ -180,24 +180,24 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
         const name = `died-${step}`;
         const job = { ...nightly(), name };
         const seen = worker([job], clock);
-        await seen.schedules.look();
+        await seen.schedules.poll();
         await seen.schedules.close();
 
         clock.time = at('2026-07-02T00:00:00Z');
         const mortal = dyingStore(processStore(store), step);
         const victim = desk(mortal.store, [job], clock);
-        await victim.schedules.look();
+        await victim.schedules.poll();
         died = mortal.died();
         await victim.schedules.close();
 
         const next = worker([job], clock);
-        await next.schedules.look();
+        await next.schedules.poll();
         const id = `night.${name}.2026-07-02T0200`;
         expect(await slotsOf(next.queue), `step ${step}`).toEqual([id]);
         expect(await next.queue.getJobState(id)).toBe('waiting');
         await (await takeRun(runs)).end();
         clock.time += 120_000;
-        await next.schedules.look();
+        await next.schedules.poll();
         expect(await next.queue.getWaitingCount(), `step ${step}`).toBe(0);
         await next.schedules.close();
         await next.queue.obliterate({ force: true });
@@ -210,19 +210,19 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
         const clock = handClock('2026-07-01T12:00:00Z');
         const job = { ...nightly(), name: `later-${step}` };
         const seen = worker([job], clock);
-        await seen.schedules.look();
+        await seen.schedules.poll();
         await seen.schedules.close();
 
         clock.time = at('2026-07-02T00:00:00Z');
         const mortal = dyingStore(processStore(store), step);
         const victim = desk(mortal.store, [job], clock);
-        await victim.schedules.look();
+        await victim.schedules.poll();
         died = mortal.died();
         await victim.schedules.close();
 
         clock.time = at('2026-07-03T00:00:00Z');
         const next = worker([job], clock);
-        await next.schedules.look();
+        await next.schedules.poll();
         expect(await slotsOf(next.queue), `step ${step}`).toHaveLength(1);
         await next.schedules.close();
         await next.queue.obliterate({ force: true });
@@ -235,22 +235,22 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
     it('a changed pattern runs no slot before the change', async () => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const made = worker([nightly()], clock);
-      await made.schedules.look();
+      await made.schedules.poll();
       clock.time = at('2026-07-02T12:00:00Z');
       made.jobs = [nightly('0 3 * * *')];
-      await made.schedules.look();
+      await made.schedules.poll();
       expect(await slotsOf(made.queue)).toEqual([]);
       clock.time = at('2026-07-03T01:00:00Z');
-      await made.schedules.look();
+      await made.schedules.poll();
       expect(await slotsOf(made.queue)).toEqual(['night.assets.2026-07-03T0300']);
     });
 
     it('a clock that is put back runs no slot again', async () => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const { schedules, queue } = worker([nightly()], clock);
-      await schedules.look();
+      await schedules.poll();
       clock.time = at('2026-07-03T00:00:00Z');
-      await schedules.look();
+      await schedules.poll();
       await (await takeRun(runs)).end();
       for (const time of [
         '2026-07-01T23:00:00Z',
@@ -259,26 +259,26 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
         '2026-07-03T00:00:00Z',
       ]) {
         clock.time = at(time);
-        await schedules.look();
+        await schedules.poll();
       }
       expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-03T0200']);
       clock.time = at('2026-07-04T00:00:00Z');
-      await schedules.look();
+      await schedules.poll();
       expect(await slotsOf(queue)).toHaveLength(2);
     });
 
     it('a clock that was years ahead does not stop the schedule for years', async () => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const { schedules, queue, notices } = worker([nightly()], clock);
-      await schedules.look();
+      await schedules.poll();
       clock.time = at('2036-07-03T00:00:00Z');
-      await schedules.look();
+      await schedules.poll();
       await (await takeRun(runs)).end();
       clock.time = at('2026-07-01T12:01:00Z');
-      await schedules.look();
+      await schedules.poll();
       expect(notices.at(-1)).toContain("check this machine's clock");
       clock.time = at('2026-07-02T00:00:00Z');
-      await schedules.look();
+      await schedules.poll();
       expect(await slotsOf(queue)).toContain('night.assets.2026-07-02T0200');
     });
 
@@ -286,19 +286,19 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const other = { ...nightly(), name: 'other' };
       const made = worker([nightly(), other], clock);
-      await made.schedules.look();
+      await made.schedules.poll();
       made.jobs = [nightly()];
-      await made.schedules.look();
+      await made.schedules.poll();
       await made.schedules.close();
       const second = worker([nightly()], clock);
-      await second.schedules.look();
+      await second.schedules.poll();
       clock.time = at('2026-07-02T12:00:00Z');
       second.jobs = [nightly(), other];
-      await second.schedules.look();
+      await second.schedules.poll();
       expect(await slotsOf(second.queue)).toEqual(['night.assets.2026-07-02T0200']);
       clock.time = at('2026-07-03T12:00:00Z');
       await (await takeRun(runs)).end();
-      await second.schedules.look();
+      await second.schedules.poll();
       expect(await slotsOf(second.queue)).toEqual([
         'night.assets.2026-07-02T0200',
         'night.assets.2026-07-03T0200',
@@ -309,12 +309,12 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
     it('job files that cannot be read change nothing', async () => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const made = worker([nightly()], clock);
-      await made.schedules.look();
+      await made.schedules.poll();
       made.jobs = undefined;
-      await made.schedules.look();
-      await made.schedules.look();
+      await made.schedules.poll();
+      await made.schedules.poll();
       clock.time = at('2026-07-02T00:00:00Z');
-      await made.schedules.look();
+      await made.schedules.poll();
       expect(await slotsOf(made.queue)).toEqual(['night.assets.2026-07-02T0200']);
       expect(made.notices.filter((text) => text.startsWith('warn'))).toEqual([
         'warn: The job files cannot be read now: away. Schedules go on as they were read before.',
@@ -325,9 +325,9 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const bad = { ...nightly('0 2 30 2 *'), name: 'bad' };
       const made = worker([bad, nightly()], clock);
-      await made.schedules.look();
+      await made.schedules.poll();
       clock.time = at('2026-07-02T00:00:00Z');
-      await made.schedules.look();
+      await made.schedules.poll();
       expect(await slotsOf(made.queue)).toEqual(['night.assets.2026-07-02T0200']);
       expect(made.notices.filter((text) => text.startsWith('warn'))).toEqual([
         expect.stringContaining(
@@ -343,10 +343,10 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
         names.map((name) => ({ ...nightly(), name })),
         clock,
       );
-      await schedules.look();
+      await schedules.poll();
       clock.time = at('2026-07-02T00:00:00Z');
-      await schedules.look();
-      await schedules.look();
+      await schedules.poll();
+      await schedules.poll();
       const ids = await slotsOf(queue);
       expect(new Set(ids).size).toBe(names.length);
       for (const id of ids) expect(lateness(id, nightly().schedule, clock.time)?.slot).toBe('2026-07-02T0200');
@@ -358,12 +358,12 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
     it('have one that decides; another takes over (44)', async () => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const [first, second] = [worker([nightly()], clock), worker([nightly()], clock)];
-      await first.schedules.look();
-      await second.schedules.look();
+      await first.schedules.poll();
+      await second.schedules.poll();
       expect([first.schedules.deciding, second.schedules.deciding]).toEqual([true, false]);
       clock.time = at('2026-07-02T00:00:00Z');
       await first.schedules.close();
-      await second.schedules.look();
+      await second.schedules.poll();
       expect(second.schedules.deciding).toBe(true);
       expect(await slotsOf(second.queue)).toEqual(['night.assets.2026-07-02T0200']);
     });
@@ -372,12 +372,12 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const own: ProcessStore = processStore(store);
       const { schedules, queue } = worker([nightly()], clock, 15_000, own);
-      await schedules.look();
+      await schedules.poll();
       await own.leases.at(-1)?.release();
       const thief = await store.lease('schedules', 60_000);
       expect([schedules.deciding, thief?.valid]).toEqual([false, true]);
       clock.time = at('2026-07-02T00:00:00Z');
-      await schedules.look();
+      await schedules.poll();
       expect(await slotsOf(queue)).toEqual([]);
       await thief?.release();
     });
@@ -406,9 +406,9 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       const own = await kind.start();
       const away = await storeAt(own);
       const { schedules } = desk(away, [nightly()], handClock('2026-07-01T12:00:00Z'));
-      await schedules.look();
+      await schedules.poll();
       await own.server?.kill();
-      void schedules.look();
+      void schedules.poll();
       const began = performance.now();
       await schedules.close();
       expect(performance.now() - began).toBeLessThan(4000);

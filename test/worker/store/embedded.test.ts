@@ -41,7 +41,7 @@ describe('its pool', () => {
   let opened: PGlite;
   beforeAll(async () => {
     const folder = join(await freshHome(), 'queue');
-    pool = await EmbeddedPool.over(
+    pool = await EmbeddedPool.create(
       async () => {
         opened = await openFolder(folder, () => undefined);
         return opened;

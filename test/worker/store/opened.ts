@@ -44,7 +44,7 @@ export async function open(
 export async function openTwo(server: Pick<StoreServer, 'url' | 'home'>): Promise<readonly [Opened, Opened]> {
   // Both at once: both make its tables, or find them.
   if (server.url !== undefined) return Promise.all([open(server), open(server)]);
-  const pool = await EmbeddedPool.over(
+  const pool = await EmbeddedPool.create(
     () => openFolder(join(server.home, 'queue'), () => undefined),
     async () => undefined,
   );

@@ -1,0 +1,150 @@
+import { Decimal } from '../../model/decimal.js';
+import { type Issue, warning } from '../../model/issue.js';
+import { type Fields, isEmpty, normaliseName, sameValue, type Value, valueText } from '../../model/value.js';
+import { fieldReaders, readFields, readRecord } from '../../resources/read.js';
+import { recordId } from '../../resources/read-value.js';
+import type { FieldType, Lexicon, ResourceSpec } from '../../resources/spec.js';
+import type { Json } from '../../service/port.js';
+import { changesOf, isWriteOnly, type Merge, type MergeOptions } from '../plan/merge.js';
+
+/**
+ * Whether a service that tidies values up could have made `got` of `sent`: text trimmed, cut, in another case or another
+ * Unicode form; a decimal rounded by less than a hundredth. Without a type the values tell by themselves.
+ */
+export function isNormalisedForm(
+  sent: Value | undefined,
+  got: Value | undefined,
+  type: FieldType | undefined,
+): boolean {
+  const kind = type?.kind;
+  if (typeof sent === 'string') {
+    if (kind !== undefined && kind !== 'text' && kind !== 'email') return false;
+    const [whole, part] = [folded(sent), typeof got === 'string' ? folded(got) : ''];
+    return part === '' ? whole === '' : whole.startsWith(part);
+  }
+  if (kind !== undefined && kind !== 'decimal') return false;
+  return sent instanceof Decimal && (got instanceof Decimal || typeof got === 'number') && isNear(sent, got);
+}
+
+/** Whether a text came back as its beginning alone: more is gone than blanks, case or a Unicode form. */
+export function isTruncated(sent: Value | undefined, got: Value | undefined): boolean {
+  if (typeof sent !== 'string' || typeof got !== 'string') return false;
+  const [whole, part] = [folded(sent), folded(got)];
+  return part !== '' && part.length < whole.length && whole.startsWith(part);
+}
+
+/** Decomposed, so that a cut between a letter and its accent is still a beginning. */
+function folded(text: string): string {
+  return normaliseName(text).normalize('NFKD').toLowerCase().toUpperCase();
+}
+
+const HUNDREDTH = Decimal.of('0.01');
+
+function isNear(a: Decimal, b: Decimal | number): boolean {
+  const difference = a.plus(negated(Decimal.of(String(b))));
+  return (difference.negative ? negated(difference) : difference).compare(HUNDREDTH) < 0;
+}
+
+function negated(value: Decimal): Decimal {
+  return Decimal.of(value.negative ? value.text.slice(1) : `-${value.text}`);
+}
+
+export const REWRITTEN_NOTE =
+  ' The row is written again at every import until the file has the form that the service keeps.';
+
+/** The warning of a value that the service tidied up. `changed`: the row sets it. */
+export function normalisedWarning(
+  field: string,
+  sent: Value | undefined,
+  got: Value | undefined,
+  changed = true,
+): Issue {
+  const text = `The service stored ${field} as "${valueText(got)}" where "${valueText(sent)}" was sent.`;
+  return warning('value_normalised', changed ? text + REWRITTEN_NOTE : text, { field, value: valueText(sent) });
+}
+
+/** What tells how records are to be read. */
+interface ReadContext {
+  readonly spec: ResourceSpec;
+  readonly lexicon: Lexicon;
+}
+
+/** What a record holds of what a create asked for. */
+export interface StoredComparison {
+  /** Fields in which it does not hold that; the service may have trimmed or folded text. */
+  readonly differing: readonly string[];
+  /** One warning for each value that the service stored in another form; what the record does not show is left out. */
+  readonly normalised: readonly Issue[];
+  /** One warning for each value that it lacks or holds in another form. */
+  readonly unstored: readonly Issue[];
+}
+
+/** Holds a record against the values of a create. What has no id is no record, and tells nothing. */
+export function compareWithStored(fields: Fields, record: Json, { spec, lexicon }: ReadContext): StoredComparison {
+  if (recordId(record['id']) === undefined) return { differing: [], normalised: [], unstored: [] };
+  const read = readFields(spec, Object.keys(fields), record, lexicon);
+  const lost = new Set(read.losses.map((loss) => loss.field));
+  const readers = fieldReaders(spec);
+  const differing: string[] = [];
+  const normalised: Issue[] = [];
+  const missing: Issue[] = [];
+  for (const field of Object.keys(fields)) {
+    const own = readers.get(field)?.field;
+    const unseen = field.startsWith('form.')
+      ? spec.form?.read === undefined
+      : own !== undefined && own.read === undefined;
+    const [wanted, got] = [fields[field], read.fields[field]];
+    if (unseen || equalsStored(wanted, got)) continue;
+    if (isNormalisedForm(wanted, got, own?.type)) {
+      normalised.push(normalisedWarning(field, wanted, got));
+      continue;
+    }
+    // Reads show some enums in fewer values than creates take.
+    const { type } = own ?? {};
+    const narrow = type?.kind === 'enum' && typeof wanted === 'string' && type.read && !type.read.includes(wanted);
+    if (lost.has(field) || narrow) continue;
+    differing.push(field);
+    missing.push(isEmpty(got) ? missingWarning(field, wanted) : normalisedWarning(field, wanted, got));
+  }
+  return { differing, normalised, unstored: [...missing, ...normalised] };
+}
+
+function missingWarning(field: string, wanted: Value | undefined): Issue {
+  const value = valueText(wanted);
+  const text = `The service created the record without ${field}: "${value}" was sent. Look at the record in the service, and enter the value there.`;
+  return warning('would_lose_value', text, { field, value });
+}
+
+/** Whether a record holds what was written; the service may have trimmed or folded text. */
+export function equalsStored(wanted: Value | undefined, got: Value | undefined): boolean {
+  if (wanted === got) return true;
+  if (typeof wanted === 'string' && typeof got === 'string') return normaliseName(wanted) === normaliseName(got);
+  return sameValue(wanted, got);
+}
+
+/** What a record shows of an update whose effect was open. */
+type Effect =
+  /** It took effect; one warning for each value that the service tidied up. */
+  | { readonly kind: 'taken'; readonly normalised: readonly Issue[] }
+  /** Fields that hold neither the old value nor the new one. */
+  | { readonly kind: 'moved'; readonly fields: readonly string[] }
+  | { readonly kind: 'none' };
+
+/** Holds the record as it is now against what an update was to make of it. An old value that is also a form of the new one tells nothing. */
+export function effectOf({ target, diff }: Merge, before: Json | undefined, record: Json, plan: MergeOptions): Effect {
+  const { spec, lexicon, specOf } = plan;
+  const old = before ? readRecord(spec, before, lexicon).fields : {};
+  const now = readRecord(spec, record, lexicon).fields;
+  const seen = changesOf(diff).flatMap(({ field }) => (isWriteOnly(field, plan) ? [] : field));
+  const others = seen.filter((field) => !equalsStored(target[field], now[field]));
+  const moved = others.filter((field) => !sameValue(now[field], old[field]));
+  const normalisedFields = moved.filter((field) => isNormalisedForm(target[field], now[field], specOf(field)?.type));
+  if (seen.length > 0 && normalisedFields.length === others.length)
+    return {
+      kind: 'taken',
+      normalised: normalisedFields.map((field) => normalisedWarning(field, target[field], now[field])),
+    };
+  if (moved.length > normalisedFields.length)
+    return { kind: 'moved', fields: moved.filter((field) => !normalisedFields.includes(field)) };
+  return { kind: 'none' };
+}

@@ -1,0 +1,208 @@
+import { existsSync } from 'node:fs';
+import { copyFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeAtomically } from '../files/atomic-write.js';
+import { RunError, systemCodes } from '../model/error.js';
+import { brakes, type RowsJob } from '../model/job.js';
+import { brakeStop } from '../report/summary.js';
+import { type FullRow, RunStore } from '../store/run-store.js';
+import { resumeExport } from './export.js';
+import { executeImport, importFile } from './import.js';
+import type { LoadedJob } from './job-file.js';
+import { executeReconcile, reconcileFile } from './reconcile.js';
+import type { RunResult } from './run/conclude.js';
+import type { RunContext } from './run/context.js';
+import {
+  assertNotPruned,
+  type EarlierRun,
+  type FollowUpOptions,
+  findEndedRun,
+  findWrittenRun,
+  readRequest,
+  reuseFileOf,
+} from './run/earlier-run.js';
+import { type RunFolder, runFolder } from './run/layout.js';
+import { findRun, freshRunId, isResumable, readRun, retriedRows } from './run/list.js';
+import { type ImportRequest, reopenRun } from './run/run.js';
+import type { Settings } from './settings.js';
+import { executeUndo } from './undo.js';
+
+/**
+ * Continues a run that was interrupted or killed, whatever its kind: `runRef` is its id, the beginning of it, or `last`: the latest that
+ * is not at its end.
+ * Throws `RunError` where there is no such run, or it was begun against another service.
+ */
+export async function resumeRun(runRef: string, context: RunContext): Promise<RunResult> {
+  const id = await findRun(context.settings.home, runRef, isResumable);
+  const folder = runFolder(context.settings.home, id);
+  // Of one that was killed before it noted its request whoever takes it up says so.
+  const kind: string | undefined = readRequest(folder)?.kind;
+  if (kind !== 'export') assertNotPruned(folder);
+  if (kind === 'export') return resumeExport(id, context);
+  const run = await reopenRun(id, context);
+  if (kind === 'reconcile') return executeReconcile(run);
+  return kind === 'undo' ? executeUndo(run) : executeImport(run);
+}
+
+/**
+ * Takes up the rows of a run that failed or were left unknown: a new run on the same private copy of the file, with the same
+ * job and these rows alone. What became of an unknown row is looked up before anything is sent; one that cannot be looked up (a
+ * customer, a row without a key) stays unknown and is not sent again. The job's brakes are for whole files and do not count. `runRef`: the run's id, the beginning of it, or
+ * `last`. Contract, sections 3 and 7.
+ *
+ * Throws a `RunError` of kind `usage` for a run that cannot be retried or has no such rows.
+ */
+export async function retryRun(runRef: string, options: FollowUpOptions, context: RunContext): Promise<RunResult> {
+  const earlier = await findWrittenRun(runRef, 'retry', context.settings);
+  const { request, folder } = earlier;
+  if (request.kind === 'undo') {
+    throw new RunError(
+      'usage',
+      `The run ${folder.run} is an undo. What it left is undone by \`rowferry runs undo ${request.lineage?.undoes}\`, once more.`,
+    );
+  }
+  const open = rowsToRetry(folder);
+  if (open.length === 0)
+    throw new RunError(
+      'usage',
+      `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry. Its reports in ${request.reportDir} say what is to be done about other rows.`,
+    );
+  const { key } = request.job.job.match;
+  // Without a key nothing in the service tells that an earlier retry has sent them.
+  const isRetried = key.length === 0 ? await retriedRows(context.settings.home, folder.run) : undefined;
+  const rows = open.filter(({ row }) => !isRetried?.(row));
+  if (rows.length === 0)
+    throw earlier.refuse(
+      'an earlier retry of it has taken up its rows, which have no key by which they would be found in the service. `rowferry runs` lists that one: retry or resume it.',
+    );
+  if ((key.length === 0 || request.job.job.resource === 'customer') && rows.every(({ kind }) => kind !== 'failed'))
+    throw earlier.refuse(
+      `its rows are unknown and cannot be looked up (${rows.length}), so that nothing would be sent. Look in the service. Delete from the rejected file in ${request.reportDir} what is there; of what is not, empty the cell in _outcome, and import that file.`,
+    );
+  const fileRequest = reuseFileOf(earlier, options);
+  const retryRequest: ImportRequest = {
+    ...fileRequest,
+    lineage: { retries: folder.run },
+    job: withoutBrakes(request.job),
+    force: options.force ?? false,
+    notes: [
+      `A retry of the rows of the run ${folder.run} that failed or were left unknown (${rows.length}), and of no others.`,
+    ],
+    async makeSource(path, own) {
+      // A retry of this retry goes by the same plan; a run without brakes on its plan keeps none.
+      await copyFile(folder.plan, own.plan).catch((error: unknown) => {
+        if (systemCodes(error)[0] !== 'ENOENT') throw error;
+      });
+      seedRetryStore(rows, own);
+      return fileRequest.makeSource(path, own);
+    },
+  };
+  return request.kind === 'reconcile' ? reconcileFile(retryRequest, context) : importFile(retryRequest, context);
+}
+
+/** A share of a few rows says nothing about the file, whose plan has passed the brakes. */
+function withoutBrakes(loaded: LoadedJob): LoadedJob {
+  const none = brakes.parse({ min_rows: 0 });
+  const job: RowsJob =
+    loaded.job.kind === 'import'
+      ? { ...loaded.job, brakes: none }
+      : { ...loaded.job, brakes: { ...none, same_file: 'warn', unknown_keys: 'warn' } };
+  return { ...loaded, job };
+}
+
+/** Rows that ended `failed` or `unknown`, and those that were sent and have no outcome. Memory: what the store has of each. */
+function rowsToRetry(folder: RunFolder): readonly FullRow[] {
+  return RunStore.query(folder.store, ({ rows }) => [...rows.fullRows(RETRY_ROWS)].flat()) ?? [];
+}
+
+const RETRY_ROWS = `kind in ('failed', 'unknown') or (kind is null and op is not null)`;
+
+/**
+ * Puts the rows into the store of the retry. What the run may have done is open there as it was here: the request that it was
+ * about to send, with the record as it was before, which is also what the row can be put back to.
+ */
+function seedRetryStore(rows: readonly FullRow[], own: RunFolder): void {
+  const store = new RunStore(own.store);
+  store.rows.addRows(rows.map(({ row }) => row));
+  for (const { row, kind, op, key, record, at = 0, before } of rows) {
+    if (kind === 'failed' || op === undefined) continue;
+    const intent = { row, op, key, at, ...(record === undefined ? {} : { id: record }) };
+    store.rows.addIntents([intent], before === undefined ? [] : [{ row, line: before }]);
+  }
+  store.close();
+}
+
+interface ApproveOptions extends Omit<FollowUpOptions, 'force'> {
+  /** Who approves, for the reports. */
+  readonly by: string;
+}
+
+/**
+ * Carries out exactly the plan of a run that a brake stopped, or that was a rehearsal, or nothing: a new run on the same
+ * private copy of the file, which plans anew and ends `braked` where any row would now be written otherwise. Contract,
+ * sections 3 and 8. Throws a `RunError` of kind `usage` for runs that have no such plan.
+ */
+export async function approveRun(runRef: string, options: ApproveOptions, context: RunContext): Promise<RunResult> {
+  const { home } = context.settings;
+  const earlier = await runToApprove(runRef, context.settings);
+  const { folder, request } = earlier;
+  const approved = folder.run;
+  const run = options.run ?? (await freshRunId(home));
+  const at = new Date().toISOString();
+  await writeAtomically(approvalFile(folder), (write) => write(`${JSON.stringify({ run, by: options.by, at })}\n`));
+  const execute = request.kind === 'reconcile' ? reconcileFile : importFile;
+  return execute(
+    {
+      // Not forced: the person looked at the brakes on the plan; what trips while it is written was not looked at.
+      ...reuseFileOf(earlier, { concurrency: request.concurrency, ...options, run }),
+      lineage: { approves: { run: approved, by: options.by, at } },
+      notes: [...(request.notes ?? []), `The plan of the run ${approved} was approved by ${options.by}.`],
+    },
+    context,
+  );
+}
+
+/** The run with the plan that is to be carried out. Throws a `RunError` of kind `usage` where that cannot be. */
+export async function runToApprove(runRef: string, settings: Settings): Promise<EarlierRun> {
+  const found = await findEndedRun(runRef, 'approved', settings);
+  const { folder, request, status, summary, refuse } = found;
+  if (request.kind !== 'import' && request.kind !== 'reconcile') {
+    throw refuse('only imports and reconciliations have a plan.');
+  }
+  const hasPlan = status === 'braked' || (request.dryRun && (status === 'succeeded' || status === 'partial'));
+  if (!hasPlan)
+    throw refuse(
+      `it ended as ${status}. A run can be approved that a brake stopped, or that was a dry run or only reported, to its end.`,
+    );
+  if (request.lineage?.approves) {
+    throw refuse(
+      'it was itself to carry out an approved plan, and the records had changed. Run the file again and look at the new plan.',
+    );
+  }
+  assertNotPruned(folder);
+  if (summary && status === 'braked' && brakeStop(summary) === 'refusals') {
+    throw refuse('what the service refused stopped it while it was writing. Put that right, and run the file again.');
+  }
+  // It has its name only once it is whole.
+  if (!existsSync(folder.plan)) {
+    throw refuse('it stopped before all its rows were planned. Run the file again.');
+  }
+  await assertNotApproved(folder, settings.home, refuse);
+  return found;
+}
+
+const approvalFile = (folder: RunFolder) => join(folder.dir, 'approved.json');
+
+/** A plan is carried out once; an approval that came to nothing may be given again. */
+async function assertNotApproved(folder: RunFolder, home: string, refuse: (why: string) => RunError): Promise<void> {
+  const text = await readFile(approvalFile(folder), 'utf8').catch(() => undefined);
+  if (text === undefined) return;
+  const { run, by } = JSON.parse(text) as { run: string; by: string };
+  const begun = readRequest(runFolder(home, run));
+  if (!begun) return;
+  const entry = await readRun(home, run);
+  const { status } = entry;
+  if (status === 'braked') return;
+  const next = isResumable(entry) ? ` Go on with: rowferry runs resume ${run}` : '';
+  throw refuse(`${by} approved it already; the run ${run} carried it out and is ${status}.${next}`);
+}

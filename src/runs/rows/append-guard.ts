@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileBytes, headBytes, isGzip } from '../../files/bytes.js';
+import { DEFAULT_LIMITS } from '../../files/limits.js';
+import { RunError } from '../../model/error.js';
+import { displayText } from '../../model/row.js';
+import type { OpenSource } from '../../model/source.js';
+import { foldText } from '../../model/value.js';
+import { withHome } from '../../store/home.js';
+import type { Database } from '../../store/sqlite.js';
+import { jobKey, runFolder } from '../run/layout.js';
+import { isResumable, readRun, readRunInfo, runIds } from '../run/list.js';
+import type { Run } from '../run/run.js';
+import { HANDED_BACK_BY, queryStore, tableOf } from '../run/table.js';
+
+/** What a run may have done, or a retry of it will do. */
+const APPENDED_ROWS = `kind in ('created', 'failed') or (op is not null and coalesce(kind, 'unknown') = 'unknown')`;
+
+/**
+ * Files whose rows were appended: nothing in the service tells that they were, so it is remembered here. Contract, section 4.
+ * Undefined where rows have a key, where the job takes files again, and of the rows of a retry.
+ */
+export async function openAppendGuard(run: Run) {
+  const { job, request, settings, folder } = run;
+  const repeats = job.kind === 'import' && job.repeat;
+  if (job.match.key.length > 0 || repeats || request.lineage?.retries !== undefined) return undefined;
+  const content = await contentHash(run);
+  const fileKey = [jobKey(request.job, settings.home), request.company, request.service, content] as const;
+  // Workers of other data folders keep their job files elsewhere: by name it is the same job.
+  const { name, path, sha256 } = request.job;
+  const sharedContent = [path === '' ? sha256 : name, request.company, request.service, content].join('\0');
+  const sharedName = `appended.${createHash('sha256').update(sharedContent).digest('hex').slice(0, 32)}`;
+  const shared = run.worker?.shared;
+
+  const claimedBy = (home: Database): string | undefined =>
+    home
+      .prepare('select run from appended where job = ? and company = ? and service = ? and sha256 = ?')
+      .get(...fileKey)
+      ?.['run']?.toString();
+
+  /** @throws RunError `usage` where another run has appended the rows of the same content for the same job, or still may. */
+  async function assertNew(): Promise<void> {
+    const earlier = withHome(settings.home, claimedBy) ?? ((await shared?.read(sharedName)) || undefined);
+    if (earlier !== undefined && earlier !== folder.run) throw await alreadyAppendedError(settings.home, earlier);
+    // Rows that it did not reach, or that failed, are in its rejected file, and are appended by it once it goes on.
+    const by = run.store.getValue(HANDED_BACK_BY);
+    if (typeof by !== 'string') return;
+    const one = await readRun(settings.home, by);
+    if (one.status === 'running' || isResumable(one)) throw await alreadyAppendedError(settings.home, by);
+    const before = await appendedRows(run, by);
+    if (before.size === 0) return;
+    const again: number[] = [];
+    for await (const [row, of] of originalRows(run.source)) if (before.has(of)) again.push(row);
+    if (again.length > 0) throw appendedTwiceError(again, [...new Set(before.values())]);
+  }
+
+  return {
+    assertNew,
+    /** Keeps that this run appends the rows of its file; to be called before the first of them is sent, by one writer at a time. */
+    async claim() {
+      await assertNew();
+      withHome(settings.home, (home) =>
+        home
+          .prepare('insert or ignore into appended (job, company, service, sha256, run) values (?, ?, ?, ?, ?)')
+          .run(...fileKey, folder.run),
+      );
+      await shared?.update(sharedName, () => folder.run);
+    },
+    /** At the end: a run that sent nothing, and of which nothing can be retried, has not taken its file. */
+    async releaseUnused() {
+      if (request.dryRun) return;
+      await run.store.flush();
+      if (run.rowStore.count(APPENDED_ROWS) > 0) return;
+      withHome(settings.home, (home) => home.prepare('delete from appended where run = ?').run(folder.run));
+      await shared?.update(sharedName, (was) => (was === folder.run ? '' : undefined));
+    },
+  };
+}
+
+/** Of what is packed: a file and the same file packed hold the same rows. */
+async function contentHash({ folder, request }: Run): Promise<string> {
+  const path = join(folder.dir, 'work', request.source);
+  if (!isGzip(await headBytes(path, 3))) return request.sha256;
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of fileBytes(path, true, DEFAULT_LIMITS)) hash.update(chunk);
+  } catch {
+    // Whoever reads its rows says what is wrong with it.
+    return request.sha256;
+  }
+  return hash.digest('hex');
+}
+
+/** The rows of a run that corrected files of it have appended, each with the run that did. */
+async function appendedRows(run: Run, by: string): Promise<ReadonlyMap<number, string>> {
+  const { home } = run.settings;
+  const found = new Map<number, string>();
+  for (const id of await runIds(home)) {
+    const folder = runFolder(home, id);
+    const { job, dryRun } = id > by && id !== run.folder.run ? readRunInfo(folder) : {};
+    // Rows come back to their own job.
+    if (job?.name !== run.request.job.name || dryRun) continue;
+    const takenRows = queryStore(folder, (store) => {
+      if (store.getValue(HANDED_BACK_BY) !== by) return undefined;
+      return new Set([...store.rows.rows(APPENDED_ROWS)].flatMap((batch) => batch.map(({ row }) => row)));
+    });
+    const table = takenRows?.size ? await tableOf(home, id).catch(() => undefined) : undefined;
+    if (!takenRows || !table) continue;
+    for await (const [row, of] of originalRows(table.source)) if (takenRows.has(row)) found.set(of, id);
+  }
+  return found;
+}
+
+/** Each row of corrected rows with its number in the file that they are of. */
+async function* originalRows(source: OpenSource): AsyncGenerator<readonly [row: number, of: number]> {
+  const at = source.meta.headings.map(foldText).lastIndexOf('_row');
+  for await (const batch of source.rows())
+    for (const { row, cells } of batch) yield [row, Number(displayText(cells[at]))];
+}
+
+function appendedTwiceError(rows: readonly number[], runs: readonly string[]): RunError {
+  const listed = rows.slice(0, 20).join(', ') + (rows.length > 20 ? ', …' : '');
+  return new RunError(
+    'usage',
+    `Rows of this file were appended by the run ${runs.join(', ')} already, and would be there twice (${rows.length}): ${listed}. Nothing was sent. Delete them from the file and import it again.`,
+  );
+}
+
+async function alreadyAppendedError(home: string, run: string): Promise<RunError> {
+  const entry = existsSync(runFolder(home, run).request) ? await readRun(home, run) : undefined;
+  const next =
+    entry && isResumable(entry)
+      ? `Go on with it: rowferry runs resume ${run}`
+      : 'What it could not append is in its rejected file. If all are meant once more, say `repeat: true` in the job.';
+  return new RunError(
+    'usage',
+    `The rows of this file were appended by the run ${run}, which ${entry ? `is ${entry.status}` : 'lies in the data folder of another worker'}: they would all be there twice. Nothing was sent. ${next}`,
+  );
+}

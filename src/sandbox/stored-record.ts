@@ -1,0 +1,182 @@
+/** A record as it is stored: values by position (a resource's fields in their order), never changed in place. */
+export interface StoredRecord {
+  readonly id: number;
+  readonly company: number;
+  /** Milliseconds. */
+  readonly created: number;
+  readonly modified: number;
+  readonly values: readonly Value[];
+}
+
+/** Amounts are text ("1200.00"), dates are `yyyy-MM-dd`, references are ids. */
+export type Value =
+  | null
+  | string
+  | number
+  | boolean
+  | CategoryChoice
+  | Composed
+  | readonly TemplateValues[]
+  | readonly FormRow[];
+
+export interface CategoryChoice {
+  readonly category: number;
+  readonly subcategory: string | null;
+}
+
+/** A value of named parts, such as a contact person or a currency, in the order of the interface. */
+export interface Composed {
+  readonly [part: string]: null | string | number | boolean | readonly string[];
+}
+
+/** Values of custom fields by field id. */
+export type CustomValues = readonly (readonly [field: number, value: string | number | null])[];
+
+export interface TemplateValues {
+  readonly template: number;
+  readonly values: CustomValues;
+}
+
+export interface FormRow {
+  readonly form: number;
+  readonly row: number;
+  /** The first row of the same form, for every further one. */
+  readonly parent: number | null;
+  readonly sequence: number;
+  readonly values: CustomValues;
+}
+
+/** The look-up data: read-only over HTTP, except that business units, hardware models cannot even be read. */
+export interface Company {
+  readonly id: number;
+  readonly name: string;
+  readonly status: 'active' | 'archived';
+}
+
+export interface User {
+  readonly id: number;
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly email: string;
+  readonly role: 'admin' | 'user';
+  readonly status: 'has_site_access' | 'no_site_access' | 'removed';
+}
+
+export interface Category {
+  readonly id: number;
+  readonly category: string;
+  readonly subcategories: readonly string[] | null;
+}
+
+export interface UsageStatus {
+  readonly id: number;
+  readonly company_id: number;
+  readonly name: string;
+  readonly set_as_default: boolean;
+}
+
+export interface AssetOwner {
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly phone: string;
+}
+
+export interface BusinessUnit {
+  readonly id: number;
+  readonly name: string;
+  readonly contact_name: string;
+  readonly contact_email: string;
+  readonly contact_phone_number: string;
+}
+
+export interface HardwareModel {
+  readonly id: number;
+  readonly name: string;
+}
+
+export type DataType = 'date' | 'money' | 'number' | 'text' | 'attachment';
+
+export interface CustomField {
+  readonly id: number;
+  readonly name: string;
+  readonly data_type: DataType;
+  readonly is_active: boolean;
+  readonly order: number;
+}
+
+export interface FieldTemplate {
+  readonly id: number;
+  readonly name: string;
+  readonly is_active: boolean;
+  readonly type: 'asset' | 'contract' | 'supplier';
+  readonly fields: readonly CustomField[];
+}
+
+export interface FormTemplate {
+  readonly id: number;
+  readonly name: string;
+  readonly form_title: string;
+  readonly type: 'asset' | 'contract' | 'customer' | 'supplier';
+  readonly form_desc: string;
+  readonly is_active: boolean;
+  readonly is_default: boolean;
+  readonly fields: readonly CustomField[];
+}
+
+/** Interface, section 2.6; whatever else the seed gives it is shown as it is. */
+export interface License {
+  readonly license_id: number;
+  readonly issued_date: string | null;
+  readonly activation_date: string | null;
+  readonly claimed_date: string | null;
+  readonly expiry_date: string | null;
+  readonly [member: string]: unknown;
+}
+
+/** Entries by the name of their look-up. */
+export interface LookupItems {
+  company: Company;
+  user: User;
+  category: Category;
+  'usage-status': UsageStatus;
+  'asset-owner': AssetOwner;
+  'custom-field-template': FieldTemplate;
+  'custom-form-template': FormTemplate;
+  license: License;
+  'business-unit': BusinessUnit;
+  'hardware-model': HardwareModel;
+}
+
+export type LookupName = keyof LookupItems;
+
+/** An entry and the company it belongs to; `null` belongs to the whole account. */
+interface Entry<T> {
+  readonly company: number | null;
+  readonly item: T;
+}
+
+export type Lookups = ReturnType<typeof createLookups>;
+
+const idOf = (item: LookupItems[LookupName]): number => ('license_id' in item ? item.license_id : item.id);
+
+export function createLookups() {
+  const stores = new Map<LookupName, Map<number, Entry<LookupItems[LookupName]>>>();
+  const isVisible = (entry: Entry<unknown>, company: number) => entry.company === null || entry.company === company;
+  return {
+    get<N extends LookupName>(name: N, id: number, company: number): LookupItems[N] | undefined {
+      const entry = stores.get(name)?.get(id);
+      return entry && isVisible(entry, company) ? (entry.item as LookupItems[N]) : undefined;
+    },
+    /** Entries that a company sees, by id ascending. */
+    list<N extends LookupName>(name: N, company: number): readonly LookupItems[N][] {
+      const entries = [...(stores.get(name)?.values() ?? [])].filter((entry) => isVisible(entry, company));
+      return entries.map((entry) => entry.item as LookupItems[N]).sort((a, b) => idOf(a) - idOf(b));
+    },
+    /** Adds or replaces. */
+    put<N extends LookupName>(name: N, company: number | null, item: LookupItems[N]): void {
+      const store = stores.get(name) ?? new Map();
+      stores.set(name, store.set(idOf(item), { company, item }));
+    },
+  };
+}
