@@ -78,7 +78,7 @@ function QueueJobs({ title, of, word }: { title: string; of: readonly Queued[]; 
       <ul className="entries">
         {of.map((job) => (
           <li key={job.id}>
-            <div className="stack tight grow">
+            <div className="stack tight grow wrap">
               <div className="line">
                 {job.run ? <Link href={`/runs/${job.run}`}>{jobLabel(job)}</Link> : <strong>{jobLabel(job)}</strong>}
                 {job.file && <bdi className="soft wrap">{job.file}</bdi>}
