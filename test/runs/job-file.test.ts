@@ -457,7 +457,7 @@ describe('customFieldName', () => {
   it('gives every way to cut a name that holds dots', () => {
     expect(customFieldName('template.Finance.Cost Centre')).toEqual({
       kind: 'template',
-      cuts: [{ owner: 'Finance', part: 'Cost Centre' }],
+      splits: [{ owner: 'Finance', part: 'Cost Centre' }],
     });
     expect(customFieldName('Form.A.B.C')?.splits).toEqual([
       { owner: 'A', part: 'B.C' },

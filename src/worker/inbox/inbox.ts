@@ -22,6 +22,8 @@ export interface InboxOptions {
   readonly jobs: () => Promise<JobFiles>;
   /** Absolute paths that the schedules of these jobs read: never taken. */
   readonly scheduled: (jobs: JobFiles) => readonly string[];
+  /** Whether the run of a claim was begun: then it goes on, whatever became of its job file since. Never, where absent. */
+  readonly isBegun?: (run: string) => Promise<boolean>;
   /** Gets a job for every claim. */
   readonly queue: Pick<Queue, 'add' | 'getJob'>;
   readonly log: Logger;
@@ -66,7 +68,7 @@ const fileVersion = ({ ino, size, mtimeMs }: Stats): string => `${ino} ${size} $
  * `processing/`, the folder being the truth, and its run is resumed. Every step may be done again.
  */
 export async function openInbox(options: InboxOptions) {
-  const { folder, jobsDir, queue, log, quietMs = 2000 } = options;
+  const { folder, jobsDir, queue, log, isBegun = async () => false, quietMs = 2000 } = options;
   const { dir } = folder;
   const alerts = openAlerts(options.notice);
   const scanFolders = openFolderScan(dir, alerts);
@@ -136,8 +138,9 @@ export async function openInbox(options: InboxOptions) {
     const key = `claim:${claim.dir}`;
     try {
       const info = await lstatIfExists(claim.file);
-      const reason = info && (fileKindFault(info) ?? jobFault(claim.job, jobs));
-      if (reason !== undefined) await refuse(claim, reason, jobs);
+      const isNew = info && !(await isBegun(claim.run));
+      const reason = isNew && (fileKindFault(info) ?? jobFault(claim.job, jobs));
+      if (reason) await refuse(claim, reason, jobs);
       else if (info) enqueueClaim(claim, jobs);
       alerts.clear(key);
     } catch (error) {

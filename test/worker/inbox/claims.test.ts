@@ -41,6 +41,14 @@ async function claimsOf(files: Readonly<Record<string, string>>): Promise<Claim[
 const check = (claim: Claim, job = 'j', company = 1, repeat = false) =>
   place.folder.check(claim, { ...inlineJob({ ...JOB, repeat }), sha256: job }, company);
 
+it('goes on with a run that was begun, although its job file is gone and the queue has forgotten it', async () => {
+  const [claim] = await claimsOf({ 'a.csv': 'A' });
+  await rm(join(place.jobsDir, 'assets.yaml'));
+  await place.open({ isBegun: async (run) => run === claim?.run });
+  await until('it is offered again', () => place.claims.length === 2);
+  expect(await names(place.dir, 'failed')).toEqual([]);
+});
+
 describe('ends', () => {
   it('moves the folder with its reports, and leaves no note of its own', async () => {
     const [claim] = await claimsOf({ 'a.csv': 'A' });
