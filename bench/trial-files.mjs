@@ -27,7 +27,7 @@ if (folder === undefined) {
 }
 const dist = resolve(process.env['BENCH_DIST'] ?? fileURLToPath(new URL('../dist', import.meta.url)));
 const { openSource } = await import(pathToFileURL(join(dist, 'files/open.js')).href);
-const { shownText } = await import(pathToFileURL(join(dist, 'model/row.js')).href);
+const { displayText } = await import(pathToFileURL(join(dist, 'model/row.js')).href);
 
 const TABLES = /\.(?:csv|tsv|tab|txt|xlsx|xlsm|xltx|ods|fods|xls|xlsb|ndjson|jsonl)(?:\.gz)?$/i;
 const files = (await readdir(folder)).filter((name) => TABLES.test(name)).sort();
@@ -59,7 +59,7 @@ async function look(path) {
     const source = await openSource(path);
     for await (const batch of source.rows()) {
       for (const { row, cells, faults: found } of batch) {
-        rows.set(row, cells.map(shownText));
+        rows.set(row, cells.map(displayText));
         for (const { code } of found ?? []) faults.set(code, (faults.get(code) ?? 0) + 1);
       }
     }

@@ -22,7 +22,7 @@ import { type JobFiles, openJobFiles, scheduledJobs } from './job-files.js';
 import { RUNS_QUEUE } from './jobs/data.js';
 import type { RunDeps } from './jobs/delivery.js';
 import { runProcessor } from './jobs/delivery.js';
-import { homeId, isHere, registerHome, restoreJobs } from './jobs/home.js';
+import { homeId, isBegunHere, registerHome, restoreJobs } from './jobs/home.js';
 import { candidatePaths } from './jobs/roots.js';
 import { openStops } from './jobs/stops.js';
 import { type Health, openOperations } from './operations/http.js';
@@ -280,7 +280,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         jobsDir: settings.jobsDir,
         jobs: readJobs,
         scheduled: (jobs) => scheduledFiles(jobs).flatMap((file) => candidatePaths(file, settings)),
-        isBegun: (run) => isHere(home, run),
+        isBegun: (run) => isBegunHere(home, run),
         queue,
         log,
         notice,

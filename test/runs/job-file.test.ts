@@ -463,7 +463,7 @@ describe('customFieldName', () => {
       { owner: 'A', part: 'B.C' },
       { owner: 'A.B', part: 'C' },
     ]);
-    expect(customFieldName('template.Finance')).toEqual({ kind: 'template', cuts: [] });
+    expect(customFieldName('template.Finance')).toEqual({ kind: 'template', splits: [] });
     expect(customFieldName('template')).toBeUndefined();
     expect(customFieldName('templates.a.b')).toBeUndefined();
   });

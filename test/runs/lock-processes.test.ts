@@ -14,7 +14,7 @@ import { cliPath } from '../support/build.js';
 const SCRIPT = `
 import { existsSync, openSync, closeSync, writeSync, readFileSync, unlinkSync } from 'node:fs';
 const [module, path] = process.argv.slice(2);
-const { takeLock, LockHeld } = await import(module);
+const { takeLock, LockedError } = await import(module);
 const inside = path + '.inside';
 const alive = (pid) => {
   if (!(pid > 0)) return false;
@@ -42,7 +42,7 @@ for (;;) {
   try {
     release = await takeLock(path, 'It');
   } catch (error) {
-    if (!(error instanceof LockHeld)) throw error;
+    if (!(error instanceof LockedError)) throw error;
     await new Promise((resolve) => setImmediate(resolve));
     continue;
   }

@@ -36,7 +36,7 @@ describe('the address of a queue', () => {
     const address = parseAddress(
       `postgresql://ann:${HIDDEN}@db.example:5433/jobs?sslmode=verify-full&password=${HIDDEN}`,
     );
-    expect(address).toMatchObject({ kind: 'postgres', shown: 'postgresql://db.example:5433/jobs' });
+    expect(address).toMatchObject({ kind: 'postgres', displayUrl: 'postgresql://db.example:5433/jobs' });
   });
 
   it.each([
