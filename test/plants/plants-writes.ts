@@ -165,7 +165,9 @@ export const WRITE_PLANTS: readonly Plant[] = [
     name: 'overtaken update sent again',
     scenario: 'others',
     why: 'What somebody else entered is overwritten.',
-    patches: [{ file: 'pipeline/apply/compare.js', find: 'if (moved.length > normalisedFields.length)', replace: 'if (false)' }],
+    patches: [
+      { file: 'pipeline/apply/compare.js', find: 'if (moved.length > normalisedFields.length)', replace: 'if (false)' },
+    ],
   },
   {
     name: 'stale record not read again',
