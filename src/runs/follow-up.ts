@@ -25,7 +25,7 @@ import { type RunFolder, runFolder } from './run/layout.js';
 import { findRun, freshRunId, isResumable, readRun, retriedRows } from './run/list.js';
 import { type ImportRequest, reopenRun } from './run/run.js';
 import type { Settings } from './settings.js';
-import { executeUndo } from './undo.js';
+import { canBeLookedUp, executeUndo } from './undo.js';
 
 /**
  * Continues a run that was interrupted or killed, whatever its kind: `runRef` is its id, the beginning of it, or `last`: the latest that
@@ -75,7 +75,7 @@ export async function retryRun(runRef: string, options: FollowUpOptions, context
     throw earlier.refuse(
       'an earlier retry of it has taken up its rows, which have no key by which they would be found in the service. `rowferry runs` lists that one: retry or resume it.',
     );
-  if ((key.length === 0 || request.job.job.resource === 'customer') && rows.every(({ kind }) => kind !== 'failed'))
+  if (!canBeLookedUp(request.job.job) && rows.every(({ kind }) => kind !== 'failed'))
     throw earlier.refuse(
       `its rows are unknown and cannot be looked up (${rows.length}), so that nothing would be sent. Look in the service. Delete from the rejected file in ${request.reportDir} what is there; of what is not, empty the cell in _outcome, and import that file.`,
     );

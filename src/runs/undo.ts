@@ -85,17 +85,25 @@ async function openUndo(runRef: string, options: UndoOptions, context: RunContex
 }
 
 /** Its records, without those of which not even the id is known; a note says how many these are. */
-async function* undoable({ folder }: EarlierRun, notes: string[]): AsyncGenerator<readonly WrittenRecord[]> {
+async function* undoable({ folder, request }: EarlierRun, notes: string[]): AsyncGenerator<readonly WrittenRecord[]> {
   let open = 0;
   for (const batch of writtenRecords(folder.store)) {
     const known = batch.filter(({ outcome, id }) => outcome !== 'unknown' || id !== undefined);
     open += batch.length - known.length;
     if (known.length > 0) yield known;
   }
+  const retry = canBeLookedUp(request.job.job)
+    ? `, or find out with \`rowferry runs retry ${folder.run}\` and undo that run, too`
+    : '';
   if (open > 0)
     notes.push(
-      `Rows of which it is not known whether they created a record (unknown in the run's results.csv): ${open}. Look in the service, or find out with \`rowferry runs retry ${folder.run}\` and undo that run, too.`,
+      `Rows of which it is not known whether they created a record (unknown in the run's results.csv): ${open}. Look in the service${retry}.`,
     );
+}
+
+/** Whether the service can be asked what became of a row of unknown effect. */
+export function canBeLookedUp({ match, resource }: Pick<RowsJob, 'match' | 'resource'>): boolean {
+  return match.key.length > 0 && resource !== 'customer';
 }
 
 /** The undo from top to bottom; resumed, it goes through the same steps again. */
