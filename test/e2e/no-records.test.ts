@@ -55,7 +55,7 @@ it('a last row that only looks like a total or a note, and has all that a record
   const run = await desk.import(await desk.file('a.csv', csv(rows)), job, { dryRun: true });
   expect(run.outcomes).toEqual(['2 created', '3 created', '4 created', '5 created']);
   expect(run.summary.warnings).toContainEqual(
-    expect.stringMatching(/^Rows that look like totals .* taken for records .*: 4, 5\. /),
+    expect.stringMatching(/^Rows that look like totals .* taken for records .*: rows 4, 5\. /),
   );
 });
 
@@ -79,7 +79,7 @@ describe('totals and notes below a table (101)', () => {
       ['', expect.stringContaining('looks like the heading again')],
     ]);
     expect(first.summary.warnings).toContainEqual(
-      expect.stringMatching(/^Rows that look like totals .*: 12, 13, 14\. .*footer: keep/),
+      expect.stringMatching(/^Rows that look like totals .*: rows 12, 13, 14\. .*footer: keep/),
     );
     const again = await desk.import(file, JOB);
     asRead(again, 'unchanged');

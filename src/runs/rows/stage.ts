@@ -130,7 +130,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   if (noRecords > 0) {
     const named = skipped.join(', ') + (noRecords > skipped.length ? ` and ${noRecords - skipped.length} more` : '');
     run.warn(
-      `Rows that look like totals or notes and are skipped as no records: ${named}. results.csv has the reasons. If they are records, state \`source: { footer: keep }\` in the job.`,
+      `Rows that look like totals or notes and are skipped as no records: ${noRecords === 1 ? 'row' : 'rows'} ${named}. results.csv has the reasons. If they are records, state \`source: { footer: keep }\` in the job.`,
     );
   }
   mapping.remarks().forEach(run.warn);
