@@ -96,7 +96,8 @@ export async function findRun(home: string, runRef: string, matches?: (run: RunE
     if (existsSync(runFolder(home, id).request)) return id;
     throw new RunError('usage', `There is no run \`${runRef}\` in ${home}.`);
   }
-  const found = ids.filter((id) => id.startsWith(runRef));
+  // An empty word, as of a variable that a script did not set, is the beginning of no run.
+  const found = runRef === '' ? [] : ids.filter((id) => id.startsWith(runRef));
   const [only] = found;
   if (only !== undefined && (found.length === 1 || only === runRef)) return only;
   if (found.length > 1)
@@ -219,7 +220,9 @@ export function firstFaults(home: string, run: string, limit: number): RowFault[
   const faults: RowFault[] = [];
   RunStore.query(runFolder(home, run).store, ({ rows }) => {
     for (const outcome of outcomesForPerson(rows)) {
-      for (const issue of faultsOf(outcome)) if (faults.length < limit) faults.push({ row: outcome.ref.row, issue });
+      // Why a run stopped is said once, by its summary.
+      for (const issue of faultsOf(outcome))
+        if (issue.message !== '' && faults.length < limit) faults.push({ row: outcome.ref.row, issue });
       if (faults.length >= limit) break;
     }
   });
