@@ -13,7 +13,7 @@ import {
 /** What the reader does now, in the order of doing it, as the page has it. `tone`: how the page judges the run. */
 export function nextSteps(summary: Summary, tone: 'good' | 'warn' | 'bad'): Markup | false {
   const steps = stepsOf(summary);
-  const linked = (text: string) => withLinks(text, summary.reports);
+  const linked = (text: string) => withLinks(text.replaceAll('report.html', 'this page'), summary.reports);
   if (steps.length > 0) {
     return html`<section class="next"><h2>What to do next</h2><ol>${steps.map((step) => html`<li>${linked(step)}</li>`)}</ol></section>`;
   }
