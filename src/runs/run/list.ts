@@ -235,9 +235,14 @@ function readJson(path: string): unknown {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     if (!existsSync(path)) return undefined;
-    throw new RunError('failed', `${path} cannot be read: it is not the JSON that rowferry wrote. Restore it, or move its folder away.`, [], {
-      cause: error,
-    });
+    throw new RunError(
+      'failed',
+      `${path} cannot be read: it is not the JSON that rowferry wrote. Restore it, or move its folder away.`,
+      [],
+      {
+        cause: error,
+      },
+    );
   }
 }
 
