@@ -68,7 +68,8 @@ describe.each(await sharedStores())('a run of several parts on $name', ({ name, 
     crew = await openCrew({
       server: await start(),
       sandbox: { latencyMs: 20, keepBodies: false },
-      env: { ROWFERRY_CONCURRENCY: '8' },
+      // It is back, on a slow machine too, before the other worker takes the run over.
+      env: { ROWFERRY_CONCURRENCY: '8', ROWFERRY_LEASE: '15' },
     });
     const { coordinator } = await begin(rows);
     await share(0.4, rows);
