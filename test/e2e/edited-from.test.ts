@@ -524,7 +524,7 @@ describe('what the export wrote is not at hand', () => {
 
   it('something that is no run id is refused with its line', () => {
     const text =
-      'kind: import\nresource: supplier\nedited_from: ../../x\nmatch: { key: id, missing: fail }\ncolumns: { id, City: city }\n';
+      'kind: import\nresource: supplier\nedited_from: ../../x\nmatch: { key: id, missing: fail }\ncolumns: { id: id, City: city }\n';
     expect(checkJobText(text).problems).toMatchObject([
       {
         line: 3,

@@ -28,4 +28,4 @@ test('3,000 mutated files end in rows or a refusal, in bounded time and memory, 
   expect(report.read).toBeGreaterThan(500);
   expect(report.refused).toBeGreaterThan(500);
   expect(Object.keys(report.causes).length).toBeGreaterThan(20);
-});
+}, 300_000);
