@@ -442,7 +442,7 @@ describe('processes of a run', () => {
     let store = open();
     expect(store.processes).toMatchObject({
       begun: false,
-      cutOff: false,
+      killed: false,
       lastAt: 0,
       requests: { total: 0, writes: 0 },
     });
@@ -456,20 +456,20 @@ describe('processes of a run', () => {
       sent = totals(total);
       store.end();
       store = again(store);
-      expect(store.processes).toMatchObject({ begun: true, cutOff: false });
+      expect(store.processes).toMatchObject({ begun: true, killed: false });
     }
     expect(store.processes.requests).toEqual({ total: 22, reads: 3, writes: 19, retries: 6 });
     const before = Date.now();
     store.begin(() => totals(4));
     record(store, done(9, 'created'));
     store = again(store);
-    expect(store.processes).toMatchObject({ begun: true, cutOff: true, requests: { total: 26, writes: 22 } });
+    expect(store.processes).toMatchObject({ begun: true, killed: true, requests: { total: 26, writes: 22 } });
     expect(store.processes.lastAt).toBeGreaterThanOrEqual(before);
     // One that ended does not make up for one that was cut off.
     store.begin(() => undefined);
     store.end();
     store = again(store);
-    expect(store.processes).toMatchObject({ cutOff: true, requests: { total: 26 } });
+    expect(store.processes).toMatchObject({ killed: true, requests: { total: 26 } });
   });
 
   test('a run that is planned anew forgets its outcomes, and neither its requests nor how often it was begun', () => {
@@ -485,7 +485,7 @@ describe('processes of a run', () => {
     const past = readPast(store, store.rows);
     expect([past.outcomes.size, past.passed, past.warnings, past.hasSent]).toEqual([0, false, [], false]);
     expect(wholeOf(store).some(({ kind, id, result, late }) => kind ?? id ?? result ?? late[0])).toBe(false);
-    expect(past).toMatchObject({ begun: true, cutOff: true, requests: { total: 6 } });
+    expect(past).toMatchObject({ begun: true, killed: true, requests: { total: 6 } });
     record(store, done(2, 'created'), done(3, 'created'), done(4, 'updated'));
     expect(rowsOf(store).map(({ kind }) => kind)).toEqual(['created', 'created', 'updated']);
   });
@@ -504,7 +504,7 @@ describe('a process killed by SIGKILL', () => {
     for (;;) {
       row++;
       const line = JSON.stringify({ row, id: row, record: 'x'.repeat(row % 300) });
-      store.rows.intend([{ row, op: 'update', key: 'x', id: row, at: 0 }], [{ row, line }]);
+      store.rows.addIntents([{ row, op: 'update', key: 'x', id: row, at: 0 }], [{ row, line }]);
       if (row % 7 === 0) await store.flush();
       if (row === 3005) kill();
     }`;
@@ -527,7 +527,7 @@ describe('a process killed by SIGKILL', () => {
     expect(rows.map(({ row }) => row)).toEqual(Array.from({ length: flushed }, (_, at) => at + 1));
     expect(rows.every(({ op, record: id, row }) => op === 'update' && id === row)).toBe(true);
     expect(rows.every(({ before }, at) => before?.includes(`"${'x'.repeat((at + 1) % 300)}"`))).toBe(true);
-    expect(store.processes).toMatchObject({ begun: true, cutOff: true, requests: { total: flushed } });
+    expect(store.processes).toMatchObject({ begun: true, killed: true, requests: { total: flushed } });
     record(store, done(1, 'updated'));
     expect(rowsOf(again(store))[0]).toMatchObject({ row: 1, kind: 'updated' });
   });
