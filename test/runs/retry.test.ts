@@ -14,7 +14,7 @@ const JOB = {
   columns: COLUMNS,
   constants: { 'category.name': 'Server', 'category.subcategory': 'Rack' },
 };
-const FAST = { env: { ROWFERRY_TIMEOUT: '0.3', ROWFERRY_CONCURRENCY: '1' } };
+const FAST = { env: { ROWFERRY_TIMEOUT: '5', ROWFERRY_CONCURRENCY: '1' } };
 const ROWS = 30;
 const assets = (cost = '10.00', rows = ROWS) =>
   desk.file(
@@ -110,12 +110,9 @@ describe('rows that were left unknown', () => {
   it('a retry that was interrupted is resumed', async () => {
     const run = await deskWithUnknown('POST', 'close_after', '10.00');
     const stopped = await desk.retry('last', { signal: AbortSignal.abort('SIGINT') });
-    // On a slow machine some were not sent in time, and failed.
-    const [unknown, failed] = [of(run, 'unknown'), of(run, 'failed')];
-    const rows = [...unknown, ...failed].sort((a, b) => Number(a) - Number(b));
-    expect([stopped.summary.status, stopped.summary.rows.total]).toEqual(['interrupted', rows.length]);
+    expect([stopped.summary.status, stopped.summary.rows.total]).toEqual(['interrupted', of(run, 'unknown').length]);
     const resumed = await desk.resume();
-    expect([of(resumed, 'created'), resumed.commits]).toEqual([rows, failed.length]);
+    expect([of(resumed, 'created'), resumed.commits]).toEqual([of(run, 'unknown'), 0]);
   });
 
   it('customers, which cannot be looked up, stay unknown and are not sent again', async () => {
