@@ -215,7 +215,13 @@ export function rowsToCorrect(counts: Readonly<OutcomeCounts>): number {
 }
 
 /** Whether what became of an unknown row cannot be looked up: it has no key, or the service does not show such records. */
-export function isUnverifiable({ append, resource }: Pick<Summary, 'append' | 'resource'>): boolean {
+export function isUnverifiable({
+  append,
+  resource,
+}: {
+  readonly append?: boolean;
+  readonly resource: string;
+}): boolean {
   return append === true || resource === 'customer';
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeAtomically } from '../files/atomic-write.js';
 import { RunError, systemCodes } from '../model/error.js';
 import { brakes, type RowsJob } from '../model/job.js';
-import { brakeStop } from '../report/summary.js';
+import { brakeStop, isUnverifiable } from '../report/summary.js';
 import { type FullRow, RunStore } from '../store/run-store.js';
 import { resumeExport } from './export.js';
 import { executeImport, importFile } from './import.js';
@@ -25,7 +25,7 @@ import { type RunFolder, runFolder } from './run/layout.js';
 import { findRun, freshRunId, isResumable, readRun, retriedRows } from './run/list.js';
 import { type ImportRequest, reopenRun } from './run/run.js';
 import type { Settings } from './settings.js';
-import { canBeLookedUp, executeUndo } from './undo.js';
+import { executeUndo } from './undo.js';
 
 /**
  * Continues a run that was interrupted or killed, whatever its kind: `runRef` is its id, the beginning of it, or `last`: the latest that
@@ -75,7 +75,10 @@ export async function retryRun(runRef: string, options: FollowUpOptions, context
     throw earlier.refuse(
       'an earlier retry of it has taken up its rows, which have no key by which they would be found in the service. `rowferry runs` lists that one: retry or resume it.',
     );
-  if (!canBeLookedUp(request.job.job) && rows.every(({ kind }) => kind !== 'failed'))
+  if (
+    isUnverifiable({ append: key.length === 0, resource: request.job.job.resource }) &&
+    rows.every(({ kind }) => kind !== 'failed')
+  )
     throw earlier.refuse(
       `its rows are unknown and cannot be looked up (${rows.length}), so that nothing would be sent. Look in the service. Delete from the rejected file in ${request.reportDir} what is there; of what is not, empty the cell in _outcome, and import that file.`,
     );

@@ -4,6 +4,7 @@ import type { IssueCode } from '../model/issue.js';
 import { customFieldName, importJob, type RowsJob } from '../model/job.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { NameCollector } from '../pipeline/resolve/resolve.js';
+import { isUnverifiable } from '../report/summary.js';
 import { RunStore } from '../store/run-store.js';
 import type { LoadedJob } from './job-file.js';
 import { forgetAbsences } from './reconcile/nights.js';
@@ -92,18 +93,14 @@ async function* undoable({ folder, request }: EarlierRun, notes: string[]): Asyn
     open += batch.length - known.length;
     if (known.length > 0) yield known;
   }
-  const retry = canBeLookedUp(request.job.job)
-    ? `, or find out with \`rowferry runs retry ${folder.run}\` and undo that run, too`
-    : '';
+  const { match, resource } = request.job.job;
+  const retry = isUnverifiable({ append: match.key.length === 0, resource })
+    ? ''
+    : `, or find out with \`rowferry runs retry ${folder.run}\` and undo that run, too`;
   if (open > 0)
     notes.push(
       `Rows of which it is not known whether they created a record (unknown in the run's results.csv): ${open}. Look in the service${retry}.`,
     );
-}
-
-/** Whether the service can be asked what became of a row of unknown effect. */
-export function canBeLookedUp({ match, resource }: Pick<RowsJob, 'match' | 'resource'>): boolean {
-  return match.key.length > 0 && resource !== 'customer';
 }
 
 /** The undo from top to bottom; resumed, it goes through the same steps again. */
