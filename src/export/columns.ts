@@ -24,7 +24,7 @@ import {
   tableKind,
 } from './column.js';
 import { customColumns } from './custom-columns.js';
-import { isEmptyJson, isJsonObject, listText, rawText, valueText } from './raw-text.js';
+import { exportedText, isEmptyJson, isJsonObject, listText, rawText } from './raw-text.js';
 
 /** How a customer came to be known: customers cannot be listed (interface, section 4.1). */
 export const KNOWN_FROM = '_known_from';
@@ -86,7 +86,7 @@ function scalarColumn(field: FieldSpec, path: string, paths: readonly string[]):
     text(record) {
       const value = record.read?.fields[name];
       if (isEmpty(value)) return rawText(findValue(record.json));
-      return isCountry ? countryText(findValue(record.json), value!) : valueText(value!);
+      return isCountry ? countryText(findValue(record.json), value!) : exportedText(value!);
     },
   };
 }
@@ -186,7 +186,7 @@ function refPart(
 /** As the service spells it; by the name of the standard where the service did not send it. */
 function countryText(raw: unknown, value: Value): string {
   if (typeof raw === 'string' || typeof raw === 'number') return rawText(raw);
-  if (!isRef(value)) return valueText(value);
+  if (!isRef(value)) return exportedText(value);
   return value.name ?? countryByCode(value.id)?.name ?? String(value.id);
 }
 

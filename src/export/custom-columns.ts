@@ -3,7 +3,7 @@ import { customType, entriesOf, fieldsByKey, formFieldName, templateFieldName } 
 import { recordId } from '../resources/read-value.js';
 import type { CustomField, CustomTemplate, Lexicon, ResourceSpec } from '../resources/spec.js';
 import { type ExportColumn, type ExportContext, type ExportRecord, tableKind, type UnheadedColumn } from './column.js';
-import { isEmptyJson, isJsonObject, rawText, valueText } from './raw-text.js';
+import { exportedText, isEmptyJson, isJsonObject, rawText } from './raw-text.js';
 
 /** One value of a record's custom fields, and whose it is. */
 interface CustomCell {
@@ -39,7 +39,7 @@ function valuesOf(record: ExportRecord, spec: ResourceSpec, lexicon: Lexicon): C
   const put = (name: string, raw: unknown, of: Omit<CustomCell, 'text'>): void => {
     if (isEmptyJson(raw)) return;
     const value = record.read?.fields[name];
-    cells.set(name, { ...of, text: value !== undefined && !isEmpty(value) ? valueText(value) : rawText(raw) });
+    cells.set(name, { ...of, text: value !== undefined && !isEmpty(value) ? exportedText(value) : rawText(raw) });
   };
   const template = record.json[spec.template.read];
   if (template === undefined) {

@@ -36,7 +36,7 @@ function numberText(value: number): string {
 }
 
 /** A canonical value. Of a reference the name, or the id where the name is not known. */
-export function valueText(value: Value): string {
+export function exportedText(value: Value): string {
   if (value === null) return '';
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return listText(value, LIST_SEPARATORS);

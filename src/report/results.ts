@@ -4,7 +4,7 @@ import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
 import type { OpenSource } from '../model/source.js';
 import type { EndedRow, RowResult, RowStore, RunStore } from '../store/run-store.js';
 
-/** The results of the rows in the order of the file. `stopped` says why a row without an outcome was not reached. */
+/** The results of the rows in the order of the file. `stopReason` says why a row without an outcome was not reached. */
 export function* results(rows: RowStore, stopReason: string, where?: string): Generator<readonly RowResult[]> {
   const name = fieldNamer(rows.store.names);
   for (const batch of rows.endedRows(where)) yield batch.map((row) => name(resultOf(row, stopReason)));

@@ -1,7 +1,7 @@
 import { Decimal } from '../model/decimal.js';
 import { normaliseName, type Value } from '../model/value.js';
 import { isObject } from './path.js';
-import { displayText, type Loss, type ReadResult, readValue, recordId } from './read-value.js';
+import { type Loss, type ReadResult, readValue, recordId, shortJsonText } from './read-value.js';
 import {
   type CustomField,
   type CustomTemplate,
@@ -29,8 +29,8 @@ export function parseTemplate(json: unknown): CustomTemplate | undefined {
   const listed = Array.isArray(json['fields']) ? json['fields'].filter(isObject) : [];
   return {
     id,
-    name: displayText(title),
-    resource: displayText(json['type']),
+    name: shortJsonText(title),
+    resource: shortJsonText(json['type']),
     active: json['is_active'] !== false,
     fields: listed
       .map((field, at) => ({ field: parseField(field), order: orderOf(field, at) }))
@@ -47,7 +47,7 @@ function parseField(json: Readonly<Record<string, unknown>>): CustomField | unde
   const id = recordId(json['id']);
   if (id === undefined) return undefined;
   const dataType = DATA_TYPES.find((type) => type === String(json['data_type']).toLowerCase()) ?? 'text';
-  return { id, name: displayText(json['name']), dataType, active: json['is_active'] !== false };
+  return { id, name: shortJsonText(json['name']), dataType, active: json['is_active'] !== false };
 }
 
 type Spelling = readonly [of: (field: CustomField) => string, key: (text: string) => string];
@@ -192,7 +192,7 @@ export interface Sink {
 
 /** Takes in what a value came to. */
 export function addReading(sink: Sink, field: string, raw: unknown, reading: ReadResult): void {
-  if ('why' in reading) sink.losses.push({ field, text: displayText(raw), why: reading.why });
+  if ('why' in reading) sink.losses.push({ field, text: shortJsonText(raw), why: reading.why });
   else sink.fields[field] = reading.value;
 }
 
@@ -210,7 +210,7 @@ export function itemsOf(
 export function entriesOf(raw: unknown): readonly (readonly [string, unknown])[] {
   if (isObject(raw)) return Object.entries(raw);
   if (!Array.isArray(raw)) return [];
-  return raw.filter(isObject).map((item) => [displayText(item['id'] ?? item['name']), item['value']] as const);
+  return raw.filter(isObject).map((item) => [shortJsonText(item['id'] ?? item['name']), item['value']] as const);
 }
 
 const hasValue = ([, raw]: readonly [string, unknown]): boolean => !isBlank(raw);
@@ -269,7 +269,7 @@ export function readForms(raw: unknown, sink: Sink): void {
       const field = formFieldName(id, occurrence, column);
       const described = columns.find(({ name }) => name === column);
       const reading = readCustomValue(described, value, sink.lexicon);
-      if (isNested) sink.losses.push({ ...reading, field, text: displayText(value), why: NESTED_ROW });
+      if (isNested) sink.losses.push({ ...reading, field, text: shortJsonText(value), why: NESTED_ROW });
       else addReading(sink, field, value, reading);
     }
     if (filled.length > 0) continue;

@@ -30,12 +30,12 @@ export function readValue(type: FieldType, raw: unknown, lexicon: Lexicon): Read
       return date ? { value: date } : { why: 'it cannot be read as a date that means one day only' };
     }
     case 'boolean': {
-      const flag = typeof raw === 'boolean' ? raw : booleanValue(displayText(raw));
+      const flag = typeof raw === 'boolean' ? raw : booleanValue(shortJsonText(raw));
       return flag === undefined ? { why: 'it is neither true nor false' } : { value: flag };
     }
     case 'enum': {
       if (typeof raw === 'string' && type.values.includes(raw)) return { value: raw };
-      const text = displayText(raw);
+      const text = shortJsonText(raw);
       const value = enumValue(type, text);
       return value === undefined ? { why: `it is none of ${type.values.join(', ')}` } : { value };
     }
@@ -47,7 +47,7 @@ export function readValue(type: FieldType, raw: unknown, lexicon: Lexicon): Read
 }
 
 /** Any JSON as short text, for reports; an object by its name where it has one. */
-export function displayText(raw: unknown): string {
+export function shortJsonText(raw: unknown): string {
   if (raw === undefined || raw === null) return '';
   if (isObject(raw) && typeof raw['name'] === 'string' && raw['name'] !== '') return raw['name'];
   if (typeof raw === 'object' && !(raw instanceof Decimal)) return JSON.stringify(raw).slice(0, 200);
@@ -129,7 +129,7 @@ export function recordId(raw: unknown): number | undefined {
 function readCountry(raw: unknown, lexicon: Lexicon): ReadResult {
   const spelling = isObject(raw) ? (raw['name'] ?? raw['id']) : raw;
   if (spelling === undefined || spelling === null) return NO_VALUE;
-  const text = displayText(spelling).trim();
+  const text = shortJsonText(spelling).trim();
   if (text === '') return NO_VALUE;
   const learned = lexicon.countryCode(text);
   const country = learned === undefined ? findCountry(text) : (countryByCode(learned) ?? { id: learned, name: text });

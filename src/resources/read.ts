@@ -3,7 +3,7 @@ import { withArticle } from '../model/resource-names.js';
 import { type Fields, isEmpty } from '../model/value.js';
 import { addReading, readForms, readTemplate, type Sink } from './custom.js';
 import { isObject, stepsOf, valueAt } from './path.js';
-import { displayText, type Loss, readValue, recordId } from './read-value.js';
+import { type Loss, readValue, recordId, shortJsonText } from './read-value.js';
 import { type FieldSpec, type Lexicon, memoized, type ResourceSpec, readPaths } from './spec.js';
 
 /** A record of the service in canonical form (model/value.ts). */
@@ -62,7 +62,7 @@ export function requireId(spec: ResourceSpec, json: Readonly<Record<string, unkn
   if (id !== undefined) return id;
   throw new RunError(
     'failed',
-    `The service sent ${withArticle(spec.name)} without an id that can be used (id = ${displayText(json['id']) || 'nothing'}): ` +
+    `The service sent ${withArticle(spec.name)} without an id that can be used (id = ${shortJsonText(json['id']) || 'nothing'}): ` +
       'ids are whole numbers up to 9007199254740991. Check that ROWFERRY_API_URL points to the service and not to something in front of it.',
   );
 }

@@ -13,7 +13,7 @@ export type { CheckedText } from './job/check.js';
 export type { ExportOccasion, ExportOverrides } from './job/export.js';
 export type { JobKind, Loaded, LoadedExportJob, LoadedJob, LoadedReconcileJob } from './job/shape.js';
 export type { JobProblem } from './job/yaml.js';
-export { checkJobText, exportRequest, filterTexts, localDate as dateOf, outputOf, targetProblems, withDate };
+export { checkJobText, exportRequest, filterTexts, localDate, outputOf, targetProblems, withDate };
 
 /** A job file is written by hand; a megabyte is a mistake or an attack. */
 const MAX_BYTES = 1024 * 1024;

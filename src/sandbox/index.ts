@@ -16,7 +16,6 @@ import { insertRecord, rawValues, write } from './write.js';
 
 export type { Fault, FaultAction, FaultMatch } from './fault.js';
 export { FAULT_ACTIONS, parseFault } from './fault.js';
-export type { ReceivedRequest as SeenRequest } from './server.js';
 export type { Commit, RequestCounters } from './service.js';
 export { DEFAULT_SWITCHES, SWITCH_VALUES, type Switches } from './switches.js';
 export { Exact } from './values.js';

@@ -381,7 +381,7 @@ export class RunStore {
   #closed = false;
 
   /**
-   * `durable`: false where nothing depends on its surviving a power cut, as in a run that sends nothing. `reading`: nothing is
+   * `durable`: false where nothing depends on its surviving a power cut, as in a run that sends nothing. `readOnly`: nothing is
    * written.
    */
   constructor(

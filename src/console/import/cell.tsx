@@ -100,7 +100,7 @@ const MOST_LISTED = 50;
 /** Of a name that the service lacks, its beginning may be right. */
 const PREFIX_LENGTH = 3;
 
-/** `near`: names that may be meant. */
+/** `suggested`: names that may be meant. */
 function useChoices(text: string, typed: boolean, field: Field | undefined, suggested: readonly string[]): Choice[] {
   const asked = typed ? text : text.slice(0, PREFIX_LENGTH);
   const { data } = useQuery({ ...namesQuery(field?.of ?? '', asked), enabled: field?.of != null });

@@ -27,7 +27,7 @@ interface OpenText<Found> {
 }
 
 /**
- * Opens a text file and has it looked through by `look`, which asks for the text as often as it likes and reads it to its end
+ * Opens a text file and has it looked through by `examine`, which asks for the text as often as it likes and reads it to its end
  * the last time. The encoding is that of the byte order mark, the one that is `stated`, or what the bytes tell: the file is
  * taken for UTF-8 while it is looked through, and looked through again where it turns out to be none. Throws `RunError`.
  */

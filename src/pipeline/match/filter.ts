@@ -39,7 +39,7 @@ export function filterRequests(texts: number, known = false): number {
   return texts + (known ? 0 : 1);
 }
 
-/** Requests that tell which of so many texts exist, where `hits` of them do. `whole`: answers are not cut into pages. */
+/** Requests that tell which of so many texts exist, where `hits` of them do. `unpaged`: answers are not cut into pages. */
 function probeRequests(texts: number, hits: number, unpaged = false): number {
   if (texts === 0) return 0;
   const batches = Math.ceil(texts / PROBE_SIZE);

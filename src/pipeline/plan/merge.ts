@@ -44,7 +44,7 @@ export interface MergeOptions {
   readonly authorityOf?: DecideAuthority;
 }
 
-/** `set`: what the row says, `held`: what the record has. `none`: the field is not compared at all. */
+/** `set`: what the row says, `current`: what the record has. `none`: the field is not compared at all. */
 export type DecideAuthority = (field: string, set: Fields, current: Fields) => 'file' | 'service' | 'none';
 
 /** What is known of a record before a row is put onto it. */

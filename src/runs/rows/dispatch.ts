@@ -66,7 +66,7 @@ interface Dispatch {
   readonly now: () => number;
 }
 
-/** Requests of one turn of the event loop as parts. `sendDirect`: for what is not worth a part; `back`: for what a carrier gives back. */
+/** Requests of one turn of the event loop as parts. `sendDirect`: for what is not worth a part; `onReturned`: for what a carrier gives back. */
 function batchRequests<Q extends Carried, A extends CarriedAnswer | undefined>(
   carrier: Carrier,
   size: () => number,

@@ -15,7 +15,7 @@ import type { OpenIntent, Run } from '../run/run.js';
 import type { Matched } from './match.js';
 import { checkRejections, recordBrake, recordSettled, recordUnsent } from './outcomes.js';
 import { checkAgainstPlan, planChanges, planWriter, readPlan } from './planned.js';
-import { fillFile, readRows, readRowsOr } from './row-files.js';
+import { fillRowFile, readRows, readRowsOr } from './row-files.js';
 
 /** A record read longer ago is read again before its PUT. Contract, section 7. */
 export const FRESH_MS = 60_000;
@@ -28,7 +28,7 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
   const counts: PlanCounts = { rows: run.rows, invalid: 0, creates: 0, updates: 0, cleared: 0 };
   const plan = planWriter(run.folder.plan, matched.snapshot);
   let done = 0;
-  await fillFile(plan, async () => {
+  await fillRowFile(plan, async () => {
     for await (const changes of plannedRows(run, matched)) {
       for (const change of changes) {
         countChange(change, counts);

@@ -38,7 +38,7 @@ export function lineWriter(path: string, { durable = false } = {}) {
 }
 
 /** Fills a file and closes it, also where that fails. It is not whole where `fill` says so. */
-export async function fillFile(
+export async function fillRowFile(
   out: Pick<LineWriter, 'close'>,
   fill: () => Promise<boolean | undefined>,
 ): Promise<void> {

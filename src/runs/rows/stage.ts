@@ -25,7 +25,7 @@ import { customFieldsIn, loadCustomFields } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
 import type { Connection } from './connection.js';
 import { openKeyStore } from './key-store.js';
-import { fillFile, type RowWriter, readRows, rowWriter } from './row-files.js';
+import { fillRowFile, type RowWriter, readRows, rowWriter } from './row-files.js';
 
 /** What the rows of a file are, whatever they refer to. */
 interface RowsContext extends Connection {
@@ -109,7 +109,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const skipped: number[] = [];
   let noRecords = 0;
   const edited = await openEditedRows(run, input, mapping);
-  await fillFile(out, async () => {
+  await fillRowFile(out, async () => {
     for await (const batch of source.rows()) {
       const mapped = batch.map((row) => mapping.mapRow(row, source.meta.sheet ?? undefined));
       for (const staged of edited?.keep(batch, mapped) ?? mapped) {
@@ -192,7 +192,7 @@ async function lookUpNames(
   const parents = run.job.resource === 'contract' ? rowOfNumber : undefined;
   const resolver = createRowResolver(run, out, mapping, directory, spec, parents, newRecords);
   let done = 0;
-  await fillFile(out, async () => {
+  await fillRowFile(out, async () => {
     for await (const rows of readRows(run.folder.staged)) {
       for (const row of rows) resolver.add(row);
       done += rows.length;

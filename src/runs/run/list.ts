@@ -239,9 +239,7 @@ function readJson(path: string): unknown {
       'failed',
       `${path} cannot be read: it is not the JSON that rowferry wrote. Restore it, or move its folder away.`,
       [],
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }

@@ -98,7 +98,7 @@ export interface Run extends RunCore<StoredRequest> {
   carrier: Carrier | undefined;
   /** Rights over all machines that this run must hold while it sends. */
   readonly rights: Right[];
-  /** `left`: requests were sent of which nobody knows what became of them, and they are not waited for any more. */
+  /** `abandoned`: requests were sent of which nobody knows what became of them, and they are not waited for any more. */
   readonly open: { abandoned: boolean };
   /** Set once the rows are planned, where they may be written only as planned. */
   planned: Planned | undefined;

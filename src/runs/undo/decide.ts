@@ -10,7 +10,7 @@ import { updateBody } from '../../resources/write.js';
 import type { Json, Readable, Snapshot } from '../../service/port.js';
 import type { Matched } from '../rows/match.js';
 import { recordSettled } from '../rows/outcomes.js';
-import { fillFile, rowWriter } from '../rows/row-files.js';
+import { fillRowFile, rowWriter } from '../rows/row-files.js';
 import type { Run } from '../run/run.js';
 import { type CreatedRecord, fieldsOf, type Survey, undoRows, type WrittenRecord } from './written-records.js';
 
@@ -39,7 +39,7 @@ export async function decideRecords(
   const context = { run, matched, options, retirement, keyOf: names.keyOf };
   const out = rowWriter(run.folder.resolved);
   let done = 0;
-  await fillFile(out, async () => {
+  await fillRowFile(out, async () => {
     for await (const batch of undoRows(run.folder)) {
       const open = batch.filter(({ row }) => !run.past.outcomes.has(row));
       for (const decision of await Promise.all(open.map((record) => decideFresh(record, context)))) {

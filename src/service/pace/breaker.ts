@@ -26,7 +26,7 @@ const LONGEST_INTERVAL_MS = 30_000;
  *   on trial → (another answer) → through · (2 failures in a row) → away, the interval doubled
  *
  * A failure is a connection that was not made or was cut, a time-out, or a status that says that the service does not work
- * (`outage` in `transport/answer.ts`). Any answer to a request that was sent before counts, too.
+ * (`outageReason` in `transport/answer.ts`). Any answer to a request that was sent before counts, too.
  */
 export class Breaker {
   outage: Outage | undefined;

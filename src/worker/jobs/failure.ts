@@ -22,7 +22,7 @@ type FailureKind = 'later' | 'full' | 'retry' | 'final';
  * whichever worker asks then. With a state that state is told.
  */
 export class Requeue extends Error {
-  override readonly name = 'PutBack';
+  override readonly name = 'Requeue';
   constructor(
     readonly after: number | 'first',
     readonly state?: JobState,

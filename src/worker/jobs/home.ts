@@ -116,7 +116,7 @@ const KEEP_MS = 7 * 24 * 3_600_000;
 
 /** The run that the job began. */
 export function readTicket(home: string, job: TicketJob): string | undefined {
-  const row = withHome(home, (db) => db.prepare('select run from ticket where job = ?').get(jobKey(job)));
+  const row = withHome(home, (db) => db.prepare('select run from ticket where job = ?').get(ticketKey(job)));
   return row && String(row['run']);
 }
 
@@ -138,7 +138,7 @@ export const ticketOf = (home: string, run: string): Ticket | undefined => ticke
 /** Whether a run of this data folder was begun by the job, or by one that it stands for after the queue had lost it. */
 export function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run: string): boolean {
   const row = withHome(home, (db) => db.prepare('select job from ticket where run = ?').get(run));
-  return row !== undefined && (row['job'] === jobKey(job) || job.id === againJobId(run));
+  return row !== undefined && (row['job'] === ticketKey(job) || job.id === againJobId(run));
 }
 
 export function beginTicket(home: string, job: TicketJob, run: string, again = ticketOf(home, run)?.again): void {
@@ -148,7 +148,7 @@ export function beginTicket(home: string, job: TicketJob, run: string, again = t
   withHome(home, (db) =>
     db
       .prepare('insert or replace into ticket (run, job, ended, content) values (?, ?, 0, ?)')
-      .run(run, jobKey(job), JSON.stringify({ id, name, data, opts, again })),
+      .run(run, ticketKey(job), JSON.stringify({ id, name, data, opts, again })),
   );
 }
 
@@ -195,7 +195,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
     if (await isLocked(runFolder(home, run).lock)) continue;
     const queued = await queue.getJob(id);
     // Numbers begin anew in a queue that lost everything: the same id may be another job.
-    if (queued && jobKey(queued) === key) continue;
+    if (queued && ticketKey(queued) === key) continue;
     const jobId = /^(night|run)\./.test(id) ? id : againJobId(run);
     if (jobId !== id && (await queue.getJob(jobId))) continue;
     const isBoundHere = again !== undefined || (await isBegunHere(home, run));
@@ -207,7 +207,7 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
 }
 
 /** An id may be given twice over time, except those that are ours (`job.ts`). */
-function jobKey({ id = '', timestamp }: Pick<Job, 'id' | 'timestamp'>): string {
+function ticketKey({ id = '', timestamp }: Pick<Job, 'id' | 'timestamp'>): string {
   const text = /^(night|again|drop|run)\./.test(id) ? id : `${id}\0${timestamp}`;
   return createHash('sha256').update(text).digest('hex');
 }

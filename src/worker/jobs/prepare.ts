@@ -7,13 +7,13 @@ import type { RowsJob } from '../../model/job.js';
 import { exportRecords } from '../../runs/export.js';
 import { importFile } from '../../runs/import.js';
 import {
-  dateOf,
   exportRequest,
   type LoadedExportJob,
   type LoadedJob,
   loadExportJob,
   loadJob,
   loadReconcileJob,
+  localDate,
   outputOf,
   withDate,
 } from '../../runs/job-file.js';
@@ -239,7 +239,7 @@ async function exportTarget(
     );
   }
   // The date of the slot also where its run begins after midnight.
-  const date = slot?.slice(0, 10) ?? dateOf(Date.now(), job.schedule?.timezone);
+  const date = slot?.slice(0, 10) ?? localDate(Date.now(), job.schedule?.timezone);
   try {
     return await makeTarget(withDate(output, date), pending.settings);
   } catch (error) {

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, describe, expect } from 'vitest';
-import { dateOf } from '../../../src/runs/job-file.js';
+import { localDate } from '../../../src/runs/job-file.js';
 import { newRunId } from '../../../src/runs/run/layout.js';
 import { itWith } from '../../support/servers.js';
 import { until } from '../../support/until.js';
@@ -45,7 +45,7 @@ describe('an export of the queue', () => {
     await open(60);
     const bound = await bench.worker();
     const job = await bench.settled(await add({ job: 'nightly' }));
-    const target = inDir('exports', dateOf(Date.now()), 'assets.csv');
+    const target = inDir('exports', localDate(Date.now()), 'assets.csv');
     expect(job.returnvalue).toMatchObject({
       ...{ kind: 'export', status: 'succeeded', job: 'nightly', resource: 'asset', company: 1, records: 60 },
       ...{ consistency: 'verified', target: { path: target, format: 'csv' }, rows: { total: 0, created: 0 } },
