@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createReadStream, type Stats } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { sizeText } from '../model/count-text.js';
-import { RunError, systemCodes } from '../model/error.js';
+import { errorText, RunError, systemCodes } from '../model/error.js';
 import { DEFAULT_LIMITS, type SourceLimits } from './limits.js';
 
 /** Also what is looked through in one go, without a turn for anybody else: it may hold 100,000 rows. */
@@ -42,7 +42,7 @@ export function readFault(path: string, error: unknown): RunError {
     case 'Z_DATA_ERROR':
       return gzipFault('damaged');
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorText(error);
   return new RunError('failed', `${path}: the file cannot be read (${reason}).`, [], { cause: error });
 }
 

@@ -87,10 +87,13 @@ export function isDiskFull(error: unknown): boolean {
   return systemCodes(error).some((code) => code === 'ENOSPC' || code === 'EDQUOT');
 }
 
+/** What an error says; of what is none, its text. */
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Why the file system refused, in words. */
 export function diskErrorText(error: unknown): string {
   const code = systemCodes(error).find((one) => Object.hasOwn(DISK_ERROR_TEXTS, one));
-  return (code && DISK_ERROR_TEXTS[code]) || (error instanceof Error ? error.message : String(error));
+  return (code && DISK_ERROR_TEXTS[code]) || errorText(error);
 }
 
 const DISK_ERROR_TEXTS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isDiskFull } from '../model/error.js';
+import { errorText, isDiskFull } from '../model/error.js';
 import { readRequest } from './run/earlier-run.js';
 import { jobKey, type RunFolder, runFolder } from './run/layout.js';
 import { type RunEntry, readRun, readRunSummary, runIds } from './run/list.js';
@@ -74,8 +74,6 @@ export async function pruneRuns(options: PruneOptions): Promise<Pruned> {
   }
   return { removed, left };
 }
-
-const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Runs that must stay whole, by why. */
 async function neededRuns(

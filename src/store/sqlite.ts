@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { RunError } from '../model/error.js';
+import { errorText, RunError } from '../model/error.js';
 
 export type SqlValue = string | number | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
@@ -260,18 +260,16 @@ function damagedFault(path: string, label: string, remedy: string, cause: unknow
   return new RunError('failed', `${label} ${path} is damaged. ${remedy}`, [], { cause });
 }
 
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
-
 /** The primary result code of a fault. */
 function resultCode(cause: unknown): number {
   const { rawCode, errcode } = cause as { rawCode?: number; errcode?: number };
   // Where libsql cannot open a file, the number stands in its words alone.
-  return (rawCode ?? errcode ?? Number(/database .*: (\d+)"?\)$/.exec(messageOf(cause))?.[1] ?? 0)) & 0xff;
+  return (rawCode ?? errcode ?? Number(/database .*: (\d+)"?\)$/.exec(errorText(cause))?.[1] ?? 0)) & 0xff;
 }
 
 function fault(cause: unknown, path: string, label: string, remedy: string): RunError {
   const { code } = cause as { code?: unknown };
-  const words = messageOf(cause);
+  const words = errorText(cause);
   const number = resultCode(cause);
   if (number === 11 || number === 26) return damagedFault(path, label, remedy, cause);
   const [system, reason] = REASONS[number] ?? [String(code ?? ''), `SQLite reports: ${words}. Put that right`];

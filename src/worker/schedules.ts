@@ -1,5 +1,6 @@
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
+import { errorText } from '../model/error.js';
 import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../runs/schedule/slots.js';
 import { LATE_MS, slotJobId } from './jobs/job.js';
 import { withTimeout } from './rights.js';
@@ -138,7 +139,7 @@ export function openSchedules(options: SchedulesOptions) {
     const listed = await options.jobs().catch((error: unknown) => {
       warnOnce(
         'jobs',
-        `The job files cannot be read now: ${errorText(error)}. Schedules go on as they were read before.`,
+        `The job files cannot be read now: ${reasonOf(error)}. Schedules go on as they were read before.`,
       );
       return undefined;
     });
@@ -153,7 +154,7 @@ export function openSchedules(options: SchedulesOptions) {
         warnOnce(job.name, fault && `The job ${job.name} does not run by its schedule: ${fault}.`);
       } catch (error) {
         if (!isDeciding()) return;
-        warnOnce(job.name, `The schedule of the job ${job.name} cannot be followed now: ${errorText(error)}.`);
+        warnOnce(job.name, `The schedule of the job ${job.name} cannot be followed now: ${reasonOf(error)}.`);
       }
     }
     if (listed) {
@@ -209,7 +210,7 @@ export function openSchedules(options: SchedulesOptions) {
   function poll(): Promise<void> {
     turn = turn.then(pollOnce).catch((error: unknown) => {
       if (!closed)
-        warnOnce('', `Schedules cannot be looked at now: ${errorText(error)}. The next look is within a minute.`);
+        warnOnce('', `Schedules cannot be looked at now: ${reasonOf(error)}. The next look is within a minute.`);
     });
     return turn;
   }
@@ -261,6 +262,5 @@ function slotLabel(key: string, timezone: string): string {
   return `${slotText(key)} ${timezone}`;
 }
 
-function errorText(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
-}
+/** Its text within a sentence. */
+const reasonOf = (error: unknown): string => errorText(error).replace(/\.$/, '');

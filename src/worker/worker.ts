@@ -10,6 +10,7 @@ import { openAccess } from '../api/access/sign-in.js';
 import { openApi } from '../api/open.js';
 import { runsOnStore } from '../api/runs/orders.js';
 import { serveHome } from '../api/server.js';
+import { errorText } from '../model/error.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
 import { lastFinished } from '../runs/run/list.js';
 import { runChannel } from '../runs/run/open-service.js';
@@ -317,10 +318,7 @@ function runsText(runs: Worker | undefined): string {
 /** Whether files and jobs can be taken now. */
 async function readiness(store: Store | undefined, inbox: Inbox | undefined): Promise<Health> {
   if (!store) return { ok: false, details: { queue: 'not open yet' } };
-  const queue = await store.check().then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+  const queue = await store.check().then(() => undefined, errorText);
   const folder = inbox?.health();
   return {
     ok: queue === undefined && folder?.ok !== false,

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { pickDefined } from '../../library/open.js';
 import { openSandbox } from '../../library/runs.js';
-import { EXIT, RunError, systemCodes } from '../../model/error.js';
+import { EXIT, errorText, RunError, systemCodes } from '../../model/error.js';
 import { type Cli, print, printErr } from '../io.js';
 import { CliCommand, onInterrupt, wholeNumber } from '../run-command.js';
 
@@ -52,7 +52,7 @@ async function serve(cli: Cli, options: Options): Promise<number> {
     try {
       return parseFault(spec);
     } catch (error) {
-      throw new RunError('usage', `--fault: ${error instanceof Error ? error.message : String(error)}`);
+      throw new RunError('usage', `--fault: ${errorText(error)}`);
     }
   });
   const interruption = onInterrupt(() => undefined);
@@ -94,5 +94,5 @@ function portAdvice(error: unknown, port: number | undefined): string {
   const [code] = systemCodes(error);
   if (code === 'EADDRINUSE') return `Port ${port} is in use; choose another one with --port, or leave it out.`;
   if (code === 'EACCES') return `Port ${port} may not be used by this user; choose one above 1023.`;
-  return `The sandbox could not start: ${error instanceof Error ? error.message : String(error)}`;
+  return `The sandbox could not start: ${errorText(error)}`;
 }

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { formatNumber, sizeText } from '../../model/count-text.js';
-import { RunError } from '../../model/error.js';
+import { errorText, RunError } from '../../model/error.js';
 import { assertUnpackedSize, collectBytes, fileBytes } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 
@@ -191,7 +191,7 @@ function damaged(path: string, reason: string): RunError {
 
 /** What the zip reader complains of, in words of ours where it has many. */
 function zipReason(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorText(error);
   if (text.startsWith('End of central directory')) return 'its list of parts is missing';
   if (text.startsWith('Invalid comment length')) return 'there are bytes behind its end';
   if (error instanceof RangeError) return 'a part begins beyond its end';

@@ -123,7 +123,7 @@ async function checkService(settings: Settings, signal?: AbortSignal): Promise<C
     try {
       await service.page('company', 1);
     } catch (error) {
-      const found = errorText(error);
+      const found = runErrorText(error);
       if (error instanceof RunError && (error.status === 401 || error.status === 403))
         return [serviceOk, { name: 'token', state: 'bad', found, advice: 'check the token and its rights' }];
       return [
@@ -147,13 +147,13 @@ async function checkCompany(service: Service, company: number): Promise<Check> {
     if (found['status'] === 'active') return { name, state: 'ok', found: companyText(found) };
     return { name, state: 'bad', found: `${companyText(found)} is ${String(found['status'])}, not active`, advice };
   } catch (error) {
-    return { name, state: 'bad', found: errorText(error), advice };
+    return { name, state: 'bad', found: runErrorText(error), advice };
   }
 }
 
 const companyText = (company: Json): string => `${String(company['id'])} "${String(company['name'])}"`;
 
-function errorText(error: unknown): string {
+function runErrorText(error: unknown): string {
   if (error instanceof RunError) return [error.message, ...error.details].join('\n');
   throw error;
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { DEFAULT_SCHEMA, type PgPool, type PgPoolClient, type PgQueryResult } from 'bullmq';
 import pg from 'pg';
-import { RunError } from '../../model/error.js';
+import { errorText, RunError } from '../../model/error.js';
 import { LockedError, takeLock } from '../../runs/run/lock.js';
 import { openReports, Unavailable } from './faults.js';
 import type { Store, StoreOptions } from './port.js';
@@ -22,7 +22,7 @@ export async function openEmbedded(options: StoreOptions): Promise<Store> {
   const reports = openReports(folder, notice);
   const release = await lockQueue(home).catch((error: unknown) => {
     if (error instanceof RunError) throw error;
-    throw cannotOpen(folder, error instanceof Error ? error.message : String(error), error);
+    throw cannotOpen(folder, errorText(error), error);
   });
   const pool = await EmbeddedPool.create(() => openFolder(folder, notice), release);
   try {
@@ -329,7 +329,7 @@ class EmbeddedClient extends EventEmitter implements PgPoolClient {
 
 /** BullMQ pauses before it asks again where a connection is refused, and asks without end after other errors. */
 function throwUnavailable(error: unknown): never {
-  throw new Unavailable(error instanceof Error ? error.message : String(error), { cause: error });
+  throw new Unavailable(errorText(error), { cause: error });
 }
 
 /** PGlite itself has failed, not the statement: its memory is in an unknown state, and it has to be opened anew. */
@@ -344,7 +344,7 @@ function isBeyondRepair(error: unknown): boolean {
 class DatabaseFault extends Error {
   override readonly name = 'error';
   constructor(error: unknown) {
-    super(error instanceof Error ? error.message : String(error));
+    super(errorText(error));
     for (const field of ['severity', 'code', 'detail', 'hint', 'constraint', 'routine']) {
       const value: unknown = error instanceof Error ? Reflect.get(error, field) : undefined;
       if (typeof value === 'string') Object.assign(this, { [field]: value });
