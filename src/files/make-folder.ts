@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { diskErrorText, RunError, systemCodes } from '../model/error.js';
 
 /** What a folder is to people, and how they name another one. */
-interface FolderPurpose {
+export interface FolderPurpose {
   /** `data folder` */
   readonly what: string;
   /** `--home or ROWFERRY_HOME` */

@@ -108,6 +108,18 @@ describe('doctor', () => {
     expect(named('data folder')).toMatchObject({ state: 'bad', advice: expect.stringContaining('ROWFERRY_HOME') });
   });
 
+  it('looks at the drop folder and the jobs folder, which the probe does without', async () => {
+    await writeFile(join(cwd, 'file'), '');
+    const away = { ROWFERRY_INBOX: join(cwd, 'file', 'inbox'), ROWFERRY_JOBS_DIR: join(cwd, 'file') };
+    const { named, code, checks } = await look(await settingsOn({}, away));
+    expect(code).toBe(1);
+    expect(named('drop folder')?.found).toContain(`The drop folder ${join(cwd, 'file')} cannot be made`);
+    expect(named('drop folder')?.advice).toContain('--inbox or ROWFERRY_INBOX');
+    expect(named('jobs folder')?.found).toContain(`The jobs folder ${join(cwd, 'file')} cannot be read`);
+    expect(named('jobs folder')?.advice).toContain('ROWFERRY_JOBS_DIR');
+    expect(probeBlockers(checks)).toEqual([]);
+  });
+
   it('ends with 2 where settings are wrong or missing, and still looks at the rest', async () => {
     const wrong = await look(new RunError('usage', 'A setting is wrong.', ['ROWFERRY_X is no variable of rowferry']));
     expect(wrong.code).toBe(2);

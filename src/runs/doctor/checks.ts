@@ -1,24 +1,47 @@
 import { existsSync } from 'node:fs';
-import { probeFolder } from '../../files/make-folder.js';
-import { RunError } from '../../model/error.js';
+import { readdir } from 'node:fs/promises';
+import { relative } from 'node:path';
+import { type FolderPurpose, probeFolder } from '../../files/make-folder.js';
+import { diskErrorText, RunError, systemCodes } from '../../model/error.js';
 import type { Json, Service } from '../../service/port.js';
-import { HOME } from '../run/layout.js';
+import { HOME, INBOX } from '../run/layout.js';
 import { withService } from '../run/open-service.js';
 import { requireService, type Settings } from '../settings.js';
 
-/** What can be told without the service. */
+/** The drop folder lies in the data folder where no other is named: what is wrong there is said once. */
+async function checkFolders({ home, inbox, jobsDir }: Settings): Promise<Check[]> {
+  const checks = [await checkWritable(home, HOME)];
+  if (existsSync(inbox) || relative(home, inbox).startsWith('..')) checks.push(await checkWritable(inbox, INBOX));
+  return [...checks, await checkJobsFolder(jobsDir)];
+}
 
-async function checkFolders(home: string): Promise<Check> {
-  const existed = existsSync(home);
+async function checkWritable(folder: string, purpose: FolderPurpose): Promise<Check> {
+  const name = purpose.what;
+  const existed = existsSync(folder);
   try {
-    await probeFolder(home, HOME);
+    await probeFolder(folder, purpose);
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
-    const advice = 'give write permission, or name another folder with --home or ROWFERRY_HOME';
-    return { name: 'data folder', state: 'bad', found: error.message, advice };
+    const advice = `give write permission, or name another folder with ${purpose.namedBy}`;
+    return { name, state: 'bad', found: error.message, advice };
   }
-  const found = existed ? `${home} can be written` : `${home} does not exist yet and can be made`;
-  return { name: 'data folder', state: 'ok', found };
+  const found = existed ? `${folder} can be written` : `${folder} does not exist yet and can be made`;
+  return { name, state: 'ok', found };
+}
+
+const JOBS_FOLDER = 'jobs folder';
+
+/** It is read alone, and not needed by whoever names job files by their path. */
+async function checkJobsFolder(folder: string): Promise<Check> {
+  const name = JOBS_FOLDER;
+  try {
+    await readdir(folder);
+    return { name, state: 'ok', found: `${folder} can be read` };
+  } catch (error) {
+    if (systemCodes(error)[0] === 'ENOENT') return { name, state: 'ok', found: `${folder} does not exist yet` };
+    const found = `The jobs folder ${folder} cannot be read: ${diskErrorText(error)}.`;
+    return { name, state: 'bad', found, advice: 'give read permission, or name another folder with ROWFERRY_JOBS_DIR' };
+  }
 }
 
 /** Asks a queue; throws a `RunError` that says what is wrong. Undefined for an embedded one that no worker has open. */
@@ -65,7 +88,7 @@ export async function runChecks(
   }
   return [
     ...checkSettings(settings),
-    await checkFolders(settings.home),
+    ...(await checkFolders(settings)),
     ...(await checkService(settings, options.signal)),
     await checkQueue(settings, options.inspectQueue),
   ];
@@ -78,9 +101,12 @@ export function checksExitCode(checks: readonly Check[]): 0 | 1 | 2 {
   return bad.some((check) => check.settings) ? 2 : 1;
 }
 
-/** Names of the checks that keep the probe from being carried out; none: it can be. It needs no queue. */
+/** What the probe does without. */
+const WORKER_ONLY: ReadonlySet<string> = new Set(['queue', INBOX.what, JOBS_FOLDER]);
+
+/** Names of the checks that keep the probe from being carried out; none: it can be. */
 export function probeBlockers(checks: readonly Check[]): string[] {
-  return checks.flatMap(({ name, state }) => (state === 'bad' && name !== 'queue' ? [name] : []));
+  return checks.flatMap(({ name, state }) => (state === 'bad' && !WORKER_ONLY.has(name) ? [name] : []));
 }
 
 function checkSettings(settings: Settings): Check[] {

@@ -6,6 +6,7 @@ export { makeFolder, makePrivate, makeSharedFolder, shareLikeFolder } from '../.
 
 /** The data folder as messages speak of it. */
 export const HOME = { what: 'data folder', namedBy: '--home or ROWFERRY_HOME', isPrivate: true } as const;
+export const INBOX = { what: 'drop folder', namedBy: '--inbox or ROWFERRY_INBOX' } as const;
 
 /**
  * What tells a job from all others, as the name of a file or folder: its name, and a hash of its file's place as seen from the

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeFolder, makeSharedFolder, shareLikeFolder } from '../../runs/run/layout.js';
+import { INBOX, makeFolder, makeSharedFolder, shareLikeFolder } from '../../runs/run/layout.js';
 
 /** The code of a fault of the file system, such as `ENOENT`; '' where it is another fault. */
 export function errorCode(error: unknown): string {
@@ -36,7 +36,7 @@ export function openPlain(path: string) {
 
 /** Makes a folder and those above it that are missing. A link or file in its place is a fault. */
 export async function makeFolders(path: string): Promise<void> {
-  if (!(await lstatIfExists(path))) await makeFolder(path, { what: 'folder', namedBy: '--inbox or ROWFERRY_INBOX' });
+  if (!(await lstatIfExists(path))) await makeFolder(path, { ...INBOX, what: 'folder' });
   if (!(await isFolder(path))) throw new Error(`${path} must be a folder of its own, no link and no file`);
 }
 
