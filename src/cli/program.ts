@@ -61,7 +61,8 @@ function buildProgram(cli: Cli): Command {
   const program = new Command('rowferry')
     .description(INTRO)
     .version(packageVersion(), '-V, --version', 'print the version')
-    .addHelpText('after', EXAMPLES);
+    .addHelpText('after', EXAMPLES)
+    .hook('preAction', (_, command) => refuseBlankValues(command));
   const commands = [
     importCommand(cli),
     exportCommand(cli),
@@ -91,6 +92,14 @@ function buildProgram(cli: Cli): Command {
       });
   });
   return program;
+}
+
+/** A variable of the shell that is not set must not stand for the working folder, or for nothing. */
+function refuseBlankValues(command: Command): void {
+  for (const option of command.options) {
+    if (command.getOptionValue(option.attributeName()) !== '') continue;
+    command.error(`error: option '${option.flags}' has a blank value; give it one, or leave the option out`);
+  }
 }
 
 function eachCommand(command: Command, visit: (command: Command) => void): void {
