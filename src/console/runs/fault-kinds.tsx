@@ -2,8 +2,6 @@ import type { ReactNode } from 'react';
 import type { FaultGroup } from '../../api/schema.js';
 import { faultWord } from './words.js';
 
-const MOST_KINDS = 12;
-
 export const faultKindKey = (code: string, column: string | undefined) => JSON.stringify([code, column]);
 
 /** One kind of fault of one column, to filter by. */
@@ -23,8 +21,8 @@ export function faultKinds(faults: readonly FaultGroup[]): FaultKind[] {
     const key = faultKindKey(code, column);
     counts.set(key, { code, column, count: (counts.get(key)?.count ?? 0) + rows });
   }
-  const first = [...counts].sort(([, a], [, b]) => b.count - a.count).slice(0, MOST_KINDS);
-  return first.map(([value, kind]) => ({
+  const kinds = [...counts].sort(([, a], [, b]) => b.count - a.count);
+  return kinds.map(([value, kind]) => ({
     ...kind,
     value,
     word: (
