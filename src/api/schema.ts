@@ -414,10 +414,10 @@ export type JobFile = z.output<typeof jobFile>;
 export const jobs = z.object({ jobs: z.array(job) });
 
 /** A job as the text of its file, or as an object with the same keys. */
-export const jobInput = z.union([
-  z.strictObject({ text: z.string().max(1_000_000) }),
-  z.strictObject({ job: z.record(z.string(), z.unknown()) }),
-]);
+export const jobInput = z.union(
+  [z.strictObject({ text: z.string().max(1_000_000) }), z.strictObject({ job: z.record(z.string(), z.unknown()) })],
+  'must be {"text": "…"}, the text of a job file of at most 1,000,000 characters, or {"job": {…}}, its keys as an object',
+);
 export type JobInput = z.output<typeof jobInput>;
 
 export const jobChecked = named('JobChecked', {
