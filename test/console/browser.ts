@@ -29,6 +29,8 @@ export async function openBrowser(): Promise<Browser> {
     // Who runs tests as root has no sandbox of the system; what is loaded is ours.
     args: [
       ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--hide-scrollbars'],
+      // What draws without a graphics card needs no process of its own, and no page here has extensions.
+      ...['--in-process-gpu', '--disable-extensions'],
       // Pages that a test writes down are served by the test, under a name that is not this machine's own: see stage.ts.
       ...['--proxy-server=direct://', '--host-resolver-rules=MAP console.test 127.0.0.1'],
     ],
