@@ -83,12 +83,16 @@ it.runIf(existsSync('/proc/self/clear_refs'))(
         await rows(Math.max(0, total - 100));
         return (await ask<Run>('GET', `/runs/${id}`)).status === 'braked';
       },
-      { withinMs: 600_000, what: 'the end of the run' },
+      { withinMs: 600_000, what: 'the end of the run', restMs: 3_000 },
     );
     await forget();
     const ended = await peak();
     // A page ends before the first row whose cells were not read yet.
-    await until(async () => (await rows(ROWS - 1)).rows.length === 1, { withinMs: 60_000, what: 'the last row' });
+    await until(async () => (await rows(ROWS - 1)).rows.length === 1, {
+      withinMs: 60_000,
+      what: 'the last row',
+      restMs: 500,
+    });
     for (const offset of [0, 123_456, 999_900]) {
       const { rows: found, total } = await rows(offset);
       expect([total, found.length]).toEqual([ROWS, 100]);
