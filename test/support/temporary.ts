@@ -22,7 +22,8 @@ export function keepTemporaryInMemory(): void {
   // A PostgreSQL that is started by root runs as another user.
   chmodSync(folder, 0o711);
   process.env['TMPDIR'] = folder;
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  // A browser that is ending may still write into it.
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
 }
 
 function hasRoom(): boolean {
