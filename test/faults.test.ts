@@ -1,13 +1,14 @@
+import { readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { FAULTS } from './support/fault-list.js';
 import { faultTests } from './support/fault-titles.js';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
+const tests = await faultTests(root);
 
 describe('the catalogue of faults', () => {
   it('stands in test/faults.md with the tests that show each of them', async () => {
-    const tests = await faultTests(root);
     const lines = FAULTS.map(([number, fault]) => {
       const shown = tests
         .filter(({ faults }) => faults.includes(number))
@@ -33,7 +34,7 @@ ${lines.join('\n')}
   });
 
   it('leaves none of the 112 without a test', async () => {
-    const shown = new Set((await faultTests(root)).flatMap(({ faults }) => faults));
+    const shown = new Set(tests.flatMap(({ faults }) => faults));
     const numbers = FAULTS.map(([number]) => number);
     expect(numbers).toEqual(Array.from({ length: 112 }, (_, at) => at + 1));
     expect([...shown].filter((number) => !numbers.includes(number))).toEqual([]);
@@ -41,8 +42,28 @@ ${lines.join('\n')}
   });
 
   it('knows the marks of plain titles, of cases, and of lists of cases', async () => {
-    const titles = (await faultTests(root)).map(({ title, faults }) => `${title} → ${faults.join(' ')}`);
+    const titles = tests.map(({ title, faults }) => `${title} → ${faults.join(' ')}`);
     expect(titles).toContain('asset: no answer, not executed (2) → 2');
     expect(titles).toContain('a contract that was not answered and is not found is unknown (2) → 2');
   });
+});
+
+it('has a SECURITY.md below 8 KB whose tests exist, files and numbers of faults', async () => {
+  const page = await readFile('SECURITY.md', 'utf8');
+  expect(Buffer.byteLength(page)).toBeLessThan(8_192);
+  const rows = page.split('\n').filter((line) => line.startsWith('| ') && line.split('|').length === 6);
+  const shown = new Set(tests.flatMap(({ faults }) => faults));
+  expect(rows.length).toBeGreaterThan(9);
+  for (const row of rows.slice(1)) {
+    const cell = row.split('|')[4] ?? '';
+    const faults = [...cell.matchAll(/(\d+)(?:–(\d+))?(?=, |\s*$)/g)].flatMap(([, from, to = from]) =>
+      Array.from({ length: Number(to) - Number(from) + 1 }, (_, at) => Number(from) + at),
+    );
+    expect(faults.length, row).toBeGreaterThan(0);
+    expect(
+      faults.filter((fault) => !shown.has(fault)),
+      row,
+    ).toEqual([]);
+    for (const [, file = ''] of cell.matchAll(/`([^`]+)`/g)) expect((await stat(file)).isFile(), file).toBe(true);
+  }
 });

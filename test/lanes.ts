@@ -37,7 +37,7 @@ export const LANES: readonly Lane[] = [
   {
     name: 'fast',
     proves:
-      'Every room, the main job from a sheet to its reports, a worker on the embedded queue, a kill with its resume; documents, fixtures and import directions against the code.',
+      'Every room, the main job from a sheet to its reports, a worker on the embedded queue, a kill with its resume; documents and fixtures against the code.',
     together: [
       'test/library/!(examples).test.ts',
       'test/{blank-workbook,cli,console-model,export,files,hostile,model,pipeline,report,resources,runs,sandbox,service,store,suggest,trace}/**/*.test.ts',
