@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { cliPath } from './build.js';
 
 /**
- * For Node.js processes of tests. WebAssembly (the embedded PostgreSQL, the reader of HTTP answers) is compiled once and quickly:
- * to optimise it costs a process that lives for seconds half of its processor time.
+ * For Node.js processes of tests, most of which live for seconds: WebAssembly (the embedded PostgreSQL, the reader of HTTP
+ * answers) is compiled once and quickly, and on Node.js 20, whose only optimising compiler is a slow one, what is called often is
+ * optimised later than usual. Else that takes such a process half of its processor time.
  */
-export const QUICK = ['--liftoff-only'];
+export const QUICK = ['--liftoff-only', ...(/^v20\./.test(process.version) ? ['--interrupt-budget=1000000'] : [])];
 
 /** A `rowferry` process of its own. */
 export interface Started {
