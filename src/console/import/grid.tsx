@@ -172,11 +172,16 @@ export function FaultGrid(props: FaultGridProps) {
     event.preventDefault();
   }
 
+  /** Its keys go on where they were: a button that was pressed may be gone. */
+  const editFromStatus: CorrectionProps['onEdit'] = (change) => {
+    onEdit(change);
+    box.current?.focus({ preventScroll: true });
+  };
   const cell = editing && editedRow && cellIn(headings, editedRow, editing.place.column);
   return (
     <>
       <CellStatus
-        of={props}
+        of={{ ...props, onEdit: editFromStatus }}
         headings={headings}
         row={currentRow}
         at={currentRow && cellIn(headings, currentRow, cursor.column)}
