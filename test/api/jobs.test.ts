@@ -178,7 +178,11 @@ describe('a job file', () => {
     expect((await put('a', { text: JOB }, NEW, 'viewer')).status).toBe(403);
     expect((await put('a', { text: 'x'.repeat(1_100_000) }, NEW)).status).toBe(400);
     expect((await put('a', { text: 'x'.repeat(5_000_000) }, NEW)).status).toBe(413);
-    expect((await put('a', { text: JOB, job: {} }, NEW)).status).toBe(400);
+    for (const body of [{ text: JOB, job: {} }, { job: 'x' }, {}])
+      expect(await put('a', body, NEW)).toMatchObject({
+        status: 400,
+        body: { errors: [expect.stringContaining('must be {"text": "…"}')] },
+      });
     expect(await readdir(dir)).toEqual([]);
   });
 });

@@ -80,6 +80,15 @@ describe('wrong usage', () => {
     expect(err).toContain('Did you mean --job?');
   });
 
+  it.each([
+    ['import', 'assets-2026.csv', '--job', 'assets', '--report', ''],
+    ['runs', 'list', '--home', ''],
+  ])('an option with a blank value, which is no folder: %s', async (...argv) => {
+    const { code, err } = await run(argv);
+    expect(code).toBe(2);
+    expect(err).toContain(`option '${argv.at(-2)} <dir>' has a blank value; give it one, or leave the option out`);
+  });
+
   it('names the command of `runs` that was probably meant', async () => {
     const { code, err } = await run(['runs', 'sho', 'last']);
     expect(code).toBe(2);
