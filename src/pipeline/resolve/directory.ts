@@ -3,7 +3,7 @@ import { recordId } from '../../resources/read-value.js';
 import type { ReferenceTarget } from '../../resources/spec.js';
 import type { Json, KnownIds, Service } from '../../service/port.js';
 import { nearestNames } from '../map/headings.js';
-import { type Filter, isListCheaper, listRequests, queryValues, verifyFilter } from '../match/filter.js';
+import { type Filter, filterRequests, listRequests, queryValues, verifyFilter } from '../match/filter.js';
 import type { ReadAll } from '../match/match.js';
 import { isId } from '../rows.js';
 
@@ -128,7 +128,8 @@ async function loadTable(
     const filter: Filter = { resource: source.list, parameter: source.filter, field: source.names[0] };
     const first = await readAll.first(source.list);
     const ids = [...names].map(normaliseKey).filter(isId);
-    const useFilter = !readAll.has(source.list) && !isListCheaper(first.count, names.size + ids.length);
+    const rest = listRequests(first.count);
+    const useFilter = !readAll.has(source.list) && filterRequests(names.size + ids.length) < rest;
     if (useFilter && (await verifyFilter(service, filter, first))) {
       const values = new Map<string, string[]>();
       for (const name of names) {
@@ -136,7 +137,7 @@ async function loadTable(
         values.set(key, [...(values.get(key) ?? []), ...(name === key ? [] : [name])]);
       }
       const matches: Json[] = [];
-      const query = { service, filter, count: first.count, instead: listRequests(first.count) };
+      const query = { service, filter, count: first.count, instead: rest };
       if ((await queryValues(values, { ...query, visit: (records) => void matches.push(...records) })) === 'believed') {
         matches.forEach(add);
         for (const record of await Promise.all(ids.map((id) => service.get(source.list, Number(id)))))
