@@ -286,18 +286,7 @@ export async function loadReferenceTexts(names: ReferenceNames, options: Directo
 /** Whether an import takes the text for a name, whatever ids there will be, and not for a code that a spreadsheet has shortened. */
 function isName(target: ReferenceTarget, name: string): boolean {
   if (target !== 'contract' && isId(normaliseKey(name))) return false;
-  const value = convert(target, name);
+  const field = { name: target, label: target, type: { kind: 'reference', to: target } } as const;
+  const value = makeConverter(field, { decimal: { sign: '.', why: '' }, format: 'csv' })(trimText(name));
   return !isRefusal(value) && isNamedRef(value) && value.name !== '';
 }
-
-function convert(to: ReferenceTarget, cell: string) {
-  let converter = converters.get(to);
-  if (!converter) {
-    const field = { name: to, label: to, type: { kind: 'reference', to } } as const;
-    converter = makeConverter(field, { decimal: { sign: '.', why: '' }, format: 'csv' });
-    converters.set(to, converter);
-  }
-  return converter(trimText(cell));
-}
-
-const converters = new Map<ReferenceTarget, ReturnType<typeof makeConverter>>();
