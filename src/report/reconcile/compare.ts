@@ -87,7 +87,7 @@ export class Comparison {
   readonly differences: Difference[] = [];
   readonly #orphans = new Map<OrphanLine['state'], OrphanLine[]>();
 
-  constructor(private readonly columnOf: ReconcileInput['columnOf']) {}
+  constructor(readonly input: ReconcileInput) {}
 
   get orphans(): readonly OrphanLine[] {
     return ORDER.flatMap((state) => this.#orphans.get(state) ?? []).slice(0, ORPHANS);
@@ -97,7 +97,7 @@ export class Comparison {
   add(result: RowResult): readonly Difference[] {
     const { compared, differences } = this;
     const { kind } = result.outcome;
-    const found = differencesOf(result, this.columnOf);
+    const found = differencesOf(result, this.input.columnOf);
     if (found.length === 0) {
       if (kind === 'unchanged') compared.agree++;
       return found;
@@ -123,8 +123,8 @@ export class Comparison {
    * Called when all rows have passed: rows that differed when they were planned and whose differences are in no journal,
    * because the run stopped before them, count as not put right.
    */
-  countMissing({ rows }: ReconcileFacts['differences']): void {
-    const missing = Math.max(rows - this.compared.differ, 0);
+  countMissing(): void {
+    const missing = Math.max(this.input.facts.differences.rows - this.compared.differ, 0);
     this.compared.differ += missing;
     this.compared.not_put_right += missing;
   }
