@@ -66,17 +66,10 @@ export async function writeRejected(
   rows: () => AsyncIterable<readonly RejectedRow[]>,
   options: RejectedOptions,
 ): Promise<string | undefined> {
-  switch (options.meta.format) {
-    case 'csv':
-      return writeCsv(path, rows, options);
-    case 'xlsx':
-    case 'ods':
-      await writeXlsx(path, rows(), options);
-      return undefined;
-    case 'ndjson':
-      await writeNdjson(path, rows(), options);
-      return undefined;
-  }
+  if (options.meta.format === 'csv') return writeCsv(path, rows, options);
+  const write = options.meta.format === 'ndjson' ? writeNdjson : writeXlsx;
+  await write(path, rows(), options);
+  return undefined;
 }
 
 /** Positions of the columns that are kept. */

@@ -265,12 +265,9 @@ const MARKS: readonly (readonly [string, string, readonly number[]])[] = [
 ];
 
 function byteOrderMark(head: Buffer): HeadFinding | undefined {
-  for (const [encoding, name, mark] of MARKS) {
-    if (mark.every((byte, i) => head[i] === byte)) {
-      return { encoding, bom: mark.length, evidence: `The file begins with the byte order mark of ${name}.` };
-    }
-  }
-  return undefined;
+  const [encoding, name, mark] = MARKS.find(([, , bytes]) => bytes.every((byte, i) => head[i] === byte)) ?? [];
+  if (!encoding || !mark) return undefined;
+  return { encoding, bom: mark.length, evidence: `The file begins with the byte order mark of ${name}.` };
 }
 
 /** UTF-16 without a mark: in text of Latin letters every second byte is NUL. */
