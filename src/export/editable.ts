@@ -7,7 +7,7 @@ import { makeConverter } from '../pipeline/map/convert.js';
 import { isOwnHeading } from '../pipeline/map/headings.js';
 import { type Catalogue, findTarget } from '../pipeline/map/targets.js';
 import { isNarrowEnum } from '../pipeline/plan/merge.js';
-import { type DirectoryOptions, loadDirectory } from '../pipeline/resolve/directory.js';
+import { type DirectoryOptions, loadDirectory, type ReferenceNames } from '../pipeline/resolve/directory.js';
 import { decodeFields, isId, isNamedRef } from '../pipeline/rows.js';
 import type { ReadRecord } from '../resources/read.js';
 import { findField, resourceSpec } from '../resources/registry.js';
@@ -242,9 +242,6 @@ export function withLastWritten(resource: ResourceName, read: ReadRecord, writte
  * by it, else `id:17`. Categories are found by their subcategory, too, where several have the name.
  */
 export type ReferenceTexts = (target: ReferenceTarget, ref: Ref, subcategory?: string) => string;
-
-/** Names by what they refer to, as `loadDirectory` wants them. */
-export type ReferenceNames = ReadonlyMap<ReferenceTarget, ReadonlySet<string>>;
 
 /** Collects the names that records refer to, one record after another. Memory: each name once. */
 export class ReferenceCollector {

@@ -101,8 +101,9 @@ class OdsScan implements SheetScan {
   mergeCount = 0;
   readonly mergedRanges: CellRange[] = [];
   readonly sheets: BookSheet[] = [];
+  readonly push: XmlScanner['push'];
+  readonly finish: XmlScanner['finish'];
   readonly #options: OdsScanOptions;
-  readonly #scanner: XmlScanner;
   readonly #path: ScanState[] = [];
   /** Depth within an element that is passed over. */
   #passed = 0;
@@ -134,7 +135,7 @@ class OdsScan implements SheetScan {
 
   constructor(options: OdsScanOptions) {
     this.#options = options;
-    this.#scanner = createXmlScanner(options.what, {
+    const scanner = createXmlScanner(options.what, {
       open: (tag) => {
         const at = this.#passed > 0 ? undefined : this.#enter(tag);
         if (tag.empty) {
@@ -153,14 +154,8 @@ class OdsScan implements SheetScan {
         if (this.#path.at(-1) === 'paragraph') this.#add(xmlText(bytes, from, to, form));
       },
     });
-  }
-
-  push(chunk: Buffer): void {
-    this.#scanner.push(chunk);
-  }
-
-  finish(): void {
-    this.#scanner.finish();
+    this.push = scanner.push;
+    this.finish = scanner.finish;
   }
 
   get hiddenColumns(): number {

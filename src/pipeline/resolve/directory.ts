@@ -47,6 +47,9 @@ const SOURCES: Partial<
 const LEARNED = ['customer', 'business-unit', 'hardware-model'] as const satisfies readonly ReferenceTarget[];
 type Learned = (typeof LEARNED)[number];
 
+/** The names that a file uses, by what they refer to. */
+export type ReferenceNames = ReadonlyMap<ReferenceTarget, ReadonlySet<string>>;
+
 /** How names of other records are swept when a customer or business unit is not known yet. */
 export interface DirectoryOptions {
   readonly service: Service;
@@ -59,10 +62,7 @@ export interface DirectoryOptions {
  * Looks up the names a file uses, each list once. Contracts are filtered by number where that takes fewer requests
  * than the list; the answer is checked again here because how the filter compares is not stated.
  */
-export async function loadDirectory(
-  needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
-  options: DirectoryOptions,
-): Promise<Directory> {
+export async function loadDirectory(needed: ReferenceNames, options: DirectoryOptions): Promise<Directory> {
   const tables = new Map<ReferenceTarget, Table>();
   const missing = (['customer', 'business-unit'] as const).filter((target) =>
     hasUnknown(target, needed, options.known),
@@ -82,11 +82,7 @@ function isLearned(target: ReferenceTarget): target is Learned {
 }
 
 /** Whether a name is not known yet. A number is an id: no list is read to see whether a record bears it as its name. */
-function hasUnknown(
-  target: Learned,
-  needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
-  known: DirectoryOptions['known'],
-): boolean {
+function hasUnknown(target: Learned, needed: ReferenceNames, known: DirectoryOptions['known']): boolean {
   return [...(needed.get(target) ?? [])].some((name) => !isId(name) && known.ids(target, name).length === 0);
 }
 
@@ -157,14 +153,13 @@ async function loadTable(
 /** Contracts first, then assets: both show the customers and business units they belong to. */
 async function learnNames(
   options: DirectoryOptions,
-  targets: readonly ('customer' | 'business-unit')[],
-  needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
+  targets: readonly Learned[],
+  needed: ReferenceNames,
 ): Promise<void> {
   for (const resource of ['contract', 'asset'] as const) {
     // Reading is what teaches the names.
     await options.readAll(resource, () => undefined, { keep: true });
-    const open = targets.some((target) => hasUnknown(target, needed, options.known));
-    if (!open) return;
+    if (!targets.some((target) => hasUnknown(target, needed, options.known))) return;
   }
 }
 

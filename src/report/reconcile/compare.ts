@@ -59,11 +59,7 @@ export function differencesOf(
 
 /** `lifecycle_stage: Deployed → Retired` */
 export function changesText({ changes = [] }: OrphanLine): string {
-  return changes.map(({ field, old, new: value }) => `${field}: ${valueText(old)} → ${valueText(value)}`).join('; ');
-}
-
-function valueText(value: string): string {
-  return value === '' ? '(none)' : value;
+  return changes.map(({ field, old, new: value }) => `${field}: ${old || '(none)'} → ${value || '(none)'}`).join('; ');
 }
 
 const DIFFERENCES = 60;
