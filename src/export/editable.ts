@@ -134,7 +134,7 @@ function introduction({ file, job }: EditableOptions): string[] {
 /**
  * The columns of a file that is made to be imported again. What cannot be imported is marked read-only, and its note says
  * why; cells of the others say what the import reads back: references are names only where a name finds the record, and what
- * could not be read stands in the service's own words, which an import takes for no change (pipeline/plan/repeats.ts).
+ * could not be read stands in the service's own words, which an import takes for no change (pipeline/plan/unchanged-cells.ts).
  */
 export function editableColumns(
   resource: ResourceName,

@@ -121,7 +121,7 @@ export function dateInFormats(text: string, formats: readonly DateFormat[]): str
  * Reads text where the job states no format: ISO dates, dates with the month as a word, and numeric
  * dates whose day and month cannot be mixed up. `yyyy-MM-dd`, or why not; what can be read in two ways is never guessed.
  *
- * `proven`: the order that the column's other cells prove (`surveyDates`). It decides between two readings; a date that
+ * `proven`: the order that the column's other cells prove (`surveyDateOrder`). It decides between two readings; a date that
  * fits only the other order contradicts the proof and is refused.
  */
 export function unambiguousDate(written: string, proven?: DateOrders): string | Refusal {

@@ -214,7 +214,7 @@ interface ValueQuery {
 export async function queryValues(
   values: Keys,
   { service, filter, count, visit, known, contains, whole, instead = Number.POSITIVE_INFINITY }: ValueQuery,
-): Promise<'believed' | 'doubted' | 'dear'> {
+): Promise<'believed' | 'doubted' | 'expensive'> {
   const missing: (readonly [value: string, forms: readonly string[]])[] = [];
   let believed = true;
   let pages = 0;
@@ -252,10 +252,10 @@ export async function queryValues(
     at += some.length;
     const rest = ((pages + formsLeft) / at) * (values.size - at) + formsLeft;
     // One long answer says little of the others.
-    if (at > FIRST_WAVE && instead < rest) return 'dear';
+    if (at > FIRST_WAVE && instead < rest) return 'expensive';
     wave = at === 1 ? FIRST_WAVE : WAVE;
   }
-  if (instead <= formsLeft) return 'dear';
+  if (instead <= formsLeft) return 'expensive';
   await inWaves(missing, async ([value, forms]) => {
     if (!(await isFound(value, forms, true)) && known) believed = false;
   });

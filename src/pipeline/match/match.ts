@@ -133,7 +133,7 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
     instead: listCost(true),
   });
   if (answered === 'believed') return withRequests(how);
-  return viaList(answered === 'dear' ? 'filters would have taken more: ' : doubted);
+  return viaList(answered === 'expensive' ? 'filters would have taken more: ' : doubted);
 }
 
 /** Keys of the file that a record has; the snapshot holds no records with other keys. */
