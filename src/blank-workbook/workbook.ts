@@ -55,7 +55,7 @@ export async function writeBlankWorkbook(
         const list = lists.get(column.field);
         const letter = columnName(at);
         sheet.note(1, at, noteText(column, list, spec), column.heading);
-        if (list) sheet.addValidation({ ...validationOf(list, column), range: `${letter}2:${letter}${LAST_ROW}` });
+        if (list) sheet.validations.push({ ...validationOf(list, column), range: `${letter}2:${letter}${LAST_ROW}` });
       });
     });
     await book.end();

@@ -1,5 +1,5 @@
 import type { TableKind } from '../model/table.js';
-import { isEmpty, isRef, type Value } from '../model/value.js';
+import { isEmpty, isRef, type Ref, type Value } from '../model/value.js';
 import { readDate } from '../resources/calendar.js';
 import { countryByCode } from '../resources/countries.js';
 import { stepsOf, valueAt } from '../resources/path.js';
@@ -176,10 +176,7 @@ function nameColumn(field: FieldSpec, path: string, paths: readonly string[]): E
   };
 }
 
-function refPart(
-  value: Value | undefined,
-  part: (ref: { readonly id: number; readonly name?: string }) => string,
-): string {
+function refPart(value: Value | undefined, part: (ref: Ref) => string): string {
   return isRef(value) ? part(value) : '';
 }
 

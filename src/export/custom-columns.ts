@@ -84,15 +84,10 @@ function valuesOf(record: ExportRecord, spec: ResourceSpec, lexicon: Lexicon): C
   return { cells, unmatched: [...unmatched] };
 }
 
-interface TemplatePart {
-  readonly id: number;
-  readonly entries: readonly (readonly [key: string, value: unknown])[];
-}
-
 /** The templates of a record; undefined where they do not have the documented form. */
-function templatesOf(raw: unknown): readonly TemplatePart[] | undefined {
+function templatesOf(raw: unknown) {
   if (isEmptyJson(raw)) return [];
-  const parts: TemplatePart[] = [];
+  const parts: { readonly id: number; readonly entries: ReturnType<typeof entriesOf> }[] = [];
   for (const item of Array.isArray(raw) ? raw : [raw]) {
     const id = isJsonObject(item) ? recordId(item['id']) : undefined;
     if (!isJsonObject(item) || id === undefined || parts.some((part) => part.id === id)) return undefined;

@@ -7,7 +7,7 @@ import { makeConverter } from '../pipeline/map/convert.js';
 import { isOwnHeading } from '../pipeline/map/headings.js';
 import { type Catalogue, findTarget } from '../pipeline/map/targets.js';
 import { isNarrowEnum } from '../pipeline/plan/merge.js';
-import { type DirectoryOptions, loadDirectory } from '../pipeline/resolve/directory.js';
+import { type DirectoryOptions, loadDirectory, type ReferenceNames } from '../pipeline/resolve/directory.js';
 import { decodeFields, isId, isNamedRef } from '../pipeline/rows.js';
 import type { ReadRecord } from '../resources/read.js';
 import { findField, resourceSpec } from '../resources/registry.js';
@@ -134,7 +134,7 @@ function introduction({ file, job }: EditableOptions): string[] {
 /**
  * The columns of a file that is made to be imported again. What cannot be imported is marked read-only, and its note says
  * why; cells of the others say what the import reads back: references are names only where a name finds the record, and what
- * could not be read stands in the service's own words, which an import takes for no change (pipeline/plan/repeats.ts).
+ * could not be read stands in the service's own words, which an import takes for no change (pipeline/plan/unchanged-cells.ts).
  */
 export function editableColumns(
   resource: ResourceName,
@@ -243,9 +243,6 @@ export function withLastWritten(resource: ResourceName, read: ReadRecord, writte
  */
 export type ReferenceTexts = (target: ReferenceTarget, ref: Ref, subcategory?: string) => string;
 
-/** Names by what they refer to, as `loadDirectory` wants them. */
-export type ReferenceNames = ReadonlyMap<ReferenceTarget, ReadonlySet<string>>;
-
 /** Collects the names that records refer to, one record after another. Memory: each name once. */
 export class ReferenceCollector {
   readonly names = new Map<ReferenceTarget, Set<string>>();
@@ -286,18 +283,7 @@ export async function loadReferenceTexts(names: ReferenceNames, options: Directo
 /** Whether an import takes the text for a name, whatever ids there will be, and not for a code that a spreadsheet has shortened. */
 function isName(target: ReferenceTarget, name: string): boolean {
   if (target !== 'contract' && isId(normaliseKey(name))) return false;
-  const value = convert(target, name);
+  const field = { name: target, label: target, type: { kind: 'reference', to: target } } as const;
+  const value = makeConverter(field, { decimal: { sign: '.', why: '' }, format: 'csv' })(trimText(name));
   return !isRefusal(value) && isNamedRef(value) && value.name !== '';
 }
-
-function convert(to: ReferenceTarget, cell: string) {
-  let converter = converters.get(to);
-  if (!converter) {
-    const field = { name: to, label: to, type: { kind: 'reference', to } } as const;
-    converter = makeConverter(field, { decimal: { sign: '.', why: '' }, format: 'csv' });
-    converters.set(to, converter);
-  }
-  return converter(trimText(cell));
-}
-
-const converters = new Map<ReferenceTarget, ReturnType<typeof makeConverter>>();

@@ -30,7 +30,7 @@ const OTHERS = 'other_members';
 export function extraColumns(resource: Exportable, known: readonly ExportColumn[], context: ExportContext) {
   const custom = isWritable(resource) ? customExtras(resourceSpec(resource), known, context) : undefined;
   const visitUncovered = uncoveredVisitor(resource, known);
-  const found = new Map<string, { readonly keys: readonly string[]; readonly shapes: Set<Shape> }>();
+  const found = new Map<string, Member>();
   return {
     /** Every record once; `read`: it in canonical form, where the caller has it. */
     see(record: Json, read?: ReadRecord): void {
@@ -51,13 +51,13 @@ export function extraColumns(resource: Exportable, known: readonly ExportColumn[
   };
 }
 
-function memberColumn({
-  keys,
-  shapes,
-}: {
+interface Member {
+  /** On the way to it. */
   readonly keys: readonly string[];
   readonly shapes: Set<Shape>;
-}): UnheadedColumn {
+}
+
+function memberColumn({ keys, shapes }: Member): UnheadedColumn {
   return {
     headings: [keys.join('.')],
     kind: columnKind(shapes, keys.at(-1) ?? ''),

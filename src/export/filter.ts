@@ -11,7 +11,7 @@ import type { FieldType, Lexicon, ReferenceTarget } from '../resources/spec.js';
 import { booleanValue, enumValue } from '../resources/value-check.js';
 import { type ExportColumn, type ExportRecord, isWritable } from './column.js';
 import { customReader } from './custom-columns.js';
-import { findColumn, findOwnField, findPart, type Naming, unknownNameText, usageError } from './names.js';
+import { type Naming, resolveName, unknownNameText, usageError } from './names.js';
 import { isJsonObject, rawText } from './raw-text.js';
 
 /** One condition of a filter, or of the scope of a reconciliation. */
@@ -28,20 +28,6 @@ export interface Problem {
   readonly problem: string;
 }
 
-/** `--filter k=v …`: a record must fit all of them. */
-export interface ExportFilter {
-  /** Texts compare as keys do, the rest by value. */
-  matches(record: ExportRecord): boolean;
-  /** One sentence for each condition. */
-  readonly described: readonly string[];
-  readonly conditions: readonly Condition[];
-  /** Only records with these ids can fit: they can be read one by one. Absent where the interface reads no single record. */
-  readonly ids?: readonly number[];
-}
-
-/** What was asked for, by key in lower case. */
-type RequestedFilters = Map<string, { readonly key: string; readonly values: readonly string[] }>;
-
 /**
  * What is asked for with `--filter`: fields by heading, name or alias (`manufacturer=Dell`, `supplier.name=Acme`,
  * `template.Finance.Cost Centre=4711`) and columns of custom forms (`form.Data centre.Rack=A1`: in any row). `a=` means
@@ -49,9 +35,10 @@ type RequestedFilters = Map<string, { readonly key: string; readonly values: rea
  * All is compared here: how the service compares is not documented, and what its filters leave out nothing would tell.
  * Throws a RunError that lists every fault.
  */
-export function exportFilter(filters: readonly string[], naming: Naming): ExportFilter {
+export function exportFilter(filters: readonly string[], naming: Naming) {
   const problems: string[] = [];
-  const requested: RequestedFilters = new Map();
+  /** By key in lower case. */
+  const requested = new Map<string, { readonly key: string; readonly values: readonly string[] }>();
   for (const filter of filters) {
     const at = filter.indexOf('=');
     const key = filter.slice(0, Math.max(at, 0)).trim();
@@ -71,16 +58,20 @@ export function exportFilter(filters: readonly string[], naming: Naming): Export
   const single = isWritable(naming.resource) ? naming.resource !== 'customer' : !readOnlySpec(naming.resource).listOnly;
   const ids = single ? conditions.find((condition) => condition.ids)?.ids : undefined;
   return {
-    matches: (record) => conditions.every((condition) => condition.matches(record)),
+    /** A record must fit all of them. Texts compare as keys do, the rest by value. */
+    matches: (record: ExportRecord) => conditions.every((condition) => condition.matches(record)),
+    /** One sentence for each condition. */
     described: conditions.map(({ described }) => described),
     conditions,
+    /** Only records with these ids can fit: they can be read one by one. Absent where the interface reads no single record. */
     ...(ids ? { ids } : {}),
   };
 }
 
 /** The condition of one key and its values: any of them. */
 export function conditionOn(key: string, values: readonly string[], naming: Naming): Condition | Problem {
-  const { columns, whole } = columnsFor(key, naming);
+  const { field, columns: whole } = resolveName(key, naming);
+  const columns = field?.type.kind === 'reference' ? referenceParts(whole, field.type.to) : whole;
   if (columns.length === 0) return { problem: unknownNameText(key, naming) };
   const tests: Test[] = [];
   const faults: string[] = [];
@@ -126,22 +117,6 @@ const isBlank = (text: string): boolean => text.trim() === '';
 export function conditionText(key: string, values: readonly string[]): string {
   const texts = [...new Set(values)].map((value) => (isBlank(value) ? 'blank' : excerpt(value)));
   return texts.length === 1 && texts[0] === 'blank' ? `${key} is blank` : `${key} = ${texts.join(' or ')}`;
-}
-
-/** Which column, or which parts of a reference, a key means; `whole`: what is blank together. */
-function columnsFor(
-  key: string,
-  naming: Naming,
-): { readonly columns: readonly ExportColumn[]; readonly whole: readonly ExportColumn[] } {
-  const own = findColumn(key, naming);
-  const named = own ? undefined : findOwnField(key, naming);
-  if (named) {
-    const { type } = named.field;
-    const columns = type.kind === 'reference' ? referenceParts(named.columns, type.to) : named.columns;
-    return { columns, whole: named.columns };
-  }
-  const found = own ?? findPart(key, naming);
-  return { columns: found ? [found] : [], whole: found ? [found] : [] };
 }
 
 /**

@@ -46,13 +46,24 @@ export function findOwnField(
  * The one column of a name that is no heading and no field: `supplier.name`, where `supplier` is another word for
  * `attached_supplier`, or a custom field by its names or ids.
  */
-export function findPart(name: string, naming: Naming): ExportColumn | undefined {
+function findPart(name: string, naming: Naming): ExportColumn | undefined {
   const dot = name.lastIndexOf('.');
   const owner = dot < 0 ? undefined : findOwnField(name.slice(0, dot), naming);
   const [path] = owner ? readPaths(owner.field) : [];
   const custom = findCustomField(name, naming);
   const part = path === undefined ? undefined : findColumn(`${path}${name.slice(dot)}`, naming);
   return part ?? (custom && 'name' in custom ? findColumn(custom.name, naming) : undefined);
+}
+
+/** What a name means: columns, none where nothing has it, and the field of the resource where it is the name of one. */
+export function resolveName(
+  name: string,
+  naming: Naming,
+): { readonly columns: readonly ExportColumn[]; readonly field?: FieldSpec } {
+  const own = findColumn(name, naming);
+  if (own) return { columns: [own] };
+  const part = findPart(name, naming);
+  return findOwnField(name, naming) ?? { columns: part ? [part] : [] };
 }
 
 /** A custom field as a job file names it: canonical, or in words why there is none. Undefined: the name is not that of one. */
@@ -75,22 +86,13 @@ export function chooseColumns(wanted: readonly string[], naming: Naming): readon
   const problems: string[] = wanted.length === 0 ? ['No column is named.'] : [];
   const chosen = new Set<ExportColumn>();
   for (const name of wanted) {
-    const found = resolveColumns(name, naming);
+    const below = findColumn(name, naming) ? [] : columnsUnder(name, naming);
+    const found = below.length > 0 ? below : resolveName(name, naming).columns;
     for (const column of found) chosen.add(column);
     if (found.length === 0) problems.push(unknownNameText(name, naming));
   }
   if (problems.length > 0) throw usageError('The columns cannot be chosen so.', problems);
   return [...chosen];
-}
-
-/** In the order of the headings; empty where the name means none. */
-function resolveColumns(name: string, naming: Naming): readonly ExportColumn[] {
-  const own = findColumn(name, naming);
-  if (own) return [own];
-  const below = columnsUnder(name, naming);
-  if (below.length > 0) return below;
-  const part = findPart(name, naming);
-  return findOwnField(name, naming)?.columns ?? (part ? [part] : []);
 }
 
 /** What to say about a name that nothing has. */

@@ -2,31 +2,23 @@ import { Decimal } from '../model/decimal.js';
 import type { TableKind } from '../model/table.js';
 import { isCalendarDate } from '../resources/calendar.js';
 import type { ExportColumn } from './column.js';
-import { findColumn, findOwnField, findPart, type Naming, unknownNameText, usageError } from './names.js';
+import { type Naming, resolveName, unknownNameText, usageError } from './names.js';
 
-/** `--order FIELD` or `-FIELD`. */
-export interface ExportOrder {
-  /** Absent where the list's own order is the one asked for. */
-  readonly by?: { readonly column: ExportColumn; readonly descending: boolean };
-  /** For people, e.g. `name, descending`. */
-  readonly described: string;
-}
-
-/** How records are ordered; by id ascending where nothing is stated. Throws a RunError for a name that nothing has. */
-export function exportOrder(order: string | undefined, naming: Naming): ExportOrder {
+/**
+ * How records are ordered (`--order FIELD` or `-FIELD`), and the same for people: `name, descending`. By id ascending where nothing
+ * is stated, which is the list's own order. Throws a RunError for a name that nothing has.
+ */
+export function exportOrder(
+  order: string | undefined,
+  naming: Naming,
+): { readonly by?: { readonly column: ExportColumn; readonly descending: boolean }; readonly described: string } {
   if (order === undefined) return { described: 'id' };
   const descending = order.trim().startsWith('-');
   const name = order.trim().replace(/^[-+]/, '').trim();
-  const column = columnToSortBy(name, naming);
+  const { field, columns } = resolveName(name, naming);
+  const column = columns.find((one) => field && one.field === field.name) ?? columns[0];
   if (!column) throw usageError('--order cannot be used.', [unknownNameText(name, naming)]);
   return { by: { column, descending }, described: `${name}${descending ? ', descending' : ''}` };
-}
-
-function columnToSortBy(name: string, naming: Naming): ExportColumn | undefined {
-  const own = findColumn(name, naming);
-  const field = own ? undefined : findOwnField(name, naming);
-  if (!field) return own ?? findPart(name, naming);
-  return field.columns.find((column) => column.field === field.field.name) ?? field.columns[0];
 }
 
 /** So many characters of a text count for its place. */

@@ -42,7 +42,8 @@ export async function createAtomically<Made>(
     await flushFile(temporary);
     reached('file-made');
     await rename(temporary, path);
-    await flushFolder(dirname(path));
+    // Windows cannot open a folder; there a rename is durable by itself.
+    if (process.platform !== 'win32') await flushFile(dirname(path), 'r');
     reached('file-renamed');
     return made;
   } catch (error) {
@@ -59,24 +60,13 @@ export async function removeUnfinished(folder: string): Promise<void> {
   for (const name of names) if (UNFINISHED.test(name)) await rm(join(folder, name), { force: true });
 }
 
-/** Onto the disk, so that it is there as it is also after a power cut. */
-export async function flushFile(path: string): Promise<void> {
-  const file = await open(path, 'r+');
+/** Onto the disk, so that it is there as it is also after a power cut. `flags`: of a folder `r`. */
+export async function flushFile(path: string, flags = 'r+'): Promise<void> {
+  const file = await open(path, flags);
   try {
     await file.sync();
   } finally {
     await file.close();
-  }
-}
-
-async function flushFolder(folder: string): Promise<void> {
-  // Windows cannot open a folder; there a rename is durable by itself.
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -9,7 +9,12 @@ import { DEFAULT_LIMITS, type SourceLimits } from './limits.js';
 const CHUNK = 128 * 1024;
 
 /** The first bytes of a file, at most `length`, unpacked where it is gzipped. */
-export async function headBytes(path: string, length: number, gzip = false, limits = DEFAULT_LIMITS): Promise<Buffer> {
+export async function headBytes(
+  path: string,
+  length: number,
+  gzip = false,
+  limits: SourceLimits = DEFAULT_LIMITS,
+): Promise<Buffer> {
   return (await collectBytes(fileBytes(path, gzip, limits), length)).subarray(0, length);
 }
 

@@ -2,29 +2,20 @@ import { formatNumber } from '../model/count-text.js';
 import type { RowFault } from '../model/row.js';
 import { columnName } from './table/cell-range.js';
 
-export type CellFaultCode = 'nul_character' | 'invalid_encoding' | 'cell_too_long';
+const CELL_FAULTS = {
+  nul_character: () => 'holds a NUL character, which no text may. Type the value again.',
+  invalid_encoding: () =>
+    'holds bytes that are not text in the encoding of the file, or U+FFFD, the mark for such. ' +
+    'Type the value again, or state the right source.encoding in the job.',
+  cell_too_long: (limit: number) =>
+    `is longer than ${formatNumber(limit)} characters, the most a cell may hold. Shorten it.`,
+};
+
+export type CellFaultCode = keyof typeof CELL_FAULTS;
 
 /** The fault of one cell, in words. `index` is its 0-based position. */
 export function cellFault(code: CellFaultCode, index: number, limit: number): RowFault {
-  const cell = `The cell in column ${columnName(index)}`;
-  switch (code) {
-    case 'nul_character':
-      return { code, index, message: `${cell} holds a NUL character, which no text may. Type the value again.` };
-    case 'invalid_encoding':
-      return {
-        code,
-        index,
-        message:
-          `${cell} holds bytes that are not text in the encoding of the file, or U+FFFD, the mark for such. ` +
-          'Type the value again, or state the right source.encoding in the job.',
-      };
-    case 'cell_too_long':
-      return {
-        code,
-        index,
-        message: `${cell} is longer than ${formatNumber(limit)} characters, the most a cell may hold. Shorten it.`,
-      };
-  }
+  return { code, index, message: `The cell in column ${columnName(index)} ${CELL_FAULTS[code](limit)}` };
 }
 
 /** The replacement character, or half of a surrogate pair. */

@@ -7,20 +7,17 @@ import { createAtomically } from './atomic-write.js';
 import { csvEncoder } from './csv/write.js';
 import { isDecimalText, isIntegerText } from './number/cell-value.js';
 import { BUFFER_OPTIONS, type ByteSink, fillFile, writeCompressed } from './table-sink.js';
-import { assertFits, type Shortened, writeBook } from './workbook/table.js';
+import { assertFits, type WrittenSheet, writeBook } from './workbook/table.js';
 
-export { DATA_ROWS, type Shortened } from './workbook/table.js';
+export { DATA_ROWS } from './workbook/table.js';
 
-export interface WrittenTable {
+/** What was written: the data rows, and of a workbook its sheet, too. The caller warns of texts that were cut. */
+type Written = Pick<WrittenSheet, 'rows'> & Partial<WrittenSheet>;
+
+export interface WrittenTable extends Written {
   readonly bytes: number;
   /** Of the file as it lies on the disk, packed where it is. */
   readonly sha256: string;
-  /** Data rows, the headings excluded. */
-  readonly rows: number;
-  /** Workbooks: the name of the sheet that holds the rows. */
-  readonly sheet?: string;
-  /** Workbooks: texts that are longer than a cell can hold and were cut, where there are any. The caller warns. */
-  readonly shortened?: Shortened;
 }
 
 interface TableWriteOptions {
@@ -30,9 +27,6 @@ interface TableWriteOptions {
   /** Who writes, in the name of the unfinished file: what the same writer left there when it was killed is replaced. */
   readonly writer?: string;
 }
-
-/** What an encoder tells about the rows it wrote. */
-type Written = Omit<WrittenTable, 'bytes' | 'sha256'>;
 
 /**
  * Writes a table to a file in the form that its name says (`tableFormat`). At every moment the file is the old one or

@@ -117,17 +117,13 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   const { dir, store, source } = input;
   await makeFolder(dir, REPORT_FOLDER);
   await rm(join(dir, 'summary.json'), { force: true });
-  const { rows: expected } = input.summary.source ?? {};
-  const rows = await assertComplete(store.rows, store.path, {
-    isStopped: input.stopReason !== undefined,
-    ...(source ? { source } : {}),
-    ...(expected === undefined ? {} : { expected }),
-  });
+  const stoppedSource = input.stopReason === undefined ? undefined : source;
+  const rows = await assertComplete(store.rows, store.path, input.summary.source?.rows, stoppedSource);
 
   const reports: string[] = [];
   const warnings = [...input.summary.warnings];
   const { reconcile } = input;
-  const comparison = reconcile && new Comparison(reconcile.columnOf);
+  const comparison = reconcile && new Comparison(reconcile);
   const losses = new Losses();
   const changes = new Changes();
   const tally = await writeCsvReports(dir, input, comparison, losses, changes);
@@ -156,10 +152,10 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     });
     reports.push('references.csv');
   }
-  if (reconcile) comparison?.countMissing(reconcile.facts.differences);
-  if (reconcile && comparison) {
-    await writeOrphans(dir, reconcile, comparison);
-    await writeWorkbook(join(dir, 'reconcile.xlsx'), differenceRows(input, reconcile), orphanRows(reconcile));
+  if (comparison) {
+    comparison.countMissing();
+    await writeOrphans(dir, comparison);
+    await writeWorkbook(join(dir, 'reconcile.xlsx'), differenceRows(input, comparison), orphanRows(comparison));
     reports.push('differences.csv', 'orphans.csv', 'reconcile.xlsx');
   }
   if (await writeBefore(join(dir, 'before.ndjson'), store)) reports.push('before.ndjson');
@@ -171,7 +167,7 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     ...input.timing?.(),
     ...(input.summary.source ? { source: { ...input.summary.source, rows } } : {}),
     status: input.summary.status ?? (forPerson > 0 ? 'partial' : 'succeeded'),
-    ...(reconcile && comparison ? { reconcile: { ...reconcile.facts, compared: comparison.compared } } : {}),
+    ...(comparison ? { reconcile: { ...comparison.input.facts, compared: comparison.compared } } : {}),
     rows: { ...tally.counts, total: totalRows(tally.counts) },
     ...(losses.rows ? { losses: losses.rows } : {}),
     ...(references.length > 0
@@ -210,22 +206,22 @@ async function writeBefore(path: string, { rows, orphans }: RunStore): Promise<b
 }
 
 /** orphans.csv; the orphans are looked at for the page on the way. */
-function writeOrphans(dir: string, input: ReconcileInput, comparison: Comparison): Promise<void> {
+function writeOrphans(dir: string, comparison: Comparison): Promise<void> {
   return writeCsvReport(join(dir, 'orphans.csv'), ORPHAN_COLUMNS, async (add) => {
-    for await (const batch of input.orphans()) {
+    for await (const batch of comparison.input.orphans()) {
       for (const orphan of batch) comparison.addOrphan(orphan);
       await add(batch.map((orphan) => csvLine(orphanLine(orphan))).join(''));
     }
   });
 }
 
-async function* differenceRows({ store, stopReason = '' }: ReportInput, { columnOf }: ReconcileInput) {
+async function* differenceRows({ store, stopReason = '' }: ReportInput, { input }: Comparison) {
   for (const batch of results(store.rows, stopReason))
-    yield batch.flatMap((row) => differencesOf(row, columnOf).map(differenceLine));
+    yield batch.flatMap((row) => differencesOf(row, input.columnOf).map(differenceLine));
 }
 
-async function* orphanRows({ orphans }: ReconcileInput) {
-  for await (const batch of orphans()) yield batch.map(orphanLine);
+async function* orphanRows({ input }: Comparison) {
+  for await (const batch of input.orphans()) yield batch.map(orphanLine);
 }
 
 /** results.csv, faults.csv, plan.csv and differences.csv in one pass over the rows, which is also when they are counted. */

@@ -42,6 +42,12 @@ function withLinks(text: string, reports: readonly string[]): Markup {
 
 /** One sentence or two for each thing that the reader does now. */
 function stepsOf(summary: Summary): readonly string[] {
+  return possibleSteps(summary).filter((step) => step !== false);
+}
+
+type PossibleSteps = readonly (string | false)[];
+
+function possibleSteps(summary: Summary): PossibleSteps {
   const { kind, status, run } = summary;
   if (status === 'interrupted' || status === 'failed') {
     // What else is to be done shows when it has come to its end.
@@ -58,11 +64,11 @@ function stepsOf(summary: Summary): readonly string[] {
 const these = (n: number, what: string) => (n === 1 ? `the ${what}` : `the ${formatNumber(n)} ${what}s`);
 const them = (n: number) => (n === 1 ? 'it' : 'them');
 
-function importSteps(summary: Summary): string[] {
+function importSteps(summary: Summary): PossibleSteps {
   const { status, rows, dry_run: dry, run } = summary;
   const braked = status === 'braked' ? brakeStop(summary) : undefined;
   const correct = correctionSteps(summary);
-  const steps: (string | false)[] = [
+  return [
     braked === 'plan' &&
       'Check whether the file is the right one and complete. If its numbers are meant, run it again with `--force`.',
     braked === 'refusals' && correct.length === 0 && 'Correct what the service refused and run the file again.',
@@ -77,7 +83,6 @@ function importSteps(summary: Summary): string[] {
       `When the service is well, \`rowferry runs retry ${run}\` sends ${these(rows.failed, 'row')} that failed; nothing is wrong with ${them(rows.failed)}.`,
     dry && braked === undefined && 'When this is what you want, run the same command without `--dry-run`.',
   ];
-  return steps.filter((step) => step !== false);
 }
 
 /** Of rows that cannot be looked up only a person finds out what became of them. */
@@ -130,14 +135,14 @@ function correctionSteps({ rows, reports, append }: Summary): string[] {
 }
 
 /** A nightly file is not corrected and imported: the next one comes by itself. */
-function reconcileSteps(summary: Summary): string[] {
+function reconcileSteps(summary: Summary): PossibleSteps {
   const { rows, status, dry_run: dry, run, reconcile } = summary;
   const braked = status === 'braked' ? brakeStop(summary) : undefined;
   const person = rowsToReview(rows);
   const orphans = reconcile?.compared?.orphans_for_person ?? 0;
   const heldBack = reconcile?.orphans.held ?? 0;
   const planned = rows.created + rows.updated + (reconcile?.orphans.acted ?? 0);
-  const steps: (string | false)[] = [
+  return [
     ...lossSteps(summary),
     braked === 'plan' && 'Look at what the brake names: is the file the right one, and complete?',
     braked === 'plan' &&
@@ -152,15 +157,14 @@ function reconcileSteps(summary: Summary): string[] {
     heldBack > 0 && 'Look at the orphans that were held back: why stands beside each of them.',
     dry && status !== 'braked' && planned > 0 && 'When this is what you want, run the same command with `--apply`.',
   ];
-  return steps.filter((step) => step !== false);
 }
 
-function undoSteps(summary: Summary): string[] {
+function undoSteps(summary: Summary): PossibleSteps {
   const { rows, status, dry_run: dry, of_run: of } = summary;
   const person = rowsToReview(rows);
   // `last` is not what it was: the undo is the last run now, so that the run is named.
   const again = of === undefined ? '' : `, with the id of the run: \`rowferry runs undo ${of}\``;
-  const steps: (string | false)[] = [
+  return [
     ...lossSteps(summary),
     person > 0 &&
       `Look at ${these(person, 'record')} that ${person === 1 ? 'needs' : 'need'} a person: report.html says why.`,
@@ -168,5 +172,4 @@ function undoSteps(summary: Summary): string[] {
     status === 'braked' && 'Read what the brake names. If it is meant, undo again with `--force`.',
     dry && rows.updated > 0 && `When this is what you want, run the same command without \`--dry-run\`${again}.`,
   ];
-  return steps.filter((step) => step !== false);
 }

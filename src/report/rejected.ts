@@ -66,17 +66,10 @@ export async function writeRejected(
   rows: () => AsyncIterable<readonly RejectedRow[]>,
   options: RejectedOptions,
 ): Promise<string | undefined> {
-  switch (options.meta.format) {
-    case 'csv':
-      return writeCsv(path, rows, options);
-    case 'xlsx':
-    case 'ods':
-      await writeXlsx(path, rows(), options);
-      return undefined;
-    case 'ndjson':
-      await writeNdjson(path, rows(), options);
-      return undefined;
-  }
+  if (options.meta.format === 'csv') return writeCsv(path, rows, options);
+  const write = options.meta.format === 'ndjson' ? writeNdjson : writeXlsx;
+  await write(path, rows(), options);
+  return undefined;
 }
 
 /** Positions of the columns that are kept. */
@@ -88,13 +81,9 @@ function originalColumns({ meta: { headings }, copy }: RejectedOptions): number[
 const addedColumns = ({ copy }: RejectedOptions): readonly string[] => (copy ? [] : REJECTED_COLUMNS);
 
 /** A row's cells in output order, with the four columns of ours. */
-function outputCells(
-  { row, outcome }: RejectedRow,
-  kept: readonly number[],
-  width: number,
-  ours: readonly Cell[],
-): Cell[] {
-  const surplus = surplusOf(row, width);
+function outputCells(rejected: RejectedRow, kept: readonly number[], width: number, ours: readonly Cell[]): Cell[] {
+  const { row } = rejected;
+  const surplus = row.cells.slice(width).filter((cell) => cell !== REVIEW_MARKER);
   const originalCell = (at: number): Cell => {
     const text = row.faults?.find((one) => one.index === at && one.text)?.text ?? row.cells[at] ?? '';
     const hasEscapedBytes = row.faults?.some(({ code, index }) => index === at && code === 'invalid_encoding');
@@ -103,12 +92,8 @@ function outputCells(
   return [
     ...kept.map(originalCell),
     ...ours,
-    ...(surplus.length === 0 && looksCorrected({ row, ...(outcome && { outcome }) }) ? [REVIEW_MARKER] : surplus),
+    ...(surplus.length === 0 && looksCorrected(rejected) ? [REVIEW_MARKER] : surplus),
   ];
-}
-
-function surplusOf(row: SheetRow, width: number): readonly Cell[] {
-  return row.cells.slice(width).filter((cell) => cell !== REVIEW_MARKER);
 }
 
 /** Faults that are gone once the row is written: cells are filled up, quotation marks set right. */

@@ -12,16 +12,14 @@ export function* results(rows: RowStore, stopReason: string, where?: string): Ge
 
 /** How a row ended as reports tell it; one that was sent without an answer on record is `unknown`, any other `not_attempted`. */
 export function resultOf(row: EndedRow, stopReason: string): RowResult {
-  const { result } = row;
-  if (result)
-    return {
-      outcome: withLateIssues(withUnknownId(withStopReason(result.outcome, stopReason)), row.late),
-      diff: result.diff,
-    };
-  return {
-    outcome: row.open ? unknownOutcome(row.row, row.open, stopReason) : notAttempted(row.row, stopReason),
-    diff: [],
-  };
+  if (!row.result) {
+    const outcome = row.open ? unknownOutcome(row.row, row.open, stopReason) : notAttempted(row.row, stopReason);
+    return { outcome, diff: [] };
+  }
+  const { outcome, diff } = row.result;
+  // `late`: what the record told when its id was learned.
+  const added = [...closingIssues(outcome, stopReason), ...row.late];
+  return { outcome: added.length === 0 ? outcome : { ...outcome, issues: [...outcome.issues, ...added] }, diff };
 }
 
 /** A field by the name that people read. */
@@ -55,22 +53,19 @@ export function* outcomesForPerson(rows: RowStore, stopReason = ''): Generator<O
 }
 
 /**
- * Makes sure that each row of the file has its outcome. Of a run that stopped, those it did not get to are made known first.
- * Returns the number of rows.
+ * Makes sure that each row of the file has its outcome. Of a run that stopped, those it did not get to are made known first, from
+ * its `stoppedSource`. Returns the number of rows.
  * @throws RunError where a run that came to its end does not account for every row.
  */
 export async function assertComplete(
   rows: RowStore,
   path: string,
-  {
-    isStopped,
-    source,
-    expected,
-  }: { readonly isStopped: boolean; readonly source?: OpenSource; readonly expected?: number },
+  expected: number | undefined,
+  stoppedSource: OpenSource | undefined,
 ): Promise<number> {
-  if (isStopped && source) {
+  if (stoppedSource) {
     let read = 0;
-    for await (const batch of source.rows()) {
+    for await (const batch of stoppedSource.rows()) {
       read += batch.length;
       rows.addRows(batch.map(({ row }) => row));
     }
@@ -96,28 +91,16 @@ function incomplete(path: string, found: string): RunError {
   );
 }
 
-/** A row that was skipped because the run stopped says so, like those that were never looked at. */
-function withStopReason(outcome: Outcome, stopReason: string): Outcome {
-  if (
-    outcome.kind !== 'not_attempted' ||
-    stopReason === '' ||
-    outcome.issues.some((issue) => issue.code === 'run_stopped')
-  )
-    return outcome;
-  return { ...outcome, issues: [...outcome.issues, warning('run_stopped', stopReason)] };
-}
-
-/** Says of a record that its id is not known. Attempts tell one that was really created from one of a dry run. */
-function withUnknownId(outcome: Outcome): Outcome {
-  if (outcome.id !== undefined || outcome.kind !== 'created' || outcome.attempts === 0) return outcome;
+/** What is to be said of an outcome at the end of the run, beside what was noted with it. */
+function closingIssues({ kind, id, attempts, issues }: Outcome, stopReason: string): Issue[] {
+  // A row that was skipped because the run stopped says so, like those that were never looked at.
+  if (kind === 'not_attempted' && stopReason !== '' && !issues.some(({ code }) => code === 'run_stopped'))
+    return [warning('run_stopped', stopReason)];
+  // Attempts tell a record that was really created from one of a dry run.
+  if (kind !== 'created' || id !== undefined || attempts === 0) return [];
   const message =
     'The record was created; the service did not tell its id, and it could not be learned by looking it up.';
-  return { ...outcome, issues: [...outcome.issues, warning('id_unknown', message)] };
-}
-
-/** Adds what the record told when its id was learned. */
-function withLateIssues(outcome: Outcome, late: readonly Issue[]): Outcome {
-  return late.length === 0 ? outcome : { ...outcome, issues: [...outcome.issues, ...late] };
+  return [warning('id_unknown', message)];
 }
 
 function notAttempted(row: number, stopReason: string): Outcome {

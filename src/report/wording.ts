@@ -202,13 +202,9 @@ export function orphanStateText({ state, outcome }: OrphanLine): string {
     case 'held':
       return 'Held back';
     case 'act':
-      return outcome === undefined ? 'Would be acted on' : orphanOutcome(outcome);
+      if (outcome === undefined) return 'Would be acted on';
+      return outcome === 'updated' ? 'Acted on' : outcomeWords(outcome, false, 'reconcile').label;
   }
-}
-
-function orphanOutcome(outcome: OutcomeKind): string {
-  if (outcome === 'updated') return 'Acted on';
-  return outcomeWords(outcome, false, 'reconcile').label;
 }
 
 /** What the job does with orphans, in one sentence. */
@@ -244,20 +240,12 @@ export function orphanParts(summary: Summary, facts: Facts): string {
   return [...actedParts(summary, facts), ...others].join(', ');
 }
 
-/** A number of a comparison, and what it is made of; `needsAttention`: it needs somebody. */
-interface KeyFigure {
-  readonly needsAttention: boolean;
-  readonly n: number;
-  readonly what: string;
-  readonly details: string;
-}
-
-/** A comparison in a few numbers. */
-export function keyFigures(summary: Summary, facts: Facts): KeyFigure[] {
+/** A comparison in a few numbers, and what each is made of; `needsAttention`: it needs somebody. */
+export function keyFigures(summary: Summary, facts: Facts) {
   const { rows, dry_run: dry } = summary;
   const { compared, differences, orphans } = facts;
   const person = rowsToReview(rows);
-  const line = (n: number, what: string, details = '', needsAttention = false): KeyFigure => ({
+  const line = (n: number, what: string, details = '', needsAttention = false) => ({
     needsAttention,
     n,
     what,

@@ -2,7 +2,7 @@ import { customFieldName } from '../model/job.js';
 import { foldText } from '../model/value.js';
 import { resourceSpec } from '../resources/registry.js';
 import { checkRecord, isRequired } from '../resources/rules.js';
-import { type FieldSpec, type ReferenceTarget, type ResourceSpec, WRITABLE } from '../resources/spec.js';
+import { type FieldSpec, memoized, type ReferenceTarget, type ResourceSpec, WRITABLE } from '../resources/spec.js';
 import { type Fit, fitOf, type NameLookup } from './fit.js';
 import type { Column, FileProfile } from './profile.js';
 import {
@@ -296,23 +296,6 @@ const BARE_WORD = /^(?:name|nom|nome|nombre|bezeichnung|designation|number)$/i;
 /** By its mark in the vocabulary. */
 const WEIGHTS: Readonly<Record<string, number>> = { '?': 0.78, '-': 0.6 };
 
-interface PhraseBook {
-  /** Phrases by their sorted words, and by the same in one piece. */
-  readonly phrases: ReadonlyMap<string, readonly Phrase[]>;
-  /** Words that some phrase uses. */
-  readonly phraseWords: ReadonlySet<string>;
-  /** Words that name the resource itself. */
-  readonly context: ReadonlySet<string>;
-  /** These, and words that change nothing about what a column holds. */
-  readonly plain: ReadonlySet<string>;
-  /** Of suppliers or customers. */
-  readonly ofParty: boolean;
-  /** What a longer heading may end with. */
-  readonly ends: readonly Phrase[];
-  /** The words of headings that no field is for. */
-  readonly excluded: ReadonlySet<string>;
-}
-
 /** Fields that can be written, by what a heading says alone, the best first. */
 export function candidates(book: PhraseBook, heading: string): Candidate[] {
   const whole = candidatesOf(book, heading);
@@ -411,15 +394,6 @@ function candidatesOf({ phrases: index, context, plain, ends, excluded }: Phrase
   return [...found.values()].sort((a, b) => b.score - a.score);
 }
 
-const books = new WeakMap<ResourceSpec, PhraseBook>();
-
-/** What headings may say for the fields of a resource. */
-export function phraseBook(spec: ResourceSpec): PhraseBook {
-  const book = books.get(spec) ?? buildPhraseBook(spec);
-  books.set(spec, book);
-  return book;
-}
-
 let knownWords: ReadonlySet<string> | undefined;
 
 /** Whether some field of any resource uses the word. */
@@ -433,7 +407,10 @@ function isKnown(word: string): boolean {
   return knownWords.has(word) || isConcept(word);
 }
 
-function buildPhraseBook(spec: ResourceSpec): PhraseBook {
+type PhraseBook = ReturnType<typeof phraseBook>;
+
+/** What headings may say for the fields of a resource. */
+export const phraseBook = memoized((spec: ResourceSpec) => {
   const all: Phrase[] = [];
   const ends: Phrase[] = [];
   for (const field of spec.fields) {
@@ -470,17 +447,24 @@ function buildPhraseBook(spec: ResourceSpec): PhraseBook {
   }
   const context = RESOURCE_WORDS[spec.name].split(' ').flatMap((word) => wordsOf(word).words);
   return {
+    /** Words that some phrase uses. */
     phraseWords: new Set(all.flatMap(({ words }) => words)),
-    phrases: index,
+    /** Phrases by their sorted words, and by the same in one piece. */
+    phrases: index as ReadonlyMap<string, readonly Phrase[]>,
+    /** Words that name the resource itself. */
     context: new Set(context),
+    /** These, and words that change nothing about what a column holds. */
     plain: new Set([
       ...context,
       ...PLAIN_QUALIFIERS.trim()
         .split(/\s+/)
         .flatMap((word) => wordsOf(word).words),
     ]),
+    /** Of suppliers or customers. */
     ofParty: spec.name === 'supplier' || spec.name === 'customer',
-    ends,
+    /** What a longer heading may end with. */
+    ends: ends as readonly Phrase[],
+    /** The words of headings that no field is for. */
     excluded: new Set(phrases(EXCLUDED_HEADINGS[spec.name]).map((text) => wordsOf(text).words.join(' '))),
   };
-}
+});

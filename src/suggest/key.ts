@@ -20,21 +20,15 @@ export interface SuggestedKey {
   readonly uniqueField: 'name' | 'serial_number' | undefined;
 }
 
-export interface KeyChoice {
-  /** Undefined: no column tells the rows apart, and a person must say what is to become of them. */
-  readonly key: SuggestedKey | undefined;
-  /** What was measured, the best first. */
-  readonly measured: readonly SuggestedKey[];
-}
-
 /** Nearly all rows, as a share. */
 const ENOUGH = 0.98;
 
 /**
  * The first natural key that nearly every row has for itself; else the one that most rows have, where hardly any repeats and no
- * more than half of the cells are blank.
+ * more than half of the cells are blank. Undefined where no column tells the rows apart: a person must say what is to become of
+ * them. `measured`: all of these keys, the best first.
  */
-export function chooseKey(spec: ResourceSpec, assigned: readonly Assignment[], rows: number): KeyChoice {
+export function chooseKey(spec: ResourceSpec, assigned: readonly Assignment[], rows: number) {
   const keys = spec.naturalKeys.flatMap((field) => {
     const one = assigned.find(({ mapped }) => mapped?.field.name === field);
     return one ? [measureKey(spec, field, one.column, rows)] : [];

@@ -48,16 +48,11 @@ export interface FileProfile {
   readonly nulls: readonly string[];
 }
 
-export interface ProfileLimits {
-  readonly sampleRows: number;
-  /** Rows times columns. */
-  readonly sampleCells: number;
-  /** Different texts of a column, and characters of all columns together, that are kept for counting. */
-  readonly distinct: number;
-  readonly characters: number;
-}
-
-const LIMITS: ProfileLimits = { sampleRows: 5_000, sampleCells: 300_000, distinct: 100_000, characters: 32_000_000 };
+/**
+ * Rows of the sample, and cells of it; different texts of a column, and characters of all columns together, that are kept
+ * for counting.
+ */
+const LIMITS = { sampleRows: 5_000, sampleCells: 300_000, distinct: 100_000, characters: 32_000_000 };
 const MAX_CHOICES = 250;
 /** Longer texts are no key and no choice, and the sample keeps a part of them. */
 const COUNTABLE = 200;
@@ -67,7 +62,7 @@ const KEPT = 1_100;
  * One look through a file: blanks and repeats are counted over every row, and a sample that is spread evenly over the whole
  * file is kept for everything else. Memory is bounded whatever the file holds.
  */
-export async function profileFile(source: OpenSource, limits: Partial<ProfileLimits> = {}): Promise<FileProfile> {
+export async function profileFile(source: OpenSource, limits: Partial<typeof LIMITS> = {}): Promise<FileProfile> {
   const { sampleRows, sampleCells, distinct, characters } = { ...LIMITS, ...limits };
   const { headings, format, delimiter } = source.meta;
   const budget = { distinct, characters };

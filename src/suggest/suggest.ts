@@ -16,7 +16,7 @@ import {
   phraseBook,
   type ServiceKnowledge,
 } from './assign.js';
-import { chooseKey, isComputed, type KeyChoice, type MissingField, measureKey, missingFields } from './key.js';
+import { chooseKey, isComputed, type MissingField, measureKey, missingFields, type SuggestedKey } from './key.js';
 import { type Column, type FileProfile, profileFile } from './profile.js';
 import { wordsOf } from './words.js';
 
@@ -28,9 +28,9 @@ export interface Suggestion {
   /** In the order of the file. */
   readonly columns: readonly SuggestedColumn[];
   /** Without a key the job says what a person may choose. */
-  readonly key: KeyChoice['key'];
+  readonly key: SuggestedKey | undefined;
   /** Every key that was measured. */
-  readonly keys: KeyChoice['measured'];
+  readonly keys: readonly SuggestedKey[];
   /** Dates of the whole file, where all date columns agree. */
   readonly dates: readonly string[];
   readonly decimal: { readonly sign: '.' | ',' | undefined; readonly why: string } | undefined;

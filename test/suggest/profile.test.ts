@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openSource } from '../../src/files/open.js';
-import { type ProfileLimits, profileFile } from '../../src/suggest/profile.js';
+import { profileFile } from '../../src/suggest/profile.js';
 
 let dir: string;
 beforeEach(async () => {
@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-async function profile(text: string, limits: Partial<ProfileLimits> = {}) {
+async function profile(text: string, limits: Parameters<typeof profileFile>[1] = {}) {
   const file = join(dir, 'table.csv');
   await writeFile(file, text);
   return profileFile(await openSource(file), limits);

@@ -6,14 +6,6 @@ const DELIMITERS = [',', ';', '\t', '|'] as const;
 const RECORDS = 60;
 const OUR_COLUMNS = /(?:^|[,;\t|])"?_row"?([,;\t|])"?_outcome"?\1"?_codes"?\1"?_message"?(?:\1|\s|$)/m;
 
-export interface DialectFinding {
-  readonly delimiter: string;
-  /** The first line names the delimiter (`sep=;`). */
-  readonly hinted: boolean;
-  readonly evidence: readonly string[];
-  readonly warnings: readonly string[];
-}
-
 interface Sample {
   readonly path: string;
   /** UTF-8 bytes from the start of the file. */
@@ -97,24 +89,17 @@ function bestOf(scores: readonly Score[]): Score {
   return scores.find(({ cells, agreeing, records }) => cells > 1 && records > 2 && agreeing === records) ?? best;
 }
 
-/** Finds the delimiter from the first records, unless it is stated. */
-export function detectDialect(sample: Sample, stated: string | undefined, limits: SourceLimits): DialectFinding {
+/**
+ * The delimiter that the job states, that the first line names (`sep=;`, then `hinted`), that stands between our columns, or
+ * that cuts the first records best.
+ */
+export function detectDialect(sample: Sample, stated: string | undefined, limits: SourceLimits) {
   const hint = /^"?sep=([^\w\s"]|\t)"?[\r\n]/i.exec(sample.bytes.toString('latin1', 0, 9))?.[1];
-  return { ...delimiterOf(sample, stated, hint, limits), hinted: hint !== undefined };
-}
-
-/** The delimiter that the job states, that the file names (`hint`), that stands between our columns, or that cuts the rows best. */
-function delimiterOf(
-  sample: Sample,
-  stated: string | undefined,
-  hint: string | undefined,
-  limits: SourceLimits,
-): Omit<DialectFinding, 'hinted'> {
-  const finding = (delimiter: string, why: string) => ({
-    delimiter,
-    evidence: [`The delimiter is ${delimiterName(delimiter)}, ${why}.`],
-    warnings: [],
-  });
+  const hinted = hint !== undefined;
+  const finding = (delimiter: string, why: string) => {
+    const evidence = `The delimiter is ${delimiterName(delimiter)}, ${why}.`;
+    return { delimiter, hinted, evidence, warning: undefined };
+  };
   if (stated !== undefined) return finding(stated, 'as stated');
   if (hint !== undefined) return finding(hint, 'as the first line says (sep=)');
   // Rows are rejected because they are uneven, so they show less than the heading rowferry gave them.
@@ -127,16 +112,14 @@ function delimiterOf(
   const scores = order.map((candidate) => score(sample, candidate, limits));
   const best = bestOf(scores);
   const rival = scores.find((other) => other !== best && other.score > 0 && other.score > best.score * 0.8);
-  const warnings = rival
-    ? [
-        `The delimiter could also be ${delimiterName(rival.delimiter)} (${rival.agreeing} of ${rival.records} rows ` +
-          `with ${rival.cells} cells); state source.delimiter to be certain.`,
-      ]
-    : [];
+  const warning =
+    rival &&
+    `The delimiter could also be ${delimiterName(rival.delimiter)} (${rival.agreeing} of ${rival.records} rows ` +
+      `with ${rival.cells} cells); state source.delimiter to be certain.`;
   const evidence =
     best.score === 0
       ? 'No delimiter cuts the rows into several cells; the table has one column.'
       : `The delimiter is ${delimiterName(best.delimiter)}: it cuts ${best.agreeing} of the first ${best.records} rows ` +
         `into ${best.cells} cells.`;
-  return { delimiter: best.delimiter, evidence: [evidence], warnings };
+  return { delimiter: best.delimiter, hinted, evidence, warning };
 }

@@ -9,8 +9,8 @@ import { unescapeFormula } from '../formula.js';
 import type { SourceLimits } from '../limits.js';
 import { columnName } from '../table/cell-range.js';
 import { blankHeadingsWarning, chooseHeading, HEADING_SAMPLE, headingTexts, type SampleRow } from '../table/header.js';
-import { type DialectFinding, detectDialect, parseDelimiter } from './detect.js';
-import { type CsvShape, createRecordFeed, type RecordFeed, type ScannedRecord } from './scan.js';
+import { detectDialect, parseDelimiter } from './detect.js';
+import { type CsvShape, createRecordFeed, type RecordFeed } from './scan.js';
 
 const BATCH = 500;
 
@@ -68,7 +68,7 @@ const END_OF_FILE = '\x1a';
  * with the faults the record has. Undefined where nothing but blanks is left once it is un-escaped, and for the mark of the
  * end of the file.
  */
-function toRow(row: number, record: ScannedRecord, width: number, limits: SourceLimits): SheetRow | undefined {
+function toRow(row: number, record: RecordFeed['record'], width: number, limits: SourceLimits): SheetRow | undefined {
   const cells = record.cells;
   if (record.count === 1 && cells[0] === END_OF_FILE) return undefined;
   let faults: RowFault[] | undefined;
@@ -110,22 +110,13 @@ function toRow(row: number, record: ScannedRecord, width: number, limits: Source
 
 const SAMPLE_BYTES = 1024 * 1024;
 
-/** What the look through a file to its end has found. */
-export interface Survey {
-  readonly meta: Pick<
-    SourceMeta,
-    'delimiter' | 'hinted' | 'header_row' | 'headings' | 'newline' | 'evidence' | 'warnings'
-  >;
-  readonly shape: CsvShape;
-}
-
 /** Finds delimiter and heading, then looks through the text (UTF-8) to its end. Throws `RunError`. */
 async function surveyCsv(
   path: string,
   text: () => AsyncIterable<Buffer>,
   options: SourceOptions,
   limits: SourceLimits,
-): Promise<Survey> {
+) {
   const bytes = await collectBytes(text(), SAMPLE_BYTES);
   const whole = bytes.length < SAMPLE_BYTES;
   assertText(path, bytes);
@@ -148,8 +139,8 @@ async function surveyCsv(
   const headings = dropSurplusHeadings(headingTexts(heading, rows, true).map(unescapeFormula));
   const { delimiter, hinted } = dialect;
   const shape: CsvShape = { delimiter, hinted, headerRow: heading.row, width: headings.length };
-  const lineEnd = newlineOf(await scanToEnd(path, text(), shape, limits));
-  const warnings = [...dialect.warnings, lineEnd.warning, ...heading.warnings, blankHeadingsWarning(headings)];
+  const lineEnd = await surveyLineEnds(path, text(), shape, limits);
+  const warnings = [dialect.warning, lineEnd.warning, ...heading.warnings, blankHeadingsWarning(headings)];
   return {
     meta: {
       delimiter,
@@ -157,7 +148,7 @@ async function surveyCsv(
       header_row: heading.row === 0 ? null : heading.row,
       headings,
       newline: lineEnd.newline,
-      evidence: [...dialect.evidence, lineEnd.evidence, heading.evidence],
+      evidence: [dialect.evidence, lineEnd.evidence, heading.evidence],
       warnings: warnings.filter((text) => text !== undefined),
     },
     shape,
@@ -178,7 +169,7 @@ function dropSurplusHeadings(headings: string[]): string[] {
 async function firstRows(
   path: string,
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
-  { delimiter, hinted }: DialectFinding,
+  { delimiter, hinted }: Pick<CsvShape, 'delimiter' | 'hinted'>,
   from: number,
   limits: SourceLimits,
 ): Promise<SampleRow[]> {
@@ -194,47 +185,37 @@ async function firstRows(
   return rows;
 }
 
-/** How many rows end in each way. */
-interface LineEnds {
-  crlf: number;
-  lf: number;
-  cr: number;
-}
+const NEWLINES = { CRLF: '\r\n', LF: '\n', CR: '\r' } as const;
 
-const NEWLINES = { crlf: '\r\n', lf: '\n', cr: '\r' } as const;
-
-/** The line end of most rows, and what is said of it. */
-function newlineOf(ends: LineEnds): { newline: string; evidence: string; warning: string | undefined } {
-  const kinds = (['crlf', 'lf', 'cr'] as const).filter((kind) => ends[kind] > 0).sort((a, b) => ends[b] - ends[a]);
-  const [most] = kinds;
-  if (most === undefined)
-    return { newline: '\n', evidence: 'The file has no line end; LF is assumed.', warning: undefined };
-  const mixed = kinds.map((kind) => `${kind.toUpperCase()} ${ends[kind]} times`).join(', ');
-  return {
-    newline: NEWLINES[most],
-    evidence: `Rows end with ${most.toUpperCase()}.`,
-    warning: kinds.length > 1 ? `Line ends are mixed: ${mixed}.` : undefined,
-  };
-}
-
-/** Scans every record without building cells; throws where a record never ends. */
-async function scanToEnd(
+/**
+ * The line end of most rows, and what is said of it. Scans every record without building cells; throws where a record never
+ * ends.
+ */
+async function surveyLineEnds(
   path: string,
   chunks: AsyncIterable<Buffer>,
   shape: CsvShape,
   limits: SourceLimits,
-): Promise<LineEnds> {
+): Promise<{ newline: string; evidence: string; warning?: string }> {
   const feed = createRecordFeed({ path, ...shape, limits, collect: false, complete: true, skip: 'rows' });
-  const ends: LineEnds = { crlf: 0, lf: 0, cr: 0 };
+  const counts = { CRLF: 0, LF: 0, CR: 0 };
   for await (const _ of pushPieces(feed, chunks)) {
     while (feed.next()) {
       const { position, bytes } = feed;
       const last = bytes[position - 1];
-      if (last === 0x0a) ends[bytes[position - 2] === 0x0d ? 'crlf' : 'lf']++;
-      else if (last === 0x0d) ends.cr++;
+      if (last === 0x0a) counts[bytes[position - 2] === 0x0d ? 'CRLF' : 'LF']++;
+      else if (last === 0x0d) counts.CR++;
     }
   }
-  return ends;
+  const kinds = (['CRLF', 'LF', 'CR'] as const).filter((kind) => counts[kind] > 0);
+  const [most, other] = kinds.sort((a, b) => counts[b] - counts[a]);
+  if (most === undefined) return { newline: '\n', evidence: 'The file has no line end; LF is assumed.' };
+  const mixed = kinds.map((kind) => `${kind} ${counts[kind]} times`).join(', ');
+  return {
+    newline: NEWLINES[most],
+    evidence: `Rows end with ${most}.`,
+    ...(other && { warning: `Line ends are mixed: ${mixed}.` }),
+  };
 }
 
 /** Lines within a cell that must look like rows. */

@@ -34,42 +34,9 @@ interface ScannedFault {
   readonly text?: string;
 }
 
-/** The record last scanned. `cells` is a fresh array each time; everything else is overwritten by the next call. */
-export interface ScannedRecord {
-  cells: string[];
-  /** Cells of the record; of more than a table may have, some are kept to show that there are more. */
-  count: number;
-  /** 0-based cell with a stray quote, or -1. */
-  strayCell: number;
-  /** The file ended inside quotes. */
-  unclosed: boolean;
-  faults: ScannedFault[];
-  /** No cell holds anything but blanks. */
-  blank: boolean;
-  /** Whether a quoted cell holds a line end. */
-  multiline: boolean;
-}
-
 /** How far reading B may run before it is given up, and how often that may happen: a hostile file costs no more. */
 const STRAY_REACH = 64 * 1024;
 const STRAY_ATTEMPTS = 200;
-
-/** Chunks in, records out, each with its row number. Bytes of an unfinished record wait for the next chunk. */
-export interface RecordFeed {
-  push(chunk: Buffer): void;
-  /** No further chunk follows. */
-  finish(): void;
-  /** Scans the next record into `record`; false where more bytes are needed or none are left. */
-  next(): boolean;
-  readonly record: ScannedRecord;
-  /** Number of the last record: every record is one row, blank ones too. The line `sep=;` has the number 0. */
-  readonly row: number;
-  /** Byte position where the last record begins, in the bytes now held. */
-  readonly start: number;
-  /** Byte position after the last record, in the bytes now held. */
-  readonly position: number;
-  readonly bytes: Buffer;
-}
 
 /** How a file is parted into rows and cells. */
 export interface CsvShape {
@@ -92,7 +59,7 @@ interface FeedOptions extends Partial<CsvShape> {
   /** Whether cells are wanted. */
   readonly collect: boolean;
   /**
-   * Blank rows that are counted without being scanned: a file may hold millions of them. `multiline`: those of a line end alone;
+   * Blank rows that are counted without being scanned: a file may hold millions of them. `lines`: those of a line end alone;
    * `rows`: also those of blanks and delimiters.
    */
   readonly skip?: 'lines' | 'rows';
@@ -100,7 +67,10 @@ interface FeedOptions extends Partial<CsvShape> {
   readonly complete: boolean;
 }
 
-export function createRecordFeed(options: FeedOptions): RecordFeed {
+export type RecordFeed = ReturnType<typeof createRecordFeed>;
+
+/** Chunks in, records out, each with its row number. Bytes of an unfinished record wait for the next chunk. */
+export function createRecordFeed(options: FeedOptions) {
   const { path, limits, collect, complete, skip, headerRow = 0, width = 0 } = options;
   const delimiter = options.delimiter.charCodeAt(0);
   const [maxCells, maxCharacters] = [limits.columns + 1, limits.cellCharacters];
@@ -117,13 +87,19 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
   let row = options.hinted ? -1 : 0;
   let expected = headerRow === 0 ? width : 0;
 
-  const record: ScannedRecord = {
-    cells: [],
+  /** The record last scanned. `cells` is a fresh array each time; everything else is overwritten by the next call. */
+  const record = {
+    cells: [] as string[],
+    /** Cells of the record; of more than a table may have, some are kept to show that there are more. */
     count: 0,
+    /** 0-based cell with a stray quote, or -1. */
     strayCell: -1,
+    /** The file ended inside quotes. */
     unclosed: false,
-    faults: [],
+    faults: [] as ScannedFault[],
+    /** No cell holds anything but blanks. */
     blank: true,
+    /** Whether a quoted cell holds a line end. */
     multiline: false,
   };
 
@@ -289,26 +265,31 @@ export function createRecordFeed(options: FeedOptions): RecordFeed {
 
   return {
     record,
+    /** Number of the last record: every record is one row, blank ones too. The line `sep=;` has the number 0. */
     get row() {
       return row;
     },
+    /** Byte position where the last record begins, in the bytes now held. */
     get start() {
       return start;
     },
+    /** Byte position after the last record, in the bytes now held. */
     get position() {
       return position;
     },
     get bytes() {
       return buffer;
     },
-    push(chunk) {
+    push(chunk: Buffer): void {
       buffer = position < buffer.length ? Buffer.concat([buffer.subarray(position), chunk]) : chunk;
       position = 0;
     },
-    finish() {
+    /** No further chunk follows. */
+    finish(): void {
       final = true;
     },
-    next() {
+    /** Scans the next record into `record`; false where more bytes are needed or none are left. */
+    next(): boolean {
       if (skip) skipBlank();
       if (position >= buffer.length) return false;
       const next = scan();

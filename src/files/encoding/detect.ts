@@ -263,17 +263,13 @@ function asianReadings(lines: Buffer): Reading[] {
   });
 }
 
+type Language = ReturnType<typeof language>;
+
 /**
- * Letters beyond ASCII that languages use, by which encodings of one byte a character are told apart. `rare`: letters
+ * Letters beyond ASCII that a language uses, by which encodings of one byte a character are told apart. `rare`: letters
  * that occur, but speak against the language where they are many.
  */
-interface Language {
-  readonly common: ReadonlySet<string>;
-  readonly rare: ReadonlySet<string>;
-  readonly weight: number;
-}
-
-function language(common: string, rare = '', weight = 1): Language {
+function language(common: string, rare = '', weight = 1) {
   return { common: inBothCases(common), rare: inBothCases(rare), weight };
 }
 

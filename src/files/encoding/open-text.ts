@@ -14,21 +14,9 @@ export interface TextFile {
   readonly whole: boolean;
 }
 
-/** A text file whose encoding is known. */
-interface OpenText<Found> {
-  readonly encoding: string;
-  /** It begins with the byte order mark of its encoding, which is no part of the text. */
-  readonly bom: boolean;
-  readonly evidence: string;
-  readonly warnings: readonly string[];
-  /** From its beginning, as UTF-8. */
-  text(): AsyncIterable<Buffer>;
-  readonly found: Found;
-}
-
 /**
- * Opens a text file and has it looked through by `examine`, which asks for the text as often as it likes and reads it to its end
- * the last time. The encoding is that of the byte order mark, the one that is `stated`, or what the bytes tell: the file is
+ * Opens a text file and has it looked through by `examine`, which asks for the text, as UTF-8 and without its byte order
+ * mark (`bom`), as often as it likes and reads it to its end the last time. The encoding is that of the byte order mark, the one that is `stated`, or what the bytes tell: the file is
  * taken for UTF-8 while it is looked through, and looked through again where it turns out to be none. Throws `RunError`.
  */
 export async function openText<Found>(
@@ -36,14 +24,11 @@ export async function openText<Found>(
   name: string | undefined,
   limits: SourceLimits,
   examine: (text: () => AsyncIterable<Buffer>) => Promise<Found>,
-): Promise<OpenText<Found>> {
+) {
   const raw = () => bytesOf(file, limits);
   const mark = encodingOfHead(file.head);
   const stated = parseEncoding(name, mark);
-  const openWith = async (
-    { encoding, evidence, warning }: EncodingFinding,
-    result?: Found,
-  ): Promise<OpenText<Found>> => {
+  const openWith = async ({ encoding, evidence, warning }: EncodingFinding, result?: Found) => {
     const skip = mark?.encoding === encoding ? mark.bom : 0;
     const text = () => decodeToUtf8(raw(), encoding, skip);
     const warnings = warning === undefined ? [] : [warning];
@@ -111,18 +96,12 @@ export function assertText(path: string, bytes: Buffer): void {
 }
 
 /** Looks at all bytes of a text, in any pieces, while something else reads them: are they UTF-8? */
-interface Utf8Check {
-  push(bytes: Buffer): void;
-  /** After the last piece: what the text is, or undefined where it is no UTF-8. */
-  finding(): EncodingFinding | undefined;
-}
-
-function utf8Check(): Utf8Check {
+function utf8Check() {
   let tail: Buffer = Buffer.alloc(0);
   let valid = true;
   let ascii = true;
   return {
-    push(chunk) {
+    push(chunk: Buffer): void {
       if (!valid || (tail.length === 0 && isAscii(chunk))) return;
       const bytes = tail.length > 0 ? Buffer.concat([tail, chunk]) : chunk;
       const whole = bytes.subarray(0, completeLength(bytes));
@@ -130,7 +109,8 @@ function utf8Check(): Utf8Check {
       if (ascii && !isAscii(whole)) ascii = false;
       tail = Buffer.from(bytes.subarray(whole.length));
     },
-    finding() {
+    /** After the last piece: what the text is, or undefined where it is no UTF-8. */
+    finding(): EncodingFinding | undefined {
       if (!valid || tail.length > 0) return undefined;
       const evidence = ascii
         ? 'Every byte is plain ASCII, which is UTF-8 too.'
@@ -285,12 +265,9 @@ const MARKS: readonly (readonly [string, string, readonly number[]])[] = [
 ];
 
 function byteOrderMark(head: Buffer): HeadFinding | undefined {
-  for (const [encoding, name, mark] of MARKS) {
-    if (mark.every((byte, i) => head[i] === byte)) {
-      return { encoding, bom: mark.length, evidence: `The file begins with the byte order mark of ${name}.` };
-    }
-  }
-  return undefined;
+  const [encoding, name, mark] = MARKS.find(([, , bytes]) => bytes.every((byte, i) => head[i] === byte)) ?? [];
+  if (!encoding || !mark) return undefined;
+  return { encoding, bom: mark.length, evidence: `The file begins with the byte order mark of ${name}.` };
 }
 
 /** UTF-16 without a mark: in text of Latin letters every second byte is NUL. */

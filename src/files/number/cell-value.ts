@@ -114,13 +114,6 @@ export function isoCell(raw: string, format: NumberFormat | undefined): Cell | u
 // changes it.
 
 /** `-0` is no canonical number: as a number it would come back as `0`. */
-const DECIMAL = /^(?:-(?!0(?:\.0*)?$))?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-const INTEGER = /^(?:-(?!0$))?(?:0|[1-9]\d*)$/;
+export const isIntegerText = (text: string): boolean => /^(?:-(?!0$))?(?:0|[1-9]\d*)$/.test(text);
 
-export function isIntegerText(text: string): boolean {
-  return INTEGER.test(text);
-}
-
-export function isDecimalText(text: string): boolean {
-  return DECIMAL.test(text);
-}
+export const isDecimalText = (text: string): boolean => /^(?:-(?!0(?:\.0*)?$))?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text);

@@ -43,8 +43,8 @@ export async function openOds(
     sheets: index.sheets,
     evidence: [],
     stream: () => pieces(archive.stream(CONTENT)),
-    scan: ({ name, place }: OdsSheet, onRow: (row: StoredRow) => void) =>
-      new OdsScan({ what: `${path}: sheet "${name}"`, limits, place, onRow }),
+    scan: ({ name, place }: BookSheet, onRow: (row: StoredRow) => void) =>
+      new OdsScan({ what: `${path}: sheet "${name}"`, limits, place: place!, onRow }),
   };
   return openSheet(book, options);
 }
@@ -64,11 +64,6 @@ const MOST_SHEETS = 10_000;
 /** Of the one sheet that is read. */
 const MAX_MERGES = 1_000;
 
-interface OdsSheet extends BookSheet {
-  /** Its place among all sheets of the file, from 0, copies of other files included. */
-  readonly place: number;
-}
-
 /** Copies of cells of other files, which formulas refer to; no program shows them. */
 const COPY_OF_OTHER_FILE = /^'.+'#\$/;
 
@@ -87,7 +82,7 @@ interface OdsScanOptions {
   /** File and sheet, for messages. */
   readonly what: string;
   readonly limits: SourceLimits;
-  /** The one sheet that is read; without it all are gone through and listed. */
+  /** The one sheet that is read, by its place, copies of other files included; without it all are gone through and listed. */
   readonly place?: number;
   /** Told of every row that holds a filled cell. */
   readonly onRow?: (row: StoredRow) => void;
@@ -105,9 +100,10 @@ class OdsScan implements SheetScan {
   hiddenRows = 0;
   mergeCount = 0;
   readonly mergedRanges: CellRange[] = [];
-  readonly sheets: OdsSheet[] = [];
+  readonly sheets: BookSheet[] = [];
+  readonly push: XmlScanner['push'];
+  readonly finish: XmlScanner['finish'];
   readonly #options: OdsScanOptions;
-  readonly #scanner: XmlScanner;
   readonly #path: ScanState[] = [];
   /** Depth within an element that is passed over. */
   #passed = 0;
@@ -139,7 +135,7 @@ class OdsScan implements SheetScan {
 
   constructor(options: OdsScanOptions) {
     this.#options = options;
-    this.#scanner = createXmlScanner(options.what, {
+    const scanner = createXmlScanner(options.what, {
       open: (tag) => {
         const at = this.#passed > 0 ? undefined : this.#enter(tag);
         if (tag.empty) {
@@ -158,14 +154,8 @@ class OdsScan implements SheetScan {
         if (this.#path.at(-1) === 'paragraph') this.#add(xmlText(bytes, from, to, form));
       },
     });
-  }
-
-  push(chunk: Buffer): void {
-    this.#scanner.push(chunk);
-  }
-
-  finish(): void {
-    this.#scanner.finish();
+    this.push = scanner.push;
+    this.finish = scanner.finish;
   }
 
   get hiddenColumns(): number {

@@ -70,14 +70,10 @@ export class XmlTag {
   }
 }
 
-export interface XmlScanner {
-  push(chunk: Buffer): void;
-  /** Throws where the document is not complete. */
-  finish(): void;
-}
+export type XmlScanner = ReturnType<typeof createXmlScanner>;
 
 /** `what` names the file and part for messages. */
-export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner {
+export function createXmlScanner(what: string, handler: XmlHandler) {
   let buffer = EMPTY;
   let depth = 0;
   let hasRoot = false;
@@ -232,7 +228,7 @@ export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner 
   }
 
   return {
-    push(chunk) {
+    push(chunk: Buffer): void {
       const bytes = buffer.length > 0 ? Buffer.concat([buffer, chunk]) : chunk;
       buffer = bytes.subarray(scanNamingPart(bytes));
       if (buffer.length > TOKEN_LIMIT)
@@ -241,7 +237,8 @@ export function createXmlScanner(what: string, handler: XmlHandler): XmlScanner 
           `${what}: a single value is longer than ${sizeText(TOKEN_LIMIT)}. It was refused.`,
         );
     },
-    finish() {
+    /** Throws where the document is not complete. */
+    finish(): void {
       if (depth === 0 && hasRoot && buffer.every((byte) => byte <= 0x20)) return;
       throw new RunError(
         'failed',

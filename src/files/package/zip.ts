@@ -9,20 +9,6 @@ import { errorText, RunError } from '../../model/error.js';
 import { assertUnpackedSize, collectBytes, fileBytes } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 
-/**
- * The parts of a workbook: checked for names, number and sizes before anything is unpacked. Nothing is ever written to
- * disk under the name of a part.
- */
-export interface Archive {
-  has(name: string): boolean;
-  /** Of all parts. */
-  readonly names: readonly string[];
-  /** The part's bytes in chunks of up to 512 KB; throws `RunError('failed')` where they are damaged. */
-  stream(name: string): AsyncGenerator<Buffer>;
-  /** A small part whole. */
-  readWhole(name: string): Promise<Buffer>;
-}
-
 /** Bytes that are unpacked at a time; less would be more waiting for the other thread than work. */
 const CHUNK = 512 * 1024;
 const PACKED_CHUNK = 256 * 1024;
@@ -89,12 +75,15 @@ async function packedBytes(path: string, source: string | Buffer, entry: Entry):
   }
 }
 
+export type Archive = Awaited<ReturnType<typeof openArchive>>;
+
 /**
- * Lists a zip file. The file is closed again after the listing and after each stream, so that an archive that is
+ * The parts of a workbook: checked for names, number and sizes before anything is unpacked. Nothing is ever written to
+ * disk under the name of a part. The file is closed again after the listing and after each stream, so that an archive that is
  * kept holds no handle. Throws `RunError('failed')` for more entries or larger parts than the limits allow,
  * for encrypted ones, for parts that share bytes or a name, and for names that leave the archive.
  */
-export async function openArchive(path: string, source: string | Buffer, limits: SourceLimits): Promise<Archive> {
+export async function openArchive(path: string, source: string | Buffer, limits: SourceLimits) {
   const parts = new Map<string, ZipPart>();
   const entryOf = (name: string) => parts.get(name.toLowerCase())?.entry;
   const zip = await open(path, source);
@@ -127,6 +116,7 @@ export async function openArchive(path: string, source: string | Buffer, limits:
     zip.close();
   }
 
+  /** The part's bytes in chunks of up to 512 KB; throws `RunError('failed')` where they are damaged. */
   async function* stream(name: string): AsyncGenerator<Buffer> {
     const entry = entryOf(name);
     if (!entry) throw damaged(path, `the part ${name} is missing`);
@@ -158,10 +148,12 @@ export async function openArchive(path: string, source: string | Buffer, limits:
   }
 
   return {
-    has: (name) => entryOf(name) !== undefined,
+    has: (name: string) => entryOf(name) !== undefined,
+    /** Of all parts. */
     names: [...parts.values()].map(({ name }) => name),
     stream,
-    async readWhole(name) {
+    /** A small part whole. */
+    async readWhole(name: string): Promise<Buffer> {
       const size = entryOf(name)?.uncompressedSize ?? 0;
       if (size > limits.partBytes) {
         throw new RunError(

@@ -15,13 +15,6 @@ export const HEADING_SAMPLE = 100;
 /** A heading stands among the first non-blank rows: a longer text above a table is no spreadsheet. */
 const CANDIDATES = 40;
 
-/** One row held against those below it. */
-interface Candidate {
-  readonly at: number;
-  readonly contrast: Contrast;
-  readonly score: number;
-}
-
 /**
  * Finds the heading row among the non-blank rows at the start of a table. Each of the first rows is held against the
  * rows below it: a heading fills the columns of the table, and holds text where the rows below hold numbers or dates, or
@@ -44,28 +37,21 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
   const expected = findExpected(sample, guessed.at, expect);
   const at = expected?.at ?? guessed.at;
   const heading = sample[at]!;
-  const warnings: string[] = [];
-  const skipped = skippedRowsWarning(sample, at);
-  if (skipped) warnings.push(skipped);
-  const cells = `filled cells: ${filledCells(heading)}`;
-  if (expected) {
-    const evidence = `Row ${heading.row} is the heading: it holds ${expected.found} of the ${expected.wanted} headings the job maps (${cells}).`;
-    return { ...heading, evidence, warnings };
-  }
-  const { contrast } = guessed;
-  if (at > 0) {
-    const evidence = `Row ${heading.row} is the heading: it is the first text row as wide as the table (${cells}).`;
-    return { ...heading, evidence, warnings };
-  }
-  if (looksLikeData(heading, contrast, sample.length - at - 1)) {
+  if (!expected && at === 0 && looksLikeData(heading, guessed.contrast, sample.length - 1)) {
     const assumption = `Row ${heading.row} is taken as the heading because it is the first row, though it looks like data.`;
-    warnings.push(
-      `${assumption} If the file has no heading, add one; if it stands further down, state source.header_row.`,
-    );
-    return { ...heading, evidence: `${assumption} If the file has no heading, add one.`, warnings };
+    const advice = `${assumption} If the file has no heading, add one`;
+    const warning = `${advice}; if it stands further down, state source.header_row.`;
+    return { ...heading, evidence: `${advice}.`, warnings: [warning] };
   }
-  const evidence = `Row ${heading.row} is the heading: it is the first row (${cells}, text).`;
-  return { ...heading, evidence, warnings };
+  const cells = `filled cells: ${filledCells(heading)}`;
+  const why = expected
+    ? `it holds ${expected.found} of the ${expected.wanted} headings the job maps (${cells})`
+    : at > 0
+      ? `it is the first text row as wide as the table (${cells})`
+      : `it is the first row (${cells}, text)`;
+  const skipped = skippedRowsWarning(sample, at);
+  const evidence = `Row ${heading.row} is the heading: ${why}.`;
+  return { ...heading, evidence, warnings: skipped === undefined ? [] : [skipped] };
 }
 
 /** `1, 2, 3, …`, as forms number their columns above or below the heading. */
@@ -81,9 +67,9 @@ function columnsOf(filledCounts: readonly number[]): number {
 }
 
 /** The candidate of the highest score, the first of equals. `filledCounts`: filled cells of each row; 0 where they number the columns. */
-function bestCandidate(sample: readonly ProfiledRow[], filledCounts: readonly number[]): Candidate {
+function bestCandidate(sample: readonly ProfiledRow[], filledCounts: readonly number[]) {
   const width = columnsOf(filledCounts);
-  let best: Candidate | undefined;
+  let best: { readonly at: number; readonly contrast: Contrast; readonly score: number } | undefined;
   for (let at = 0; at < Math.min(sample.length, CANDIDATES); at++) {
     const share = filledCounts[at]! / Math.max(1, width);
     const last = at === sample.length - 1;

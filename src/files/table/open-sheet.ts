@@ -16,15 +16,8 @@ export interface BookSheet {
   readonly state: 'visible' | 'hidden' | 'veryHidden';
   /** Known to hold no filled cell. */
   readonly blank?: boolean;
-}
-
-/** What is to be said of a sheet besides its cells. */
-interface SheetFacts {
-  readonly hiddenRows: number;
-  readonly hiddenColumns: number;
-  /** Merged ranges, at most 1,000; `mergeCount` counts all. */
-  readonly mergedRanges: readonly CellRange[];
-  readonly mergeCount: number;
+  /** Where all sheets lie in one part: its place there among all of them, from 0. */
+  readonly place?: number;
 }
 
 /** A row of a sheet as it is stored: cells by column, without those beyond the last one that is stored. */
@@ -38,48 +31,43 @@ export interface StoredRow {
   readonly repeat?: number;
 }
 
-/** A scan of one sheet. Its facts are known at the end. */
-export interface SheetScan extends XmlScanner, SheetFacts {
+/** A scan of one sheet. */
+export interface SheetScan extends XmlScanner {
   /** While true, rows are only counted and checked, their cells are not read. */
   skim: boolean;
   /** Nothing that follows is of concern, though the file goes on. */
   readonly ended?: boolean;
+  // Known at the end.
+  readonly hiddenRows: number;
+  readonly hiddenColumns: number;
+  /** Merged ranges, at most 1,000; `mergeCount` counts all. */
+  readonly mergedRanges: readonly CellRange[];
+  readonly mergeCount: number;
 }
 
 /** What a workbook of any format offers to the choice of a sheet, the search for its heading and its rows. */
-interface SourceBook<Sheet extends BookSheet = BookSheet> {
+interface SourceBook {
   readonly path: string;
   readonly format: SourceFormat;
   readonly gzip: boolean;
   readonly limits: SourceLimits;
-  readonly sheets: readonly Sheet[];
+  readonly sheets: readonly BookSheet[];
   /** What is said about the whole workbook, after the evidence for sheet and heading. */
   readonly evidence: readonly string[];
   /** A scan of one sheet, from its beginning; `stream` hands out the bytes it is fed with. */
-  scan(sheet: Sheet, onRow: (row: StoredRow) => void): SheetScan;
-  stream(sheet: Sheet): AsyncIterable<Buffer>;
+  scan(sheet: BookSheet, onRow: (row: StoredRow) => void): SheetScan;
+  stream(sheet: BookSheet): AsyncIterable<Buffer>;
 }
 
 const BATCH = 500;
 /** Rows above a stated heading that its merged cells may begin in. */
 const ROWS_ABOVE = 2;
 
-/** What one pass over a sheet found before its rows are handed out. */
-interface Survey {
-  readonly rows: readonly SampleRow[];
-  /** Rows of the sample with filled cells beyond the limit of columns. */
-  readonly wide: ReadonlySet<number>;
-  readonly scan: SheetScan;
-}
-
 /**
  * Chooses the sheet of a workbook and finds its heading. The sheet is scanned once to its end, so that a damaged file
  * is refused before a row is handed out. Throws `RunError`.
  */
-export async function openSheet<Sheet extends BookSheet>(
-  book: SourceBook<Sheet>,
-  options: SourceOptions,
-): Promise<OpenSource> {
+export async function openSheet(book: SourceBook, options: SourceOptions): Promise<OpenSource> {
   const header = typeof options.header_row === 'number' ? options.header_row : undefined;
   const evidence: string[] = [];
   const warnings: string[] = [];
@@ -123,13 +111,10 @@ export async function openSheet<Sheet extends BookSheet>(
 }
 
 /** One pass to the end of a sheet: the first non-blank rows from right above row `from` on, and what is to be said about it. */
-async function surveySheet<Sheet extends BookSheet>(
-  book: SourceBook<Sheet>,
-  sheet: Sheet,
-  from: number,
-): Promise<Survey> {
+async function surveySheet(book: SourceBook, sheet: BookSheet, from: number) {
   const rows: SampleRow[] = [];
   const start = from - ROWS_ABOVE;
+  /** Rows of the sample with filled cells beyond the limit of columns. */
   const wide = new Set<number>();
   const scan = book.scan(sheet, ({ row, cells, tooWide, repeat = 1 }) => {
     if (row + repeat <= start || (cells.every(isBlank) && !tooWide) || rows.length >= HEADING_SAMPLE) return;
@@ -142,12 +127,7 @@ async function surveySheet<Sheet extends BookSheet>(
   return { rows, wide, scan };
 }
 
-async function chooseSheet<Sheet extends BookSheet>(
-  book: SourceBook<Sheet>,
-  stated: string | number | undefined,
-  from: number,
-  evidence: string[],
-): Promise<{ sheet: Sheet; survey: Survey }> {
+async function chooseSheet(book: SourceBook, stated: string | number | undefined, from: number, evidence: string[]) {
   if (stated !== undefined) {
     const sheet = findSheet(book, stated);
     evidence.push(`The sheet is "${sheet.name}", as stated.`);
@@ -164,9 +144,9 @@ async function chooseSheet<Sheet extends BookSheet>(
   throw new RunError('failed', `${book.path}: no visible sheet holds data (sheets: ${names}). Nothing was sent.`);
 }
 
-async function* dataRows<Sheet extends BookSheet>(
-  book: SourceBook<Sheet>,
-  sheet: Sheet,
+async function* dataRows(
+  book: SourceBook,
+  sheet: BookSheet,
   headerRow: number,
   width: number,
 ): AsyncGenerator<readonly SheetRow[]> {
@@ -226,7 +206,7 @@ function sheetList(sheets: readonly BookSheet[], text: (sheet: BookSheet, at: nu
 const sheetKey = (name: string) => name.normalize('NFKC').trim().toLowerCase();
 
 /** The sheet that a job states by name or by number from 1; throws `RunError('failed')` with the sheets there are. */
-function findSheet<Sheet extends BookSheet>(book: SourceBook<Sheet>, stated: string | number): Sheet {
+function findSheet(book: SourceBook, stated: string | number): BookSheet {
   const sheets = book.sheets;
   const byName = sheets.find((sheet) => sheetKey(sheet.name) === sheetKey(String(stated)));
   const byNumber = sheets[Number(stated) - 1];
@@ -249,7 +229,7 @@ function findSheet<Sheet extends BookSheet>(book: SourceBook<Sheet>, stated: str
 function surveyWarnings(
   sheets: readonly BookSheet[],
   sheet: BookSheet,
-  scan: SheetFacts,
+  scan: SheetScan,
   headerRow: number,
   headings: readonly string[],
   stated: boolean,

@@ -51,26 +51,34 @@ export interface DataValidation {
   readonly error?: { readonly style: 'stop' | 'warning'; readonly title: string; readonly text: string };
 }
 
-/** A sheet while its rows are written. */
-export interface SheetWriter {
-  /** Adds a row of cells; numbers ascend. Wait for what it returns before the next one. */
-  row(number: number, cells: string, height?: number): Promise<unknown> | undefined;
+/** A sheet while its rows are written, and what stands behind them. */
+export class SheetWriter {
   /** The range that is filtered, and whose numbers in text cells are no mistake: its heading first. */
-  filter(range: string): void;
-  addValidation(check: DataValidation): void;
+  filtered: string | undefined;
+  readonly validations: DataValidation[] = [];
+  readonly notes: Note[] = [];
+  #piece = '';
+
+  constructor(readonly write: WriteText) {}
+
+  /** Adds a row of cells; numbers ascend. Wait for what it returns before the next one. */
+  row(number: number, cells: string, height?: number): Promise<unknown> | undefined {
+    this.#piece += `<row r="${number}"${height === undefined ? '' : ` ht="${height}" customHeight="1"`}>${cells}</row>`;
+    return this.#piece.length >= PIECE ? this.flush() : undefined;
+  }
+
+  async flush(): Promise<void> {
+    await this.write(this.#piece);
+    this.#piece = '';
+  }
+
   /** A note on the cell at a row and a 0-based column, where the sheet has room for it. */
-  note(row: number, column: number, text: string, title?: string): void;
+  note(row: number, column: number, text: string, title = ''): void {
+    if (this.notes.length < MOST_NOTES) this.notes.push({ row, column, text: text.slice(0, NOTE_CHARACTERS), title });
+  }
 }
 
-export interface BookWriter {
-  readonly styles: Styles;
-  /** Writes one sheet; those that are shown stand in the order in which they are written. */
-  sheet(head: SheetHead, fill: (sheet: SheetWriter) => Promise<void>): Promise<void>;
-  /** Puts values on the hidden sheet of lists, as a column with a title. Returns the formula that means them. */
-  list(title: string, values: readonly string[], name?: string): string;
-  /** Writes what is left; nothing may follow. */
-  end(): Promise<void>;
-}
+export type BookWriter = Awaited<ReturnType<typeof createBook>>;
 
 interface Part {
   readonly name: string;
@@ -85,7 +93,7 @@ const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
  * Writes a workbook in one pass, sheet by sheet. Holds its looks, its lists and the notes of one sheet; nothing grows with
  * the rows. The same content gives the same bytes: no time of writing is in it. `names`: of the sheets that will follow.
  */
-export async function createBook(sink: ByteSink, names: readonly string[]): Promise<BookWriter> {
+export async function createBook(sink: ByteSink, names: readonly string[]) {
   const zip = createZipWriter(sink);
   const styles = createStyles();
   const part = (name: string, text: string) => zip.part(name, (write) => write(text));
@@ -93,36 +101,41 @@ export async function createBook(sink: ByteSink, names: readonly string[]): Prom
   const lists: { readonly title: string; readonly values: readonly string[]; readonly name: string | undefined }[] = [];
   const listSheet = uniqueName('Lists', names);
 
-  const sheet: BookWriter['sheet'] = async (head, fill) => {
+  /** Writes one sheet; those that are shown stand in the order in which they are written. */
+  async function sheet(head: SheetHead, fill: (sheet: SheetWriter) => Promise<void>): Promise<void> {
     const number = sheets.length + 1;
-    const parts: SheetParts = { filter: undefined, validations: [], notes: [] };
+    let notes: readonly Note[] = [];
     await zip.part(`xl/worksheets/sheet${number}.xml`, async (write) => {
       await write(sheetStart(head, styles, number === 1));
-      await fillSheet(parts, write, fill);
-      await write(sheetEnd(parts));
+      const writer = new SheetWriter(write);
+      await fill(writer);
+      await writer.flush();
+      await write(sheetEnd(writer));
+      notes = writer.notes;
     });
-    const notes = parts.notes.length > 0;
-    sheets.push({ name: head.name, hidden: head.hidden ?? false, notes });
-    if (!notes) return;
+    sheets.push({ name: head.name, hidden: head.hidden ?? false, notes: notes.length > 0 });
+    if (notes.length === 0) return;
     const relations = [
       ['vmlDrawing', `../drawings/vmlDrawing${number}.vml`],
       ['comments', `../comments${number}.xml`],
     ] as const;
     await part(`xl/worksheets/_rels/sheet${number}.xml.rels`, relationsPart(relations));
-    await zip.part(`xl/comments${number}.xml`, (write) => writeComments(parts.notes, write));
-    await zip.part(`xl/drawings/vmlDrawing${number}.vml`, (write) => writeNoteShapes(parts.notes, head, write));
-  };
+    await zip.part(`xl/comments${number}.xml`, (write) => writeComments(notes, write));
+    await zip.part(`xl/drawings/vmlDrawing${number}.vml`, (write) => writeNoteShapes(notes, head, write));
+  }
 
   // First what tells programs that the file is a workbook.
   await part('_rels/.rels', relationsPart([['officeDocument', 'xl/workbook.xml']]));
   return {
     styles,
     sheet,
-    list(title, values, name) {
+    /** Puts values on the hidden sheet of lists, as a column with a title. Returns the formula that means them. */
+    list(title: string, values: readonly string[], name?: string): string {
       lists.push({ title, values, name });
       return name ?? listRange(listSheet, lists.length - 1, values.length);
     },
-    async end() {
+    /** Writes what is left; nothing may follow. */
+    async end(): Promise<void> {
       if (lists.length > 0) {
         const style = styles.of({ format: '@' });
         await sheet({ name: listSheet, hidden: true }, async (to) => {
@@ -167,40 +180,6 @@ interface Note {
   readonly title: string;
 }
 
-/** What stands behind the rows of a sheet. */
-interface SheetParts {
-  filter: string | undefined;
-  readonly validations: DataValidation[];
-  readonly notes: Note[];
-}
-
-async function fillSheet(
-  parts: SheetParts,
-  write: WriteText,
-  fill: (sheet: SheetWriter) => Promise<void>,
-): Promise<void> {
-  let piece = '';
-  const flush = async () => {
-    await write(piece);
-    piece = '';
-  };
-  await fill({
-    row(number, cells, height) {
-      piece += `<row r="${number}"${height === undefined ? '' : ` ht="${height}" customHeight="1"`}>${cells}</row>`;
-      return piece.length >= PIECE ? flush() : undefined;
-    },
-    filter(range) {
-      parts.filter = range;
-    },
-    addValidation: (check) => void parts.validations.push(check),
-    note(row, column, text, title = '') {
-      if (parts.notes.length < MOST_NOTES)
-        parts.notes.push({ row, column, text: text.slice(0, NOTE_CHARACTERS), title });
-    },
-  });
-  await write(piece);
-}
-
 function sheetStart(head: SheetHead, styles: Styles, first: boolean): string {
   const { columns = [], lineHeight = LINE_HEIGHT } = head;
   const cols = columns.map(({ width, look }, i) => {
@@ -234,15 +213,15 @@ function panes({ frozen }: SheetHead): string {
 }
 
 /** What follows the rows; programs insist on this order. */
-function sheetEnd({ filter, validations, notes }: SheetParts): string {
+function sheetEnd({ filtered, validations, notes }: SheetWriter): string {
   return (
     '</sheetData>' +
-    (filter === undefined ? '' : `<autoFilter ref="${filter}"/>`) +
+    (filtered === undefined ? '' : `<autoFilter ref="${filtered}"/>`) +
     listElement('dataValidations', validations.map(validationElement)) +
     // Without it a program marks every id and serial number as a number stored as text.
-    (filter === undefined
+    (filtered === undefined
       ? ''
-      : `<ignoredErrors><ignoredError sqref="${filter}" numberStoredAsText="1"/></ignoredErrors>`) +
+      : `<ignoredErrors><ignoredError sqref="${filtered}" numberStoredAsText="1"/></ignoredErrors>`) +
     (notes.length > 0 ? '<legacyDrawing r:id="rId1"/>' : '') +
     '</worksheet>'
   );

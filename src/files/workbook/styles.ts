@@ -54,13 +54,6 @@ export const TONES: Readonly<Record<Tone, Look>> = {
   fault: { fill: 'FFC7CE' },
 };
 
-/** The looks of a workbook, numbered as cells refer to them; written when all are known. */
-export interface Styles {
-  of(look: Look): number;
-  /** The part `xl/styles.xml`. */
-  part(): string;
-}
-
 const NO_BORDER = '<left/><right/><top/><bottom/><diagonal/>';
 const edge = (side: string, style: string, color: string) =>
   `<${side} style="${style}"><color rgb="FF${color}"/></${side}>`;
@@ -74,7 +67,10 @@ const BORDERS = {
 const BUILT_IN: Readonly<Record<string, number>> = { General: 0, '0': 1, [COUNT]: 3, [MONEY]: 4, [TEXT]: 49 };
 const FIRST_OWN = 164;
 
-export function createStyles(): Styles {
+export type Styles = ReturnType<typeof createStyles>;
+
+/** The looks of a workbook, numbered as cells refer to them; written when all are known. */
+export function createStyles() {
   const formats = new Map<string, number>();
   const fonts = numbered([font({})]);
   const fills = numbered(['none', 'gray125'].map((pattern) => `<fill><patternFill patternType="${pattern}"/></fill>`));
@@ -87,7 +83,7 @@ export function createStyles(): Styles {
     return number;
   };
   return {
-    of(look) {
+    of(look: Look): number {
       const { format = 'General', fill, border } = look;
       const parts = {
         numFmt: formatOf(format),
@@ -109,7 +105,8 @@ export function createStyles(): Styles {
         alignment === '' ? `<xf ${attributes}/>` : `<xf ${attributes} applyAlignment="1"><alignment${alignment}/></xf>`,
       );
     },
-    part() {
+    /** The part `xl/styles.xml`. */
+    part(): string {
       const own = [...formats].map(([code, id]) => `<numFmt numFmtId="${id}" formatCode="${escapeXml(code)}"/>`);
       return (
         `${XML_HEADER}<styleSheet xmlns="${MAIN_NAMESPACE}">` +

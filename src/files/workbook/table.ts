@@ -57,7 +57,7 @@ export interface Shortened {
 }
 
 /** What was written of a table. */
-interface WrittenSheet {
+export interface WrittenSheet {
   /** Data rows. */
   readonly rows: number;
   /** The name of the sheet that holds them. */
@@ -179,10 +179,10 @@ export async function writeTableSheet(book: BookWriter, table: BookTable): Promi
     }
     if (row === headingRow && table.empty !== undefined) await writeAside(sheet, table.empty);
     const last = Math.max(row, headingRow + 1);
-    sheet.filter(`A${headingRow}:${columnName(columns.length - 1)}${last}`);
+    sheet.filtered = `A${headingRow}:${columnName(columns.length - 1)}${last}`;
     for (const { at, check } of validations) {
       const range = `${columnName(at)}${headingRow + 1}:${columnName(at)}${Math.min(row + SPARE_ROWS, SHEET_ROWS)}`;
-      sheet.addValidation({ ...check, range });
+      sheet.validations.push({ ...check, range });
     }
   };
 

@@ -5,14 +5,6 @@ import { BUFFER_OPTIONS, type ByteSink, writeCompressed } from '../table-sink.js
 /** Writes text; wait for it before the next piece. */
 export type WriteText = (text: string) => Promise<void>;
 
-/** A zip file, written part by part in one pass. */
-interface ZipWriter {
-  /** Adds a part; one at a time. Throws `RunError('failed')` where it or the file gets to 4 GB. */
-  part(name: string, produce: (write: WriteText) => Promise<void>): Promise<void>;
-  /** Writes the directory; nothing may follow. */
-  end(): Promise<void>;
-}
-
 interface Entry {
   readonly name: Buffer;
   readonly offset: number;
@@ -33,10 +25,10 @@ const DEFLATE = 8;
 const VERSION = 20;
 
 /**
- * Of our own rather than of a library: the checksum is native (computed in JavaScript it takes a quarter of the processor
+ * A zip file, written part by part in one pass. Of our own rather than of a library: the checksum is native (computed in JavaScript it takes a quarter of the processor
  * time of an export on top), and both headers of a part state the same version, which one spreadsheet program insists on.
  */
-export function createZipWriter(sink: ByteSink): ZipWriter {
+export function createZipWriter(sink: ByteSink) {
   const entries: Entry[] = [];
   let offset = 0;
   const put = async (bytes: Buffer) => {
@@ -46,7 +38,8 @@ export function createZipWriter(sink: ByteSink): ZipWriter {
   };
 
   return {
-    async part(name, produce) {
+    /** Adds a part; one at a time. Throws `RunError('failed')` where it or the file gets to 4 GB. */
+    async part(name: string, produce: (write: WriteText) => Promise<void>): Promise<void> {
       const start = { name: Buffer.from(name, 'latin1'), offset };
       await put(localHeader(start.name));
       let [crc, size, packed] = [0, 0, 0];
@@ -71,7 +64,8 @@ export function createZipWriter(sink: ByteSink): ZipWriter {
       await put(dataDescriptor(entry));
       entries.push(entry);
     },
-    async end() {
+    /** Writes the directory; nothing may follow. */
+    async end(): Promise<void> {
       const from = offset;
       for (const entry of entries) await put(directoryEntry(entry));
       await put(directoryEnd(entries.length, from, offset));

@@ -10,15 +10,6 @@ import { type BookSheet, openSheet, type StoredRow } from '../table/open-sheet.j
 import { NO_STRINGS, readSharedStrings } from './shared-strings.js';
 import { createSheetScan } from './sheet-scan.js';
 
-/** What a workbook says about itself. */
-interface Workbook {
-  readonly sheets: readonly BookSheet[];
-  readonly date1904: boolean;
-  /** By style number, the `s` of a cell. */
-  readonly formats: readonly NumberFormat[];
-  readonly sharedStringsPart: string | undefined;
-}
-
 /**
  * Opens one sheet of a workbook. The sheet is scanned once to its end, so that a damaged file is refused before a row
  * is handed out. Shared strings are kept as long as the source is: in memory, or in a file where they are too many.
@@ -66,16 +57,11 @@ async function eachTag(
   scanner.finish();
 }
 
-interface Relation {
-  readonly type: string;
-  readonly target: string;
-}
-
 /** The relations of a part by id; `type` is the last word of the type's address, the same in strict documents. */
-async function relationsOf(path: string, archive: Archive, part: string): Promise<Map<string, Relation>> {
+async function relationsOf(path: string, archive: Archive, part: string) {
   const folder = posix.dirname(part);
   const name = posix.join(folder, '_rels', `${posix.basename(part)}.rels`);
-  const relations = new Map<string, Relation>();
+  const relations = new Map<string, { readonly type: string; readonly target: string }>();
   if (!archive.has(name)) return relations;
   await eachTag(path, archive, name, (tag) => {
     if (tag.name !== 'Relationship') return;
@@ -103,7 +89,7 @@ function targetPart(archive: Archive, folder: string, target: string): string {
 }
 
 /** Reads what a workbook says about itself. Throws `RunError('failed')` for a zip file that is no such workbook. */
-async function readWorkbook(path: string, archive: Archive): Promise<Workbook> {
+async function readWorkbook(path: string, archive: Archive) {
   const root = await workbookPart(path, archive);
   const sheetTags: Map<string, string>[] = [];
   let date1904 = false;
@@ -139,6 +125,7 @@ async function readWorkbook(path: string, archive: Archive): Promise<Workbook> {
   return {
     sheets,
     date1904,
+    /** By style number, the `s` of a cell. */
     formats: styles && archive.has(styles) ? await readFormats(path, archive, styles) : [],
     sharedStringsPart: strings && archive.has(strings) ? strings : undefined,
   };

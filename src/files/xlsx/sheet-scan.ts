@@ -60,10 +60,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
   let formula: string | undefined;
   let phonetic = 0;
 
-  let hiddenRows = 0;
-  let hiddenColumns = 0;
-  let mergeCount = 0;
-  const mergedRanges: CellRange[] = [];
+  const scan = { skim: false, hiddenRows: 0, hiddenColumns: 0, mergeCount: 0, mergedRanges: [] as CellRange[] };
 
   function startRow({ bytes, offsets, count, empty }: XmlTag): void {
     row = lastRow + 1;
@@ -86,7 +83,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
       );
     }
     lastRow = row;
-    if (hides) hiddenRows++;
+    if (hides) scan.hiddenRows++;
     inRow = !empty;
     cells = [];
     faults = undefined;
@@ -245,8 +242,8 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
         case 'mergeCell': {
           const range = rangeOf(tag.attributes().get('ref') ?? '');
           if (!range) return;
-          mergeCount++;
-          if (mergedRanges.length < MAX_MERGES) mergedRanges.push(range);
+          scan.mergeCount++;
+          if (scan.mergedRanges.length < MAX_MERGES) scan.mergedRanges.push(range);
           return;
         }
         case 'col': {
@@ -254,7 +251,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
           if (/^(?:1|true)$/.test(attributes.get('hidden') ?? '')) {
             const last = Math.min(Number(attributes.get('max')), limits.columns);
             const found = Math.max(0, last - Number(attributes.get('min')) + 1) || 0;
-            hiddenColumns = Math.min(limits.columns, hiddenColumns + found);
+            scan.hiddenColumns = Math.min(limits.columns, scan.hiddenColumns + found);
           }
         }
       }
@@ -290,22 +287,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
     },
   });
 
-  const scan: SheetScan = {
-    skim: false,
-    push: scanner.push,
-    finish: scanner.finish,
-    get hiddenRows() {
-      return hiddenRows;
-    },
-    get hiddenColumns() {
-      return hiddenColumns;
-    },
-    mergedRanges,
-    get mergeCount() {
-      return mergeCount;
-    },
-  };
-  return scan;
+  return Object.assign(scan, scanner);
 }
 
 /** 0-based column of a cell reference such as `AB12`; `otherwise` where it names none. */

@@ -3,7 +3,7 @@ import { type Issue, warning } from '../../model/issue.js';
 import { type Fields, isEmpty, normaliseName, sameValue, type Value, valueText } from '../../model/value.js';
 import { fieldReaders, readFields, readRecord } from '../../resources/read.js';
 import { recordId } from '../../resources/read-value.js';
-import type { FieldType, Lexicon, ResourceSpec } from '../../resources/spec.js';
+import type { FieldType } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
 import { changesOf, isWriteOnly, type Merge, type MergeOptions } from '../plan/merge.js';
 
@@ -63,24 +63,12 @@ export function normalisedWarning(
   return warning('value_normalised', changed ? text + REWRITTEN_NOTE : text, { field, value: valueText(sent) });
 }
 
-/** What tells how records are to be read. */
-interface ReadContext {
-  readonly spec: ResourceSpec;
-  readonly lexicon: Lexicon;
-}
-
-/** What a record holds of what a create asked for. */
-export interface StoredComparison {
-  /** Fields in which it does not hold that; the service may have trimmed or folded text. */
-  readonly differing: readonly string[];
-  /** One warning for each value that the service stored in another form; what the record does not show is left out. */
-  readonly normalised: readonly Issue[];
-  /** One warning for each value that it lacks or holds in another form. */
-  readonly unstored: readonly Issue[];
-}
-
 /** Holds a record against the values of a create. What has no id is no record, and tells nothing. */
-export function compareWithStored(fields: Fields, record: Json, { spec, lexicon }: ReadContext): StoredComparison {
+export function compareWithStored(
+  fields: Fields,
+  record: Json,
+  { spec, lexicon }: Pick<MergeOptions, 'spec' | 'lexicon'>,
+) {
   if (recordId(record['id']) === undefined) return { differing: [], normalised: [], unstored: [] };
   const read = readFields(spec, Object.keys(fields), record, lexicon);
   const lost = new Set(read.losses.map((loss) => loss.field));
@@ -106,7 +94,14 @@ export function compareWithStored(fields: Fields, record: Json, { spec, lexicon 
     differing.push(field);
     missing.push(isEmpty(got) ? missingWarning(field, wanted) : normalisedWarning(field, wanted, got));
   }
-  return { differing, normalised, unstored: [...missing, ...normalised] };
+  return {
+    /** Fields in which the record does not hold what was asked for; the service may have trimmed or folded text. */
+    differing,
+    /** One warning for each value that the service stored in another form; what the record does not show is left out. */
+    normalised,
+    /** One warning for each value that it lacks or holds in another form. */
+    unstored: [...missing, ...normalised],
+  };
 }
 
 function missingWarning(field: string, wanted: Value | undefined): Issue {

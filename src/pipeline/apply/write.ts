@@ -278,26 +278,19 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
   /** The service's refusal in its own words, put to the fields they name, their columns and what was `sent` in them. */
   protected rejection({ status, messages }: Extract<WriteAnswer, { kind: 'refused' }>, sent: Fields): Issue[] {
     const { spec, columnOf } = this.run.options.plan;
+    const refusal = (text: string, at: Partial<Issue> = {}) =>
+      fault('service_rejected', text, { origin: 'service', ...at });
     if (messages.length === 0)
-      return [
-        fault('service_rejected', `The service refused the record with status ${status} and gave no reason.`, {
-          origin: 'service',
-        }),
-      ];
+      return [refusal(`The service refused the record with status ${status} and gave no reason.`)];
     return messages.map(({ field: spelling, text }) => {
       const why = `The service refused the record${spelling ? ` because of ${spelling}` : ''}: ${text}`;
-      if (spelling === undefined) return fault('service_rejected', why, { origin: 'service' });
+      if (spelling === undefined) return refusal(why);
       const own = spec.fields.find(({ name, create, update, aliases }) =>
         [name, create, update, ...(aliases ?? [])].includes(spelling),
       );
       const field = own?.name ?? spelling;
       const value = sent[field];
-      return fault('service_rejected', why, {
-        origin: 'service',
-        field,
-        column: columnOf(field),
-        ...(isEmpty(value) ? {} : { value: valueText(value) }),
-      });
+      return refusal(why, { field, column: columnOf(field), ...(isEmpty(value) ? {} : { value: valueText(value) }) });
     });
   }
 }

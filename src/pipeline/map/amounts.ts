@@ -25,23 +25,7 @@ interface Amount {
 }
 
 const CURRENCY_CODES = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
-const CURRENCY_WORDS = new Set([
-  'kr',
-  'fr',
-  'sfr',
-  'zł',
-  'kč',
-  'ft',
-  'lei',
-  'rs',
-  'лв',
-  'руб',
-  'r',
-  'rm',
-  'rp',
-  'euro',
-  'eur',
-]);
+const CURRENCY_WORDS = new Set('kr fr sfr zł kč ft lei rs лв руб r rm rp euro eur'.split(' '));
 const SYMBOL_PREFIXES = new Set(['', 'us', 'a', 'au', 'c', 'ca', 'nz', 'hk', 's', 'sg', 'r', 'nt', 'mx']);
 // A point belongs to the currency only in abbreviations: in `EUR.5` it is the decimal sign.
 const LEADING = /^(\p{L}{0,2}\p{Sc}|(?:kr|rs|s?fr|руб)\.|\p{L}{1,4})\s*/iu;

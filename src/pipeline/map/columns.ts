@@ -13,7 +13,7 @@ import { type DecimalRule, surveyDecimals } from './amounts.js';
 import { isRefusal, trimText } from './cell-text.js';
 import { nullWordCounter, type SynonymCount } from './column-warnings.js';
 import { type Convert, makeConverter } from './convert.js';
-import { compileDateFormat, type DateFormat, type DateSurvey, surveyDateOrder } from './dates.js';
+import { compileDateFormat, type DateFormat, type DateOrders, surveyDateOrder } from './dates.js';
 import { excerpt, indexHeadings, isOwnHeading, quoted } from './headings.js';
 import { type Catalogue, findTarget, type Target } from './targets.js';
 
@@ -263,18 +263,6 @@ interface Fixed extends Target {
   readonly value: StagedValue;
 }
 
-interface ColumnPlan {
-  /** In the order of the file. */
-  readonly columns: readonly Column[];
-  readonly fixed: readonly Fixed[];
-  /** `match.key` as canonical fields. */
-  readonly key: readonly string[];
-  readonly warnings: readonly string[];
-  readonly evidence: readonly string[];
-  /** Every reason why the job cannot run on this file, one line each. */
-  readonly problems: readonly string[];
-}
-
 /** What columns follow unless they say otherwise. */
 interface FileRules {
   readonly decimal: DecimalRule;
@@ -293,7 +281,7 @@ const SELF_CHECKED: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'countr
 const FEW_TEXTS: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country', 'date', 'enum', 'reference']);
 
 /** Fits the columns, constants and defaults of a job to a file; collects every fault instead of stopping at the first. */
-export function compileColumns(input: MappingInput): ColumnPlan {
+export function compileColumns(input: MappingInput) {
   const { job, spec, sample, meta } = input;
   const problems: string[] = [];
   const isNull = nullTest(job.source.null_values ?? []);
@@ -348,18 +336,20 @@ export function compileColumns(input: MappingInput): ColumnPlan {
     isNull,
     whenBlank,
   };
-  const dates = new Map<LocatedColumn, DateSurvey>();
+  const dates = new Map<LocatedColumn, ReturnType<typeof surveyDateOrder>>();
   for (const one of fileRules.dates ? [] : columnsOf('date')) {
     if (!one.options.dates) dates.set(one, surveyDateOrder(one, sample));
   }
-  const columns = located.map((one) => compileColumn(one, input, fileRules, dates.get(one), problems));
+  const columns = located.map((one) => compileColumn(one, input, fileRules, dates.get(one)?.orders, problems));
   const key = lookUp(job.match.key, (name) => `match.key: ${name}`).map(([name, { field }]) => {
     if (!setBy.has(field)) problems.push(`match.key: ${name} is set by no column; map the column that holds it`);
     return field;
   });
   return {
+    /** In the order of the file. */
     columns: columns.sort((a, b) => a.index - b.index),
     fixed,
+    /** `match.key` as canonical fields. */
     key,
     warnings: [
       ...(unmapped.length > 0
@@ -371,6 +361,7 @@ export function compileColumns(input: MappingInput): ColumnPlan {
       ...[...dates.values()].flatMap((one) => one.warnings),
     ],
     evidence: [...(survey.evidence ? [survey.evidence] : []), ...[...dates.values()].flatMap((one) => one.evidence)],
+    /** Every reason why the job cannot run on this file, one line each. */
     problems,
   };
 }
@@ -380,21 +371,19 @@ function compileColumn(
   located: LocatedColumn,
   { job, meta }: MappingInput,
   fileRules: FileRules,
-  survey: DateSurvey | undefined,
+  orders: DateOrders | undefined,
   problems: string[],
 ): Column {
   const { options, heading, where, field, spec } = located;
-  const readScalar: ReadScalar = (scalar, at) =>
-    jobValue(located, scalar, { where: at, job, column: heading }, problems);
   const dates = options.dates ? formats(options.dates, `${where}.dates`, problems) : fileRules.dates;
-  const values = translations(located, readScalar, problems);
+  const values = translations(located, job, problems);
   const clears = (options.blank ?? job.blank) === 'clear' ? null : undefined;
   const convert = makeConverter(spec, {
     decimal: options.decimal ? { sign: options.decimal, why: STATED } : fileRules.decimal,
     format: meta.format,
     column: heading,
     ...(dates ? { dates } : {}),
-    ...(survey ? { orders: survey.orders } : {}),
+    ...(orders ? { orders } : {}),
   });
   const { isNull } = fileRules;
   const stated = (text: string) => isNull(text) || (values?.has(foldText(text)) ?? false);
@@ -453,27 +442,22 @@ function formats(sources: readonly string[] | undefined, where: string, problems
   });
 }
 
-type ReadScalar = (scalar: string | number | boolean, where: string) => StagedValue | undefined;
-
 /** The `values` of a column: folded text → value. */
-function translations(
-  { options, where }: LocatedColumn,
-  readScalar: ReadScalar,
-  problems: string[],
-): Map<string, StagedValue> | undefined {
+function translations(column: LocatedColumn, job: RowsJob, problems: string[]): Map<string, StagedValue> | undefined {
+  const { options, heading } = column;
   if (!options.values) return undefined;
   const values = new Map<string, StagedValue>();
   const byFolded = new Map<string, unknown>();
   for (const [text, scalar] of Object.entries(options.values)) {
     const folded = foldText(text);
-    const at = `${where}.values.${text}`;
+    const where = `${column.where}.values.${text}`;
     if (byFolded.has(folded) && byFolded.get(folded) !== scalar) {
       problems.push(
-        `${at}: the text stands here twice but for case and blanks, with different values; delete one of them`,
+        `${where}: the text stands here twice but for case and blanks, with different values; delete one of them`,
       );
     }
     byFolded.set(folded, scalar);
-    const value = scalar === null ? null : readScalar(scalar, at);
+    const value = scalar === null ? null : jobValue(column, scalar, { where, job, column: heading }, problems);
     if (value !== undefined) values.set(folded, value);
   }
   return values;

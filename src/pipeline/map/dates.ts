@@ -121,7 +121,7 @@ export function dateInFormats(text: string, formats: readonly DateFormat[]): str
  * Reads text where the job states no format: ISO dates, dates with the month as a word, and numeric
  * dates whose day and month cannot be mixed up. `yyyy-MM-dd`, or why not; what can be read in two ways is never guessed.
  *
- * `proven`: the order that the column's other cells prove (`surveyDates`). It decides between two readings; a date that
+ * `proven`: the order that the column's other cells prove (`surveyDateOrder`). It decides between two readings; a date that
  * fits only the other order contradicts the proof and is refused.
  */
 export function unambiguousDate(written: string, proven?: DateOrders): string | Refusal {
@@ -203,16 +203,6 @@ export interface DateSample {
   readonly row: number;
 }
 
-/** What the cells of a date column say about the order of day and month. */
-export interface DateSurvey {
-  /** The orders that are proven. */
-  readonly orders: DateOrders;
-  /** What spoke for them, one sentence each. */
-  readonly evidence: readonly string[];
-  /** Where dates stay in doubt: which, and the format that other cells show. */
-  readonly warnings: readonly string[];
-}
-
 /** Fewer cells than these prove nothing: a few dates may have been typed in another way than the rest. */
 const MIN_PROOF = 5;
 const PROOF_SHARE = 0.1;
@@ -230,12 +220,13 @@ interface DateGroup {
 /**
  * Looks at a date column without stated formats. Where at least 5 cells and a tenth of the dates of one way of writing can
  * be read in one order only, such as 25/12/2024, and none in the other, that order is proven for the rest of them.
- * Otherwise dates with two readings are refused, and the warning names the format that other cells show, if any.
+ * Otherwise dates with two readings are refused, and the warning names the format that other cells show, if any. `evidence`: what
+ * spoke for the orders, one sentence each.
  */
 export function surveyDateOrder(
   column: { readonly heading: string; readonly index: number },
   sample: readonly SheetRow[],
-): DateSurvey {
+) {
   const groups = dateGroups(
     sample.flatMap(({ row, cells }) => {
       const cell = cells[column.index];

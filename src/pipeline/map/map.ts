@@ -177,31 +177,21 @@ function convertCell(column: Column, text: Cell): CellResult {
   const converted = column.convert(text);
   const value = column.cut && typeof converted === 'string' ? column.cut.of(converted) : converted;
   const shown = displayText(text);
-  let result: CellResult;
-  if (isRefusal(value)) {
-    result = {
-      value: undefined,
-      issue: fault(value.refused, `"${excerpt(shown)}" ${value.why}`, cellAddress(column, shown)),
-    };
-  } else {
-    const wrong = column.needsCheck
-      ? checkValue(column.spec, value as Exclude<StagedValue, { named: unknown }>)
-      : undefined;
-    const issue =
-      wrong ??
-      (typeof value === 'string' && MISREAD.test(value)
-        ? warning('misread_text', misreadText(`"${excerpt(shown)}" looks`))
-        : undefined);
-    const synonym =
-      column.synonymCounts && typeof text === 'string'
-        ? synonymEntry(text, column.spec.type, column.synonymCounts)
-        : undefined;
-    result = {
-      value,
-      synonymCounts: synonym,
-      ...(issue ? { issue: { ...issue, ...cellAddress(column, shown) } } : {}),
-    };
+  let issue: Issue | undefined;
+  let synonym: CellResult['synonymCounts'];
+  if (isRefusal(value)) issue = fault(value.refused, `"${excerpt(shown)}" ${value.why}`);
+  else {
+    if (column.needsCheck) issue = checkValue(column.spec, value as Exclude<StagedValue, { named: unknown }>);
+    if (typeof value === 'string' && MISREAD.test(value))
+      issue ??= warning('misread_text', misreadText(`"${excerpt(shown)}" looks`));
+    if (column.synonymCounts && typeof text === 'string')
+      synonym = synonymEntry(text, column.spec.type, column.synonymCounts);
   }
+  const result: CellResult = {
+    value: isRefusal(value) ? undefined : value,
+    synonymCounts: synonym,
+    ...(issue && { issue: { ...issue, ...cellAddress(column, shown) } }),
+  };
   if (typeof text === 'string' && text.length <= 100 && column.cache) {
     if (column.cache.size >= MAX_CACHED) column.cache.clear();
     column.cache.set(text, result);
@@ -259,19 +249,13 @@ const SPREADSHEET_ERROR = /^(?:#|Err:\d)/;
 
 function excelError(column: Column, cell: Extract<Cell, { t: 'e' | 'f' }>): Issue {
   const shown = displayText(cell);
-  return cell.t === 'e'
-    ? fault(
-        'excel_error',
-        SPREADSHEET_ERROR.test(shown)
-          ? `The cell shows the spreadsheet error ${shown}. Correct its formula or write the value.`
-          : `The file stores a value for this cell that cannot be read; the cell shows "${excerpt(shown)}". Write the value again.`,
-        cellAddress(column, shown),
-      )
-    : fault(
-        'excel_error',
-        `The cell holds the formula ${excerpt(shown)} without a stored result. Open the file it was typed in with a spreadsheet program and save it, or write the value.`,
-        cellAddress(column, shown),
-      );
+  const message =
+    cell.t === 'f'
+      ? `The cell holds the formula ${excerpt(shown)} without a stored result. Open the file it was typed in with a spreadsheet program and save it, or write the value.`
+      : SPREADSHEET_ERROR.test(shown)
+        ? `The cell shows the spreadsheet error ${shown}. Correct its formula or write the value.`
+        : `The file stores a value for this cell that cannot be read; the cell shows "${excerpt(shown)}". Write the value again.`;
+  return fault('excel_error', message, cellAddress(column, shown));
 }
 
 function notARecord({ like }: NoRecord, { cells }: SheetRow): Issue {

@@ -13,12 +13,6 @@ export interface Catalogue {
 
 type CustomTarget = { readonly spec: FieldSpec; readonly template?: CustomTemplate } | { readonly problem: string };
 
-interface Hit {
-  readonly owner: CustomTemplate;
-  readonly field: CustomField;
-  readonly occurrence: number;
-}
-
 /**
  * Finds the field that a job names `template.Finance.Cost Centre` or `form.Data centre#2.Rack` (`#2`: the form's second
  * row). Names are compared exactly first, then without case; a part of digits alone is an id. Nothing is guessed: where two
@@ -31,7 +25,7 @@ export function findCustom(name: CustomFieldName, spec: ResourceSpec, catalogue:
     return { problem: `write ${name.kind}.<name or id>.<${name.kind === 'form' ? 'column' : 'field'}>` };
   const all = name.kind === 'template' ? catalogue.templates : catalogue.forms;
   const problems: string[] = [];
-  const hits: Hit[] = [];
+  const hits: { readonly owner: CustomTemplate; readonly field: CustomField; readonly occurrence: number }[] = [];
   for (const { owner, part } of name.splits) {
     const { text, occurrence } = withOccurrence(owner, name.kind, all);
     const matches = matching(all, text);
@@ -162,18 +156,8 @@ export function findTarget(
 
 /** Whether a job names custom fields, so that templates and forms are read only where they are needed. */
 export function usesCustomFields(job: RowsJob): { readonly templates: boolean; readonly forms: boolean } {
-  const kinds = new Set<string | undefined>(jobFields(job).map((name) => customFieldName(name)?.kind));
-  return { templates: kinds.has('template'), forms: kinds.has('form') };
-}
-
-/** Every field a job names, in the order of the job file. */
-function jobFields(job: RowsJob): string[] {
   const mapped = Object.values(job.columns).flatMap((target) => targetsOf(target).map(({ field }) => field));
-  return [
-    ...mapped,
-    ...Object.keys(job.computed),
-    ...Object.keys(job.constants),
-    ...Object.keys(job.defaults),
-    ...job.match.key,
-  ];
+  const stated = Object.keys({ ...job.computed, ...job.constants, ...job.defaults });
+  const kinds = new Set([...mapped, ...stated, ...job.match.key].map((name) => customFieldName(name)?.kind));
+  return { templates: kinds.has('template'), forms: kinds.has('form') };
 }

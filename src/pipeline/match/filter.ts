@@ -16,7 +16,7 @@ import { countTexts, type Keys, keyAccessor } from './key.js';
 /** Records a page; fixed by the service (interface, section 8). */
 export const PAGE_SIZE = 25;
 /** Serial numbers asked for in one probe. */
-const PROBE_SIZE = 500;
+export const PROBE_SIZE = 500;
 
 /** Requests that may be spent on samples where the list may turn out to be cheaper: these, or a share of the list. */
 const MAX_TRIED = 2;
@@ -113,11 +113,6 @@ export interface Filter {
 
 /** Pages of one filtered answer beyond which the filter is not worth following. */
 const MAX_PAGES = 20;
-
-/** Whether the rest of the list costs no more requests than asking for each name (and the control). */
-export function isListCheaper(count: number, names: number): boolean {
-  return listRequests(count) <= filterRequests(names);
-}
 
 /**
  * A positive control: a record that is known to exist must be found by the filter, and the filter must leave others out.
@@ -219,7 +214,7 @@ interface ValueQuery {
 export async function queryValues(
   values: Keys,
   { service, filter, count, visit, known, contains, whole, instead = Number.POSITIVE_INFINITY }: ValueQuery,
-): Promise<'believed' | 'doubted' | 'dear'> {
+): Promise<'believed' | 'doubted' | 'expensive'> {
   const missing: (readonly [value: string, forms: readonly string[]])[] = [];
   let believed = true;
   let pages = 0;
@@ -257,10 +252,10 @@ export async function queryValues(
     at += some.length;
     const rest = ((pages + formsLeft) / at) * (values.size - at) + formsLeft;
     // One long answer says little of the others.
-    if (at > FIRST_WAVE && instead < rest) return 'dear';
+    if (at > FIRST_WAVE && instead < rest) return 'expensive';
     wave = at === 1 ? FIRST_WAVE : WAVE;
   }
-  if (instead <= formsLeft) return 'dear';
+  if (instead <= formsLeft) return 'expensive';
   await inWaves(missing, async ([value, forms]) => {
     if (!(await isFound(value, forms, true)) && known) believed = false;
   });
@@ -296,11 +291,6 @@ function controlValue(record: Json, filter: Filter): string {
   const value = record[filter.field];
   // A serial number that is literally `list` is another request altogether (interface, section 4.4).
   return typeof value === 'string' && value !== 'list' ? value.trim() : '';
-}
-
-/** Requests that tell of so many serial numbers whether they exist, where few do. */
-export function probesNeeded(values: number): number {
-  return Math.ceil(values / PROBE_SIZE);
 }
 
 /** What was asked for, in texts, and what of it exists. */

@@ -13,16 +13,10 @@ interface Found {
 /** New records stand at the end of the list: so many of its last pages are looked through, for what others may have added. */
 const SPARE_PAGES = 4;
 
-/** Whether a key can be looked up at all. */
-function canLookUp(key: string, { spec, key: fields }: Pick<MatchOptions, 'spec' | 'key'>): boolean {
-  if (!spec.readable || key === '') return false;
-  return !(fields.length === 1 && fields[0] === 'id');
-}
-
 /**
  * Fresh look-ups of keys, for settling writes whose effect is open; nothing that was read before is believed. Many keys
  * cost little more than one: serial numbers are probed together, and the end of the list is read once for all.
- * Keys must pass `canLookUp`. `createdSince`: records that may stand behind those looked for. The answer has every key that was asked for, with the records that have it.
+ * `createdSince`: records that may stand behind those looked for. The answer has every key that was asked for, with the records that have it.
  */
 async function lookUpKeys(
   keys: Keys,
@@ -96,6 +90,7 @@ export function batchLookUps(
     readonly found: Promise<ReadonlyMap<string, readonly Found[]>>;
   }
   let open: Batch | undefined;
+  const isById = options.key.length === 1 && options.key[0] === 'id';
 
   function begin(): Batch {
     const keys: Batch['keys'] = new Map();
@@ -109,7 +104,7 @@ export function batchLookUps(
   }
 
   return async (key, spelling, createdBefore) => {
-    if (!canLookUp(key, options)) return undefined;
+    if (!options.spec.readable || key === '' || isById) return undefined;
     open ??= begin();
     const spellings = open.keys.get(key) ?? [];
     if (spelling !== key && !spellings.includes(spelling)) spellings.push(spelling);
@@ -160,7 +155,15 @@ export async function learnIds(
     const numbers = Array.from({ length: count }, (_, i) => top - i);
     await inWaves(numbers, async (page) => {
       const { results } = page === 1 ? first : await service.page(resource, page);
-      for (const record of results) noteRecord(record, rows, found, options, onRecord);
+      for (const record of results) {
+        const id = record['id'];
+        const key = keyText(recordKey(record, options));
+        const row = rows.get(key);
+        if (typeof id !== 'number' || key === '' || row === undefined) continue;
+        const other = found.get(key);
+        found.set(key, other === undefined || other === id ? id : 'several');
+        onRecord(row, record);
+      }
     });
     top -= pages;
   }
@@ -168,20 +171,4 @@ export async function learnIds(
     const row = rows.get(key);
     if (row !== undefined && id !== 'several') onLearned(row, id);
   }
-}
-
-function noteRecord(
-  record: Json,
-  rows: ReadonlyMap<string, number>,
-  found: Map<string, number | 'several'>,
-  options: MatchOptions,
-  onRecord: (row: number, record: Json) => void,
-): void {
-  const id = record['id'];
-  const key = keyText(recordKey(record, options));
-  const row = rows.get(key);
-  if (typeof id !== 'number' || key === '' || row === undefined) return;
-  const other = found.get(key);
-  found.set(key, other === undefined || other === id ? id : 'several');
-  onRecord(row, record);
 }

@@ -8,7 +8,7 @@ import {
   inWaves,
   listRequests,
   PAGE_SIZE,
-  probesNeeded,
+  PROBE_SIZE,
   probeValues,
   probeWhileCheap,
   queryValues,
@@ -133,7 +133,7 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
     instead: listCost(true),
   });
   if (answered === 'believed') return withRequests(how);
-  return viaList(answered === 'dear' ? 'filters would have taken more: ' : doubted);
+  return viaList(answered === 'expensive' ? 'filters would have taken more: ' : doubted);
 }
 
 /** Keys of the file that a record has; the snapshot holds no records with other keys. */
@@ -144,38 +144,29 @@ export function keysFound(keys: Keys, snapshot: Snapshot): number {
   return found;
 }
 
-const allFound = (keys: Keys, snapshot: Snapshot): boolean => keysFound(keys, snapshot) === keys.size;
-
 /** Reads the list so that a key which was not found does not exist. Returns how, in words. */
 async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promise<string> {
-  const { how, certified, confirm } = await readList(keys, first, options);
-  if (allFound(keys, options.snapshot)) return how;
-  // A key that was not found may be created: what the reading may have missed is asked for, or read over.
-  if (certified && (await confirm())) return how;
-  const asked = await recheckMissing(keys, first, options, certified ? undefined : Number.POSITIVE_INFINITY);
-  if (asked) return how;
-  await options.readAll(options.spec.name as Readable, (records, at) => keepMatching(records, keys, at, options), {
-    backward: true,
-  });
-  return `${how}; then once more from its end, because it moved`;
-}
-
-/** Reads the list whole; again while it changes under the reading, because a record may have slipped through. */
-async function readList(keys: Keys, first: Page, options: MatchOptions): Promise<ReadList & { readonly how: string }> {
+  const read = (backward = false) =>
+    options.readAll(options.spec.name as Readable, (records, at) => keepMatching(records, keys, at, options), {
+      backward,
+    });
+  let list = await read();
+  let readings = 1;
+  // While it changes under the reading, a record may slip through.
+  for (; !list.certified && readings < MAX_READINGS; readings++) list = await read();
+  const times = readings > 1 ? `, ${readings} times because it changed` : '';
   const pages = Math.ceil(first.count / PAGE_SIZE);
-  let readings = 0;
-  let list: ReadList | undefined;
-  while (!list?.certified && readings++ < MAX_READINGS) {
-    list = await options.readAll(options.spec.name as Readable, (records, at) =>
-      keepMatching(records, keys, at, options),
-    );
-  }
-  const times = readings > 1 ? `, ${Math.min(readings, MAX_READINGS)} times because it changed` : '';
   const how =
     first.count === 0 && readings === 1
       ? 'the list is empty'
       : `read the whole list, ${countText(first.count, 'record')} on ${countText(pages, 'page')}${times}`;
-  return { how, certified: list?.certified === true, confirm: async () => list?.confirm() ?? false };
+  if (keysFound(keys, options.snapshot) === keys.size) return how;
+  // A key that was not found may be created: what the reading may have missed is asked for, or read over.
+  if (list.certified && (await list.confirm())) return how;
+  const asked = await recheckMissing(keys, first, options, list.certified ? undefined : Number.POSITIVE_INFINITY);
+  if (asked) return how;
+  await read(true);
+  return `${how}; then once more from its end, because it moved`;
 }
 
 /**
@@ -188,7 +179,7 @@ export async function recheckMissing(
   options: MatchOptions,
   most = Math.ceil(first.count / PAGE_SIZE / 20),
 ): Promise<boolean> {
-  if (first.count === 0 || allFound(keys, options.snapshot)) return true;
+  if (first.count === 0 || keysFound(keys, options.snapshot) === keys.size) return true;
   const filter = filterFor(options);
   const missing = new Map<string, readonly string[]>();
   for (const [key, spellings] of keys) if (!options.snapshot.has(key)) missing.set(key, spellings);
@@ -197,7 +188,7 @@ export async function recheckMissing(
   if (values.has('')) return false;
   // Where the list tells nothing, the filter has to be one that finds what is there.
   if (most === Number.POSITIVE_INFINITY && !(await verifyFilter(options.service, filter, first))) return false;
-  if (isProbed(filter) && probesNeeded(values.size) <= most) {
+  if (isProbed(filter) && Math.ceil(values.size / PROBE_SIZE) <= most) {
     const probed = await probeValues(values, first, options.service);
     // A probe that tells nothing leaves the filters.
     if (probed) values = probed;

@@ -8,29 +8,22 @@ import type { DecideAuthority } from './merge.js';
 /** A subcategory means something under its category alone: whose category stands, his subcategory does. */
 const PARENT_FIELD: Readonly<Record<string, string>> = { 'category.subcategory': 'category.name' };
 
-interface CompiledCompare {
-  readonly authorityOf: DecideAuthority;
-  /** Names that are no fields of the resource, or none that the job sets; sentences. */
-  readonly problems: readonly string[];
-}
-
-/** What `compare` says, by canonical field: which fields are compared, and whose value stands where they differ. */
+/**
+ * What `compare` says, by canonical field: which fields are compared, and whose value stands where they differ. `problems`: names
+ * that are no fields of the resource, or none that the job sets; sentences.
+ */
 export function compileCompare(
   job: ReconcileJob,
   spec: ResourceSpec,
   catalogue: Catalogue,
   mapping: Pick<Mapping, 'fields' | 'key'>,
-): CompiledCompare {
+): { readonly authorityOf: DecideAuthority; readonly problems: readonly string[] } {
   const problems: string[] = [];
   const canonical = (name: string, where: string): string | undefined => {
     const found = findTarget(name, job, spec, catalogue);
-    const wrong =
-      'problem' in found
-        ? found.problem
-        : mapping.fields.includes(found.field)
-          ? undefined
-          : `"${name}" is mapped to no column, so there is nothing to compare`;
-    if (wrong === undefined && !('problem' in found)) return found.field;
+    if (!('problem' in found) && mapping.fields.includes(found.field)) return found.field;
+    const unmapped = `"${name}" is mapped to no column, so there is nothing to compare`;
+    const wrong = 'problem' in found ? found.problem : unmapped;
     problems.push(`${where}: ${wrong}`);
     return undefined;
   };

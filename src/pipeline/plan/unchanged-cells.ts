@@ -13,21 +13,6 @@ import { findTarget } from '../map/targets.js';
 import { type ExportedCell, isNamedRef, type ResolvedRow, type StagedRow, type StagedValue } from '../rows.js';
 import { changesOf, isReadable, type MergeBase, type MergeOptions } from './merge.js';
 
-/**
- * What a row repeats of the record it meets is no change, whatever the rules say about writing it: a record may hold
- * values that nobody could import today, and a file exported from it has them in its cells. Contract, section 5
- * (`unchanged`).
- */
-interface RepeatResult {
-  /** The row without the faults of cells that repeat the record. */
-  readonly row: ResolvedRow;
-  /**
-   * Faults of values that the record holds and that the interface does not accept in a body: they count where the row
-   * changes something else, because a PUT carries the whole record.
-   */
-  readonly carried: readonly Issue[];
-}
-
 /** Faults of what stands in one cell, as opposed to faults of the row, its key or its form. */
 const CELL_FAULTS: ReadonlySet<IssueCode> = new Set([
   'too_long',
@@ -65,14 +50,19 @@ export function repeatsName(set: Fields, name: string | undefined): boolean {
 }
 
 /**
+ * What a row repeats of the record it meets is no change, whatever the rules say about writing it: a record may hold
+ * values that nobody could import today, and a file exported from it has them in its cells. Contract, section 5
+ * (`unchanged`).
+ *
  * Takes what repeats the record out of a row's faults, and gives values the record's own form where a cell shows just
- * that. `specOf`: tells whether a value that the record holds keeps the stated limits, where the cell does not.
+ * that. `carried`: faults of values that the record holds and that the interface does not accept in a body; they count where
+ * the row changes something else, because a PUT carries the whole record. `specOf`: tells whether a value that the record holds keeps the stated limits, where the cell does not.
  */
 export function withoutRepeats(
   row: ResolvedRow,
   current: MergeBase,
   { columnOf, specOf }: Pick<MergeOptions, 'columnOf' | 'specOf'>,
-): RepeatResult {
+): { readonly row: ResolvedRow; readonly carried: readonly Issue[] } {
   const { read, base } = current;
   const faulty = row.issues.some((issue) => issue.severity === 'error');
   const lineEndFields = Object.keys(row.set).filter((field) =>
@@ -172,9 +162,6 @@ export interface ExportedRecord {
   readonly sent: Fields;
 }
 
-/** Leaves of a staged row what a person changed, with what the export wrote there. */
-type KeepEdits = (row: SheetRow, staged: StagedRow, record: ExportedRecord) => StagedRow;
-
 /** A text is cut where a cell of a workbook ends; a pair of surrogates is not parted. */
 const MAX_CELL_TEXT = 32_766;
 
@@ -195,7 +182,7 @@ interface ExportedColumn {
  * cells stay as they are, and a cell that an import has set counts from then on. `fields`: what the export wrote, as its job
  * file names it.
  */
-export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonly string[]): KeepEdits {
+export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonly string[]) {
   const { job, meta, spec, catalogue } = input;
   const positions = new Map<string, number>();
   for (const [at, name] of fields.entries()) {
@@ -217,7 +204,8 @@ export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonl
     return exportMapping.mapRow({ row, cells });
   }
 
-  return (row, staged, { texts, held, sent }) => {
+  /** Leaves of a staged row what a person changed, with what the export wrote there. */
+  return (row: SheetRow, staged: StagedRow, { texts, held, sent }: ExportedRecord): StagedRow => {
     const same = new Map<string, ExportedColumn>();
     let exported: StagedRow | undefined;
     for (const column of columns) {

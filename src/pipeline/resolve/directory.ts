@@ -3,7 +3,7 @@ import { recordId } from '../../resources/read-value.js';
 import type { ReferenceTarget } from '../../resources/spec.js';
 import type { Json, KnownIds, Service } from '../../service/port.js';
 import { nearestNames } from '../map/headings.js';
-import { type Filter, isListCheaper, listRequests, queryValues, verifyFilter } from '../match/filter.js';
+import { type Filter, filterRequests, listRequests, queryValues, verifyFilter } from '../match/filter.js';
 import type { ReadAll } from '../match/match.js';
 import { isId } from '../rows.js';
 
@@ -47,6 +47,9 @@ const SOURCES: Partial<
 const LEARNED = ['customer', 'business-unit', 'hardware-model'] as const satisfies readonly ReferenceTarget[];
 type Learned = (typeof LEARNED)[number];
 
+/** The names that a file uses, by what they refer to. */
+export type ReferenceNames = ReadonlyMap<ReferenceTarget, ReadonlySet<string>>;
+
 /** How names of other records are swept when a customer or business unit is not known yet. */
 export interface DirectoryOptions {
   readonly service: Service;
@@ -59,10 +62,7 @@ export interface DirectoryOptions {
  * Looks up the names a file uses, each list once. Contracts are filtered by number where that takes fewer requests
  * than the list; the answer is checked again here because how the filter compares is not stated.
  */
-export async function loadDirectory(
-  needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
-  options: DirectoryOptions,
-): Promise<Directory> {
+export async function loadDirectory(needed: ReferenceNames, options: DirectoryOptions): Promise<Directory> {
   const tables = new Map<ReferenceTarget, Table>();
   const missing = (['customer', 'business-unit'] as const).filter((target) =>
     hasUnknown(target, needed, options.known),
@@ -82,11 +82,7 @@ function isLearned(target: ReferenceTarget): target is Learned {
 }
 
 /** Whether a name is not known yet. A number is an id: no list is read to see whether a record bears it as its name. */
-function hasUnknown(
-  target: Learned,
-  needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
-  known: DirectoryOptions['known'],
-): boolean {
+function hasUnknown(target: Learned, needed: ReferenceNames, known: DirectoryOptions['known']): boolean {
   return [...(needed.get(target) ?? [])].some((name) => !isId(name) && known.ids(target, name).length === 0);
 }
 
@@ -128,7 +124,8 @@ async function loadTable(
     const filter: Filter = { resource: source.list, parameter: source.filter, field: source.names[0] };
     const first = await readAll.first(source.list);
     const ids = [...names].map(normaliseKey).filter(isId);
-    const useFilter = !readAll.has(source.list) && !isListCheaper(first.count, names.size + ids.length);
+    const rest = listRequests(first.count);
+    const useFilter = !readAll.has(source.list) && filterRequests(names.size + ids.length) < rest;
     if (useFilter && (await verifyFilter(service, filter, first))) {
       const values = new Map<string, string[]>();
       for (const name of names) {
@@ -136,7 +133,7 @@ async function loadTable(
         values.set(key, [...(values.get(key) ?? []), ...(name === key ? [] : [name])]);
       }
       const matches: Json[] = [];
-      const query = { service, filter, count: first.count, instead: listRequests(first.count) };
+      const query = { service, filter, count: first.count, instead: rest };
       if ((await queryValues(values, { ...query, visit: (records) => void matches.push(...records) })) === 'believed') {
         matches.forEach(add);
         for (const record of await Promise.all(ids.map((id) => service.get(source.list, Number(id)))))
@@ -156,14 +153,13 @@ async function loadTable(
 /** Contracts first, then assets: both show the customers and business units they belong to. */
 async function learnNames(
   options: DirectoryOptions,
-  targets: readonly ('customer' | 'business-unit')[],
-  needed: ReadonlyMap<ReferenceTarget, ReadonlySet<string>>,
+  targets: readonly Learned[],
+  needed: ReferenceNames,
 ): Promise<void> {
   for (const resource of ['contract', 'asset'] as const) {
     // Reading is what teaches the names.
     await options.readAll(resource, () => undefined, { keep: true });
-    const open = targets.some((target) => hasUnknown(target, needed, options.known));
-    if (!open) return;
+    if (!targets.some((target) => hasUnknown(target, needed, options.known))) return;
   }
 }
 

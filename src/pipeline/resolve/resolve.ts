@@ -134,7 +134,11 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
       return { ...row, key, issues: [...row.issues, nearMatch(key, shown, keyAddress(row, options))] };
     }
     if (content === first.content) return repeated({ ...row, key }, first.row);
-    const issues = [...row.issues, duplicateFault(first, row, options)];
+    // The next import of what is left in the file knows nothing of the earlier row.
+    const alone =
+      'Imported again by itself, this row would overwrite that record: leave it out unless it is the right one.';
+    const message = `Row ${first.row} has the same key with other values. Only row ${first.row} is handled; decide which one is right. ${alone}`;
+    const issues = [...row.issues, fault('duplicate_key', message, keyAddress(row, options))];
     return { ...row, key, issues, duplicateOf: first.row };
   }
 
@@ -271,10 +275,6 @@ function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, i
   return undefined;
 }
 
-/** What becomes of a row that is left in the file: the next import knows nothing of the earlier row. */
-const ALONE_WARNING =
-  'Imported again by itself, this row would overwrite that record: leave it out unless it is the right one.';
-
 /** The first row of a key; `content` stands for all that it sets. */
 interface EarlierRow {
   readonly row: number;
@@ -293,14 +293,6 @@ export function nearMatch(key: string, others: string, at: Pick<Issue, 'field' |
     'near_match',
     `The key "${revealHidden(keyText(key))}" looks the same on the screen as that of ${others}, and is another one: they differ in inner blanks or in characters that the screen does not show. Write the key as it stands there, or make both look different.`,
     at,
-  );
-}
-
-function duplicateFault(earlier: EarlierRow, row: Pick<ResolvedRow, 'set' | 'cells'>, options: ResolveOptions): Issue {
-  return fault(
-    'duplicate_key',
-    `Row ${earlier.row} has the same key with other values. Only row ${earlier.row} is handled; decide which one is right. ${ALONE_WARNING}`,
-    keyAddress(row, options),
   );
 }
 

@@ -59,11 +59,7 @@ export function differencesOf(
 
 /** `lifecycle_stage: Deployed → Retired` */
 export function changesText({ changes = [] }: OrphanLine): string {
-  return changes.map(({ field, old, new: value }) => `${field}: ${valueText(old)} → ${valueText(value)}`).join('; ');
-}
-
-function valueText(value: string): string {
-  return value === '' ? '(none)' : value;
+  return changes.map(({ field, old, new: value }) => `${field}: ${old || '(none)'} → ${value || '(none)'}`).join('; ');
 }
 
 const DIFFERENCES = 60;
@@ -87,7 +83,7 @@ export class Comparison {
   readonly differences: Difference[] = [];
   readonly #orphans = new Map<OrphanLine['state'], OrphanLine[]>();
 
-  constructor(private readonly columnOf: ReconcileInput['columnOf']) {}
+  constructor(readonly input: ReconcileInput) {}
 
   get orphans(): readonly OrphanLine[] {
     return ORDER.flatMap((state) => this.#orphans.get(state) ?? []).slice(0, ORPHANS);
@@ -97,7 +93,7 @@ export class Comparison {
   add(result: RowResult): readonly Difference[] {
     const { compared, differences } = this;
     const { kind } = result.outcome;
-    const found = differencesOf(result, this.columnOf);
+    const found = differencesOf(result, this.input.columnOf);
     if (found.length === 0) {
       if (kind === 'unchanged') compared.agree++;
       return found;
@@ -123,8 +119,8 @@ export class Comparison {
    * Called when all rows have passed: rows that differed when they were planned and whose differences are in no journal,
    * because the run stopped before them, count as not put right.
    */
-  countMissing({ rows }: ReconcileFacts['differences']): void {
-    const missing = Math.max(rows - this.compared.differ, 0);
+  countMissing(): void {
+    const missing = Math.max(this.input.facts.differences.rows - this.compared.differ, 0);
     this.compared.differ += missing;
     this.compared.not_put_right += missing;
   }

@@ -6,7 +6,6 @@ import {
   importedFields,
   loadReferenceTexts,
   ReferenceCollector,
-  type ReferenceNames,
   type ReferenceTexts,
   withLastWritten,
 } from '../../export/editable.js';
@@ -15,6 +14,7 @@ import { createSorter } from '../../export/order.js';
 import { DATA_ROWS, tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
 import type { TableAbout } from '../../model/table.js';
+import type { ReferenceNames } from '../../pipeline/resolve/directory.js';
 import { formatNumber } from '../../report/summary.js';
 import { resourceSpec } from '../../resources/registry.js';
 import type { ReferenceTarget, ResourceName } from '../../resources/spec.js';
