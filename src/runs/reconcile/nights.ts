@@ -62,8 +62,7 @@ export interface Nights {
 }
 
 /** A run that ended, as `saveNight` takes it. */
-export interface EndedNight extends Omit<PastNight, keyof Night> {
-  readonly night: Night;
+export interface EndedNight extends PastNight {
   /** What it saw; left out where it did not come so far. */
   readonly seen?: Observed;
 }
@@ -95,8 +94,7 @@ export function readNights(of: NightsKey): Nights {
  * Keeps how a run ended, and what it saw, in one step. One that ends again because it was resumed takes the place of its first
  * end; one whose reports alone are written again stays as it is. What a finished run saw counts once.
  */
-export function saveNight(of: NightsKey, { seen, night, ...more }: EndedNight): void {
-  const ended: PastNight = { ...night, ...more };
+export function saveNight(of: NightsKey, { seen, ...ended }: EndedNight): void {
   withHome(of.home, (home) =>
     home.transaction(() => {
       const earlier = readHistory(home, of);
@@ -299,16 +297,20 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
 
 function endedNight({ store, request }: Run, summary: Summary, stored: StoredFacts | undefined): EndedNight {
   const approves = request.lineage?.approves?.run;
-  const ended = {
-    night: nightOf(summary, stored?.facts),
+  return {
+    ...nightOf(summary, stored?.facts),
     sha256: request.sha256,
     overridden: stored?.tripped ?? false,
     ...(approves === undefined ? {} : { approves }),
+    ...(stored && {
+      seen: {
+        orphans: orphanLines(store).map(({ id }) => id),
+        date: request.startedAt.slice(0, 10),
+        certain: stored.certain,
+        found: new Set(stored.found),
+      },
+    }),
   };
-  if (!stored) return ended;
-  const orphans = orphanLines(store).map(({ id }) => id);
-  const { certain, found } = stored;
-  return { ...ended, seen: { orphans, date: request.startedAt.slice(0, 10), certain, found: new Set(found) } };
 }
 
 /** What a run found out before its first write; a run that is taken up again goes by it. */
