@@ -12,7 +12,7 @@ import { actedOrphans } from './reconcile/orphans.js';
 import { type Connection, connect, takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
 import { planRows } from './rows/plan.js';
-import { executePart, innerContext, innerRuns } from './rows/references.js';
+import { executePart, innerRuns } from './rows/references.js';
 import { matchById, type Resolved, resolveJobValues } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
@@ -21,7 +21,7 @@ import { type EarlierRun, type FollowUpOptions, findWrittenRun, readRequest } fr
 import { innerRunId, jobKey, runFolder } from './run/layout.js';
 import { freshRunId } from './run/list.js';
 import { loadCustomFields } from './run/open-service.js';
-import { openRun, type Run, reopenRun } from './run/run.js';
+import { openRun, type Run } from './run/run.js';
 import { decideRecords, type Retirement } from './undo/decide.js';
 import {
   readCreated,
@@ -159,13 +159,10 @@ async function undoParts(run: Run): Promise<Parts> {
   for (const [resource, of] of innerRuns(home, request.lineage?.undoes ?? '')) {
     const id = innerRunId(folder.run, resource);
     const { dryRun, force, concurrency } = request;
-    const begun = readRequest(runFolder(home, id));
     try {
-      const part = begun
-        ? await reopenRun(id, innerContext(run))
-        : await openUndo(of, { run: id, dryRun, force, concurrency }, innerContext(run));
-      const { summary, error } = await executePart(run, part, executeUndo);
-      if (error) throw error;
+      const summary = await executePart(run, id, executeUndo, (context) =>
+        openUndo(of, { run: id, dryRun, force, concurrency }, context),
+      );
       const { updated, unchanged, total } = summary.rows;
       const done = updated + unchanged;
       stay += total - done;

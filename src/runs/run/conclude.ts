@@ -16,10 +16,9 @@ import { reached } from '../../trace/milestones.js';
 import { addPlannedValues } from '../rows/outcomes.js';
 import { referenceResults } from '../rows/references.js';
 import { STOPPED } from './context.js';
-import { closeAll, type RunCore } from './core.js';
+import { closeAll, countRequests, type RunCore } from './core.js';
 import { HOME, jobKey, makeFolder, runFolder } from './layout.js';
 import { readSummary, saveLastRun } from './list.js';
-import { sumCounts } from './open-service.js';
 import type { Lineage, Run } from './run.js';
 
 export type { RunResult } from '../../report/summary.js';
@@ -65,7 +64,7 @@ export async function conclude(
     run.store.end();
     await run.store.flush();
     if (status === undefined) reached('finished-noted');
-    if (stopped instanceof RunError && stopped.kind === 'usage' && !run.counts?.writes) {
+    if (stopped instanceof RunError && stopped.kind === 'usage' && countRequests(run).writes === 0) {
       // A job that does not fit its file was refused before anything was done: it leaves no run behind.
       if (!run.past.begun) await rm(run.folder.dir, { recursive: true, force: true });
       // One that was taken up is as it was before.
@@ -212,13 +211,13 @@ export function exitCode(status: RunStatus, { signal }: Pick<Run, 'signal'>): nu
 
 /** What the summary of every run says. `earlier`: requests of its earlier processes. */
 export function summaryHead(run: RunCore, earlier: Readonly<RequestCounts>) {
-  const { request, folder, counts, warnings } = run;
+  const { request, folder, warnings } = run;
   return {
     run: folder.run,
     kind: request.kind,
     company: request.company,
     service: request.service,
-    requests: { ...sumCounts(earlier, () => counts ?? {}) },
+    requests: countRequests(run, earlier),
     warnings,
     started_at: request.startedAt,
     ...ended(run),

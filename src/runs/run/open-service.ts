@@ -19,7 +19,7 @@ import { type Clock, readingClock, systemClock } from '../../service/clock.js';
 import { openKnownIds } from '../../service/known-ids.js';
 import { walkList as walk } from '../../service/lists/walk-list.js';
 import type { OnOutage } from '../../service/pace/breaker.js';
-import type { Json, KnownIds, Page, Readable, RequestCounts, Service } from '../../service/port.js';
+import type { Json, KnownIds, Page, Readable, Service } from '../../service/port.js';
 import { openService, type ServiceOptions } from '../../service/service.js';
 import { recordIdOf } from '../../service/transport/answer.js';
 import { type Channel, openChannel } from '../../service/transport/channel.js';
@@ -222,7 +222,7 @@ export async function openConnection(
     log: (level, event, fields) => run.log[level](fields, event),
   });
   run.closers.push(() => service.close());
-  run.counts = service.counts;
+  run.counters.push(() => service.counts);
   const known = openKnownIds(settings.home, serviceName(settings.apiUrl, request.company));
   run.closers.push(() => known.close());
   const readAll = openLists(
@@ -244,28 +244,6 @@ export function sharedOptions(
   worker: Pick<WorkerContext, 'channel' | 'observe'> | undefined,
 ): Pick<ServiceOptions, 'channel' | 'observe'> {
   return { ...(worker?.channel && { channel: worker.channel }), ...(worker?.observe && { observe: worker.observe }) };
-}
-
-/** Requests that are counted in two places; both go on counting. */
-export function sumCounts(
-  own: Readonly<RequestCounts> | undefined,
-  more: () => Partial<RequestCounts>,
-): Readonly<RequestCounts> {
-  const sum = (kind: keyof RequestCounts) => (own?.[kind] ?? 0) + (more()[kind] ?? 0);
-  return {
-    get total() {
-      return sum('total');
-    },
-    get reads() {
-      return sum('reads');
-    },
-    get writes() {
-      return sum('writes');
-    },
-    get retries() {
-      return sum('retries');
-    },
-  };
 }
 
 /** Contracts and assets show the customers and business units they belong to, which cannot be listed. */
