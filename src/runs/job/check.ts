@@ -54,7 +54,7 @@ export function checkJobText(text: string): CheckedText {
       report(part === 'value' ? valueAt(path) : path, message);
   }
   checkSchedule(asObject(job['schedule']), report);
-  if (kind === 'export') checkExport(value, yaml, report);
+  if (kind === 'export') checkExport(job, yaml, report);
   else checkRows(kind, value, yaml, report);
 
   const sorted = byLine(problems);
