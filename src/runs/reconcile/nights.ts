@@ -326,8 +326,10 @@ export interface StoredFacts {
   readonly columns: Readonly<Record<string, string>>;
 }
 
-/** What a night is planned from. */
+/** What a night is planned and carried out from. */
 export interface NightParts {
+  readonly run: Run;
+  readonly resolved: Resolved;
   readonly job: ReconcileJob;
   readonly nights: Nights;
   readonly scope: Scope | undefined;
@@ -338,9 +340,7 @@ export interface NightParts {
 
 /** Sentences for the brakes that stop the run; what only warns is said. Contract, section 8. */
 export function trippedBrakes(
-  run: Run,
-  resolved: Resolved,
-  { job, nights, compared }: NightParts,
+  { run, resolved, job, nights, compared }: NightParts,
   counts: PlanCounts,
   { orphans, scope, differences }: ReconcileFacts,
 ): readonly string[] {
@@ -378,21 +378,15 @@ export function trippedBrakes(
   return tripped;
 }
 
-type Differences = ReconcileFacts['differences'];
-
 /** Counts in how many fields rows and records differ, and whose value stands. */
-export function createDifferenceCounter({ store }: Pick<Run, 'store'>): {
-  see(change: Change): void;
-  counts(): Differences;
-  /** Rows that cannot be taken, by heading or field at fault. */
-  readonly invalidBy: Map<string, number>;
-} {
+export function createDifferenceCounter({ store }: Pick<Run, 'store'>) {
   const byField = new Map<string, { file: number; service: number; cleared: number }>();
+  /** Rows that cannot be taken, by heading or field at fault. */
   const invalidBy = new Map<string, number>();
   let rows = 0;
   return {
     invalidBy,
-    see(change) {
+    see(change: Change): void {
       // What a row that cannot be written would have changed is no difference that anybody settled.
       if (change.kind === 'settled' && change.outcome === 'invalid') {
         const faulty = change.issues.flatMap(({ severity, column, field }) =>
@@ -413,7 +407,7 @@ export function createDifferenceCounter({ store }: Pick<Run, 'store'>): {
         byField.set(field, counts);
       }
     },
-    counts() {
+    counts(): ReconcileFacts['differences'] {
       const { names } = store;
       const fields = [...byField].map(([field, counts]) => ({ field: fieldName(field, names), ...counts }));
       const sum = (of: (one: (typeof fields)[number]) => number) => fields.reduce((total, one) => total + of(one), 0);
