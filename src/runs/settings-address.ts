@@ -11,10 +11,7 @@ export { isLoopback };
 
 /** `https://records.example/api/v2/` → `https://records.example`; for a token address only the checks matter. */
 export function serviceAddress(text: string, context: z.core.$RefinementCtx<string>): string {
-  const fail = (message: string) => {
-    context.addIssue({ code: 'custom', message, input: '' });
-    return '';
-  };
+  const fail = (message: string) => refuse(message, context);
   if (!URL.canParse(text)) return fail('must be an address such as https://records.example');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return fail('must begin with https:// or http://');
@@ -29,11 +26,11 @@ export function serviceAddress(text: string, context: z.core.$RefinementCtx<stri
 export function consoleAddress(text: string, context: z.core.$RefinementCtx<string>): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
-  context.addIssue({
-    code: 'custom',
-    message: 'must be an address without a path, such as https://rowferry.example',
-    input: '',
-  });
+  return refuse('must be an address without a path, such as https://rowferry.example', context);
+}
+
+function refuse(message: string, context: z.core.$RefinementCtx<string>): '' {
+  context.addIssue({ code: 'custom', message, input: '' });
   return '';
 }
 
@@ -126,14 +123,11 @@ function parseQueueUrl(text: string) {
 /** Only the form is checked here; the worker opens it. Nothing of the address is quoted: it may hold a password. */
 export function queueAddress(text: string, context: z.core.$RefinementCtx<string>): string {
   if (parseQueueUrl(text)) return text;
-  context.addIssue({
-    code: 'custom',
-    message:
-      'must begin with redis://, rediss://, redis+sentinel://, redis+cluster:// or postgres:// and name a host; ' +
+  return refuse(
+    'must begin with redis://, rediss://, redis+sentinel://, redis+cluster:// or postgres:// and name a host; ' +
       'write / ? # and @ in a password as %2F %3F %23 and %40; leave it unset for the embedded queue',
-    input: '',
-  });
-  return '';
+    context,
+  );
 }
 
 /** Throws a `RunError` that does not quote the user, the password or the query. */
