@@ -190,14 +190,7 @@ async function findInList(service: Service, company: number): Promise<Json | und
 }
 
 /** The service of a run, and what is known of it. */
-export interface ReadConnection {
-  readonly service: Service;
-  readonly known: KnownIds;
-  readonly lexicon: RunLexicon;
-  readonly readAll: ReadAll;
-  /** Where the token may read it. */
-  readonly companyName?: string;
-}
+export type ReadConnection = Awaited<ReturnType<typeof openConnection>>;
 
 /**
  * Opens the service and says whose data is read or about to change; names are learned from whatever is read. Throws a
@@ -210,7 +203,7 @@ export async function openConnection(
     mayWrite = () => false,
     onNames,
   }: Pick<ServiceOptions, 'mayWrite'> & { onNames?: Parameters<typeof createLexicon>[2] } = {},
-): Promise<ReadConnection> {
+) {
   const { settings, request, folder } = run;
   const service = openService({
     ...serviceOptions(settings, request.company),
@@ -234,6 +227,7 @@ export async function openConnection(
     run.now,
   );
   const { company, service: address } = request;
+  /** Where the token may read it. */
   const companyName = await announceCompany(service, { ...about, company, address }, run);
   const lexicon = createLexicon(known, readAll, onNames);
   return { service, known, readAll, lexicon, ...(companyName === undefined ? {} : { companyName }) };
