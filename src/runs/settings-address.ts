@@ -65,32 +65,9 @@ export function webhookSecrets(text: string): string[] {
 }
 
 /** A queue's address, taken apart. */
-type QueueAddress = RedisAddress | PostgresAddress;
-
-export interface RedisAddress {
-  readonly kind: 'redis';
-  /** The address for people: no user, no password, no query. */
-  readonly displayUrl: string;
-  readonly mode: 'single' | 'sentinel' | 'cluster';
-  readonly tls: boolean;
-  /** One; for sentinel and cluster one or more. */
-  readonly hosts: readonly [Host, ...Host[]];
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  /** Number of the database; a cluster has 0 only. */
-  readonly db: number;
-  /** What the sentinels call the master. */
-  readonly master: string | undefined;
-  /** Where the sentinels themselves ask for a password: `?sentinel_password=…`. */
-  readonly sentinelPassword: string | undefined;
-}
-
-export interface PostgresAddress {
-  readonly kind: 'postgres';
-  readonly displayUrl: string;
-  /** As given; may hold a password. */
-  readonly url: string;
-}
+type QueueAddress = ReturnType<typeof parseAddress>;
+export type RedisAddress = Extract<QueueAddress, { readonly kind: 'redis' }>;
+export type PostgresAddress = Extract<QueueAddress, { readonly kind: 'postgres' }>;
 
 interface Host {
   readonly host: string;
@@ -131,13 +108,14 @@ export function queueAddress(text: string, context: z.core.$RefinementCtx<string
 }
 
 /** Throws a `RunError` that does not quote the user, the password or the query. */
-export function parseAddress(url: string): QueueAddress {
+export function parseAddress(url: string) {
   const parts = parseQueueUrl(url);
   if (!parts) throw addressError(`it begins with ${/^[a-z+]+:/i.exec(url)?.[0] ?? 'no scheme'}, or has not the form`);
   const { scheme, hosts, username, password, query } = parts;
   const displayUrl = `${scheme}://${hosts.join(',')}${parts.path}`;
-  if (parts.isPostgres) return { kind: 'postgres', displayUrl, url };
-  const [first = 'redis', mode = 'single'] = scheme.split('+') as [string, RedisAddress['mode']?];
+  // As given: it may hold a password.
+  if (parts.isPostgres) return { kind: 'postgres', displayUrl, url } as const;
+  const [first = 'redis', mode = 'single'] = scheme.split('+') as [string, ('single' | 'sentinel' | 'cluster')?];
   if (mode === 'single' && hosts.length > 1)
     throw addressError('it names several hosts, which only sentinel and cluster have');
   const path = parts.path.split('/').filter((part) => part !== '');
@@ -148,16 +126,20 @@ export function parseAddress(url: string): QueueAddress {
   if (mode === 'cluster' && db !== '0') throw addressError('a cluster has database 0 only');
   return {
     kind: 'redis',
+    /** The address for people: no user, no password, no query. */
     displayUrl,
     mode,
     tls: first === 'rediss',
+    /** One; for sentinel and cluster one or more. */
     hosts: hosts.map((one) => hostOf(one, mode === 'sentinel' ? 26_379 : 6_379)) as [Host, ...Host[]],
     db: Number(db),
     username: decode(username) || undefined,
     password: decode(password) || undefined,
+    /** What the sentinels call the master. */
     master: master && decode(master),
+    /** Where the sentinels themselves ask for a password. */
     sentinelPassword: query.get('sentinel_password') || undefined,
-  };
+  } as const;
 }
 
 function hostOf(text: string, defaultPort: number): Host {

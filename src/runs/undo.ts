@@ -269,11 +269,8 @@ async function resetAbsences(run: Run): Promise<void> {
 }
 
 /** Records that are as they were before the run again. */
-function restoredRecords({ rowStore }: Run): ReadonlySet<number> {
-  const restored = new Set<number>();
-  for (const batch of rowStore.rows(`kind in ('updated', 'unchanged')`))
-    for (const { id } of batch) if (id !== undefined) restored.add(id);
-  return restored;
+function restoredRecords({ rowStore }: Run): ReadonlySet<number | undefined> {
+  return new Set([...rowStore.rows(`kind in ('updated', 'unchanged')`)].flatMap((batch) => batch.map(({ id }) => id)));
 }
 
 /** What records that a run created are to be given, by field as job files name it. */
