@@ -42,20 +42,17 @@ export function serviceOptions(settings: Settings, company: number): ServiceOpti
   };
 }
 
+interface ServiceUse {
+  readonly company?: number;
+  readonly patienceMs: number;
+  readonly channel?: Channel | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Asks the service of the settings something that is no run, and closes it. A shorter patience of the settings counts. */
 export async function withService<T>(
   settings: Settings,
-  {
-    company = settings.company,
-    patienceMs,
-    channel,
-    signal,
-  }: {
-    readonly company?: number;
-    readonly patienceMs: number;
-    readonly channel?: Channel | undefined;
-    readonly signal?: AbortSignal | undefined;
-  },
+  { company = settings.company, patienceMs, channel, signal }: ServiceUse,
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
   const service = openService({
