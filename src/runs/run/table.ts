@@ -247,45 +247,38 @@ type Overlay = ReturnType<typeof overlayOf>;
  */
 export function overlayOf(corrections: readonly Correction[], { headings }: Pick<SourceMeta, 'headings'>) {
   const index = indexHeadings(headings);
-  const byRow = new Map<number, Map<number, Correction>>();
-  const byText = new Map<number, Map<string, Correction>>();
+  /** By the place of the column, with the row or with what the cell shows. */
+  const wanted = new Map<string, Correction>();
+  const columns = new Set<number>();
   const missing = new Set<string>();
   for (const one of corrections) {
     const { column, row, from } = one;
     const positions = index.positions(column);
     if (positions.length === 0) missing.add(column);
+    if (row === undefined && from === undefined) continue;
     for (const at of positions) {
-      if (row !== undefined) getOrInsert(byRow, row, new Map<number, Correction>()).set(at, one);
-      else if (from !== undefined) getOrInsert(byText, at, new Map<string, Correction>()).set(from, one);
+      columns.add(at);
+      wanted.set(row === undefined ? `${at} "${from}` : `${at} ${row}`, one);
     }
   }
   if (missing.size > 0) {
     const faults = [...missing].map((column) => `"${column}": ${index.missingHint(column)}`);
     throw new RunError('usage', 'Corrections name columns that the file does not have.', faults);
   }
-  const columns = new Set([...byText.keys(), ...[...byRow.values()].flatMap((cells) => [...cells.keys()])]);
   const used = new Set<Correction>();
   return {
     /** What is to stand in a cell that shows `shown`; undefined where it stays. */
     at(row: number, column: number, shown: string): string | undefined {
-      const [own, alike] = [byRow.get(row)?.get(column), byText.get(column)?.get(shown)];
+      const [own, alike] = [wanted.get(`${column} ${row}`), wanted.get(`${column} "${shown}`)];
       if (own) used.add(own);
       if (alike) used.add(alike);
       return (own ?? alike)?.value;
     },
     /** How many no cell has met that was asked for. */
-    unused: () =>
-      new Set([...byRow.values(), ...byText.values()].flatMap((found) => [...found.values()])).size - used.size,
+    unused: () => new Set(wanted.values()).size - used.size,
     /** 0-based positions of the columns that have corrections. */
     columns: [...columns].sort((a, b) => a - b),
   };
-}
-
-function getOrInsert<K, V>(map: Map<K, V>, key: K, fresh: V): V {
-  const found = map.get(key);
-  if (found !== undefined) return found;
-  map.set(key, fresh);
-  return fresh;
 }
 
 /**
