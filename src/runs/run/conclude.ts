@@ -193,20 +193,17 @@ export function reasonOf(stopped: Error): string {
   return [stopped.message, ...stopped.details].join(' ');
 }
 
+const EXIT_CODES = {
+  succeeded: EXIT.ok,
+  partial: EXIT.needsPerson,
+  braked: EXIT.braked,
+  failed: EXIT.failed,
+} as const;
+
 /** What the command ends with. */
 export function exitCode(status: RunStatus, { signal }: Pick<Run, 'signal'>): number {
-  switch (status) {
-    case 'succeeded':
-      return EXIT.ok;
-    case 'partial':
-      return EXIT.needsPerson;
-    case 'braked':
-      return EXIT.braked;
-    case 'failed':
-      return EXIT.failed;
-    case 'interrupted':
-      return signal.reason === 'SIGTERM' ? EXIT.sigterm : EXIT.sigint;
-  }
+  if (status === 'interrupted') return signal.reason === 'SIGTERM' ? EXIT.sigterm : EXIT.sigint;
+  return EXIT_CODES[status];
 }
 
 /** What the summary of every run says. `earlier`: requests of its earlier processes. */

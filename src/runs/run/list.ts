@@ -204,9 +204,8 @@ function rowCounts(summary: Summary): Pick<RunEntry, 'rows' | 'needs_person' | '
 
 /** The summary in a folder of reports; undefined where they are not complete. Of which run they are, it says itself. */
 export async function readSummary(reportDir: string): Promise<Summary | undefined> {
-  const found = readJson(join(reportDir, 'summary.json'));
   // Our own file: it appears complete or not at all.
-  return found === undefined ? undefined : (found as Summary);
+  return readJson(join(reportDir, 'summary.json')) as Summary | undefined;
 }
 
 /** A fault of a row that needs a person. */
