@@ -7,7 +7,7 @@ import { NameCollector } from '../pipeline/resolve/resolve.js';
 import { isUnverifiable } from '../report/summary.js';
 import { RunStore } from '../store/run-store.js';
 import type { LoadedJob } from './job-file.js';
-import { forgetAbsences } from './reconcile/nights.js';
+import { forgetAbsences, nightsKey } from './reconcile/nights.js';
 import { actedOrphans } from './reconcile/orphans.js';
 import { type Connection, connect, takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
@@ -18,7 +18,7 @@ import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { type EarlierRun, type FollowUpOptions, findWrittenRun, readRequest } from './run/earlier-run.js';
-import { innerRunId, jobKey, runFolder } from './run/layout.js';
+import { innerRunId, runFolder } from './run/layout.js';
 import { freshRunId } from './run/list.js';
 import { loadCustomFields } from './run/open-service.js';
 import { openRun, type Run } from './run/run.js';
@@ -259,9 +259,7 @@ async function resetAbsences(run: Run): Promise<void> {
   const all = restoredRecords(run);
   const restored = new Set(acted.flatMap(({ id }) => (all.has(id) ? [id] : [])));
   if (restored.size === 0) return;
-  const { home } = settings;
-  const { company, service, job } = undone;
-  forgetAbsences({ home, job: jobKey(job, home), company, service }, restored);
+  forgetAbsences(nightsKey({ settings, request: undone }), restored);
   const after = countText(of.orphans.after, 'more run');
   run.warn(
     `Orphans that are as before the run again: ${restored.size}. That they are missing from the file is counted anew: the job acts on them again after ${after}, unless they are in the file by then.`,

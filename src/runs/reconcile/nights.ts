@@ -249,7 +249,7 @@ export function sameFileBrake({ applied }: Pick<Nights, 'applied'>, sha256: stri
 const dateTimeText = (at: string): string => `${at.slice(0, 10)}, ${at.slice(11, 16)} UTC`;
 
 /** Whose nights a run is one of. */
-export function nightsKey({ settings, request }: Run): NightsKey {
+export function nightsKey({ settings, request }: Pick<Run, 'settings' | 'request'>): NightsKey {
   return {
     home: settings.home,
     job: jobKey(request.job, settings.home),

@@ -18,8 +18,8 @@ import { referenceResults } from '../rows/references.js';
 import { STOPPED } from './context.js';
 import { closeAll, countRequests, type RunCore } from './core.js';
 import { HOME, jobKey, makeFolder, runFolder } from './layout.js';
-import { readSummary, saveLastRun } from './list.js';
-import type { Lineage, Run } from './run.js';
+import { type Lineage, readSummary, saveLastRun } from './list.js';
+import type { Run } from './run.js';
 
 export type { RunResult } from '../../report/summary.js';
 

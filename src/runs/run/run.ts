@@ -32,23 +32,11 @@ import {
   type StoredRun,
 } from './core.js';
 import type { RunFolder } from './layout.js';
-import { readSummary, retriedRows } from './list.js';
+import { type Lineage, readSummary, retriedRows } from './list.js';
 import { formatSourceOf, sourceOptions, withCorrections, withEarlierTable } from './table.js';
 
 /** What a run of rows is: an import, a reconciliation, or the undoing of another run. */
 export type RowsKind = 'import' | 'reconcile' | 'undo';
-
-/** What a run has to do with an earlier one; ids of runs of the same data folder. */
-export interface Lineage {
-  /** Only the rows of that run's file which failed or were left unknown. They are in the run's store before it begins. */
-  readonly retries?: string;
-  /** Puts back what that run wrote. */
-  readonly undoes?: string;
-  /** Creates what rows of that run refer to: `rows/references.ts`. */
-  readonly createsFor?: string;
-  /** Carries out exactly the plan of that run. */
-  readonly approves?: { readonly run: string; readonly by: string; readonly at: string };
-}
 
 export interface ImportRequest extends RunOptions {
   readonly file: string;
