@@ -28,7 +28,7 @@ async function ours() {
     evidence: [],
     warnings: [],
   };
-  const { job } = inlineJob(JSON.parse(jobText()));
+  const { job } = inlineJob('import', JSON.parse(jobText()));
   const catalogue = { templates: [], forms: [] };
   const mapping = compileMapping({ job, meta, spec: resourceSpec('asset'), catalogue, sample: sheet });
   return (i) => mapping.mapRow(sheet[i]).issues.length;

@@ -141,12 +141,12 @@ const FLAGS = {
   inbox: ['--inbox <dir>', 'drop folder (ROWFERRY_INBOX)'],
   http: ['--http <[host:]port>', 'where the console, the API, health and metrics are answered, or off (ROWFERRY_HTTP)'],
   logLevel: ['--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (ROWFERRY_LOG_LEVEL)'],
-} as const satisfies Record<keyof SettingFlags, readonly [string, string]>;
+} as const satisfies { readonly [name in keyof SettingFlags]: readonly [string, string] };
 
 /** A command of rowferry. */
 export class CliCommand extends Command {
   /** Takes these settings as flags. */
-  settings(...names: (keyof SettingFlags)[]): this {
+  settings(...names: (keyof typeof FLAGS)[]): this {
     for (const name of names) {
       const [flag, description] = FLAGS[name];
       this.option(flag, description);
@@ -170,7 +170,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 
 /** The part of a command's options that are settings. */
 function settingFlags(options: SettingFlags): SettingFlags {
-  return Object.fromEntries((Object.keys(FLAGS) as (keyof SettingFlags)[]).map((name) => [name, options[name]]));
+  return Object.fromEntries((Object.keys(FLAGS) as (keyof typeof FLAGS)[]).map((name) => [name, options[name]]));
 }
 
 /** @throws RunError `usage` with every wrong setting. */

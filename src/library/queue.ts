@@ -9,7 +9,7 @@ import type { RunView } from '../api/runs/queued.js';
 import { EXIT, RunError } from '../model/error.js';
 import type { ExportJobText, ImportJobText, ReconcileJobText } from '../model/job.js';
 import { readJobYaml } from '../runs/job/yaml.js';
-import { type JobSource, loadExportJob, loadJob, loadReconcileJob } from '../runs/job-file.js';
+import { type JobSource, loadJob } from '../runs/job-file.js';
 import type { RunResult } from '../runs/run/conclude.js';
 import type { Progress, RunListener } from '../runs/run/context.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
@@ -257,8 +257,6 @@ type EnqueueFlags = Pick<EnqueueOptions, 'kind' | 'company'> & {
   readonly force?: boolean;
 };
 
-const LOADERS = { import: loadJob, reconcile: loadReconcileJob, export: loadExportJob };
-
 /**
  * What is asked for, checked as a worker would; the file of an export is what it writes, in place of the one that the job names.
  * @throws RunError `usage` with every fault.
@@ -271,7 +269,7 @@ async function buildJobData(options: EnqueueOptions, { settings, cwd }: CallCont
   }
   const runOptions = pickDefined({ dry_run: dryRun, apply, force, company });
   const data = {
-    job: await resolveJob(job, { jobsDir: settings.jobsDir, cwd }, LOADERS[kind]),
+    job: await resolveJob(kind, job, { jobsDir: settings.jobsDir, cwd }),
     ...(options.kind === 'export'
       ? pickDefined({ file: typeof options.file === 'string' ? resolve(cwd, options.file) : options.file })
       : await rowsOf(options, cwd)),
@@ -319,16 +317,15 @@ interface JobsLocation {
   readonly jobsDir: string;
   readonly cwd: string;
 }
-type JobLoader = (job: JobSource, location: JobsLocation) => Promise<{ readonly text: string }>;
 
 /** A name goes as it is, checked where the file is here too; the job of a path, or given as data, goes whole. */
-async function resolveJob(job: JobSource, location: JobsLocation, load: JobLoader): Promise<unknown> {
+async function resolveJob(kind: JobKind, job: JobSource, location: JobsLocation): Promise<unknown> {
   if (typeof job !== 'string') return job;
   const isPath = job.includes('/') || job.includes(path.sep) || /\.ya?ml$/i.test(job);
-  if (isPath) return readJobYaml((await load(job, location)).text).value;
+  if (isPath) return readJobYaml((await loadJob(kind, job, location)).text).value;
   for (const ending of ['yaml', 'yml']) {
     const file = path.join(location.jobsDir, `${job}.${ending}`);
-    if (await stat(file).catch(() => undefined)) await load(file, location);
+    if (await stat(file).catch(() => undefined)) await loadJob(kind, file, location);
   }
   return job;
 }

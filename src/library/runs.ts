@@ -42,7 +42,7 @@ export function importFile(options: ImportOptions): RunHandle {
       import('../runs/job-file.js'),
       import('../runs/import.js'),
     ]);
-    const job = await loadJob(requireJob(options), jobsFolder(opened));
+    const job = await loadJob('import', requireJob(options), jobsFolder(opened));
     return run(await rowsRequest(options, opened, job, options.dryRun === true), opened.context);
   });
 }
@@ -57,11 +57,11 @@ export interface ReconcileOptions extends RowsOptions {
 /** Compares a spreadsheet with the service, field by field, and makes them agree where `apply` is true. */
 export function reconcileFile(options: ReconcileOptions): RunHandle {
   return beginRun(options, [...ROWS_OPTIONS, 'apply'], async (opened) => {
-    const [{ loadReconcileJob }, { reconcileFile: run }] = await Promise.all([
+    const [{ loadJob }, { reconcileFile: run }] = await Promise.all([
       import('../runs/job-file.js'),
       import('../runs/reconcile.js'),
     ]);
-    const job = await loadReconcileJob(requireJob(options), jobsFolder(opened));
+    const job = await loadJob('reconcile', requireJob(options), jobsFolder(opened));
     return run(await rowsRequest(options, opened, job, options.apply !== true), opened.context);
   });
 }
@@ -132,8 +132,8 @@ async function exportRequestOf(options: ExportOptions, opened: CallContext): Pro
     company,
   });
   if (options.job !== undefined) {
-    const { exportRequest, loadExportJob } = await import('../runs/job-file.js');
-    const job = await loadExportJob(options.job, jobsFolder(opened));
+    const { exportRequest, loadJob } = await import('../runs/job-file.js');
+    const job = await loadJob('export', options.job, jobsFolder(opened));
     if (resource !== undefined && resource !== job.job.resource) {
       throw new RunError(
         'usage',

@@ -43,9 +43,9 @@ async function execute(run: ExportRun): Promise<RunResult> {
   try {
     const connection = await openConnection(run, { verb: 'Exporting from', mayBeArchived: true });
     const plan = await planExport(run, connection);
-    const draft = openDraft(run, connection, plan);
-    const list = await readRecords(run, connection, plan, draft.begin);
-    const written = (await draft.finish(list)) ?? (await writeRecords(run, connection, plan, list));
+    const draft = openDraft(plan);
+    const list = await readRecords(plan, draft.begin);
+    const written = (await draft.finish(list)) ?? (await writeRecords(plan, list));
     return await concludeExport(run, { list, written });
   } catch (error) {
     return await concludeExport(run, { stopped: error as Error });

@@ -31,22 +31,20 @@ export type JobSource = string | object;
  * Loads a job of a kind for a run. Throws `RunError('usage')` with every fault as `file:line:column message` in its details (of
  * a job that is data, the lines of the data written as JSON), and for a job of another kind.
  */
-const loader =
-  <K extends Job['kind']>(kind: K) =>
-  async (job: JobSource, { jobsDir, cwd = process.cwd() }: JobsFolder) => {
-    if (typeof job !== 'string') return inline(kind)(job);
-    const file = await findJobFile(job, jobsDir, cwd);
-    return assertKind(kind, loadText(await readJobFile(file), file, jobNameOf(file)));
-  };
-export const loadJob = loader('import');
-export const loadReconcileJob = loader('reconcile');
-export const loadExportJob = loader('export');
+export async function loadJob<K extends Job['kind']>(
+  kind: K,
+  job: JobSource,
+  { jobsDir, cwd = process.cwd() }: JobsFolder,
+) {
+  if (typeof job !== 'string') return inlineJob(kind, job);
+  const file = await findJobFile(job, jobsDir, cwd);
+  return assertKind(kind, loadText(await readJobFile(file), file, jobNameOf(file)));
+}
 
 /** A job that is handed over as data (a queue's inline job). The same checks; lines refer to the data written as JSON. */
-const inline =
-  <K extends Job['kind']>(kind: K) =>
-  (value: unknown) =>
-    assertKind(kind, loadText(jsonOf(value ?? null), '', 'inline'));
+export function inlineJob<K extends Job['kind']>(kind: K, value: unknown) {
+  return assertKind(kind, loadText(jsonOf(value ?? null), '', 'inline'));
+}
 
 function jsonOf(value: unknown): string {
   try {
@@ -57,10 +55,6 @@ function jsonOf(value: unknown): string {
     });
   }
 }
-
-export const inlineJob = inline('import');
-export const inlineReconcileJob = inline('reconcile');
-export const inlineExportJob = inline('export');
 
 function assertKind<K extends Job['kind']>(kind: K, one: Loaded<Job>): Loaded<Extract<Job, { readonly kind: K }>> {
   const found = one.job.kind;

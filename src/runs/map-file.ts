@@ -250,10 +250,7 @@ function assertValid(job: string): void {
 function summaryOf(
   suggestion: Suggestion,
   meta: SourceMeta,
-  {
-    file,
-    ...more
-  }: { readonly [name in 'file' | 'job']: string } & { readonly [name in 'output' | 'reason']: string | null },
+  { file, ...more }: Record<'file' | 'job', string> & Record<'output' | 'reason', string | null>,
 ) {
   const { resource, rows, columns, key, missing, next, warnings } = suggestion;
   const { format, encoding, delimiter, sheet, header_row } = meta;

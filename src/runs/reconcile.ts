@@ -5,7 +5,7 @@ import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
 import { RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
-import { type Compared, compareRecords, openJobMirror, recheck, withMirror } from './reconcile/compare.js';
+import { compareRecords, openJobMirror, recheck, withMirror } from './reconcile/compare.js';
 import {
   concludeNight,
   createDifferenceCounter,
@@ -25,7 +25,7 @@ import {
   saveOrphans,
   writeOrphans,
 } from './reconcile/orphans.js';
-import { openScope, type Scope } from './reconcile/scope.js';
+import { openScope } from './reconcile/scope.js';
 import { connect, takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
 import { headingsOf } from './rows/outcomes.js';
@@ -86,12 +86,13 @@ async function reconcile(run: Run, job: ReconcileJob, resolved: Resolved, mirror
   const scope = await openScope(job.scope, { resource: resolved.spec.name, lexicon: resolved.lexicon });
   const values = await orphanValues(job, resolved);
   const compared = await compareRecords(run, resolved, mirror, { scope, set: values?.fields });
-  if (!run.past.passed) await planNight(run, resolved, { job, nights, scope, compared, mirror, values });
+  const night: NightParts = { run, resolved, job, nights, scope, compared, mirror, values };
+  if (!run.past.passed) await planNight(night);
   if (run.request.dryRun || run.signal.aborted) return;
   await loadPlan(run);
   assertNotRejected(run);
   const later = laterRun(run, nights);
-  await apply(run, compared, { mirror, values: later ? undefined : values, scope });
+  await apply(later ? { ...night, values: undefined } : night);
   if (later && values) {
     run.warn(
       `The run ${later} of this job came after this one: what it knows of missing records is newer, and none is touched here.`,
@@ -108,12 +109,12 @@ function orphanValues(job: ReconcileJob, resolved: Resolved): Promise<JobValues 
 }
 
 /** Plans every row and every orphan, and asks the brakes. Throws a `RunError` of kind `braked` where one of them stops the run. */
-async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promise<void> {
-  const { job, nights, scope, compared, mirror, values } = parts;
+async function planNight(night: NightParts): Promise<void> {
+  const { run, resolved, job, nights, scope, compared, mirror, values } = night;
   const differences = createDifferenceCounter(run);
   const counts = await planRows(run, compared.matched, differences.see);
   if (run.signal.aborted) return;
-  const holdReason = orphanHoldReason(run, nights, resolved, mirror);
+  const holdReason = orphanHoldReason(night);
   const found = [...nights.absent.keys()].filter((id) => compared.matched.snapshot.hasId(id));
   const absences = countAbsences(
     nights.absent,
@@ -153,7 +154,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
     ...(run.request.lineage?.approves ? { approved: run.request.lineage.approves } : {}),
   };
   const { invalidBy } = differences;
-  const tripped = trippedBrakes(run, resolved, parts, { ...counts, invalidBy }, facts);
+  const tripped = trippedBrakes(night, { ...counts, invalidBy }, facts);
   saveOrphans(run.store, orphans);
   const stored: StoredFacts = {
     facts,
@@ -173,7 +174,7 @@ async function planNight(run: Run, resolved: Resolved, parts: NightParts): Promi
 }
 
 /** Why this run may not conclude that a record is missing from the file. */
-function orphanHoldReason(run: Run, nights: Nights, { keyless }: Resolved, mirror: Mirror): string | undefined {
+function orphanHoldReason({ run, nights, resolved: { keyless }, mirror }: NightParts): string | undefined {
   const later = laterRun(run, nights);
   if (later !== undefined) return `the run ${later} of this job came after this one, and knows better`;
   if (!mirror.certified) {
@@ -211,11 +212,7 @@ function laterRun({ folder, request: { lineage } }: Run, nights: Nights): string
 const startDate = ({ request }: Run): string => request.startedAt.slice(0, 10);
 
 /** Writes what was planned: rows first, orphans then. */
-async function apply(
-  run: Run,
-  compared: Compared,
-  { mirror, values, scope }: { mirror: Mirror; values: JobValues | undefined; scope: Scope | undefined },
-): Promise<void> {
+async function apply({ run, compared, mirror, values, scope }: NightParts): Promise<void> {
   const { matched } = compared;
   const orphans = values ? actedOrphans(run.store) : [];
   const updated = [...(run.planned?.values() ?? [])].flatMap(({ id }) => (id === undefined ? [] : [id]));

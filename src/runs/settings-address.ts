@@ -11,10 +11,7 @@ export { isLoopback };
 
 /** `https://records.example/api/v2/` → `https://records.example`; for a token address only the checks matter. */
 export function serviceAddress(text: string, context: z.core.$RefinementCtx<string>): string {
-  const fail = (message: string) => {
-    context.addIssue({ code: 'custom', message, input: '' });
-    return '';
-  };
+  const fail = (message: string) => refuse(message, context);
   if (!URL.canParse(text)) return fail('must be an address such as https://records.example');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return fail('must begin with https:// or http://');
@@ -29,11 +26,11 @@ export function serviceAddress(text: string, context: z.core.$RefinementCtx<stri
 export function consoleAddress(text: string, context: z.core.$RefinementCtx<string>): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
-  context.addIssue({
-    code: 'custom',
-    message: 'must be an address without a path, such as https://rowferry.example',
-    input: '',
-  });
+  return refuse('must be an address without a path, such as https://rowferry.example', context);
+}
+
+function refuse(message: string, context: z.core.$RefinementCtx<string>): '' {
+  context.addIssue({ code: 'custom', message, input: '' });
   return '';
 }
 
@@ -68,32 +65,9 @@ export function webhookSecrets(text: string): string[] {
 }
 
 /** A queue's address, taken apart. */
-type QueueAddress = RedisAddress | PostgresAddress;
-
-export interface RedisAddress {
-  readonly kind: 'redis';
-  /** The address for people: no user, no password, no query. */
-  readonly displayUrl: string;
-  readonly mode: 'single' | 'sentinel' | 'cluster';
-  readonly tls: boolean;
-  /** One; for sentinel and cluster one or more. */
-  readonly hosts: readonly [Host, ...Host[]];
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  /** Number of the database; a cluster has 0 only. */
-  readonly db: number;
-  /** What the sentinels call the master. */
-  readonly master: string | undefined;
-  /** Where the sentinels themselves ask for a password: `?sentinel_password=…`. */
-  readonly sentinelPassword: string | undefined;
-}
-
-export interface PostgresAddress {
-  readonly kind: 'postgres';
-  readonly displayUrl: string;
-  /** As given; may hold a password. */
-  readonly url: string;
-}
+type QueueAddress = ReturnType<typeof parseAddress>;
+export type RedisAddress = Extract<QueueAddress, { readonly kind: 'redis' }>;
+export type PostgresAddress = Extract<QueueAddress, { readonly kind: 'postgres' }>;
 
 interface Host {
   readonly host: string;
@@ -126,24 +100,22 @@ function parseQueueUrl(text: string) {
 /** Only the form is checked here; the worker opens it. Nothing of the address is quoted: it may hold a password. */
 export function queueAddress(text: string, context: z.core.$RefinementCtx<string>): string {
   if (parseQueueUrl(text)) return text;
-  context.addIssue({
-    code: 'custom',
-    message:
-      'must begin with redis://, rediss://, redis+sentinel://, redis+cluster:// or postgres:// and name a host; ' +
+  return refuse(
+    'must begin with redis://, rediss://, redis+sentinel://, redis+cluster:// or postgres:// and name a host; ' +
       'write / ? # and @ in a password as %2F %3F %23 and %40; leave it unset for the embedded queue',
-    input: '',
-  });
-  return '';
+    context,
+  );
 }
 
 /** Throws a `RunError` that does not quote the user, the password or the query. */
-export function parseAddress(url: string): QueueAddress {
+export function parseAddress(url: string) {
   const parts = parseQueueUrl(url);
   if (!parts) throw addressError(`it begins with ${/^[a-z+]+:/i.exec(url)?.[0] ?? 'no scheme'}, or has not the form`);
   const { scheme, hosts, username, password, query } = parts;
   const displayUrl = `${scheme}://${hosts.join(',')}${parts.path}`;
-  if (parts.isPostgres) return { kind: 'postgres', displayUrl, url };
-  const [first = 'redis', mode = 'single'] = scheme.split('+') as [string, RedisAddress['mode']?];
+  // As given: it may hold a password.
+  if (parts.isPostgres) return { kind: 'postgres', displayUrl, url } as const;
+  const [first = 'redis', mode = 'single'] = scheme.split('+') as [string, ('single' | 'sentinel' | 'cluster')?];
   if (mode === 'single' && hosts.length > 1)
     throw addressError('it names several hosts, which only sentinel and cluster have');
   const path = parts.path.split('/').filter((part) => part !== '');
@@ -154,16 +126,20 @@ export function parseAddress(url: string): QueueAddress {
   if (mode === 'cluster' && db !== '0') throw addressError('a cluster has database 0 only');
   return {
     kind: 'redis',
+    /** The address for people: no user, no password, no query. */
     displayUrl,
     mode,
     tls: first === 'rediss',
+    /** One; for sentinel and cluster one or more. */
     hosts: hosts.map((one) => hostOf(one, mode === 'sentinel' ? 26_379 : 6_379)) as [Host, ...Host[]],
     db: Number(db),
     username: decode(username) || undefined,
     password: decode(password) || undefined,
+    /** What the sentinels call the master. */
     master: master && decode(master),
+    /** Where the sentinels themselves ask for a password. */
     sentinelPassword: query.get('sentinel_password') || undefined,
-  };
+  } as const;
 }
 
 function hostOf(text: string, defaultPort: number): Host {

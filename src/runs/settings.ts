@@ -299,19 +299,7 @@ export type SettingsInput = {
 };
 
 /** Command-line flags that stand in for settings; undefined where not given. Their texts are checked like variables. */
-export type SettingFlags = {
-  readonly [name in
-    | 'apiUrl'
-    | 'company'
-    | 'home'
-    | 'jobsDir'
-    | 'concurrency'
-    | 'maxRps'
-    | 'logLevel'
-    | 'keepDays'
-    | 'inbox'
-    | 'http']?: string | number | undefined;
-};
+export type SettingFlags = { readonly [name in keyof SettingsInput]?: string | number | undefined };
 
 /** Variables that are set, by name; none is blank. */
 type Layer = Map<string, string>;

@@ -7,21 +7,21 @@ import { NameCollector } from '../pipeline/resolve/resolve.js';
 import { isUnverifiable } from '../report/summary.js';
 import { RunStore } from '../store/run-store.js';
 import type { LoadedJob } from './job-file.js';
-import { forgetAbsences } from './reconcile/nights.js';
+import { forgetAbsences, nightsKey } from './reconcile/nights.js';
 import { actedOrphans } from './reconcile/orphans.js';
 import { type Connection, connect, takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
 import { planRows } from './rows/plan.js';
-import { executePart, innerContext, innerRuns } from './rows/references.js';
+import { executePart, innerRuns } from './rows/references.js';
 import { matchById, type Resolved, resolveJobValues } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { conclude, isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { type EarlierRun, type FollowUpOptions, findWrittenRun, readRequest } from './run/earlier-run.js';
-import { innerRunId, jobKey, runFolder } from './run/layout.js';
+import { innerRunId, runFolder } from './run/layout.js';
 import { freshRunId } from './run/list.js';
 import { loadCustomFields } from './run/open-service.js';
-import { openRun, type Run, reopenRun } from './run/run.js';
+import { openRun, type Run } from './run/run.js';
 import { decideRecords, type Retirement } from './undo/decide.js';
 import {
   readCreated,
@@ -159,13 +159,10 @@ async function undoParts(run: Run): Promise<Parts> {
   for (const [resource, of] of innerRuns(home, request.lineage?.undoes ?? '')) {
     const id = innerRunId(folder.run, resource);
     const { dryRun, force, concurrency } = request;
-    const begun = readRequest(runFolder(home, id));
     try {
-      const part = begun
-        ? await reopenRun(id, innerContext(run))
-        : await openUndo(of, { run: id, dryRun, force, concurrency }, innerContext(run));
-      const { summary, error } = await executePart(run, part, executeUndo);
-      if (error) throw error;
+      const summary = await executePart(run, id, executeUndo, (context) =>
+        openUndo(of, { run: id, dryRun, force, concurrency }, context),
+      );
       const { updated, unchanged, total } = summary.rows;
       const done = updated + unchanged;
       stay += total - done;
@@ -262,9 +259,7 @@ async function resetAbsences(run: Run): Promise<void> {
   const all = restoredRecords(run);
   const restored = new Set(acted.flatMap(({ id }) => (all.has(id) ? [id] : [])));
   if (restored.size === 0) return;
-  const { home } = settings;
-  const { company, service, job } = undone;
-  forgetAbsences({ home, job: jobKey(job, home), company, service }, restored);
+  forgetAbsences(nightsKey({ settings, request: undone }), restored);
   const after = countText(of.orphans.after, 'more run');
   run.warn(
     `Orphans that are as before the run again: ${restored.size}. That they are missing from the file is counted anew: the job acts on them again after ${after}, unless they are in the file by then.`,
@@ -272,11 +267,8 @@ async function resetAbsences(run: Run): Promise<void> {
 }
 
 /** Records that are as they were before the run again. */
-function restoredRecords({ rowStore }: Run): ReadonlySet<number> {
-  const restored = new Set<number>();
-  for (const batch of rowStore.rows(`kind in ('updated', 'unchanged')`))
-    for (const { id } of batch) if (id !== undefined) restored.add(id);
-  return restored;
+function restoredRecords({ rowStore }: Run): ReadonlySet<number | undefined> {
+  return new Set([...rowStore.rows(`kind in ('updated', 'unchanged')`)].flatMap((batch) => batch.map(({ id }) => id)));
 }
 
 /** What records that a run created are to be given, by field as job files name it. */

@@ -138,7 +138,9 @@ describe('a job file', () => {
     };
     const { status, body } = await put('object', { job }, NEW);
     expect(status).toBe(200);
-    expect(inlineJob(job).job).toEqual((await import('../../src/runs/job-file.js')).checkJobText(body.text).job);
+    expect(inlineJob('import', job).job).toEqual(
+      (await import('../../src/runs/job-file.js')).checkJobText(body.text).job,
+    );
   });
 
   it.each([

@@ -136,7 +136,7 @@ describe('POST /suggestions', () => {
     expect(column('Colour')).toMatchObject({ field: null, blank: 0.5, converts: null, samples: ['red'] });
     expect(body.key).toMatchObject({ field: 'serial_number', fits: true });
     expect(body.text).toContain('key: serial_number');
-    expect(inlineJob(body.job).job.columns).toMatchObject({ 'Serial number': 'serial_number', Colour: null });
+    expect(inlineJob('import', body.job).job.columns).toMatchObject({ 'Serial number': 'serial_number', Colour: null });
   });
 
   it('refuses viewers, and resources that nothing is imported into', async () => {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { exportRecords } from '../../src/runs/export.js';
-import { exportRequest, loadExportJob } from '../../src/runs/job-file.js';
+import { exportRequest, loadJob } from '../../src/runs/job-file.js';
 import { type Desk, openDesk } from '../support/desk.js';
 
 let desk: Desk;
@@ -17,7 +17,7 @@ afterAll(() => desk.close());
 const EXAMPLES = (await readdir('jobs')).filter((file) => file.startsWith('export-'));
 
 it.each(EXAMPLES)('%s runs as it stands', async (file) => {
-  const job = await loadExportJob(file, { jobsDir: 'jobs' });
+  const job = await loadJob('export', file, { jobsDir: 'jobs' });
   const result = await exportRecords(exportRequest(job, {}, { cwd: desk.dir, now: Date.UTC(2026, 10, 21, 12) }), {
     settings: desk.settings(),
     log: pino({ level: 'silent' }),

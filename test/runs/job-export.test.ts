@@ -6,15 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exportColumns } from '../../src/export/columns.js';
 import { RunError } from '../../src/model/error.js';
 import { EXPORTABLE } from '../../src/model/resource-names.js';
-import {
-  checkJobText,
-  exportRequest,
-  inlineExportJob,
-  inlineJob,
-  loadExportJob,
-  loadJob,
-  problemLine,
-} from '../../src/runs/job-file.js';
+import { checkJobText, exportRequest, inlineJob, loadJob, problemLine } from '../../src/runs/job-file.js';
 
 /** `line:column message` of every problem; warnings say so. */
 function problemsOf(text: string): string[] {
@@ -201,23 +193,25 @@ describe('jobs of two kinds in one folder', () => {
   afterEach(() => rm(jobsDir, { recursive: true, force: true }));
 
   it('are loaded each as what it is; the other way says how to run it', async () => {
-    expect(await loadExportJob('out', { jobsDir })).toMatchObject({
+    expect(await loadJob('export', 'out', { jobsDir })).toMatchObject({
       name: 'out',
       job: { kind: 'export' },
       warnings: [],
     });
-    await expect(loadJob('out', { jobsDir })).rejects.toThrow(
+    await expect(loadJob('import', 'out', { jobsDir })).rejects.toThrow(
       /out\.yaml is of kind export, not import: it is run with `rowferry export --job out`/,
     );
-    await expect(loadExportJob('in', { jobsDir })).rejects.toThrow(
+    await expect(loadJob('export', 'in', { jobsDir })).rejects.toThrow(
       /in\.yaml is of kind import, not export: it is run with `rowferry import FILE --job in`/,
     );
-    expect(inlineExportJob({ kind: 'export', resource: 'user' })).toMatchObject({ name: 'inline', path: '' });
-    expect(() => inlineJob({ kind: 'export', resource: 'user' })).toThrow(/inline job is of kind export, not import/);
+    expect(inlineJob('export', { kind: 'export', resource: 'user' })).toMatchObject({ name: 'inline', path: '' });
+    expect(() => inlineJob('import', { kind: 'export', resource: 'user' })).toThrow(
+      /inline job is of kind export, not import/,
+    );
   });
 
   it('are refused with every fault', async () => {
-    const error: unknown = await loadExportJob('bad', { jobsDir }).catch((reason: unknown) => reason);
+    const error: unknown = await loadJob('export', 'bad', { jobsDir }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(RunError);
     expect((error as RunError).details).toEqual([
       `${path.join(jobsDir, 'bad.yaml')}:4:1 unknown key \`colums\`, did you mean \`columns\`?`,
@@ -226,7 +220,7 @@ describe('jobs of two kinds in one folder', () => {
 });
 
 describe('the request of an export job', () => {
-  const loaded = (more: object = {}) => inlineExportJob({ kind: 'export', resource: 'asset', ...more });
+  const loaded = (more: object = {}) => inlineJob('export', { kind: 'export', resource: 'asset', ...more });
   // 01:30 of the next day in Berlin.
   const now = Date.parse('2026-11-20T00:30:00+01:00') - 3_600_000;
 

@@ -480,7 +480,7 @@ describe('job files on disk', () => {
   afterEach(() => rm(dir, { recursive: true, force: true }));
 
   const failure = async (name: string): Promise<RunError> => {
-    const error: unknown = await loadJob(name, { jobsDir }).then(
+    const error: unknown = await loadJob('import', name, { jobsDir }).then(
       () => undefined,
       (reason: unknown) => reason,
     );
@@ -491,14 +491,14 @@ describe('job files on disk', () => {
   it('are found by name and by path', async () => {
     await writeFile(path.join(jobsDir, 'stock.yaml'), GOOD);
     await writeFile(path.join(jobsDir, 'other.yml'), `\uFEFF${GOOD}`);
-    const byName = await loadJob('stock', { jobsDir });
+    const byName = await loadJob('import', 'stock', { jobsDir });
     expect(byName).toMatchObject({ name: 'stock', path: path.join(jobsDir, 'stock.yaml'), text: GOOD, warnings: [] });
     expect(byName.sha256).toMatch(/^[0-9a-f]{64}$/);
-    expect((await loadJob('other', { jobsDir })).sha256).toBe(byName.sha256);
+    expect((await loadJob('import', 'other', { jobsDir })).sha256).toBe(byName.sha256);
     await writeFile(path.join(jobsDir, 'LOUD.YAML'), GOOD);
-    expect((await loadJob('LOUD', { jobsDir })).name).toBe('LOUD');
-    expect((await loadJob('stock.yaml', { jobsDir })).name).toBe('stock');
-    expect((await loadJob(path.join(jobsDir, 'stock.yaml'), { jobsDir: dir })).name).toBe('stock');
+    expect((await loadJob('import', 'LOUD', { jobsDir })).name).toBe('LOUD');
+    expect((await loadJob('import', 'stock.yaml', { jobsDir })).name).toBe('stock');
+    expect((await loadJob('import', path.join(jobsDir, 'stock.yaml'), { jobsDir: dir })).name).toBe('stock');
   });
 
   it('that are not there: the nearest name', async () => {
@@ -506,7 +506,7 @@ describe('job files on disk', () => {
     expect((await failure('asets')).message).toContain('did you mean `assets`?');
     expect((await failure(path.join(jobsDir, 'asets.yaml'))).message).toContain('did you mean `assets.yaml`?');
     expect((await failure('../assets')).message).toContain('no job file');
-    await expect(loadJob('asets', { jobsDir: path.resolve('jobs') })).rejects.toThrow(
+    await expect(loadJob('import', 'asets', { jobsDir: path.resolve('jobs') })).rejects.toThrow(
       'in jobs, did you mean `assets`?',
     );
     await rm(path.join(jobsDir, 'assets.yaml'));
@@ -537,9 +537,9 @@ describe('job files on disk', () => {
 
   it('may come as data', () => {
     const job = { kind: 'import', resource: 'asset', match: { key: 'name' }, columns: { N: 'name' } };
-    expect(inlineJob(job)).toMatchObject({ name: 'inline', path: '', job: { resource: 'asset' } });
-    expect(() => inlineJob({ ...job, columns: { N: 'nam' } })).toThrow(RunError);
-    expect(() => inlineJob(undefined)).toThrow(RunError);
+    expect(inlineJob('import', job)).toMatchObject({ name: 'inline', path: '', job: { resource: 'asset' } });
+    expect(() => inlineJob('import', { ...job, columns: { N: 'nam' } })).toThrow(RunError);
+    expect(() => inlineJob('import', undefined)).toThrow(RunError);
   });
 });
 

@@ -41,7 +41,7 @@ const night = (run: string, more: Partial<Night> = {}): Night => ({
 });
 
 const ended = (run: string, more: Partial<Night> = {}, rest: Partial<EndedNight> = {}): EndedNight => ({
-  night: night(run, more),
+  ...night(run, more),
   sha256: `sha-${run}`,
   ...rest,
 });

@@ -4,7 +4,7 @@ import { RunError } from '../../src/model/error.js';
 import { exportRecords } from '../../src/runs/export.js';
 import { approveRun } from '../../src/runs/follow-up.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
-import { inlineReconcileJob, loadJob } from '../../src/runs/job-file.js';
+import { inlineJob, loadJob } from '../../src/runs/job-file.js';
 import { reconcileFile } from '../../src/runs/reconcile.js';
 import type { RunContext } from '../../src/runs/run/context.js';
 import { undoRun } from '../../src/runs/undo.js';
@@ -148,7 +148,7 @@ export function openAftermath(world: World): { follow(after: After): Promise<voi
     // As long ago as what was read before a write may be, and longer.
     if (random() < 0.5) await pass(100_000);
     const work: Work = async (run, context) => {
-      const changed = await loadJob(file.replace(/csv$/, 'yaml'), { jobsDir: exports });
+      const changed = await loadJob('import', file.replace(/csv$/, 'yaml'), { jobsDir: exports });
       return importFile({ file, job: changed, dryRun: false, force: true, run }, context);
     };
     const ended = await finish(0, 'import of a changed file', work, after);
@@ -161,7 +161,7 @@ export function openAftermath(world: World): { follow(after: After): Promise<voi
   async function followNight(after: Extract<After, { do: 'night' }>): Promise<void> {
     const field = shape.mapped;
     const all = { max_updates: '100%', max_orphans: '100%', max_cleared: '100%', max_change: '100%' };
-    const nightly = inlineReconcileJob({
+    const nightly = inlineJob('reconcile', {
       ...reconciled,
       orphans: { action: { set: { [field]: 'retired' } }, after: 1 },
       brakes: { ...all, same_file: 'warn', unknown_keys: 'warn' },

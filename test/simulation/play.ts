@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { RunError, RunInterrupted } from '../../src/model/error.js';
 import { resumeRun, retryRun } from '../../src/runs/follow-up.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
-import { inlineJob, inlineReconcileJob } from '../../src/runs/job-file.js';
+import { inlineJob } from '../../src/runs/job-file.js';
 import { reconcileFile } from '../../src/runs/reconcile.js';
 import type { RunContext } from '../../src/runs/run/context.js';
 import { newRunId } from '../../src/runs/run/layout.js';
@@ -70,10 +70,10 @@ export async function play(scenario: Scenario, folder: string): Promise<Played> 
   settleAll(folder);
 
   const job = { ...shape.job, blank: scenario.blank, match: { ...matchOf(shape.job), existing: scenario.existing } };
-  const imported = inlineJob({ kind: 'import', ...job });
+  const imported = inlineJob('import', { kind: 'import', ...job });
   // A reconciliation makes no records for its rows.
   const reconciledJob = { kind: 'reconcile', ...job, references: { missing: 'reject' } };
-  const reconciled = inlineReconcileJob(reconciledJob);
+  const reconciled = inlineJob('reconcile', reconciledJob);
   let launched = 0;
   let kills = 0;
   let unnoted = 0;

@@ -7,7 +7,7 @@ import type { Correction } from '../../src/model/correction.js';
 import { type ExportRequest, exportRecords } from '../../src/runs/export.js';
 import { approveRun, resumeRun, retryRun } from '../../src/runs/follow-up.js';
 import { importFile, type RunResult } from '../../src/runs/import.js';
-import { inlineJob, inlineReconcileJob, loadJob } from '../../src/runs/job-file.js';
+import { inlineJob, loadJob } from '../../src/runs/job-file.js';
 import { reconcileFile } from '../../src/runs/reconcile.js';
 import type { RunContext, RunListener, WorkerContext } from '../../src/runs/run/context.js';
 import { resolveSettings, type Settings } from '../../src/runs/settings.js';
@@ -150,7 +150,8 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
       return path;
     },
     async import(file, job, options = {}) {
-      const loaded = typeof job === 'string' ? await loadJob(job, { jobsDir: 'jobs' }) : inlineJob(job);
+      const loaded =
+        typeof job === 'string' ? await loadJob('import', job, { jobsDir: 'jobs' }) : inlineJob('import', job);
       const { dryRun = false, force = false, company, reportDir, corrections = [] } = options;
       const more = { ...(company === undefined ? {} : { company }), ...(reportDir === undefined ? {} : { reportDir }) };
       const request = { file, job: loaded, dryRun, force, corrections, ...more };
@@ -159,7 +160,7 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
     async reconcile(file, job, options = {}) {
       const { apply = false, force = false, company, reportDir } = options;
       const more = { ...(company === undefined ? {} : { company }), ...(reportDir === undefined ? {} : { reportDir }) };
-      const loaded = inlineReconcileJob({ kind: 'reconcile', ...job });
+      const loaded = inlineJob('reconcile', { kind: 'reconcile', ...job });
       const request = { file, job: loaded, dryRun: !apply, force, ...more };
       return collect((context) => reconcileFile(request, context), options);
     },

@@ -308,13 +308,7 @@ class Probe {
     const mark = scratchNote('PATCH of the notes alone');
     const body = { company: this.company, [scratch.mark]: mark };
     try {
-      const answer = await this.service.write({
-        op: 'update',
-        method: 'PATCH',
-        resource: scratch.resource,
-        id: scratch.id,
-        body,
-      });
+      const answer = await this.update(scratch, 'PATCH', body);
       if (answer.kind !== 'done') {
         if (answer.kind === 'refused') this.learned.patch = false;
         return this.addFinding('PATCH', `does not work: ${answerText(answer)}`);
@@ -367,14 +361,12 @@ class Probe {
   private async write(scratch: Scratch, more: Json, step: string): Promise<Json | string | undefined> {
     const mark = scratchNote(step);
     const body = { ...scratch.listed, ...more, [scratch.mark]: mark };
-    const answer = await this.service.write({
-      op: 'update',
-      method: 'PUT',
-      resource: scratch.resource,
-      id: scratch.id,
-      body,
-    });
+    const answer = await this.update(scratch, 'PUT', body);
     return answer.kind === 'done' ? this.readBack(scratch, mark) : answerText(answer);
+  }
+
+  private update({ resource, id }: Scratch, method: 'PUT' | 'PATCH', body: Json): Promise<WriteAnswer> {
+    return this.service.write({ op: 'update', method, resource, id, body });
   }
 
   /** The record once it shows the mark of the last write. */

@@ -15,11 +15,12 @@ import type { Json, KnownIds, Readable, Service } from '../../service/port.js';
 import { learnNames, type ReadConnection } from '../run/open-service.js';
 import type { ExportRun } from './run.js';
 
-/** What is known before the first record is read. */
+/** The run, its service, and what is known before the first record is read. */
 export type ExportPlan = Awaited<ReturnType<typeof planExport>>;
 
 /** Columns, filter and order; what cannot be done is refused before the list is read. */
-export async function planExport(run: ExportRun, { lexicon, readAll }: ReadConnection) {
+export async function planExport(run: ExportRun, connection: ReadConnection) {
+  const { lexicon, readAll } = connection;
   const { resource, columns: wanted } = run.request;
   if (isWritable(resource)) {
     await warnIfRefused('custom field templates', lexicon.loadTemplates(), run);
@@ -45,7 +46,7 @@ export async function planExport(run: ExportRun, { lexicon, readAll }: ReadConne
   }
   const naming: Naming = { ...context, resource, columns: baseColumns };
   // Extras and habits see every record as it is read.
-  return { naming, ...resolved, extras, habits: recordHabits(resource) };
+  return { run, ...connection, naming, ...resolved, extras, habits: recordHabits(resource) };
 }
 
 /** The names of custom fields are a convenience: values are shown without them, too. */
@@ -72,17 +73,11 @@ export function isRefused(error: unknown): error is RunError & { readonly status
  * Reads every record that the filter lets through, again until it is established that none is missing. `onFirstPass`: as for
  * `readWholeList`.
  */
-export async function readRecords(
-  run: ExportRun,
-  connection: ReadConnection,
-  plan: ExportPlan,
-  onFirstPass: (list: Records) => void,
-): Promise<Records> {
+export async function readRecords(plan: ExportPlan, onFirstPass: (list: Records) => void): Promise<Records> {
+  const { run, known, readAll } = plan;
   const { resource } = run.request;
   const records =
-    resource === 'customer'
-      ? await readCustomers(connection.known, connection.readAll)
-      : await readList(run, connection, plan, resource, onFirstPass);
+    resource === 'customer' ? await readCustomers(known, readAll) : await readList(plan, resource, onFirstPass);
   run.closers.push(() => records.close());
   const { consistency, problems, passes } = records;
   if (consistency === 'partial' && !records.neverComplete) {
@@ -100,18 +95,15 @@ export async function readRecords(
 }
 
 async function readList(
-  run: ExportRun,
-  { service, known }: ReadConnection,
-  plan: ExportPlan,
+  { run, service, known, extras, habits, filter: { ids } }: ExportPlan,
   resource: Readable,
   onFirstPass: (list: Records) => void,
 ): Promise<Records> {
   const see = (record: Json) => {
-    plan.extras.see(record);
-    plan.habits.observe(record);
+    extras.see(record);
+    habits.observe(record);
     learnNames(resource, record, known);
   };
-  const { ids } = plan.filter;
   if (ids && ids.length <= MAX_IDS) return readByIds(service, resource, ids, see);
   return readWholeList(service, resource, {
     file: run.folder.records,
@@ -142,20 +134,17 @@ async function readByIds(
   }
   return {
     consistency: 'verified',
-    passes: 1,
-    records: records.size,
     problems: [],
-    ids: () => records.keys(),
-    async *read(wanted = records.keys()) {
-      const batch: Json[] = [];
-      for (const id of wanted) {
-        const record = records.get(id);
-        if (record) batch.push(record);
-      }
-      if (batch.length > 0) yield batch;
-    },
-    close: async () => undefined,
+    ...recordsAtHand([...records.keys()], (id) => records.get(id) as Json),
   };
+}
+
+/** A list that needs no reading: its ids are known, ascending, and what each record is. */
+function recordsAtHand(ids: readonly number[], recordOf: (id: number) => Json) {
+  async function* read(wanted: Iterable<number> = ids): ReturnType<Records['read']> {
+    for (const id of wanted) yield [recordOf(id)];
+  }
+  return { passes: 1, records: ids.length, ids: () => ids, read, close: async () => undefined };
 }
 
 /**
@@ -177,17 +166,11 @@ async function readCustomers(known: KnownIds, readAll: ReadAll): Promise<Records
   return {
     consistency: 'partial',
     neverComplete: true,
-    passes: 1,
-    records: ids.length,
     problems: [
       'The service has no list of customers. The file holds those that rowferry wrote from this data folder, whole, and ' +
         'those that contracts and assets name, by id and name alone (or by id alone: the name is blank); others may exist.',
     ],
-    ids: () => ids,
-    async *read(wanted = ids) {
-      for (const id of wanted) yield [customerRecord(id, known)];
-    },
-    close: async () => undefined,
+    ...recordsAtHand(ids, (id) => customerRecord(id, known)),
   };
 }
 

@@ -21,7 +21,6 @@ import type { ReferenceTarget, ResourceName } from '../../resources/spec.js';
 import { MAX_PASSES } from '../../service/lists/whole-list.js';
 import type { Json } from '../../service/port.js';
 import { recordIdOf } from '../../service/transport/answer.js';
-import type { ReadConnection } from '../run/open-service.js';
 import { type ExportPlan, isFullyKnown, isRefused, type Records, readCustomer } from './read.js';
 import { type ExportRun, jobFileBeside } from './run.js';
 
@@ -37,30 +36,24 @@ export interface Layout {
 }
 
 /** What only the records tell: how dates are meant, further columns, which records the filter keeps, and their order. */
-export async function createLayout(
-  run: ExportRun,
-  connection: ReadConnection,
-  plan: ExportPlan,
-  list: Records,
-): Promise<Layout> {
+export async function createLayout(plan: ExportPlan, list: Records): Promise<Layout> {
+  const { run, lexicon, naming } = plan;
   const { resource, editable, columns: wanted } = run.request;
-  const { lexicon } = connection;
   const habits = plan.habits.conclude(lexicon);
   lexicon.useHabits(habits);
   for (const sentence of describeHabits(habits)) run.warn(sentence);
 
-  const all = [...plan.naming.columns, ...plan.extras.columns()];
-  const columns = wanted ? withId(chooseColumns(wanted, { ...plan.naming, columns: all }), all, editable) : all;
-  const selection = await selectRecords(run, connection, plan, list);
+  const all = [...naming.columns, ...plan.extras.columns()];
+  const columns = wanted ? withId(chooseColumns(wanted, { ...naming, columns: all }), all, editable) : all;
+  const selection = await selectRecords(plan, list);
   if (tableFormat(run.request.file).format === 'xlsx' && selection.rows > DATA_ROWS) {
     throw new RunError(
       'usage',
       `There are ${selection.rows} records, more than a sheet holds (${DATA_ROWS}). Name a .csv file, or choose with --filter.`,
     );
   }
-  const about = aboutFile(run, connection, plan, list, selection.rows);
-  if (editable && isWritable(resource)) return editableLayout(run, connection, resource, columns, selection, about);
-  return { columns, selection, about };
+  const layout = { columns, selection, about: aboutFile(plan, list, selection.rows) };
+  return editable && isWritable(resource) ? editableLayout(plan, resource, layout) : layout;
 }
 
 /** A changed row is matched by its id. */
@@ -73,23 +66,16 @@ function withId(
   return !editable || !id || columns.includes(id) ? columns : [id, ...columns];
 }
 
-async function editableLayout(
-  run: ExportRun,
-  connection: ReadConnection,
-  resource: ResourceName,
-  columns: readonly ExportColumn[],
-  selection: Selection,
-  about: TableAbout,
-): Promise<Layout> {
-  const { request } = run;
+async function editableLayout(plan: ExportPlan, resource: ResourceName, layout: Layout): Promise<Layout> {
+  const { folder, request } = plan.run;
+  const { columns, selection } = layout;
   const { format } = tableFormat(request.file);
-  const { templates, forms } = connection.lexicon;
+  const { templates, forms } = plan.lexicon;
   const catalogue = { templates, forms };
-  const references = await referenceTextsOf(run, connection, selection.names);
+  const references = await referenceTextsOf(plan, selection.names);
   return {
+    ...layout,
     columns: editableColumns(resource, columns, catalogue, references),
-    selection,
-    about,
     imported: importedFields(resource, columns, catalogue),
     job: (sheet) =>
       editableJob(resource, columns, {
@@ -99,27 +85,23 @@ async function editableLayout(
         file: basename(request.file),
         job: basename(jobFileBeside(request.file)),
         catalogue,
-        run: run.folder.run,
+        run: folder.run,
       }),
   };
 }
 
 /** Names of each target for itself: of a list that may not be read, references stand as ids. */
-async function referenceTextsOf(
-  run: ExportRun,
-  connection: ReadConnection,
-  names: ReferenceNames,
-): Promise<ReferenceTexts> {
+async function referenceTextsOf(plan: ExportPlan, names: ReferenceNames): Promise<ReferenceTexts> {
   const loaded = new Map<ReferenceTarget, ReferenceTexts>();
-  const withoutList = await loadReferenceTexts(new Map(), connection);
+  const withoutList = await loadReferenceTexts(new Map(), plan);
   // Learned names first: what is read for them may be wanted again.
   const targets = [...names].sort(([a], [b]) => Number(isLearned(b)) - Number(isLearned(a)));
   for (const [target, wanted] of targets) {
     try {
-      loaded.set(target, await loadReferenceTexts(new Map([[target, wanted]]), connection));
+      loaded.set(target, await loadReferenceTexts(new Map([[target, wanted]]), plan));
     } catch (error) {
       if (!isRefused(error)) throw error;
-      run.warn(
+      plan.run.warn(
         `The names of ${target} records could not be read (${error.status}): the file says \`id:17\` in place of each, which an import reads as well.`,
       );
     }
@@ -146,16 +128,10 @@ const SHEET_TITLES: Readonly<Record<ExportRun['request']['resource'], string>> =
 };
 
 /** What a workbook says of itself on its last sheet. */
-export function aboutFile(
-  run: ExportRun,
-  { companyName }: ReadConnection,
-  plan: ExportPlan,
-  list: Records,
-  rows: number,
-): TableAbout {
+export function aboutFile({ run, companyName, filter, order }: ExportPlan, list: Records, rows: number): TableAbout {
   const { request, folder } = run;
   const company = companyName === undefined ? String(request.company) : `${companyName} (${request.company})`;
-  const filters = plan.filter.described;
+  const filters = filter.described;
   return {
     title: SHEET_TITLES[request.resource],
     facts: [
@@ -166,7 +142,7 @@ export function aboutFile(
       ['Records', formatNumber(rows)],
       ...(filters.length > 0 ? [['Records read', formatNumber(list.records)] as const] : []),
       ['Filters', filters.length > 0 ? filters.join('; ') : 'none'],
-      ['Order', plan.order.described],
+      ['Order', order.described],
       ['Consistency', consistencyText(list)],
       ...(request.editable ? EDITABLE_FACTS : []),
       ['Run', folder.run],
@@ -199,7 +175,7 @@ interface Selection {
 }
 
 /** Turns a record of the service into what columns show. */
-export function recordMapper(run: ExportRun, { lexicon, known }: ReadConnection): (json: Json) => ExportRecord {
+export function recordMapper({ run, lexicon, known }: ExportPlan): (json: Json) => ExportRecord {
   const { resource, editable } = run.request;
   if (resource === 'customer') return (json) => ({ json, read: readCustomer(json, known) });
   if (!editable || !isWritable(resource)) return (json) => exportRecord(resource, json, { lexicon });
@@ -211,12 +187,8 @@ export function recordMapper(run: ExportRun, { lexicon, known }: ReadConnection)
 }
 
 /** Goes through the records once more where filter, order or references ask for it; they are on this machine's disk. */
-async function selectRecords(
-  run: ExportRun,
-  connection: ReadConnection,
-  { filter, order }: ExportPlan,
-  list: Records,
-): Promise<Selection> {
+async function selectRecords(plan: ExportPlan, list: Records): Promise<Selection> {
+  const { run, filter, order } = plan;
   const { resource, editable } = run.request;
   const { by } = order;
   const keys = by && createSorter(by.column.kind, by.descending);
@@ -224,7 +196,7 @@ async function selectRecords(
   const names: ReferenceNames = references?.names ?? new Map();
   const filtered = filter.conditions.length > 0;
   if (!filtered && !keys && !references) return { rows: list.records, names };
-  const toRecord = recordMapper(run, connection);
+  const toRecord = recordMapper(plan);
   const ids: number[] = [];
   let partlyKnown = 0;
   let withoutId = 0;

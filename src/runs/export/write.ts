@@ -3,7 +3,6 @@ import { tableFormat, type WrittenTable, writeTable } from '../../files/table-wr
 import { RunInterrupted } from '../../model/error.js';
 import type { TableRows } from '../../model/table.js';
 import type { SummaryTarget } from '../../report/summary.js';
-import type { ReadConnection } from '../run/open-service.js';
 import { writeBase } from './base.js';
 import type { ExportPlan, Records } from './read.js';
 import { type ExportRun, jobFileBeside } from './run.js';
@@ -16,19 +15,13 @@ export type WrittenExport = SummaryTarget & { readonly rows: number };
  * Writes the table, and the job file beside it. At every moment the target is the old file or the complete new one.
  * `confirmed`: the new one is placed once it resolves; where it rejects, the old one stays.
  */
-export async function writeRecords(
-  run: ExportRun,
-  connection: ReadConnection,
-  plan: ExportPlan,
-  list: Records,
-  confirmed?: Promise<void>,
-): Promise<WrittenExport> {
-  const layout = await createLayout(run, connection, plan, list);
+export async function writeRecords(plan: ExportPlan, list: Records, confirmed?: Promise<void>): Promise<WrittenExport> {
+  const layout = await createLayout(plan, list);
   const { imported } = layout;
-  if (!imported) return writeFiles(run, connection, list, layout, { confirmed });
+  if (!imported) return writeFiles(plan, list, layout, { confirmed });
   const fields = imported.map(({ field }) => field);
-  return writeBase(run.folder, fields, (add) =>
-    writeFiles(run, connection, list, layout, {
+  return writeBase(plan.run.folder, fields, (add) =>
+    writeFiles(plan, list, layout, {
       confirmed,
       onRow: (id, row) =>
         add(
@@ -42,14 +35,14 @@ export async function writeRecords(
 type OnRow = (id: number, row: readonly string[]) => void;
 
 async function writeFiles(
-  run: ExportRun,
-  connection: ReadConnection,
+  plan: ExportPlan,
   list: Records,
   { columns, selection, about, job }: Layout,
   { confirmed, onRow }: { readonly confirmed: Promise<void> | undefined; readonly onRow?: OnRow },
 ): Promise<WrittenExport> {
+  const { run } = plan;
   const { file } = run.request;
-  const toRecord = recordMapper(run, connection);
+  const toRecord = recordMapper(plan);
   async function* rows(): TableRows {
     for await (const batch of list.read(selection.ids)) {
       const made: string[][] = [];
@@ -107,7 +100,8 @@ const DRAFT_BATCH_ROWS = 50;
  *   begun → rows are written → waits → the readings agree: in its place
  *                                    → they do not, or the reading failed: thrown away, as if it had never been begun
  */
-export function openDraft(run: ExportRun, connection: ReadConnection, plan: ExportPlan) {
+export function openDraft(plan: ExportPlan) {
+  const { run } = plan;
   const discarding = new AbortController();
   let drafted: Promise<WrittenExport> | undefined;
   let isReading = true;
@@ -150,7 +144,7 @@ export function openDraft(run: ExportRun, connection: ReadConnection, plan: Expo
     begin(list: Records): void {
       // Its import needs names that are asked for, which is left until the list has been read.
       if (run.request.editable) return;
-      drafted = writeRecords(drafting, connection, plan, { ...list, read: (ids) => read(list, ids) }, confirmed);
+      drafted = writeRecords({ ...plan, run: drafting }, { ...list, read: (ids) => read(list, ids) }, confirmed);
       drafted.catch(() => undefined);
     },
     /** What was written, once it is in its place; undefined where there is no draft of this list. Throws what `writeRecords` does. */

@@ -1,12 +1,12 @@
 import { isKnownEncoding } from '../../files/encoding/encoding.js';
-import { customFieldName, type Job, NO_KEY, type ReconcileJob } from '../../model/job.js';
+import { customFieldName, type Job, NO_KEY } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
 import { findField } from '../../resources/registry.js';
 import type { FieldSpec } from '../../resources/spec.js';
-import { readScope, scopeNaming } from '../reconcile/scope.js';
+import { scopeCondition, scopeNaming } from '../reconcile/scope.js';
 import { checkCron, checkTimeZone } from '../schedule/slots.js';
 import { checkExport } from './export.js';
-import { checkDates, checkFields, checkSetValues, type NamedField, type NamedFields, NO_LEXICON } from './fields.js';
+import { checkDates, checkFields, checkSetValues, type JobFields, type NamedField, NO_LEXICON } from './fields.js';
 import { didYouMean, JOB_KINDS, type JobKind, jobShape, quoteValue, SCHEMAS, shapeProblems } from './shape.js';
 import {
   asObject,
@@ -54,7 +54,7 @@ export function checkJobText(text: string): CheckedText {
       report(part === 'value' ? valueAt(path) : path, message);
   }
   checkSchedule(asObject(job['schedule']), report);
-  if (kind === 'export') checkExport(value, yaml, report);
+  if (kind === 'export') checkExport(job, yaml, report);
   else checkRows(kind, value, yaml, report);
 
   const sorted = byLine(problems);
@@ -79,8 +79,8 @@ function checkRows(kind: 'import' | 'reconcile', value: object, yaml: JobYaml, r
   if (Object.keys(asObject(job['columns'])).length === 0 && typeof job['columns'] === 'object') {
     report(['columns'], 'no column is mapped; write `Heading: field` for each column that is to be imported');
   }
-  const named = checkFields(value, yaml, report);
-  if (kind === 'reconcile' && named) checkReconcile(job, named, yaml, report);
+  const fields = checkFields(job, yaml, report);
+  if (kind === 'reconcile' && fields) checkReconcile(job, fields);
 }
 
 function checkSource({ encoding, dates }: RawObject, report: Report): void {
@@ -117,11 +117,12 @@ function byLine(problems: readonly JobProblem[]): JobProblem[] {
  * What a reconcile job says beyond what an import says. Works on the plain data; whatever has the wrong shape is passed over,
  * it is reported already.
  */
-function checkReconcile(job: RawObject, named: NamedFields, yaml: JobYaml, report: Report): void {
-  if (!named.spec.readable) {
+function checkReconcile(job: RawObject, fields: JobFields): void {
+  const { spec, report } = fields;
+  if (!spec.readable) {
     report(
       valueAt(['resource']),
-      `${named.spec.name}s cannot be reconciled: the service neither lists nor shows them, so there is nothing to compare with; use an import job`,
+      `${spec.name}s cannot be reconciled: the service neither lists nor shows them, so there is nothing to compare with; use an import job`,
     );
     return;
   }
@@ -130,52 +131,44 @@ function checkReconcile(job: RawObject, named: NamedFields, yaml: JobYaml, repor
       valueAt(['match', 'key']),
       'a reconciliation compares rows with records by a key; name the field that identifies them',
     );
-  checkCompare(asObject(job['compare']), named, report);
-  checkOrphans(asObject(job['orphans']), named, yaml, report);
-  checkScope(asObject(job['scope']), named, yaml, report);
+  checkCompare(asObject(job['compare']), fields);
+  checkOrphans(asObject(job['orphans']), fields);
+  checkScope(asObject(job['scope']), fields);
 }
 
 /** Fields that the job sets: of the others there is nothing in the file to compare with. */
-function checkCompare(compare: RawObject, named: NamedFields, report: Report): void {
+function checkCompare(compare: RawObject, fields: JobFields): void {
   const listed = Array.isArray(compare['fields']) ? compare['fields'] : [];
   for (const [i, text] of listed.entries()) {
-    if (typeof text === 'string' && text !== '')
-      comparableField(text, valueAt(['compare', 'fields', i]), named, report);
+    if (typeof text === 'string' && text !== '') comparableField(text, valueAt(['compare', 'fields', i]), fields);
   }
   const seen = new Map<string, string>();
   for (const text of Object.keys(asObject(compare['authority']))) {
     const path = ['compare', 'authority', text];
-    const key = text === '*' ? undefined : comparableField(text, path, named, report)?.key;
+    const key = text === '*' ? undefined : comparableField(text, path, fields)?.key;
     if (key === undefined) continue;
     const earlier = seen.get(key);
-    if (earlier !== undefined) report(path, `\`${text}\` is the same field as \`${earlier}\`; keep one of them`);
+    if (earlier !== undefined) fields.report(path, `\`${text}\` is the same field as \`${earlier}\`; keep one of them`);
     seen.set(key, text);
   }
 }
 
-function comparableField(
-  text: string,
-  place: Place,
-  { fields, set }: NamedFields,
-  report: Report,
-): NamedField | undefined {
+function comparableField(text: string, place: Place, fields: JobFields): NamedField | undefined {
   const field = fields.lookUp(text, place);
   if (!field) return undefined;
-  if (set.has(field.key) || maySet(text, set)) return field;
-  report(
+  const set = [...fields.sources.keys(), ...fields.defaulted];
+  // Names and ids of custom fields come to one only when the service is asked.
+  const kind = customFieldName(text)?.kind;
+  if (set.includes(field.key) || (kind && set.some((one) => customFieldName(one)?.kind === kind))) return field;
+  fields.report(
     place,
     `\`${text}\` is set by no column, constant or default, so there is nothing to compare; map a column to it`,
   );
   return undefined;
 }
 
-/** Names and ids of custom fields come to one only when the service is asked. */
-function maySet(text: string, set: ReadonlySet<string>): boolean {
-  const kind = customFieldName(text)?.kind;
-  return kind !== undefined && [...set].some((one) => customFieldName(one)?.kind === kind);
-}
-
-function checkOrphans(orphans: RawObject, named: NamedFields, yaml: JobYaml, report: Report): void {
+function checkOrphans(orphans: RawObject, fields: JobFields): void {
+  const { spec, report } = fields;
   const { action, set } = orphans;
   const inner = asObject(action)['set'];
   if (inner !== undefined && set !== undefined) {
@@ -183,23 +176,22 @@ function checkOrphans(orphans: RawObject, named: NamedFields, yaml: JobYaml, rep
   } else if ((action === 'set') !== (set !== undefined) && action !== undefined && inner === undefined) {
     report(['orphans', 'action'], '`action: set` and `set: { field: value }` belong together: write both, or neither');
   }
-  if (action === 'archive' && named.spec.name !== 'contract') {
-    const example = findField(named.spec, 'lifecycle_stage')
-      ? 'set: { lifecycle_stage: Retired }'
-      : 'set: { field: value }';
-    report(valueAt(['orphans', 'action']), `${named.spec.name}s have no archive: use \`${example}\``);
+  if (action === 'archive' && spec.name !== 'contract') {
+    const example = findField(spec, 'lifecycle_stage') ? 'set: { lifecycle_stage: Retired }' : 'set: { field: value }';
+    report(valueAt(['orphans', 'action']), `${spec.name}s have no archive: use \`${example}\``);
   }
-  if (inner !== undefined) checkSetValues(inner, ['orphans', 'action', 'set'], named, yaml, report);
-  if (set !== undefined) checkSetValues(set, ['orphans', 'set'], named, yaml, report);
+  if (inner !== undefined) checkSetValues(inner, ['orphans', 'action', 'set'], fields);
+  if (set !== undefined) checkSetValues(set, ['orphans', 'set'], fields);
 }
 
 /** Names and values as a run reads them, but for custom fields, which the service alone knows. */
-function checkScope(scope: RawObject, { spec, fields }: NamedFields, yaml: JobYaml, report: Report): void {
+function checkScope(scope: RawObject, fields: JobFields): void {
+  const { spec, yaml, report } = fields;
   const naming = scopeNaming(spec.name, NO_LEXICON);
-  const reportProblems = (one: ReconcileJob['scope'], place: Place): boolean => {
-    const { problems } = readScope(one, naming);
-    for (const problem of problems) report(place, problem.replace(/\.$/, ''));
-    return problems.length === 0;
+  const isCondition = (name: string, value: string | number | boolean | null, place: Place): boolean => {
+    const one = scopeCondition(name, value, naming);
+    if ('problem' in one) report(place, `scope: ${one.problem}`.replace(/\.$/, ''));
+    return !('problem' in one);
   };
   const seen = new Map<string, string>();
   for (const [name, given] of Object.entries(scope)) {
@@ -211,14 +203,14 @@ function checkScope(scope: RawObject, { spec, fields }: NamedFields, yaml: JobYa
     let field: FieldSpec | undefined;
     if (custom) {
       if (!fields.lookUp(name, path)) continue;
-    } else if (!reportProblems({ [name]: null }, path)) continue;
+    } else if (!isCondition(name, null, path)) continue;
     else field = findField(spec, name);
     for (const [i, value] of (Array.isArray(given) ? given : [given]).entries()) {
       if (!isScalarValue(value)) continue;
       const at = Array.isArray(given) ? [...path, i] : path;
       const changed = sourceTextProblem(field, value, yaml.sourceText(at));
       if (changed !== undefined) report(valueAt(at), `scope: \`${name}\` ${changed}`);
-      else if (!custom) reportProblems({ [name]: value }, valueAt(at));
+      else if (!custom) isCondition(name, value, valueAt(at));
     }
   }
 }

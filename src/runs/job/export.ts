@@ -10,7 +10,7 @@ import type { ExportJob } from '../../model/job.js';
 import { IMPORTABLE, withArticle } from '../../model/resource-names.js';
 import { didYouMean } from '../../pipeline/map/headings.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
-import { type FieldSpec, READ_ONLY, type ReadOnlyName, type ResourceName, WRITABLE } from '../../resources/spec.js';
+import { READ_ONLY, type ReadOnlyName, type ResourceName, WRITABLE } from '../../resources/spec.js';
 import type { ExportRequest } from '../export/run.js';
 import { NO_LEXICON } from './fields.js';
 import { type LoadedExportJob, quoteValue } from './shape.js';
@@ -29,8 +29,7 @@ import {
  * What an export job says beyond its shape. Works on the plain data, so that its faults are found beside those of the
  * shape; whatever has the wrong shape is passed over, it is reported already.
  */
-export function checkExport(value: unknown, yaml: JobYaml, report: Report): void {
-  const job = asObject(value);
+export function checkExport(job: RawObject, yaml: JobYaml, report: Report): void {
   checkFile(job['output'], ['output'], report);
   checkFile(asObject(job['schedule'])['file'], ['schedule', 'file'], report);
   if (job['schedule'] !== undefined && job['output'] === undefined && asObject(job['schedule'])['file'] === undefined) {
@@ -40,10 +39,10 @@ export function checkExport(value: unknown, yaml: JobYaml, report: Report): void
   if (!resource) return;
   if (job['editable'] === true && !IMPORTABLE.some((name) => name === resource))
     report(['editable'], `\`editable\` is for ${IMPORTABLE.join(', ')}: a ${resource} can only be read`);
-  const names = exportNames(resource, report);
+  const names = exportNames(resource, yaml, report);
   for (const [i, column] of (Array.isArray(job['columns']) ? job['columns'] : []).entries())
     if (typeof column === 'string' && column !== '') names.column(column, ['columns', i]);
-  checkFilter(asObject(job['filter']), names, yaml, report);
+  for (const [name, given] of Object.entries(asObject(job['filter']))) names.filter(name, given);
   const order = job['order'];
   if (typeof order === 'string' && order !== '') names.order(order, ['order']);
 }
@@ -78,37 +77,11 @@ function formatProblems(file: string): string[] {
   }
 }
 
-function checkFilter(filter: RawObject, names: ExportNames, yaml: JobYaml, report: Report): void {
-  for (const [name, given] of Object.entries(filter)) {
-    const path = ['filter', name];
-    if (name.trim() === '' || name.includes('=')) {
-      report(path, `\`${name}\` is no field; write \`field: value\``);
-      continue;
-    }
-    const values = (Array.isArray(given) ? given : [given]).map((value, i) => ({
-      value,
-      at: Array.isArray(given) ? [...path, i] : path,
-    }));
-    const field = names.filter(name, values, path);
-    for (const { value, at } of values) {
-      const changed = sourceTextProblem(field, value, yaml.sourceText(at));
-      if (changed !== undefined) report(valueAt(at), `filter: \`${name}\` ${changed}`);
-    }
-  }
-}
-
-type ExportNames = ReturnType<typeof exportNames>;
-
-interface LocatedValue {
-  readonly value: unknown;
-  readonly at: KeyPath;
-}
-
 /**
  * Holds what an export job names against the columns that the export will have, by the rules of the export itself, as far as
  * these are known without the service: custom fields and forms are the service's. What is wrong is reported.
  */
-function exportNames(resource: ResourceName | ReadOnlyName, report: Report) {
+function exportNames(resource: ResourceName | ReadOnlyName, yaml: JobYaml, report: Report) {
   const context = { lexicon: NO_LEXICON, templates: [], forms: [] };
   const naming: Naming = { ...context, resource, columns: exportColumns(resource, context) };
   const spec = isWritable(resource) ? resourceSpec(resource) : undefined;
@@ -132,15 +105,28 @@ function exportNames(resource: ResourceName | ReadOnlyName, report: Report) {
       if (!isCustom(text, valueAt(path)) && !mayBeUnlisted(text))
         reportRefusals(() => chooseColumns([text], naming), valueAt(path), report);
     },
-    /** `values` with the place of each. Returns the field, where it is one of the description. */
-    filter(name: string, values: readonly LocatedValue[], path: KeyPath): FieldSpec | undefined {
-      if (isCustom(name, path) || (!spec && mayBeUnlisted(name))) return undefined;
-      const isNamed = reportRefusals(() => exportFilter([`${name}=`], naming), path, report);
-      for (const { value, at } of isNamed ? values : []) {
-        if (typeof value === 'object') continue;
-        reportRefusals(() => exportFilter([`${name}=${value}`], naming), valueAt(at), report);
+    /** `given`: a value, or a list of them. */
+    filter(name: string, given: unknown): void {
+      const path = ['filter', name];
+      if (name.trim() === '' || name.includes('=')) {
+        report(path, `\`${name}\` is no field; write \`field: value\``);
+        return;
       }
-      return spec && findField(spec, name);
+      const values = (Array.isArray(given) ? given : [given]).map((value, i) => ({
+        value,
+        at: Array.isArray(given) ? [...path, i] : path,
+      }));
+      const isOurs = !isCustom(name, path) && (spec || !mayBeUnlisted(name));
+      if (isOurs && reportRefusals(() => exportFilter([`${name}=`], naming), path, report)) {
+        for (const { value, at } of values)
+          if (typeof value !== 'object')
+            reportRefusals(() => exportFilter([`${name}=${value}`], naming), valueAt(at), report);
+      }
+      const field = isOurs && spec ? findField(spec, name) : undefined;
+      for (const { value, at } of values) {
+        const changed = sourceTextProblem(field, value, yaml.sourceText(at));
+        if (changed !== undefined) report(valueAt(at), `filter: \`${name}\` ${changed}`);
+      }
     },
     /** `text` as it stands in the job, perhaps with a minus sign. */
     order(text: string, path: KeyPath): void {

@@ -17,7 +17,6 @@ import {
   type Place,
   type RawObject,
   type Report,
-  type SourceText,
   sourceTextProblem,
   valueAt,
 } from './yaml.js';
@@ -27,29 +26,24 @@ import {
  * faults are found beside those of the shape; whatever has the wrong shape is passed over, it is reported already.
  * Undefined where the resource is not known.
  */
-export function checkFields(value: unknown, yaml: JobYaml, report: Report): NamedFields | undefined {
-  const job = asObject(value);
+export function checkFields(job: RawObject, yaml: JobYaml, report: Report): JobFields | undefined {
   const name = WRITABLE.find((known) => known === job['resource']);
   if (!name) return undefined;
-  const spec = resourceSpec(name);
-  const keys = matchKeys(job, spec);
-  const match = asObject(job['match']);
-  const fields = fieldNames(spec, keys, report);
-  const dates = dateFormats(job);
-  const sources = new Map<string, FieldSource>();
-  const set = new Set<string>();
-
-  checkColumns(asObject(job['columns']), yaml, fields, sources, dates, report);
-  checkComputed(asObject(job['computed']), fields, sources, report);
+  const fields = new JobFields(job, resourceSpec(name), yaml, report);
+  checkColumns(asObject(job['columns']), fields);
+  checkComputed(asObject(job['computed']), fields);
+  const { sources, defaulted } = fields;
   for (const section of ['constants', 'defaults'] as const) {
     for (const [fieldName, given] of Object.entries(asObject(job[section]))) {
       const path = [section, fieldName];
       const field = fields.writable(fieldName, path);
       if (!field) continue;
-      set.add(field.key);
-      const wrong = constantProblem(field.spec, given, yaml.sourceText(path), dates);
+      const wrong = fields.constantProblem(field.spec, given, path);
       if (wrong) report(valueAt(path), `${section}: \`${fieldName}\` ${wrong}`);
-      if (section === 'defaults') continue;
+      if (section === 'defaults') {
+        defaulted.add(field.key);
+        continue;
+      }
       const mapped = sources.get(field.key);
       if (mapped?.kind === 'constant') report(path, `\`${fieldName}\` is given twice; keep one`);
       if (mapped?.kind === 'column') {
@@ -62,13 +56,12 @@ export function checkFields(value: unknown, yaml: JobYaml, report: Report): Name
       if (!mapped) sources.set(field.key, { kind: 'constant', path });
     }
   }
-  checkMatch(match, keys, spec, fields, sources, report);
-  checkCoverage(match, asObject(job['defaults']), spec, sources, report);
-  for (const key of sources.keys()) set.add(key);
-  const named: NamedFields = { spec, keys, fields, set, dates };
-  if (job['retire'] !== undefined) checkSetValues(job['retire'], ['retire'], named, yaml, report);
+  const match = asObject(job['match']);
+  checkMatch(match, fields);
+  checkCoverage(match, asObject(job['defaults']), fields);
+  if (job['retire'] !== undefined) checkSetValues(job['retire'], ['retire'], fields);
   checkReferences(job, report);
-  return named;
+  return fields;
 }
 
 /** Records are created only for the rows of an import. */
@@ -88,27 +81,15 @@ function checkReferences(job: RawObject, report: Report): void {
   }
 }
 
-/** `source.dates`, as far as it is a list of texts. */
-function dateFormats(job: RawObject): string[] {
-  const dates = asObject(job['source'])['dates'];
-  return Array.isArray(dates) ? dates.filter((one) => typeof one === 'string') : [];
-}
-
 /** Where a field gets its values from. */
 interface FieldSource {
   readonly kind: 'column' | 'constant';
   readonly path: KeyPath;
 }
 
-/** The columns of a job: headings that can be told apart, fields that exist and are set once. Fills `sources`. */
-function checkColumns(
-  columns: RawObject,
-  yaml: JobYaml,
-  fields: FieldNames,
-  sources: Map<string, FieldSource>,
-  dates: readonly string[],
-  report: Report,
-): void {
+/** The columns of a job: headings that can be told apart, fields that exist and are set once. */
+function checkColumns(columns: RawObject, fields: JobFields): void {
+  const { report } = fields;
   const headings = new Map<string, string>();
   for (const [heading, target] of Object.entries(columns)) {
     const path = ['columns', heading];
@@ -132,57 +113,37 @@ function checkColumns(
       const field = fields.writable(name, valueAt(fieldPath));
       checkDates(options['dates'], [...at, 'dates'], report);
       if (!field) continue;
-      claim(name, field.key, fieldPath, sources, report);
-      checkColumnOptions(options, at, field.spec, yaml, dates, report);
+      fields.claim(name, field.key, fieldPath);
+      checkColumnOptions(options, at, field.spec, fields);
     }
   }
 }
 
 /** A field that is put together from several columns. */
-function checkComputed(
-  computed: RawObject,
-  fields: FieldNames,
-  sources: Map<string, FieldSource>,
-  report: Report,
-): void {
+function checkComputed(computed: RawObject, fields: JobFields): void {
   for (const [name, text] of Object.entries(computed)) {
     const path = ['computed', name];
     const field = fields.writable(name, path);
-    if (field) claim(name, field.key, path, sources, report);
+    if (field) fields.claim(name, field.key, path);
     if (typeof text === 'string' && text !== '' && !/\{[^{}]+\}/.test(text))
-      report(
+      fields.report(
         valueAt(path),
         `\`${text}\` names no heading in braces, as in "{Vendor} / {Title}"; a fixed value belongs to constants`,
       );
   }
 }
 
-/** Each field has one source. */
-function claim(name: string, key: string, at: KeyPath, sources: Map<string, FieldSource>, report: Report): void {
-  const before = sources.get(key);
-  if (!before) sources.set(key, { kind: 'column', path: at });
-  else report(valueAt(at), `\`${name}\` is mapped twice: the column \`${before.path[1]}\` sets it already`);
-}
-
-function checkColumnOptions(
-  options: RawObject,
-  path: KeyPath,
-  field: FieldSpec | undefined,
-  yaml: JobYaml,
-  dates: readonly string[],
-  report: Report,
-): void {
+function checkColumnOptions(options: RawObject, path: KeyPath, field: FieldSpec | undefined, fields: JobFields): void {
   const cells = new Map<string, string>();
   for (const [cell, meaning] of Object.entries(asObject(options['values']))) {
     const at = [...path, 'values', cell];
     const folded = foldText(cell);
     const earlier = cells.get(folded);
     if (earlier !== undefined)
-      report(at, `\`${earlier}\` and \`${cell}\` are the same cell text: case and blanks do not count`);
+      fields.report(at, `\`${earlier}\` and \`${cell}\` are the same cell text: case and blanks do not count`);
     cells.set(folded, cell);
-    if (!isScalarValue(meaning)) continue;
-    const wrong = constantProblem(field, meaning, yaml.sourceText(at), dates);
-    if (wrong) report(valueAt(at), `the value for \`${cell}\` ${wrong}`);
+    const wrong = fields.constantProblem(field, meaning, at);
+    if (wrong) fields.report(valueAt(at), `the value for \`${cell}\` ${wrong}`);
   }
 }
 
@@ -203,14 +164,8 @@ function matchKeys(job: RawObject, spec: ResourceSpec): string[] {
   return names.filter((one) => typeof one === 'string').map((one) => findField(spec, one)?.name ?? one.trim());
 }
 
-function checkMatch(
-  match: RawObject,
-  keys: readonly string[],
-  spec: ResourceSpec,
-  fields: FieldNames,
-  sources: ReadonlyMap<string, FieldSource>,
-  report: Report,
-): void {
+function checkMatch(match: RawObject, fields: JobFields): void {
+  const { spec, keys, sources, report } = fields;
   const listed = Array.isArray(match['key']);
   const seen = new Set<string>();
   for (const [i, key] of keys.entries()) {
@@ -253,13 +208,7 @@ function checkMatch(
 const sourceKey = (key: string) => (customFieldName(key) ? foldText(key) : key);
 
 /** A job that creates records but never sets what every record must have. */
-function checkCoverage(
-  match: RawObject,
-  defaults: RawObject,
-  spec: ResourceSpec,
-  sources: ReadonlyMap<string, FieldSource>,
-  report: Report,
-): void {
+function checkCoverage(match: RawObject, defaults: RawObject, { spec, sources, report }: JobFields): void {
   if (match['missing'] === 'skip' || match['missing'] === 'fail' || sources.size === 0) return;
   const given = new Set([...sources.keys(), ...Object.keys(defaults).map((key) => findField(spec, key)?.name ?? key)]);
   const missing = checkRecord(spec, {}, 'create').flatMap(({ code, field }) =>
@@ -274,13 +223,8 @@ function checkCoverage(
 }
 
 /** Values that a job gives to records which are there already (`retire`, `orphans.set`): fields that an update can write. */
-export function checkSetValues(
-  given: unknown,
-  at: KeyPath,
-  { spec, keys, fields, dates }: NamedFields,
-  yaml: JobYaml,
-  report: Report,
-): void {
+export function checkSetValues(given: unknown, at: KeyPath, fields: JobFields): void {
+  const { spec, keys, report } = fields;
   const values = Object.entries(asObject(given));
   const name = at.join('.');
   if (values.length === 0 && typeof given === 'object' && given !== null && !Array.isArray(given)) {
@@ -309,8 +253,7 @@ export function checkSetValues(
     const wrong =
       String(value).trim() === ''
         ? 'is blank; state a value'
-        : (constantProblem(field.spec, value, yaml.sourceText(path), dates) ??
-          updateProblem(field.spec, String(value)));
+        : (fields.constantProblem(field.spec, value, path) ?? updateProblem(field.spec, String(value)));
     if (wrong) report(valueAt(path), `${name}: \`${text}\` ${wrong}`);
   }
 }
@@ -329,32 +272,43 @@ export interface NamedField {
   readonly spec: FieldSpec | undefined;
 }
 
-/** Looks up fields by the names people write; what is wrong with a name is reported, and the answer is then undefined. */
-interface FieldNames {
-  /** A field that exists. */
-  lookUp(text: string, place: Place): NamedField | undefined;
-  /** A field that exists and that an import can set. */
-  writable(text: string, place: Place): NamedField | undefined;
-}
-
-/** What is known of a job's fields once they were looked at. */
-export interface NamedFields {
-  readonly spec: ResourceSpec;
+/**
+ * The fields of a job by the names people write. What is wrong with a name is reported, and the answer is then undefined.
+ */
+export class JobFields {
   /** Of `match.key`, canonical. */
   readonly keys: readonly string[];
-  readonly fields: FieldNames;
-  /** Keys of all fields that columns, constants and defaults set. */
-  readonly set: ReadonlySet<string>;
+  /** Where columns and constants set a field, by its key. */
+  readonly sources = new Map<string, FieldSource>();
+  /** Keys of the fields that have a default. */
+  readonly defaulted = new Set<string>();
   /** `source.dates`, as far as they are texts. */
-  readonly dates: readonly string[];
-}
+  private readonly dates: readonly string[];
 
-function fieldNames(spec: ResourceSpec, keys: readonly string[], report: Report): FieldNames {
-  const resource = spec.name;
-  const one = withArticle(resource);
-  const lookUp: FieldNames['lookUp'] = (text, place) => {
+  constructor(
+    job: RawObject,
+    readonly spec: ResourceSpec,
+    readonly yaml: JobYaml,
+    readonly report: Report,
+  ) {
+    this.keys = matchKeys(job, spec);
+    const dates = asObject(job['source'])['dates'];
+    this.dates = Array.isArray(dates) ? dates.filter((one) => typeof one === 'string') : [];
+  }
+
+  /** Each field has one source. */
+  claim(name: string, key: string, at: KeyPath): void {
+    const before = this.sources.get(key);
+    if (!before) this.sources.set(key, { kind: 'column', path: at });
+    else this.report(valueAt(at), `\`${name}\` is mapped twice: the column \`${before.path[1]}\` sets it already`);
+  }
+
+  /** A field that exists. */
+  lookUp(text: string, place: Place): NamedField | undefined {
+    const { spec, keys } = this;
+    const one = withArticle(spec.name);
     const refuse = (message: string) => {
-      report(place, message);
+      this.report(place, message);
       return undefined;
     };
     const custom = customFieldName(text);
@@ -377,48 +331,40 @@ function fieldNames(spec: ResourceSpec, keys: readonly string[], report: Report)
     const field = findField(spec, text.trim());
     if (field) return { key: field.name, spec: field };
     return refuse(`${one} has no field \`${text}\`${didYouMean(text, spellings(spec))}`);
-  };
-  return {
-    lookUp,
-    writable: (text, place) => {
-      const found = lookUp(text, place);
-      if (!found?.spec) return found;
-      const { create, update, derived } = found.spec;
-      if (derived || (create === undefined && update === undefined)) {
-        report(place, `\`${text}\` can only be read: the service sets it itself; remove it or map the column to ~`);
-        return undefined;
-      }
-      return found;
-    },
-  };
+  }
+
+  /** A field that exists and that an import can set. */
+  writable(text: string, place: Place): NamedField | undefined {
+    const found = this.lookUp(text, place);
+    if (!found?.spec) return found;
+    const { create, update, derived } = found.spec;
+    if (!derived && (create !== undefined || update !== undefined)) return found;
+    this.report(place, `\`${text}\` can only be read: the service sets it itself; remove it or map the column to ~`);
+    return undefined;
+  }
+
+  /**
+   * Why a value written in a job file (constant, default, meaning of a cell text) cannot be a field's value; undefined where it
+   * can. `field` is absent for custom fields: their types are known only when the service is asked. `path`: where it stands, as
+   * YAML may have read something else than was meant.
+   */
+  constantProblem(field: FieldSpec | undefined, value: unknown, path: KeyPath): string | undefined {
+    if (!isScalarValue(value)) return undefined;
+    if (value === '?')
+      return 'is still the "?" that stood for what only a person knows; write it there, or take the line out';
+    const changed = sourceTextProblem(field, value, this.yaml.sourceText(path));
+    if (changed !== undefined || !field) return changed;
+    const problems: string[] = [];
+    const job = { source: { dates: this.dates } };
+    jobValue({ field: field.name, name: field.name, spec: field }, value, { job }, problems);
+    const [wrong] = problems;
+    // There is no cell.
+    return wrong && `cannot be used: ${wrong.replace(/ Correct the cell.*$/, '')}`;
+  }
 }
 
 function spellings(spec: ResourceSpec): string[] {
   return spec.fields.flatMap((field) => [field.name, ...(field.aliases ?? [])]);
-}
-
-/**
- * Why a value written in a job file (constant, default, meaning of a cell text) cannot be a field's value; undefined
- * where it can. `field` is absent for custom fields: their types are known only when the service is asked.
- * `sourceText` are its characters in the file, where YAML may have read something else than was meant. `dates` are the
- * date formats of the file, which a date may have here too.
- */
-function constantProblem(
-  field: FieldSpec | undefined,
-  value: unknown,
-  sourceText: SourceText | undefined,
-  dates: readonly string[],
-): string | undefined {
-  if (!isScalarValue(value)) return undefined;
-  if (value === '?')
-    return 'is still the "?" that stood for what only a person knows; write it there, or take the line out';
-  const changed = sourceTextProblem(field, value, sourceText);
-  if (changed !== undefined || !field) return changed;
-  const problems: string[] = [];
-  jobValue({ field: field.name, name: field.name, spec: field }, value, { job: { source: { dates } } }, problems);
-  const [wrong] = problems;
-  // There is no cell.
-  return wrong && `cannot be used: ${wrong.replace(/ Correct the cell.*$/, '')}`;
 }
 
 /** Nothing is known of the service: what names mean that are its own is found out when a run begins. */

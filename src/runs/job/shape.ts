@@ -81,17 +81,11 @@ export function unknownText(key: string, known: readonly string[], name = `\`${k
 }
 
 export function shapeProblems(issues: readonly ZodIssue[], root: unknown, shape: Shape): ShapeProblem[] {
-  return issues.flatMap((issue) => explain(issue, issue.path as KeyPath, { root, shape }));
+  return issues.flatMap((issue) => explain(issue, issue.path as KeyPath, root, shape));
 }
 
-/** All that was given. */
-interface ShapeContext {
-  readonly root: unknown;
-  readonly shape: Shape;
-}
-
-function explain(issue: ZodIssue, path: KeyPath, context: ShapeContext): ShapeProblem[] {
-  const { root, shape } = context;
+/** `root`: all that was given. */
+function explain(issue: ZodIssue, path: KeyPath, root: unknown, shape: Shape): ShapeProblem[] {
   const found = getValue(root, path);
   const name = path.map(String).join('.');
   const say = (message: string): ShapeProblem[] => [{ path, part: 'value', message }];
@@ -106,7 +100,7 @@ function explain(issue: ZodIssue, path: KeyPath, context: ShapeContext): ShapePr
       if (found === undefined) return [missingProblem(path, HINTS[name] ?? '')];
       // The branch that takes this kind of value says more than "none of them".
       const fitting = issue.errors.find((branch) => !branch.some((one) => isWrongKind(one, found)));
-      if (fitting) return fitting.flatMap((one) => explain(one, [...path, ...(one.path as KeyPath)], context));
+      if (fitting) return fitting.flatMap((one) => explain(one, [...path, ...(one.path as KeyPath)], root, shape));
       return say(`\`${name}\` must be ${kinds(wantedKinds(issue))}, not ${quoteValue(found)}`);
     }
     case 'invalid_value':

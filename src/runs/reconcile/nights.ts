@@ -62,8 +62,7 @@ export interface Nights {
 }
 
 /** A run that ended, as `saveNight` takes it. */
-export interface EndedNight extends Omit<PastNight, keyof Night> {
-  readonly night: Night;
+export interface EndedNight extends PastNight {
   /** What it saw; left out where it did not come so far. */
   readonly seen?: Observed;
 }
@@ -95,8 +94,7 @@ export function readNights(of: NightsKey): Nights {
  * Keeps how a run ended, and what it saw, in one step. One that ends again because it was resumed takes the place of its first
  * end; one whose reports alone are written again stays as it is. What a finished run saw counts once.
  */
-export function saveNight(of: NightsKey, { seen, night, ...more }: EndedNight): void {
-  const ended: PastNight = { ...night, ...more };
+export function saveNight(of: NightsKey, { seen, ...ended }: EndedNight): void {
   withHome(of.home, (home) =>
     home.transaction(() => {
       const earlier = readHistory(home, of);
@@ -251,7 +249,7 @@ export function sameFileBrake({ applied }: Pick<Nights, 'applied'>, sha256: stri
 const dateTimeText = (at: string): string => `${at.slice(0, 10)}, ${at.slice(11, 16)} UTC`;
 
 /** Whose nights a run is one of. */
-export function nightsKey({ settings, request }: Run): NightsKey {
+export function nightsKey({ settings, request }: Pick<Run, 'settings' | 'request'>): NightsKey {
   return {
     home: settings.home,
     job: jobKey(request.job, settings.home),
@@ -299,16 +297,20 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
 
 function endedNight({ store, request }: Run, summary: Summary, stored: StoredFacts | undefined): EndedNight {
   const approves = request.lineage?.approves?.run;
-  const ended = {
-    night: nightOf(summary, stored?.facts),
+  return {
+    ...nightOf(summary, stored?.facts),
     sha256: request.sha256,
     overridden: stored?.tripped ?? false,
     ...(approves === undefined ? {} : { approves }),
+    ...(stored && {
+      seen: {
+        orphans: orphanLines(store).map(({ id }) => id),
+        date: request.startedAt.slice(0, 10),
+        certain: stored.certain,
+        found: new Set(stored.found),
+      },
+    }),
   };
-  if (!stored) return ended;
-  const orphans = orphanLines(store).map(({ id }) => id);
-  const { certain, found } = stored;
-  return { ...ended, seen: { orphans, date: request.startedAt.slice(0, 10), certain, found: new Set(found) } };
 }
 
 /** What a run found out before its first write; a run that is taken up again goes by it. */
@@ -324,8 +326,10 @@ export interface StoredFacts {
   readonly columns: Readonly<Record<string, string>>;
 }
 
-/** What a night is planned from. */
+/** What a night is planned and carried out from. */
 export interface NightParts {
+  readonly run: Run;
+  readonly resolved: Resolved;
   readonly job: ReconcileJob;
   readonly nights: Nights;
   readonly scope: Scope | undefined;
@@ -336,9 +340,7 @@ export interface NightParts {
 
 /** Sentences for the brakes that stop the run; what only warns is said. Contract, section 8. */
 export function trippedBrakes(
-  run: Run,
-  resolved: Resolved,
-  { job, nights, compared }: NightParts,
+  { run, resolved, job, nights, compared }: NightParts,
   counts: PlanCounts,
   { orphans, scope, differences }: ReconcileFacts,
 ): readonly string[] {
@@ -376,21 +378,15 @@ export function trippedBrakes(
   return tripped;
 }
 
-type Differences = ReconcileFacts['differences'];
-
 /** Counts in how many fields rows and records differ, and whose value stands. */
-export function createDifferenceCounter({ store }: Pick<Run, 'store'>): {
-  see(change: Change): void;
-  counts(): Differences;
-  /** Rows that cannot be taken, by heading or field at fault. */
-  readonly invalidBy: Map<string, number>;
-} {
+export function createDifferenceCounter({ store }: Pick<Run, 'store'>) {
   const byField = new Map<string, { file: number; service: number; cleared: number }>();
+  /** Rows that cannot be taken, by heading or field at fault. */
   const invalidBy = new Map<string, number>();
   let rows = 0;
   return {
     invalidBy,
-    see(change) {
+    see(change: Change): void {
       // What a row that cannot be written would have changed is no difference that anybody settled.
       if (change.kind === 'settled' && change.outcome === 'invalid') {
         const faulty = change.issues.flatMap(({ severity, column, field }) =>
@@ -411,7 +407,7 @@ export function createDifferenceCounter({ store }: Pick<Run, 'store'>): {
         byField.set(field, counts);
       }
     },
-    counts() {
+    counts(): ReconcileFacts['differences'] {
       const { names } = store;
       const fields = [...byField].map(([field, counts]) => ({ field: fieldName(field, names), ...counts }));
       const sum = (of: (one: (typeof fields)[number]) => number) => fields.reduce((total, one) => total + of(one), 0);

@@ -24,11 +24,16 @@ export async function openScope(
   const names = Object.keys(scope);
   if (names.length === 0) return undefined;
   await loadCustomFields(customFieldsIn(names), lexicon);
-  const read = readScope(scope, scopeNaming(resource, lexicon));
-  if (read.problems.length > 0) {
-    throw new RunError('usage', 'The scope of the job cannot be used. Nothing was sent.', read.problems);
+  const naming = scopeNaming(resource, lexicon);
+  const conditions: Condition[] = [];
+  const problems: string[] = [];
+  for (const [name, given] of Object.entries(scope)) {
+    const one = scopeCondition(name, given, naming);
+    if ('problem' in one) problems.push(`scope: ${one.problem}`);
+    else conditions.push(one);
   }
-  const { conditions } = read;
+  if (problems.length > 0)
+    throw new RunError('usage', 'The scope of the job cannot be used. Nothing was sent.', problems);
   return {
     /** Of a record as the list shows it. */
     keeps(record: Json): boolean {
@@ -49,26 +54,6 @@ export function scopeNaming(
   return { ...context, resource, columns: exportColumns(resource, context) };
 }
 
-/** The conditions of a scope; sentences for what is no condition. */
-export function readScope(
-  scope: ReconcileJob['scope'],
-  naming: Naming,
-): { readonly conditions: readonly Condition[]; readonly problems: readonly string[] } {
-  const conditions: Condition[] = [];
-  const problems: string[] = [];
-  const seen = new Set<string>();
-  for (const [name, given] of Object.entries(scope)) {
-    const values = (Array.isArray(given) ? given : [given]).map((value) => String(value ?? ''));
-    const one = seen.has(foldText(name))
-      ? { problem: `"${name}" stands there twice.` }
-      : scopeCondition(name, values, naming);
-    seen.add(foldText(name));
-    if ('problem' in one) problems.push(`scope: ${one.problem}`);
-    else conditions.push(one);
-  }
-  return { conditions, problems };
-}
-
 /** Parameters of lists, and what stands for them. */
 const LIST_PARAMETERS: ReadonlyMap<string, string> = new Map([
   ['company', 'a job is of one company; see its key `company`'],
@@ -80,7 +65,13 @@ const LIST_PARAMETERS: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-function scopeCondition(name: string, values: readonly string[], naming: Naming): Condition | Problem {
+/** The condition of a name and its values: any of them. */
+export function scopeCondition(
+  name: string,
+  given: ReconcileJob['scope'][string],
+  naming: Naming,
+): Condition | Problem {
+  const values = (Array.isArray(given) ? given : [given]).map((value) => String(value ?? ''));
   const instead = LIST_PARAMETERS.get(foldText(name));
   if (instead !== undefined) return { problem: `"${name}" is no field of a record: ${instead}.` };
   const condition = conditionOn(name, values, naming);

@@ -10,7 +10,7 @@ import { loadBehaviour } from '../../service/known-ids.js';
 import type { ProbedBehaviour } from '../../service/port.js';
 import { HOME } from '../run/layout.js';
 import { isLocked, LockedError, takeLock } from '../run/lock.js';
-import { openConnection, type ReadConnection, sumCounts } from '../run/open-service.js';
+import { openConnection, type ReadConnection } from '../run/open-service.js';
 import type { RowsKind, Run } from '../run/run.js';
 
 /** The service of a run of rows, and what is known of it. */
@@ -48,7 +48,7 @@ export async function connect(run: Run): Promise<Connection> {
   if (carrier) {
     run.closers.push(() => carrier.close());
     const { sent } = carrier;
-    run.counts = sumCounts(connection.service.counts, () => ({ ...sent, total: sent.reads + sent.writes }));
+    run.counters.push(() => ({ ...sent, total: sent.reads + sent.writes }));
   }
   run.carrier = carrier;
   const behaviour = loadBehaviour(settings.home, serviceName(settings.apiUrl, company));

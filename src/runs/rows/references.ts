@@ -14,15 +14,15 @@ import type { NewRecords } from '../../pipeline/resolve/resolve.js';
 import type { NamedRef } from '../../pipeline/rows.js';
 import type { ReferenceResult } from '../../report/finish.js';
 import { results } from '../../report/results.js';
-import type { RunResult } from '../../report/summary.js';
+import type { RunResult, Summary } from '../../report/summary.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { checkValue } from '../../resources/value-check.js';
 import { REFERENCES_BEGUN, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
 import type { RunContext } from '../run/context.js';
+import { countRequests } from '../run/core.js';
 import { readRequest } from '../run/earlier-run.js';
 import { innerRunId, runFolder } from '../run/layout.js';
-import { sumCounts } from '../run/open-service.js';
 import { openRun, type Run, reopenRun } from '../run/run.js';
 import type { Staged } from './stage.js';
 
@@ -247,45 +247,43 @@ async function createAll(
   missing: readonly MissingName[],
   execute: (run: Run) => Promise<RunResult>,
 ): Promise<void> {
-  const { request, settings } = run;
+  const { request } = run;
   const id = innerRunId(run.folder.run, resource);
   run.info(
     `Creating ${missing.length === 1 ? `the ${resource}` : `${missing.length} ${resource}s`} that rows refer to (${id}).`,
   );
-  const part = readRequest(runFolder(settings.home, id))
-    ? await reopenRun(id, innerContext(run))
-    : await openRun(
-        {
-          run: id,
-          kind: 'import',
-          lineage: { createsFor: run.folder.run },
-          file: request.file,
-          job: nameJob(run, resource),
-          company: request.company,
-          concurrency: request.concurrency,
-          dryRun: false,
-          force: request.force,
-          makeSource: (path) => writeNames(path, missing),
-        },
-        innerContext(run),
-      );
-  const { error } = await executePart(run, part, execute);
-  if (error) throw error;
+  await executePart(run, id, execute, (context) =>
+    openRun(
+      {
+        run: id,
+        kind: 'import',
+        lineage: { createsFor: run.folder.run },
+        file: request.file,
+        job: nameJob(run, resource),
+        company: request.company,
+        concurrency: request.concurrency,
+        dryRun: false,
+        force: request.force,
+        makeSource: (path) => writeNames(path, missing),
+      },
+      context,
+    ),
+  );
   reached('references-ended');
 }
 
-/** Carries out a run inside another one: its requests count there, and where it is interrupted both are. */
-export async function executePart(run: Run, part: Run, execute: (run: Run) => Promise<RunResult>): Promise<RunResult> {
-  run.counts = sumCounts(run.counts, () => part.counts ?? {});
-  const result = await execute(part);
-  if (result.summary.status !== 'interrupted') return result;
-  run.halt(`the run ${part.folder.run} was interrupted`);
-  throw new RunInterrupted();
-}
-
-/** What it says to people is said by the run that it is a part of. */
-export function innerContext({ settings, log, signal, clock, worker, warn }: Run): RunContext {
-  return {
+/**
+ * Carries out a run inside another one; one that an earlier process began goes on. Its requests count there, what it says to
+ * people is said there, and where it is interrupted both are. Throws what stopped it.
+ */
+export async function executePart(
+  run: Run,
+  id: string,
+  execute: (part: Run) => Promise<RunResult>,
+  open: (context: RunContext) => Promise<Run>,
+): Promise<Summary> {
+  const { settings, log, signal, clock, worker, warn } = run;
+  const context: RunContext = {
     settings,
     log,
     signal,
@@ -293,6 +291,15 @@ export function innerContext({ settings, log, signal, clock, worker, warn }: Run
     listener: { progress: () => undefined, notice: ({ level, text }) => level === 'warn' && warn(text) },
     ...(worker ? { worker } : {}),
   };
+  const part = readRequest(runFolder(settings.home, id)) ? await reopenRun(id, context) : await open(context);
+  run.counters.push(() => countRequests(part));
+  const { summary, error } = await execute(part);
+  if (summary.status === 'interrupted') {
+    run.halt(`the run ${id} was interrupted`);
+    throw new RunInterrupted();
+  }
+  if (error) throw error;
+  return summary;
 }
 
 /** The names by themselves are the least that such a record is made of (interface, section 4.2). */

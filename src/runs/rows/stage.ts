@@ -17,7 +17,7 @@ import { fingerprints } from '../../pipeline/plan/plan.js';
 import { type Directory, loadDirectory } from '../../pipeline/resolve/directory.js';
 import { makeResolver, NameCollector, type NewRecords, needsLookUp } from '../../pipeline/resolve/resolve.js';
 import { isNoRecord, isRepeated, type ResolvedRow, type StagedRow, type StagedValue } from '../../pipeline/rows.js';
-import type { FieldSpec, ResourceSpec } from '../../resources/spec.js';
+import type { FieldSpec } from '../../resources/spec.js';
 import { reached } from '../../trace/milestones.js';
 import { type EditedRows, openEditedRows } from '../export/base.js';
 import { checkJobFile, jobFileNames, jobNameOf } from '../job-file.js';
@@ -39,7 +39,7 @@ interface RowsContext extends Connection {
 export interface Staged extends RowsContext {
   readonly names: NameCollector;
   /** Contracts: row by number, for contracts that name a parent of the same file. */
-  readonly rowOfNumber: ReadonlyMap<string, number>;
+  readonly rowOfNumber: ReadonlyMap<string, number> | undefined;
   /** Set where no field is looked up: the rows are resolved as they are. */
   readonly facts?: RowFacts;
 }
@@ -99,11 +99,11 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   mapping.warnings.forEach(run.warn);
   run.evidence.push(...mapping.evidence);
   const names = new NameCollector(connection.spec.fields.some(({ name }) => name === 'category.subcategory'));
-  const rowOfNumber = new Map<string, number>();
+  const rowOfNumber = job.resource === 'contract' ? new Map<string, number>() : undefined;
   const resolvesNow = !needsLookUp(mapping);
   const out = rowWriter(resolvesNow ? run.folder.resolved : run.folder.staged, mapping.fields);
   const resolver = resolvesNow
-    ? createRowResolver(run, out, mapping, await loadDirectory(names.names, connection), connection.spec)
+    ? createRowResolver(run, out, { ...connection, mapping, rowOfNumber }, await loadDirectory(names.names, connection))
     : undefined;
   run.rows = 0;
   const skipped: number[] = [];
@@ -114,7 +114,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
       const mapped = batch.map((row) => mapping.mapRow(row, source.meta.sheet ?? undefined));
       for (const staged of edited?.keep(batch, mapped) ?? mapped) {
         if (isNoRecord(staged) && ++noRecords <= MAX_NAMED) skipped.push(staged.ref.row);
-        if (job.resource === 'contract') noteNumber(staged, rowOfNumber);
+        if (rowOfNumber) noteNumber(staged, rowOfNumber);
         if (resolver) resolver.add(staged);
         else {
           names.add(staged);
@@ -184,13 +184,12 @@ export async function resolveRows(run: Run, staged: Staged, newRecords?: NewReco
 
 async function lookUpNames(
   run: Run,
-  { mapping, rowOfNumber, spec }: Staged,
+  staged: Staged,
   directory: Directory,
   newRecords: NewRecords | undefined,
 ): Promise<RowFacts> {
-  const out = rowWriter(run.folder.resolved, mapping.fields);
-  const parents = run.job.resource === 'contract' ? rowOfNumber : undefined;
-  const resolver = createRowResolver(run, out, mapping, directory, spec, parents, newRecords);
+  const out = rowWriter(run.folder.resolved, staged.mapping.fields);
+  const resolver = createRowResolver(run, out, staged, directory, newRecords);
   let done = 0;
   await fillRowFile(out, async () => {
     for await (const rows of readRows(run.folder.staged)) {
@@ -206,12 +205,10 @@ async function lookUpNames(
 function createRowResolver(
   run: Run,
   out: RowWriter,
-  mapping: RowsContext['mapping'],
+  { mapping, spec, rowOfNumber }: Pick<Staged, 'mapping' | 'spec' | 'rowOfNumber'>,
   directory: Directory,
-  spec: ResourceSpec,
-  rowOfNumber?: ReadonlyMap<string, number>,
   newRecords?: NewRecords,
-): { add(row: StagedRow): void; facts(): RowFacts } {
+) {
   const { key, columnOf, specOf } = mapping;
   const { textOf } = out;
   const keys = openKeyStore(run.folder.keys);
@@ -230,7 +227,7 @@ function createRowResolver(
   const counts: PlanCounts = { rows: 0, invalid: 0, creates: 0, updates: 0, cleared: 0 };
   const rowFingerprints = createNumberSet();
   return {
-    add(staged) {
+    add(staged: StagedRow): void {
       const row = resolve(staged);
       counts.rows++;
       if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
@@ -242,7 +239,7 @@ function createRowResolver(
       if (fingerprint !== undefined && !run.past.open.has(row.ref.row)) rowFingerprints.add(fingerprint);
       out.write(row, fingerprint);
     },
-    facts() {
+    facts(): RowFacts {
       const depth = depths(after);
       let waves = 1;
       for (const level of depth.values()) waves = Math.max(waves, level + 1);

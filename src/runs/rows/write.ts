@@ -143,8 +143,7 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
           rememberCreated(row, run, matched);
           continue;
         }
-        const decided = decide(row, run, matched);
-        const change = decided instanceof Promise ? await decided : decided;
+        const change = await decide(row, run, matched);
         if (row.edited && isWrittenOrConflict(change)) matched.edited?.saveEdits(row, change);
         if (change.kind !== 'create' && change.kind !== 'update') {
           settle(change);

@@ -16,11 +16,10 @@ import { reached } from '../../trace/milestones.js';
 import { addPlannedValues } from '../rows/outcomes.js';
 import { referenceResults } from '../rows/references.js';
 import { STOPPED } from './context.js';
-import { closeAll, type RunCore } from './core.js';
+import { closeAll, countRequests, type RunCore } from './core.js';
 import { HOME, jobKey, makeFolder, runFolder } from './layout.js';
-import { readSummary, saveLastRun } from './list.js';
-import { sumCounts } from './open-service.js';
-import type { Lineage, Run } from './run.js';
+import { type Lineage, readSummary, saveLastRun } from './list.js';
+import type { Run } from './run.js';
 
 export type { RunResult } from '../../report/summary.js';
 
@@ -65,7 +64,7 @@ export async function conclude(
     run.store.end();
     await run.store.flush();
     if (status === undefined) reached('finished-noted');
-    if (stopped instanceof RunError && stopped.kind === 'usage' && !run.counts?.writes) {
+    if (stopped instanceof RunError && stopped.kind === 'usage' && countRequests(run).writes === 0) {
       // A job that does not fit its file was refused before anything was done: it leaves no run behind.
       if (!run.past.begun) await rm(run.folder.dir, { recursive: true, force: true });
       // One that was taken up is as it was before.
@@ -194,31 +193,28 @@ export function reasonOf(stopped: Error): string {
   return [stopped.message, ...stopped.details].join(' ');
 }
 
+const EXIT_CODES = {
+  succeeded: EXIT.ok,
+  partial: EXIT.needsPerson,
+  braked: EXIT.braked,
+  failed: EXIT.failed,
+} as const;
+
 /** What the command ends with. */
 export function exitCode(status: RunStatus, { signal }: Pick<Run, 'signal'>): number {
-  switch (status) {
-    case 'succeeded':
-      return EXIT.ok;
-    case 'partial':
-      return EXIT.needsPerson;
-    case 'braked':
-      return EXIT.braked;
-    case 'failed':
-      return EXIT.failed;
-    case 'interrupted':
-      return signal.reason === 'SIGTERM' ? EXIT.sigterm : EXIT.sigint;
-  }
+  if (status === 'interrupted') return signal.reason === 'SIGTERM' ? EXIT.sigterm : EXIT.sigint;
+  return EXIT_CODES[status];
 }
 
 /** What the summary of every run says. `earlier`: requests of its earlier processes. */
 export function summaryHead(run: RunCore, earlier: Readonly<RequestCounts>) {
-  const { request, folder, counts, warnings } = run;
+  const { request, folder, warnings } = run;
   return {
     run: folder.run,
     kind: request.kind,
     company: request.company,
     service: request.service,
-    requests: { ...sumCounts(earlier, () => counts ?? {}) },
+    requests: countRequests(run, earlier),
     warnings,
     started_at: request.startedAt,
     ...ended(run),

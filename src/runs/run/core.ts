@@ -67,8 +67,8 @@ export interface RunCore<R extends StoredRun = StoredRun> extends SavedRun<R> {
   readonly abandonedAt: number | undefined;
   /** Stops the run as an interruption does: it may be taken up again. */
   halt(why: string): void;
-  /** Requests of this process; set when the service is opened. */
-  counts: Readonly<RequestCounts> | undefined;
+  /** Requests of this process, of each who sends for it: its service, other workers, runs inside this one. */
+  readonly counters: (() => RequestCounts)[];
 }
 
 /** `request`: makes what is kept of the request, and whatever else must lie in the folder before. What fails leaves nothing behind. */
@@ -173,8 +173,19 @@ export async function openRunCore<R extends StoredRun>(saved: SavedRun<R>, conte
       if (!signal.aborted) info(`The run stops: ${why}.`);
       haltController.abort('halt');
     },
-    counts: undefined,
+    counters: [],
   };
+}
+
+/** Requests of this process, and of others where they are given. */
+export function countRequests(
+  { counters }: Pick<RunCore, 'counters'>,
+  ...more: readonly RequestCounts[]
+): RequestCounts {
+  const sum = { total: 0, reads: 0, writes: 0, retries: 0 };
+  for (const counts of [...more, ...counters.map((count) => count())])
+    for (const kind of ['total', 'reads', 'writes', 'retries'] as const) sum[kind] += counts[kind];
+  return sum;
 }
 
 /** Hands progress on a few times a second, and at once where a phase begins or is whole. What is latest is always told. */

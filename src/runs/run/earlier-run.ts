@@ -3,17 +3,14 @@ import { join } from 'node:path';
 import { copyPrivately } from '../../files/atomic-write.js';
 import { RunError } from '../../model/error.js';
 import { requireService, type Settings } from '../settings.js';
-import { resumeRefusal } from './core.js';
+import { type RunOptions, resumeRefusal } from './core.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { findRun, type RunEntry, readRun, readRunSummary, readStored } from './list.js';
 import type { ImportRequest, StoredRequest } from './run.js';
 
 /** What a run that takes up another one may be told. */
-export interface FollowUpOptions {
+export interface FollowUpOptions extends Pick<RunOptions, 'run' | 'concurrency'> {
   readonly reportDir?: string | undefined;
-  readonly concurrency?: number | undefined;
-  /** Its id where it is given from outside; else a new one. */
-  readonly run?: string | undefined;
   /** Writes also to a company that is archived. */
   readonly force?: boolean;
 }

@@ -32,29 +32,7 @@ function realPath(path: string): string {
   }
 }
 
-/** Where a run keeps its things: `<home>/runs/<run id>/`. Reports lie there too, or in the folder asked for. */
-export interface RunFolder {
-  readonly run: string;
-  readonly dir: string;
-  /** What the run was asked to do, so that `runs resume` needs nothing else. */
-  readonly request: string;
-  /** Private copy of the file, under its own extension. */
-  source(extension: string): string;
-  readonly staged: string;
-  readonly resolved: string;
-  /** Keys of the rows, while a process works on the run. */
-  readonly keys: string;
-  readonly plan: string;
-  readonly snapshot: string;
-  /** Exports: the records as they were read. */
-  readonly records: string;
-  /** What the run must not lose: `RunStore`. */
-  readonly store: string;
-  /** There once somebody said that nothing more is to be done with it. */
-  readonly aside: string;
-  /** Held by the process that works on the run: `takeLock`. */
-  readonly lock: string;
-}
+export type RunFolder = ReturnType<typeof runFolder>;
 
 /** The id of a run inside another one, in whose folder it lies; runs are listed without those. */
 export const innerRunId = (run: string, part: string): string => `${run}.${part}`;
@@ -65,25 +43,33 @@ export function outerRun(run: string): readonly [outer: string, part?: string] {
   return at < 0 ? [run] : [run.slice(0, at), run.slice(at + 1)];
 }
 
-export function runFolder(home: string, run: string): RunFolder {
+/** Where a run keeps its things: `<home>/runs/<run id>/`. Reports lie there too, or in the folder asked for. */
+export function runFolder(home: string, run: string) {
   const [whole = '', ...parts] = run.split('.');
   const dir = join(home, 'runs', whole, ...parts.flatMap((part) => ['work', part]));
   const work = join(dir, 'work');
   return {
     run,
     dir,
+    /** What the run was asked to do, so that `runs resume` needs nothing else. */
     request: join(dir, 'run.json'),
-    source: (extension) => join(work, `source${extension}`),
+    /** Private copy of the file, under its own extension. */
+    source: (extension: string) => join(work, `source${extension}`),
     staged: join(work, 'staged.ndjson'),
     resolved: join(work, 'resolved.ndjson'),
+    /** Keys of the rows, while a process works on the run. */
     keys: join(work, 'keys.ndjson'),
     plan: join(work, 'plan.ndjson'),
     snapshot: join(work, 'snapshot.ndjson'),
+    /** Exports: the records as they were read. */
     records: join(work, 'records.ndjson'),
+    /** What the run must not lose: `RunStore`. */
     store: join(dir, 'run.db'),
+    /** There once somebody said that nothing more is to be done with it. */
     aside: join(dir, 'aside'),
+    /** Held by the process that works on the run: `takeLock`. */
     lock: join(dir, 'lock'),
-  };
+  } as const;
 }
 
 /**

@@ -107,6 +107,18 @@ export async function findRun(home: string, runRef: string, matches?: (run: RunE
   ]);
 }
 
+/** What a run has to do with an earlier one; ids of runs of the same data folder. */
+export interface Lineage {
+  /** Only the rows of that run's file which failed or were left unknown. They are in the run's store before it begins. */
+  readonly retries?: string;
+  /** Puts back what that run wrote. */
+  readonly undoes?: string;
+  /** Creates what rows of that run refer to: `rows/references.ts`. */
+  readonly createsFor?: string;
+  /** Carries out exactly the plan of that run. */
+  readonly approves?: { readonly run: string; readonly by: string; readonly at: string };
+}
+
 /** What `run.json` tells of a run of any kind. */
 export interface RunInfo {
   readonly kind?: RunKind;
@@ -117,11 +129,7 @@ export interface RunInfo {
   readonly jsonRows?: boolean | undefined;
   readonly dryRun?: boolean;
   readonly reportDir?: string;
-  readonly lineage?: {
-    readonly retries?: string;
-    readonly undoes?: string;
-    readonly approves?: { readonly run: string };
-  };
+  readonly lineage?: Lineage;
 }
 
 /** What a run was asked to do, as `run.json` keeps it; undefined where it ended before it noted that. */
@@ -204,9 +212,8 @@ function rowCounts(summary: Summary): Pick<RunEntry, 'rows' | 'needs_person' | '
 
 /** The summary in a folder of reports; undefined where they are not complete. Of which run they are, it says itself. */
 export async function readSummary(reportDir: string): Promise<Summary | undefined> {
-  const found = readJson(join(reportDir, 'summary.json'));
   // Our own file: it appears complete or not at all.
-  return found === undefined ? undefined : (found as Summary);
+  return readJson(join(reportDir, 'summary.json')) as Summary | undefined;
 }
 
 /** A fault of a row that needs a person. */

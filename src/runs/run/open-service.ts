@@ -19,7 +19,7 @@ import { type Clock, readingClock, systemClock } from '../../service/clock.js';
 import { openKnownIds } from '../../service/known-ids.js';
 import { walkList as walk } from '../../service/lists/walk-list.js';
 import type { OnOutage } from '../../service/pace/breaker.js';
-import type { Json, KnownIds, Page, Readable, RequestCounts, Service } from '../../service/port.js';
+import type { Json, KnownIds, Page, Readable, Service } from '../../service/port.js';
 import { openService, type ServiceOptions } from '../../service/service.js';
 import { recordIdOf } from '../../service/transport/answer.js';
 import { type Channel, openChannel } from '../../service/transport/channel.js';
@@ -42,20 +42,17 @@ export function serviceOptions(settings: Settings, company: number): ServiceOpti
   };
 }
 
+interface ServiceUse {
+  readonly company?: number;
+  readonly patienceMs: number;
+  readonly channel?: Channel | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Asks the service of the settings something that is no run, and closes it. A shorter patience of the settings counts. */
 export async function withService<T>(
   settings: Settings,
-  {
-    company = settings.company,
-    patienceMs,
-    channel,
-    signal,
-  }: {
-    readonly company?: number;
-    readonly patienceMs: number;
-    readonly channel?: Channel | undefined;
-    readonly signal?: AbortSignal | undefined;
-  },
+  { company = settings.company, patienceMs, channel, signal }: ServiceUse,
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
   const service = openService({
@@ -190,14 +187,7 @@ async function findInList(service: Service, company: number): Promise<Json | und
 }
 
 /** The service of a run, and what is known of it. */
-export interface ReadConnection {
-  readonly service: Service;
-  readonly known: KnownIds;
-  readonly lexicon: RunLexicon;
-  readonly readAll: ReadAll;
-  /** Where the token may read it. */
-  readonly companyName?: string;
-}
+export type ReadConnection = Awaited<ReturnType<typeof openConnection>>;
 
 /**
  * Opens the service and says whose data is read or about to change; names are learned from whatever is read. Throws a
@@ -210,7 +200,7 @@ export async function openConnection(
     mayWrite = () => false,
     onNames,
   }: Pick<ServiceOptions, 'mayWrite'> & { onNames?: Parameters<typeof createLexicon>[2] } = {},
-): Promise<ReadConnection> {
+) {
   const { settings, request, folder } = run;
   const service = openService({
     ...serviceOptions(settings, request.company),
@@ -222,7 +212,7 @@ export async function openConnection(
     log: (level, event, fields) => run.log[level](fields, event),
   });
   run.closers.push(() => service.close());
-  run.counts = service.counts;
+  run.counters.push(() => service.counts);
   const known = openKnownIds(settings.home, serviceName(settings.apiUrl, request.company));
   run.closers.push(() => known.close());
   const readAll = openLists(
@@ -234,6 +224,7 @@ export async function openConnection(
     run.now,
   );
   const { company, service: address } = request;
+  /** Where the token may read it. */
   const companyName = await announceCompany(service, { ...about, company, address }, run);
   const lexicon = createLexicon(known, readAll, onNames);
   return { service, known, readAll, lexicon, ...(companyName === undefined ? {} : { companyName }) };
@@ -244,28 +235,6 @@ export function sharedOptions(
   worker: Pick<WorkerContext, 'channel' | 'observe'> | undefined,
 ): Pick<ServiceOptions, 'channel' | 'observe'> {
   return { ...(worker?.channel && { channel: worker.channel }), ...(worker?.observe && { observe: worker.observe }) };
-}
-
-/** Requests that are counted in two places; both go on counting. */
-export function sumCounts(
-  own: Readonly<RequestCounts> | undefined,
-  more: () => Partial<RequestCounts>,
-): Readonly<RequestCounts> {
-  const sum = (kind: keyof RequestCounts) => (own?.[kind] ?? 0) + (more()[kind] ?? 0);
-  return {
-    get total() {
-      return sum('total');
-    },
-    get reads() {
-      return sum('reads');
-    },
-    get writes() {
-      return sum('writes');
-    },
-    get retries() {
-      return sum('retries');
-    },
-  };
 }
 
 /** Contracts and assets show the customers and business units they belong to, which cannot be listed. */

@@ -14,8 +14,8 @@ import { holdsCorrections } from '../../pipeline/map/headings.js';
 import { REPORT_FOLDER } from '../../report/finish.js';
 import type { Summary } from '../../report/summary.js';
 import { readingClock } from '../../service/clock.js';
-import type { Json, RequestCounts } from '../../service/port.js';
-import { REFERENCES_BEGUN, type RowStore, RunStore } from '../../store/run-store.js';
+import type { Json } from '../../service/port.js';
+import { type Processes, REFERENCES_BEGUN, type RowStore, RunStore } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
 import type { LoadedJob } from '../job-file.js';
 import type { Planned } from '../rows/planned.js';
@@ -23,6 +23,7 @@ import type { Carrier, Progress, Right, RunContext } from './context.js';
 import {
   beginRun,
   closeAll,
+  countRequests,
   loadRun,
   openRunCore,
   type RunCore,
@@ -31,23 +32,11 @@ import {
   type StoredRun,
 } from './core.js';
 import type { RunFolder } from './layout.js';
-import { readSummary, retriedRows } from './list.js';
+import { type Lineage, readSummary, retriedRows } from './list.js';
 import { formatSourceOf, sourceOptions, withCorrections, withEarlierTable } from './table.js';
 
 /** What a run of rows is: an import, a reconciliation, or the undoing of another run. */
 export type RowsKind = 'import' | 'reconcile' | 'undo';
-
-/** What a run has to do with an earlier one; ids of runs of the same data folder. */
-export interface Lineage {
-  /** Only the rows of that run's file which failed or were left unknown. They are in the run's store before it begins. */
-  readonly retries?: string;
-  /** Puts back what that run wrote. */
-  readonly undoes?: string;
-  /** Creates what rows of that run refer to: `rows/references.ts`. */
-  readonly createsFor?: string;
-  /** Carries out exactly the plan of that run. */
-  readonly approves?: { readonly run: string; readonly by: string; readonly at: string };
-}
 
 export interface ImportRequest extends RunOptions {
   readonly file: string;
@@ -198,7 +187,7 @@ async function begin(saved: SavedRun<StoredRequest>, context: RunContext): Promi
       planned: undefined,
       ended: [],
     };
-    opened.begin(() => run.counts);
+    opened.begin(() => countRequests(core));
     // How an earlier process of it ended does not hold any more, should this one be killed.
     for (const dir of new Set([request.reportDir, folder.dir])) {
       const summary = await readSummary(dir);
@@ -228,10 +217,7 @@ export interface OpenIntent {
  * What the store tells of earlier processes of a run. `not_attempted` and `failed` finish nothing: both are known not
  * to be written.
  */
-export interface Past {
-  readonly begun: boolean;
-  /** Whether anything was sent, or was about to be, for whichever rows of the run. */
-  readonly hasSent: boolean;
+export interface Past extends Pick<Processes, 'begun' | 'killed' | 'requests'> {
   /** The brakes on the plan let the run pass: what is left of it is not held against them again. */
   readonly passed: boolean;
   /** Rows that are finished. */
@@ -241,10 +227,6 @@ export interface Past {
   readonly open: ReadonlyMap<number, OpenIntent>;
   /** Ids of rows that were created or updated, for rows that refer to them. */
   readonly ids: Pick<DenseMap<number>, 'get'>;
-  /** A process was killed: requests that it had under way are not on record. */
-  readonly killed: boolean;
-  /** Requests of the earlier processes, as far as they are on record. */
-  readonly requests: Readonly<RequestCounts>;
   /** What the earlier processes warned of; rows that have their outcome are not looked at again. */
   readonly warnings: readonly string[];
   /** Set where every row has its outcome and only the reports may be missing. */
@@ -285,23 +267,14 @@ export function readPast(store: RunStore, rows: RowStore, isRetried = (_: number
       if (intent && before !== undefined) intent.before = (parseJson(before) as { record: Json }).record;
     }
   }
-  const { hasSent } = store;
-  const { begun, killed, requests } = store.processes;
-  const passed = store.getValue('passed') === true;
-  const finished = store.getValue('finished') as Finished | undefined;
-  const past = {
-    begun,
-    hasSent,
-    passed,
-    outcomes,
-    open,
-    ids,
-    withoutId,
-    requests,
-    killed,
+  const finished = failed === 0 ? (store.getValue('finished') as Finished | undefined) : undefined;
+  return {
+    ...store.processes,
+    passed: store.getValue('passed') === true,
+    ...{ outcomes, open, ids, withoutId },
     warnings: store.warnings,
+    ...(finished && { finished }),
   };
-  return finished && failed === 0 ? { ...past, finished } : past;
 }
 
 /**
@@ -310,7 +283,7 @@ export function readPast(store: RunStore, rows: RowStore, isRetried = (_: number
  */
 function pastOf(store: RunStore, isRetried?: (row: number) => boolean): Past {
   const past = readPast(store, store.rows, isRetried);
-  const begun = past.hasSent || store.getValue(REFERENCES_BEGUN) !== undefined;
+  const begun = store.hasSent || store.getValue(REFERENCES_BEGUN) !== undefined;
   if (!past.begun || begun || past.finished) return past;
   store.forget();
   return { ...readPast(store, store.rows), requests: past.requests };

@@ -34,18 +34,19 @@ export function sourceOptions({ source, columns }: RowsJob): SourceOptions {
 /** The file of a run. */
 export interface Table {
   readonly source: OpenSource;
-  /** Its rows came back corrected: what shows how the file that they are of is written. */
-  readonly earlier?: OpenSource;
+  /** Its rows came back corrected: the run that handed them back, and what shows how the file that they are of is written. */
+  readonly earlier?: { readonly run: string; readonly formats: OpenSource };
 }
 
 /** What shows how dates and amounts are written: of rows that came back corrected the file that they are of, too. */
-export function formatSourceOf(source: OpenSource, earlier: OpenSource | undefined): OpenSource {
+export function formatSourceOf(source: OpenSource, earlier: Table['earlier']): OpenSource {
   if (!earlier) return source;
+  const { formats } = earlier;
   // People move columns, and add their own.
-  const names = columnsOf(earlier);
+  const names = columnsOf(formats);
   const places = columnsOf(source).map((name) => (name === undefined ? -1 : names.indexOf(name)));
   async function* rows() {
-    for await (const batch of (earlier as OpenSource).rows())
+    for await (const batch of formats.rows())
       yield batch.map(({ row, cells, noRecord, faults }) => ({
         ...{ row, cells: places.map((at) => cells[at] ?? '') },
         ...(noRecord && { noRecord }),
@@ -82,15 +83,13 @@ export async function withEarlierTable(
 ): Promise<Table> {
   if (run.jsonRows || !holdsCorrections(own.meta.headings)) return { source: own };
   const kept = store.getValue(HANDED_BACK_BY);
-  const found =
-    typeof kept === 'string'
-      ? { by: kept, table: await withEarlier(home, run, own, await orUndefined(tableOf(home, kept))) }
-      : await findEarlierRun(home, run, own);
-  if (!found) return { source: { ...own, meta: { ...own.meta, warnings: [...own.meta.warnings, EARLIER_NOT_FOUND] } } };
-  store.setValue(HANDED_BACK_BY, found.by);
-  const { encoding } = found.table.source.meta;
+  const table =
+    typeof kept === 'string' ? await withEarlier(home, run, own, kept) : await findEarlierRun(home, run, own);
+  if (!table) return { source: { ...own, meta: { ...own.meta, warnings: [...own.meta.warnings, EARLIER_NOT_FOUND] } } };
+  if (table.earlier) store.setValue(HANDED_BACK_BY, table.earlier.run);
+  const { encoding } = table.source.meta;
   if (encoding !== own.meta.encoding) store.setValue(READ_ENCODING, encoding);
-  return found.table;
+  return table;
 }
 
 const EARLIER_NOT_FOUND =
@@ -109,44 +108,40 @@ interface RowsRunInfo extends Pick<RunInfo, 'kind' | 'jsonRows'> {
   readonly job: { readonly name: string; readonly job: RowsJob };
 }
 
-interface EarlierTable extends Table {
-  readonly run: string;
-}
-
+/** The table as it is read where a run handed its rows back; as it is where that one cannot be read any more. */
 async function withEarlier(
   home: string,
   { run, source: name, job: { job } }: RowsRunInfo,
   own: OpenSource,
-  earlier: EarlierTable | undefined,
+  by: string | undefined,
 ): Promise<Table> {
-  if (!earlier) return { source: own };
+  const earlier = by === undefined ? undefined : await tableOf(home, by).catch(() => undefined);
+  if (by === undefined || !earlier) return { source: own };
   const { encoding } = earlier.source.meta;
   const isGuessed = job.source.encoding === 'auto' && isCodePage(own.meta.encoding) && isCodePage(encoding);
   const source =
     isGuessed && encoding !== own.meta.encoding
       ? await openSource(join(runFolder(home, run).dir, 'work', name), { ...sourceOptions(job), encoding })
       : own;
-  const evidence = `Dates, amounts and letters are read as the run ${earlier.run} read them, which handed these rows back.`;
+  const evidence = `Dates, amounts and letters are read as the run ${by} read them, which handed these rows back.`;
   const meta = { ...source.meta, evidence: [...source.meta.evidence, evidence] };
-  return { source: { ...source, meta }, earlier: formatSourceOf(earlier.source, earlier.earlier) };
+  const formats = formatSourceOf(earlier.source, earlier.earlier);
+  return { source: { ...source, meta }, earlier: { run: by, formats } };
 }
 
 /** One of those that can only be guessed. */
 const isCodePage = (encoding: string | null): encoding is string => encoding !== null && !encoding.startsWith('utf-');
 
 /** The table of a run that has ended, as it was read then. Rejects where it cannot be read any more. */
-export async function tableOf(home: string, run: string): Promise<EarlierTable> {
+export async function tableOf(home: string, run: string): Promise<Table> {
   const folder = runFolder(home, run);
   const { source = '', job } = readRunInfo(folder);
   if (!job || !('match' in job.job)) throw new RunError('failed', `The run ${run} had no file.`);
   const info = { run, source, job: { name: job.name, job: job.job } };
   const own = await openSource(join(folder.dir, 'work', source), sourceOptions(job.job));
   const before = queryStore(folder, (store) => store.getValue(HANDED_BACK_BY));
-  const earlier = typeof before === 'string' ? await orUndefined(tableOf(home, before)) : undefined;
-  return { run, ...(await withEarlier(home, info, own, earlier)) };
+  return withEarlier(home, info, own, typeof before === 'string' ? before : undefined);
 }
-
-const orUndefined = (table: Promise<EarlierTable>): Promise<EarlierTable | undefined> => table.catch(() => undefined);
 
 /** Asks the store of a run something that may be at work; undefined where there is none that can be read. */
 export function queryStore<T>({ store }: RunFolder, question: (store: RunStore) => T): T | undefined {
@@ -166,11 +161,7 @@ interface ReturnedRow {
 }
 
 /** The latest run of the same job that ended these rows so, under these keys. */
-async function findEarlierRun(
-  home: string,
-  info: RowsRunInfo,
-  own: OpenSource,
-): Promise<{ readonly by: string; readonly table: Table } | undefined> {
+async function findEarlierRun(home: string, info: RowsRunInfo, own: OpenSource): Promise<Table | undefined> {
   const { job: jobSpec } = info.job;
   const keys = keyColumns(jobSpec);
   const rows = await firstRows(own, keys);
@@ -181,10 +172,10 @@ async function findEarlierRun(
     const { job, kind } = by < info.run ? readRunInfo(folder) : {};
     if (job?.name !== info.job.name || kind !== info.kind) continue;
     const ended = queryStore(folder, (store) => matchingOutcomes(store, rows));
-    const earlier = ended && (await orUndefined(tableOf(home, by)));
-    const table = earlier && (await withEarlier(home, info, own, earlier));
+    const table = ended && (await withEarlier(home, info, own, by));
     // Their letters are known only now.
-    if (table && keysMatch(ended, await firstRows(table.source, keys), jobSpec.match.key.length)) return { by, table };
+    if (ended && table?.earlier && keysMatch(ended, await firstRows(table.source, keys), jobSpec.match.key.length))
+      return table;
     if (++searched === MAX_RUNS) break;
   }
   return undefined;
@@ -256,45 +247,38 @@ type Overlay = ReturnType<typeof overlayOf>;
  */
 export function overlayOf(corrections: readonly Correction[], { headings }: Pick<SourceMeta, 'headings'>) {
   const index = indexHeadings(headings);
-  const byRow = new Map<number, Map<number, Correction>>();
-  const byText = new Map<number, Map<string, Correction>>();
+  /** By the place of the column, with the row or with what the cell shows. */
+  const wanted = new Map<string, Correction>();
+  const columns = new Set<number>();
   const missing = new Set<string>();
   for (const one of corrections) {
     const { column, row, from } = one;
     const positions = index.positions(column);
     if (positions.length === 0) missing.add(column);
+    if (row === undefined && from === undefined) continue;
     for (const at of positions) {
-      if (row !== undefined) getOrInsert(byRow, row, new Map<number, Correction>()).set(at, one);
-      else if (from !== undefined) getOrInsert(byText, at, new Map<string, Correction>()).set(from, one);
+      columns.add(at);
+      wanted.set(row === undefined ? `${at} "${from}` : `${at} ${row}`, one);
     }
   }
   if (missing.size > 0) {
     const faults = [...missing].map((column) => `"${column}": ${index.missingHint(column)}`);
     throw new RunError('usage', 'Corrections name columns that the file does not have.', faults);
   }
-  const columns = new Set([...byText.keys(), ...[...byRow.values()].flatMap((cells) => [...cells.keys()])]);
   const used = new Set<Correction>();
   return {
     /** What is to stand in a cell that shows `shown`; undefined where it stays. */
     at(row: number, column: number, shown: string): string | undefined {
-      const [own, alike] = [byRow.get(row)?.get(column), byText.get(column)?.get(shown)];
+      const [own, alike] = [wanted.get(`${column} ${row}`), wanted.get(`${column} "${shown}`)];
       if (own) used.add(own);
       if (alike) used.add(alike);
       return (own ?? alike)?.value;
     },
     /** How many no cell has met that was asked for. */
-    unused: () =>
-      new Set([...byRow.values(), ...byText.values()].flatMap((found) => [...found.values()])).size - used.size,
+    unused: () => new Set(wanted.values()).size - used.size,
     /** 0-based positions of the columns that have corrections. */
     columns: [...columns].sort((a, b) => a - b),
   };
-}
-
-function getOrInsert<K, V>(map: Map<K, V>, key: K, fresh: V): V {
-  const found = map.get(key);
-  if (found !== undefined) return found;
-  map.set(key, fresh);
-  return fresh;
 }
 
 /**

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Correction, correction, MAX_CORRECTIONS } from '../../model/correction.js';
 import { Decimal } from '../../model/decimal.js';
 import { RunError } from '../../model/error.js';
+import type { Job } from '../../model/job.js';
 import {
   didYouMean,
   JOB_KINDS,
@@ -12,9 +13,8 @@ import {
   unknownText,
 } from '../../runs/job/shape.js';
 import {
-  inlineExportJob,
   inlineJob,
-  inlineReconcileJob,
+  type Loaded,
   type LoadedExportJob,
   type LoadedJob,
   type LoadedReconcileJob,
@@ -205,12 +205,10 @@ export function checkJobData(name: string, data: unknown): CheckedData {
   return { faults: more > 0 ? [...faults.slice(0, MOST_LISTED), `… and ${more} more`] : faults };
 }
 
-const INLINE_JOBS = { import: inlineJob, reconcile: inlineReconcileJob, export: inlineExportJob };
-
 function checkInline(
   job: object,
   kind: JobKind,
-): { readonly job: LoadedJob | LoadedExportJob } | { readonly faults: readonly string[] } {
+): { readonly job: Loaded<Job> } | { readonly faults: readonly string[] } {
   if (Object.hasOwn(job, 'notify')) {
     return {
       faults: ['`job.notify` stands in a job file only: whoever puts a job on the queue names nobody to be told'],
@@ -219,7 +217,7 @@ function checkInline(
   const size = Buffer.byteLength(jsonOf(job) ?? '');
   if (size > DATA_LIMITS.job) return { faults: [`\`job\` has ${size} bytes; a job may have ${DATA_LIMITS.job}`] };
   try {
-    return { job: INLINE_JOBS[kind](job) };
+    return { job: inlineJob(kind, job) };
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     return { faults: error.details.length > 0 ? error.details : [error.message] };

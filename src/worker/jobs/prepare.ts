@@ -10,9 +10,7 @@ import {
   exportRequest,
   type LoadedExportJob,
   type LoadedJob,
-  loadExportJob,
   loadJob,
-  loadReconcileJob,
   localDate,
   outputOf,
   withDate,
@@ -142,8 +140,7 @@ async function prepareRows(
 ): Promise<Prepared | Repeated> {
   const { settings, dropFolder } = pending;
   const { claim } = pending.origin;
-  const [load, begin] = kind === 'import' ? [loadJob, importFile] : [loadReconcileJob, reconcileFile];
-  const loaded: LoadedJob = inline ?? (await load(pending.name, settings));
+  const loaded: LoadedJob = inline ?? (await loadJob(kind, pending.name, settings));
   const { run } = pending.state;
   const { rows } = data;
   // Of rows it is a name: they are nowhere but in the run.
@@ -164,6 +161,7 @@ async function prepareRows(
     // What `fileBelowRoots` found leads through no link, and must not do so later.
     ...(rows ? { jsonRows: true, makeSource: writeRows(rows) } : { makeSource: noFollowCopy(file) }),
   };
+  const begin = kind === 'import' ? importFile : reconcileFile;
   return { file, rowsJob: loaded.job, begin: (context) => begin(request, context) };
 }
 
@@ -212,7 +210,7 @@ async function prepareExport(
   { ok: data, inline }: Extract<ValidData, { kind: 'export' }>,
 ): Promise<Prepared> {
   const { settings } = pending;
-  const loaded = inline ?? (await loadExportJob(pending.name, settings));
+  const loaded = inline ?? (await loadJob('export', pending.name, settings));
   const { slot, notes } = slotAndNotes(pending, loaded.job.schedule);
   const target = await exportTarget(pending, data, loaded, slot?.slot);
   const company = data.options?.company;

@@ -125,9 +125,7 @@ test('the sheet about the file says that a list held still and does not add up',
   const facts = (passes: number) =>
     new Map(
       aboutFile(
-        run as never,
-        { companyName: 'Odd' } as never,
-        { filter: { described: [] }, order: { described: 'id' } } as never,
+        { run, companyName: 'Odd', filter: { described: [] }, order: { described: 'id' } } as never,
         { consistency: 'partial', passes, records: 2 } as never,
         2,
       ).facts,

@@ -39,7 +39,7 @@ async function claimsOf(files: Readonly<Record<string, string>>): Promise<Claim[
 }
 
 const check = (claim: Claim, job = 'j', company = 1, repeat = false) =>
-  place.folder.check(claim, { ...inlineJob({ ...JOB, repeat }), sha256: job }, company);
+  place.folder.check(claim, { ...inlineJob('import', { ...JOB, repeat }), sha256: job }, company);
 
 it('goes on with a run that was begun, although its job file is gone and the queue has forgotten it', async () => {
   const [claim] = await claimsOf({ 'a.csv': 'A' });

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { inlineJob, inlineReconcileJob } from '../../../src/runs/job-file.js';
+import { inlineJob } from '../../../src/runs/job-file.js';
 import { type Claim, endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { archiveRepeated } from '../../../src/worker/jobs/archive.js';
@@ -13,9 +13,9 @@ const JOB = {
   match: { key: 'serial_number' },
   columns: { Serial: 'serial_number', Name: 'name' },
 };
-const IMPORT = inlineJob(JOB);
-const REPEATING = inlineJob({ ...JOB, repeat: true });
-const RECONCILE = inlineReconcileJob({ ...JOB, kind: 'reconcile' });
+const IMPORT = inlineJob('import', JOB);
+const REPEATING = inlineJob('import', { ...JOB, repeat: true });
+const RECONCILE = inlineJob('reconcile', { ...JOB, kind: 'reconcile' });
 
 let place: Place;
 beforeEach(async () => {
