@@ -12,11 +12,8 @@ import {
   type WriterOptions,
 } from './write.js';
 
-/** Changes of a part: the unit of checkpoint, of retry and of distribution. */
-export interface Part {
-  readonly number: number;
-  readonly changes: readonly (Create | Update)[];
-}
+/** The unit of checkpoint, of retry and of distribution. */
+type Part = readonly (Create | Update)[];
 
 /** Writes the rows of a run, part by part. Interface, section 4. */
 export class Writer {
@@ -37,7 +34,7 @@ export class Writer {
    *
    * so that whatever was sent is known to the journal before it was sent.
    */
-  async write({ changes }: Part, onStarted = (): void => undefined): Promise<void> {
+  async write(changes: Part, onStarted = (): void => undefined): Promise<void> {
     const { pace, readLate, journal } = this.run.options;
     const rows = changes.flatMap((change) => this.row(change) ?? []);
     const fresh: (CreateRow | UpdateRow)[] = [];

@@ -99,14 +99,13 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
   const underWay = new Set<Promise<void>>();
   const beginning = new Set<Promise<void>>();
   let changes: (Create | Update)[] = [];
-  let number = 0;
   const settle = (change: Change) => {
     recordSettled(run, change);
     run.progress('writing', doneRows(run));
   };
   const dispatch = async () => {
     if (changes.length === 0) return;
-    const part = { number: number++, changes };
+    const part = changes;
     changes = [];
     let begin = () => {};
     const begun = new Promise<void>((resolve) => {
