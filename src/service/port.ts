@@ -127,8 +127,6 @@ export interface Snapshot {
   idByFingerprint(key: string, fingerprint: number): number | undefined;
   get(id: number): Promise<{ readonly record: Json; readonly readAt: number } | undefined>;
   readonly size: number;
-  /** How many keys its records have, where that need not be counted. */
-  readonly keys?: number | undefined;
   close(): Promise<void>;
 }
 
