@@ -57,7 +57,7 @@ export function openService(options: ServiceOptions): Service {
   const http = channel.parts.http.share();
   const log = options.log ?? (() => undefined);
   const patienceMs = options.patienceMs ?? 15 * 60_000;
-  const notify = outageReporter({ clock, log, secrets: () => tokens.secrets, onOutage: options.onOutage });
+  const notify = outageReporter(clock, log, () => tokens.secrets, options.onOutage);
   const lane = pacer.lane(signal, { ms: patienceMs, notify });
   const request = openSender({
     ...channel.parts,
