@@ -35,12 +35,9 @@ export interface ListState {
 }
 
 /** A record as it is kept and compared: the fingerprint is of its whole JSON. */
-export interface HashedRecord {
-  readonly text: string;
-  readonly hash: number;
-}
+export type HashedRecord = ReturnType<typeof hashRecord>;
 
-export function hashRecord(record: Json): HashedRecord {
+export function hashRecord(record: Json) {
   const text = stringifyBody(record);
   return { text, hash: hash53(text) };
 }

@@ -62,19 +62,12 @@ export function originOf({ id = '', name }: Pick<Job, 'id' | 'name'>, data: RunD
 /** A run is late where it was put on the queue more than this after its slot was due. */
 export const LATE_MS = 10 * 60_000;
 
-export interface Lateness {
-  /** Key of the slot, e.g. `2026-03-29T0230`. */
-  readonly slot: string;
-  /** Milliseconds since 1970. */
-  readonly dueAt: number;
-  readonly late: boolean;
-}
-
 /**
- * The slot that a job of the queue stands for. `startedAt`: when it was put on the queue, milliseconds since 1970 (the
- * job's `timestamp`). Undefined where the id is none of `slotJobId`. A zone that is unknown by now: reckoned in UTC.
+ * The slot that a job of the queue stands for: its key (`2026-03-29T0230`), and when it was due. `startedAt`: when it was put on
+ * the queue (the job's `timestamp`). Both are milliseconds since 1970. Undefined where the id is none of `slotJobId`. A zone that
+ * is unknown by now: reckoned in UTC.
  */
-export function lateness(jobId: string, { timezone }: Schedule, startedAt: number): Lateness | undefined {
+export function lateness(jobId: string, { timezone }: Schedule, startedAt: number) {
   const key = SLOT_ID.exec(jobId)?.[2] ?? '';
   const slot = slotOf(key, checkTimeZone(timezone) === undefined ? timezone : 'UTC');
   return slot && { slot: slot.key, dueAt: slot.dueAt, late: startedAt - slot.dueAt > LATE_MS };
