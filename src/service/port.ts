@@ -119,9 +119,7 @@ export interface Snapshot {
   ids(key: string): readonly number[];
   /** Notes a record that nobody is likely to ask for: it is kept nowhere, and read from the service where somebody does. */
   addFingerprint(id: number, key: string, fingerprint: number): void;
-  /** Whether there is a record with this id. */
   hasId(id: number): boolean;
-  /** Whether a record has this key. */
   has(key: string): boolean;
   /** The id of the only record with this key, if it was noted with this fingerprint. */
   idByFingerprint(key: string, fingerprint: number): number | undefined;

@@ -105,7 +105,6 @@ function listIn(path: string, resource: Readable) {
       return state;
     },
     stored: (table: number) => storedRecordsIn(database, table),
-    /** A new reading, still empty. */
     newReading() {
       const table = Math.max(0, ...tables()) + 1;
       database
@@ -196,7 +195,6 @@ function storedRecordsIn(database: Database, number: number) {
     get size() {
       return size;
     },
-    /** Undefined where there is no such record. */
     find(id: number) {
       const found = selectHash.get(id);
       return (

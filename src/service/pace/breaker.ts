@@ -6,7 +6,6 @@ import type { Log } from '../port.js';
 export interface Outage {
   /** When the first of the failures came that were not interrupted by an answer. */
   readonly since: number;
-  /** When it is asked next. */
   readonly nextAt: number;
   /** What the latest failure was. */
   readonly reason: string;
@@ -99,13 +98,6 @@ export class Breaker {
  * undefined: it is back.
  */
 export type OnOutage = (message: string | undefined) => void;
-
-interface OutageReporterOptions {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly secrets: () => readonly string[];
-  readonly onOutage?: OnOutage | undefined;
-}
 
 /** Turns the state of the breaker into log lines and news: `service.away` at each change, `service.back` once. */
 export function outageReporter(

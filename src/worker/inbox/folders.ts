@@ -8,7 +8,6 @@ import { errorCode, isFolder, lstatIfExists, makeFolders, writeOnce } from './di
 
 /** A file, or what else may be one, in the folder of a job. */
 export interface Dropped {
-  /** Name of the folder, which is the job's. */
   readonly job: string;
   /** Absolute. */
   readonly path: string;
@@ -94,7 +93,6 @@ export function openFolderScan(
     }
   }
 
-  /** Makes the folder of a job, with its README. */
   async function prepareJob({ name: job, kind }: JobFile & { readonly kind: FileJobKind }): Promise<void> {
     const folder = join(dir, job);
     try {

@@ -132,7 +132,6 @@ export function stateOf(job: Pick<Job, 'progress'>): JobState | undefined {
   return data && { ...data, phase: 'waiting', waited: data.phase === WAITING || undefined };
 }
 
-/** Rows that have an outcome. */
 export function settledRows(outcomes: Readonly<OutcomeCounts>): number {
   return OUTCOMES.reduce((sum, kind) => sum + outcomes[kind], 0);
 }
@@ -225,7 +224,6 @@ export interface EndedRun {
   readonly reason?: string | undefined;
   /** Folder of the reports, where they lie after the run was put away; of a dropped file, from the drop folder. */
   readonly reports?: string | undefined;
-  /** From beginning to end. */
   readonly seconds?: number | undefined;
   /** Milliseconds since 1970; now, where absent. */
   readonly endedAt?: number | undefined;

@@ -48,7 +48,6 @@ export interface PendingRun extends PrepareDeps {
   readonly state: JobState;
 }
 
-/** A run that may begin. */
 export interface Prepared {
   /** The file that it reads or writes. */
   readonly file: string;

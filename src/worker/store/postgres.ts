@@ -141,7 +141,6 @@ const ANSWER_MS = 5_000;
 
 /** Over the tables of `SCHEMA`, one statement each. */
 function postgresPrimitives(database: PgQueryable): Primitives {
-  /** The first row. */
   async function queryFirst<R>(text: string, values: readonly unknown[] = []): Promise<R | undefined> {
     const answer = await withTimeout(ANSWER_MS, database.query<R>(text, values));
     if (!answer) throw new Unavailable('no answer in time');
