@@ -170,12 +170,6 @@ export interface MirrorRecord {
   readonly text: string;
 }
 
-interface Recheck {
-  readonly records: readonly MirrorRecord[];
-  /** Whether all others are surely as they were read; else they are as likely as their age says. */
-  readonly certain: boolean;
-}
-
 /**
  * All records of a list as the service holds them now, read the cheapest way that is certain. Performance page, "Delta
  * read"; interface, section 8.
@@ -192,10 +186,11 @@ export interface Mirror {
   /** Ascending by id, in batches. May be called several times; shows what `recheck` has read, too. */
   records(): AsyncIterable<readonly MirrorRecord[]>;
   /**
-   * What has changed or come since the reading (or the last `recheck`), for a request or two. Undefined where that cannot
-   * be told so: every record must then be read again before it is written.
+   * What has changed or come since the reading (or the last `recheck`), for a request or two; `certain` where all others are
+   * surely as they were read, else they are as likely as their age says. Undefined where that cannot be told so: every record
+   * must then be read again before it is written.
    */
-  recheck(): Promise<Recheck | undefined>;
+  recheck(): Promise<{ readonly records: readonly MirrorRecord[]; readonly certain: boolean } | undefined>;
   /** These records are about to be written by this run: what is kept of them is not to be believed by the next reading. */
   noteWritten(ids: Iterable<number>): void;
   /** Keeps what was read for the next run, if it was certain. */

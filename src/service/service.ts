@@ -138,14 +138,8 @@ export function openService(options: ServiceOptions): Service {
         : { method: request.method, path: writePath(resource, request.id), ahead: request.ahead === true }),
       ...(isFresh && { isFresh }),
     });
-    switch (settled.kind) {
-      case 'ok':
-        return { kind: 'done', ...readWritten(settled.value, resource) };
-      case 'missing':
-        return { kind: 'refused', status: 404, messages: [{ text: settled.words }] };
-      default:
-        return settled;
-    }
+    // Reads alone are `missing`.
+    return settled.kind === 'ok' ? { kind: 'done', ...readWritten(settled.value, resource) } : (settled as WriteAnswer);
   }
 
   /** Every body names its company (interface, section 1); put in front as text, a copy of the body would cost more. */

@@ -179,15 +179,11 @@ export function isIgnored(name: string): boolean {
   return IGNORED.test(name);
 }
 
-interface FolderListing {
-  readonly files: readonly Dropped[];
-  readonly folders: readonly string[];
-  /** A name that is not UTF-8, by which nothing can be asked for. */
-  readonly undecodable?: string | undefined;
-}
-
-/** What lies in a folder, without what is ignored. Rejects where the folder cannot be read. */
-export async function scanFolder(folder: string): Promise<FolderListing> {
+/**
+ * What lies in a folder, without what is ignored; `undecodable` is a name that is not UTF-8, by which nothing can be asked for.
+ * Rejects where the folder cannot be read.
+ */
+export async function scanFolder(folder: string) {
   const names = new Set(await readdir(folder));
   const candidates = [...names].filter((name) => !isIgnored(name));
   const infos = await Promise.all(candidates.map((name) => lstatIfExists(join(folder, name))));
