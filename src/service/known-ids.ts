@@ -5,11 +5,6 @@ import { homeExists, openHome, withHome } from '../store/home.js';
 import { reached } from '../trace/milestones.js';
 import type { Json, KnownIds, KnownKind, ProbedBehaviour } from './port.js';
 
-interface NameEntry {
-  name: string;
-  ids: number[];
-}
-
 /** Entries that wait at most; more are written without being asked for. */
 const MAX_PENDING = 1_000;
 
@@ -23,7 +18,7 @@ const MAX_PENDING = 1_000;
  */
 export function openKnownIds(home: string, service: string): KnownIds {
   const database = openHome(home);
-  const byName = new Map<KnownKind, Map<string, NameEntry>>();
+  const byName = new Map<KnownKind, Map<string, { name: string; ids: number[] }>>();
   const byId = new Map<KnownKind, Map<number, string>>();
   /** JSON by resource and identity: far smaller than the objects. */
   const withoutId = new Map<string, string>();

@@ -119,16 +119,12 @@ export interface Snapshot {
   ids(key: string): readonly number[];
   /** Notes a record that nobody is likely to ask for: it is kept nowhere, and read from the service where somebody does. */
   addFingerprint(id: number, key: string, fingerprint: number): void;
-  /** Whether there is a record with this id. */
   hasId(id: number): boolean;
-  /** Whether a record has this key. */
   has(key: string): boolean;
   /** The id of the only record with this key, if it was noted with this fingerprint. */
   idByFingerprint(key: string, fingerprint: number): number | undefined;
   get(id: number): Promise<{ readonly record: Json; readonly readAt: number } | undefined>;
   readonly size: number;
-  /** How many keys its records have, where that need not be counted. */
-  readonly keys?: number | undefined;
   close(): Promise<void>;
 }
 
@@ -174,12 +170,6 @@ export interface MirrorRecord {
   readonly text: string;
 }
 
-interface Recheck {
-  readonly records: readonly MirrorRecord[];
-  /** Whether all others are surely as they were read; else they are as likely as their age says. */
-  readonly certain: boolean;
-}
-
 /**
  * All records of a list as the service holds them now, read the cheapest way that is certain. Performance page, "Delta
  * read"; interface, section 8.
@@ -196,10 +186,11 @@ export interface Mirror {
   /** Ascending by id, in batches. May be called several times; shows what `recheck` has read, too. */
   records(): AsyncIterable<readonly MirrorRecord[]>;
   /**
-   * What has changed or come since the reading (or the last `recheck`), for a request or two. Undefined where that cannot
-   * be told so: every record must then be read again before it is written.
+   * What has changed or come since the reading (or the last `recheck`), for a request or two; `certain` where all others are
+   * surely as they were read, else they are as likely as their age says. Undefined where that cannot be told so: every record
+   * must then be read again before it is written.
    */
-  recheck(): Promise<Recheck | undefined>;
+  recheck(): Promise<{ readonly records: readonly MirrorRecord[]; readonly certain: boolean } | undefined>;
   /** These records are about to be written by this run: what is kept of them is not to be believed by the next reading. */
   noteWritten(ids: Iterable<number>): void;
   /** Keeps what was read for the next run, if it was certain. */

@@ -57,7 +57,7 @@ export function openService(options: ServiceOptions): Service {
   const http = channel.parts.http.share();
   const log = options.log ?? (() => undefined);
   const patienceMs = options.patienceMs ?? 15 * 60_000;
-  const notify = outageReporter({ clock, log, secrets: () => tokens.secrets, onOutage: options.onOutage });
+  const notify = outageReporter(clock, log, () => tokens.secrets, options.onOutage);
   const lane = pacer.lane(signal, { ms: patienceMs, notify });
   const request = openSender({
     ...channel.parts,
@@ -138,14 +138,8 @@ export function openService(options: ServiceOptions): Service {
         : { method: request.method, path: writePath(resource, request.id), ahead: request.ahead === true }),
       ...(isFresh && { isFresh }),
     });
-    switch (settled.kind) {
-      case 'ok':
-        return { kind: 'done', ...readWritten(settled.value, resource) };
-      case 'missing':
-        return { kind: 'refused', status: 404, messages: [{ text: settled.words }] };
-      default:
-        return settled;
-    }
+    // Reads alone are `missing`.
+    return settled.kind === 'ok' ? { kind: 'done', ...readWritten(settled.value, resource) } : (settled as WriteAnswer);
   }
 
   /** Every body names its company (interface, section 1); put in front as text, a copy of the body would cost more. */

@@ -1,6 +1,7 @@
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { errorText } from '../model/error.js';
+import { type Clock, systemClock } from '../runs/run/context.js';
 import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../runs/schedule/slots.js';
 import { LATE_MS, slotJobId } from './jobs/job.js';
 import { withTimeout } from './rights.js';
@@ -17,12 +18,7 @@ export interface ScheduledJob {
 }
 
 /** Time as schedules see it; tests pass their own. */
-export interface ScheduleClock {
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Runs something later; the answer takes it back. */
-  after(ms: number, run: () => void): () => void;
-}
+export type ScheduleClock = Pick<Clock, 'wall' | 'after'>;
 
 interface SchedulesOptions {
   readonly store: Pick<Store, 'lease' | 'read' | 'update'>;
@@ -63,14 +59,6 @@ const AHEAD_MS = 48 * 3_600_000;
 /** So long the queue knows the slots that ran, in seconds. What is remembered in the store has no end. */
 const KEEP = { age: 30 * 86_400 };
 const ENDED = new Set(['completed', 'failed', 'unknown']);
-
-const systemClock: ScheduleClock = {
-  now: () => Date.now(),
-  after(ms, run) {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-};
 
 /**
  * Puts the slots of schedules on the queue; contract section 4. One process of all on the queue decides:
@@ -166,7 +154,7 @@ export function openSchedules(options: SchedulesOptions) {
 
   async function enqueueDue({ name, kind, schedule }: ScheduledJob): Promise<void> {
     const { cron, timezone, file } = schedule;
-    const now = clock.now();
+    const now = clock.wall();
     const due = lastDue(schedule, now);
     const before = memoryByJob.get(name);
     const ahead = before && isFarAhead(before, now);
@@ -222,7 +210,7 @@ export function openSchedules(options: SchedulesOptions) {
 
   function untilNext(): number {
     if (!isDeciding()) return Math.min(POLL_MS, options.leaseMs);
-    const now = clock.now();
+    const now = clock.wall();
     const usable = jobs.filter(({ schedule }) => checkSchedule(schedule) === undefined);
     const dues = usable.map(({ schedule }) => (nextDue(schedule, now)?.dueAt ?? Number.POSITIVE_INFINITY) - now);
     return Math.max(10, Math.min(POLL_MS, ...dues));
@@ -235,7 +223,7 @@ export function openSchedules(options: SchedulesOptions) {
       return isDeciding();
     },
     /** Looks now what is due; resolves when that is done. Never rejects. */
-    poll: poll,
+    poll,
     /** Hands the deciding over. Ends within 3 s, also while the store is away. */
     async close(): Promise<void> {
       if (closed) return;

@@ -315,7 +315,6 @@ function runsText(runs: Worker | undefined): string {
   return !runs ? 'not begun yet' : runs.isRunning() ? 'ok' : 'no jobs are taken';
 }
 
-/** Whether files and jobs can be taken now. */
 async function readiness(store: Store | undefined, inbox: Inbox | undefined): Promise<Health> {
   if (!store) return { ok: false, details: { queue: 'not open yet' } };
   const queue = await store.check().then(() => undefined, errorText);

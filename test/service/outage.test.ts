@@ -51,12 +51,12 @@ function line(
   const logged: { readonly event: string; readonly ms: unknown }[] = [];
   const run = (signal?: AbortSignal) => {
     const counts: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
-    const told = outageReporter({
+    const told = outageReporter(
       clock,
-      log: (_level, event, fields) => logged.push({ event, ms: fields['next_ms'] }),
-      secrets: () => tokens.secrets,
-      onOutage: (one) => news.push(one),
-    });
+      (_level, event, fields) => logged.push({ event, ms: fields['next_ms'] }),
+      () => tokens.secrets,
+      (one) => news.push(one),
+    );
     const lane = pacer.lane(signal, { ms: patienceMs, notify: told });
     const send = openSender({
       http,

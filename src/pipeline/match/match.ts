@@ -136,9 +136,8 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   return viaList(answered === 'expensive' ? 'filters would have taken more: ' : doubted);
 }
 
-/** Keys of the file that a record has; the snapshot holds no records with other keys. */
+/** How many keys of the file a record has. */
 export function keysFound(keys: Keys, snapshot: Snapshot): number {
-  if (snapshot.keys !== undefined) return snapshot.keys;
   let found = 0;
   for (const key of keys.keys()) if (snapshot.has(key)) found++;
   return found;

@@ -222,9 +222,6 @@ export async function recheck({ matched, controls }: Compared, mirror: Mirror, p
     get size() {
       return snapshot.size;
     },
-    get keys() {
-      return snapshot.keys;
-    },
     async get(id) {
       const found = await snapshot.get(id);
       return found && { record: found.record, readAt: !seen || few ? 0 : seen.certain ? now : found.readAt };

@@ -6,8 +6,8 @@ import type { ServiceOptions } from '../../service/service.js';
 import type { Settings } from '../settings.js';
 
 export type { Log, Notice, Progress, RunListener } from '../../model/progress.js';
-export { pause } from '../../service/clock.js';
-export type { WriteAnswer, WriteRequest };
+export { pause, systemClock } from '../../service/clock.js';
+export type { Clock, WriteAnswer, WriteRequest };
 
 /** Why a signal ends a run that somebody stopped: its reports are written, and nobody takes it up but on request. */
 export const STOPPED = 'stopped';

@@ -211,7 +211,6 @@ function recordNamer({ snapshot, spec }: Matched): { keyOf: Context['keyOf']; sn
       },
       // What is put back is looked at field by field.
       idByFingerprint: () => undefined,
-      keys: undefined,
       get size() {
         return snapshot.size;
       },

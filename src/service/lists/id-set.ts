@@ -67,7 +67,6 @@ const BITS = 1024;
 /** A set of record ids, small where ids are dense: about one bit each. */
 export class IdSet {
   readonly #blocks = new Map<number, Uint32Array>();
-  size = 0;
 
   /** False where it was in the set already. */
   add(id: number): boolean {
@@ -78,7 +77,6 @@ export class IdSet {
     const word = block[bit >>> 5] ?? 0;
     if ((word >>> (bit & 31)) & 1) return false;
     block[bit >>> 5] = word | (1 << (bit & 31));
-    this.size++;
     return true;
   }
 

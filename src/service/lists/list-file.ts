@@ -35,12 +35,9 @@ export interface ListState {
 }
 
 /** A record as it is kept and compared: the fingerprint is of its whole JSON. */
-export interface HashedRecord {
-  readonly text: string;
-  readonly hash: number;
-}
+export type HashedRecord = ReturnType<typeof hashRecord>;
 
-export function hashRecord(record: Json): HashedRecord {
+export function hashRecord(record: Json) {
   const text = stringifyBody(record);
   return { text, hash: hash53(text) };
 }
@@ -108,7 +105,6 @@ function listIn(path: string, resource: Readable) {
       return state;
     },
     stored: (table: number) => storedRecordsIn(database, table),
-    /** A new reading, still empty. */
     newReading() {
       const table = Math.max(0, ...tables()) + 1;
       database
@@ -199,7 +195,6 @@ function storedRecordsIn(database: Database, number: number) {
     get size() {
       return size;
     },
-    /** Undefined where there is no such record. */
     find(id: number) {
       const found = selectHash.get(id);
       return (

@@ -93,7 +93,6 @@ export function openPageLog(path: string, head: string) {
         return found[place % PAGE] as Json;
       });
     },
-    /** Everything that was appended is in the file then. */
     flush: () => file.flush(),
     close(): void {
       try {

@@ -25,7 +25,6 @@ export async function beginSnapshot(path: string, readNoted: ReadNoted = async (
   const offsets = createNumberMap();
   const prints = createNumberMap();
   let size = 0;
-  let keys: number | undefined = 0;
   const file = openScratchFile(path, (cause) => diskFault(path, cause));
 
   const find = (id: number): number => byId.find(hashNumber(id), (number) => ids.get(number) === id);
@@ -36,7 +35,6 @@ export async function beginSnapshot(path: string, readNoted: ReadNoted = async (
     let number = find(id);
     if (number < 0 || keyMarks.get(number) !== keyHash) {
       if (number < 0) size++;
-      if (keys !== undefined) keys = number >= 0 ? undefined : keys + (has(key) ? 0 : 1);
       byKey.add(hash32(key));
       number = byId.add(hashNumber(id));
       ids.set(number, id);
@@ -57,12 +55,6 @@ export async function beginSnapshot(path: string, readNoted: ReadNoted = async (
     });
   }
 
-  function has(key: string): boolean {
-    let found = false;
-    eachWithKey(key, () => (found = true));
-    return found;
-  }
-
   return {
     add(id, record, key, readAt, text = stringifyBody(record)) {
       put(id, key, file.append(`${readAt}\t${text}\n`), Number.NaN);
@@ -77,7 +69,11 @@ export async function beginSnapshot(path: string, readNoted: ReadNoted = async (
       });
       return found.sort((a, b) => a - b);
     },
-    has,
+    has(key) {
+      let found = false;
+      eachWithKey(key, () => (found = true));
+      return found;
+    },
     idByFingerprint(key, fingerprint) {
       let only: number | undefined;
       let others = false;
@@ -103,9 +99,6 @@ export async function beginSnapshot(path: string, readNoted: ReadNoted = async (
     },
     get size() {
       return size;
-    },
-    get keys() {
-      return keys;
     },
     async close() {
       try {

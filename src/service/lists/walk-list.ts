@@ -11,13 +11,6 @@ export function refusalOf(error: unknown): number | undefined {
   return refusesRequest(status) ? status : undefined;
 }
 
-/** Records of one page that this walk has not shown before, with the page's number and the count it stated. */
-interface WalkedPage {
-  readonly records: readonly Json[];
-  readonly page: number;
-  readonly count: number;
-}
-
 export interface WalkOptions {
   /**
    * `backward` reads one page after the other from the last to the first: removals move records into pages still to be
@@ -72,7 +65,8 @@ export function walkList(service: Service, resource: Readable, options: WalkOpti
     return { answer: { page, count, keys, fresh: records.length, again }, records };
   }
 
-  async function* walk(): AsyncGenerator<WalkedPage> {
+  /** The records of each page that were not shown before, and the count that it stated. */
+  async function* walk(): AsyncGenerator<{ readonly records: readonly Json[]; readonly count: number }> {
     const checkBarren = barrenPageGuard();
     const first = options.first ?? (await read(1));
     const pages = first.results.length === 0 ? 0 : Math.ceil(first.count / first.results.length);
@@ -88,7 +82,7 @@ export function walkList(service: Service, resource: Readable, options: WalkOpti
       const page = cached ?? (await window(ahead));
       // Backward, page 1 says first how long the list is, and is read once more when its turn has come.
       const { answer, records } = show(page, number, !isForward && cached !== undefined);
-      yield { records, page: number, count: page.count };
+      yield { records, count: page.count };
       step = steps.next(answer);
       checkBarren(records.length, pass.latestCount);
     }

@@ -6,7 +6,6 @@ import type { Log } from '../port.js';
 export interface Outage {
   /** When the first of the failures came that were not interrupted by an answer. */
   readonly since: number;
-  /** When it is asked next. */
   readonly nextAt: number;
   /** What the latest failure was. */
   readonly reason: string;
@@ -100,16 +99,13 @@ export class Breaker {
  */
 export type OnOutage = (message: string | undefined) => void;
 
-interface OutageReporterOptions {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly secrets: () => readonly string[];
-  readonly onOutage?: OnOutage | undefined;
-}
-
 /** Turns the state of the breaker into log lines and news: `service.away` at each change, `service.back` once. */
-export function outageReporter(options: OutageReporterOptions): (outage: Outage | undefined) => void {
-  const { clock, log, onOutage } = options;
+export function outageReporter(
+  clock: Clock,
+  log: Log,
+  secrets: () => readonly string[],
+  onOutage?: OnOutage,
+): (outage: Outage | undefined) => void {
   let since: number | undefined;
   return (outage) => {
     const now = clock.now();
@@ -123,7 +119,7 @@ export function outageReporter(options: OutageReporterOptions): (outage: Outage 
     since = outage.since;
     const began = new Date(clock.wall() - (now - since)).toISOString();
     const nextMs = Math.max(0, outage.nextAt - now);
-    const reason = scrub(outage.reason, options.secrets());
+    const reason = scrub(outage.reason, secrets());
     log('warn', 'service.away', { since: began, next_ms: Math.round(nextMs), reason });
     const next = `next try in ${Math.ceil(nextMs / 1000)} s`;
     onOutage?.(`The service does not answer (${reason}); waiting since ${began.slice(11, 19)} UTC, ${next}.`);

@@ -1,4 +1,3 @@
-// Above 300 lines: one gate, whose limits all look at the same requests in flight and the same waiters.
 import type { SharedPace } from '../../model/pace.js';
 import type { Clock } from '../clock.js';
 import { Breaker, type Outage } from './breaker.js';
@@ -8,7 +7,6 @@ import { openSharing, type Sharing, SLOW_INTERVAL_MS } from './sharing.js';
 /** What an exchange says about the pace; `unsent`: there was none. */
 export type Load = 'fine' | 'throttled' | 'overloaded' | 'unclear' | 'unsent';
 
-/** What else is known of an exchange. */
 export interface Report {
   /** Of the request that went out as a probe. */
   readonly probe?: boolean;
@@ -254,14 +252,12 @@ export function openPacer(options: PacerOptions) {
   }
 
   return {
-    /** Requests that may be in flight now. */
     get inFlightLimit(): number {
       return Math.floor(limit);
     },
     get inFlight(): number {
       return inFlight;
     },
-    /** Requests that wait for their turn. */
     get waiting(): number {
       return lines.size;
     },
@@ -277,7 +273,6 @@ export function openPacer(options: PacerOptions) {
     get heldMs(): number {
       return Math.max(0, heldUntil - clock.now());
     },
-    /** Set while the service does not answer. */
     get outage(): Outage | undefined {
       return breaker.outage;
     },
@@ -314,7 +309,6 @@ export function openPacer(options: PacerOptions) {
       heldUntil = Math.max(heldUntil, clock.now() + ms);
       sharing?.hold(heldUntil);
     },
-    /** How long to wait before the given repetition, from 1: full jitter, and the budget's delay. */
     backoff: retries.backoff,
   };
 }
@@ -340,7 +334,6 @@ type Round = Map<object, Waiter[]>;
  * waiters delays another one by one request at a time.
  */
 export class WaitingLines {
-  /** Waiters in all lines together. */
   size = 0;
   readonly #again: Round = new Map();
   readonly #fresh: Round = new Map();

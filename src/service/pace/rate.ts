@@ -22,12 +22,6 @@ const WINDOW_MS = 1_000;
 const WINDOW_ANSWERS = 25;
 const LATEST = 16;
 
-/** Answers that came together. */
-interface AnswerBatch {
-  readonly count: number;
-  readonly since: number;
-}
-
 /**
  * A rate of requests per second that is learned from 429 answers, in place of the limit no document states.
  *
@@ -52,8 +46,8 @@ export function learnRate() {
   let counted = 0;
   /** Successes per second in the last full window. */
   let served = 0;
-  const latest: AnswerBatch[] = [];
-  let at = 0;
+  /** Answers that came together, the last ones first. */
+  const latest: { readonly count: number; readonly since: number }[] = [];
 
   function roll(now: number): void {
     const ms = now - windowStart;
@@ -67,13 +61,12 @@ export function learnRate() {
   function recentRate(now: number): number {
     let answers = 0;
     let oldest = now;
-    for (let back = 1; back <= LATEST && answers < LATEST; back++) {
-      const lot = latest[(at + LATEST - back) % LATEST];
-      if (!lot) return 0;
-      answers += lot.count;
-      oldest = Math.min(oldest, lot.since);
+    for (const { count, since } of latest) {
+      answers += count;
+      oldest = Math.min(oldest, since);
+      if (answers >= LATEST) return (answers * 1000) / Math.max(1, now - oldest);
     }
-    return (answers * 1000) / Math.max(1, now - oldest);
+    return 0;
   }
 
   /** How far on the way back; 1: at the rate before the refusal. */
@@ -95,8 +88,8 @@ export function learnRate() {
     succeeded(now: number, count = 1, since = now): void {
       roll(now);
       counted += count;
-      latest[at] = { count, since };
-      at = (at + 1) % LATEST;
+      latest.unshift({ count, since });
+      latest.splice(LATEST);
       if (rate === Number.POSITIVE_INFINITY) return;
       successes += count;
       const progressed = progress(now);

@@ -2,6 +2,7 @@ import type { PaceReport, PaceState, SharedPace } from '../../model/pace.js';
 import type { Clock } from '../clock.js';
 
 type Sums = Pick<PaceState, 'successes' | 'throttled' | 'overloaded'>;
+const noSums = () => ({ successes: 0, throttled: 0, overloaded: 0 });
 
 /** What the requests of the other processes came to since this one last heard of them. */
 interface PaceUpdate extends Sums {
@@ -59,13 +60,12 @@ export function openSharing(options: SharingOptions) {
   let beating = false;
   let stopped = false;
   let reached = true;
-  let exchanging = 0;
-  let serial = 0;
+  /** The exchange under way. */
+  let exchanging: object | undefined;
   let exchangeDue = false;
   let cancelTimer: (() => void) | undefined;
-  let successes = 0;
-  let throttled = 0;
-  let overloaded = 0;
+  /** What is to be told. */
+  let sums = noSums();
   let heldUntil = 0;
   /** Since when somebody waits for a slot, and none is granted. */
   let starvedSince: number | undefined;
@@ -81,19 +81,19 @@ export function openSharing(options: SharingOptions) {
 
   function exchangeSoon(): void {
     if (stopped) return;
-    if (exchanging > 0) {
+    if (exchanging) {
       exchangeDue = true;
       return;
     }
     exchangeDue = false;
     cancelTimer?.();
-    const current = ++serial;
+    const current = {};
     exchanging = current;
     // Whatever else happens in this moment travels along.
     void Promise.resolve().then(() => exchange(current));
   }
 
-  async function exchange(current: number): Promise<void> {
+  async function exchange(current: object): Promise<void> {
     if (stopped) return;
     const sentAt = clock.now();
     if (sentAt - beatAt >= BEAT_MS) {
@@ -102,16 +102,14 @@ export function openSharing(options: SharingOptions) {
       beatAt = sentAt;
     }
     const wanted = options.demand() > 0 ? slotsWanted(sentAt) : undefined;
-    const reported = { successes, throttled, overloaded };
+    const reported = sums;
     const report: PaceReport = {
       ...reported,
       ...(heldUntil > sentAt ? { holdMs: Math.ceil(heldUntil - sentAt) } : {}),
       ...(wanted ? { slots: wanted } : {}),
     };
     const reportedHold = heldUntil;
-    successes = 0;
-    throttled = 0;
-    overloaded = 0;
+    sums = noSums();
     cancelTimer = clock.after(ABANDON_MS, () => ended(current, false));
     try {
       const state = await options.shared.exchange(report);
@@ -144,9 +142,9 @@ export function openSharing(options: SharingOptions) {
     options.onState(base === undefined || wasReset ? undefined : { ...update, since: base.at }, state);
   }
 
-  function ended(current: number, ok: boolean): void {
+  function ended(current: object, ok: boolean): void {
     if (exchanging !== current) return;
-    exchanging = 0;
+    exchanging = undefined;
     cancelTimer?.();
     if (stopped) return;
     reached = ok;
@@ -154,7 +152,7 @@ export function openSharing(options: SharingOptions) {
     listeningSince = undefined;
     endedAt = clock.now();
     options.wake();
-    if (exchanging > 0) return;
+    if (exchanging) return;
     if (ok && exchangeDue) exchangeSoon();
     else cancelTimer = clock.after(ok ? beatMs() : UNREACHED_BEAT_MS, beat);
   }
@@ -165,7 +163,7 @@ export function openSharing(options: SharingOptions) {
   }
 
   function beat(): void {
-    if (options.active() || successes + throttled + overloaded > 0) exchangeSoon();
+    if (options.active() || sums.successes + sums.throttled + sums.overloaded > 0) exchangeSoon();
     else beating = false;
   }
 
@@ -194,12 +192,11 @@ export function openSharing(options: SharingOptions) {
       return reached && listeningSince !== undefined ? Math.max(0, listeningSince + IMPATIENT_MS - now) : 0;
     },
     succeeded(): void {
-      successes++;
+      sums.successes++;
     },
     /** One episode, at most one a round trip; told at once. */
     slowed(how: 'throttled' | 'overloaded'): void {
-      if (how === 'throttled') throttled++;
-      else overloaded++;
+      sums[how]++;
       if (reached) exchangeSoon();
     },
     /** A pause the service named to this process; told at once. */
@@ -215,7 +212,7 @@ export function openSharing(options: SharingOptions) {
       const delay = slots.take(now);
       if (delay === 0) passed++;
       if (delay === undefined) starvedSince ??= now;
-      if (reached && exchanging === 0 && slotsWanted(now)) exchangeSoon();
+      if (reached && !exchanging && slotsWanted(now)) exchangeSoon();
       if (delay !== undefined) return delay;
       const waited = now - (starvedSince ?? now);
       if (reached && waited < IMPATIENT_MS) return IMPATIENT_MS - waited;
@@ -238,57 +235,44 @@ const LATE_MS = 40;
 export const SLOW_INTERVAL_MS = 50;
 const SLOW_LATE_MS = 25;
 
-/** So many slots, from a moment on. */
-interface Grant {
-  at: number;
-  count: number;
-  readonly intervalMs: number;
+/** A moment at which this process may send a request. `slow`: the next one is far away. */
+interface Slot {
+  readonly at: number;
+  readonly slow: boolean;
 }
 
-/** Slots of the common rate: moments at which this process may send a request each. */
+/** Slots of the common rate that were granted and not used yet. */
 function grantedSlots() {
-  let grants: Grant[] = [];
+  let slots: Slot[] = [];
   let aloneAt = Number.NEGATIVE_INFINITY;
   /** What was sent alone stands for the slots up to here. */
   let usedUntil = Number.NEGATIVE_INFINITY;
 
-  function drop(grant: Grant, slots: number): void {
-    grant.at += slots * grant.intervalMs;
-    grant.count -= slots;
-  }
-
   return {
-    /** Slots that have not been used, those that lapsed since the last `take` among them. */
+    /** Those that lapsed since the last `take` among them. */
     get size() {
-      return grants.reduce((sum, { count }) => sum + count, 0);
+      return slots.length;
     },
     /** When the last slot is; `now` where there is none. */
-    until(now: number): number {
-      const last = grants.at(-1);
-      return last && last.count > 0 ? Math.max(now, last.at + (last.count - 1) * last.intervalMs) : now;
-    },
-    add(at: number, count: number, intervalMs: number): void {
-      grants.push({ at, count, intervalMs });
+    until: (now: number): number => Math.max(now, slots.at(-1)?.at ?? now),
+    add(from: number, count: number, intervalMs: number): void {
+      const slow = intervalMs > SLOW_INTERVAL_MS;
+      for (let index = 0; index < count; index++) slots.push({ at: from + index * intervalMs, slow });
     },
     /** 0: there is a slot now, and it is used. Else milliseconds until the next; undefined where there is none. */
     take(now: number): number | undefined {
-      for (let grant = grants[0]; grant; grant = grants[0]) {
-        const slow = grant.intervalMs > SLOW_INTERVAL_MS;
-        const oldest = Math.max(usedUntil, now - (slow ? SLOW_LATE_MS : LATE_MS));
-        drop(grant, Math.min(grant.count, Math.max(0, Math.ceil((oldest - grant.at) / grant.intervalMs))));
-        if (grant.count > 0) {
-          const early = grant.at - now;
-          if (early > (slow ? 0 : EARLY_MS)) return early;
-          drop(grant, 1);
-          aloneAt = Math.max(aloneAt, now);
-          return 0;
-        }
-        grants.shift();
-      }
-      return undefined;
+      const hasLapsed = ({ at, slow }: Slot) => at < Math.max(usedUntil, now - (slow ? SLOW_LATE_MS : LATE_MS));
+      const first = slots.findIndex((slot) => !hasLapsed(slot));
+      slots.splice(0, first < 0 ? slots.length : first);
+      const [next] = slots;
+      if (!next) return undefined;
+      if (next.at - now > (next.slow ? 0 : EARLY_MS)) return next.at - now;
+      slots.shift();
+      aloneAt = Math.max(aloneAt, now);
+      return 0;
     },
     clear(): void {
-      grants = [];
+      slots = [];
     },
     /** The same as `take` by this process's own reckoning, where the shared place cannot be asked. `intervalMs` is its own share. */
     takeAlone(now: number, intervalMs: number): number {

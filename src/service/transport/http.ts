@@ -1,4 +1,3 @@
-// Above 300 lines: one request from the hand-over to its end, with all that can come of it.
 import { isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import { unzipSync } from 'node:zlib';

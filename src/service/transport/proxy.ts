@@ -3,26 +3,16 @@ import type { EnvHttpProxyAgent } from 'undici';
 import { RunError } from '../../model/error.js';
 import { isLoopback } from '../address.js';
 
-/** Proxies that the environment names; `NO_PROXY` is read where they are used. */
-interface Proxies {
-  readonly httpProxy?: string;
-  readonly httpsProxy?: string;
-}
-
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'socks5:', 'socks:']);
 
 /** As other programs read it: `proxy.example:3128` is an address, too. */
 const addressOf = (text: string): string => (/^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`);
 
-function proxiesOf(env: NodeJS.ProcessEnv): Proxies {
-  const named = (...names: readonly string[]): string | undefined => {
-    const text = names.map((name) => env[name]?.trim()).find((one) => one);
-    return text === undefined ? undefined : addressOf(text);
-  };
-  const httpProxy = named('http_proxy', 'HTTP_PROXY');
-  const httpsProxy = named('https_proxy', 'HTTPS_PROXY');
-  return { ...(httpProxy !== undefined && { httpProxy }), ...(httpsProxy !== undefined && { httpsProxy }) };
+/** The first of these variables that names a proxy. */
+function proxyOf(env: NodeJS.ProcessEnv, ...names: readonly string[]): string | undefined {
+  const text = names.map((name) => env[name]?.trim()).find((one) => one);
+  return text === undefined ? undefined : addressOf(text);
 }
 
 /** What is wrong with the addresses of proxies. They are not repeated: passwords stand in them. */
@@ -66,16 +56,17 @@ export function proxyAgent(
   options: EnvHttpProxyAgent.Options,
   env: NodeJS.ProcessEnv = process.env,
 ): EnvHttpProxyAgent | undefined {
-  const proxies = proxiesOf(env);
+  const httpProxy = proxyOf(env, 'http_proxy', 'HTTP_PROXY');
+  const httpsProxy = proxyOf(env, 'https_proxy', 'HTTPS_PROXY');
   const { protocol, hostname } = new URL(origin);
-  const named = proxies.httpProxy ?? (protocol === 'https:' ? proxies.httpsProxy : undefined);
+  const named = httpProxy ?? (protocol === 'https:' ? httpsProxy : undefined);
   // A proxy would look for this machine on its own.
   if (named === undefined || isLoopback(hostname)) return undefined;
   const [fault] = proxyFaults(env);
   if (fault !== undefined) throw new RunError('usage', `${fault}.`);
   const require = createRequire(import.meta.url);
   const { EnvHttpProxyAgent: Agent } = require('undici') as { readonly EnvHttpProxyAgent: typeof EnvHttpProxyAgent };
-  return new Agent({ ...options, ...proxies });
+  return new Agent({ ...options, ...(httpProxy && { httpProxy }), ...(httpsProxy && { httpsProxy }) });
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {

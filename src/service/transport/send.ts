@@ -1,4 +1,3 @@
-// Above 400 lines: from a call to what it came to; nothing of it is of use without the rest.
 import { RunError } from '../../model/error.js';
 import { scrub } from '../../model/secret-forms.js';
 import { reached } from '../../trace/milestones.js';

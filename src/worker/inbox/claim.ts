@@ -89,7 +89,6 @@ export async function listClaims(inbox: string): Promise<Claim[]> {
   return claims.sort((a, b) => (a.run < b.run ? -1 : 1));
 }
 
-/** Whether a name in a claim's folder is the data file's. */
 export function isDataName(name: string): boolean {
   return !name.startsWith('.') && !OWN_FILES.test(name);
 }

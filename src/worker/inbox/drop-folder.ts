@@ -178,13 +178,11 @@ async function hasDataFile(folder: string): Promise<boolean> {
   return (await readdir(folder).catch((): string[] => [])).some(isDataName);
 }
 
-/** A claim, as far as the ledger names it. */
 type ClaimId = Pick<Claim, 'job' | 'run'>;
 
 /** Which claim has a content, and what became of it. */
 const entrySchema = z.object({
   run: z.string(),
-  /** Name of its file as it was dropped. */
   file: z.string(),
   state: z.enum(['running', 'finished', 'withdrawn']),
   /** When it was first about to run, ISO 8601. */
@@ -194,7 +192,6 @@ type LedgerEntry = z.output<typeof entrySchema>;
 
 type Ledger = ReturnType<typeof openLedger>;
 
-/** The file of an entry, in its folder. */
 const ENTRY_FILE = 'entry.json';
 
 /** Beside the entries, what is known of each claim: its entry, and where it ends. */

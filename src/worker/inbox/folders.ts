@@ -8,7 +8,6 @@ import { errorCode, isFolder, lstatIfExists, makeFolders, writeOnce } from './di
 
 /** A file, or what else may be one, in the folder of a job. */
 export interface Dropped {
-  /** Name of the folder, which is the job's. */
   readonly job: string;
   /** Absolute. */
   readonly path: string;
@@ -94,7 +93,6 @@ export function openFolderScan(
     }
   }
 
-  /** Makes the folder of a job, with its README. */
   async function prepareJob({ name: job, kind }: JobFile & { readonly kind: FileJobKind }): Promise<void> {
     const folder = join(dir, job);
     try {
@@ -181,15 +179,11 @@ export function isIgnored(name: string): boolean {
   return IGNORED.test(name);
 }
 
-interface FolderListing {
-  readonly files: readonly Dropped[];
-  readonly folders: readonly string[];
-  /** A name that is not UTF-8, by which nothing can be asked for. */
-  readonly undecodable?: string | undefined;
-}
-
-/** What lies in a folder, without what is ignored. Rejects where the folder cannot be read. */
-export async function scanFolder(folder: string): Promise<FolderListing> {
+/**
+ * What lies in a folder, without what is ignored; `undecodable` is a name that is not UTF-8, by which nothing can be asked for.
+ * Rejects where the folder cannot be read.
+ */
+export async function scanFolder(folder: string) {
   const names = new Set(await readdir(folder));
   const candidates = [...names].filter((name) => !isIgnored(name));
   const infos = await Promise.all(candidates.map((name) => lstatIfExists(join(folder, name))));

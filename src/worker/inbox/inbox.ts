@@ -42,12 +42,6 @@ const RECHECK_EVERY_MS = 60_000;
 /** An empty file is mostly one that is about to be filled: it waits this many times as long. */
 const EMPTY_FACTOR = 5;
 
-/** How a file looks, and since when; of this process's own clock, which no change of the time moves. */
-interface StableSince {
-  readonly version: string;
-  readonly since: number;
-}
-
 /** What tells that a file is still the same and was left alone. */
 const fileVersion = ({ ino, size, mtimeMs }: Stats): string => `${ino} ${size} ${mtimeMs}`;
 
@@ -74,7 +68,8 @@ export async function openInbox(options: InboxOptions) {
   const scanFolders = openFolderScan(dir, alerts);
   /** Claims whose step is being done: the look that took one and the looking through may meet. */
   const inProgress = new Set<string>();
-  let waiting = new Map<string, StableSince>();
+  /** How a file looks, and since when; of this process's own clock, which no change of the time moves. */
+  let waiting = new Map<string, { readonly version: string; readonly since: number }>();
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   let scanning: Promise<void> = Promise.resolve();
@@ -204,12 +199,10 @@ export async function openInbox(options: InboxOptions) {
   void recheckClaims();
   const stopRecheck = repeatEvery(RECHECK_EVERY_MS, recheckClaims);
   return {
-    /** Looks at once, and resolves when that look is done. */
     async rescan(): Promise<void> {
       await scan();
       await recheckClaims();
     },
-    /** Stops taking files. */
     async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);

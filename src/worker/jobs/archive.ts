@@ -19,37 +19,72 @@ interface Archived {
   readonly summary?: Summary | undefined;
 }
 
-async function archiveClaim(
-  folder: DropFolder,
-  claim: Claim,
-  home: string,
-  end: ClaimEnd,
-  warning?: string,
-): Promise<Archived> {
-  const dir = await folder.end(claim, end);
-  return { dir, summary: await updatePaths(home, claim.run, dir, warning) };
-}
+/** Where the file of a job goes, with what its run left. */
+export class ClaimArchive {
+  constructor(
+    private readonly folder: DropFolder,
+    private readonly claim: Claim,
+    private readonly home: string,
+  ) {}
 
-export async function archiveRun(
-  folder: DropFolder,
-  claim: Claim,
-  home: string,
-  summary: Summary,
-): Promise<Archived & { readonly warning?: string | undefined }> {
-  const finished = summary.status === 'succeeded' || summary.status === 'partial';
-  // Whoever dropped it may have had it open still, and gone on writing after it was read.
-  const read = summary.source?.sha256;
-  const changed = read !== undefined && (await contentHash(claim).catch(() => read)) !== read;
-  const warning = changed ? changedText(claim, summary) : undefined;
-  const note = (finished ? '' : stoppedText(claim, summary)) + (warning === undefined ? '' : `\n${warning}\n`);
-  const end: ClaimEnd = {
-    place: finished ? 'done' : 'failed',
-    result: `${resultText(summary)}${changed ? ', file changed since' : ''}`,
-    // A file of which no row is in is worth another try, with nothing in it changed.
-    finished: finished && (rowsInPlace(summary.rows) > 0 || summary.rows.skipped > 0),
-    ...(note !== '' && { note: { name: finished ? 'NOTE.txt' : 'ERROR.txt', text: note.trimStart() } }),
-  };
-  return { ...(await archiveClaim(folder, claim, home, end, warning)), warning };
+  /** The run came to its end. */
+  async end(summary: Summary): Promise<Archived & { readonly warning?: string | undefined }> {
+    const { claim } = this;
+    const finished = summary.status === 'succeeded' || summary.status === 'partial';
+    // Whoever dropped it may have had it open still, and gone on writing after it was read.
+    const read = summary.source?.sha256;
+    const changed = read !== undefined && (await contentHash(claim).catch(() => read)) !== read;
+    const warning = changed ? changedText(claim, summary) : undefined;
+    const note = (finished ? '' : stoppedText(claim, summary)) + (warning === undefined ? '' : `\n${warning}\n`);
+    const end: ClaimEnd = {
+      place: finished ? 'done' : 'failed',
+      result: `${resultText(summary)}${changed ? ', file changed since' : ''}`,
+      // A file of which no row is in is worth another try, with nothing in it changed.
+      finished: finished && (rowsInPlace(summary.rows) > 0 || summary.rows.skipped > 0),
+      ...(note !== '' && { note: { name: finished ? 'NOTE.txt' : 'ERROR.txt', text: note.trimStart() } }),
+    };
+    return { ...(await this.move(end, warning)), warning };
+  }
+
+  /** It could not be run, or not to its end. `begun`: its run was. */
+  refuse(kind: FileJobKind, reason: string, begun: boolean): Promise<Archived> {
+    const { name, job, run } = this.claim;
+    const what = begun
+      ? `The ${KIND_WORDS[kind].noun} of ${name} (run ${run}) could not be brought to its end; some rows may be written.`
+      : `${name} was not ${KIND_WORDS[kind].done}.`;
+    const again = `Correct what is said above and drop the file into ${job}/ again`;
+    const next = begun
+      ? `${again}: rows that are written already are left alone.`
+      : `No row of it was written. ${again}.`;
+    const note = { name: 'ERROR.txt', text: `${what}\n\n${reason}\n\n${next}\n` } as const;
+    return this.move({ place: 'failed', result: begun ? 'stopped' : 'refused', finished: false, note });
+  }
+
+  /** Its content was run before. */
+  async endRepeated(first: FirstRun): Promise<{ readonly dir: string; readonly summary: RepeatedSummary }> {
+    const { folder, claim, home } = this;
+    const earlier = await readRun(home, first.run).catch(() => undefined);
+    const ended = await folder.endFolder({ job: claim.job, run: first.run });
+    const reports = earlier && (await isFolder(earlier.report_dir)) ? earlier.report_dir : ended;
+    const undone = await undoneBy(home, first.run).catch(() => undefined);
+    const note = repeatedNote(claim, first, ended && folder.sharePath(ended), undone);
+    const dir = await folder.end(claim, { place: 'done', result: 'imported before', finished: false, note });
+    const summary = reports === undefined ? undefined : await readSummary(reports).catch(() => undefined);
+    const own = summary?.run === first.run ? summary : undefined;
+    return { dir, summary: { run: first.run, job: claim.job, status: 'succeeded', ...own, repeated_of: first.run } };
+  }
+
+  /** Where an earlier delivery of the job put it without coming to say so; undefined where none did. */
+  async find(): Promise<Archived | undefined> {
+    const { folder, claim, home } = this;
+    const dir = (await isFolder(claim.dir)) ? undefined : await folder.endFolder(claim);
+    return dir === undefined ? undefined : { dir, summary: await updatePaths(home, claim.run, dir) };
+  }
+
+  private async move(end: ClaimEnd, warning?: string): Promise<Archived> {
+    const dir = await this.folder.end(this.claim, end);
+    return { dir, summary: await updatePaths(this.home, this.claim.run, dir, warning) };
+  }
 }
 
 function changedText({ name, job }: Claim, { kind, rows }: Summary): string {
@@ -58,47 +93,6 @@ function changedText({ name, job }: Claim, { kind, rows }: Summary): string {
     `${name} was written on after it had been read: the file that lies here is not the one that was ${done} (${rows.total} rows). ` +
     `Drop it into ${job}/ again when nobody writes it any more; rows that are in already are left alone.`
   );
-}
-
-/** Puts a claim away that could not be run, or not to its end. `begun`: its run was. */
-export function archiveRefused(
-  folder: DropFolder,
-  claim: Claim,
-  home: string,
-  { kind, reason, begun }: { readonly kind: FileJobKind; readonly reason: string; readonly begun: boolean },
-): Promise<Archived> {
-  const what = begun
-    ? `The ${KIND_WORDS[kind].noun} of ${claim.name} (run ${claim.run}) could not be brought to its end; some rows may be written.`
-    : `${claim.name} was not ${KIND_WORDS[kind].done}.`;
-  const again = `Correct what is said above and drop the file into ${claim.job}/ again`;
-  const next = begun
-    ? `${again}: rows that are written already are left alone.`
-    : `No row of it was written. ${again}.`;
-  const note = { name: 'ERROR.txt', text: `${what}\n\n${reason}\n\n${next}\n` } as const;
-  return archiveClaim(folder, claim, home, {
-    place: 'failed',
-    result: begun ? 'stopped' : 'refused',
-    finished: false,
-    note,
-  });
-}
-
-/** Puts a claim away whose content was run before. */
-export async function archiveRepeated(
-  folder: DropFolder,
-  claim: Claim,
-  home: string,
-  first: FirstRun,
-): Promise<{ readonly dir: string; readonly summary: RepeatedSummary }> {
-  const earlier = await readRun(home, first.run).catch(() => undefined);
-  const ended = await folder.endFolder({ job: claim.job, run: first.run });
-  const reports = earlier && (await isFolder(earlier.report_dir)) ? earlier.report_dir : ended;
-  const undone = await undoneBy(home, first.run).catch(() => undefined);
-  const note = repeatedNote(claim, first, ended && folder.sharePath(ended), undone);
-  const dir = await folder.end(claim, { place: 'done', result: 'imported before', finished: false, note });
-  const summary = reports === undefined ? undefined : await readSummary(reports).catch(() => undefined);
-  const own = summary?.run === first.run ? summary : undefined;
-  return { dir, summary: { run: first.run, job: claim.job, status: 'succeeded', ...own, repeated_of: first.run } };
 }
 
 /** NOTE.txt of a claim that is not run because of `first`, whose reports lie in a folder of the drop folder. */
@@ -118,12 +112,6 @@ Nothing was sent to the service this time. ${next}
 To import the same content every time it is dropped, put the line "repeat: true" into the job file of "${job}".
 `;
   return { name: 'NOTE.txt', text } as const;
-}
-
-/** Where an earlier delivery of its job put a claim away without coming to say so; undefined where none did. */
-export async function findArchived(folder: DropFolder, claim: Claim, home: string): Promise<Archived | undefined> {
-  const dir = (await isFolder(claim.dir)) ? undefined : await folder.endFolder(claim);
-  return dir === undefined ? undefined : { dir, summary: await updatePaths(home, claim.run, dir) };
 }
 
 /** What became of a file, for the name of its folder. */

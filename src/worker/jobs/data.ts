@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Correction, correction, MAX_CORRECTIONS } from '../../model/correction.js';
+import { correction, MAX_CORRECTIONS } from '../../model/correction.js';
 import { Decimal } from '../../model/decimal.js';
 import { RunError } from '../../model/error.js';
 import type { Job } from '../../model/job.js';
@@ -94,26 +94,19 @@ const file = z
     'Spreadsheet below one of the folders that the worker allows (ROWFERRY_ROOTS), absolute or relative to one.',
   );
 
-/** What the checked data of every job hold. */
-export interface RunData {
-  readonly job: string | Readonly<Record<string, unknown>>;
-  readonly file?: string;
-}
-
 /** What a run of rows may be told; `apply` only of a reconciliation. */
 export type RowsOptions = Readonly<z.output<typeof options>>;
 
 /** Checked data of a run that takes rows. Exactly one of `file` and `rows` is there. */
-export interface RowsData extends RunData {
+export type RowsData = Readonly<Omit<z.output<(typeof DATA_SHAPES)['reconcile']>, 'rows'>> & {
   readonly rows?: readonly Readonly<Record<string, string | number | boolean | null>>[];
-  readonly corrections?: readonly Correction[];
-  readonly options?: RowsOptions;
-}
+};
 
 /** Checked data of an export. `file` is what it writes, and wins over the job. */
-interface ExportData extends RunData {
-  readonly options?: Pick<RowsOptions, 'company'>;
-}
+type ExportData = Readonly<z.output<(typeof DATA_SHAPES)['export']>>;
+
+/** What the checked data of every job hold. */
+export type RunData = Pick<ExportData, 'job' | 'file'>;
 
 /** Of a job file, or the job itself; this is checked as job files are. */
 const job = z.union([

@@ -15,7 +15,7 @@ import type { Summary } from '../../runs/run/present.js';
 import { undoRun } from '../../runs/undo.js';
 import { isJobLost, isStoreUnavailable } from '../store/faults.js';
 import type { Processor, Store } from '../store/port.js';
-import { archiveRefused, archiveRepeated, archiveRun, findArchived, type RepeatedSummary } from './archive.js';
+import { ClaimArchive, type RepeatedSummary } from './archive.js';
 import { checkJobData, type ValidData } from './data.js';
 import {
   cellRedactor,
@@ -141,6 +141,8 @@ class Delivery {
   /** Name for people and metrics. A plain name, never a path: the check has seen to it. */
   private readonly name: string;
   private readonly origin: Origin;
+  /** Of the dropped file that the job is for. */
+  private readonly archive: ClaimArchive | undefined;
   private log: Logger;
   /** Set where the run takes up an earlier one. */
   private followUp: FollowUp | undefined;
@@ -155,7 +157,10 @@ class Delivery {
   ) {
     const { ok: data } = checked;
     this.name = typeof data.job === 'string' ? data.job : 'inline';
-    this.origin = originOf(job, data, deps.settings.inbox);
+    const { dropFolder, settings } = deps;
+    this.origin = originOf(job, data, settings.inbox);
+    const { claim } = this.origin;
+    this.archive = claim && new ClaimArchive(dropFolder, claim, settings.home);
     this.log = deps.log.child({ job: this.name, queueJob: job.id });
   }
 
@@ -218,9 +223,7 @@ class Delivery {
 
   /** What an earlier delivery that put the dropped file away did not come to say; undefined where there was none. */
   private async earlierResult(): Promise<object | undefined> {
-    const { claim } = this.origin;
-    const { dropFolder, settings } = this.deps;
-    const done = claim && (await findArchived(dropFolder, claim, settings.home));
+    const done = await this.archive?.find();
     if (!done) return undefined;
     const { dir, summary } = done;
     if (summary) return summary;
@@ -302,7 +305,8 @@ class Delivery {
       const prepared = resumed ? undefined : await prepareNow();
       if (prepared && 'first' in prepared) {
         const { claim, first } = prepared;
-        const { dir, summary } = await archiveRepeated(this.deps.dropFolder, claim, settings.home, first);
+        const archive = new ClaimArchive(this.deps.dropFolder, claim, settings.home);
+        const { dir, summary } = await archive.endRepeated(first);
         endTicket(settings.home, this.state.run);
         this.log.info(`the same content was run before as ${first.run}; put away in ${dir}`);
         return summary;
@@ -406,15 +410,13 @@ class Delivery {
 
   /** Puts the dropped file of a run away that came to its end. Returns where its reports lie, and its summary there. */
   private async archiveResult(summary: Summary, { reportDir }: RunResult): Promise<{ dir: string; summary: Summary }> {
-    const { claim } = this.origin;
-    if (!claim) return { dir: reportDir, summary };
-    const { dropFolder, settings } = this.deps;
+    if (!this.archive) return { dir: reportDir, summary };
     try {
-      const archived = await archiveRun(dropFolder, claim, settings.home, summary);
+      const archived = await this.archive.end(summary);
       if (archived.warning !== undefined) this.log.warn(archived.warning);
       return { dir: archived.dir, summary: archived.summary ?? summary };
     } catch (error) {
-      this.log.warn(failureText(error, settings.secrets));
+      this.log.warn(failureText(error, this.deps.settings.secrets));
       throw new Requeue(MOVE_AGAIN_MS);
     }
   }
@@ -467,14 +469,12 @@ class Delivery {
 
   /** Puts the dropped file of a job away that is given up. `begun`: its run was. Returns where it lies. */
   private async archiveGivenUp(reason: string, begun: boolean): Promise<string | undefined> {
-    const { claim } = this.origin;
     const { kind } = this.checked;
-    if (!claim || kind === 'export') return undefined;
-    const { dropFolder, settings } = this.deps;
+    if (!this.archive || kind === 'export') return undefined;
     try {
-      return (await archiveRefused(dropFolder, claim, settings.home, { kind, reason, begun })).dir;
+      return (await this.archive.refuse(kind, reason, begun)).dir;
     } catch (error) {
-      this.log.error(failureText(error, settings.secrets));
+      this.log.error(failureText(error, this.deps.settings.secrets));
       throw error;
     }
   }

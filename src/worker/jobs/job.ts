@@ -62,19 +62,12 @@ export function originOf({ id = '', name }: Pick<Job, 'id' | 'name'>, data: RunD
 /** A run is late where it was put on the queue more than this after its slot was due. */
 export const LATE_MS = 10 * 60_000;
 
-export interface Lateness {
-  /** Key of the slot, e.g. `2026-03-29T0230`. */
-  readonly slot: string;
-  /** Milliseconds since 1970. */
-  readonly dueAt: number;
-  readonly late: boolean;
-}
-
 /**
- * The slot that a job of the queue stands for. `startedAt`: when it was put on the queue, milliseconds since 1970 (the
- * job's `timestamp`). Undefined where the id is none of `slotJobId`. A zone that is unknown by now: reckoned in UTC.
+ * The slot that a job of the queue stands for: its key (`2026-03-29T0230`), and when it was due. `startedAt`: when it was put on
+ * the queue (the job's `timestamp`). Both are milliseconds since 1970. Undefined where the id is none of `slotJobId`. A zone that
+ * is unknown by now: reckoned in UTC.
  */
-export function lateness(jobId: string, { timezone }: Schedule, startedAt: number): Lateness | undefined {
+export function lateness(jobId: string, { timezone }: Schedule, startedAt: number) {
   const key = SLOT_ID.exec(jobId)?.[2] ?? '';
   const slot = slotOf(key, checkTimeZone(timezone) === undefined ? timezone : 'UTC');
   return slot && { slot: slot.key, dueAt: slot.dueAt, late: startedAt - slot.dueAt > LATE_MS };
@@ -139,7 +132,6 @@ export function stateOf(job: Pick<Job, 'progress'>): JobState | undefined {
   return data && { ...data, phase: 'waiting', waited: data.phase === WAITING || undefined };
 }
 
-/** Rows that have an outcome. */
 export function settledRows(outcomes: Readonly<OutcomeCounts>): number {
   return OUTCOMES.reduce((sum, kind) => sum + outcomes[kind], 0);
 }
@@ -232,7 +224,6 @@ export interface EndedRun {
   readonly reason?: string | undefined;
   /** Folder of the reports, where they lie after the run was put away; of a dropped file, from the drop folder. */
   readonly reports?: string | undefined;
-  /** From beginning to end. */
   readonly seconds?: number | undefined;
   /** Milliseconds since 1970; now, where absent. */
   readonly endedAt?: number | undefined;

@@ -28,7 +28,7 @@ import type { DropFolder, FirstRun } from '../inbox/drop-folder.js';
 import type { Store } from '../store/port.js';
 import { type RowsData, type RowsOptions, RUNS_QUEUE, type RunData, type ValidData } from './data.js';
 import { Requeue } from './failure.js';
-import { type JobState, type Lateness, lateNote, lateness, type Origin } from './job.js';
+import { type JobState, lateNote, lateness, type Origin } from './job.js';
 import { candidatePaths, FileUnavailable, fileBelowRoots, makeTarget, OutsideRoots, uploadsDir } from './roots.js';
 
 export interface PrepareDeps {
@@ -46,7 +46,6 @@ export interface PendingRun extends PrepareDeps {
   readonly state: JobState;
 }
 
-/** A run that may begin. */
 export interface Prepared {
   /** The file that it reads or writes. */
   readonly file: string;
@@ -71,11 +70,7 @@ export async function prepare(pending: PendingRun): Promise<Prepared | Repeated>
 }
 
 /** What led to the run. `notes`: sentences for the warnings of its summary. */
-function slotAndNotes(
-  pending: PendingRun,
-  schedule: Schedule | undefined,
-): { slot: Lateness | undefined; notes: string[] } {
-  const { job, state, checked } = pending;
+function slotAndNotes({ job, state, checked }: PendingRun, schedule: Schedule | undefined) {
   const slot = schedule && lateness(job.id ?? '', schedule, job.timestamp);
   const notes: string[] = [];
   if (schedule && slot?.late) notes.push(lateNote(slot.dueAt, Date.now(), schedule.timezone));

@@ -154,7 +154,22 @@ const OWN_NAMES = ['runs', 'uploads', 'queue', 'service', 'home.db', 'home.db-wa
  * @throws RunError `usage` for a path that may not be written; `OutsideRoots` where another worker may have that folder.
  */
 export async function targetBelowRoots(file: string, folders: TargetFolders): Promise<string> {
-  return fullPath(await resolveTarget(file, folders));
+  if (file === '' || file.includes('\0')) throw pathError(file, 'is no path');
+  if (/[/\\]$/.test(file)) throw pathError(file, 'is a folder; name a file to write');
+  const place = await resolveBelow(folders, targetPath(file, folders), file, unwritable);
+  if (place === 'outside') throw unwritable(file);
+  if (place === 'hidden') throw pathError(file, 'is hidden: names that begin with a dot are never written');
+  const target = fullPath(place);
+  if (await isReserved(target, folders)) {
+    const where = 'in the drop folder, in the jobs folder or among what rowferry keeps in its data folder';
+    throw pathError(file, `lies ${where}; name another folder`);
+  }
+  if (place.missing.length > 0 && place.kind !== 'folder') {
+    throw pathError(file, `has a file where a folder should be: ${path.basename(place.at)}`);
+  }
+  if (place.missing.length === 0 && place.kind === 'folder') throw pathError(file, 'is a folder; name a file to write');
+  if (place.missing.length === 0 && place.kind === 'other') throw pathError(file, 'is a pipe or device, not a file');
+  return target;
 }
 
 /** The same, and makes the folders on the way that are missing. */
@@ -170,30 +185,13 @@ export async function makeTarget(file: string, folders: TargetFolders): Promise<
   return target;
 }
 
-async function resolveTarget(file: string, folders: TargetFolders): Promise<ResolvedPath> {
-  if (file === '' || file.includes('\0')) throw pathError(file, 'is no path');
-  if (/[/\\]$/.test(file)) throw pathError(file, 'is a folder; name a file to write');
-  const place = await resolveBelow(folders, candidate(file, folders), file, unwritable);
-  if (place === 'outside') throw unwritable(file);
-  if (place === 'hidden') throw pathError(file, 'is hidden: names that begin with a dot are never written');
-  if (await isReserved(fullPath(place), folders)) throw pathError(file, `lies ${RESERVED_TEXT}; name another folder`);
-  if (place.missing.length === 0 && place.kind === 'folder') throw pathError(file, 'is a folder; name a file to write');
-  if (place.missing.length === 0 && place.kind === 'other') throw pathError(file, 'is a pipe or device, not a file');
-  if (place.missing.length > 0 && place.kind !== 'folder') {
-    throw pathError(file, `has a file where a folder should be: ${path.basename(place.at)}`);
-  }
-  return place;
-}
-
 /** Where the file is meant, by its name alone. */
-function candidate(file: string, { roots, home, inbox }: TargetFolders): string {
+function targetPath(file: string, { roots, home, inbox }: TargetFolders): string {
   const [first, ...rest] = path.normalize(file).split(path.sep);
   // In data of jobs this is the name of the drop folder, wherever that is.
   if (first === 'inbox') return path.resolve(inbox, ...rest);
   return path.resolve(roots.find((root) => root !== home && root !== inbox) ?? home, file);
 }
-
-const RESERVED_TEXT = 'in the drop folder, in the jobs folder or among what rowferry keeps in its data folder';
 
 /** A file there would be imported, be taken for a job, or replace what a run relies on. */
 async function isReserved(target: string, { home, inbox, jobsDir }: TargetFolders): Promise<boolean> {

@@ -44,7 +44,6 @@ export function openMetrics(isKnownJob: (job: string) => boolean = () => true, v
     if (trigger === 'schedule') meters.scheduleLastSuccess.set({ job }, at / 1000);
   }
 
-  /** Brings the gauges of the moment up to date. */
   async function refresh(): Promise<void> {
     const { pace: now, queues = [] } = readSnapshot();
     setOrRemove(meters.rate, now?.learnedRate);
@@ -63,7 +62,6 @@ export function openMetrics(isKnownJob: (job: string) => boolean = () => true, v
   }
 
   return {
-    /** The media type of `text`. */
     contentType: registry.contentType,
     lastSuccess,
     /**

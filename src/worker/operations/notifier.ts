@@ -211,13 +211,11 @@ export interface Notification {
   readonly at: string;
   /** The whole in one sentence or two; chat tools show it as it is. */
   readonly text: string;
-  /** Name of the file that the run was about. */
   readonly file?: string | undefined;
   readonly run?: string | undefined;
   readonly status: EndedRun['status'];
   readonly trigger: EndedRun['trigger'];
   readonly company?: number | undefined;
-  /** Why the run failed. */
   readonly reason?: string | undefined;
   /** Rows per outcome, without the outcomes no row has. */
   readonly rows?: Readonly<Record<string, number>> | undefined;
@@ -232,7 +230,6 @@ export interface Notification {
 /** Answers that may be other ones a moment later, beside those of 500 and above. */
 const TRANSIENT = new Set([408, 425, 429]);
 
-/** The ways out. */
 export type Channel = 'webhook' | 'mail';
 
 /** Why a try failed, and whether another one may not. Names the host at most: the rest of an address is often a secret. */

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { type Job, UnrecoverableError } from 'bullmq';
-import type { Logger } from 'pino';
 import { isFreshAt, type PartContext, sendPart } from '../../runs/rows/dispatch.js';
 import type {
   Carried,
@@ -26,16 +25,11 @@ import {
   partsQueue,
   requestsOf,
   type Signed,
-  type Signer,
 } from './protocol.js';
 
-interface PartsOptions extends Pick<RunContext, 'settings' | 'signal'>, Pick<WorkerContext, 'channel' | 'observe'> {
+interface PartsOptions extends Omit<ExecutorOptions, 'messenger' | 'log'>, MessengerOptions {
   readonly store: Store;
   readonly service: string;
-  readonly leaseMs: number;
-  readonly signer: Signer;
-  readonly refused?: MessengerOptions['refused'];
-  readonly log: Logger;
 }
 
 /** How often it is looked who is there to share the work, in milliseconds. */

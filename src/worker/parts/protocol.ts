@@ -318,11 +318,8 @@ export type Signer = Awaited<ReturnType<typeof openSigner>>;
 
 type Secrets = Partial<Pick<Settings, 'auth' | 'queueSecret'>>;
 
-interface Key {
-  readonly bytes: Buffer;
-  /** Milliseconds of this process. What was signed before a rotation is on its way for a while. */
-  until: number;
-}
+/** `until`: milliseconds of this process. What was signed before a rotation is on its way for a while. */
+type Key = { readonly bytes: Buffer; until: number };
 
 const REREAD_MS = 1_000;
 const OLD_KEY_MS = 600_000;

@@ -173,9 +173,8 @@ const TIDY_BYTES = 64 * 1024 * 1024;
 export class EmbeddedPool extends EventEmitter implements PgPool {
   /** BullMQ: a lost connection shows at once, so that a worker may wait for long. */
   readonly options = { keepAlive: true } as const;
-  readonly #open: () => Promise<PGlite>;
-  readonly #closed: () => Promise<void>;
-  readonly #clients = new Set<EmbeddedClient>();
+  /** What BullMQ checked out to listen. */
+  readonly #clients = new Set<EventEmitter>();
   #pg: PGlite | undefined;
   /** The last statement of those that wait. */
   #last: Promise<unknown> = Promise.resolve();
@@ -184,12 +183,13 @@ export class EmbeddedPool extends EventEmitter implements PgPool {
   readonly #untidy = { statements: 0, bytes: 0, tidying: false };
   #ended: Promise<void> | undefined;
 
-  private constructor(open: () => Promise<PGlite>, closed: () => Promise<void>) {
+  private constructor(
+    private readonly open: () => Promise<PGlite>,
+    private readonly closed: () => Promise<void>,
+  ) {
     super();
     // Every queue, worker and listener of BullMQ listens to the pool's errors.
     this.setMaxListeners(0);
-    this.#open = open;
-    this.#closed = closed;
   }
 
   /** `open` is called again after PGlite has failed; `closed` once it is closed, or could not be opened at first. */
@@ -217,16 +217,19 @@ export class EmbeddedPool extends EventEmitter implements PgPool {
   }
 
   async connect(): Promise<PgPoolClient> {
-    const client = new EmbeddedClient(this, () => this.#clients.delete(client));
+    const client = new EventEmitter().setMaxListeners(0);
     this.#clients.add(client);
-    return client;
+    return Object.assign(client, {
+      query: <R>(text: string, params?: readonly unknown[]) => this.query<R>(text, params),
+      release: () => void this.#clients.delete(client),
+    });
   }
 
   /** Waits for statements that were asked, and closes PGlite: its folder is consistent then. */
   end(): Promise<void> {
     this.#ended ??= this.#last.then(async () => {
       await this.#pg?.close().catch(() => undefined);
-      await this.#closed();
+      await this.closed();
       this.#clients.clear();
       this.removeAllListeners();
     });
@@ -241,7 +244,7 @@ export class EmbeddedPool extends EventEmitter implements PgPool {
   }
 
   async #send(text: string, params: readonly unknown[]): Promise<PgQueryResult<unknown>> {
-    if (!this.#pg) await this.#open().then((reopened) => this.#listen(reopened), throwUnavailable);
+    if (!this.#pg) await this.open().then((reopened) => this.#listen(reopened), throwUnavailable);
     const pglite = this.#pg as PGlite;
     try {
       // Only the simple protocol takes several statements in one text: migrations are such.
@@ -254,7 +257,10 @@ export class EmbeddedPool extends EventEmitter implements PgPool {
       const lost = new Unavailable('the embedded queue has failed and is opened anew', {
         cause: new DatabaseFault(error),
       });
-      for (const client of [...this.#clients]) client.fail(lost);
+      const clients = [...this.#clients];
+      this.#clients.clear();
+      // An 'error' event that nobody hears would end the process.
+      for (const client of clients) if (client.listenerCount('error') > 0) client.emit('error', lost);
       throw lost;
     }
   }
@@ -297,33 +303,6 @@ export class EmbeddedPool extends EventEmitter implements PgPool {
     );
     for (const { name } of rows) await this.query(`VACUUM (ANALYZE, TRUNCATE FALSE) ${name}`);
     await this.query('CHECKPOINT');
-  }
-}
-
-/** What BullMQ checks out of the pool to listen. */
-class EmbeddedClient extends EventEmitter implements PgPoolClient {
-  readonly #pool: EmbeddedPool;
-  readonly #released: () => void;
-
-  constructor(pool: EmbeddedPool, released: () => void) {
-    super();
-    this.setMaxListeners(0);
-    this.#pool = pool;
-    this.#released = released;
-  }
-
-  query<R = unknown>(text: string, params?: readonly unknown[]): Promise<PgQueryResult<R>> {
-    return this.#pool.query<R>(text, params);
-  }
-
-  release(): void {
-    this.#released();
-  }
-
-  fail(error: Error): void {
-    this.#released();
-    // An 'error' event that nobody hears would end the process.
-    if (this.listenerCount('error') > 0) this.emit('error', error);
   }
 }
 

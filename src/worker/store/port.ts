@@ -15,7 +15,6 @@ export interface Store {
    * somebody else holds it, or may believe so: a store that has lost its memory hands out none for as long as a lease lasts.
    */
   lease(name: string, ttlMs: number): Promise<Lease | undefined>;
-  /** Whether anybody holds the lease now. */
   leased(name: string): Promise<boolean>;
   /** A small text kept under a name; undefined where there is none. */
   read(name: string): Promise<string | undefined>;
@@ -55,7 +54,6 @@ export interface Lease {
   readonly epoch: number;
   /** False once it may have ended, by this process's own reckoning: renewals that did not come through count. */
   readonly valid: boolean;
-  /** Aborted when the lease is lost. */
   readonly lost: AbortSignal;
   release(): Promise<void>;
 }
@@ -75,7 +73,6 @@ export interface StoreOptions {
   readonly leaseMs?: number;
 }
 
-/** What was found under a name. */
 export interface StoredText {
   readonly text: string | undefined;
   /** The store's clock, milliseconds since 1970. */

@@ -37,9 +37,6 @@ export async function openPostgres(address: PostgresAddress, options: StoreOptio
   return connectWithRetry(attempt, options, reports);
 }
 
-/** BullMQ's own default: programs with a plain BullMQ can put jobs on the queue. */
-const QUEUE_SCHEMA = DEFAULT_SCHEMA;
-
 /**
  * A store over a pool of connections to PostgreSQL, or what behaves like one. The pool is the store's from here on.
  * Rejects with the driver's error.
@@ -61,7 +58,7 @@ export async function postgresStore(options: {
     bull: { options: { connection: pool }, backend: createPostgresBackend },
     async lastEvent(queue) {
       const { rows } = await pool.query<{ last: string }>(
-        `SELECT coalesce(max(id), 0) AS last FROM ${QUEUE_SCHEMA}.event WHERE queue = $1`,
+        `SELECT coalesce(max(id), 0) AS last FROM ${DEFAULT_SCHEMA}.event WHERE queue = $1`,
         [queue],
       );
       return String(rows[0]?.last ?? '$');
@@ -75,7 +72,7 @@ export async function postgresStore(options: {
 async function migrate(pool: PgPool): Promise<void> {
   const client = await pool.connect();
   try {
-    await runMigrations(client, QUEUE_SCHEMA);
+    await runMigrations(client, DEFAULT_SCHEMA);
     await client.query('BEGIN');
     await client.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
     await client.query(SCHEMA);
@@ -99,7 +96,7 @@ const KEEP_ALIVE_MS = 10_000;
 function openPool(address: PostgresAddress): PgPool & { abandon(): void } {
   const url = new URL(address.url);
   const urlOptions = url.searchParams.get('options');
-  const options = [...(urlOptions === null ? [] : [urlOptions]), `-c search_path=${QUEUE_SCHEMA}`].join(' ');
+  const options = [...(urlOptions === null ? [] : [urlOptions]), `-c search_path=${DEFAULT_SCHEMA}`].join(' ');
   url.searchParams.set('options', options);
   const pool = new pg.Pool({
     connectionString: url.href,
@@ -144,7 +141,6 @@ const ANSWER_MS = 5_000;
 
 /** Over the tables of `SCHEMA`, one statement each. */
 function postgresPrimitives(database: PgQueryable): Primitives {
-  /** The first row. */
   async function queryFirst<R>(text: string, values: readonly unknown[] = []): Promise<R | undefined> {
     const answer = await withTimeout(ANSWER_MS, database.query<R>(text, values));
     if (!answer) throw new Unavailable('no answer in time');

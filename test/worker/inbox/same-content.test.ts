@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inlineJob } from '../../../src/runs/job-file.js';
 import { type Claim, endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
-import { archiveRepeated } from '../../../src/worker/jobs/archive.js';
+import { ClaimArchive } from '../../../src/worker/jobs/archive.js';
 import { makePlace, names, only, type Place, until } from './dropping.js';
 
 const JOB = {
@@ -61,7 +61,7 @@ describe('the same content dropped again', () => {
     if (!second) throw new Error('no claim');
     const seen = await claims.check(second, IMPORT, 1);
     if (seen.verdict !== 'repeated') throw new Error(seen.verdict);
-    const { dir, summary } = await archiveRepeated(claims, second, home, seen.first);
+    const { dir, summary } = await new ClaimArchive(claims, second, home).endRepeated(seen.first);
     expect(dir).toBe(join(place.dir, 'done', 'assets', `${endedPrefix(second)} - imported before`));
     expect(summary).toMatchObject({ run: first.run, repeated_of: first.run });
     const note = await readFile(join(dir, 'NOTE.txt'), 'utf8');

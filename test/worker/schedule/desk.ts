@@ -15,7 +15,7 @@ export function handClock(start: string): HandClock {
   const waiting = new Set<{ at: number; run: () => void }>();
   const clock: HandClock = {
     time: at(start),
-    now: () => clock.time,
+    wall: () => clock.time,
     after(ms, run) {
       const entry = { at: clock.time + ms, run };
       waiting.add(entry);
@@ -37,7 +37,7 @@ export function handClock(start: string): HandClock {
 export function fastClock(): ScheduleClock {
   const begun = Date.now();
   return {
-    now: () => begun + (Date.now() - begun) * 60,
+    wall: () => begun + (Date.now() - begun) * 60,
     after(ms, run) {
       const timer = setTimeout(run, ms / 60);
       return () => clearTimeout(timer);
