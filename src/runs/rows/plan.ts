@@ -60,7 +60,8 @@ async function* plannedRows(run: Run, matched: Matched): AsyncGenerator<readonly
           continue;
         }
         if ((matched.depth.get(row.ref.row) ?? 0) !== wave || run.past.outcomes.has(row.ref.row)) continue;
-        const change = checkParent(await decide(row, run, matched), isWritten);
+        const decided = decide(row, run, matched);
+        const change = checkParent(decided instanceof Promise ? await decided : decided, isWritten);
         if (matched.waves > 1 && (change.kind === 'create' || change.kind === 'update')) planned.add(row.ref.row);
         changes.push(change);
         if (run.signal.aborted) break;
@@ -183,16 +184,25 @@ export function rowsOrChanges(
   });
 }
 
-/** Decides about one row, in the light of what an earlier process of the run may have sent for it. */
-export async function decide(row: ResolvedRow, run: Run, matched: Matched): Promise<Change> {
+/**
+ * Decides about one row, in the light of what an earlier process of the run may have sent for it. At once where no record
+ * has to be read: a promise a row costs as much as most rows do.
+ */
+export function decide(row: ResolvedRow, run: Run, matched: Matched): Change | Promise<Change> {
   if (row.after && !matched.depth.has(row.ref.row)) {
     const { ref, key, after } = row;
     return { ref, key, kind: 'settled', outcome: 'invalid', issues: [...row.issues, referenceCycle(ref.row, after)] };
   }
   const intent = run.past.open.get(row.ref.row);
-  const change = intent ? await resolveOpen(row, intent, matched) : await planRow(row, matched.options);
-  const now = matched.newRecords?.withhold(change) ?? change;
-  return run.planned ? checkAgainstPlan(now, run.planned, matched.snapshot) : now;
+  const change = intent ? resolveOpen(row, intent, matched) : planRow(row, matched.options);
+  const { planned } = run;
+  const { newRecords, snapshot } = matched;
+  if (!planned && !newRecords) return change;
+  const checkPlan = (one: Change) => {
+    const now = newRecords?.withhold(one) ?? one;
+    return planned ? checkAgainstPlan(now, planned, snapshot) : now;
+  };
+  return change instanceof Promise ? change.then(checkPlan) : checkPlan(change);
 }
 
 /**

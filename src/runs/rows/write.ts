@@ -142,7 +142,8 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
           rememberCreated(row, run, matched);
           continue;
         }
-        const change = await decide(row, run, matched);
+        const decided = decide(row, run, matched);
+        const change = decided instanceof Promise ? await decided : decided;
         if (row.edited && isWrittenOrConflict(change)) matched.edited?.saveEdits(row, change);
         if (change.kind !== 'create' && change.kind !== 'update') {
           settle(change);
