@@ -90,7 +90,7 @@ const BATCH_ROWS = 128;
 
 /** The rows of a file, some hundred at a time. */
 export async function* readRows(path: string): AsyncGenerator<readonly ResolvedRow[]> {
-  for await (const { lines, codec } of readRowLines(path)) yield lines.map(({ bytes }) => codec.decode(parse(bytes)));
+  for await (const { lines, codec } of readRowLines(path)) yield parseLines(lines).map(codec.decode);
 }
 
 /** A row by its number, of a file whose rows ascend; undefined where it is not there. */
@@ -107,7 +107,7 @@ export function findRow(path: string, row: number): ResolvedRow | undefined {
       const at = middle > from ? middle + line(middle - 1).length : from;
       const bytes = line(at);
       const found = at < to ? Number(bytes.toString('latin1', 1, bytes.indexOf(COMMA))) : row + 1;
-      if (found === row) return codec.decode(parse(bytes));
+      if (found === row) return codec.decode(JSON.parse(bytes.toString('utf8')) as unknown[]);
       if (found < row) from = at + bytes.length + 1;
       else to = middle;
     }
@@ -123,7 +123,11 @@ export async function* readRowsOr<T>(
   fromHead: (head: RowHead) => T | undefined,
 ): AsyncGenerator<readonly (T | ResolvedRow)[]> {
   for await (const { lines, codec } of readRowLines(path)) {
-    yield lines.map(({ bytes }) => fromHead(decodeHead(parseHead(bytes))) ?? codec.decode(parse(bytes)));
+    const made: (T | ResolvedRow | undefined)[] = parseHeads(lines).map((head) => fromHead(decodeHead(head)));
+    const others = lines.filter((_, at) => made[at] === undefined);
+    const rows = parseTexts(others.map(({ bytes }) => bytes.toString('utf8')));
+    let next = 0;
+    yield made.map((one) => one ?? codec.decode(rows[next++]!));
   }
 }
 
@@ -134,20 +138,33 @@ async function* readRowLines(
   let codec: RowCodec | undefined;
   for await (const block of readLineBlocks(path)) {
     const from = codec ? 0 : 1;
-    codec ??= rowCodec(parse(block[0]!.bytes) as string[]);
+    codec ??= rowCodec(parseLines(block.slice(0, 1))[0] as string[]);
     for (let at = from; at < block.length; at += BATCH_ROWS) {
       yield { lines: block.slice(at, at + BATCH_ROWS), codec };
     }
   }
 }
 
-const parse = (line: Buffer): unknown[] => JSON.parse(line.toString('utf8')) as unknown[];
+/** Neighbouring lines as one JSON list: no line end stands within a line. */
+function parseLines(lines: readonly LineAt[]): unknown[][] {
+  const first = lines[0]!.bytes;
+  const last = lines[lines.length - 1]!.bytes;
+  const bytes = Buffer.from(first.buffer, first.byteOffset, last.byteOffset + last.length - first.byteOffset);
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at)) bytes[at] = COMMA;
+  return JSON.parse(`[${bytes.toString('utf8')}]`) as unknown[][];
+}
 
-/** What stands before the values. */
-const parseHead = (line: Buffer): unknown[] =>
-  JSON.parse(`${line.toString('utf8', 0, line.indexOf(TAB))}]`) as unknown[];
+/** What stands before the values of each line. */
+function parseHeads(lines: readonly LineAt[]): unknown[][] {
+  return parseTexts(lines.map(({ bytes }) => `${bytes.toString('utf8', 0, bytes.indexOf(TAB))}]`));
+}
 
-const [TAB, COMMA] = [9, 44];
+/** One JSON text is read sooner than many. */
+function parseTexts(texts: readonly string[]): unknown[][] {
+  return JSON.parse(`[${texts.join(',')}]`) as unknown[][];
+}
+
+const [TAB, NEWLINE, COMMA] = [9, 10, 44];
 
 function tooLargeFault({ ref }: StoredRow): RunError {
   const where = ref.sheet === undefined ? '' : ` of ${ref.sheet}`;
