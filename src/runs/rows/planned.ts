@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { Change } from '../../model/change.js';
+import type { Change, FieldDiff } from '../../model/change.js';
 import { fault } from '../../model/issue.js';
-import { isRef, type Value, valueText } from '../../model/value.js';
+import { type Fields, isRef, type Value, valueText } from '../../model/value.js';
 import { changesOf } from '../../pipeline/plan/merge.js';
 import type { Snapshot } from '../../service/port.js';
 import { lineWriter, readLines } from './row-files.js';
@@ -33,40 +33,43 @@ const PARENT = 'parent_contract';
 function plannedWrite(
   change: Change,
   snapshot: Pick<Snapshot, 'hasId'>,
-  then: readonly string[] = [],
+  born: readonly string[] = [],
 ): PlannedWrite | undefined {
   if (change.kind !== 'create' && change.kind !== 'update') return undefined;
+  const parent = change.kind === 'create' ? change.fields[PARENT] : newParent(change.diff);
+  // The snapshot has the records that rows of the file mean.
+  return writeOf(change, isRef(parent) && snapshot.hasId(parent.id), born);
+}
+
+function newParent(diff: readonly FieldDiff[]): Value | undefined {
+  return changesOf(diff).find(({ field }) => field === PARENT)?.new;
+}
+
+function writeOf(
+  change: Extract<Change, { readonly kind: 'create' | 'update' }>,
+  withoutParent: boolean,
+  then: readonly string[],
+): PlannedWrite {
+  const { ref, key } = change;
   const born: string[] = [];
   const named = (field: string, value: Value): Value => {
     if (!isRef(value) || (value.id >= 0 && !then.includes(field))) return value;
     born.push(field);
     return value.name ?? '';
   };
-  const diff = change.kind === 'update' ? changesOf(change.diff) : [];
-  const parent = change.kind === 'create' ? change.fields[PARENT] : diff.find(({ field }) => field === PARENT)?.new;
-  // The snapshot has the records that rows of the file mean.
-  const left = isRef(parent) && snapshot.hasId(parent.id) ? PARENT : undefined;
-  const content =
-    change.kind === 'create'
-      ? Object.fromEntries(
-          Object.entries(change.fields).flatMap(([field, value]) =>
-            field === left ? [] : [[field, named(field, value)]],
-          ),
-        )
-      : [
-          change.id,
-          diff.flatMap(({ field, old, new: value }) =>
-            field === left ? [] : [[field, valueText(old), valueText(named(field, value ?? null))]],
-          ),
-        ];
-  return {
-    row: change.ref.row,
-    key: change.key,
-    op: change.kind,
-    ...(change.kind === 'update' && { id: change.id }),
-    mark: markOf(content),
-    ...(born.length > 0 && { born }),
-  };
+  const about = () => ({ row: ref.row, key, ...(born.length > 0 ? { born } : {}) });
+  if (change.kind === 'create') {
+    const { [PARENT]: _, ...others } = withoutParent ? change.fields : {};
+    const fields: Fields = withoutParent ? others : change.fields;
+    const byName = Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, named(field, value)]));
+    return { op: 'create', mark: markOf(byName), ...about() };
+  }
+  const changes: (readonly string[])[] = [];
+  for (const { field, old, new: value } of changesOf(change.diff)) {
+    if (!withoutParent || field !== PARENT)
+      changes.push([field, valueText(old), valueText(named(field, value ?? null))]);
+  }
+  return { op: 'update', id: change.id, mark: markOf([change.id, changes]), ...about() };
 }
 
 function markOf(content: unknown): string {
