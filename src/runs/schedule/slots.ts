@@ -82,11 +82,7 @@ export function checkCron(cron: string): string | undefined {
   const fields = cron.trim().split(/\s+/);
   // With H the library would choose a time by chance.
   const isUsable = fields.length === 5 && !fields.some((field) => /(^|,)H/i.test(field));
-  try {
-    if (isUsable && parse(cron).next()) return undefined;
-  } catch {
-    // The library cannot read it, or finds no date.
-  }
+  if (isUsable && succeeds(() => parse(cron).next())) return undefined;
   return (
     'write five fields: minute (0 to 59), hour (0 to 23), day of the month (1 to 31, L for the last one), month (1 to 12), ' +
     'weekday (0 to 7, 5L for the last Friday, 1#2 for the second Monday, alone), each as *, a list, a range that runs upwards, or */2; ' +
@@ -94,10 +90,19 @@ export function checkCron(cron: string): string | undefined {
   );
 }
 
+/** Patterns in use; they are few, and reading one costs more than using it. */
+const calendars = new Map<string, CronExpression>();
+
 function calendar(schedule: Schedule): CronExpression {
+  const name = `${schedule.timezone} ${schedule.cron}`;
+  const known = calendars.get(name);
+  if (known) return known;
   const wrong = checkSchedule(schedule);
   if (wrong !== undefined) throw new RunError('usage', `The schedule cannot be used: ${wrong}.`);
-  return parse(schedule.cron);
+  const made = parse(schedule.cron);
+  if (calendars.size >= 1000) calendars.clear();
+  calendars.set(name, made);
+  return made;
 }
 
 function parse(cron: string): CronExpression {
@@ -118,6 +123,15 @@ function search(step: () => { getTime(): number }, zone: string, fits: (slot: Sl
     }
   } catch {
     return undefined;
+  }
+}
+
+function succeeds(work: () => unknown): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
   }
 }
 
