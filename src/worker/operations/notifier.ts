@@ -13,13 +13,13 @@ import type { Store } from '../store/port.js';
 export type NotifierState = Pick<Store, 'update'>;
 
 export interface NotifierOptions {
-  /** `Settings.worker.notifyUrl`: http or https; a user name and password in it go as basic authorisation. */
+  /** `Settings.notifyUrl`: http or https; a user name and password in it go as basic authorisation. */
   readonly url?: string | undefined;
-  /** `Settings.console.publicUrl`: notifications lead to the page of their run. */
+  /** `Settings.publicUrl`: notifications lead to the page of their run. */
   readonly publicUrl?: string | undefined;
   /** Whom the job file of this name wants to be told of every end. */
   readonly people?: (job: string) => Promise<Notify | undefined>;
-  /** `Settings.worker.smtpUrl` and `mailFrom`. */
+  /** `Settings.smtpUrl` and `mailFrom`. */
   readonly mail?: { readonly url: string; readonly from?: string | undefined };
   /** All workers on it agree on what has been told. */
   readonly state: NotifierState;
