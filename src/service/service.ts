@@ -138,8 +138,14 @@ export function openService(options: ServiceOptions): Service {
         : { method: request.method, path: writePath(resource, request.id), ahead: request.ahead === true }),
       ...(isFresh && { isFresh }),
     });
-    // Reads alone are `missing`.
-    return settled.kind === 'ok' ? { kind: 'done', ...readWritten(settled.value, resource) } : (settled as WriteAnswer);
+    switch (settled.kind) {
+      case 'ok':
+        return { kind: 'done', ...readWritten(settled.value, resource) };
+      case 'missing':
+        return { kind: 'refused', status: 404, messages: [{ text: settled.words }] };
+      default:
+        return settled;
+    }
   }
 
   /** Every body names its company (interface, section 1); put in front as text, a copy of the body would cost more. */
