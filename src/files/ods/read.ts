@@ -44,7 +44,7 @@ export async function openOds(
     evidence: [],
     stream: () => pieces(archive.stream(CONTENT)),
     scan: ({ name, place }: BookSheet, onRow: (row: StoredRow) => void) =>
-      new OdsScan({ what: `${path}: sheet "${name}"`, limits, place: place!, onRow }),
+      new OdsScan({ what: `${path}: sheet "${name}"`, limits, place, onRow }),
   };
   return openSheet(book, options);
 }

@@ -16,8 +16,8 @@ export interface BookSheet {
   readonly state: 'visible' | 'hidden' | 'veryHidden';
   /** Known to hold no filled cell. */
   readonly blank?: boolean;
-  /** Where all sheets lie in one part: its place there among all of them, from 0. */
-  readonly place?: number;
+  /** Its place among all sheets of the file, from 0, those that are not listed included. */
+  readonly place: number;
 }
 
 /** A row of a sheet as it is stored: cells by column, without those beyond the last one that is stored. */

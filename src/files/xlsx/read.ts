@@ -119,6 +119,7 @@ async function readWorkbook(path: string, archive: Archive) {
     sheets.push({
       name,
       part: relation?.type === 'worksheet' ? part : undefined,
+      place: sheets.length,
       state: state === 'hidden' || state === 'veryHidden' ? state : 'visible',
     });
   }
