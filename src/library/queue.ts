@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RunsOptions } from '../api/client.js';
 import type { RunsApi } from '../api/runs/orders.js';
 import type { RunView } from '../api/runs/queued.js';
-import { EXIT, RunError } from '../model/error.js';
+import { EXIT, EXIT_BY_STATUS, RunError } from '../model/error.js';
 import type { ExportJobText, ImportJobText, ReconcileJobText } from '../model/job.js';
 import { readJobYaml } from '../runs/job/yaml.js';
 import { type JobSource, loadJob } from '../runs/job-file.js';
@@ -216,18 +216,10 @@ async function resultOf(summary: Summary, { host }: RunView, home: string): Prom
       : `data folder of ${host ?? 'the worker'}, runs/${summary.run}`;
   return {
     summary: fullSummary?.run === summary.run ? fullSummary : summary,
-    exitCode: EXIT_CODES[summary.status] ?? EXIT.failed,
+    exitCode: summary.status === 'interrupted' ? EXIT.failed : (EXIT_BY_STATUS[summary.status] ?? EXIT.failed),
     reportDir,
   };
 }
-
-const EXIT_CODES: Readonly<Record<Summary['status'], number>> = {
-  succeeded: EXIT.ok,
-  partial: EXIT.needsPerson,
-  braked: EXIT.braked,
-  failed: EXIT.failed,
-  interrupted: EXIT.failed,
-};
 
 function failureOf({ reason, failure = 'failed' }: RunView): RunError {
   const [message = '', ...details] = (reason ?? 'The job failed.').split('\n');

@@ -1,5 +1,12 @@
 /** Exit codes of the command line; docs/reference/commands.md, "Exit codes". */
 export const EXIT = { ok: 0, failed: 1, usage: 2, needsPerson: 3, braked: 4, sigint: 130, sigterm: 143 } as const;
+/** By the status of a run; of one that was interrupted the signal decides. */
+export const EXIT_BY_STATUS = {
+  succeeded: EXIT.ok,
+  partial: EXIT.needsPerson,
+  braked: EXIT.braked,
+  failed: EXIT.failed,
+} as const;
 
 /** What programs tell faults of a run apart by; docs/integrate.md, "Errors". Names are never changed, only added to. */
 export const ERROR_CODES = {

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { flushFile, writeAtomically } from '../../files/atomic-write.js';
 import { visibleJson } from '../../model/control-characters.js';
-import { EXIT, isDiskFull, RunError, RunInterrupted } from '../../model/error.js';
+import { EXIT, EXIT_BY_STATUS, isDiskFull, RunError, RunInterrupted } from '../../model/error.js';
 import { targetsOf } from '../../model/job.js';
 import { noOutcomes } from '../../model/outcome.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
@@ -193,17 +193,10 @@ export function reasonOf(stopped: Error): string {
   return [stopped.message, ...stopped.details].join(' ');
 }
 
-const EXIT_CODES = {
-  succeeded: EXIT.ok,
-  partial: EXIT.needsPerson,
-  braked: EXIT.braked,
-  failed: EXIT.failed,
-} as const;
-
 /** What the command ends with. */
 export function exitCode(status: RunStatus, { signal }: Pick<Run, 'signal'>): number {
   if (status === 'interrupted') return signal.reason === 'SIGTERM' ? EXIT.sigterm : EXIT.sigint;
-  return EXIT_CODES[status];
+  return EXIT_BY_STATUS[status];
 }
 
 /** What the summary of every run says. `earlier`: requests of its earlier processes. */
