@@ -304,9 +304,9 @@ class Delivery {
         this.followUp ? this.prepareFollowUp(this.followUp) : prepare({ ...deps, job, checked, name, origin, state });
       const prepared = resumed ? undefined : await prepareNow();
       if (prepared && 'first' in prepared) {
-        const { claim, first } = prepared;
-        const archive = new ClaimArchive(this.deps.dropFolder, claim, settings.home);
-        const { dir, summary } = await archive.endRepeated(first);
+        const { first } = prepared;
+        // Only a dropped file is held against those before it.
+        const { dir, summary } = await this.archive!.endRepeated(first);
         endTicket(settings.home, this.state.run);
         this.log.info(`the same content was run before as ${first.run}; put away in ${dir}`);
         return summary;

@@ -22,7 +22,6 @@ import { runFolder } from '../../runs/run/layout.js';
 import { noFollowCopy } from '../../runs/run/run.js';
 import type { Schedule } from '../../runs/schedule/slots.js';
 import type { Settings } from '../../runs/settings.js';
-import type { Claim } from '../inbox/claim.js';
 import { replaceText } from '../inbox/disk.js';
 import type { DropFolder, FirstRun } from '../inbox/drop-folder.js';
 import type { Store } from '../store/port.js';
@@ -56,7 +55,6 @@ export interface Prepared {
 
 /** A dropped file whose content was run before: no run is needed. */
 interface Repeated {
-  readonly claim: Claim;
   readonly first: FirstRun;
 }
 
@@ -145,7 +143,7 @@ async function prepareRows(
   if (claim) {
     const contentCheck = await dropFolder.check(claim, loaded, company ?? loaded.job.company ?? settings.company);
     if (contentCheck.verdict === 'wait') throw new Requeue(SAME_CONTENT_MS);
-    if (contentCheck.verdict === 'repeated') return { claim, first: contentCheck.first };
+    if (contentCheck.verdict === 'repeated') return { first: contentCheck.first };
   }
   const { notes } = slotAndNotes(pending, loaded.job.schedule);
   const request = {
