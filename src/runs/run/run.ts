@@ -271,7 +271,10 @@ export function readPast(store: RunStore, rows: RowStore, isRetried = (_: number
   return {
     ...store.processes,
     passed: store.getValue('passed') === true,
-    ...{ outcomes, open, ids, withoutId },
+    outcomes,
+    open,
+    ids,
+    withoutId,
     warnings: store.warnings,
     ...(finished && { finished }),
   };
