@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
 import { constants, existsSync } from 'node:fs';
 import { chown, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, it } from 'vitest';
-import { initialise } from '../../src/worker/store/embedded.js';
+import { openStore } from '../../src/worker/store/open.js';
 import { postgresServer, redisServer } from './binaries.js';
 import { freePort, type ServerProcess, startServer } from './server-process.js';
 
@@ -286,18 +285,28 @@ async function startStore(open: (() => Promise<PrivateServer>) | undefined): Pro
  * that. It is kept beside what is compiled for the tests.
  */
 export async function emptyQueue(): Promise<string> {
-  const module = createRequire(import.meta.url).resolve('@electric-sql/pglite');
-  const { version } = JSON.parse(await readFile(path.join(path.dirname(module), '../package.json'), 'utf8')) as {
-    version: string;
-  };
-  const folder = path.join(KEPT, `empty-queue-${version}-${process.getuid?.() ?? ''}`);
+  const versions = await Promise.all(['@electric-sql/pglite', 'bullmq'].map(versionOf));
+  const folder = path.join(KEPT, `empty-queue-${versions.join('-')}-${process.getuid?.() ?? ''}`);
   if (existsSync(folder)) return folder;
   await keep(async (fresh) => {
     // As a worker does, which makes nothing that others may read.
     const umask = process.umask(0o077);
-    await initialise(fresh).finally(() => process.umask(umask));
+    try {
+      const home = `${fresh}-home`;
+      const { signal } = new AbortController();
+      const store = await openStore({ home, strict: false, patienceMs: 0, notice: () => undefined, signal });
+      await store.close();
+      await rename(path.join(home, 'queue'), fresh);
+    } finally {
+      process.umask(umask);
+    }
   }, folder);
   return folder;
+}
+
+async function versionOf(name: string): Promise<string> {
+  const text = await readFile(path.join(import.meta.dirname, '../../node_modules', name, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Makes a folder for all who copy it. */
