@@ -159,6 +159,9 @@ describe('detection', () => {
     const lines = Array.from({ length: 30 }, (_, i) => `Item ${i},red|green|blue|black`);
     const { meta } = await read(await csv(`Name,Colours\n${lines.join('\n')}`));
     expect(meta).toMatchObject({ delimiter: ',', headings: ['Name', 'Colours'] });
+    lines[4] += ',a cell too many';
+    const { meta: uneven } = await read(await csv(`Name,Colours\n${lines.join('\n')}`));
+    expect(uneven).toMatchObject({ delimiter: ',', headings: ['Name', 'Colours'] });
   });
 
   test('a decimal comma does not make a semicolon file a comma file', async () => {

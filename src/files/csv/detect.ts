@@ -19,6 +19,8 @@ interface Score {
   readonly cells: number;
   /** Cells of the first record. */
   readonly first: number;
+  /** Cells of the record that has the fewest. */
+  readonly fewest: number;
   readonly agreeing: number;
   readonly records: number;
   readonly score: number;
@@ -65,28 +67,33 @@ function score(sample: Sample, delimiter: string, limits: SourceLimits): Score {
   const counts = new Map<number, number>();
   let records = 0;
   let first = 0;
+  let fewest = Number.POSITIVE_INFINITY;
   while (records < RECORDS && feed.next()) {
     if (feed.record.unclosed) continue;
     records++;
     first ||= feed.record.count;
+    fewest = Math.min(fewest, feed.record.count);
     counts.set(feed.record.count, (counts.get(feed.record.count) ?? 0) + (feed.record.strayCell < 0 ? 1 : 0.2));
   }
-  let best: Score = { delimiter, cells: 1, first, agreeing: 0, records, score: 0 };
+  let best: Score = { delimiter, cells: 1, first, fewest, agreeing: 0, records, score: 0 };
   for (const [cells, agreeing] of counts) {
     const value = cells < 2 ? 0 : (agreeing / records) ** 2 * Math.log2(cells + 1);
-    if (value > best.score) best = { delimiter, cells, first, agreeing: Math.floor(agreeing), records, score: value };
+    if (value > best.score)
+      best = { delimiter, cells, first, fewest, agreeing: Math.floor(agreeing), records, score: value };
   }
   return best;
 }
 
 /**
  * The highest score. A character that the first row lacks may be one within the cells of a column (`red|green|blue`): one
- * that cuts every row alike, the first among them, is the delimiter then.
+ * that cuts every row as the first, but for a few that have a cell too many, is the delimiter then.
  */
 function bestOf(scores: readonly Score[]): Score {
   const best = scores.reduce((a, b) => (b.score > a.score ? b : a));
   if (best.first > 1) return best;
-  return scores.find(({ cells, agreeing, records }) => cells > 1 && records > 2 && agreeing === records) ?? best;
+  const cutsAll = ({ cells, first, fewest, agreeing, records }: Score) =>
+    cells > 1 && cells === first && cells === fewest && records > 2 && agreeing >= records * 0.9;
+  return scores.find(cutsAll) ?? best;
 }
 
 /**
