@@ -21,7 +21,7 @@ const FILES = [
   ['run', ['runs/import.ts', 'runs/job-file.ts', 'files/csv/read.ts']],
 ];
 
-/** The description of the API uses all of zod, with its messages in all languages: the bundler tells apart what else does. */
+/** The description of the API uses all of zod: the bundler tells apart what else does. */
 const ZOD = /node_modules[\\/]zod[\\/]/;
 
 function fileOf(src) {
@@ -49,6 +49,13 @@ const WITHOUT_HTTP2 = {
   load: { filter: { id: /^\0http2$/ }, handler: () => 'module.exports = undefined;' },
 };
 
+/** zod has its messages in fifty languages. Nothing here asks for another one than English. */
+const ENGLISH_ALONE = {
+  name: 'english-alone',
+  resolveId: { filter: { id: /locales\/index/ }, handler: () => ({ id: '\0locales' }) },
+  load: { filter: { id: /^\0locales$/ }, handler: () => 'export {};' },
+};
+
 /** What this module requires comes along; it still runs where it is first asked for. */
 const REQUIRED = {
   name: 'required',
@@ -64,7 +71,7 @@ export async function bundle(src, out) {
     cwd: root,
     platform: 'node',
     external: APART,
-    plugins: [WITHOUT_HTTP2, REQUIRED],
+    plugins: [WITHOUT_HTTP2, ENGLISH_ALONE, REQUIRED],
     // Packages that try what may not be there, and read their own `eval`: theirs to know.
     logLevel: 'silent',
   });

@@ -1,9 +1,8 @@
-import { columnName } from '../files/table/cell-range.js';
 import { type Cell, displayText, isBlank, type SheetRow } from '../model/row.js';
 import type { OpenSource, SourceFormat } from '../model/source.js';
-import { foldText, normaliseKey } from '../model/value.js';
+import { normaliseKey } from '../model/value.js';
 import { trimText } from '../pipeline/map/cell-text.js';
-import { indexHeadings, isOwnHeading } from '../pipeline/map/headings.js';
+import { columnNames } from './column-names.js';
 import { type Words, wordsOf } from './words.js';
 
 /** One cell of the sample that is not blank. */
@@ -104,23 +103,6 @@ export async function profileFile(source: OpenSource, limits: Partial<typeof LIM
     };
   });
   return { format, delimiter, rows, uneven, columns, sample, whole: step === 1, nulls: [...nulls.values()] };
-}
-
-/** As a job names the columns of these headings; undefined where none can. */
-export function columnNames(headings: readonly string[]): (string | undefined)[] {
-  const { positions } = indexHeadings(headings);
-  const seen = new Map<string, number>();
-  return headings.map((heading, index) => {
-    const folded = foldText(heading);
-    const nth = (seen.get(folded) ?? 0) + 1;
-    seen.set(folded, nth);
-    if (isOwnHeading(heading) || heading === '__proto__') return undefined;
-    const plain = heading.replace(/\s+/gu, ' ').trim();
-    const name = folded === '' ? columnName(index) : positions(heading).length > 1 ? `${plain} #${nth}` : plain;
-    // Another column may bear the very name.
-    const [found, other] = positions(name);
-    return found === index && other === undefined ? name : undefined;
-  });
 }
 
 /** Notes the text where it means blank. */

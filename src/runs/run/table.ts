@@ -13,7 +13,7 @@ import { keyParts } from '../../pipeline/match/key.js';
 import { type REJECTED_COLUMNS, rejectedLine } from '../../report/report-lines.js';
 import { resultOf } from '../../report/results.js';
 import { RunStore } from '../../store/run-store.js';
-import { columnNames } from '../../suggest/profile.js';
+import { columnNames } from '../../suggest/column-names.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { type RunInfo, readRunInfo, runIds } from './list.js';
 

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import type { Logger } from 'pino';
-import { request } from 'undici';
 import type { Notify } from '../../model/job.js';
 import { pause } from '../../runs/run/context.js';
 import { isLoopback, proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
@@ -271,6 +270,8 @@ async function post(
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new DOMException('time-out', 'TimeoutError')), timeoutMs);
   try {
+    // Loaded for the first notification: most workers send none, and it is a tenth of what a start reads.
+    const { request } = await import('undici');
     const answer = await request(target, {
       ...(dispatcher && { dispatcher }),
       method: 'POST',
