@@ -104,6 +104,9 @@ const ALL_REPORTS = [
   'summary.json',
 ];
 
+/** Whether a file of this name in a report folder is replaced, or removed, by the reports of the next run. */
+export const isReportName = (name: string): boolean => ALL_REPORTS.includes(name.toLowerCase());
+
 const UNFINISHED = new RegExp(
   `^\\.(${ALL_REPORTS.map((name) => name.replace('.', '\\.')).join('|')})\\.[0-9a-f]{12}\\.tmp$`,
 );

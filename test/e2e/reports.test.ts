@@ -405,6 +405,19 @@ describe('the rejected file', () => {
     expect(good.exitCode).toBe(0);
     expect(await readdir(dir)).not.toContain('rejected.csv');
   });
+
+  it('is not imported where its own reports would take its place: the corrections stay', async () => {
+    const dir = join(desk.dir, 'out');
+    await desk.import(await desk.file('a.csv', csv([HEADINGS, ...ROWS])), job(), { reportDir: dir });
+    const corrected = join(dir, 'rejected.csv');
+    const before = await readFile(corrected);
+    const again = desk.import(corrected, job(), { reportDir: dir, dryRun: true });
+    await expect(again).rejects.toThrow(/lies in the folder for the reports.*Name another folder with --report/);
+    expect(await readFile(corrected)).toEqual(before);
+    expect((await desk.import(corrected, job(), { reportDir: join(desk.dir, 'next') })).summary.rows.total).toBe(
+      before.toString().trim().split('\r\n').length - 1,
+    );
+  });
 });
 
 describe('the reports of a run', () => {

@@ -1,5 +1,5 @@
-import { rm } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { realpath, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { createChoiceMap, createNumberMap, type DenseMap } from '../../compact/dense-map.js';
 import { copyPrivately } from '../../files/atomic-write.js';
 import { probeFolder } from '../../files/make-folder.js';
@@ -11,7 +11,7 @@ import { parseJson } from '../../model/json.js';
 import { noOutcomes, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../../model/outcome.js';
 import type { OpenSource } from '../../model/source.js';
 import { holdsCorrections } from '../../pipeline/map/headings.js';
-import { REPORT_FOLDER } from '../../report/finish.js';
+import { isReportName, REPORT_FOLDER } from '../../report/finish.js';
 import type { Summary } from '../../report/summary.js';
 import { readingClock } from '../../service/clock.js';
 import type { Json } from '../../service/port.js';
@@ -101,7 +101,10 @@ export interface Run extends RunCore<StoredRequest> {
 export async function openRun(request: ImportRequest, context: RunContext): Promise<Run> {
   const { file, kind = 'import', lineage, job, dryRun, force, reportDir, jsonRows, corrections } = request;
   // Reports are written when the rows are in the service already: too late to learn that they have no place.
-  if (reportDir !== undefined) await probeFolder(reportDir, REPORT_FOLDER);
+  if (reportDir !== undefined) {
+    await probeFolder(reportDir, REPORT_FOLDER);
+    await assertKept(file, reportDir);
+  }
   return beginRun(
     { ...request, company: request.company ?? job.job.company },
     context,
@@ -119,6 +122,18 @@ export async function openRun(request: ImportRequest, context: RunContext): Prom
       };
     },
     (saved) => begin(saved, context),
+  );
+}
+
+/** @throws RunError `usage` where the reports of the run would take the place of its file, in which somebody has corrected rows. */
+async function assertKept(file: string, reportDir: string): Promise<void> {
+  if (!isReportName(basename(file))) return;
+  const folders = [dirname(resolve(file)), reportDir].map((folder) => realpath(folder).catch(() => undefined));
+  const [own, reports] = await Promise.all(folders);
+  if (own === undefined || own !== reports) return;
+  throw new RunError(
+    'usage',
+    `The file ${file} lies in the folder for the reports, and the report of that name would replace it. Nothing was read and nothing was sent. Name another folder with --report.`,
   );
 }
 
