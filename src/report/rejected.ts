@@ -274,7 +274,8 @@ function rejectedObject({ row, outcome }: RejectedRow, headings: readonly string
   const kept = members.filter(
     ({ name }) => !OWN_COLUMNS.has(name.trim().toLowerCase()) && !(formFault && name === LINE_KEY),
   );
-  const present = new Set(pairs?.map(([heading]) => heading));
+  // What is nested under a key has a heading of its own; the key is there, and once.
+  const present = new Set([...(pairs ?? []).map(([heading]) => heading), ...members.map(({ name }) => name)]);
   const lacking = headings
     .filter((heading) => !present.has(heading))
     .map((heading) => `${JSON.stringify(heading)}:null`);

@@ -371,6 +371,13 @@ describe('rejected.ndjson', () => {
 });
 
 describe('lines of rejected.ndjson', () => {
+  test('a key that holds an object in one line and a text in another stands once', async () => {
+    const { bytes } = await reject(await source('{"note":{"x":"kept"}}\n{"note":"plain"}\n', 'in.ndjson'));
+    const [first = '', second = ''] = bytes.toString('utf8').trim().split('\n');
+    expect(first).toMatch(/^\{"note":\{"x":"kept"\},"_row":1,/);
+    expect(second).toMatch(/^\{"note":"plain","note\.x":null,"_row":2,/);
+  });
+
   const lines = [
     '{"name":"x","cost":12.50,"big":1e999,"vendor":{"name":"ACME","ids":[1, 2]},"ok":false,"note":""}',
     '{"name":"twice","name":"again","cost":1}',
