@@ -1,5 +1,6 @@
 import { Decimal } from '../model/decimal.js';
-import { normaliseName } from '../model/value.js';
+import { foldText, normaliseName } from '../model/value.js';
+import { idOf } from '../pipeline/map/convert.js';
 import { excerpt } from '../pipeline/map/headings.js';
 import { readDate } from '../resources/calendar.js';
 import { findCountry } from '../resources/countries.js';
@@ -7,11 +8,11 @@ import { parseCustomName } from '../resources/custom.js';
 import { valueAt } from '../resources/path.js';
 import { readAmount } from '../resources/read-value.js';
 import { readOnlySpec, resourceSpec } from '../resources/registry.js';
-import type { FieldType, Lexicon, ReferenceTarget } from '../resources/spec.js';
+import { type FieldType, type Lexicon, type ReferenceTarget, readPaths } from '../resources/spec.js';
 import { booleanValue, enumValue } from '../resources/value-check.js';
 import { type ExportColumn, type ExportRecord, isWritable } from './column.js';
 import { customReader } from './custom-columns.js';
-import { type Naming, resolveName, unknownNameText, usageError } from './names.js';
+import { findColumn, findOwnField, type Naming, resolveName, unknownNameText, usageError } from './names.js';
 import { isJsonObject, rawText } from './raw-text.js';
 
 /** One condition of a filter, or of the scope of a reconciliation. */
@@ -72,13 +73,15 @@ export function exportFilter(filters: readonly string[], naming: Naming) {
 export function conditionOn(key: string, values: readonly string[], naming: Naming): Condition | Problem {
   const { field, columns: whole } = resolveName(key, naming);
   const columns = field?.type.kind === 'reference' ? referenceParts(whole, field.type.to) : whole;
+  const idColumn = idColumnOf(key, naming);
   if (columns.length === 0) return { problem: unknownNameText(key, naming) };
   const tests: Test[] = [];
   const faults: string[] = [];
   for (const text of values.filter((value) => !isBlank(value))) {
-    const read = columns.map((column) => ({
+    const id = idColumn && idOf(text);
+    const read = (id ? [idColumn] : columns).map((column) => ({
       column,
-      value: wantedValue(text, column, naming.lexicon),
+      value: wantedValue(id ?? text, column, naming.lexicon),
     }));
     const fitting = read.filter((one): one is Test => typeof one.value !== 'string');
     if (fitting.length === 0) faults.push(`"${key}": "${excerpt(text)}" ${read[0]?.value}.`);
@@ -129,6 +132,12 @@ function referenceParts(columns: readonly ExportColumn[], to: ReferenceTarget): 
   return found.length > 0 ? found : columns;
 }
 
+/** Where the ids of a reference are shown, by whichever of its parts it is named. */
+function idColumnOf(key: string, naming: Naming): ExportColumn | undefined {
+  const field = findOwnField(key, naming)?.field;
+  return field?.type.kind === 'reference' ? findColumn(`${readPaths(field)[0]}.id`, naming) : undefined;
+}
+
 /** The texts of a record in a column: its cell, the items of a list, and of a form's first row those of all its rows. */
 function textReader({ resource, lexicon }: Naming): (column: ExportColumn, record: ExportRecord) => readonly string[] {
   const valuesIn = isWritable(resource) ? customReader(resourceSpec(resource), lexicon) : undefined;
@@ -159,8 +168,9 @@ interface Wanted {
  * How a filter compares a column: by value in the column's type, text as names are compared (NFKC, trimmed, blanks folded;
  * case counts, but not in a column of choices). A string says why the text is no value of the column.
  */
-function wantedValue(text: string, { type, choices, kind }: ExportColumn, lexicon: Lexicon): Wanted | string {
+function wantedValue(text: string, { type, choices, kind, heading }: ExportColumn, lexicon: Lexicon): Wanted | string {
   const wanted = normaliseName(text);
+  if (heading.endsWith('.email')) return { text: wanted, matchesCell: (cell) => foldText(cell) === foldText(wanted) };
   if (type?.kind === 'enum') return wantedChoice(wanted, type);
   if (type === undefined && kind === 'text' && choices) return wantedChoice(wanted, { kind: 'enum', values: choices });
   if (type?.kind === 'country') return wantedCountry(wanted, lexicon);

@@ -154,13 +154,16 @@ function country(text: string): StagedValue | Refusal {
 /** An id said to be one, e.g. `id:17`: where digits are a number or a name, or several records have the name. */
 const BY_ID = /^id:\s*([1-9]\d{0,15})$/i;
 
+/** The digits of such an id; undefined for a name. */
+export const idOf = (text: string): string | undefined => BY_ID.exec(text.trim())?.[1];
+
 /**
  * `id:17` is the id of the record, anything else its name. What a plain positive whole number means is decided where names are looked
  * up: there may be a record of that name.
  */
 function reference(cell: Cell, to: ReferenceTarget, exact: boolean, column: string | undefined): StagedValue | Refusal {
   const plain = typeof cell === 'string' ? cell : cell.t === 'n' ? cell.value : displayText(cell);
-  const id = Number(BY_ID.exec(plain)?.[1] ?? Number.NaN);
+  const id = Number(idOf(plain) ?? Number.NaN);
   if (Number.isSafeInteger(id)) return { id };
   // Contracts are named by their number as the cell shows it.
   const name = to !== 'contract' && isId(plain) ? plain : cellText(cell, exact);
