@@ -72,10 +72,15 @@ export const UNREVIEWED_FAULT: RowFault = {
     `See that every key stands once, with its value, then delete "${LINE_KEY}".`,
 };
 
-/** Too many or too few cells. `extra` are the cells beyond the heading. */
-export function raggedRowFault(cells: number, headings: number, extra: readonly string[]): RowFault {
+/** Too many or too few cells. `extra` are the cells beyond the heading; `measure`: what has so many as `width`. */
+export function raggedRowFault(
+  cells: number,
+  width: number,
+  extra: readonly string[],
+  measure: 'the heading' | 'most rows',
+): RowFault {
   const filled = extra.filter((text) => text.trim() !== '');
-  if (cells > headings && filled.length > 0 && filled.every((text) => text.trim() === REVIEW_MARKER)) {
+  if (cells > width && filled.length > 0 && filled.every((text) => text.trim() === REVIEW_MARKER)) {
     return {
       code: 'ragged_row',
       message:
@@ -87,11 +92,11 @@ export function raggedRowFault(cells: number, headings: number, extra: readonly 
     .slice(0, 5)
     .map((text) => `"${text.length > 40 ? `${text.slice(0, 40)}…` : text}"`)
     .join(', ');
-  const what = cells > headings ? 'more' : 'fewer';
+  const what = cells > width ? 'more' : 'fewer';
   return {
     code: 'ragged_row',
     message:
-      `The row has ${cells} ${cells === 1 ? 'cell' : 'cells'}, ${what} than the ${headings} of the heading` +
-      `${surplus ? ` (beyond it: ${surplus})` : ''}. A delimiter is ${cells > headings ? 'too many, or a value that holds one is not in quotation marks' : 'missing'}. Correct the row.`,
+      `The row has ${cells} ${cells === 1 ? 'cell' : 'cells'}, ${what} than the ${width} of ${measure}` +
+      `${surplus ? ` (beyond it: ${surplus})` : ''}. A delimiter is ${cells > width ? 'too many, or a value that holds one is not in quotation marks' : 'missing'}. Correct the row.`,
   };
 }

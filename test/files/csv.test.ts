@@ -268,6 +268,16 @@ describe('detection', () => {
     expect(sparse.meta.header_row).toBe(1);
   });
 
+  test('without a heading, rows have as many cells as nearly all have', async () => {
+    const lines = Array.from({ length: 20 }, (_, i) => `Item ${i},Rome,IT`);
+    lines[6] += ',more';
+    const { meta, rows } = await read(await csv(lines.join('\n')), { header_row: 'none' });
+    expect(meta.headings).toEqual(['A', 'B', 'C']);
+    expect(rows.flatMap(({ row, faults = [] }) => faults.map(({ message }) => [row, message.slice(0, 52)]))).toEqual([
+      [7, 'The row has 4 cells, more than the 3 of most rows (b'],
+    ]);
+  });
+
   test('trailing delimiters in every row are no columns', async () => {
     const { meta, rows } = await read(await csv('a,b,,\n1,2,,\n3,4,,\n'));
     expect(meta.headings).toEqual(['a', 'b']);

@@ -46,7 +46,7 @@ async function* dataRows(
   for await (const _ of pushPieces(feed, chunks)) {
     while (feed.next()) {
       if (feed.row <= shape.headerRow || feed.record.blank) continue;
-      const row = toRow(feed.row, feed.record, shape.width, limits);
+      const row = toRow(feed.row, feed.record, shape, limits);
       if (row)
         batch.push(
           containsRows(feed, shape) ? { ...row, faults: [swallowedRowsFault(row.cells), ...(row.faults ?? [])] } : row,
@@ -68,7 +68,12 @@ const END_OF_FILE = '\x1a';
  * with the faults the record has. Undefined where nothing but blanks is left once it is un-escaped, and for the mark of the
  * end of the file.
  */
-function toRow(row: number, record: RecordFeed['record'], width: number, limits: SourceLimits): SheetRow | undefined {
+function toRow(
+  row: number,
+  record: RecordFeed['record'],
+  { width, headerRow }: CsvShape,
+  limits: SourceLimits,
+): SheetRow | undefined {
   const cells = record.cells;
   if (record.count === 1 && cells[0] === END_OF_FILE) return undefined;
   let faults: RowFault[] | undefined;
@@ -87,7 +92,8 @@ function toRow(row: number, record: RecordFeed['record'], width: number, limits:
     while (filled > width && isBlank(cells[filled - 1])) filled--;
     if (record.count < width || record.count > cells.length || filled > width) {
       faults ??= [];
-      faults.push(raggedRowFault(record.count, width, cells.slice(width, filled)));
+      const measure = headerRow === 0 ? 'most rows' : 'the heading';
+      faults.push(raggedRowFault(record.count, width, cells.slice(width, filled), measure));
     }
     // Surplus cells stay with the row: the rejected file gives back what the input held.
     cells.length = filled > width ? filled : Math.min(cells.length, width);
@@ -127,7 +133,7 @@ async function surveyCsv(
   );
   const fixed = typeof options.header_row === 'number' ? options.header_row : undefined;
   const rows = await firstRows(path, whole ? [bytes] : text(), dialect, fixed ?? 0, limits);
-  const heading = chooseHeading(path, 'the file', options, rows);
+  const heading = chooseHeading(path, 'the file', { ...options, even: true }, rows);
   if (!heading) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
   if (heading.cells.length > limits.columns) {
     throw new RunError(

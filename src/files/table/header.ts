@@ -174,34 +174,45 @@ function lastFilled(cells: readonly Cell[]): number {
 }
 
 /**
- * The heading where a job says that there is none: letters, over as many columns as the first rows have. Rows that were handed
- * back to be corrected bear these letters, and our own headings beside them. Undefined where there are no rows.
+ * The heading where a job says that there is none: letters, over as many columns as the first rows have, or, where rows are `even`,
+ * as nine in ten of them have. Rows that were handed back to be corrected bear these letters, and our own headings beside them.
+ * Undefined where there are no rows.
  */
-function letterHeading(rows: readonly SampleRow[]): Heading | undefined {
+function letterHeading(rows: readonly SampleRow[], even: boolean): Heading | undefined {
   const [first] = rows;
   if (!first) return undefined;
   const texts = first.cells.map((cell) => displayText(cell).trim());
   if (texts.includes('_row') && texts.includes('_outcome')) {
     return { ...first, evidence: `Row ${first.row} names the columns of rows that were handed back.`, warnings: [] };
   }
-  const width = Math.max(...rows.map(({ cells }) => lastFilled(cells) + 1));
+  const usual = even ? usualLength(rows) : undefined;
+  const usualRows = usual === undefined ? rows : rows.filter(({ cells }) => cells.length === usual);
+  const width = Math.max(...usualRows.map(({ cells }) => lastFilled(cells) + 1));
   const cells = Array.from({ length: width }, (_, i) => columnName(i));
   return { row: 0, cells, evidence: 'No row is the heading, as stated: columns go by their letters.', warnings: [] };
 }
 
+/** How many cells at least nine in ten rows have. */
+function usualLength(rows: readonly SampleRow[]): number | undefined {
+  const lengths = rows.map(({ cells }) => cells.length).sort((a, b) => a - b);
+  const middle = lengths[lengths.length >> 1];
+  return lengths.filter((length) => length === middle).length * 10 >= lengths.length * 9 ? middle : undefined;
+}
+
 /**
  * The heading that the job states by its number, that it says there is none, or the one that is found. `rows`: the first ones that
- * are not blank, from the stated row on, perhaps with some above it. `ranges`: merged cells. `what` is read: `the file`, `the sheet
+ * are not blank, from the stated row on, perhaps with some above it. `even`: of a format whose rows all have a cell for each column. `ranges`: merged cells. `what` is read: `the file`, `the sheet
  * "Assets"`. Undefined where there are no rows.
  */
 export function chooseHeading(
   path: string,
   what: string,
-  { header_row: stated = 'auto', expect = [] }: Pick<SourceOptions, 'header_row' | 'expect'>,
+  options: Pick<SourceOptions, 'header_row' | 'expect'> & { readonly even?: boolean },
   rows: readonly SampleRow[],
   ranges: readonly CellRange[] = [],
 ): Heading | undefined {
-  if (stated === 'none') return letterHeading(rows);
+  const { header_row: stated = 'auto', expect = [], even = false } = options;
+  if (stated === 'none') return letterHeading(rows, even);
   if (stated === 'auto') {
     const found = findHeading(rows, expect);
     return found && mergeHeadingRows(found, rows, ranges, false, expect);
