@@ -126,7 +126,21 @@ export async function call<T>(
 }
 
 const COMMON_OPTIONS = ['settings', 'env', 'envFile', 'cwd', 'company', 'signal', 'onNotice', 'log'];
-const BOOLEAN_OPTIONS = ['dryRun', 'apply', 'force', 'editable', 'retry'];
+
+type Rule = readonly [fits: (value: unknown) => boolean, words: string];
+const FLAG: Rule = [(value) => typeof value === 'boolean', 'true or false'];
+const TEXT: Rule = [(value) => typeof value === 'string', 'text'];
+/** One that is null is missing, which is said where it is needed. */
+const NEEDED: Rule = [(value) => value === null || typeof value === 'string', 'text'];
+const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string');
+/** What the options must be whose kind nobody asks for later. */
+const RULES: ReadonlyMap<string, Rule> = new Map([
+  ...['dryRun', 'apply', 'force', 'editable', 'retry'].map((name) => [name, FLAG] as const),
+  ...['file', 'output', 'run'].map((name) => [name, NEEDED] as const),
+  ...['reportDir', 'order', 'cwd'].map((name) => [name, TEXT] as const),
+  ['company', [(value) => Number.isSafeInteger(value) && Number(value) > 0, 'a whole number from 1']],
+  ['columns', [isTexts, 'a list of texts']],
+]);
 
 /** Not every program is checked by a compiler, and a misspelt `dryRun` would be a run that writes. */
 function assertOptions(options: CallOptions, allowed: readonly string[]): void {
@@ -139,7 +153,8 @@ function assertOptions(options: CallOptions, allowed: readonly string[]): void {
   const faults = Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
     if (value === undefined) return [];
     if (!names.includes(name)) return `\`${name}\` is no option of this call`;
-    return BOOLEAN_OPTIONS.includes(name) && typeof value !== 'boolean' ? `\`${name}\` must be true or false` : [];
+    const [fits, words] = RULES.get(name) ?? [];
+    return fits?.(value) === false ? `\`${name}\` must be ${words}` : [];
   });
   if (faults.length > 0) throw new RunError('usage', 'The call is wrong. Correct what is listed.', faults);
 }

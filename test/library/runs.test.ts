@@ -198,16 +198,19 @@ describe('options', () => {
       dry_run: true,
       dryRun: 'yes',
       apply: false,
-      company: undefined,
+      company: '1',
+      file: new URL('file:///a.csv'),
     };
     const error = await refusal(importFile(misspelt as unknown as ImportOptions));
     expect(error).toMatchObject({
       code: 'usage',
       details: [
+        '`file` must be text',
         '`dryrun` is no option of this call',
         '`dry_run` is no option of this call',
         '`dryRun` must be true or false',
         '`apply` is no option of this call',
+        '`company` must be a whole number from 1',
       ],
     });
     expect(desk.sandbox.commits).toHaveLength(0);
