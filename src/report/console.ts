@@ -23,7 +23,7 @@ export function summaryText(summary: Summary, folder?: string): string {
     const done = summary.dry_run ? 'to be created first' : `${formatNumber(created)} of them created`;
     lines.push(
       '',
-      `${countText(total, resource)} that rows name, not in the service, ${done}: ${names.join(', ')}${more}.`,
+      `${countText(total, resource)} that rows name, ${resource === 'customer' ? 'unknown here' : 'not in the service'}, ${done}: ${names.join(', ')}${more}.`,
     );
   }
 

@@ -167,8 +167,10 @@ async function undoParts(run: Run): Promise<Parts> {
       const done = updated + unchanged;
       stay += total - done;
       const rest = done < total ? `, ${total - done} left: \`rowferry runs show ${summary.run}\` says why.` : '.';
-      const retired = dryRun ? 'to be retired' : 'retired';
-      run.warn(`${countText(total, resource)} that the run created for its rows: ${done} ${retired}${rest}`);
+      // Of an undo it is put back what that retired.
+      const verb = readRequest(runFolder(home, of))?.kind === 'undo' ? 'put back' : 'retired';
+      const about = verb === 'retired' ? 'created for its rows' : 'retired';
+      run.warn(`${countText(total, resource)} that the run ${about}: ${done} ${dryRun ? 'to be ' : ''}${verb}${rest}`);
     } catch (error) {
       // It created nothing that is known.
       if (!(error instanceof RunError) || error.kind !== 'usage') throw error;

@@ -233,11 +233,12 @@ function notCreatedFault(resource: Creatable, { kind, issues }: Outcome, where: 
     kind === 'created' || kind === 'skipped'
       ? 'is there, and the service did not tell its id: write the id instead, e.g. `id:17`.'
       : `could not be created (${kind}).`;
-  return fault(
-    'reference_not_found',
-    `The ${resource} "${where.value}" ${what}${why && ` ${why}`} Put that right and import the row again.`,
-    where,
-  );
+  // Nothing lists customers: one that is there already is refused by the service alone.
+  const next =
+    kind === 'rejected' && resource === 'customer'
+      ? 'If it is in the service already, write its id instead, e.g. `id:17`; else put that right. Then import the row again.'
+      : 'Put that right and import the row again.';
+  return fault('reference_not_found', `The ${resource} "${where.value}" ${what}${why && ` ${why}`} ${next}`, where);
 }
 
 /** Imports the names, in a run of its own inside this one; one that an earlier process began goes on. */
