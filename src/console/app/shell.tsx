@@ -2,7 +2,7 @@ import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Session } from '../../api/schema.js';
 import { Icon, type IconName } from '../kit/icons.js';
-import { Badge, Button } from '../kit/parts.js';
+import { Badge, Button, submitting } from '../kit/parts.js';
 import { type Query, send, withParams } from './client.js';
 import { useShortcuts } from './keys.js';
 import { useOnce } from './queries.js';
@@ -65,19 +65,17 @@ function CompanyName({ session: { company_name, company, service, production } }
 function Search({ input }: { input: RefObject<HTMLInputElement | null> }) {
   const [path, go] = useLocation();
   const [params] = useSearchParams();
+  const search = () => {
+    const q = input.current?.value.trim() ?? '';
+    go(q === '' ? '/runs' : `/runs?q=${encodeURIComponent(q)}`);
+  };
   const searched = path === '/runs' ? (params.get('q') ?? '') : '';
   useEffect(() => {
     if (input.current) input.current.value = searched;
   }, [searched, input]);
   return (
     <search>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const q = input.current?.value.trim() ?? '';
-          go(q === '' ? '/runs' : `/runs?q=${encodeURIComponent(q)}`);
-        }}
-      >
+      <form {...submitting(search)}>
         <Icon name="search" />
         <input
           ref={input}

@@ -6,8 +6,9 @@ import { ActionError } from '../app/faults.js';
 import { faultsQuery, resourcesQuery, useWhyNot } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Chips, Notice, sumOf } from '../kit/parts.js';
+import { Button, Chips, Notice } from '../kit/parts.js';
 import { faultKindKey, faultKinds } from '../runs/fault-kinds.js';
+import { sumOf } from '../runs/outcomes.js';
 import { fieldIn, type OrderedJob, withEdits } from './draft.js';
 import { corrections, type Edits, editsOf } from './edits.js';
 import { FaultGrid } from './grid.js';
@@ -22,7 +23,7 @@ interface CheckProps {
 /** The faults of a dry run in a grid: cells are corrected in place, and checked again. The file stays as it was. */
 export function CheckStep({ of, run, ordered }: CheckProps) {
   const { check, go, hrefOf } = of;
-  const toCorrect = run.outcomes ? sumOf(run.outcomes, 'to_correct') : 0;
+  const toCorrect = sumOf(run.outcomes, 'to_correct');
   const whyNot = useWhyNot('operator');
   const [params] = useUrlParams();
   const { edits, edit, undo } = useEdits(of, run.id);
@@ -111,7 +112,7 @@ function useEdits({ draft, change }: Importing, run: string) {
 
 /** `226 rows are fine · 14 to correct` */
 function checkHeadline({ rows, outcomes }: RunDetail): string {
-  const [bad, look] = outcomes ? [sumOf(outcomes, 'to_correct'), sumOf(outcomes, 'to_look_at')] : [0, 0];
+  const [bad, look] = [sumOf(outcomes, 'to_correct'), sumOf(outcomes, 'to_look_at')];
   const total = rows ?? 0;
   const skipped = outcomes?.skipped ?? 0;
   const fine = total - bad - look - skipped;
@@ -128,7 +129,7 @@ function checkHeadline({ rows, outcomes }: RunDetail): string {
 /** Rows that are shown: kept at the address, in the words of the API. */
 function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: number): [Query, React.ReactNode] {
   const [params, set] = useUrlParams();
-  const toLookAt = run.outcomes ? sumOf(run.outcomes, 'to_look_at') : 0;
+  const toLookAt = sumOf(run.outcomes, 'to_look_at');
   const code = params.get('code') ?? undefined;
   const column = params.get('column') ?? undefined;
   const outcome = params.get('rows') ?? (code === undefined && toCorrect > 0 ? 'to_correct' : 'all');

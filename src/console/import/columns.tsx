@@ -5,7 +5,7 @@ import { ActionError } from '../app/faults.js';
 import { fieldChoices, labelOf, useFields, ValueInput } from '../app/fields.js';
 import { Combo } from '../kit/choices.js';
 import { counted, percent } from '../kit/format.js';
-import { Button, Card, Choose, Field, Prose, Warnings } from '../kit/parts.js';
+import { Button, Card, Choose, Field, Prose, submitting, Warnings } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import {
   constantIn,
@@ -67,13 +67,7 @@ export function ColumnsStep({ resource: own, ...rest }: MatchingProps) {
       </div>
       {needed.length > 0 && (
         <Card title={`A new ${resource.name} needs ${counted(needed.length, 'value')} that no column gives`}>
-          <form
-            className="fields"
-            onSubmit={(event) => {
-              event.preventDefault();
-              if (why === undefined) check.mutate({});
-            }}
-          >
+          <form className="fields" {...submitting(() => why === undefined && check.mutate({}))}>
             {needed.map((field, at) => (
               <Field key={field.name} label={field.label} hint="the same in every row">
                 {(props) => (

@@ -6,8 +6,9 @@ import { ActionError, PagePending } from '../app/faults.js';
 import { isLive, useLiveRun } from '../app/live-run.js';
 import { planQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { counted } from '../kit/format.js';
-import { Button, ButtonLink, Card, sumOf, TextField } from '../kit/parts.js';
+import { Button, ButtonLink, Card, submitting, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
+import { sumOf } from '../runs/outcomes.js';
 import { PlanView } from '../runs/plan.js';
 import { RunOutline } from '../runs/run.js';
 import { runHeadline } from '../runs/words.js';
@@ -28,7 +29,7 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
   }, [hasPlan]);
   if (!plan) return <PagePending page="The plan" error={error} />;
   const rows = plan.created + plan.updated;
-  const excluded = run.outcomes ? sumOf(run.outcomes, 'to_correct') + sumOf(run.outcomes, 'to_look_at') : 0;
+  const excluded = sumOf(run.outcomes, 'to_correct') + sumOf(run.outcomes, 'to_look_at');
   const exceptText =
     excluded === 0 ? '' : `, without the ${excluded === 1 ? 'one' : counted(excluded, 'row')} that cannot go in`;
   return (
@@ -115,13 +116,7 @@ function SaveJob({ job, file }: { job: Job; file: string }) {
   });
   return (
     <Card title="Save how this was read and matched">
-      <form
-        className="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (whyNot === undefined) save.mutate();
-        }}
-      >
+      <form className="fields" {...submitting(() => whyNot === undefined && save.mutate())}>
         <TextField
           label="Name of the job"
           hint={save.isSuccess ? 'Saved.' : 'The next file of this kind needs no matching.'}

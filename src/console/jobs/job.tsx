@@ -7,8 +7,9 @@ import { ActionError, PagePending } from '../app/faults.js';
 import { jobQuery, jobsQuery, useOnce, useWhyNot } from '../app/queries.js';
 import { counted, when } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
-import { Button, ButtonLink, Card, Facts, Prose, StateBadge } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Facts, Prose } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
+import { StateBadge } from '../runs/outcomes.js';
 
 type Problems = Job['problems'];
 

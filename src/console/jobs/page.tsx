@@ -5,8 +5,9 @@ import { PagePending } from '../app/faults.js';
 import { jobsQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number, when } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, NameLink, StateBadge } from '../kit/parts.js';
+import { Badge, ButtonLink, Card, Empty, NameLink } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
+import { StateBadge } from '../runs/outcomes.js';
 import { JobPage } from './job.js';
 import './jobs.css';
 

@@ -7,7 +7,8 @@ import { usePageTitle } from '../app/shell.js';
 import { JobTable } from '../jobs/page.js';
 import { Bars } from '../kit/bars.js';
 import { counted, number, shortDay, when } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, StateBadge } from '../kit/parts.js';
+import { Badge, ButtonLink, Card, Empty } from '../kit/parts.js';
+import { StateBadge } from '../runs/outcomes.js';
 import { RunPanel } from '../runs/run.js';
 
 export default function Nights({ job }: { job: string | undefined }) {

@@ -8,9 +8,9 @@ import { Service } from '../app/service.js';
 import { usePageTitle } from '../app/shell.js';
 import { Bars } from '../kit/bars.js';
 import { counted, day } from '../kit/format.js';
-import { ButtonLink, Card, Empty, FOUR_LOOKS, Moment, NameLink, sumOf } from '../kit/parts.js';
+import { ButtonLink, Card, Empty, Moment, NameLink } from '../kit/parts.js';
 import { RunTable } from '../runs/list.js';
-import { FOUR_WORDS } from '../runs/words.js';
+import { FOUR, sumOf } from '../runs/outcomes.js';
 
 const POLL_MS = 5_000;
 
@@ -93,9 +93,9 @@ function Days({ days }: { days: Overview['days'] }) {
       beside={
         <span className="line small">
           {OUTCOME_GROUPS.map((four) => (
-            <span key={four} className={`line legend ${FOUR_LOOKS[four].tone}`}>
+            <span key={four} className={`line legend ${FOUR[four].tone}`}>
               <i aria-hidden="true" />
-              {FOUR_WORDS[four]}
+              {FOUR[four].word}
             </span>
           ))}
         </span>
@@ -109,9 +109,9 @@ function Days({ days }: { days: Overview['days'] }) {
         nameOf={({ date }) => day(date)}
         columns={[{ head: 'Day', of: ({ date }) => day(date) }]}
         series={OUTCOME_GROUPS.map((four) => ({
-          head: FOUR_WORDS[four],
+          head: FOUR[four].word,
           of: ({ outcomes }: Overview['days'][number]) => sumOf(outcomes, four),
-          tone: () => FOUR_LOOKS[four].tone,
+          tone: () => FOUR[four].tone,
         }))}
       />
     </Card>

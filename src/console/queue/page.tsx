@@ -5,8 +5,9 @@ import { ConnectionLost, PagePending } from '../app/faults.js';
 import { queueQuery, runQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number, when } from '../kit/format.js';
-import { ButtonLink, Card, Notice, OutcomeBar, Prose } from '../kit/parts.js';
+import { ButtonLink, Card, Notice, Prose } from '../kit/parts.js';
 import { VerbButton } from '../runs/actions.js';
+import { OutcomeBar } from '../runs/outcomes.js';
 import { Figures } from '../runs/plan.js';
 
 type Queued = Queue['active'][number];

@@ -107,9 +107,9 @@ export function Actions({ run }: { run: RunDetail }) {
         {available.includes('undo') && <p className="soft small">What this run wrote can be taken back.</p>}
         {isWaiting && <Aside run={run} />}
         {unavailable.length > 0 && (
-          <details>
-            <summary className="soft small">What cannot be done now, and why</summary>
-            <Facts small of={unavailable.map((verb) => [VERB_TEXTS[verb](run).word, run.actions[verb].why])} />
+          <details className="small">
+            <summary className="soft">What cannot be done now, and why</summary>
+            <Facts of={unavailable.map((verb) => [VERB_TEXTS[verb](run).word, run.actions[verb].why])} />
           </details>
         )}
       </div>

@@ -5,20 +5,9 @@ import { PagePending } from '../app/faults.js';
 import { jobsQuery, runsQuery } from '../app/queries.js';
 import { usePageTitle, useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
-import {
-  Button,
-  ButtonLink,
-  Card,
-  Chips,
-  Choose,
-  Empty,
-  Moment,
-  NameLink,
-  OutcomeBar,
-  STATES,
-  StateBadge,
-} from '../kit/parts.js';
+import { Button, ButtonLink, Card, Chips, Choose, Empty, Moment, NameLink } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
+import { OutcomeBar, STATES, StateBadge } from './outcomes.js';
 import { jobWord, kindWord, runName } from './words.js';
 import './runs.css';
 

@@ -11,9 +11,10 @@ import { useUrlParams } from '../app/shell.js';
 import { type Cell, Grid, type GridContent, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Card, Chips, Empty, OutcomeBadge, Skeleton, sumOf } from '../kit/parts.js';
+import { Button, Card, Chips, Empty, Skeleton, submitting } from '../kit/parts.js';
 import { faultKindKey, faultKinds } from './fault-kinds.js';
-import { faultWord, fourWord } from './words.js';
+import { fourWord, OutcomeBadge, sumOf } from './outcomes.js';
+import { faultWord } from './words.js';
 
 /** The rows of a run, as many as they are; the address holds the filter and the row that is open. */
 export function Rows({ run }: { run: RunDetail }) {
@@ -45,12 +46,7 @@ function KeySearch({ value, onChange }: { value: string; onChange: (text: string
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onChange(text.trim());
-      }}
-    >
+    <form {...submitting(() => onChange(text.trim()))}>
       <input
         type="search"
         className="input key-search"

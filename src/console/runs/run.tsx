@@ -11,25 +11,15 @@ import { ServiceTrouble } from '../app/service.js';
 import { usePageTitle, useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
-import {
-  ButtonLink,
-  Card,
-  FOUR_LOOKS,
-  Moment,
-  Notice,
-  OutcomeBar,
-  Prose,
-  StateBadge,
-  sumOf,
-  Warnings,
-} from '../kit/parts.js';
+import { ButtonLink, Card, Moment, Notice, Prose, Warnings } from '../kit/parts.js';
 import { Actions, VerbButton } from './actions.js';
 import { Orphans } from './orphans.js';
+import { FOUR, fourWord, OutcomeBar, StateBadge, sumOf } from './outcomes.js';
 import { Brakes, RunPlan } from './plan.js';
 import { Rows } from './rows.js';
 import { StoryPanel } from './story.js';
 import { Timeline } from './timeline.js';
-import { fourWord, jobWord, kindWord, nextSteps, runHeadline, runName, summaryOf } from './words.js';
+import { jobWord, kindWord, nextSteps, runHeadline, runName, summaryOf } from './words.js';
 import './runs.css';
 
 export default function RunPage({ id }: { id: string }) {
@@ -233,7 +223,7 @@ function OutcomeFigures({ run, counts, chosen }: { run: RunDetail; counts: Outco
       <div className="four">
         {OUTCOME_GROUPS.map((four) => {
           const rows = sumOf(counts, four);
-          const { tone, icon } = FOUR_LOOKS[four];
+          const { tone, icon } = FOUR[four];
           return (
             <Link
               key={four}

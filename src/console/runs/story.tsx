@@ -8,7 +8,8 @@ import { useShortcuts } from '../app/keys.js';
 import { storyQuery } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { exactly, number } from '../kit/format.js';
-import { Button, Facts, OutcomeBadge, Prose, Skeleton } from '../kit/parts.js';
+import { Button, Facts, Prose, Skeleton } from '../kit/parts.js';
+import { OutcomeBadge } from './outcomes.js';
 import { ValueChange } from './plan.js';
 
 /** What happened to one row: cells → what was found → the decision → what was sent → outcome. */

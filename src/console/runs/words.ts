@@ -1,5 +1,4 @@
 import type { Run, RunDetail, RunProgress, Verb } from '../../api/schema.js';
-import type { OutcomeGroup } from '../../model/outcome.js';
 import { brakeStop, isUnverifiable, rowsForPerson, type Summary } from '../../report/summary.js';
 import { capitalize, headline } from '../../report/wording.js';
 import { isLive } from '../app/live-run.js';
@@ -178,21 +177,6 @@ function countedRows(n: number, one = 'row'): string {
 function pronoun(n: number): string {
   return n === 1 ? 'it' : 'them';
 }
-
-/** What people see of outcomes, in the tense of the run. */
-export function fourWord(four: OutcomeGroup, { kind, dry_run: dry }: Pick<Run, 'kind' | 'dry_run'>): string {
-  if (four !== 'in') return FOUR_WORDS[four];
-  if (kind === 'undo') return dry ? 'Would be put back' : 'Put back';
-  if (kind === 'reconcile') return dry ? 'Would be put right' : 'Put right';
-  return dry ? 'Would go in' : FOUR_WORDS.in;
-}
-
-export const FOUR_WORDS: Readonly<Record<OutcomeGroup, string>> = {
-  in: 'In',
-  unchanged: 'Unchanged',
-  to_correct: 'To correct',
-  to_look_at: 'To look at',
-};
 
 /** Where the code itself is not said as people would. */
 const FAULTS: Readonly<Record<string, string>> = {
