@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { Dialog } from '../kit/dialog.js';
 import { Facts } from '../kit/parts.js';
 
@@ -12,17 +12,16 @@ interface Shortcut {
 const SETTING_KEY = 'rowferry.single-keys';
 
 /** All that hold now; those of the page that is on top were added last. */
-const registered = new Set<() => readonly Shortcut[]>();
+const registered = new Set<Shortcut>();
 
-/** Keys that hold while the component is there; they stand in the list that `?` opens. */
-export function useShortcuts(shortcuts: readonly Shortcut[]): void {
-  const latest = useRef(shortcuts);
-  latest.current = shortcuts;
+/** It holds while the component is there, and stands in the list that `?` opens. */
+export function useShortcut(key: string, what: string, run: () => void): void {
+  const onKey = useEffectEvent(run);
   useEffect(() => {
-    const current = () => latest.current;
-    registered.add(current);
-    return () => void registered.delete(current);
-  }, []);
+    const shortcut = { key, what, run: () => onKey() };
+    registered.add(shortcut);
+    return () => void registered.delete(shortcut);
+  }, [key, what]);
 }
 
 /** Where keys are typed, or chosen with, they mean what they always mean. */
@@ -37,7 +36,7 @@ export function ShortcutKeys() {
   useEffect(() => {
     const handleKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
-      const all = [...registered].flatMap((shortcuts) => shortcuts());
+      const all = [...registered];
       if (event.key === '?') {
         setListed(all);
         return;

@@ -4,7 +4,7 @@ import type { Session } from '../../api/schema.js';
 import { Icon, type IconName } from '../kit/icons.js';
 import { Badge, Button, submitting } from '../kit/parts.js';
 import { type Query, send, withParams } from './client.js';
-import { useShortcuts } from './keys.js';
+import { useShortcut } from './keys.js';
 import { useOnce } from './queries.js';
 
 const PAGES: readonly { readonly href: string; readonly word: string; readonly icon: IconName }[] = [
@@ -21,7 +21,7 @@ const PAGES: readonly { readonly href: string; readonly word: string; readonly i
 export function Shell({ session, children }: { session: Session; children: ReactNode }) {
   const [path] = useLocation();
   const search = useRef<HTMLInputElement>(null);
-  useShortcuts([{ key: '/', what: 'Search', run: () => search.current?.focus() }]);
+  useShortcut('/', 'Search', () => search.current?.focus());
   return (
     <div className={`shell${session.production ? '' : ' test'}`}>
       <a className="skip" href="#page">

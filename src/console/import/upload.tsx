@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import type { RunDetail, Uploaded } from '../../api/schema.js';
 import { ApiError, get, problemOf, urlOf, withParams } from '../app/client.js';
@@ -106,13 +106,12 @@ export function Upload() {
 /** Wherever on the page: a file that is dropped beside the place for it would take the page's place. True while one is over it. */
 function useDrop(take: (files: FileList | undefined) => void): boolean {
   const [isOver, setOver] = useState(false);
-  const latest = useRef(take);
-  latest.current = take;
+  const onDrop = useEffectEvent(take);
   useEffect(() => {
     const onDrag = (event: DragEvent) => {
       if (event.type !== 'dragleave') event.preventDefault();
       setOver(event.type === 'dragover');
-      if (event.type === 'drop') latest.current(event.dataTransfer?.files);
+      if (event.type === 'drop') onDrop(event.dataTransfer?.files);
     };
     const types = ['dragover', 'dragleave', 'drop'] as const;
     for (const type of types) window.addEventListener(type, onDrag);

@@ -4,7 +4,7 @@ import type { RunDetail, Story } from '../../api/schema.js';
 import { outcomeWords } from '../../report/wording.js';
 import { FaultNotice } from '../app/faults.js';
 import { useLabels } from '../app/fields.js';
-import { useShortcuts } from '../app/keys.js';
+import { useShortcut } from '../app/keys.js';
 import { storyQuery } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { exactly, number } from '../kit/format.js';
@@ -18,7 +18,7 @@ export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
   const onClose = () => set({ row: '' });
   const { data: story, error } = useQuery(storyQuery(run.id, row));
   const panel = useRef<HTMLElement>(null);
-  useShortcuts([{ key: 'Escape', what: 'Close the row', run: onClose }]);
+  useShortcut('Escape', 'Close the row', onClose);
   // Another row begins at its top.
   useEffect(() => {
     panel.current?.scrollTo({ top: 0 });
