@@ -7,7 +7,7 @@ import { faultsQuery, resourcesQuery, useWhyNot } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import { Button, Chips, Notice } from '../kit/parts.js';
-import { faultKindKey, faultKinds } from '../runs/fault-kinds.js';
+import { faultKindKey, faultKindOf, faultKinds } from '../runs/fault-kinds.js';
 import { sumOf } from '../runs/outcomes.js';
 import { fieldIn, type OrderedJob, withEdits } from './draft.js';
 import { corrections, type Edits, editsOf } from './edits.js';
@@ -130,11 +130,10 @@ function checkHeadline({ rows, outcomes }: RunDetail): string {
 function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: number): [Query, React.ReactNode] {
   const [params, set] = useUrlParams();
   const toLookAt = sumOf(run.outcomes, 'to_look_at');
-  const code = params.get('code') ?? undefined;
-  const column = params.get('column') ?? undefined;
-  const outcome = params.get('rows') ?? (code === undefined && toCorrect > 0 ? 'to_correct' : 'all');
-  const filter = code === undefined ? { outcome: outcome === 'all' ? '' : outcome } : { code, column };
-  const kinds = faultKinds(faults);
+  const code = params.get('code');
+  const column = params.get('column');
+  const outcome = params.get('rows') ?? (code === null && toCorrect > 0 ? 'to_correct' : 'all');
+  const filter = code === null ? { outcome: outcome === 'all' ? '' : outcome } : { code, column };
   const rows = [
     { value: 'all', word: 'All', count: run.rows ?? 0 },
     { value: 'to_correct', word: 'To correct', count: toCorrect },
@@ -145,11 +144,11 @@ function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: num
     <Chips
       key="chips"
       label="Rows to show"
-      of={[...rows, ...kinds]}
-      on={code === undefined ? outcome : faultKindKey(code, column)}
+      of={[...rows, ...faultKinds(faults)]}
+      on={code === null ? outcome : faultKindKey(code, column)}
       onChoose={(value) => {
-        const kind = kinds.find((one) => one.value === value);
-        set({ rows: kind ? null : value, code: kind?.code, column: kind?.column });
+        const kind = faultKindOf(value);
+        set({ rows: kind.code === null ? value : null, ...kind });
       }}
     />,
   ];

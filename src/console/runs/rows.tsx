@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, useEffect, useMemo, useState } from 'react';
 import type { Row, RunDetail } from '../../api/schema.js';
 import { GROUP_OF_OUTCOME, OUTCOME_GROUPS, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import { outcomeWords } from '../../report/wording.js';
@@ -12,41 +12,34 @@ import { type Cell, Grid, type GridContent, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
 import { counted, number } from '../kit/format.js';
 import { Button, Card, Chips, Empty, Skeleton, submitting } from '../kit/parts.js';
-import { faultKindKey, faultKinds } from './fault-kinds.js';
+import { faultKindKey, faultKindOf, faultKinds } from './fault-kinds.js';
 import { fourWord, OutcomeBadge, sumOf } from './outcomes.js';
 import { faultWord } from './words.js';
 
 /** The rows of a run, as many as they are; the address holds the filter and the row that is open. */
 export function Rows({ run }: { run: RunDetail }) {
-  const [params, set] = useUrlParams();
+  const [params] = useUrlParams();
   const { outcome = '', code = '', column = '', key = '' } = Object.fromEntries(params);
   const filter = { outcome, code, column, key };
   const { total } = useRows({ run: run.id, filter, cells: false, live: isLive(run) }, []);
-  const thing = run.kind === 'undo' ? 'record' : 'row';
+  const title = total === undefined ? 'Rows' : counted(total, thingOf(run));
   return (
-    <Card
-      flush
-      className="rows"
-      title={total === undefined ? 'Rows' : counted(total, thing)}
-      beside={<KeySearch value={key} onChange={(text) => set({ key: text, row: '' }, true)} />}
-    >
-      <Filters run={run} filter={filter} set={set} />
-      <List
-        key={JSON.stringify(filter)}
-        run={run}
-        filter={filter}
-        open={Number(params.get('row')) || undefined}
-        onOpen={(row, replace) => set({ row }, replace)}
-      />
+    <Card flush className="rows" title={title} beside={<KeySearch />}>
+      <Filters run={run} />
+      <List key={JSON.stringify(filter)} run={run} filter={filter} />
     </Card>
   );
 }
 
-function KeySearch({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+const thingOf = ({ kind }: RunDetail) => (kind === 'undo' ? 'record' : 'row');
+
+function KeySearch() {
+  const [params, set] = useUrlParams();
+  const value = params.get('key') ?? '';
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   return (
-    <form {...submitting(() => onChange(text.trim()))}>
+    <form {...submitting(() => set({ key: text.trim(), row: '' }, true))}>
       <input
         type="search"
         className="input key-search"
@@ -59,14 +52,10 @@ function KeySearch({ value, onChange }: { value: string; onChange: (text: string
   );
 }
 
-interface FiltersProps {
-  readonly run: RunDetail;
-  readonly filter: { readonly outcome: string; readonly code: string; readonly column: string };
-  readonly set: ReturnType<typeof useUrlParams>[1];
-}
-
 /** Under the chosen one of the four words its outcomes, and the codes of the rows that need somebody. */
-function Filters({ run, filter: { outcome, code, column }, set }: FiltersProps) {
+function Filters({ run }: { run: RunDetail }) {
+  const [params, set] = useUrlParams();
+  const { outcome = '', code = '', column = '' } = Object.fromEntries(params);
   const { outcomes: counts } = run;
   const four = OUTCOME_GROUPS.find((one) => one === outcome) ?? GROUP_OF_OUTCOME[outcome as OutcomeKind] ?? undefined;
   const kinds = OUTCOMES.filter((kind) => GROUP_OF_OUTCOME[kind] === four && (counts?.[kind] ?? 0) > 0);
@@ -76,11 +65,10 @@ function Filters({ run, filter: { outcome, code, column }, set }: FiltersProps) 
     enabled: needsFaults,
     refetchInterval: isLive(run) ? 5_000 : false,
   });
-  const on = faultKindKey(code, column || undefined);
-  const faults = faultKinds(data);
+  const on = faultKindKey(code, column);
+  const faults: ComponentProps<typeof Chips>['of'][number][] = faultKinds(data);
   // A filter that somebody was sent is among them, whatever it is.
-  if (code !== '' && !faults.some(({ value }) => value === on))
-    faults.push({ code, column, value: on, word: faultWord(code) });
+  if (code !== '' && !faults.some(({ value }) => value === on)) faults.push({ value: on, word: faultWord(code) });
   if (!needsFaults && outcome === '') return null;
   return (
     <div className="stack tight filters">
@@ -103,10 +91,7 @@ function Filters({ run, filter: { outcome, code, column }, set }: FiltersProps) 
           label="By fault"
           of={faults}
           on={on}
-          onChoose={(one) => {
-            const kind = one === on ? undefined : faults.find(({ value }) => value === one);
-            set({ code: kind?.code, column: kind?.column, row: '' });
-          }}
+          onChoose={(one) => set({ ...faultKindOf(one === on ? '' : one), row: '' })}
         />
       )}
     </div>
@@ -122,15 +107,10 @@ const HEAD_WIDTH = 64;
 /** A list begins with its first row, and ends with its last. */
 const END_KEYS: Readonly<Record<string, string>> = { Home: 'Ctrl+ArrowUp', End: 'Ctrl+ArrowDown' };
 
-interface ListProps {
-  readonly run: RunDetail;
-  readonly filter: Query;
+function List({ run, filter }: { run: RunDetail; filter: Query }) {
+  const [params, set] = useUrlParams();
   /** The row whose story is told. */
-  readonly open: number | undefined;
-  readonly onOpen: (row: number, replace: boolean) => void;
-}
-
-function List({ run, filter, open, onOpen }: ListProps) {
+  const open = Number(params.get('row')) || undefined;
   const live = isLive(run);
   const [total, setTotal] = useState<number>();
   const widths = useMemo(
@@ -149,7 +129,7 @@ function List({ run, filter, open, onOpen }: ListProps) {
 
   function openAt(at: number, replace = open !== undefined): void {
     const row = rows.at(at);
-    if (row) onOpen(row.row, replace);
+    if (row) set({ row: row.row }, replace);
   }
   function handleKey(event: KeyboardEvent): void {
     const to = event.key === 'Tab' ? undefined : grid.moveByKey(event, END_KEYS[event.key]);
@@ -184,7 +164,7 @@ function List({ run, filter, open, onOpen }: ListProps) {
         rows={rows}
         look={look}
         open={open}
-        aria-label={counted(total, run.kind === 'undo' ? 'record' : 'row')}
+        aria-label={counted(total, thingOf(run))}
         aria-readonly
         onKeyDown={handleKey}
         onClick={({ target, shiftKey }) => {
