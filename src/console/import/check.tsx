@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { FaultGroup, Field, Row, RunDetail } from '../../api/schema.js';
 import { ApiError, type Query } from '../app/client.js';
 import { ActionError } from '../app/faults.js';
-import { faultsQuery, resourcesQuery, useWhyNot } from '../app/queries.js';
+import { useResourceFields } from '../app/fields.js';
+import { faultsQuery, useWhyNot } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import { Button, Chips, Notice } from '../kit/parts.js';
@@ -156,13 +157,13 @@ function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: num
 
 /** What the columns of the job take. Of a saved job only the faults say which field a column goes to. */
 function useFieldOf(resource: string | undefined, job: OrderedJob): (column: string, row?: Row) => Field | undefined {
-  const { data } = useQuery(resourcesQuery);
-  return useMemo(() => {
-    const fields = data?.resources.find(({ name }) => name === resource)?.fields ?? [];
-    return (column, row) => {
+  const fields = useResourceFields(resource);
+  return useCallback(
+    (column, row) => {
       const named = row?.issues.find((issue) => issue.column === column && issue.field !== undefined)?.field;
       const fieldName = named ?? (typeof job === 'string' ? null : fieldIn(job, column));
       return fields.find(({ name }) => name === fieldName);
-    };
-  }, [data, resource, job]);
+    },
+    [fields, job],
+  );
 }

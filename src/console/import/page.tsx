@@ -22,8 +22,8 @@ import { PlanStep, ResultStep } from './write.js';
 import './import.css';
 
 /** From a file to its rows in the service, in five steps, each kept at its address. */
-export default function Import({ upload }: { upload: string | undefined }) {
-  return upload === undefined ? <Upload /> : <Steps key={upload} id={upload} />;
+export default function Import({ id }: { id: string | undefined }) {
+  return id === undefined ? <Upload /> : <Steps key={id} id={id} />;
 }
 
 function Steps({ id }: { id: string }) {

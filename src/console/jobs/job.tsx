@@ -41,7 +41,7 @@ function JobText({ file }: { file: JobFile }) {
   const queries = useQueryClient();
   const [draft, setDraft] = useDraft(name);
   const text = draft?.text ?? file.text;
-  const checked = useCheck(text);
+  const checked = useCheck(text, file);
   const whyNot = useWhyNot('operator');
   const changed = text !== file.text;
   const save = useOnce({
@@ -91,9 +91,7 @@ function JobText({ file }: { file: JobFile }) {
         <Editor
           label={`Text of the job ${name}`}
           text={text}
-          problems={checked.problems ?? (changed ? undefined : file.problems)}
-          checking={checked.pending}
-          unchecked={changed ? checked.error : null}
+          {...checked}
           readOnly={whyNot !== undefined}
           onChange={(next) => setDraft(next === file.text ? null : { text: next, etag: draft?.etag ?? etag })}
         />
@@ -104,7 +102,7 @@ function JobText({ file }: { file: JobFile }) {
 }
 
 /** What the API says of a text once nobody types for a moment. */
-function useCheck(text: string): { problems: Problems | undefined; pending: boolean; error: Error | null } {
+function useCheck(text: string, file: JobFile) {
   const [settled, settle] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => settle(text), PAUSE_MS);
@@ -116,23 +114,25 @@ function useCheck(text: string): { problems: Problems | undefined; pending: bool
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   });
-  return { problems: data?.problems, pending: settled !== text || isFetching, error };
+  const changed = text !== file.text;
+  return {
+    /** Undefined before the first answer. */
+    problems: data?.problems ?? (changed ? undefined : file.problems),
+    isChecking: settled !== text || isFetching,
+    /** Why it could not be checked. */
+    unchecked: changed ? error : null,
+  };
 }
 
-interface EditorProps {
+interface EditorProps extends ReturnType<typeof useCheck> {
   readonly text: string;
-  /** Undefined before the first answer. */
-  readonly problems: Problems | undefined;
-  readonly checking: boolean;
-  /** Why it could not be checked. */
-  readonly unchecked: Error | null;
   readonly readOnly: boolean;
   readonly label: string;
   readonly onChange: (text: string) => void;
 }
 
 /** A plain field with the lines numbered, faults marked at theirs, and a list of them that goes there. */
-function Editor({ text, problems, checking, unchecked, readOnly, label, onChange }: EditorProps) {
+function Editor({ text, problems, isChecking, unchecked, readOnly, label, onChange }: EditorProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const lines = text.split('\n');
   const worst = new Map<number, ReturnType<typeof toneOf>>();
@@ -149,7 +149,7 @@ function Editor({ text, problems, checking, unchecked, readOnly, label, onChange
   return (
     <div className="stack tight">
       <div className="stack tight" role="status">
-        {checking || (problems === undefined && !unchecked) ? (
+        {isChecking || (problems === undefined && !unchecked) ? (
           <span className="soft">Checking…</span>
         ) : unchecked || problems === undefined ? (
           <ActionError error={unchecked} title="This text is not checked yet" />

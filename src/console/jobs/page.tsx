@@ -11,7 +11,7 @@ import { StateBadge } from '../runs/outcomes.js';
 import { JobPage } from './job.js';
 import './jobs.css';
 
-export default function Jobs({ name }: { name: string | undefined }) {
+export default function Jobs({ id: name }: { id: string | undefined }) {
   usePageTitle(name ?? 'Jobs');
   return name === undefined ? <JobList /> : <JobPage name={name} />;
 }

@@ -11,7 +11,7 @@ import { Badge, ButtonLink, Card, Empty } from '../kit/parts.js';
 import { StateBadge } from '../runs/outcomes.js';
 import { RunPanel } from '../runs/run.js';
 
-export default function Nights({ job }: { job: string | undefined }) {
+export default function Nights({ id: job }: { id: string | undefined }) {
   usePageTitle('Nights');
   const { data, error } = useQuery({ ...jobsQuery, enabled: job === undefined });
   if (job !== undefined) return <JobNights job={job} />;

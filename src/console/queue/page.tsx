@@ -8,7 +8,7 @@ import { counted, number, when } from '../kit/format.js';
 import { ButtonLink, Card, Notice, Prose } from '../kit/parts.js';
 import { VerbButton } from '../runs/actions.js';
 import { OutcomeBar } from '../runs/outcomes.js';
-import { Figures } from '../runs/plan.js';
+import { Figure } from '../runs/plan.js';
 
 type Queued = Queue['active'][number];
 const POLL_MS = 2_000;
@@ -39,16 +39,14 @@ export default function QueuePage() {
         </Notice>
       )}
       <Card>
-        <Figures
-          of={[
-            { n: counts.active, what: 'at work', tone: 'info' },
-            { n: counts.waiting, what: 'waiting' },
-            { n: counts.delayed, what: 'tried again later', tone: 'warn', icon: 'clock' },
-            { n: counts.failed, what: 'failed', tone: 'bad', icon: 'bad' },
-            { n: counts.completed, what: 'done' },
-            { n: workers, what: workers === 1 ? 'worker' : 'workers' },
-          ]}
-        />
+        <dl className="tiles">
+          <Figure n={counts.active} what="at work" tone="info" />
+          <Figure n={counts.waiting} what="waiting" />
+          <Figure n={counts.delayed} what="tried again later" tone="warn" icon="clock" />
+          <Figure n={counts.failed} what="failed" tone="bad" icon="bad" />
+          <Figure n={counts.completed} what="done" />
+          <Figure n={workers} what={workers === 1 ? 'worker' : 'workers'} />
+        </dl>
       </Card>
       <QueueJobs title="At work" of={active} word={undefined} />
       <QueueJobs

@@ -4,15 +4,15 @@ import type { RunDetail, Verb } from '../../api/schema.js';
 import { noOutcomes } from '../../model/outcome.js';
 import { send } from '../app/client.js';
 import { ActionError } from '../app/faults.js';
+import { useResourceFields, ValueInput } from '../app/fields.js';
 import { isLive } from '../app/live-run.js';
 import { client, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { Dialog } from '../kit/dialog.js';
 import { counted, when } from '../kit/format.js';
 import type { IconName } from '../kit/icons.js';
-import { Button, Card, Facts, TextField } from '../kit/parts.js';
+import { Button, Card, Choose, Facts, Field, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { RunPlan } from './plan.js';
-import { Retire, type Retirement } from './retire.js';
 import { nextSteps, runName, summaryOf } from './words.js';
 
 /** What can be done with a run: its button, and what is said before and after it. */
@@ -154,7 +154,7 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   const [, go] = useLocation();
   const { word, icon, title, before, after, plan } = VERB_TEXTS[verb](run);
   const why = useWhyNot(verb === 'approve' ? 'approver' : 'operator');
-  const [retire, setRetire] = useState<Retirement>({ field: '', value: '' });
+  const [retire, setRetire] = useState(NOTHING);
   const retireBody = verb === 'undo' && retire.value !== '' && { retire: { [retire.field]: retire.value } };
   const mutation = useOnce({
     mutationFn: (order: object) =>
@@ -203,7 +203,7 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
         </p>
         <p>{before}</p>
         {verb === 'undo' && (run.outcomes?.created ?? 0) > 0 && (
-          <Retire resource={run.resource ?? ''} value={retire} onChange={setRetire} />
+          <Retire resource={run.resource} chosen={retire} onChange={setRetire} />
         )}
         {plan && run.here && <RunPlan run={run} show={plan} />}
         {verb === 'approve' && via !== 'user' && (
@@ -218,5 +218,38 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
         <ActionError error={mutation.error} />
       </Dialog>
     </>
+  );
+}
+
+/** What an undo gives to the records that the run created. */
+const NOTHING = { field: '', value: '' };
+
+interface RetireProps {
+  readonly resource: string | undefined;
+  readonly chosen: typeof NOTHING;
+  readonly onChange: (chosen: typeof NOTHING) => void;
+}
+
+function Retire({ resource, chosen: { field, value }, onChange }: RetireProps) {
+  const fields = useResourceFields(resource).filter(({ written }) => written);
+  // One of them mostly says that a record is out of use.
+  const choices = fields.toSorted((a, b) => Number(b.type === 'choice') - Number(a.type === 'choice'));
+  const chosen = fields.find(({ name }) => name === field);
+  return (
+    <div className="fields">
+      <Choose
+        label="Records that it created get"
+        value={field}
+        options={[['', 'what its job says, else nothing'], ...choices.map(({ name, label }) => [name, label] as const)]}
+        onChoose={(name) => onChange({ field: name, value: '' })}
+      />
+      {chosen && (
+        <Field label={chosen.label}>
+          {(props) => (
+            <ValueInput {...props} field={chosen} value={value} onChange={(text) => onChange({ field, value: text })} />
+          )}
+        </Field>
+      )}
+    </div>
   );
 }

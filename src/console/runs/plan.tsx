@@ -25,37 +25,26 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
   const { brakes, fields, creates, warnings, created, updated, unchanged, cleared, at_risk } = plan;
   const label = useLabels(run.resource);
   const orphans = summaryOf(run)?.reconcile?.orphans;
+  const skipped = run.outcomes?.skipped ?? 0;
+  const valuesText = (n: number) => (n === 1 ? 'value' : 'values');
   return (
     <div className="stack">
-      <Figures
-        of={[
-          { n: created, what: 'to create', tone: 'good', icon: 'check' },
-          { n: updated, what: 'to update', tone: 'good', icon: 'check' },
-          { n: unchanged, what: 'unchanged, nothing is sent' },
-          {
-            n: orphans?.acted ?? 0,
-            what: orphans?.action === 'archive' ? 'not in the file, to archive' : 'not in the file, to change',
-            tone: 'warn',
-            icon: 'warn',
-            rare: true,
-          },
-          { n: run.outcomes?.skipped ?? 0, what: 'skipped', rare: true },
-          {
-            n: cleared,
-            what: cleared === 1 ? 'value to empty' : 'values to empty',
-            tone: 'warn',
-            icon: 'warn',
-            rare: true,
-          },
-          {
-            n: at_risk,
-            what: at_risk === 1 ? 'value at risk' : 'values at risk',
-            tone: 'bad',
-            icon: 'look',
-            rare: true,
-          },
-        ]}
-      />
+      <dl className="tiles">
+        <Figure n={created} what="to create" tone="good" icon="check" />
+        <Figure n={updated} what="to update" tone="good" icon="check" />
+        <Figure n={unchanged} what="unchanged, nothing is sent" />
+        {orphans && orphans.acted > 0 && (
+          <Figure
+            n={orphans.acted}
+            what={`not in the file, to ${orphans.action === 'archive' ? 'archive' : 'change'}`}
+            tone="warn"
+            icon="warn"
+          />
+        )}
+        {skipped > 0 && <Figure n={skipped} what="skipped" />}
+        {cleared > 0 && <Figure n={cleared} what={`${valuesText(cleared)} to empty`} tone="warn" icon="warn" />}
+        {at_risk > 0 && <Figure n={at_risk} what={`${valuesText(at_risk)} at risk`} tone="bad" icon="look" />}
+      </dl>
       {brakes.length > 0 && <Brakes of={brakes} />}
       <References run={run} />
       <Warnings of={warnings} />
@@ -110,31 +99,24 @@ function Disclosure({ name, what, children }: { name: string; what: string; chil
   );
 }
 
-interface Figure {
+interface FigureProps {
   readonly n: number;
   readonly what: string;
   /** Where it is more than none. */
   readonly tone?: Tone;
   readonly icon?: IconName;
-  /** Left out where there is none. */
-  readonly rare?: boolean;
 }
 
-/** Numbers side by side, each with what it counts. */
-export function Figures({ of }: { of: readonly Figure[] }) {
-  const visible = of.filter(({ n, rare }) => n > 0 || !rare);
+/** Of numbers side by side, each with what it counts. */
+export function Figure({ n, what, tone = 'calm', icon }: FigureProps) {
   return (
-    <dl className="tiles">
-      {visible.map(({ n, what, tone = 'calm', icon }) => (
-        <div key={what} className={n > 0 ? tone : 'calm'}>
-          <dt>{what}</dt>
-          <dd className={n > 0 && tone !== 'calm' ? 'toned' : undefined}>
-            {icon && n > 0 && <Icon name={icon} />}
-            {number(n)}
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <div className={n > 0 ? tone : 'calm'}>
+      <dt>{what}</dt>
+      <dd className={n > 0 && tone !== 'calm' ? 'toned' : undefined}>
+        {icon && n > 0 && <Icon name={icon} />}
+        {number(n)}
+      </dd>
+    </div>
   );
 }
 

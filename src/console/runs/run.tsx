@@ -22,7 +22,7 @@ import { Timeline } from './timeline.js';
 import { jobWord, kindWord, nextSteps, runHeadline, runName, summaryOf } from './words.js';
 import './runs.css';
 
-export default function RunPage({ id }: { id: string }) {
+export default function RunPage({ id = '' }: { id: string | undefined }) {
   const where = (run: RunDetail) => (
     <>
       <Link href="/runs">Runs</Link> / <bdi>{jobWord(run)}</bdi>
