@@ -10,19 +10,13 @@ import { counted, number } from '../kit/format.js';
 import { Button, Chips, Notice } from '../kit/parts.js';
 import { faultKindKey, faultKindOf, faultKinds } from '../runs/fault-kinds.js';
 import { sumOf } from '../runs/outcomes.js';
-import { fieldIn, type OrderedJob, withEdits } from './draft.js';
+import { fieldIn, type Ordered, type OrderedJob, withEdits } from './draft.js';
 import { corrections, type Edits, editsOf } from './edits.js';
 import { FaultGrid } from './grid.js';
 import type { Importing } from './state.js';
 
-interface CheckProps {
-  readonly of: Importing;
-  readonly run: RunDetail;
-  readonly ordered: NonNullable<RunDetail['ordered']>;
-}
-
 /** The faults of a dry run in a grid: cells are corrected in place, and checked again. The file stays as it was. */
-export function CheckStep({ of, run, ordered }: CheckProps) {
+export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail; ordered: Ordered }) {
   const { check, go, hrefOf } = of;
   const toCorrect = sumOf(run.outcomes, 'to_correct');
   const whyNot = useWhyNot('operator');

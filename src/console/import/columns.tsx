@@ -9,16 +9,16 @@ import { Button, Card, Choose, Field, Prose, submitting, Warnings } from '../kit
 import { toast } from '../kit/toast.js';
 import {
   constantIn,
-  createsMissing,
   fieldIn,
   type Job,
   keyIn,
-  optionIn,
+  optionsIn,
   unfilledFields,
+  valueAt,
   withConstant,
   withField,
   withKey,
-  withMissing,
+  withMembers,
   withOption,
 } from './draft.js';
 import type { Importing } from './state.js';
@@ -126,14 +126,7 @@ const DATE_OPTIONS: Options = Object.entries({
   'yyyy-MM-dd': '2026-12-31',
 });
 
-function ColumnLine({
-  of: { change },
-  job,
-  suggested,
-  suggestion,
-  resource,
-  found,
-}: MatchingProps & { found: Column }) {
+function ColumnLine({ of, job, suggested, suggestion, resource, found }: MatchingProps & { found: Column }) {
   const { heading, samples, confidence, alternatives, evidence, remarks, why } = found;
   const field = fieldIn(job, heading);
   const asSuggested = field === found.field;
@@ -144,10 +137,11 @@ function ColumnLine({
   });
   const others = fieldsToChoose(resource.fields).filter(({ value }) => !likely.some((one) => one.value === value));
   const reasons = asSuggested ? (field === null ? [why ?? ''] : [...evidence, ...remarks]) : ['as you chose'];
-  const dates = optionIn(job, heading, 'dates');
-  const datesFound = optionIn(suggested, heading, 'dates');
-  const creates = createsMissing(job);
-  const set = (next: Job) => change((now) => ({ ...now, job: next }));
+  const { blank, dates, overflow } = optionsIn(job, heading);
+  const { dates: datesFound } = optionsIn(suggested, heading);
+  const missing = valueAt(job, 'references', 'missing') === 'create' ? 'create' : 'reject';
+  const mayFail = found.converts !== 1 || !asSuggested;
+  const set = (next: Job) => of.change((now) => ({ ...now, job: next }));
   const choose = (value: string) => {
     const next = value === '' ? null : value;
     const displaced = suggestion.columns.filter(
@@ -185,21 +179,18 @@ function ColumnLine({
           empty="Not imported"
         />
         {field !== null &&
-          choice(`Blank cells of ${heading}`, optionIn(job, heading, 'blank') ?? 'keep', BLANK_OPTIONS, (blank) =>
-            set(withOption(job, heading, { blank })),
+          choice(`Blank cells of ${heading}`, blank ?? 'keep', BLANK_OPTIONS, (to) =>
+            set(withOption(job, heading, { blank: to })),
           )}
         {creatable &&
-          (found.converts !== 1 || !asSuggested || creates) &&
-          choice(`Unknown names of ${heading}`, creates ? 'create' : 'reject', missingOptions(creatable), (missing) =>
-            set(withMissing(job, missing)),
+          (mayFail || missing === 'create') &&
+          choice(`Unknown names of ${heading}`, missing, missingOptions(creatable), (to) =>
+            set(withMembers(job, 'references', { missing: to })),
           )}
         {target?.type === 'text' &&
-          (found.converts !== 1 || !asSuggested || optionIn(job, heading, 'overflow') !== undefined) &&
-          choice(
-            `Long texts of ${heading}`,
-            optionIn(job, heading, 'overflow') ?? 'reject',
-            OVERFLOW_OPTIONS,
-            (overflow) => set(withOption(job, heading, { overflow })),
+          (mayFail || overflow !== undefined) &&
+          choice(`Long texts of ${heading}`, overflow ?? 'reject', OVERFLOW_OPTIONS, (to) =>
+            set(withOption(job, heading, { overflow: to })),
           )}
         {target?.type === 'date' &&
           choice(`Dates of ${heading}`, String(dates) === String(datesFound) ? '' : dates, DATE_OPTIONS, (format) =>
@@ -207,9 +198,7 @@ function ColumnLine({
           )}
       </div>
       <div className="why small">
-        {field !== null && (
-          <Converts found={found} asSuggested={asSuggested} cuts={optionIn(job, heading, 'overflow') === 'cut'} />
-        )}
+        {field !== null && <Converts found={found} asSuggested={asSuggested} cuts={overflow === 'cut'} />}
         <span className="soft wrap">
           {field !== null && asSuggested && confidence === 'medium' && <strong className="toned warn">likely: </strong>}
           <Prose>{reasons.filter(Boolean).join('; ')}</Prose>
@@ -220,15 +209,8 @@ function ColumnLine({
 }
 
 /** How much of the column is a value of the field; never as good where `cuts`: long texts lose their ends. */
-function Converts({
-  found: { converts, blank },
-  asSuggested,
-  cuts,
-}: {
-  found: Column;
-  asSuggested: boolean;
-  cuts: boolean;
-}) {
+function Converts({ found, asSuggested, cuts }: { found: Column; asSuggested: boolean; cuts: boolean }) {
+  const { converts, blank } = found;
   if (!asSuggested || converts === null) return <span className="soft">The check says what converts.</span>;
   const tone = converts === 1 && !cuts ? 'good' : converts > 0.9 ? 'warn' : 'bad';
   return (

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { RunDetail } from '../../api/schema.js';
 import { capitalize } from '../../report/wording.js';
 import { ActionError, PagePending } from '../app/faults.js';
 import { isLive, useLiveRun } from '../app/live-run.js';
@@ -123,11 +122,12 @@ function Columns({ of }: { of: Importing }) {
   );
 }
 
-type Ordered = NonNullable<RunDetail['ordered']>;
-
 /** What is there once a dry run has ended; until then where it stands. */
 function CheckResult({ of, id }: { of: Importing; id: string }) {
   const { run, error, lost } = useLiveRun(id);
+  const { job, job_etag: etag } = run?.ordered ?? {};
+  const isPlan = of.step !== 'check' && of.write === undefined;
+  const saved = useQuery({ ...jobQuery(String(job)), enabled: isPlan && typeof job === 'string' });
   if (!run) return <PagePending page="Checking: nothing is written" error={error} />;
   const { summary, ordered, status } = run;
   if (isLive(run)) {
@@ -155,20 +155,11 @@ function CheckResult({ of, id }: { of: Importing; id: string }) {
     );
   }
   if (of.step === 'check') return <CheckStep of={of} run={run} ordered={ordered} />;
-  return of.write === undefined ? <CheckedPlan of={of} run={run} ordered={ordered} /> : <PlanStep of={of} run={run} />;
-}
-
-/** A saved job may have been saved anew meanwhile. */
-function CheckedPlan({ of, run, ordered }: { of: Importing; run: RunDetail; ordered: Ordered }) {
-  const { job, job_etag: etag } = ordered;
-  const saved = useQuery({ ...jobQuery(String(job)), enabled: typeof job === 'string' });
   if (saved.isLoading) return <PagePending page="The plan" error={undefined} />;
+  // A saved job may have been saved anew meanwhile.
   const isOtherJob = of.isOtherJob || (etag !== undefined && saved.data !== undefined && saved.data.etag !== etag);
-  return of.openEdits.length > 0 || isOtherJob ? (
-    <StalePlan of={of} isOtherJob={isOtherJob} />
-  ) : (
-    <PlanStep of={of} run={run} />
-  );
+  const isStale = isPlan && (of.openEdits.length > 0 || isOtherJob);
+  return isStale ? <StalePlan of={of} isOtherJob={isOtherJob} /> : <PlanStep of={of} run={run} />;
 }
 
 /** A plan of what was changed since is not written. */

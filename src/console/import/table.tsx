@@ -23,9 +23,6 @@ const DELIMITERS: Readonly<Record<string, string>> = {
 /** Headings stand near the top. */
 const HEADER_ROWS = Array.from({ length: 15 }, (_, at) => String(at + 1));
 
-type Choices = readonly (readonly [value: string, word: string])[];
-const asOptions = (names: Iterable<string>) => [...new Set(names)].map((name) => [name, name] as const);
-
 /** What was found in the file: the first rows, and how it is read, which can be said otherwise at once. */
 export function TableStep({ of }: { of: Importing }) {
   const { name, table, check, go, hrefOf, draft } = of;
@@ -96,30 +93,27 @@ function ReadOptions({ of: { draft, table, startOver } }: { of: Importing }) {
   const isChanged = Object.keys(source).length > 0;
   const { sheets = [], sheet, encoding, delimiter } = table.data ?? {};
   const row = String(source.header_row ?? table.data?.header_row ?? 'none');
-  const choose = (label: string, name: keyof TableOptions, value: string, options: Choices) => {
+  const choose = (
+    label: string,
+    name: keyof TableOptions,
+    value: string,
+    values: string[],
+    wordOf = (one: string) => one,
+  ) => {
     const set = (chosen: string) =>
       startOver({ ...source, [name]: name === 'header_row' && chosen !== 'none' ? Number(chosen) : chosen });
+    const options = [...new Set(values)].map((one) => [one, wordOf(one)] as const);
     return <Choose label={label} value={value} options={options} onChoose={set} />;
   };
-  const rows = [...new Set([...HEADER_ROWS, row, 'none'])];
+  const rowWord = (at: string) => (at === 'none' ? 'none: columns go by letters' : `in row ${at}`);
+  const delimiterWord = (one: string) => DELIMITERS[one] ?? `"${one}"`;
   return (
     <div className="fields">
-      {sheets.length > 1 && choose('Sheet', 'sheet', sheet ?? '', asOptions(sheets))}
-      {(table.data || isChanged) &&
-        choose(
-          'Headings',
-          'header_row',
-          row,
-          rows.map((at) => [at, at === 'none' ? 'none: columns go by letters' : `in row ${at}`]),
-        )}
-      {encoding != null && choose('Encoding', 'encoding', encoding, asOptions([encoding, ...ENCODINGS]))}
+      {sheets.length > 1 && choose('Sheet', 'sheet', sheet ?? '', sheets)}
+      {(table.data || isChanged) && choose('Headings', 'header_row', row, [...HEADER_ROWS, row, 'none'], rowWord)}
+      {encoding != null && choose('Encoding', 'encoding', encoding, [encoding, ...ENCODINGS])}
       {delimiter != null &&
-        choose(
-          'Between cells',
-          'delimiter',
-          delimiter,
-          Object.entries({ [delimiter]: `"${delimiter}"`, ...DELIMITERS }),
-        )}
+        choose('Between cells', 'delimiter', delimiter, [delimiter, ...Object.keys(DELIMITERS)], delimiterWord)}
       {isChanged && (
         <Button look="quiet" onClick={() => startOver({})}>
           As it was detected

@@ -37,16 +37,13 @@ export function Upload() {
       setDone(0);
       const { id, name } = await sendFile(file, setDone, pageLeft.current.signal);
       const likeRun = like === null ? undefined : await get<RunDetail>(`/runs/${encodeURIComponent(like)}`);
-      const chosenJob = likeRun?.ordered?.job ?? job ?? '';
+      const chosen = likeRun?.ordered?.job ?? job ?? '';
+      const isSaved = typeof chosen === 'string';
       const draft = newDraft(id, name);
-      saveDraft(
-        localStorage,
-        typeof chosenJob === 'string' ? draft : { ...draft, resource: likeRun?.resource ?? '', job: chosenJob },
-      );
+      saveDraft(localStorage, isSaved ? draft : { ...draft, resource: likeRun?.resource ?? '', job: chosen });
       if (pageLeft.current.signal.aborted) return;
-      go(
-        `/import/${encodeURIComponent(id)}?${withParams(new URLSearchParams({ step: 'table' }), { job: typeof chosenJob === 'string' ? chosenJob : null })}`,
-      );
+      const search = withParams(new URLSearchParams({ step: 'table' }), { job: isSaved ? chosen : '' });
+      go(`/import/${encodeURIComponent(id)}?${search}`);
     },
   });
   const take = (files: FileList | null | undefined) => {
