@@ -20,7 +20,7 @@ export function FaultNotice({ error }: { error: unknown }) {
   if (!(error instanceof ApiError)) {
     return (
       <ActionError error={error} title="The page cannot be shown">
-        <Button onClick={() => location.reload()}>Load the page again</Button>
+        <Button onClick={() => location.reload()} word="Load the page again" />
       </ActionError>
     );
   }
@@ -28,13 +28,13 @@ export function FaultNotice({ error }: { error: unknown }) {
     return (
       <Empty title={error.status === 403 ? 'You may not see this' : 'There is no such thing here'}>
         <p>{error.message}</p>
-        <ButtonLink href="/">To the overview</ButtonLink>
+        <ButtonLink href="/" word="To the overview" />
       </Empty>
     );
   }
   return (
     <ActionError error={error} title={error.isTransient ? 'No connection' : 'That did not work'}>
-      <Button onClick={() => void queries.resetQueries({ type: 'active' })}>Try again</Button>
+      <Button onClick={() => void queries.resetQueries({ type: 'active' })} word="Try again" />
     </ActionError>
   );
 }

@@ -23,9 +23,7 @@ export function Service({ service }: { service: ServiceHealth }) {
           : (['good', 'check', 'The service answered when last asked'] as const);
   return (
     <p className="line wide soft">
-      <Badge tone={tone} icon={icon}>
-        {text}
-      </Badge>
+      <Badge tone={tone} icon={icon} word={text} />
       {rate !== null && <span>It bears {oneDecimal(rate)} requests a second</span>}
       {waiting > 0 && <span>{counted(waiting, 'request waits for its turn', 'requests wait for their turn')}</span>}
     </p>

@@ -57,7 +57,7 @@ function CompanyName({ session: { company_name, company, service, production } }
     <div className="line" title={service}>
       <strong className="cut">{company_name ?? `Company ${company}`}</strong>
       <span className="soft cut">{URL.canParse(service) ? new URL(service).host : service}</span>
-      {production ? <span className="soft">production</span> : <Badge tone="warn">test</Badge>}
+      {production ? <span className="soft">production</span> : <Badge tone="warn" word="test" />}
     </div>
   );
 }
@@ -105,9 +105,7 @@ function UserInfo({ session: { name, role, via } }: { session: Session }) {
         {name} · {role}
       </span>
       {(via === 'user' || via === 'link') && (
-        <Button look="quiet" busy={signOut.isPending} onClick={() => signOut.mutate()}>
-          Sign out
-        </Button>
+        <Button look="quiet" busy={signOut.isPending} onClick={() => signOut.mutate()} word="Sign out" />
       )}
     </div>
   );

@@ -28,9 +28,7 @@ export function SignIn() {
           {signIn.error && <Notice tone="bad" title={wrong ? 'Name or password is wrong' : signIn.error.message} />}
           <TextField label="Name" name="username" autoComplete="username" required autoFocus />
           <TextField label="Password" type="password" name="password" autoComplete="current-password" required />
-          <Button type="submit" look="primary" busy={signIn.isPending}>
-            Sign in
-          </Button>
+          <Button type="submit" look="primary" busy={signIn.isPending} word="Sign in" />
           <p className="soft small">
             On your own machine no name is needed: <code>rowferry console</code> prints a link that signs you in.
           </p>

@@ -98,9 +98,14 @@ export default function Export() {
             </label>
           )}
           <div className="line wide">
-            <Button look="primary" icon="export" why={whyNot} busy={begin.isPending} onClick={() => begin.mutate()}>
-              Export
-            </Button>
+            <Button
+              look="primary"
+              icon="export"
+              why={whyNot}
+              busy={begin.isPending}
+              onClick={() => begin.mutate()}
+              word="Export"
+            />
             <span className="soft">{whyNot ?? 'Nothing is written to the service.'}</span>
           </div>
           <ActionError error={begin.error} />
@@ -142,11 +147,7 @@ function Columns({ fields, chosen, onChange }: PickerProps<string>) {
           choices={fieldChoices(fields.filter(({ name }) => !chosen.includes(name)))}
           onChoose={(name) => onChange([...chosen, name])}
         />
-        {chosen.length > 0 && (
-          <Button look="quiet" onClick={() => onChange([])}>
-            All columns
-          </Button>
-        )}
+        {chosen.length > 0 && <Button look="quiet" onClick={() => onChange([])} word="All columns" />}
       </div>
     </div>
   );

@@ -169,14 +169,14 @@ export function CellStatus({ of: { edits, faults, readOnly, onEdit }, headings, 
               </Button>
             ))}
             {corrected && !isOut && !isForAll(edits, at, value) && equal > 1 && (
-              <Button onClick={() => applyToAll(value)}>Take for {counted(equal, 'row')}</Button>
+              <Button onClick={() => applyToAll(value)} word={`Take for ${counted(equal, 'row')}`} />
             )}
-            <Button look="quiet" onClick={() => onEdit((now) => setLeftOut(now, headings, row, !isOut))}>
-              {isOut ? 'Take the row in' : 'Leave the row out'}
-            </Button>
-            <Button look="quiet" icon="correct" onClick={onOpen}>
-              Correct
-            </Button>
+            <Button
+              look="quiet"
+              onClick={() => onEdit((now) => setLeftOut(now, headings, row, !isOut))}
+              word={isOut ? 'Take the row in' : 'Leave the row out'}
+            />
+            <Button look="quiet" icon="correct" onClick={onOpen} word="Correct" />
           </span>
         )}
       </div>

@@ -33,11 +33,7 @@ export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail;
       <div className="line wide">
         <h1 className="wrap grow">{checkHeadline(run)}</h1>
         <span className="line">
-          {undo && (
-            <Button look="quiet" aria-keyshortcuts="Control+Z" onClick={undo}>
-              Undo
-            </Button>
-          )}
+          {undo && <Button look="quiet" aria-keyshortcuts="Control+Z" onClick={undo} word="Undo" />}
           {editCount > 0 ? (
             <Button
               look="primary"
@@ -45,13 +41,16 @@ export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail;
               busy={check.isPending}
               why={whyNot}
               onClick={checkAgain}
-            >
-              Check again with {counted(editCount, 'correction')}
-            </Button>
+              word={`Check again with ${counted(editCount, 'correction')}`}
+            />
           ) : (
-            <Button look="primary" icon="next" autoFocus={toCorrect === 0} onClick={plan}>
-              {toCorrect > 0 ? `Go on without ${counted(toCorrect, 'row')}` : 'See the plan'}
-            </Button>
+            <Button
+              look="primary"
+              icon="next"
+              autoFocus={toCorrect === 0}
+              onClick={plan}
+              word={toCorrect > 0 ? `Go on without ${counted(toCorrect, 'row')}` : 'See the plan'}
+            />
           )}
         </span>
       </div>

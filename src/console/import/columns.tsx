@@ -96,9 +96,8 @@ export function ColumnsStep({ resource: own, ...rest }: MatchingProps) {
           busy={check.isPending}
           why={why}
           onClick={() => check.mutate({})}
-        >
-          Check {counted(suggestion.rows, 'row')}
-        </Button>
+          word={`Check ${counted(suggestion.rows, 'row')}`}
+        />
         <span className="soft">Nothing is written by this: it says what would happen.</span>
       </div>
       <Card title={`${used.length} of ${counted(columns.length, 'column')} go in`} flush>

@@ -106,12 +106,11 @@ function Columns({ of }: { of: Importing }) {
       {typeof job === 'string' ? (
         <Notice tone="info" title={`The job ${job} says where each column goes`}>
           <div className="line">
-            <Button look="primary" busy={check.isPending} onClick={() => check.mutate({})}>
-              Check with it
-            </Button>
-            <Button onClick={() => change((now) => ({ ...now, job: suggested }))}>
-              Match the columns here instead
-            </Button>
+            <Button look="primary" busy={check.isPending} onClick={() => check.mutate({})} word="Check with it" />
+            <Button
+              onClick={() => change((now) => ({ ...now, job: suggested }))}
+              word="Match the columns here instead"
+            />
           </div>
           <ActionError error={check.error} />
         </Notice>
@@ -148,7 +147,7 @@ function CheckResult({ of, id }: { of: Importing; id: string }) {
             <Prose>{run.reason ?? 'It left no reason.'}</Prose>
           </p>
           <div>
-            <ButtonLink href={of.hrefOf('columns')}>Back to the columns</ButtonLink>
+            <ButtonLink href={of.hrefOf('columns')} word="Back to the columns" />
           </div>
         </Notice>
       </>
@@ -174,9 +173,13 @@ function StalePlan({ of: { openEdits, job, check }, isOtherJob }: { of: Importin
       <h1>The plan is not up to date</h1>
       <p>{what.filter(Boolean).join(' ')}</p>
       <div>
-        <Button look="primary" why={whyNot} busy={check.isPending} onClick={() => check.mutate({})}>
-          Check again
-        </Button>
+        <Button
+          look="primary"
+          why={whyNot}
+          busy={check.isPending}
+          onClick={() => check.mutate({})}
+          word="Check again"
+        />
       </div>
       <ActionError error={check.error} />
     </>

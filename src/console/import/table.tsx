@@ -37,7 +37,7 @@ export function TableStep({ of }: { of: Importing }) {
           <bdi>{name}</bdi> cannot be read
         </h1>
         <ActionError error={error} title="Why it cannot be read">
-          <ButtonLink href="/import">Choose another file</ButtonLink>
+          <ButtonLink href="/import" word="Choose another file" />
         </ActionError>
       </>
     );
@@ -57,9 +57,8 @@ export function TableStep({ of }: { of: Importing }) {
           autoFocus
           why={whyNot ?? (found ? undefined : 'No table was found yet.')}
           onClick={() => go(hrefOf('columns'))}
-        >
-          {found ? `Match ${counted(found.headings.length, 'column')}` : 'Match the columns'}
-        </Button>
+          word={found ? `Match ${counted(found.headings.length, 'column')}` : 'Match the columns'}
+        />
         <SavedJob of={of} />
       </div>
       <Card title="How it is read">
@@ -114,11 +113,7 @@ function ReadOptions({ of: { draft, table, startOver } }: { of: Importing }) {
       {encoding != null && choose('Encoding', 'encoding', encoding, [encoding, ...ENCODINGS])}
       {delimiter != null &&
         choose('Between cells', 'delimiter', delimiter, [delimiter, ...Object.keys(DELIMITERS)], delimiterWord)}
-      {isChanged && (
-        <Button look="quiet" onClick={() => startOver({})}>
-          As it was detected
-        </Button>
-      )}
+      {isChanged && <Button look="quiet" onClick={() => startOver({})} word="As it was detected" />}
     </div>
   );
 }
@@ -166,9 +161,7 @@ function SavedJob({ of: { check } }: { of: Importing }) {
         onChoose={setChosen}
       />
       {chosen !== '' && (
-        <Button busy={check.isPending} onClick={() => check.mutate({ saved: chosen })}>
-          Check with {chosen}
-        </Button>
+        <Button busy={check.isPending} onClick={() => check.mutate({ saved: chosen })} word={`Check with ${chosen}`} />
       )}
     </span>
   );

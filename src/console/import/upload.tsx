@@ -74,9 +74,14 @@ export function Upload() {
         ) : (
           <>
             <p>Drop a spreadsheet here</p>
-            <Button look="primary" icon="import" autoFocus why={whyNot} onClick={() => input.current?.click()}>
-              Choose a file
-            </Button>
+            <Button
+              look="primary"
+              icon="import"
+              autoFocus
+              why={whyNot}
+              onClick={() => input.current?.click()}
+              word="Choose a file"
+            />
           </>
         )}
         <p className="soft small">

@@ -43,7 +43,7 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
       </h1>
       {write !== undefined && (
         <div>
-          <ButtonLink href={hrefOf('result')}>To the result</ButtonLink>
+          <ButtonLink href={hrefOf('result')} word="To the result" />
         </div>
       )}
       {rows > 0 && write === undefined && (
@@ -53,9 +53,8 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
             why={whyNot}
             busy={carryOut.isPending}
             onClick={() => carryOut.mutate({ approve: braked })}
-          >
-            {braked ? `Let it through: write ${counted(rows, 'row')}` : `Write ${counted(rows, 'row')}`}
-          </Button>
+            word={braked ? `Let it through: write ${counted(rows, 'row')}` : `Write ${counted(rows, 'row')}`}
+          />
           <span className="soft">
             {braked && whyNot !== undefined
               ? 'A brake stops it. Send this address to somebody who is an approver.'
@@ -86,8 +85,8 @@ export function ResultStep({ of: { checked, hrefOf }, id }: { of: Importing; id:
       <RunOutline run={run} lost={lost} correctAt={hrefOf('check')} />
       {!isLive(run) && job !== undefined && typeof job !== 'string' && <SaveJob job={job} file={run.file} />}
       <div className="line">
-        <ButtonLink href={`/runs/${id}`}>Every row of this run</ButtonLink>
-        <ButtonLink href="/import">Import another file</ButtonLink>
+        <ButtonLink href={`/runs/${id}`} word="Every row of this run" />
+        <ButtonLink href="/import" word="Import another file" />
       </div>
     </>
   );
@@ -124,9 +123,7 @@ function SaveJob({ job, file }: { job: Job; file: string }) {
           value={name}
           onChange={({ target }) => setName(target.value)}
         />
-        <Button type="submit" why={whyNot} busy={save.isPending}>
-          Save as job
-        </Button>
+        <Button type="submit" why={whyNot} busy={save.isPending} word="Save as job" />
       </form>
       <ActionError error={save.error} />
     </Card>

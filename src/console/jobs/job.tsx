@@ -73,17 +73,17 @@ function JobText({ file }: { file: JobFile }) {
             {file.kind === null ? ', which cannot be read' : `: ${file.kind}, ${file.resource}`}
           </span>
         </h1>
-        {changed && (
-          <Button look="quiet" onClick={() => setDraft(null)}>
-            Throw my changes away
-          </Button>
-        )}
-        <Button look="primary" why={why} busy={save.isPending} onClick={() => save.mutate(draft?.etag ?? etag)}>
-          Save
-        </Button>
-        {file.kind === 'export' && <ButtonLink href="/export">To the exports</ButtonLink>}
+        {changed && <Button look="quiet" onClick={() => setDraft(null)} word="Throw my changes away" />}
+        <Button
+          look="primary"
+          why={why}
+          busy={save.isPending}
+          onClick={() => save.mutate(draft?.etag ?? etag)}
+          word="Save"
+        />
+        {file.kind === 'export' && <ButtonLink href="/export" word="To the exports" />}
         {file.kind === 'import' && (
-          <ButtonLink href={`/import?job=${encodeURIComponent(name)}`}>Try it with a file</ButtonLink>
+          <ButtonLink href={`/import?job=${encodeURIComponent(name)}`} word="Try it with a file" />
         )}
       </header>
       <ActionError error={save.error} />
@@ -163,7 +163,7 @@ function Editor({ text, problems, isChecking, unchecked, readOnly, label, onChan
         <ul className="limits stack tight">
           {problems?.map(({ line, column, severity, message }) => (
             <li key={`${line} ${column} ${message}`}>
-              {line === null ? 'The file' : <Button onClick={() => jump(line, column)}>Line {line}</Button>}
+              {line === null ? 'The file' : <Button onClick={() => jump(line, column)} word={`Line ${line}`} />}
               <span className="wrap">
                 <strong className={`toned ${toneOf(severity)}`}>{severity === 'error' ? 'Fault' : 'Remark'}</strong>{' '}
                 <Prose>{message}</Prose>

@@ -26,9 +26,7 @@ function JobList() {
         <p>
           A job says which column goes into which field. An import makes one from your file: it can be saved at its end.
         </p>
-        <ButtonLink look="primary" icon="import" href="/import">
-          Import a file
-        </ButtonLink>
+        <ButtonLink look="primary" icon="import" href="/import" word="Import a file" />
       </Empty>
     );
   }
@@ -41,9 +39,7 @@ function JobList() {
             ? `${counted(jobs.length, 'job')}, and each can run`
             : `${number(wrong)} of ${counted(jobs.length, 'job')} cannot run: the file has faults`}
         </h1>
-        <ButtonLink icon="import" href="/import">
-          New job from a file
-        </ButtonLink>
+        <ButtonLink icon="import" href="/import" word="New job from a file" />
       </header>
       <JobTable jobs={[...jobs].sort((a, b) => Math.sign(faultsOf(b)) - Math.sign(faultsOf(a)))} at="/jobs" />
     </div>
@@ -90,11 +86,7 @@ const faultsOf = ({ problems }: Job): number => problems.filter(({ severity }) =
 function lastOf(job: Job) {
   const faults = faultsOf(job);
   if (faults > 0) {
-    return (
-      <Badge tone="bad" icon="bad">
-        {counted(faults, 'fault')}
-      </Badge>
-    );
+    return <Badge tone="bad" icon="bad" word={counted(faults, 'fault')} />;
   }
   if (!job.last) return 'none yet';
   return (

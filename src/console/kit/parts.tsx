@@ -14,6 +14,7 @@ function classes(...names: (string | false | undefined)[]): string {
 interface Look {
   readonly look?: 'primary' | 'danger' | 'quiet' | undefined;
   readonly icon?: IconName;
+  readonly word?: string;
 }
 
 interface ButtonProps extends ComponentProps<'button'>, Look {
@@ -23,19 +24,20 @@ interface ButtonProps extends ComponentProps<'button'>, Look {
   readonly busy?: boolean;
 }
 
-export function Button({ look, icon, why, busy = false, children, onClick, className, ...rest }: ButtonProps) {
+export function Button({ look, icon, word, why, busy = false, children, onClick, className, ...rest }: ButtonProps) {
   const id = useId();
   const isDisabled = why !== undefined || busy;
   const button = (
     <button
       type="button"
       {...rest}
-      className={classes('button', look, children === undefined && 'icon', className)}
+      className={classes('button', look, word === undefined && children === undefined && 'icon', className)}
       aria-disabled={isDisabled || undefined}
       aria-describedby={why === undefined ? rest['aria-describedby'] : id}
       onClick={(event) => (isDisabled ? event.preventDefault() : onClick?.(event))}
     >
       {busy ? <Icon name="spin" className="spin" /> : icon && <Icon name={icon} />}
+      {word}
       {children}
     </button>
   );
@@ -50,13 +52,13 @@ export function Button({ look, icon, why, busy = false, children, onClick, class
   );
 }
 
-export function ButtonLink({ look, icon, children, ...rest }: ComponentProps<'a'> & Look & { href: string }) {
+export function ButtonLink({ look, icon, word, ...rest }: ComponentProps<'a'> & Look & { href: string }) {
   // What is downloaded is no page.
   const Anchor = rest.download === undefined ? Link : 'a';
   return (
     <Anchor {...rest} className={classes('button', look)}>
       {icon && <Icon name={icon} />}
-      {children}
+      {word}
     </Anchor>
   );
 }
@@ -94,11 +96,11 @@ export function Facts({ of }: { of: readonly (readonly [term: ReactNode, fact: R
   );
 }
 
-export function Badge({ tone, icon, children }: { tone: Tone; icon?: IconName | undefined; children: ReactNode }) {
+export function Badge({ tone, icon, word }: { tone: Tone; icon?: IconName | undefined; word: string }) {
   return (
     <span className={`badge ${tone}`}>
       {icon && <Icon name={icon} />}
-      {children}
+      {word}
     </span>
   );
 }

@@ -25,7 +25,7 @@ export default function Nights({ id: job }: { id: string | undefined }) {
           A job of the kind <code>reconcile</code> holds a full file against the service every night, and says what
           differs before anything is put right.
         </p>
-        <ButtonLink href="/jobs">To the jobs</ButtonLink>
+        <ButtonLink href="/jobs" word="To the jobs" />
       </Empty>
     );
   }
@@ -58,18 +58,14 @@ function JobNights({ job }: { job: string }) {
     return (
       <Empty page title={`${job} has had no night yet`}>
         <p>It runs at its time, or when a file is put into its drop folder. Then its nights stand here side by side.</p>
-        <ButtonLink href={`/jobs/${encodeURIComponent(job)}`}>To the job</ButtonLink>
+        <ButtonLink href={`/jobs/${encodeURIComponent(job)}`} word="To the job" />
       </Empty>
     );
   }
   const where = (
     <>
       <Link href="/nights">Nights</Link> / <Link href={`/jobs/${encodeURIComponent(job)}`}>{job}</Link>
-      {night.approved_by && (
-        <Badge tone="good" icon="people">
-          Let through by {night.approved_by}
-        </Badge>
-      )}
+      {night.approved_by && <Badge tone="good" icon="people" word={`Let through by ${night.approved_by}`} />}
     </>
   );
   return (

@@ -25,9 +25,7 @@ export default function OverviewPage() {
     <div className="stack overview">
       <div className="line wide">
         <h1 className="grow">{overviewHeadline(data)}</h1>
-        <ButtonLink look="primary" icon="import" href="/import">
-          Import a file
-        </ButtonLink>
+        <ButtonLink look="primary" icon="import" href="/import" word="Import a file" />
       </div>
       <Service service={service} />
       {needed.length + running.length + next.length === 0 && !hasRows ? (
@@ -36,9 +34,7 @@ export default function OverviewPage() {
             <p>
               Drop a spreadsheet: you see what would be written before anything is, and you can take it back afterwards.
             </p>
-            <ButtonLink href="/import" icon="import">
-              Import a file
-            </ButtonLink>
+            <ButtonLink href="/import" icon="import" word="Import a file" />
           </Empty>
         </Card>
       ) : (

@@ -86,8 +86,7 @@ function QueueJobs({ title, of, word }: { title: string; of: readonly Queued[]; 
               {job.progress && !word && <JobProgress progress={job.progress} />}
               {job.reason && <Prose>{job.reason}</Prose>}
             </div>
-            {job.run &&
-              (word ? <ButtonLink href={`/runs/${job.run}`}>{word}</ButtonLink> : <StopControl id={job.run} />)}
+            {job.run && (word ? <ButtonLink href={`/runs/${job.run}`} word={word} /> : <StopControl id={job.run} />)}
           </li>
         ))}
       </ul>

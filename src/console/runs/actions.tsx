@@ -136,9 +136,12 @@ function Aside({ run: { id, aside } }: { run: RunDetail }) {
   return (
     <div className="stack tight">
       <div className="line">
-        <Button why={why} busy={put.isPending} onClick={() => put.mutate()}>
-          {aside ? 'Let it wait again' : 'Put it aside'}
-        </Button>
+        <Button
+          why={why}
+          busy={put.isPending}
+          onClick={() => put.mutate()}
+          word={aside ? 'Let it wait again' : 'Put it aside'}
+        />
       </div>
       {!aside && <p className="soft small">It then stands no more among what waits for you.</p>}
       <ActionError error={put.error} />
@@ -173,27 +176,26 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   };
   const buttons = (
     <>
-      <Button onClick={leave}>Leave it</Button>
+      <Button onClick={leave} word="Leave it" />
       {verb === 'undo' && (
-        <Button busy={mutation.isPending} onClick={() => mutation.mutate({ dry_run: true, ...retireBody })}>
-          Dry run
-        </Button>
+        <Button
+          busy={mutation.isPending}
+          onClick={() => mutation.mutate({ dry_run: true, ...retireBody })}
+          word="Dry run"
+        />
       )}
       <Button
         look={verb === 'stop' ? 'danger' : 'primary'}
         busy={mutation.isPending}
         onClick={() => mutation.mutate(verb === 'approve' ? { by: by || name } : { ...retireBody })}
-      >
-        {verb === 'stop' ? 'Stop the run' : word}
-      </Button>
+        word={verb === 'stop' ? 'Stop the run' : word}
+      />
     </>
   );
   const whyNot = why ?? (allowed === false ? notNow : undefined);
   return (
     <>
-      <Button look={look} icon={icon} why={whyNot} onClick={() => setIsOpen(true)}>
-        {word}
-      </Button>
+      <Button look={look} icon={icon} why={whyNot} onClick={() => setIsOpen(true)} word={word} />
       <Dialog open={isOpen} onClose={leave} title={title} footer={buttons}>
         <p className="wrap">
           <strong>

@@ -39,18 +39,10 @@ export default function Runs() {
           onChoose={(state) => set({ after: '', status: state === status ? '' : state })}
         />
         <JobChoice job={job} onChange={(name) => set({ after: '', job: name })} />
-        {q && (
-          <Button look="quiet" icon="close" onClick={() => set({ after: '', q: '' })}>
-            “{q}”
-          </Button>
-        )}
+        {q && <Button look="quiet" icon="close" onClick={() => set({ after: '', q: '' })} word={`“${q}”`} />}
       </div>
       <Card flush>
-        {fresh > 0 && (
-          <Button look="quiet" className="fresh" onClick={showFresh}>
-            {number(fresh)} new
-          </Button>
-        )}
+        {fresh > 0 && <Button look="quiet" className="fresh" onClick={showFresh} word={`${number(fresh)} new`} />}
         {visible.length > 0 ? (
           <RunTable label="Runs" runs={visible} />
         ) : filtered ? (
@@ -59,29 +51,19 @@ export default function Runs() {
               Files and jobs are found by a part of their name, runs by how their id begins; a key on the page of its
               run.
             </p>
-            <ButtonLink href="/runs">Show all runs</ButtonLink>
+            <ButtonLink href="/runs" word="Show all runs" />
           </Empty>
         ) : (
           <Empty title="Nothing has run yet">
             <p>Import a spreadsheet: nothing is written before you have seen what would be.</p>
-            <ButtonLink look="primary" href="/import" icon="import">
-              Import a file
-            </ButtonLink>
+            <ButtonLink look="primary" href="/import" icon="import" word="Import a file" />
           </Empty>
         )}
       </Card>
       {(after || next) && (
         <nav className="line" aria-label="Pages of the list">
-          {after && (
-            <Button icon="back" onClick={() => set({ after: '' })}>
-              The newest
-            </Button>
-          )}
-          {next && (
-            <Button icon="next" onClick={() => set({ after: next })}>
-              Older
-            </Button>
-          )}
+          {after && <Button icon="back" onClick={() => set({ after: '' })} word="The newest" />}
+          {next && <Button icon="next" onClick={() => set({ after: next })} word="Older" />}
         </nav>
       )}
     </div>

@@ -25,11 +25,7 @@ export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts
     <Card
       flush
       title={`${counted(total, 'record')} of the service ${total === 1 ? 'is' : 'are'} not in the file`}
-      beside={
-        <ButtonLink href={address} download icon="download" look="quiet">
-          orphans.csv
-        </ButtonLink>
-      }
+      beside={<ButtonLink href={address} download icon="download" look="quiet" word="orphans.csv" />}
     >
       <div className="stack tight pad">
         <p className="soft">

@@ -29,7 +29,7 @@ export function fourWord(four: OutcomeGroup, { kind, dry_run: dry }: Pick<Run, '
 
 /** One of the thirteen, with the sign of its word of the four. */
 export function OutcomeBadge({ kind, run }: { kind: OutcomeKind; run: Pick<Run, 'kind' | 'dry_run'> }) {
-  return <Badge {...FOUR[GROUP_OF_OUTCOME[kind]]}>{outcomeWords(kind, run.dry_run, run.kind).label}</Badge>;
+  return <Badge {...FOUR[GROUP_OF_OUTCOME[kind]]} word={outcomeWords(kind, run.dry_run, run.kind).label} />;
 }
 
 export function sumOf(counts: Readonly<Partial<OutcomeCounts>> | null, four: OutcomeGroup): number {
@@ -63,5 +63,5 @@ export const STATES: Readonly<Record<RunState, Look>> = {
 };
 
 export function StateBadge({ run: { status, verdict } }: { run: Pick<Run, 'status' | 'verdict'> }) {
-  return <Badge {...STATES[verdict ? 'partial' : status]}>{verdict ?? STATES[status].word}</Badge>;
+  return <Badge {...STATES[verdict ? 'partial' : status]} word={verdict ?? STATES[status].word} />;
 }

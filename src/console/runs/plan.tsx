@@ -140,9 +140,11 @@ export function Brakes({ of }: { of: Plan['brakes'] }) {
     <ul className="limits stack tight">
       {sorted.map(({ name, limit, found, tripped, overridden }) => (
         <li key={name}>
-          <Badge tone={tripped ? 'bad' : overridden ? 'warn' : 'good'} icon={tripped || overridden ? 'stop' : 'check'}>
-            {tripped ? 'Stopped' : overridden ? 'Let pass' : 'Within'}
-          </Badge>
+          <Badge
+            tone={tripped ? 'bad' : overridden ? 'warn' : 'good'}
+            icon={tripped || overridden ? 'stop' : 'check'}
+            word={tripped ? 'Stopped' : overridden ? 'Let pass' : 'Within'}
+          />
           <span>
             <strong>
               {BRAKES[name] ?? name}: {found || 'nothing to compare with yet'}

@@ -173,9 +173,7 @@ function List({ run, filter }: { run: RunDetail; filter: Query }) {
         }}
       />
       {fresh > 0 && (
-        <Button look="quiet" className="fresh" onClick={() => setTotal(rows.total)}>
-          {number(fresh)} new
-        </Button>
+        <Button look="quiet" className="fresh" onClick={() => setTotal(rows.total)} word={`${number(fresh)} new`} />
       )}
     </>
   );

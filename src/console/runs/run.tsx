@@ -260,22 +260,14 @@ function NextStepsCard({ run, correctAt }: { run: RunDetail; correctAt?: string 
               <p>{text}</p>
               {verb && <VerbButton run={run} verb={verb} look="primary" />}
               {again && correctAt !== undefined && !summaryOf(run)?.append && (
-                <ButtonLink look="primary" icon="correct" href={correctAt}>
-                  Correct them here
-                </ButtonLink>
+                <ButtonLink look="primary" icon="correct" href={correctAt} word="Correct them here" />
               )}
               {report && (
-                <ButtonLink icon="download" href={reportAddress(run, report)} download={report}>
-                  {report}
-                </ButtonLink>
+                <ButtonLink icon="download" href={reportAddress(run, report)} download={report} word={report} />
               )}
-              {again && (
-                <ButtonLink icon="import" href={`/import?like=${run.id}`}>
-                  Import the corrected file
-                </ButtonLink>
-              )}
-              {show && <ButtonLink href={`/runs/${run.id}?outcome=${show}`}>Show them</ButtonLink>}
-              {other && <ButtonLink href={`/runs/${other}`}>To the run</ButtonLink>}
+              {again && <ButtonLink icon="import" href={`/import?like=${run.id}`} word="Import the corrected file" />}
+              {show && <ButtonLink href={`/runs/${run.id}?outcome=${show}`} word="Show them" />}
+              {other && <ButtonLink href={`/runs/${other}`} word="To the run" />}
             </li>
           ))}
         </ol>
