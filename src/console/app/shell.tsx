@@ -104,9 +104,7 @@ function UserInfo({ session: { name, role, via } }: { session: Session }) {
       <span className="soft cut" title={`Signed in as ${name}, ${role}`}>
         {name} · {role}
       </span>
-      {(via === 'user' || via === 'link') && (
-        <Button look="quiet" busy={signOut.isPending} onClick={() => signOut.mutate()} word="Sign out" />
-      )}
+      {(via === 'user' || via === 'link') && <Button look="quiet" change={signOut} word="Sign out" />}
     </div>
   );
 }

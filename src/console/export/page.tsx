@@ -98,14 +98,7 @@ export default function Export() {
             </label>
           )}
           <div className="line wide">
-            <Button
-              look="primary"
-              icon="export"
-              why={whyNot}
-              busy={begin.isPending}
-              onClick={() => begin.mutate()}
-              word="Export"
-            />
+            <Button look="primary" icon="export" why={whyNot} change={begin} word="Export" />
             <span className="soft">{whyNot ?? 'Nothing is written to the service.'}</span>
           </div>
           <ActionError error={begin.error} />

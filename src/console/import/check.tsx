@@ -38,9 +38,9 @@ export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail;
             <Button
               look="primary"
               aria-keyshortcuts="Control+Enter"
-              busy={check.isPending}
+              change={check}
               why={whyNot}
-              onClick={checkAgain}
+              order={{ edits }}
               word={`Check again with ${counted(editCount, 'correction')}`}
             />
           ) : (

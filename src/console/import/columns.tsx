@@ -93,9 +93,9 @@ export function ColumnsStep({ resource: own, ...rest }: MatchingProps) {
           look="primary"
           icon="next"
           autoFocus={why === undefined}
-          busy={check.isPending}
+          change={check}
           why={why}
-          onClick={() => check.mutate({})}
+          order={{}}
           word={`Check ${counted(suggestion.rows, 'row')}`}
         />
         <span className="soft">Nothing is written by this: it says what would happen.</span>

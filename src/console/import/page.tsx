@@ -106,7 +106,7 @@ function Columns({ of }: { of: Importing }) {
       {typeof job === 'string' ? (
         <Notice tone="info" title={`The job ${job} says where each column goes`}>
           <div className="line">
-            <Button look="primary" busy={check.isPending} onClick={() => check.mutate({})} word="Check with it" />
+            <Button look="primary" change={check} order={{}} word="Check with it" />
             <Button
               onClick={() => change((now) => ({ ...now, job: suggested }))}
               word="Match the columns here instead"
@@ -173,13 +173,7 @@ function StalePlan({ of: { openEdits, job, check }, isOtherJob }: { of: Importin
       <h1>The plan is not up to date</h1>
       <p>{what.filter(Boolean).join(' ')}</p>
       <div>
-        <Button
-          look="primary"
-          why={whyNot}
-          busy={check.isPending}
-          onClick={() => check.mutate({})}
-          word="Check again"
-        />
+        <Button look="primary" why={whyNot} change={check} order={{}} word="Check again" />
       </div>
       <ActionError error={check.error} />
     </>

@@ -160,9 +160,7 @@ function SavedJob({ of: { check } }: { of: Importing }) {
         options={[['', 'Choose…'], ...jobs.map(({ name, resource }) => [name, `${name} (${resource})`] as const)]}
         onChoose={setChosen}
       />
-      {chosen !== '' && (
-        <Button busy={check.isPending} onClick={() => check.mutate({ saved: chosen })} word={`Check with ${chosen}`} />
-      )}
+      {chosen !== '' && <Button change={check} order={{ saved: chosen }} word={`Check with ${chosen}`} />}
     </span>
   );
 }

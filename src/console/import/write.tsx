@@ -51,8 +51,8 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
           <Button
             look={braked ? 'danger' : 'primary'}
             why={whyNot}
-            busy={carryOut.isPending}
-            onClick={() => carryOut.mutate({ approve: braked })}
+            change={carryOut}
+            order={{ approve: braked }}
             word={braked ? `Let it through: write ${counted(rows, 'row')}` : `Write ${counted(rows, 'row')}`}
           />
           <span className="soft">

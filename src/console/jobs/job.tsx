@@ -74,13 +74,7 @@ function JobText({ file }: { file: JobFile }) {
           </span>
         </h1>
         {changed && <Button look="quiet" onClick={() => setDraft(null)} word="Throw my changes away" />}
-        <Button
-          look="primary"
-          why={why}
-          busy={save.isPending}
-          onClick={() => save.mutate(draft?.etag ?? etag)}
-          word="Save"
-        />
+        <Button look="primary" why={why} change={save} order={draft?.etag ?? etag} word="Save" />
         {file.kind === 'export' && <ButtonLink href="/export" word="To the exports" />}
         {file.kind === 'import' && (
           <ButtonLink href={`/import?job=${encodeURIComponent(name)}`} word="Try it with a file" />

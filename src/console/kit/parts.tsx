@@ -17,16 +17,19 @@ interface Look {
   readonly word?: string;
 }
 
-interface ButtonProps extends ComponentProps<'button'>, Look {
+interface ButtonProps<V> extends ComponentProps<'button'>, Look {
   /** Why it cannot be pressed now: it stays in reach of the keyboard, and says so. */
   readonly why?: string | undefined;
-  /** What it began is not done yet. */
+  /** What it begins, with what is ordered; until it is made, the button is busy. */
+  readonly change?: { readonly isPending: boolean; mutate(order: V): void };
+  readonly order?: V;
   readonly busy?: boolean;
 }
 
-export function Button({ look, icon, word, why, busy = false, children, onClick, className, ...rest }: ButtonProps) {
+export function Button<V>({ look, icon, word, why, children, className, ...more }: ButtonProps<V>) {
+  const { change, order, busy = change?.isPending, onClick = () => change?.mutate(order as V), ...rest } = more;
   const id = useId();
-  const isDisabled = why !== undefined || busy;
+  const isDisabled = why !== undefined || busy === true;
   const button = (
     <button
       type="button"
@@ -34,7 +37,7 @@ export function Button({ look, icon, word, why, busy = false, children, onClick,
       className={classes('button', look, word === undefined && children === undefined && 'icon', className)}
       aria-disabled={isDisabled || undefined}
       aria-describedby={why === undefined ? rest['aria-describedby'] : id}
-      onClick={(event) => (isDisabled ? event.preventDefault() : onClick?.(event))}
+      onClick={(event) => (isDisabled ? event.preventDefault() : onClick(event))}
     >
       {busy ? <Icon name="spin" className="spin" /> : icon && <Icon name={icon} />}
       {word}

@@ -136,12 +136,7 @@ function Aside({ run: { id, aside } }: { run: RunDetail }) {
   return (
     <div className="stack tight">
       <div className="line">
-        <Button
-          why={why}
-          busy={put.isPending}
-          onClick={() => put.mutate()}
-          word={aside ? 'Let it wait again' : 'Put it aside'}
-        />
+        <Button why={why} change={put} word={aside ? 'Let it wait again' : 'Put it aside'} />
       </div>
       {!aside && <p className="soft small">It then stands no more among what waits for you.</p>}
       <ActionError error={put.error} />
@@ -177,17 +172,11 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   const buttons = (
     <>
       <Button onClick={leave} word="Leave it" />
-      {verb === 'undo' && (
-        <Button
-          busy={mutation.isPending}
-          onClick={() => mutation.mutate({ dry_run: true, ...retireBody })}
-          word="Dry run"
-        />
-      )}
+      {verb === 'undo' && <Button change={mutation} order={{ dry_run: true, ...retireBody }} word="Dry run" />}
       <Button
         look={verb === 'stop' ? 'danger' : 'primary'}
-        busy={mutation.isPending}
-        onClick={() => mutation.mutate(verb === 'approve' ? { by: by || name } : { ...retireBody })}
+        change={mutation}
+        order={verb === 'approve' ? { by: by || name } : { ...retireBody }}
         word={verb === 'stop' ? 'Stop the run' : word}
       />
     </>
