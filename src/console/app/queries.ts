@@ -43,28 +43,25 @@ export const client: QueryClient = new QueryClient({
   },
 });
 
-const readQuery = <T>(path: string, query: Query = {}, more: { readonly staleTime?: number } = {}) =>
+type MoreOptions = { readonly staleTime?: number; readonly placeholderData?: typeof keepPreviousData };
+const readQuery = <T>(path: string, query: Query = {}, more: MoreOptions = {}) =>
   queryOptions({
     queryKey: [...path.slice(1).split('/'), query],
     queryFn: ({ signal }) => get<T>(path, query, signal),
     ...more,
   });
+const KEEP_PREVIOUS = { placeholderData: keepPreviousData };
 const runPath = (id: string, more = '') => `/runs/${encodeURIComponent(id)}${more}`;
 
 export const sessionQuery = readQuery<api.Session>('/session', {}, { staleTime: 60_000 });
-export const runsQuery = (filter: Query) => ({
-  ...readQuery<api.Runs>('/runs', filter),
-  placeholderData: keepPreviousData,
-});
+export const runsQuery = (filter: Query) => readQuery<api.Runs>('/runs', filter, KEEP_PREVIOUS);
 export const runQuery = (id: string) => readQuery<api.RunDetail>(runPath(id));
 export const storyQuery = (id: string, row: number) => readQuery<api.Story>(runPath(id, `/rows/${row}`));
 export const faultsQuery = (id: string) => readQuery<api.FaultGroup[]>(runPath(id, '/faults'));
 export const planQuery = (id: string) => readQuery<api.Plan>(runPath(id, '/plan'));
 export const resourcesQuery = readQuery<{ resources: api.Resource[] }>('/resources', {}, { staleTime: 300_000 });
-export const namesQuery = (of: string, q: string, limit?: number) => ({
-  ...readQuery<api.Names>('/names', { of, q, limit }),
-  placeholderData: keepPreviousData,
-});
+export const namesQuery = (of: string, q: string, limit?: number) =>
+  readQuery<api.Names>('/names', { of, q, limit }, KEEP_PREVIOUS);
 export const jobsQuery = readQuery<{ jobs: api.Job[] }>('/jobs');
 export const jobQuery = (name: string) => readQuery<api.JobFile>(`/jobs/${encodeURIComponent(name)}`);
 export const nightsQuery = (job: string) =>

@@ -36,10 +36,8 @@ const MOST_CHECKS = 5;
 
 export function withEdits(draft: Draft, run: string, edits: readonly Correction[]): Draft {
   const { [run]: _, ...others } = draft.edits;
-  return {
-    ...draft,
-    edits: Object.fromEntries([...Object.entries(others), [run, edits] as const].slice(-MOST_CHECKS)),
-  };
+  const latest = [...Object.entries(others), [run, edits] as const].slice(-MOST_CHECKS);
+  return { ...draft, edits: Object.fromEntries(latest) };
 }
 
 /** What was decided about the columns of the table `table` stays with it: now they are other columns. */

@@ -16,13 +16,11 @@ export interface CellAt {
 const rowKey = (column: string, row: number) => `${row} ${column}`;
 const equalKey = (column: string, from: string) => JSON.stringify([column, from]);
 
+const keyOf = ({ column, row, from = '' }: Correction) =>
+  row === undefined ? equalKey(column, from) : rowKey(column, row);
+
 export function editsOf(list: readonly Correction[] = []): Edits {
-  return new Map(
-    list.map((one) => [
-      one.row === undefined ? equalKey(one.column, one.from ?? '') : rowKey(one.column, one.row),
-      one,
-    ]),
-  );
+  return new Map(list.map((one) => [keyOf(one), one]));
 }
 
 export function corrections(edits: Edits): Correction[] {
@@ -59,10 +57,8 @@ const cellsOf = (headings: readonly string[], { row, cells = [] }: RowAt): CellA
 
 /** A row whose every cell is emptied is left out; else every cell is as the run shows it. */
 export function setLeftOut(edits: Edits, headings: readonly string[], row: RowAt, isOut: boolean): Edits {
-  return setCells(
-    edits,
-    cellsOf(headings, row).map((one) => ({ ...one, value: isOut ? '' : one.cell })),
-  );
+  const cells = cellsOf(headings, row).map((one) => ({ ...one, value: isOut ? '' : one.cell }));
+  return setCells(edits, cells);
 }
 
 export function isLeftOut(edits: Edits, headings: readonly string[], row: RowAt): boolean {

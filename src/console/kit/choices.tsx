@@ -113,23 +113,16 @@ export function Combo({ label, value, choices, onChoose, empty }: ComboProps) {
   const [typed, setTyped] = useState<string>();
   const isOpen = typed !== undefined;
   const displayText = choices.find((choice) => choice.value === value)?.label ?? value;
-  const { field, list, active, setActive, move } = useChoiceList(
-    label,
-    isOpen ? matching(choices, typed) : undefined,
-    pick,
-  );
+  const visible = isOpen ? matching(choices, typed) : undefined;
+  const { field, list, active, setActive, move } = useChoiceList(label, visible, pick);
   function pick(choice: Choice | undefined): void {
     setTyped(undefined);
     if (choice && choice.value !== value) onChoose(choice.value);
   }
   function begin(): void {
     setTyped('');
-    setActive(
-      Math.max(
-        0,
-        matching(choices, '').findIndex((choice) => choice.value === value),
-      ),
-    );
+    const chosen = matching(choices, '').findIndex((choice) => choice.value === value);
+    setActive(Math.max(0, chosen));
   }
   return (
     <>

@@ -22,10 +22,8 @@ export default function Runs() {
   const filter = { status, job, q, after, limit: PER_PAGE };
   const { data, error, isPlaceholderData } = useQuery({ ...runsQuery(filter), refetchInterval: POLL_MS });
   const filtered = status + job + q !== '';
-  const { visible, fresh, showFresh } = useStableList(
-    isPlaceholderData ? undefined : data?.runs,
-    JSON.stringify(filter),
-  );
+  const runs = isPlaceholderData ? undefined : data?.runs;
+  const { visible, fresh, showFresh } = useStableList(runs, JSON.stringify(filter));
   const next = data?.next ?? '';
   if (!visible) return <PagePending page="Runs" error={data ? undefined : error} />;
   return (

@@ -106,18 +106,14 @@ function endedSteps(summary: Summary): Step[] {
     rows.updated > 0 && `${number(rows.updated)} to update`,
     rows.unchanged > 0 && `${number(rows.unchanged)} unchanged`,
   );
+  const reported = joinParts(counted(reports.length, 'file'), needed > 0 && `${number(needed)} for you`);
   const wrote = joinParts(counted(written, 'record'), counted(requests.writes, 'write'), retriesText(summary));
   return [
     step('Read', read, true, started_at),
     step('Checked', invalid === 0 ? 'no fault' : `${number(invalid)} with faults`),
     step('Planned', isComplete ? plan || 'nothing to write' : '', rows.total > rows.not_attempted || isComplete),
     step('Written', dry ? 'a dry run writes nothing' : written === 0 ? 'nothing' : wrote, isComplete && !dry),
-    step(
-      'Reported',
-      joinParts(counted(reports.length, 'file'), needed > 0 && `${number(needed)} for you`),
-      true,
-      finished_at,
-    ),
+    step('Reported', reported, true, finished_at),
   ];
 }
 
