@@ -4,8 +4,6 @@ import type { Field, Names, Resource } from '../../api/schema.js';
 import type { Choice } from '../kit/choices.js';
 import { namesQuery, resourcesQuery } from './queries.js';
 
-/** Fields of a resource: which one, and what it may hold. */
-
 export function labelOf(fields: readonly Field[], name: string): string {
   return fields.find((one) => one.name === name)?.label ?? name;
 }

@@ -2,7 +2,6 @@ import { useEffect, useEffectEvent, useState } from 'react';
 import { Dialog } from '../kit/dialog.js';
 import { Facts } from '../kit/parts.js';
 
-/** A key, and what it does. */
 interface Shortcut {
   readonly key: string;
   readonly what: string;
@@ -29,7 +28,6 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, select, textarea, [contenteditable], dialog') !== null;
 }
 
-/** Listens to them, and lists them. */
 export function ShortcutKeys() {
   const [listed, setListed] = useState<readonly Shortcut[]>();
   const [on, setOn] = useState(() => localStorage.getItem(SETTING_KEY) !== 'off');
@@ -49,9 +47,10 @@ export function ShortcutKeys() {
     document.addEventListener('keydown', handleKey);
     return () => document.removeEventListener('keydown', handleKey);
   }, [on]);
+  if (!listed) return null;
   return (
-    <Dialog open={listed !== undefined} onClose={() => setListed(undefined)} title="Keys">
-      <Facts of={(listed ?? []).map(({ key, what }) => [<kbd key={key}>{key}</kbd>, what])} />
+    <Dialog onClose={() => setListed(undefined)} title="Keys">
+      <Facts of={listed.map(({ key, what }) => [<kbd key={key}>{key}</kbd>, what])} />
       <label className="line">
         <input
           type="checkbox"

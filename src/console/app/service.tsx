@@ -10,7 +10,6 @@ const POLL_MS = 5_000;
 
 const isPaused = ({ paused_until: until }: ServiceHealth) => until !== null && new Date(until) > new Date();
 
-/** The service's health in one line. */
 export function Service({ service }: { service: ServiceHealth }) {
   const { ok, rate, waiting, paused_until: until } = service;
   const [tone, icon, text] =

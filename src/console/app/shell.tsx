@@ -17,7 +17,6 @@ const PAGES: readonly { readonly href: string; readonly word: string; readonly i
   { href: '/queue', word: 'Queue', icon: 'queue' },
 ];
 
-/** The rail, whose service this is, the search, and the page. */
 export function Shell({ session, children }: { session: Session; children: ReactNode }) {
   const [path] = useLocation();
   const search = useRef<HTMLInputElement>(null);

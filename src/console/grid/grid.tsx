@@ -40,7 +40,6 @@ export interface Cell {
   readonly content?: ReactNode;
   readonly className?: string;
   readonly invalid?: boolean;
-  /** A sign, and what it means. */
   readonly mark?: { readonly icon: IconName; readonly note: string } | undefined;
 }
 

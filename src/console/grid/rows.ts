@@ -15,7 +15,6 @@ const FRESH_MS = 1_000;
 interface RowsRequest {
   readonly run: string;
   readonly filter: Query;
-  /** With the cells of the file. */
   readonly cells: boolean;
   /** The run is at work: what was read grows old. */
   readonly live: boolean;

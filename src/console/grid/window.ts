@@ -56,7 +56,6 @@ export function useWindow(scroller: RefObject<HTMLElement | null>, count: number
     /** Of the box around `pane`, which gives the scroll bar its length. */
     height,
     pane,
-    /** Of all that is in sight. */
     width,
     /** Rows that fit. */
     page: Math.max(fit - 1, 1),

@@ -9,8 +9,6 @@ import { Button, Prose } from '../kit/parts.js';
 import { faultWord } from '../runs/words.js';
 import { type CellAt, type Edits, editedValue, isForAll, isLeftOut, setEqual, setLeftOut } from './edits.js';
 
-/** One cell of the grid: while it is typed into, and what is wrong with it. */
-
 /** What becomes of a cell that was typed: the key that leads to the next one, or all equal cells get the value. */
 export type LeaveReason = 'stay' | 'equal' | 'ArrowDown' | 'ArrowUp' | 'Tab' | 'Shift+Tab';
 
@@ -26,7 +24,6 @@ interface CellEditorProps {
   /** What was typed to begin with, in place of what the cell shows. */
   readonly begun: string | undefined;
   readonly field: Field | undefined;
-  /** Of the row. */
   readonly issues: readonly Issue[];
   readonly onLeave: (text: string, how: LeaveReason) => void;
   readonly onCancel: () => void;

@@ -87,7 +87,6 @@ export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail;
 
 const MOST_STEPS = 200;
 
-/** What the draft has of them, with the way back. */
 function useEdits({ draft, change }: Importing, run: string) {
   const stored = draft.edits[run];
   const edits = useMemo(() => editsOf(stored), [stored]);

@@ -13,7 +13,6 @@ import { listDrafts, newDraft, saveDraft } from './draft.js';
 const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
 const MOST_DRAFTS = 8;
 
-/** Drop a file, or choose one; or go on with one of before. */
 export function Upload() {
   usePageTitle('Import');
   const [, go] = useLocation();

@@ -15,7 +15,6 @@ import { runHeadline } from '../runs/words.js';
 import type { Job } from './draft.js';
 import type { Importing } from './state.js';
 
-/** What would be written, before the button that writes it. */
 export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importing; run: RunDetail }) {
   const { data: plan, error } = useQuery(planQuery(run.id));
   const { company_name, company } = useSession();

@@ -19,7 +19,6 @@ interface BarsProps<T> {
   readonly series: readonly Series<T>[];
   /** One upon the other; else each on a line of its own. */
   readonly stacked?: boolean;
-  /** Where a press leads. */
   readonly hrefOf?: (one: T) => string;
   readonly chosen?: T;
   /** Stands below. */

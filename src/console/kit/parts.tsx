@@ -66,7 +66,6 @@ export function ButtonLink({ look, icon, word, ...rest }: ComponentProps<'a'> & 
   );
 }
 
-/** A link that is the name of its line. */
 export function NameLink({ href, children }: { href: string; children: ReactNode }) {
   return (
     <Link href={href} className="name cut">
@@ -178,7 +177,6 @@ export function Empty({ title, page = false, children }: { title: string; page?:
   );
 }
 
-/** Lines in place of what is on its way. */
 export function Skeleton({ lines = 3, what }: { lines?: number; what: string }) {
   return (
     <div role="status" aria-label={`Loading ${what}`}>
@@ -220,7 +218,6 @@ export const submitting = (onSubmit: (form: HTMLFormElement) => void): Pick<Comp
   },
 });
 
-/** A line of text to type. */
 export function TextField({ label, hint, ...rest }: ComponentProps<'input'> & Labelled) {
   return <Field {...{ label, hint }}>{(props) => <input {...rest} {...props} className="input" />}</Field>;
 }
@@ -232,7 +229,6 @@ interface ChooseProps extends ComponentProps<'select'>, Labelled {
   readonly onChoose: (value: string) => void;
 }
 
-/** One of a few. */
 export function Choose({ label, hint, bare = false, options, onChoose, ...rest }: ChooseProps) {
   const select = (props: ComponentProps<'select'>) => (
     <select className="input" {...rest} {...props} onChange={({ target }) => onChoose(target.value)}>
@@ -259,16 +255,10 @@ export function Chips<T extends string>({ label, of, on, onChoose }: ChipsProps<
   return (
     <div className="chips" role="group" aria-label={label}>
       {of.map(({ value, word, count }) => (
-        <button
-          key={value}
-          type="button"
-          className="button chip"
-          aria-pressed={value === on}
-          onClick={() => onChoose(value)}
-        >
+        <Button key={value} className="chip" aria-pressed={value === on} onClick={() => onChoose(value)}>
           {word}
           {count !== undefined && <span className={value === on ? '' : 'soft'}>{number(count)}</span>}
-        </button>
+        </Button>
       ))}
     </div>
   );

@@ -14,7 +14,6 @@ import { FOUR, sumOf } from '../runs/outcomes.js';
 
 const POLL_MS = 5_000;
 
-/** What waits for the reader, what runs, what comes next, how the last weeks went. */
 export default function OverviewPage() {
   usePageTitle('Overview');
   const { data, error } = useQuery({ ...overviewQuery, refetchInterval: POLL_MS });

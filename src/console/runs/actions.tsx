@@ -185,29 +185,31 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   return (
     <>
       <Button look={look} icon={icon} why={whyNot} onClick={() => setIsOpen(true)} word={word} />
-      <Dialog open={isOpen} onClose={leave} title={title} footer={buttons}>
-        <p className="wrap">
-          <strong>
-            <bdi>{runName(run)}</bdi>
-          </strong>
-          , {when(run.started_at)}
-        </p>
-        <p>{before}</p>
-        {verb === 'undo' && (run.outcomes?.created ?? 0) > 0 && (
-          <Retire resource={run.resource} chosen={retire} onChange={setRetire} />
-        )}
-        {plan && run.here && <RunPlan run={run} show={plan} />}
-        {verb === 'approve' && via !== 'user' && (
-          <TextField
-            label="Who lets it through"
-            hint="Stands in the reports and in the audit log."
-            value={by}
-            placeholder={name}
-            onChange={({ target }) => setBy(target.value)}
-          />
-        )}
-        <ActionError error={mutation.error} />
-      </Dialog>
+      {isOpen && (
+        <Dialog onClose={leave} title={title} footer={buttons}>
+          <p className="wrap">
+            <strong>
+              <bdi>{runName(run)}</bdi>
+            </strong>
+            , {when(run.started_at)}
+          </p>
+          <p>{before}</p>
+          {verb === 'undo' && (run.outcomes?.created ?? 0) > 0 && (
+            <Retire resource={run.resource} chosen={retire} onChange={setRetire} />
+          )}
+          {plan && run.here && <RunPlan run={run} show={plan} />}
+          {verb === 'approve' && via !== 'user' && (
+            <TextField
+              label="Who lets it through"
+              hint="Stands in the reports and in the audit log."
+              value={by}
+              placeholder={name}
+              onChange={({ target }) => setBy(target.value)}
+            />
+          )}
+          <ActionError error={mutation.error} />
+        </Dialog>
+      )}
     </>
   );
 }

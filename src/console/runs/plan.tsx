@@ -107,7 +107,6 @@ interface FigureProps {
   readonly icon?: IconName;
 }
 
-/** Of numbers side by side, each with what it counts. */
 export function Figure({ n, what, tone = 'calm', icon }: FigureProps) {
   return (
     <div className={n > 0 ? tone : 'calm'}>
@@ -133,7 +132,6 @@ const BRAKES: Readonly<Record<string, string>> = {
   unknown_keys: 'Keys that the service does not know',
 };
 
-/** A line a brake, those that stop the run first. */
 export function Brakes({ of }: { of: Plan['brakes'] }) {
   const sorted = [...of].sort((a, b) => Number(b.tripped) - Number(a.tripped));
   return (
