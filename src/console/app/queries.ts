@@ -8,7 +8,7 @@ import {
   useMutation,
   useQuery,
 } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { useId } from 'react';
 import type * as api from '../../api/schema.js';
 import { ApiError, get, type Query } from './client.js';
 
@@ -73,15 +73,10 @@ export const overviewQuery = readQuery<api.Overview>('/overview', {
 
 /** A change that is made once, however often its button or its key is pressed before the answer; else as `useMutation`. */
 export function useOnce<T, V = void>(change: UseMutationOptions<T, Error, V>) {
-  const isRunning = useRef(false);
-  const mutation = useMutation(change);
+  const mutationKey = [useId()];
+  const mutation = useMutation({ ...change, mutationKey });
   const mutate = (variables: V) => {
-    if (isRunning.current) return;
-    isRunning.current = true;
-    const onSettled = () => {
-      isRunning.current = false;
-    };
-    mutation.mutate(variables, { onSettled });
+    if (client.isMutating({ mutationKey }) === 0) mutation.mutate(variables);
   };
   return { ...mutation, mutate };
 }

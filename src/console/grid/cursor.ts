@@ -19,9 +19,7 @@ export interface Bounds {
   readonly page: number;
 }
 
-export function selectCell(place: CellPosition): Selection {
-  return { anchor: place, head: place };
-}
+export const selectCell = (place: CellPosition): Selection => ({ anchor: place, head: place });
 
 /** Both ends belong to it. */
 export type Range = ReturnType<typeof rangeOf>;

@@ -1,19 +1,8 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows of which forty are drawn
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names the cell where the cursor is
 import { defaultRangeExtractor, useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
-import {
-  type ClipboardEvent,
-  type ComponentProps,
-  type CSSProperties,
-  type KeyboardEvent,
-  memo,
-  type PointerEvent,
-  type ReactNode,
-  type SyntheticEvent,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
+import type { ClipboardEvent, ComponentProps, CSSProperties, KeyboardEvent, PointerEvent, ReactNode } from 'react';
+import { memo, type SyntheticEvent, useLayoutEffect, useRef, useState } from 'react';
 import type { Row } from '../../api/schema.js';
 import { number } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';

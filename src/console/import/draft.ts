@@ -64,9 +64,7 @@ export function withMembers(job: Job, name: string, more: object): Job {
   return { ...job, [name]: { ...members(job[name]), ...more } };
 }
 
-export function suggestedJob({ job }: Suggestion, { source }: Draft): Job {
-  return withMembers(job, 'source', source);
-}
+export const suggestedJob = ({ job }: Suggestion, { source }: Draft) => withMembers(job, 'source', source);
 
 /** The field that a column goes to, of several the first; null where it is not imported. */
 export function fieldIn(job: Job, heading: string): string | null {
@@ -98,9 +96,7 @@ export function withOption(job: Job, heading: string, option: ReturnType<typeof 
   return withMembers(job, 'columns', { [heading]: { ...full, ...option } });
 }
 
-export function constantIn(job: Job, field: string): string {
-  return String(valueAt(job, 'constants', field) ?? '');
-}
+export const constantIn = (job: Job, field: string) => String(valueAt(job, 'constants', field) ?? '');
 
 export function withConstant(job: Job, field: string, value: string): Job {
   const { [field]: _, ...others } = members(job['constants']);

@@ -23,9 +23,7 @@ export function editsOf(list: readonly Correction[] = []): Edits {
   return new Map(list.map((one) => [keyOf(one), one]));
 }
 
-export function corrections(edits: Edits): Correction[] {
-  return [...edits.values()];
-}
+export const corrections = (edits: Edits): Correction[] => [...edits.values()];
 
 /** What all cells of the column show that the run shows as this one. */
 function equalValue(edits: Edits, column: string, cell: string): string {

@@ -31,14 +31,13 @@ export function TableStep({ of }: { of: Importing }) {
   const whyNot = useWhyNot('operator');
   // Where it was said how it is read, that can be said otherwise.
   if (!found && error instanceof ApiError && error.status === 422 && Object.keys(draft.source).length === 0) {
+    const another = <ButtonLink href="/import" word="Choose another file" />;
     return (
       <>
         <h1 className="wrap">
           <bdi>{name}</bdi> cannot be read
         </h1>
-        <ActionError error={error} title="Why it cannot be read">
-          <ButtonLink href="/import" word="Choose another file" />
-        </ActionError>
+        <ActionError error={error} title="Why it cannot be read" button={another} />
       </>
     );
   }

@@ -1,10 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { RunDetail } from '../../api/schema.js';
 import { send } from '../app/client.js';
 import { ActionError, PagePending } from '../app/faults.js';
 import { isLive, useLiveRun } from '../app/live-run.js';
-import { planQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
+import { client, planQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { counted } from '../kit/format.js';
 import { Button, ButtonLink, Card, submitting, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
@@ -103,12 +103,11 @@ function jobName(file: string): string {
 /** The mapping as a job file, for the next file of this kind. */
 function SaveJob({ job, file }: { job: Job; file: string }) {
   const whyNot = useWhyNot('operator');
-  const queries = useQueryClient();
   const [name, setName] = useState(() => jobName(file));
   const save = useOnce({
     mutationFn: () => send('PUT', `/jobs/${encodeURIComponent(name)}`, { job }, { headers: { 'if-none-match': '*' } }),
     onSuccess() {
-      void queries.invalidateQueries({ queryKey: ['jobs'] });
+      void client.invalidateQueries({ queryKey: ['jobs'] });
       toast(`The job ${name} is saved. Choose it with the next file.`);
     },
   });

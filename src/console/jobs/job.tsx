@@ -1,10 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Job, JobFile } from '../../api/schema.js';
 import { ApiError, send } from '../app/client.js';
 import { ActionError, PagePending } from '../app/faults.js';
-import { jobQuery, jobsQuery, useOnce, useWhyNot } from '../app/queries.js';
+import { client, jobQuery, jobsQuery, useOnce, useWhyNot } from '../app/queries.js';
 import { counted, when } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Button, ButtonLink, Card, Facts, Prose } from '../kit/parts.js';
@@ -38,7 +38,6 @@ function useDraft(name: string) {
 
 function JobText({ file }: { file: JobFile }) {
   const { name, etag } = file;
-  const queries = useQueryClient();
   const [draft, setDraft] = useDraft(name);
   const text = draft?.text ?? file.text;
   const checked = useCheck(text, file);
@@ -48,14 +47,14 @@ function JobText({ file }: { file: JobFile }) {
     mutationFn: (replacedEtag: string) =>
       send<JobFile>('PUT', `/jobs/${encodeURIComponent(name)}`, { text }, { headers: { 'if-match': replacedEtag } }),
     onSuccess(saved) {
-      queries.setQueryData(jobQuery(name).queryKey, saved);
-      void queries.invalidateQueries({ queryKey: jobsQuery.queryKey });
+      client.setQueryData(jobQuery(name).queryKey, saved);
+      void client.invalidateQueries({ queryKey: jobsQuery.queryKey });
       setDraft(null);
       toast(`${name} is saved.`);
     },
     onError: (error) => {
       // What the file holds now is what the text is thrown away for.
-      if (error instanceof ApiError && error.status === 412) void queries.invalidateQueries(jobQuery(name));
+      if (error instanceof ApiError && error.status === 412) void client.invalidateQueries(jobQuery(name));
     },
   });
   const faulty = checked.problems?.some(({ severity }) => severity === 'error');

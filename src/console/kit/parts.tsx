@@ -7,9 +7,7 @@ import { Icon, type IconName } from './icons.js';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'calm' | 'info';
 
-function classes(...names: (string | false | undefined)[]): string {
-  return names.filter(Boolean).join(' ');
-}
+const classes = (...names: (string | false | undefined)[]) => names.filter(Boolean).join(' ');
 
 interface Look {
   readonly look?: 'primary' | 'danger' | 'quiet' | undefined;

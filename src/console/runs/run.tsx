@@ -1,4 +1,4 @@
-import { type Query, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type Query, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
@@ -6,7 +6,7 @@ import { OUTCOME_GROUPS, type OutcomeCounts } from '../../model/outcome.js';
 import { urlOf } from '../app/client.js';
 import { ActionError, ConnectionLost, PagePending } from '../app/faults.js';
 import { isComplete, isLive, useLiveRun } from '../app/live-run.js';
-import { planQuery, runQuery, useWhyNot } from '../app/queries.js';
+import { client, planQuery, runQuery, useWhyNot } from '../app/queries.js';
 import { ServiceTrouble } from '../app/service.js';
 import { usePageTitle, useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
@@ -44,11 +44,10 @@ interface RunPanelProps {
 export function RunPanel({ id, title, where, children }: RunPanelProps) {
   const { run, error, lost } = useLiveRun(id);
   const status = run?.status;
-  const queries = useQueryClient();
   useEffect(() => {
     const belongs = ({ queryKey }: Query) => queryKey.length > runQuery(id).queryKey.length;
-    if (status) void queries.invalidateQueries({ queryKey: ['runs', id], predicate: belongs });
-  }, [queries, id, status]);
+    if (status) void client.invalidateQueries({ queryKey: ['runs', id], predicate: belongs });
+  }, [id, status]);
   usePageTitle(title ?? (run ? runName(run) : 'Run'));
   return (
     <div className="stack run">

@@ -9,9 +9,7 @@ import { bytes, counted, number } from '../kit/format.js';
 const KINDS = { import: 'Import', export: 'Export', reconcile: 'Night', undo: 'Undo' } as const;
 
 /** What was ordered without one came from the pages, or from a program. */
-export function jobWord({ job }: Pick<Run, 'job'>): string {
-  return job === 'inline' ? 'no job file' : job;
-}
+export const jobWord = ({ job }: Pick<Run, 'job'>) => (job === 'inline' ? 'no job file' : job);
 
 /** What an undo puts back is no file of anybody's. */
 export function runName({ kind, file, job, of_run, id }: Pick<Run, 'kind' | 'file' | 'job' | 'of_run' | 'id'>): string {
@@ -25,9 +23,7 @@ export function kindWord({ kind, manner, dry_run }: Pick<Run, 'kind' | 'manner' 
   return `${KINDS[kind]}${how}${dry_run ? (kind === 'reconcile' ? ', only reported' : ', dry run') : ''}`;
 }
 
-export function summaryOf(run: RunDetail): Summary | null {
-  return run.summary as unknown as Summary | null;
-}
+export const summaryOf = (run: RunDetail) => run.summary as unknown as Summary | null;
 
 /** The run in one sentence; here the person who is needed is the reader. */
 export function runHeadline(run: RunDetail): string {
@@ -170,13 +166,8 @@ function* rowSteps(run: RunDetail, kind: Exclude<Run['kind'], 'export'>, summary
   }
 }
 
-function countedRows(n: number, one = 'row'): string {
-  return n === 1 ? `the one ${one}` : `the ${counted(n, one)}`;
-}
-
-function pronoun(n: number): string {
-  return n === 1 ? 'it' : 'them';
-}
+const countedRows = (n: number, one = 'row') => (n === 1 ? `the one ${one}` : `the ${counted(n, one)}`);
+const pronoun = (n: number) => (n === 1 ? 'it' : 'them');
 
 /** Where the code itself is not said as people would. */
 const FAULTS: Readonly<Record<string, string>> = {
