@@ -123,23 +123,8 @@ export function useImport(id: string) {
       goToStep('result', { write: begun.id });
     },
   });
-  return {
-    ...{ id, name: file.data?.name ?? draft.name, step, run, write, hrefOf, go },
-    ...{
-      draft,
-      change,
-      startOver,
-      file,
-      table,
-      resources,
-      resource,
-      suggestion,
-      job,
-      openEdits,
-      isOtherJob,
-      check,
-      checked,
-      carryOut,
-    },
-  };
+  const address = { id, name: file.data?.name ?? draft.name, step, run, write, hrefOf, go };
+  const found = { file, table, resources, resource, suggestion, checked };
+  const decided = { draft, change, startOver, job, openEdits, isOtherJob };
+  return { ...address, ...found, ...decided, check, carryOut };
 }

@@ -5,7 +5,7 @@ import type { Job, JobFile } from '../../api/schema.js';
 import { ApiError, send } from '../app/client.js';
 import { ActionError, PagePending } from '../app/faults.js';
 import { client, jobQuery, jobsQuery, useOnce, useWhyNot } from '../app/queries.js';
-import { counted, when } from '../kit/format.js';
+import { counted, joinParts, when } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Button, ButtonLink, Card, Facts, Prose } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
@@ -197,11 +197,8 @@ const toneOf = (severity: Problems[number]['severity']) => (severity === 'error'
 /** `2 faults, 1 remark` */
 function countsText(problems: Problems): string {
   const faults = problems.filter(({ severity }) => severity === 'error').length;
-  const parts = [
-    faults > 0 && counted(faults, 'fault'),
-    problems.length > faults && counted(problems.length - faults, 'remark'),
-  ];
-  return parts.filter(Boolean).join(', ');
+  const remarks = problems.length - faults;
+  return joinParts(faults > 0 && counted(faults, 'fault'), remarks > 0 && counted(remarks, 'remark'));
 }
 
 function About({ file: { name, kind, schedule, inbox, last } }: { file: JobFile }) {

@@ -55,10 +55,7 @@ export function JobTable({ jobs, at }: { jobs: readonly Job[]; at: '/jobs' | '/n
         rows={jobs}
         keyOf={({ name }) => name}
         columns={[
-          {
-            head: 'Job',
-            of: ({ name }) => <NameLink href={`${at}/${encodeURIComponent(name)}`}>{name}</NameLink>,
-          },
+          { head: 'Job', of: ({ name }) => <NameLink href={`${at}/${encodeURIComponent(name)}`}>{name}</NameLink> },
           {
             head: 'What',
             broad: true,

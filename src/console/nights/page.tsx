@@ -92,10 +92,7 @@ function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Night }) 
         hrefOf={hrefOf}
         markOf={(night) => (isStopped(night) ? '×' : '')}
         columns={[
-          {
-            head: 'Night',
-            of: (night) => <Link href={hrefOf(night)}>{when(night.started_at)}</Link>,
-          },
+          { head: 'Night', of: (night) => <Link href={hrefOf(night)}>{when(night.started_at)}</Link> },
           { head: 'How it ended', of: (night) => <StateBadge run={night} /> },
         ]}
         series={[

@@ -126,11 +126,7 @@ export function RunTable({ label, runs }: { label: string; runs: readonly Run[] 
       keyOf={({ id }) => id}
       columns={[
         { head: 'State', of: (run) => <StateBadge run={run} /> },
-        {
-          head: 'File',
-          names: true,
-          of: (run) => <NameLink href={`/runs/${run.id}`}>{runName(run)}</NameLink>,
-        },
+        { head: 'File', names: true, of: (run) => <NameLink href={`/runs/${run.id}`}>{runName(run)}</NameLink> },
         {
           head: 'What',
           broad: true,

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { RunDetail, RunProgress } from '../../api/schema.js';
 import { durationText, rowsForPerson, type Summary } from '../../report/summary.js';
-import { counted, number, oneDecimal, timeOfDay, toTheSecond } from '../kit/format.js';
+import { counted, joinParts, number, oneDecimal, timeOfDay, toTheSecond } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';
 import { Card } from '../kit/parts.js';
 import { STEPS, summaryOf } from './words.js';
@@ -58,8 +58,6 @@ export function Timeline({ run }: { run: RunDetail }) {
     </Card>
   );
 }
-
-const joinParts = (...parts: readonly (string | false | null | undefined)[]) => parts.filter(Boolean).join(', ');
 
 const retriesText = ({ requests: { retries } }: Summary) => retries > 0 && counted(retries, 'retry', 'retries');
 

@@ -2,7 +2,7 @@ import type { Run, RunDetail, RunProgress, Verb } from '../../api/schema.js';
 import { brakeStop, isUnverifiable, rowsForPerson, type Summary } from '../../report/summary.js';
 import { capitalize, headline } from '../../report/wording.js';
 import { isLive } from '../app/live-run.js';
-import { bytes, counted, number } from '../kit/format.js';
+import { bytes, counted, joinParts, number } from '../kit/format.js';
 
 /** What is said of runs as a whole; of rows and faults `src/report/wording.ts` says it. */
 
@@ -95,8 +95,8 @@ function* exportSteps({ reports }: RunDetail, { target }: Summary): Generator<Ne
   const job = reports.find((name) => name.endsWith('.yaml'));
   const file = reports.find((name) => name !== job && !/^(?:summary\.json|report\.html)$/.test(name));
   const { bytes: size, columns } = target ?? {};
-  const of = [size !== undefined && bytes(size), columns !== undefined && counted(columns, 'column')].filter(Boolean);
-  if (file !== undefined) yield { text: `Take the file${of.length > 0 ? `: ${of.join(', ')}` : ''}.`, report: file };
+  const of = joinParts(size !== undefined && bytes(size), columns !== undefined && counted(columns, 'column'));
+  if (file !== undefined) yield { text: `Take the file${of && `: ${of}`}.`, report: file };
   if (job !== undefined) {
     yield {
       text: 'Change cells and import it again, here or with the job file on a command line: only what you changed is written. Grey columns are for information; a cell that you empty keeps its value in the service.',
