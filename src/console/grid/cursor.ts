@@ -12,7 +12,7 @@ export interface Selection {
   readonly head: CellPosition;
 }
 
-export interface Bounds {
+interface Bounds {
   readonly rows: number;
   readonly columns: number;
   /** Rows that are in sight. */

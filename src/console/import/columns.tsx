@@ -39,7 +39,7 @@ export function ColumnsStep({ resource: own, ...rest }: MatchingProps) {
   const resource = { ...own, fields: useFields(own) };
   const matching = { ...rest, resource };
   const { of, job, suggestion } = rest;
-  const { change, startOver, resources, check } = of;
+  const { setJob, startOver, resources, check } = of;
   const needed = unfilledFields(job, suggestion, resource.fields);
   const unset = needed.filter(({ name }) => constantIn(job, name) === '');
   const key = keyIn(job, suggestion);
@@ -77,7 +77,7 @@ export function ColumnsStep({ resource: own, ...rest }: MatchingProps) {
                     type={field.type === 'date' ? 'date' : 'text'}
                     autoFocus={at === 0 && key !== undefined && unset.length > 0}
                     value={constantIn(job, field.name)}
-                    onChange={(value) => change((now) => ({ ...now, job: withConstant(job, field.name, value) }))}
+                    onChange={(value) => setJob(withConstant(job, field.name, value))}
                   />
                 )}
               </Field>
@@ -140,20 +140,19 @@ function ColumnLine({ of, job, suggested, suggestion, resource, found }: Matchin
   const { dates: datesFound } = optionsIn(suggested, heading);
   const missing = valueAt(job, 'references', 'missing') === 'create' ? 'create' : 'reject';
   const mayFail = found.converts !== 1 || !asSuggested;
-  const set = (next: Job) => of.change((now) => ({ ...now, job: next }));
+  const set = of.setJob;
+  const option = (to: ReturnType<typeof optionsIn>) => set(withOption(job, heading, to));
   const choose = (value: string) => {
-    const next = value === '' ? null : value;
-    const displaced = suggestion.columns.filter(
-      (other) => other !== found && next !== null && fieldIn(job, other.heading) === next,
-    );
-    for (const { heading: other } of displaced) {
-      toast(`${other} is not imported now: ${heading} gives ${labelOf(resource.fields, value)}.`);
+    for (const other of value === '' ? [] : suggestion.columns) {
+      if (other !== found && fieldIn(job, other.heading) === value)
+        toast(`${other.heading} is not imported now: ${heading} gives ${labelOf(resource.fields, value)}.`);
     }
-    set(withField(job, suggested, heading, next));
+    set(withField(job, suggested, heading, value === '' ? null : value));
   };
-  const choice = (label: string, value: unknown, options: Options, onChoose: (value: string) => void) => (
-    <Choose bare className="input quiet" label={label} value={String(value)} options={options} onChoose={onChoose} />
-  );
+  const choice = (what: string, value: unknown, options: Options, onChoose: (value: string) => void) => {
+    const label = `${what} of ${heading}`;
+    return <Choose bare className="input quiet" {...{ label, value: String(value), options, onChoose }} />;
+  };
   return (
     <li className={field === null ? 'unmapped' : ''}>
       <div className="from">
@@ -177,23 +176,18 @@ function ColumnLine({ of, job, suggested, suggestion, resource, found }: Matchin
           onChoose={choose}
           empty="Not imported"
         />
-        {field !== null &&
-          choice(`Blank cells of ${heading}`, blank ?? 'keep', BLANK_OPTIONS, (to) =>
-            set(withOption(job, heading, { blank: to })),
-          )}
+        {field !== null && choice('Blank cells', blank ?? 'keep', BLANK_OPTIONS, (to) => option({ blank: to }))}
         {creatable &&
           (mayFail || missing === 'create') &&
-          choice(`Unknown names of ${heading}`, missing, missingOptions(creatable), (to) =>
+          choice('Unknown names', missing, missingOptions(creatable), (to) =>
             set(withMembers(job, 'references', { missing: to })),
           )}
         {target?.type === 'text' &&
           (mayFail || overflow !== undefined) &&
-          choice(`Long texts of ${heading}`, overflow ?? 'reject', OVERFLOW_OPTIONS, (to) =>
-            set(withOption(job, heading, { overflow: to })),
-          )}
+          choice('Long texts', overflow ?? 'reject', OVERFLOW_OPTIONS, (to) => option({ overflow: to }))}
         {target?.type === 'date' &&
-          choice(`Dates of ${heading}`, String(dates) === String(datesFound) ? '' : dates, DATE_OPTIONS, (format) =>
-            set(withOption(job, heading, { dates: format === '' ? datesFound : [format] })),
+          choice('Dates', String(dates) === String(datesFound) ? '' : dates, DATE_OPTIONS, (format) =>
+            option({ dates: format === '' ? datesFound : [format] }),
           )}
       </div>
       <div className="why small">
@@ -228,16 +222,13 @@ function Converts({ found, asSuggested, cuts }: { found: Column; asSuggested: bo
 /** Required ones first, then by what they are about. */
 function fieldsToChoose(fields: readonly FieldOf[]) {
   const written = fields.filter((field) => field.written);
-  const required = written.filter((field) => field.required);
-  return [
-    ...fieldChoices(required, () => 'Required'),
-    ...fieldChoices(written.filter((field) => !required.includes(field))),
-  ];
+  const requiredFirst = written.toSorted((a, b) => Number(b.required) - Number(a.required));
+  return fieldChoices(requiredFirst, ({ required, group }) => (required ? 'Required' : group));
 }
 
 const NONE = '\u0000none';
 
-function KeyChoice({ of: { change }, job, suggestion, resource }: MatchingProps) {
+function KeyChoice({ of: { setJob }, job, suggestion, resource }: MatchingProps) {
   const key = keyIn(job, suggestion);
   const fields = suggestion.columns.flatMap(({ heading }) => fieldIn(job, heading) ?? []);
   const { field, blank, repeats } = suggestion.key ?? { field: undefined, blank: 0, repeats: 0 };
@@ -263,7 +254,7 @@ function KeyChoice({ of: { change }, job, suggestion, resource }: MatchingProps)
         ...[...new Set([...fields, ...(key?.length === 1 ? key : [])])].map((name) => [name, labels([name])] as const),
         [NONE, 'nothing: every row is a new record'],
       ]}
-      onChoose={(value) => change((now) => ({ ...now, job: withKey(job, value === NONE ? null : value) }))}
+      onChoose={(value) => setJob(withKey(job, value === NONE ? null : value))}
     />
   );
 }

@@ -2,8 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { capitalize } from '../../report/wording.js';
 import { ActionError, PagePending } from '../app/faults.js';
-import { isLive, useLiveRun } from '../app/live-run.js';
-import { jobQuery, useWhyNot } from '../app/queries.js';
+import { isLive, jobQuery, useLiveRun, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
@@ -96,7 +95,7 @@ function factsOf({ table: { data: table }, checked: { data: run } }: Importing):
 }
 
 function Columns({ of }: { of: Importing }) {
-  const { job, draft, change, check, suggestion, resource } = of;
+  const { job, draft, setJob, check, suggestion, resource } = of;
   if (!suggestion.data || !resource || job === undefined)
     return <PagePending page="Matching the columns" error={suggestion.error} />;
   const suggested = suggestedJob(suggestion.data, draft);
@@ -107,10 +106,7 @@ function Columns({ of }: { of: Importing }) {
         <Notice tone="info" title={`The job ${job} says where each column goes`}>
           <div className="line">
             <Button look="primary" change={check} order={{}} word="Check with it" />
-            <Button
-              onClick={() => change((now) => ({ ...now, job: suggested }))}
-              word="Match the columns here instead"
-            />
+            <Button onClick={() => setJob(suggested)} word="Match the columns here instead" />
           </div>
           <ActionError error={check.error} />
         </Notice>

@@ -5,7 +5,7 @@ import type { Accepted, Suggestion, Table, TableOptions, Uploaded } from '../../
 import { get, type Query, send, withParams } from '../app/client.js';
 import { resourcesQuery, runQuery, useOnce } from '../app/queries.js';
 import { toast } from '../kit/toast.js';
-import { type Draft, loadDraft, newDraft, saveDraft, suggestedJob, withEdits, withSource } from './draft.js';
+import { type Draft, type Job, loadDraft, newDraft, saveDraft, suggestedJob, withEdits, withSource } from './draft.js';
 import { composeEdits, corrections, type Edits, editsOf } from './edits.js';
 
 export const STEPS = ['table', 'columns', 'check', 'plan', 'result'] as const;
@@ -28,6 +28,7 @@ export function useImport(id: string) {
     if (!saveDraft(localStorage, latest.current))
       toast('Your browser has no room left to keep this: check again before you leave.');
   };
+  const setJob = (job: Job) => change((now) => ({ ...now, job }));
   const step = STEPS.find((one) => one === params.get('step')) ?? 'table';
   const run = params.get('run') ?? undefined;
   const write = params.get('write') ?? undefined;
@@ -125,6 +126,6 @@ export function useImport(id: string) {
   });
   const address = { id, name: file.data?.name ?? draft.name, step, run, write, hrefOf, go };
   const found = { file, table, resources, resource, suggestion, checked };
-  const decided = { draft, change, startOver, job, openEdits, isOtherJob };
+  const decided = { draft, change, setJob, startOver, job, openEdits, isOtherJob };
   return { ...address, ...found, ...decided, check, carryOut };
 }

@@ -5,8 +5,7 @@ import { GROUP_OF_OUTCOME, OUTCOME_GROUPS, OUTCOMES, type OutcomeKind } from '..
 import { outcomeWords } from '../../report/wording.js';
 import type { Query } from '../app/client.js';
 import { FaultNotice } from '../app/faults.js';
-import { isLive } from '../app/live-run.js';
-import { faultsQuery } from '../app/queries.js';
+import { faultsQuery, isLive } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { type Cell, Grid, type GridContent, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';

@@ -1,7 +1,7 @@
 import type { Run, RunDetail, RunProgress, Verb } from '../../api/schema.js';
 import { brakeStop, isUnverifiable, rowsForPerson, type Summary } from '../../report/summary.js';
 import { capitalize, headline } from '../../report/wording.js';
-import { isLive } from '../app/live-run.js';
+import { isLive } from '../app/queries.js';
 import { bytes, counted, joinParts, number } from '../kit/format.js';
 
 /** What is said of runs as a whole; of rows and faults `src/report/wording.ts` says it. */
