@@ -4,12 +4,16 @@ import { Button, ButtonLink, Empty, Notice, Skeleton } from '../kit/parts.js';
 import { ApiError } from './client.js';
 import { client } from './queries.js';
 
-/** In place of a page whose data are not there: they are on their way, or why they do not come. */
+/** In place of data that are not there: they are on their way, or why they do not come. */
+export function Pending({ error, what }: { error: unknown; what: string }) {
+  return error ? <FaultNotice error={error} /> : <Skeleton what={what} lines={8} />;
+}
+
 export function PagePending({ page, error }: { page: string; error: unknown }) {
   return (
     <div className="stack">
       <h1>{page}</h1>
-      {error ? <FaultNotice error={error} /> : <Skeleton what={page} lines={8} />}
+      <Pending error={error} what={page} />
     </div>
   );
 }

@@ -28,9 +28,7 @@ export function fromTsv(text: string, separator: '\t' | ',' = '\t'): string[][] 
   }
 }
 
-export interface PlacedCell extends CellPosition {
-  readonly value: string;
-}
+export type PlacedCell = CellPosition & { readonly value: string };
 
 /** What stands in each cell of a range: one cell that was copied fills it, a block is set once from its corner. */
 export function placeBlock(block: readonly (readonly string[])[], { top, left, bottom, right }: Range): PlacedCell[] {

@@ -1,13 +1,12 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import type { Field, Issue, Row } from '../../api/schema.js';
 import type { Query } from '../app/client.js';
-import { FaultNotice } from '../app/faults.js';
+import { Pending } from '../app/faults.js';
 import { fromTsv, type PlacedCell, placeBlock } from '../grid/clipboard.js';
 import { type CellPosition, clampTo, keyName, moveCursor, selectCell, typedCharacter } from '../grid/cursor.js';
 import { type Cell, Grid, type GridContent, isWithinLimit, OverCell, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
 import { number } from '../kit/format.js';
-import { Skeleton } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { faultWord } from '../runs/words.js';
 import { CellEditor, CellStatus, type CorrectionProps, type LeaveReason } from './cell.js';
@@ -212,7 +211,7 @@ export function FaultGrid(props: FaultGridProps) {
         </Grid>
       ) : (
         <div className="grid">
-          {firstRows.error ? <FaultNotice error={firstRows.error} /> : <Skeleton what="rows" lines={8} />}
+          <Pending error={firstRows.error} what="rows" />
         </div>
       )}
     </>

@@ -3,10 +3,10 @@ import { type CSSProperties, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Table as Found, TableOptions } from '../../api/schema.js';
 import { ApiError } from '../app/client.js';
-import { ActionError, FaultNotice } from '../app/faults.js';
+import { ActionError, Pending } from '../app/faults.js';
 import { jobsQuery, useWhyNot } from '../app/queries.js';
 import { counted, number } from '../kit/format.js';
-import { Button, ButtonLink, Card, Choose, Empty, Prose, Skeleton, Warnings } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Choose, Empty, Prose, Warnings } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
 import type { Importing } from './state.js';
 
@@ -75,13 +75,7 @@ export function TableStep({ of }: { of: Importing }) {
           <Warnings of={found?.warnings} />
         </div>
       </Card>
-      {found ? (
-        <FirstRows table={found} />
-      ) : error ? (
-        <FaultNotice error={error} />
-      ) : (
-        <Skeleton what="the table" lines={8} />
-      )}
+      {found ? <FirstRows table={found} /> : <Pending error={error} what="the table" />}
     </>
   );
 }

@@ -21,10 +21,7 @@ export function JobPage({ name }: { name: string }) {
 }
 
 /** What somebody typed on which state of the file; kept while the tab is open. */
-interface TextDraft {
-  readonly text: string;
-  readonly etag: string;
-}
+type TextDraft = Pick<JobFile, 'text' | 'etag'>;
 
 function useDraft(name: string) {
   const key = `job ${name}`;

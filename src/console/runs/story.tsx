@@ -2,13 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Fragment, useEffect, useRef } from 'react';
 import type { RunDetail, Story } from '../../api/schema.js';
 import { outcomeWords } from '../../report/wording.js';
-import { FaultNotice } from '../app/faults.js';
+import { Pending } from '../app/faults.js';
 import { useLabels } from '../app/fields.js';
 import { useShortcut } from '../app/keys.js';
 import { storyQuery } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { exactly, number } from '../kit/format.js';
-import { Button, Facts, Prose, Skeleton } from '../kit/parts.js';
+import { Button, Facts, Prose } from '../kit/parts.js';
 import { OutcomeBadge } from './outcomes.js';
 import { ValueChange } from './plan.js';
 
@@ -37,13 +37,7 @@ export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
         </h2>
         <Button look="quiet" icon="close" aria-label="Close the row" onClick={onClose} />
       </header>
-      {story ? (
-        <StoryDetails run={run} story={story} />
-      ) : error ? (
-        <FaultNotice error={error} />
-      ) : (
-        <Skeleton what="the row" lines={8} />
-      )}
+      {story ? <StoryDetails run={run} story={story} /> : <Pending error={error} what="the row" />}
     </aside>
   );
 }
