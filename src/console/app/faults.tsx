@@ -51,7 +51,7 @@ export function ActionError({ error, title, button }: { error: unknown; title?: 
           ))}
         </ul>
       )}
-      {button && <div>{button}</div>}
+      {button}
     </Notice>
   );
 }

@@ -142,9 +142,7 @@ function CheckResult({ of, id }: { of: Importing; id: string }) {
           <p className="wrap reason-lines">
             <Prose>{run.reason ?? 'It left no reason.'}</Prose>
           </p>
-          <div>
-            <ButtonLink href={of.hrefOf('columns')} word="Back to the columns" />
-          </div>
+          <ButtonLink href={of.hrefOf('columns')} word="Back to the columns" />
         </Notice>
       </>
     );
@@ -168,9 +166,7 @@ function StalePlan({ of: { openEdits, job, check }, isOtherJob }: { of: Importin
     <>
       <h1>The plan is not up to date</h1>
       <p>{what.filter(Boolean).join(' ')}</p>
-      <div>
-        <Button look="primary" why={whyNot} change={check} order={{}} word="Check again" />
-      </div>
+      <Button look="primary" why={whyNot} change={check} order={{}} word="Check again" />
       <ActionError error={check.error} />
     </>
   );

@@ -100,17 +100,11 @@ export function useImport(id: string) {
         ...(allEdits.length > 0 && { corrections: allEdits }),
       };
       const { id: begun } = await send<Accepted>('POST', '/runs', order);
-      goToStep('check', { run: begun, write: null }, (now) =>
-        withEdits(
-          {
-            ...now,
-            ...(saved !== undefined && { job: saved }),
-            ...(jobToSend && { sent: saved ?? now.job ?? jobToSend }),
-          },
-          begun,
-          [],
-        ),
-      );
+      goToStep('check', { run: begun, write: null }, (now) => {
+        const sent = jobToSend && (saved ?? now.job ?? jobToSend);
+        const next = { ...now, ...(saved !== undefined && { job: saved }), ...(sent && { sent }) };
+        return withEdits(next, begun, []);
+      });
     },
   });
   /** `approve`: exactly the plan of the check, although a brake stops it. */

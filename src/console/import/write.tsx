@@ -39,11 +39,7 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
             ? `There is nothing to write${exceptText}`
             : `${counted(rows, 'row')} would be written to ${company_name ?? `company ${company}`}${exceptText}`}
       </h1>
-      {write !== undefined && (
-        <div>
-          <ButtonLink href={hrefOf('result')} word="To the result" />
-        </div>
-      )}
+      {write !== undefined && <ButtonLink href={hrefOf('result')} word="To the result" />}
       {rows > 0 && write === undefined && (
         <div className="line wide">
           <Button

@@ -55,11 +55,8 @@ function JobText({ file }: { file: JobFile }) {
     },
   });
   const faulty = checked.problems?.some(({ severity }) => severity === 'error');
-  const notNow = [
-    !changed && 'Nothing was changed.',
-    faulty && 'Correct the faults first: a job with faults cannot run.',
-  ].find(Boolean);
-  const why = whyNot ?? (notNow || undefined);
+  const faultsFirst = faulty ? 'Correct the faults first: a job with faults cannot run.' : undefined;
+  const why = whyNot ?? (changed ? faultsFirst : 'Nothing was changed.');
   return (
     <div className="stack job">
       <header className="line">

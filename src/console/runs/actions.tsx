@@ -134,9 +134,7 @@ function Aside({ run: { id, aside } }: { run: RunDetail }) {
   });
   return (
     <div className="stack tight">
-      <div className="line">
-        <Button why={why} change={put} word={aside ? 'Let it wait again' : 'Put it aside'} />
-      </div>
+      <Button why={why} change={put} word={aside ? 'Let it wait again' : 'Put it aside'} />
       {!aside && <p className="soft small">It then stands no more among what waits for you.</p>}
       <ActionError error={put.error} />
     </div>

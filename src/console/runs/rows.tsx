@@ -112,13 +112,9 @@ function List({ run, filter }: { run: RunDetail; filter: Query }) {
   const open = Number(params.get('row')) || undefined;
   const live = isLive(run);
   const [total, setTotal] = useState<number>();
-  const widths = useMemo(
-    () => [BADGE_WIDTH + LETTER_WIDTH * longestWord(run), ...SHARED_WIDTHS],
-    [run.dry_run, run.kind],
-  );
+  const [widths, look] = useMemo(() => [widthsOf(run), contentOf(run)] as const, [run.dry_run, run.kind]);
   const grid = useGrid(total ?? 0, widths, HEAD_WIDTH);
   const rows = useRows({ run: run.id, filter, cells: false, live }, grid.viewport.places);
-  const look = useMemo(() => contentOf(run), [run.dry_run, run.kind]);
   const place = grid.cursor.row;
   // Rows that come while somebody looks are counted, and shown when asked for: the list is as long as it was.
   const fresh = total === undefined || rows.total === undefined ? 0 : rows.total - total;
@@ -178,8 +174,9 @@ function List({ run, filter }: { run: RunDetail; filter: Query }) {
   );
 }
 
-function longestWord({ dry_run: dry, kind }: RunDetail): number {
-  return Math.max(...OUTCOMES.map((one) => outcomeWords(one, dry, kind).label.length));
+function widthsOf({ dry_run: dry, kind }: RunDetail): number[] {
+  const longest = Math.max(...OUTCOMES.map((one) => outcomeWords(one, dry, kind).label.length));
+  return [BADGE_WIDTH + LETTER_WIDTH * longest, ...SHARED_WIDTHS];
 }
 
 function contentOf(run: RunDetail): GridContent {

@@ -28,12 +28,8 @@ export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
       <header>
         <h2 className="grow wrap">
           Row {number(row)}
-          {story?.key && (
-            <>
-              {' · '}
-              <bdi>{story.key}</bdi>
-            </>
-          )}
+          {story?.key && ' · '}
+          <bdi>{story?.key}</bdi>
         </h2>
         <Button look="quiet" icon="close" aria-label="Close the row" onClick={onClose} />
       </header>
