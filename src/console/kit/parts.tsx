@@ -3,8 +3,6 @@ import { Link } from 'wouter';
 import { exactly, number, when } from './format.js';
 import { Icon, type IconName } from './icons.js';
 
-/** What all pages are made of. */
-
 export type Tone = 'good' | 'warn' | 'bad' | 'calm' | 'info';
 
 const classes = (...names: (string | false | undefined)[]) => names.filter(Boolean).join(' ');

@@ -87,7 +87,6 @@ function References({ run }: { run: RunDetail }) {
   ));
 }
 
-/** A line that is opened for the first of what it counts. */
 function Disclosure({ name, what, children }: { name: string; what: string; children: ReactNode }) {
   return (
     <details className="edits">
@@ -191,7 +190,6 @@ const CHANGE_KINDS: Readonly<Record<string, readonly [tone: Tone, word: string]>
   kept: ['calm', 'is left to the service'],
 };
 
-/** One value of a record: as it was, and as it is afterwards. */
 export function ValueChange({ old, to, kind }: { old: string; to: string; kind: string }) {
   const [tone, word] = CHANGE_KINDS[kind] ?? [];
   return (
