@@ -35,11 +35,8 @@ export function ShortcutKeys() {
     const handleKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
       const all = [...registered];
-      if (event.key === '?') {
-        setListed(all);
-        return;
-      }
-      const found = on ? all.findLast(({ key }) => key === event.key) : undefined;
+      if (event.key === '?') return setListed(all);
+      const found = on && all.findLast(({ key }) => key === event.key);
       if (!found) return;
       event.preventDefault();
       found.run();

@@ -129,14 +129,12 @@ function sendFile(file: File, onProgress: (done: number) => void, pageLeft: Abor
     const request = new XMLHttpRequest();
     request.open('POST', urlOf('/files', { name: file.name }));
     request.setRequestHeader('content-type', 'application/octet-stream');
-    request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
-    request.addEventListener('error', () =>
-      reject(new ApiError(0, 'The connection was cut before the file was sent. Send it again.')),
-    );
-    request.addEventListener('load', () => {
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
+    request.onerror = () => reject(new ApiError(0, 'The connection was cut before the file was sent. Send it again.'));
+    request.onload = () => {
       if (request.status < 300) resolve(JSON.parse(request.responseText) as Uploaded);
       else reject(problemOf(request.status, request.responseText));
-    });
+    };
     // Whoever has left the page is not called back to it.
     pageLeft.addEventListener('abort', () => request.abort());
     request.send(file);

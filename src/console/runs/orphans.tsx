@@ -72,12 +72,9 @@ async function firstOrphans(address: string, signal: AbortSignal): Promise<Orpha
   await reader.cancel();
   const [head = [], ...rows] = fromTsv(text, ',');
   // The last line may have been cut.
-  return rows
-    .filter((cells) => cells.length === head.length)
-    .slice(0, MOST_LISTED)
-    .map((cells) => {
-      const line = Object.fromEntries(head.map((name, at) => [name, cells[at] ?? '']));
-      const { id, absences, outcome, ...rest } = line;
-      return { ...rest, id: Number(id), absences: Number(absences), ...(outcome && { outcome }) } as OrphanLine;
-    });
+  const whole = rows.filter((cells) => cells.length === head.length).slice(0, MOST_LISTED);
+  return whole.map((cells) => {
+    const { id, absences, outcome, ...rest } = Object.fromEntries(head.map((name, at) => [name, cells[at] ?? '']));
+    return { ...rest, id: Number(id), absences: Number(absences), ...(outcome && { outcome }) } as OrphanLine;
+  });
 }
