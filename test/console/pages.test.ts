@@ -543,6 +543,25 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       await dialog.getByText('The worker is about to end.').waitFor();
     }));
 
+  it('a dialog that is left gives the focus back, and is there again when asked for', () =>
+    on(RUN, `/runs/${ID}`, async ({ page }) => {
+      const opener = page.getByRole('button', { name: 'Take up 3 rows again' });
+      const dialog = page.getByRole('dialog');
+      const ways = [
+        () => page.keyboard.press('Escape'),
+        () => dialog.getByRole('button', { name: 'Close' }).click(),
+        () => dialog.getByRole('button', { name: 'Leave it' }).click(),
+        () => page.keyboard.press('Escape'),
+      ];
+      for (const leave of ways) {
+        await opener.click();
+        await dialog.waitFor();
+        await leave();
+        await dialog.waitFor({ state: 'hidden' });
+        expect(await page.evaluate('document.activeElement.textContent')).toBe('Take up 3 rows again');
+      }
+    }));
+
   it('a lost connection is said, and heals by itself; the end is read anew', () =>
     on({ ...RUN, [`GET /runs/${ID}`]: LIVE }, `/runs/${ID}`, async ({ page, goesOn, isLost, answers }) => {
       goesOn(progress(96));

@@ -1,46 +1,43 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Component, type ReactNode } from 'react';
 import { timeOfDay } from '../kit/format.js';
 import { Button, ButtonLink, Empty, Notice, Skeleton } from '../kit/parts.js';
 import { ApiError } from './client.js';
+import { client } from './queries.js';
 
-/** In place of a page whose data are not there: they are on their way, or why they do not come. */
+/** In place of data that are not there: they are on their way, or why they do not come. */
+export function Pending({ error, what }: { error: unknown; what: string }) {
+  return error ? <FaultNotice error={error} /> : <Skeleton what={what} lines={8} />;
+}
+
 export function PagePending({ page, error }: { page: string; error: unknown }) {
   return (
     <div className="stack">
       <h1>{page}</h1>
-      {error ? <FaultNotice error={error} /> : <Skeleton what={page} lines={8} />}
+      <Pending error={error} what={page} />
     </div>
   );
 }
 
 /** What cannot be shown: why, and what to do. */
 export function FaultNotice({ error }: { error: unknown }) {
-  const queries = useQueryClient();
   if (!(error instanceof ApiError)) {
-    return (
-      <ActionError error={error} title="The page cannot be shown">
-        <Button onClick={() => location.reload()}>Load the page again</Button>
-      </ActionError>
-    );
+    const reload = <Button onClick={() => location.reload()} word="Load the page again" />;
+    return <ActionError error={error} title="The page cannot be shown" button={reload} />;
   }
   if (error.status === 403 || error.status === 404) {
     return (
       <Empty title={error.status === 403 ? 'You may not see this' : 'There is no such thing here'}>
         <p>{error.message}</p>
-        <ButtonLink href="/">To the overview</ButtonLink>
+        <ButtonLink href="/" word="To the overview" />
       </Empty>
     );
   }
-  return (
-    <ActionError error={error} title={error.isTransient ? 'No connection' : 'That did not work'}>
-      <Button onClick={() => void queries.resetQueries({ type: 'active' })}>Try again</Button>
-    </ActionError>
-  );
+  const again = <Button onClick={() => void client.resetQueries({ type: 'active' })} word="Try again" />;
+  return <ActionError error={error} title={error.isTransient ? 'No connection' : 'That did not work'} button={again} />;
 }
 
 /** What a button began and could not do, beside the button. */
-export function ActionError({ error, title, children }: { error: unknown; title?: string; children?: ReactNode }) {
+export function ActionError({ error, title, button }: { error: unknown; title?: string; button?: ReactNode }) {
   if (error === null || error === undefined) return null;
   const message = error instanceof Error ? error.message : String(error);
   const details = error instanceof ApiError ? error.details : [];
@@ -54,7 +51,7 @@ export function ActionError({ error, title, children }: { error: unknown; title?
           ))}
         </ul>
       )}
-      {children && <div>{children}</div>}
+      {button}
     </Notice>
   );
 }

@@ -4,16 +4,20 @@ import type { Field, Names, Resource } from '../../api/schema.js';
 import type { Choice } from '../kit/choices.js';
 import { namesQuery, resourcesQuery } from './queries.js';
 
-/** Fields of a resource: which one, and what it may hold. */
-
 export function labelOf(fields: readonly Field[], name: string): string {
   return fields.find((one) => one.name === name)?.label ?? name;
 }
 
+const NO_FIELDS: readonly Field[] = [];
+
+export function useResourceFields(resource: string | undefined): readonly Field[] {
+  const { data } = useQuery(resourcesQuery);
+  return data?.resources.find(({ name }) => name === resource)?.fields ?? NO_FIELDS;
+}
+
 /** What people call the fields of a resource; one that is not known keeps its name. */
 export function useLabels(resource: string | undefined): (name: string) => string {
-  const { data } = useQuery(resourcesQuery);
-  const fields = data?.resources.find(({ name }) => name === resource)?.fields ?? [];
+  const fields = useResourceFields(resource);
   return (name) => labelOf(fields, name);
 }
 
@@ -23,11 +27,8 @@ export function fieldChoices(fields: readonly Field[], groupOf = ({ group }: Fie
 
 /** Those of the resource, and the custom ones of this service. */
 export function useFields({ name, fields }: Pick<Resource, 'name' | 'fields'>, on = true): Field[] {
-  const { data } = useQuery({
-    ...namesQuery(`${name}-field`, '', MOST_CUSTOM),
-    placeholderData: NO_NAMES,
-    enabled: on,
-  });
+  const query = namesQuery(`${name}-field`, '', MOST_CUSTOM);
+  const { data } = useQuery({ ...query, placeholderData: NO_NAMES, enabled: on });
   return useMemo(() => {
     const custom = (data?.names ?? []).map((own): Field => {
       const label = own.replace(/^\w+\./, '').replace('.', ': ');
@@ -42,17 +43,14 @@ const MOST_CUSTOM = 200;
 const NO_NAMES: Names = { names: [], more: false, lack: null };
 const CUSTOM_FIELD = { group: 'Custom fields', type: 'text', required: false, of: null, written: true } as const;
 
+interface ValueInputProps extends Omit<ComponentProps<'input'>, 'onChange'> {
+  readonly field: Field | undefined;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
 /** It is typed, with what it may be where that is known. */
-export function ValueInput({
-  field,
-  value,
-  onChange,
-  ...rest
-}: Omit<ComponentProps<'input'>, 'onChange'> & {
-  field: Field | undefined;
-  value: string;
-  onChange: (value: string) => void;
-}) {
+export function ValueInput({ field, value, onChange, ...rest }: ValueInputProps) {
   const list = useId();
   const of = field?.of ?? '';
   const { data } = useQuery({ ...namesQuery(of, value), enabled: of !== '' });

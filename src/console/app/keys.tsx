@@ -1,8 +1,7 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { Dialog } from '../kit/dialog.js';
 import { Facts } from '../kit/parts.js';
 
-/** A key, and what it does. */
 interface Shortcut {
   readonly key: string;
   readonly what: string;
@@ -12,17 +11,16 @@ interface Shortcut {
 const SETTING_KEY = 'rowferry.single-keys';
 
 /** All that hold now; those of the page that is on top were added last. */
-const registered = new Set<() => readonly Shortcut[]>();
+const registered = new Set<Shortcut>();
 
-/** Keys that hold while the component is there; they stand in the list that `?` opens. */
-export function useShortcuts(shortcuts: readonly Shortcut[]): void {
-  const latest = useRef(shortcuts);
-  latest.current = shortcuts;
+/** It holds while the component is there, and stands in the list that `?` opens. */
+export function useShortcut(key: string, what: string, run: () => void): void {
+  const onKey = useEffectEvent(run);
   useEffect(() => {
-    const current = () => latest.current;
-    registered.add(current);
-    return () => void registered.delete(current);
-  }, []);
+    const shortcut = { key, what, run: () => onKey() };
+    registered.add(shortcut);
+    return () => void registered.delete(shortcut);
+  }, [key, what]);
 }
 
 /** Where keys are typed, or chosen with, they mean what they always mean. */
@@ -30,19 +28,15 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, select, textarea, [contenteditable], dialog') !== null;
 }
 
-/** Listens to them, and lists them. */
 export function ShortcutKeys() {
   const [listed, setListed] = useState<readonly Shortcut[]>();
   const [on, setOn] = useState(() => localStorage.getItem(SETTING_KEY) !== 'off');
   useEffect(() => {
     const handleKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
-      const all = [...registered].flatMap((shortcuts) => shortcuts());
-      if (event.key === '?') {
-        setListed(all);
-        return;
-      }
-      const found = on ? all.findLast(({ key }) => key === event.key) : undefined;
+      const all = [...registered];
+      if (event.key === '?') return setListed(all);
+      const found = on && all.findLast(({ key }) => key === event.key);
       if (!found) return;
       event.preventDefault();
       found.run();
@@ -50,9 +44,10 @@ export function ShortcutKeys() {
     document.addEventListener('keydown', handleKey);
     return () => document.removeEventListener('keydown', handleKey);
   }, [on]);
+  if (!listed) return null;
   return (
-    <Dialog open={listed !== undefined} onClose={() => setListed(undefined)} title="Keys">
-      <Facts of={(listed ?? []).map(({ key, what }) => [<kbd key={key}>{key}</kbd>, what])} />
+    <Dialog onClose={() => setListed(undefined)} title="Keys">
+      <Facts of={listed.map(({ key, what }) => [<kbd key={key}>{key}</kbd>, what])} />
       <label className="line">
         <input
           type="checkbox"

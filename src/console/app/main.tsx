@@ -1,5 +1,5 @@
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { lazy, StrictMode, Suspense } from 'react';
+import { type ComponentType, lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Redirect, Route, Switch } from 'wouter';
 import '../kit/kit.css';
@@ -14,14 +14,16 @@ import { Shell } from './shell.js';
 import { SignIn } from './sign-in.js';
 
 /** Each page is loaded when somebody goes there first. */
-const Overview = lazy(() => import('../overview/page.js'));
-const Import = lazy(() => import('../import/page.js'));
-const Runs = lazy(() => import('../runs/list.js'));
-const Run = lazy(() => import('../runs/run.js'));
-const Nights = lazy(() => import('../nights/page.js'));
-const Jobs = lazy(() => import('../jobs/page.js'));
-const Export = lazy(() => import('../export/page.js'));
-const Queue = lazy(() => import('../queue/page.js'));
+const PAGES: Readonly<Record<string, ComponentType<{ id: string | undefined }>>> = {
+  '/': lazy(() => import('../overview/page.js')),
+  '/import/:id?': lazy(() => import('../import/page.js')),
+  '/runs': lazy(() => import('../runs/list.js')),
+  '/runs/:id': lazy(() => import('../runs/run.js')),
+  '/nights/:id?': lazy(() => import('../nights/page.js')),
+  '/jobs/:id?': lazy(() => import('../jobs/page.js')),
+  '/export': lazy(() => import('../export/page.js')),
+  '/queue': lazy(() => import('../queue/page.js')),
+};
 
 function Console() {
   const { data: session, error } = useQuery(sessionQuery);
@@ -38,14 +40,18 @@ function Console() {
       <ShortcutKeys />
       <Shell session={session}>
         <Switch>
-          <Route path="/">{() => page(<Overview />)}</Route>
-          <Route path="/import/:id?">{({ id }) => page(<Import upload={id} />, id)}</Route>
-          <Route path="/runs">{() => page(<Runs />)}</Route>
-          <Route path="/runs/:id">{({ id }) => page(<Run id={id} />, id)}</Route>
-          <Route path="/nights/:job?">{({ job }) => page(<Nights job={job} />, job)}</Route>
-          <Route path="/jobs/:name?">{({ name }) => page(<Jobs name={name} />, name)}</Route>
-          <Route path="/export">{() => page(<Export />)}</Route>
-          <Route path="/queue">{() => page(<Queue />)}</Route>
+          {Object.entries(PAGES).map(([path, Page]) => (
+            <Route<{ id?: string }> key={path} path={path}>
+              {({ id }) => (
+                // A page of another thing is another page: nothing of the one before stays in it.
+                <ErrorBoundary key={`${location.pathname} ${id}`}>
+                  <Suspense fallback={<Skeleton what="the page" lines={6} />}>
+                    <Page id={id} />
+                  </Suspense>
+                </ErrorBoundary>
+              )}
+            </Route>
+          ))}
           <Route path="/sign-in">
             <Redirect to="/" replace />
           </Route>
@@ -57,15 +63,6 @@ function Console() {
       </Shell>
       <div id={TOASTS_ID} className="toasts stack tight" role="status" />
     </>
-  );
-}
-
-/** A page of another thing is another page: nothing of the one before stays in it. */
-function page(content: React.ReactNode, key = '') {
-  return (
-    <ErrorBoundary key={`${location.pathname} ${key}`}>
-      <Suspense fallback={<Skeleton what="the page" lines={6} />}>{content}</Suspense>
-    </ErrorBoundary>
   );
 }
 

@@ -8,7 +8,7 @@ import {
   useMutation,
   useQuery,
 } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { useId } from 'react';
 import type * as api from '../../api/schema.js';
 import { ApiError, get, type Query } from './client.js';
 
@@ -22,7 +22,7 @@ function onError(error: Error): void {
 }
 
 /** What cannot be reached is asked for again until it can, each time as stated. */
-export const retryWhileTransient = ({ state: { error } }: { state: { error: Error | null } }) =>
+const retryWhileTransient = ({ state: { error } }: { state: { error: Error | null } }) =>
   error instanceof ApiError && error.isTransient && AGAIN_MS;
 const AGAIN_MS = 5_000;
 
@@ -43,28 +43,25 @@ export const client: QueryClient = new QueryClient({
   },
 });
 
-const readQuery = <T>(path: string, query: Query = {}, more: { readonly staleTime?: number } = {}) =>
+type MoreOptions = { readonly staleTime?: number; readonly placeholderData?: typeof keepPreviousData };
+const readQuery = <T>(path: string, query: Query = {}, more: MoreOptions = {}) =>
   queryOptions({
     queryKey: [...path.slice(1).split('/'), query],
     queryFn: ({ signal }) => get<T>(path, query, signal),
     ...more,
   });
+const KEEP_PREVIOUS = { placeholderData: keepPreviousData };
 const runPath = (id: string, more = '') => `/runs/${encodeURIComponent(id)}${more}`;
 
 export const sessionQuery = readQuery<api.Session>('/session', {}, { staleTime: 60_000 });
-export const runsQuery = (filter: Query) => ({
-  ...readQuery<api.Runs>('/runs', filter),
-  placeholderData: keepPreviousData,
-});
+export const runsQuery = (filter: Query) => readQuery<api.Runs>('/runs', filter, KEEP_PREVIOUS);
 export const runQuery = (id: string) => readQuery<api.RunDetail>(runPath(id));
 export const storyQuery = (id: string, row: number) => readQuery<api.Story>(runPath(id, `/rows/${row}`));
 export const faultsQuery = (id: string) => readQuery<api.FaultGroup[]>(runPath(id, '/faults'));
 export const planQuery = (id: string) => readQuery<api.Plan>(runPath(id, '/plan'));
 export const resourcesQuery = readQuery<{ resources: api.Resource[] }>('/resources', {}, { staleTime: 300_000 });
-export const namesQuery = (of: string, q: string, limit?: number) => ({
-  ...readQuery<api.Names>('/names', { of, q, limit }),
-  placeholderData: keepPreviousData,
-});
+export const namesQuery = (of: string, q: string, limit?: number) =>
+  readQuery<api.Names>('/names', { of, q, limit }, KEEP_PREVIOUS);
 export const jobsQuery = readQuery<{ jobs: api.Job[] }>('/jobs');
 export const jobQuery = (name: string) => readQuery<api.JobFile>(`/jobs/${encodeURIComponent(name)}`);
 export const nightsQuery = (job: string) =>
@@ -74,17 +71,45 @@ export const overviewQuery = readQuery<api.Overview>('/overview', {
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 
+/** How often a run at work is looked at, and one that may be taken up again. */
+const LIVE_POLL_MS = 1_000;
+const IDLE_POLL_MS = 5_000;
+
+/** It ended as it should; others may go on. */
+export const isComplete = ({ status }: Pick<api.Run, 'status'>) => status === 'succeeded' || status === 'partial';
+
+export const isLive = ({ status }: Pick<api.Run, 'status'>) => status === 'running' || status === 'waiting';
+
+/**
+ * A run as it is now. Until another one was read, the one before is shown. `lost`: when it was seen last, where nothing is heard
+ * of it any more; the run itself goes on, and is asked for again.
+ */
+export function useLiveRun(id: string) {
+  const { data, error, dataUpdatedAt } = useQuery({
+    ...runQuery(id),
+    placeholderData: keepPreviousData,
+    // It is asked for again soon: that nobody answers is said at once.
+    retry: false,
+    refetchInterval(query) {
+      const { data: now } = query.state;
+      if (!now) return retryWhileTransient(query);
+      return isLive(now) ? LIVE_POLL_MS : !isComplete(now) && IDLE_POLL_MS;
+    },
+  });
+  const run = data && {
+    ...data,
+    outcomes: data.progress?.outcomes ?? data.outcomes,
+    rows: data.progress?.total ?? data.rows,
+  };
+  return { run, error, lost: error && run ? new Date(dataUpdatedAt) : undefined };
+}
+
 /** A change that is made once, however often its button or its key is pressed before the answer; else as `useMutation`. */
 export function useOnce<T, V = void>(change: UseMutationOptions<T, Error, V>) {
-  const isRunning = useRef(false);
-  const mutation = useMutation(change);
+  const mutationKey = [useId()];
+  const mutation = useMutation({ ...change, mutationKey });
   const mutate = (variables: V) => {
-    if (isRunning.current) return;
-    isRunning.current = true;
-    const onSettled = () => {
-      isRunning.current = false;
-    };
-    mutation.mutate(variables, { onSettled });
+    if (client.isMutating({ mutationKey }) === 0) mutation.mutate(variables);
   };
   return { ...mutation, mutate };
 }

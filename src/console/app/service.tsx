@@ -10,7 +10,6 @@ const POLL_MS = 5_000;
 
 const isPaused = ({ paused_until: until }: ServiceHealth) => until !== null && new Date(until) > new Date();
 
-/** The service's health in one line. */
 export function Service({ service }: { service: ServiceHealth }) {
   const { ok, rate, waiting, paused_until: until } = service;
   const [tone, icon, text] =
@@ -23,9 +22,7 @@ export function Service({ service }: { service: ServiceHealth }) {
           : (['good', 'check', 'The service answered when last asked'] as const);
   return (
     <p className="line wide soft">
-      <Badge tone={tone} icon={icon}>
-        {text}
-      </Badge>
+      <Badge tone={tone} icon={icon} word={text} />
       {rate !== null && <span>It bears {oneDecimal(rate)} requests a second</span>}
       {waiting > 0 && <span>{counted(waiting, 'request waits for its turn', 'requests wait for their turn')}</span>}
     </p>

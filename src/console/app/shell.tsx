@@ -2,9 +2,9 @@ import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Session } from '../../api/schema.js';
 import { Icon, type IconName } from '../kit/icons.js';
-import { Badge, Button } from '../kit/parts.js';
+import { Badge, Button, submitting } from '../kit/parts.js';
 import { type Query, send, withParams } from './client.js';
-import { useShortcuts } from './keys.js';
+import { useShortcut } from './keys.js';
 import { useOnce } from './queries.js';
 
 const PAGES: readonly { readonly href: string; readonly word: string; readonly icon: IconName }[] = [
@@ -17,11 +17,10 @@ const PAGES: readonly { readonly href: string; readonly word: string; readonly i
   { href: '/queue', word: 'Queue', icon: 'queue' },
 ];
 
-/** The rail, whose service this is, the search, and the page. */
 export function Shell({ session, children }: { session: Session; children: ReactNode }) {
   const [path] = useLocation();
   const search = useRef<HTMLInputElement>(null);
-  useShortcuts([{ key: '/', what: 'Search', run: () => search.current?.focus() }]);
+  useShortcut('/', 'Search', () => search.current?.focus());
   return (
     <div className={`shell${session.production ? '' : ' test'}`}>
       <a className="skip" href="#page">
@@ -57,7 +56,7 @@ function CompanyName({ session: { company_name, company, service, production } }
     <div className="line" title={service}>
       <strong className="cut">{company_name ?? `Company ${company}`}</strong>
       <span className="soft cut">{URL.canParse(service) ? new URL(service).host : service}</span>
-      {production ? <span className="soft">production</span> : <Badge tone="warn">test</Badge>}
+      {production ? <span className="soft">production</span> : <Badge tone="warn" word="test" />}
     </div>
   );
 }
@@ -65,19 +64,17 @@ function CompanyName({ session: { company_name, company, service, production } }
 function Search({ input }: { input: RefObject<HTMLInputElement | null> }) {
   const [path, go] = useLocation();
   const [params] = useSearchParams();
+  const search = () => {
+    const q = input.current?.value.trim() ?? '';
+    go(q === '' ? '/runs' : `/runs?q=${encodeURIComponent(q)}`);
+  };
   const searched = path === '/runs' ? (params.get('q') ?? '') : '';
   useEffect(() => {
     if (input.current) input.current.value = searched;
   }, [searched, input]);
   return (
     <search>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const q = input.current?.value.trim() ?? '';
-          go(q === '' ? '/runs' : `/runs?q=${encodeURIComponent(q)}`);
-        }}
-      >
+      <form {...submitting(search)}>
         <Icon name="search" />
         <input
           ref={input}
@@ -106,11 +103,7 @@ function UserInfo({ session: { name, role, via } }: { session: Session }) {
       <span className="soft cut" title={`Signed in as ${name}, ${role}`}>
         {name} · {role}
       </span>
-      {(via === 'user' || via === 'link') && (
-        <Button look="quiet" busy={signOut.isPending} onClick={() => signOut.mutate()}>
-          Sign out
-        </Button>
-      )}
+      {(via === 'user' || via === 'link') && <Button look="quiet" change={signOut} word="Sign out" />}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useSearchParams } from 'wouter';
 import type { Session } from '../../api/schema.js';
-import { Button, Card, Notice, TextField } from '../kit/parts.js';
+import { Button, Card, Notice, submitting, TextField } from '../kit/parts.js';
 import { ApiError, send } from './client.js';
 import { client, sessionQuery, useOnce } from './queries.js';
 
@@ -16,13 +16,7 @@ export function SignIn() {
   return (
     <main className="sign-in">
       <Card>
-        <form
-          className="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
-            signIn.mutate(new FormData(event.currentTarget));
-          }}
-        >
+        <form className="stack" {...submitting((form) => signIn.mutate(new FormData(form)))}>
           <h1>Sign in to rowferry</h1>
           {params.has('expired') && (
             <Notice tone="warn" title="This link was used before, or is too old">
@@ -34,9 +28,7 @@ export function SignIn() {
           {signIn.error && <Notice tone="bad" title={wrong ? 'Name or password is wrong' : signIn.error.message} />}
           <TextField label="Name" name="username" autoComplete="username" required autoFocus />
           <TextField label="Password" type="password" name="password" autoComplete="current-password" required />
-          <Button type="submit" look="primary" busy={signIn.isPending}>
-            Sign in
-          </Button>
+          <Button type="submit" look="primary" busy={signIn.isPending} word="Sign in" />
           <p className="soft small">
             On your own machine no name is needed: <code>rowferry console</code> prints a link that signs you in.
           </p>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import type { Accepted, Field, Queue } from '../../api/schema.js';
 import { capitalize } from '../../report/wording.js';
-import { get, send } from '../app/client.js';
+import { get, type Query, send } from '../app/client.js';
 import { ActionError, PagePending } from '../app/faults.js';
 import { fieldChoices, labelOf, useFields, ValueInput } from '../app/fields.js';
 import { resourcesQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
@@ -47,10 +47,12 @@ export default function Export() {
   const { company_name, company } = useSession();
   const whyNot = useWhyNot('operator');
   const choice = readChoice(params);
+  const { resource, columns, filters, format, editable } = choice;
+  const change = (to: Query) => set(to, true);
   const begin = useOnce({ mutationFn: () => orderExport(choice), onSuccess: ({ id }) => go(`/runs/${id}`) });
   const resources = data?.resources.filter(({ exported }) => exported) ?? [];
-  const { imported, fields: own } = resources.find(({ name }) => name === choice.resource) ?? NO_RESOURCE;
-  const fields = useFields({ name: choice.resource, fields: own }, imported);
+  const { imported, fields: own } = resources.find(({ name }) => name === resource) ?? NO_RESOURCE;
+  const fields = useFields({ name: resource, fields: own }, imported);
   if (!data) return <PagePending page="Export" error={error} />;
   return (
     <div className="stack export">
@@ -60,32 +62,28 @@ export default function Export() {
           <div className="line wide">
             <Choose
               label="Records"
-              value={choice.resource}
+              value={resource}
               options={resources.map(({ name }) => [name, plural(name)])}
-              onChoose={(resource) => set({ resource, columns: null, filter: null, editable: null }, true)}
+              onChoose={(name) => change({ resource: name, columns: null, filter: null, editable: null })}
             />
             <Choose
               label="File"
-              value={choice.format}
+              value={format}
               options={Object.entries(FORMATS)}
-              onChoose={(format) => set({ format }, true)}
+              onChoose={(name) => change({ format: name })}
             />
           </div>
           <div className="two">
             <fieldset className="field">
               <legend>Columns</legend>
-              <Columns
-                fields={fields}
-                chosen={choice.columns}
-                onChange={(columns) => set({ columns: columns.join() }, true)}
-              />
+              <Columns fields={fields} chosen={columns} onChange={(names) => change({ columns: names.join() })} />
             </fieldset>
             <fieldset className="field">
               <legend>Only records whose…</legend>
               <Filters
                 fields={fields}
-                chosen={choice.filters}
-                onChange={(filters) => set({ filter: filters.map((one) => one.join('=')) }, true)}
+                chosen={filters}
+                onChange={(all) => change({ filter: all.map((one) => one.join('=')) })}
               />
             </fieldset>
           </div>
@@ -93,16 +91,14 @@ export default function Export() {
             <label className="line">
               <input
                 type="checkbox"
-                checked={choice.editable}
-                onChange={({ target }) => set({ editable: target.checked ? 'yes' : null }, true)}
+                checked={editable}
+                onChange={({ target }) => change({ editable: target.checked ? 'yes' : null })}
               />
               To be changed and imported again
             </label>
           )}
           <div className="line wide">
-            <Button look="primary" icon="export" why={whyNot} busy={begin.isPending} onClick={() => begin.mutate()}>
-              Export
-            </Button>
+            <Button look="primary" icon="export" why={whyNot} change={begin} word="Export" />
             <span className="soft">{whyNot ?? 'Nothing is written to the service.'}</span>
           </div>
           <ActionError error={begin.error} />
@@ -144,11 +140,7 @@ function Columns({ fields, chosen, onChange }: PickerProps<string>) {
           choices={fieldChoices(fields.filter(({ name }) => !chosen.includes(name)))}
           onChoose={(name) => onChange([...chosen, name])}
         />
-        {chosen.length > 0 && (
-          <Button look="quiet" onClick={() => onChange([])}>
-            All columns
-          </Button>
-        )}
+        {chosen.length > 0 && <Button look="quiet" onClick={() => onChange([])} word="All columns" />}
       </div>
     </div>
   );

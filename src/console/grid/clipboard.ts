@@ -6,9 +6,7 @@ export function toTsv(cells: readonly (readonly string[])[]): string {
   return cells.map((row) => row.map(quoted).join('\t')).join('\n');
 }
 
-function quoted(text: string): string {
-  return /[\t\r\n]|^"/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+const quoted = (text: string) => (/[\t\r\n]|^"/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 /** A cell and what ends it. A quote that no quote closes is a sign like any other. */
 const CELL = {
@@ -30,9 +28,7 @@ export function fromTsv(text: string, separator: '\t' | ',' = '\t'): string[][] 
   }
 }
 
-export interface PlacedCell extends CellPosition {
-  readonly value: string;
-}
+export type PlacedCell = CellPosition & { readonly value: string };
 
 /** What stands in each cell of a range: one cell that was copied fills it, a block is set once from its corner. */
 export function placeBlock(block: readonly (readonly string[])[], { top, left, bottom, right }: Range): PlacedCell[] {

@@ -12,26 +12,19 @@ export interface Selection {
   readonly head: CellPosition;
 }
 
-/** Both ends belong to it. */
-export interface Range {
-  readonly top: number;
-  readonly left: number;
-  readonly bottom: number;
-  readonly right: number;
-}
-
-export interface Bounds {
+interface Bounds {
   readonly rows: number;
   readonly columns: number;
   /** Rows that are in sight. */
   readonly page: number;
 }
 
-export function selectCell(place: CellPosition): Selection {
-  return { anchor: place, head: place };
-}
+export const selectCell = (place: CellPosition): Selection => ({ anchor: place, head: place });
 
-export function rangeOf({ anchor, head }: Selection): Range {
+/** Both ends belong to it. */
+export type Range = ReturnType<typeof rangeOf>;
+
+export function rangeOf({ anchor, head }: Selection) {
   return {
     top: Math.min(anchor.row, head.row),
     left: Math.min(anchor.column, head.column),
@@ -46,23 +39,8 @@ export function clampTo({ row, column }: CellPosition, { rows, columns }: Bounds
   return { row: clamp(row, rows), column: clamp(column, columns) };
 }
 
-const FAR = Number.POSITIVE_INFINITY;
-
-/** Rows down and columns along. */
-const STEPS: Readonly<Record<string, readonly [down: number, along: number]>> = {
-  ArrowUp: [-1, 0],
-  ArrowDown: [1, 0],
-  ArrowLeft: [0, -1],
-  ArrowRight: [0, 1],
-  Home: [0, -FAR],
-  End: [0, FAR],
-  'Ctrl+ArrowUp': [-FAR, 0],
-  'Ctrl+ArrowDown': [FAR, 0],
-  'Ctrl+ArrowLeft': [0, -FAR],
-  'Ctrl+ArrowRight': [0, FAR],
-  'Ctrl+Home': [-FAR, -FAR],
-  'Ctrl+End': [FAR, FAR],
-};
+/** Further than any table goes. */
+const FAR = Number.MAX_SAFE_INTEGER;
 
 /**
  * Where a key leads from a cell, `Ctrl+End` or `Shift+Tab`; undefined for one that does not move the cursor, as Tab does not at
@@ -75,12 +53,22 @@ export function moveCursor({ row, column }: CellPosition, key: string, bounds: B
     if (next < 0 || next >= rows * columns) return undefined;
     return { row: Math.floor(next / columns), column: next % columns };
   }
-  if (key === 'PageUp' || key === 'PageDown')
-    return clampTo({ row: row + (key === 'PageUp' ? -page : page), column }, bounds);
-  const [down, along] = STEPS[key] ?? [];
-  return down === undefined || along === undefined
-    ? undefined
-    : clampTo({ row: row + down, column: column + along }, bounds);
+  const step = key.startsWith('Ctrl+Arrow') ? FAR : 1;
+  const steps: Readonly<Record<string, readonly [down: number, along: number]>> = {
+    ArrowUp: [-step, 0],
+    ArrowDown: [step, 0],
+    ArrowLeft: [0, -step],
+    ArrowRight: [0, step],
+    PageUp: [-page, 0],
+    PageDown: [page, 0],
+    Home: [0, -FAR],
+    End: [0, FAR],
+    'Ctrl+Home': [-FAR, -FAR],
+    'Ctrl+End': [FAR, FAR],
+  };
+  const [down, along] = steps[key.replace('Ctrl+Arrow', 'Arrow')] ?? [];
+  if (down === undefined || along === undefined) return undefined;
+  return clampTo({ row: row + down, column: column + along }, bounds);
 }
 
 type KeyPress = Readonly<{ key: string } & Record<'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey', boolean>>;

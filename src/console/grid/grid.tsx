@@ -1,18 +1,8 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows of which forty are drawn
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names the cell where the cursor is
 import { defaultRangeExtractor, useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
-import {
-  type ClipboardEvent,
-  type ComponentProps,
-  type KeyboardEvent,
-  memo,
-  type PointerEvent,
-  type ReactNode,
-  type SyntheticEvent,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
+import type { ClipboardEvent, ComponentProps, CSSProperties, KeyboardEvent, PointerEvent, ReactNode } from 'react';
+import { memo, type SyntheticEvent, useLayoutEffect, useRef, useState } from 'react';
 import type { Row } from '../../api/schema.js';
 import { number } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';
@@ -39,7 +29,6 @@ export interface Cell {
   readonly content?: ReactNode;
   readonly className?: string;
   readonly invalid?: boolean;
-  /** A sign, and what it means. */
   readonly mark?: { readonly icon: IconName; readonly note: string } | undefined;
 }
 
@@ -115,17 +104,10 @@ interface GridProps extends ComponentProps<'div'> {
 }
 
 /** The grid itself has the focus and names the cell where the cursor is. */
-export function Grid({
-  of: { box, viewport, columnScroll, head, total, cursor, range, selectedCount, select },
-  rows,
-  look,
-  open,
-  onClear,
-  children,
-  ...rest
-}: GridProps) {
-  const wide = columnScroll.getTotalSize();
+export function Grid({ of, rows, look, open, onClear, children, ...rest }: GridProps) {
+  const { box, viewport, columnScroll, head, total, cursor, range, selectedCount, select } = of;
   const columns = columnScroll.getVirtualItems();
+  const widths = { '--wide': `${columnScroll.getTotalSize()}px`, '--head': `${head}px` } as CSSProperties;
 
   function selectByPointer(event: PointerEvent, extend: boolean): void {
     const [, row, column] = (event.target as Element).closest('[role=gridcell]')?.id.split('-') ?? [];
@@ -160,6 +142,7 @@ export function Grid({
     <div
       ref={box}
       className="grid"
+      style={widths}
       role="grid"
       tabIndex={0}
       aria-rowcount={total + 1}
@@ -172,8 +155,8 @@ export function Grid({
       onPointerOver={(event) => event.buttons === 1 && hasFocus(event) && selectByPointer(event, true)}
       {...rest}
     >
-      <div role="row" aria-rowindex={1} className="grid-row heads" style={{ width: wide }}>
-        <div role="columnheader" aria-colindex={1} className="row-head" style={{ width: head }}>
+      <div role="row" aria-rowindex={1} className="grid-row heads">
+        <div role="columnheader" aria-colindex={1} className="row-head">
           <span className="num">Row</span>
           <span className="word">{look.besideHeading}</span>
         </div>
@@ -190,7 +173,7 @@ export function Grid({
           </div>
         ))}
       </div>
-      <div role="presentation" className="tall" style={{ height: viewport.height, width: wide }}>
+      <div role="presentation" className="tall" style={{ height: viewport.height }}>
         <div ref={viewport.pane} role="rowgroup">
           {viewport.places.map((place) => {
             const row = rows.at(place);
@@ -199,7 +182,7 @@ export function Grid({
               <GridRow
                 // Rows that are scrolled out of sight are used again for those that come.
                 key={place % viewport.places.length}
-                {...{ place, row, columns, look, wide, head }}
+                {...{ place, row, columns, look }}
                 isOpen={open !== undefined && row?.row === open}
                 cursor={cursor.row === place ? cursor.column : -1}
                 left={isSelected ? range.left : 0}
@@ -215,7 +198,8 @@ export function Grid({
 }
 
 /** Over a cell, wherever it is scrolled to: what is typed into it. */
-export function OverCell({ of: { viewport, columnScroll }, place, children }: OverCellProps) {
+export function OverCell({ of, place, children }: { of: GridState; place: CellPosition; children: ReactNode }) {
+  const { viewport, columnScroll } = of;
   const { start = 0, size = 0 } = columnScroll.getVirtualItems().find(({ index }) => index === place.column) ?? {};
   const below = Math.min(place.row - (viewport.places[0] ?? 0), viewport.places.length);
   return (
@@ -227,12 +211,6 @@ export function OverCell({ of: { viewport, columnScroll }, place, children }: Ov
   );
 }
 
-interface OverCellProps {
-  readonly of: GridState;
-  readonly place: CellPosition;
-  readonly children: ReactNode;
-}
-
 const cellId = (row: number, column: number) => `cell-${row}-${column}`;
 
 interface RowProps {
@@ -241,8 +219,6 @@ interface RowProps {
   readonly row: Row | undefined;
   readonly columns: readonly VirtualItem[];
   readonly look: GridContent;
-  readonly wide: number;
-  readonly head: number;
   readonly isOpen: boolean;
   /** Columns; none has -1. */
   readonly cursor: number;
@@ -251,21 +227,10 @@ interface RowProps {
 }
 
 /** Drawn anew only where something of it has changed: while it is scrolled, nothing has. The grid has the pointer's events. */
-const GridRow = memo(function GridRow({
-  place,
-  row,
-  columns,
-  look,
-  wide,
-  head,
-  isOpen,
-  cursor,
-  left,
-  right,
-}: RowProps) {
+const GridRow = memo(function GridRow({ place, row, columns, look, isOpen, cursor, left, right }: RowProps) {
   return (
-    <div role="row" aria-rowindex={place + 2} className={`grid-row${isOpen ? ' open' : ''}`} style={{ width: wide }}>
-      <div role="rowheader" aria-colindex={1} className="row-head" style={{ width: head }}>
+    <div role="row" aria-rowindex={place + 2} className={`grid-row${isOpen ? ' open' : ''}`}>
+      <div role="rowheader" aria-colindex={1} className="row-head">
         <span className="num">{row ? number(row.row) : '…'}</span>
         {row && look.beside?.(row)}
       </div>

@@ -1,6 +1,7 @@
-import { queryOptions, useQueries, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueries } from '@tanstack/react-query';
 import type { Row, Rows } from '../../api/schema.js';
 import { get, type Query } from '../app/client.js';
+import { client } from '../app/queries.js';
 
 /** The rows of a run by their place under a filter: only pages that are looked at are held. */
 
@@ -15,7 +16,6 @@ const FRESH_MS = 1_000;
 interface RowsRequest {
   readonly run: string;
   readonly filter: Query;
-  /** With the cells of the file. */
   readonly cells: boolean;
   /** The run is at work: what was read grows old. */
   readonly live: boolean;
@@ -41,7 +41,6 @@ const pageOf = (place: number) => Math.floor(place / PAGE_ROWS);
 
 /** `places`: those in sight. */
 export function useRows(asked: RowsRequest, places: readonly number[]) {
-  const queries = useQueryClient();
   // The first page says how many there are, and is there at once; others are asked for where the list comes to rest.
   const pages = [...new Set([0, ...places.map(pageOf)])];
   const results = useQueries({ queries: pages.map((page) => pageQuery(asked, page, page === 0 ? 0 : SETTLE_MS)) });
@@ -55,7 +54,7 @@ export function useRows(asked: RowsRequest, places: readonly number[]) {
     /** Undefined while it is on its way. */
     at(place: number): Row | undefined {
       const page = pageOf(place);
-      const data = cached.get(page) ?? queries.getQueryData<Rows>(pageQuery(asked, page).queryKey);
+      const data = cached.get(page) ?? client.getQueryData<Rows>(pageQuery(asked, page).queryKey);
       return data?.rows[place % PAGE_ROWS];
     },
     /** Reads what is not there yet. */
@@ -63,7 +62,7 @@ export function useRows(asked: RowsRequest, places: readonly number[]) {
       const start = pageOf(from);
       const rows: Row[] = [];
       for (let page = start; page <= pageOf(to); page++) {
-        const { rows: read } = await queries.fetchQuery(pageQuery(asked, page));
+        const { rows: read } = await client.fetchQuery(pageQuery(asked, page));
         rows.push(...read);
       }
       return rows.slice(from - start * PAGE_ROWS, to - start * PAGE_ROWS + 1);

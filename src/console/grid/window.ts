@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react';
+import { type RefObject, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 
 /** Browsers cut off what is taller: Firefox at some 17.9 million pixels. */
 const MAX_HEIGHT = 15_000_000;
@@ -18,35 +18,29 @@ export function useWindow(scroller: RefObject<HTMLElement | null>, count: number
   const first = Math.min(from, Math.max(count - 1, 0));
 
   /** Pixels in sight, and what each that is scrolled comes to in the whole list. */
-  const measure = useCallback(
-    (element: HTMLElement) => {
-      const visible = Math.max(element.clientHeight - head, row);
-      return { visible, scale: fullHeight > height ? (fullHeight - visible) / (height - visible) : 1 };
-    },
-    [fullHeight, height, row, head],
-  );
-  const update = useRef<() => void>(() => undefined);
-  useLayoutEffect(() => {
-    update.current = () => {
-      const element = scroller.current;
-      if (!element) return;
-      const { visible, scale } = measure(element);
-      const top = element.scrollTop;
-      if (pane.current) pane.current.style.transform = `translateY(${first * row - top * (scale - 1)}px)`;
-      const next = {
-        from: Math.max(Math.floor((top * scale) / row) - OVERSCAN, 0),
-        fit: Math.ceil(visible / row),
-        width: element.clientWidth,
-      };
-      setView((view) => (JSON.stringify(view) === JSON.stringify(next) ? view : next));
+  const measure = (element: HTMLElement) => {
+    const visible = Math.max(element.clientHeight - head, row);
+    return { visible, scale: fullHeight > height ? (fullHeight - visible) / (height - visible) : 1 };
+  };
+  const update = useEffectEvent(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const { visible, scale } = measure(element);
+    const top = element.scrollTop;
+    if (pane.current) pane.current.style.transform = `translateY(${first * row - top * (scale - 1)}px)`;
+    const next = {
+      from: Math.max(Math.floor((top * scale) / row) - OVERSCAN, 0),
+      fit: Math.ceil(visible / row),
+      width: element.clientWidth,
     };
-    update.current();
-  }, [scroller, measure, first, row]);
+    setView((view) => (JSON.stringify(view) === JSON.stringify(next) ? view : next));
+  });
+  useLayoutEffect(() => update(), [fullHeight, first, row, head]);
   const hasRows = count > 0;
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || !hasRows) return;
-    const onScroll = () => update.current();
+    const onScroll = () => update();
     const resizeObserver = new ResizeObserver(onScroll);
     resizeObserver.observe(element);
     element.addEventListener('scroll', onScroll, { passive: true });
@@ -62,7 +56,6 @@ export function useWindow(scroller: RefObject<HTMLElement | null>, count: number
     /** Of the box around `pane`, which gives the scroll bar its length. */
     height,
     pane,
-    /** Of all that is in sight. */
     width,
     /** Rows that fit. */
     page: Math.max(fit - 1, 1),

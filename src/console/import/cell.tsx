@@ -9,13 +9,11 @@ import { Button, Prose } from '../kit/parts.js';
 import { faultWord } from '../runs/words.js';
 import { type CellAt, type Edits, editedValue, isForAll, isLeftOut, setEqual, setLeftOut } from './edits.js';
 
-/** One cell of the grid: while it is typed into, and what is wrong with it. */
-
 /** What becomes of a cell that was typed: the key that leads to the next one, or all equal cells get the value. */
 export type LeaveReason = 'stay' | 'equal' | 'ArrowDown' | 'ArrowUp' | 'Tab' | 'Shift+Tab';
 
 /** Names that the message of a fault asks about: `Did you mean "A" or "B"?` */
-export function suggestedNames({ message }: Pick<Issue, 'message'>): string[] {
+function suggestedNames({ message }: Pick<Issue, 'message'>): string[] {
   const asked = /Did you mean (".*")\?/.exec(message)?.[1] ?? '';
   return [...asked.matchAll(/"(.*?)"(?= or "|, "|$)/g)].map(([, name = '']) => name);
 }
@@ -26,7 +24,6 @@ interface CellEditorProps {
   /** What was typed to begin with, in place of what the cell shows. */
   readonly begun: string | undefined;
   readonly field: Field | undefined;
-  /** Of the row. */
   readonly issues: readonly Issue[];
   readonly onLeave: (text: string, how: LeaveReason) => void;
   readonly onCancel: () => void;
@@ -40,11 +37,8 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
   const suggested =
     original === cell.cell ? issues.filter(({ column }) => column === cell.column).flatMap(suggestedNames) : [];
   const choices = useChoices(text, text !== original, field, suggested);
-  const choiceList = useChoiceList(
-    `What ${cell.column} can be`,
-    choices.length > 0 ? choices : undefined,
-    ({ value }) => leave(value, 'ArrowDown'),
-  );
+  const label = `What ${cell.column} can be`;
+  const choiceList = useChoiceList(label, choices, ({ value }) => leave(value, 'ArrowDown'));
   const { input } = choiceList;
   useLayoutEffect(() => {
     input.current?.focus();
@@ -100,21 +94,21 @@ const MOST_LISTED = 50;
 /** Of a name that the service lacks, its beginning may be right. */
 const PREFIX_LENGTH = 3;
 
-/** `suggested`: names that may be meant. */
-function useChoices(text: string, typed: boolean, field: Field | undefined, suggested: readonly string[]): Choice[] {
+/** `suggested`: names that may be meant. Undefined where there are none. */
+function useChoices(text: string, typed: boolean, field: Field | undefined, suggested: readonly string[]) {
   const asked = typed ? text : text.slice(0, PREFIX_LENGTH);
   const { data } = useQuery({ ...namesQuery(field?.of ?? '', asked), enabled: field?.of != null });
   const first = typed ? [] : suggested;
-  const listedChoices = matching(
-    (field?.choices ?? []).map((choice) => ({ value: choice, label: choice })),
-    typed ? text : '',
-  );
-  const others = [...listedChoices.map(({ value }) => value), ...(data?.names ?? [])];
-  return [
-    ...first.map((value) => ({ value, label: value, hint: 'meant?' })),
-    ...others.filter((value) => !first.includes(value) && value !== text).map((value) => ({ value, label: value })),
-  ].slice(0, MOST_LISTED);
+  const fixed = matching((field?.choices ?? []).map(asChoice), typed ? text : '');
+  const others = [...fixed, ...(data?.names ?? []).map(asChoice)];
+  const choices: Choice[] = [
+    ...first.map((value) => ({ ...asChoice(value), hint: 'meant?' })),
+    ...others.filter(({ value }) => !first.includes(value) && value !== text),
+  ];
+  return choices.length > 0 ? choices.slice(0, MOST_LISTED) : undefined;
 }
+
+const asChoice = (value: string): Choice => ({ value, label: value });
 
 /** What is corrected, and by whom. */
 export interface CorrectionProps {
@@ -169,14 +163,14 @@ export function CellStatus({ of: { edits, faults, readOnly, onEdit }, headings, 
               </Button>
             ))}
             {corrected && !isOut && !isForAll(edits, at, value) && equal > 1 && (
-              <Button onClick={() => applyToAll(value)}>Take for {counted(equal, 'row')}</Button>
+              <Button onClick={() => applyToAll(value)} word={`Take for ${counted(equal, 'row')}`} />
             )}
-            <Button look="quiet" onClick={() => onEdit((now) => setLeftOut(now, headings, row, !isOut))}>
-              {isOut ? 'Take the row in' : 'Leave the row out'}
-            </Button>
-            <Button look="quiet" icon="correct" onClick={onOpen}>
-              Correct
-            </Button>
+            <Button
+              look="quiet"
+              onClick={() => onEdit((now) => setLeftOut(now, headings, row, !isOut))}
+              word={isOut ? 'Take the row in' : 'Leave the row out'}
+            />
+            <Button look="quiet" icon="correct" onClick={onOpen} word="Correct" />
           </span>
         )}
       </div>

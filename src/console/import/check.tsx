@@ -1,28 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { FaultGroup, Field, Row, RunDetail } from '../../api/schema.js';
 import { ApiError, type Query } from '../app/client.js';
 import { ActionError } from '../app/faults.js';
-import { faultsQuery, resourcesQuery, useWhyNot } from '../app/queries.js';
+import { useResourceFields } from '../app/fields.js';
+import { faultsQuery, useWhyNot } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Chips, Notice, sumOf } from '../kit/parts.js';
-import { faultKindKey, faultKinds } from '../runs/fault-kinds.js';
-import { fieldIn, type OrderedJob, withEdits } from './draft.js';
+import { Button, Chips, Notice } from '../kit/parts.js';
+import { faultKindKey, faultKindOf, faultKinds } from '../runs/fault-kinds.js';
+import { sumOf } from '../runs/outcomes.js';
+import { fieldIn, type Ordered, type OrderedJob, withEdits } from './draft.js';
 import { corrections, type Edits, editsOf } from './edits.js';
 import { FaultGrid } from './grid.js';
 import type { Importing } from './state.js';
 
-interface CheckProps {
-  readonly of: Importing;
-  readonly run: RunDetail;
-  readonly ordered: NonNullable<RunDetail['ordered']>;
-}
-
 /** The faults of a dry run in a grid: cells are corrected in place, and checked again. The file stays as it was. */
-export function CheckStep({ of, run, ordered }: CheckProps) {
+export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail; ordered: Ordered }) {
   const { check, go, hrefOf } = of;
-  const toCorrect = run.outcomes ? sumOf(run.outcomes, 'to_correct') : 0;
+  const toCorrect = sumOf(run.outcomes, 'to_correct');
   const whyNot = useWhyNot('operator');
   const [params] = useUrlParams();
   const { edits, edit, undo } = useEdits(of, run.id);
@@ -37,25 +33,24 @@ export function CheckStep({ of, run, ordered }: CheckProps) {
       <div className="line wide">
         <h1 className="wrap grow">{checkHeadline(run)}</h1>
         <span className="line">
-          {undo && (
-            <Button look="quiet" aria-keyshortcuts="Control+Z" onClick={undo}>
-              Undo
-            </Button>
-          )}
+          {undo && <Button look="quiet" aria-keyshortcuts="Control+Z" onClick={undo} word="Undo" />}
           {editCount > 0 ? (
             <Button
               look="primary"
               aria-keyshortcuts="Control+Enter"
-              busy={check.isPending}
+              change={check}
               why={whyNot}
-              onClick={checkAgain}
-            >
-              Check again with {counted(editCount, 'correction')}
-            </Button>
+              order={{ edits }}
+              word={`Check again with ${counted(editCount, 'correction')}`}
+            />
           ) : (
-            <Button look="primary" icon="next" autoFocus={toCorrect === 0} onClick={plan}>
-              {toCorrect > 0 ? `Go on without ${counted(toCorrect, 'row')}` : 'See the plan'}
-            </Button>
+            <Button
+              look="primary"
+              icon="next"
+              autoFocus={toCorrect === 0}
+              onClick={plan}
+              word={toCorrect > 0 ? `Go on without ${counted(toCorrect, 'row')}` : 'See the plan'}
+            />
           )}
         </span>
       </div>
@@ -92,7 +87,6 @@ export function CheckStep({ of, run, ordered }: CheckProps) {
 
 const MOST_STEPS = 200;
 
-/** What the draft has of them, with the way back. */
 function useEdits({ draft, change }: Importing, run: string) {
   const stored = draft.edits[run];
   const edits = useMemo(() => editsOf(stored), [stored]);
@@ -111,7 +105,7 @@ function useEdits({ draft, change }: Importing, run: string) {
 
 /** `226 rows are fine · 14 to correct` */
 function checkHeadline({ rows, outcomes }: RunDetail): string {
-  const [bad, look] = outcomes ? [sumOf(outcomes, 'to_correct'), sumOf(outcomes, 'to_look_at')] : [0, 0];
+  const [bad, look] = [sumOf(outcomes, 'to_correct'), sumOf(outcomes, 'to_look_at')];
   const total = rows ?? 0;
   const skipped = outcomes?.skipped ?? 0;
   const fine = total - bad - look - skipped;
@@ -128,12 +122,11 @@ function checkHeadline({ rows, outcomes }: RunDetail): string {
 /** Rows that are shown: kept at the address, in the words of the API. */
 function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: number): [Query, React.ReactNode] {
   const [params, set] = useUrlParams();
-  const toLookAt = run.outcomes ? sumOf(run.outcomes, 'to_look_at') : 0;
-  const code = params.get('code') ?? undefined;
-  const column = params.get('column') ?? undefined;
-  const outcome = params.get('rows') ?? (code === undefined && toCorrect > 0 ? 'to_correct' : 'all');
-  const filter = code === undefined ? { outcome: outcome === 'all' ? '' : outcome } : { code, column };
-  const kinds = faultKinds(faults);
+  const toLookAt = sumOf(run.outcomes, 'to_look_at');
+  const code = params.get('code');
+  const column = params.get('column');
+  const outcome = params.get('rows') ?? (code === null && toCorrect > 0 ? 'to_correct' : 'all');
+  const filter = code === null ? { outcome: outcome === 'all' ? '' : outcome } : { code, column };
   const rows = [
     { value: 'all', word: 'All', count: run.rows ?? 0 },
     { value: 'to_correct', word: 'To correct', count: toCorrect },
@@ -144,11 +137,11 @@ function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: num
     <Chips
       key="chips"
       label="Rows to show"
-      of={[...rows, ...kinds]}
-      on={code === undefined ? outcome : faultKindKey(code, column)}
+      of={[...rows, ...faultKinds(faults)]}
+      on={code === null ? outcome : faultKindKey(code, column)}
       onChoose={(value) => {
-        const kind = kinds.find((one) => one.value === value);
-        set({ rows: kind ? null : value, code: kind?.code, column: kind?.column });
+        const kind = faultKindOf(value);
+        set({ rows: kind.code === null ? value : null, ...kind });
       }}
     />,
   ];
@@ -156,13 +149,13 @@ function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: num
 
 /** What the columns of the job take. Of a saved job only the faults say which field a column goes to. */
 function useFieldOf(resource: string | undefined, job: OrderedJob): (column: string, row?: Row) => Field | undefined {
-  const { data } = useQuery(resourcesQuery);
-  return useMemo(() => {
-    const fields = data?.resources.find(({ name }) => name === resource)?.fields ?? [];
-    return (column, row) => {
+  const fields = useResourceFields(resource);
+  return useCallback(
+    (column, row) => {
       const named = row?.issues.find((issue) => issue.column === column && issue.field !== undefined)?.field;
       const fieldName = named ?? (typeof job === 'string' ? null : fieldIn(job, column));
       return fields.find(({ name }) => name === fieldName);
-    };
-  }, [data, resource, job]);
+    },
+    [fields, job],
+  );
 }

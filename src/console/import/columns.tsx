@@ -5,20 +5,20 @@ import { ActionError } from '../app/faults.js';
 import { fieldChoices, labelOf, useFields, ValueInput } from '../app/fields.js';
 import { Combo } from '../kit/choices.js';
 import { counted, percent } from '../kit/format.js';
-import { Button, Card, Choose, Field, Prose, Warnings } from '../kit/parts.js';
+import { Button, Card, Choose, Field, Prose, submitting, Warnings } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import {
   constantIn,
-  createsMissing,
   fieldIn,
   type Job,
   keyIn,
-  optionIn,
+  optionsIn,
   unfilledFields,
+  valueAt,
   withConstant,
   withField,
   withKey,
-  withMissing,
+  withMembers,
   withOption,
 } from './draft.js';
 import type { Importing } from './state.js';
@@ -39,7 +39,7 @@ export function ColumnsStep({ resource: own, ...rest }: MatchingProps) {
   const resource = { ...own, fields: useFields(own) };
   const matching = { ...rest, resource };
   const { of, job, suggestion } = rest;
-  const { change, startOver, resources, check } = of;
+  const { setJob, startOver, resources, check } = of;
   const needed = unfilledFields(job, suggestion, resource.fields);
   const unset = needed.filter(({ name }) => constantIn(job, name) === '');
   const key = keyIn(job, suggestion);
@@ -67,13 +67,7 @@ export function ColumnsStep({ resource: own, ...rest }: MatchingProps) {
       </div>
       {needed.length > 0 && (
         <Card title={`A new ${resource.name} needs ${counted(needed.length, 'value')} that no column gives`}>
-          <form
-            className="fields"
-            onSubmit={(event) => {
-              event.preventDefault();
-              if (why === undefined) check.mutate({});
-            }}
-          >
+          <form className="fields" {...submitting(() => why === undefined && check.mutate({}))}>
             {needed.map((field, at) => (
               <Field key={field.name} label={field.label} hint="the same in every row">
                 {(props) => (
@@ -83,7 +77,7 @@ export function ColumnsStep({ resource: own, ...rest }: MatchingProps) {
                     type={field.type === 'date' ? 'date' : 'text'}
                     autoFocus={at === 0 && key !== undefined && unset.length > 0}
                     value={constantIn(job, field.name)}
-                    onChange={(value) => change((now) => ({ ...now, job: withConstant(job, field.name, value) }))}
+                    onChange={(value) => setJob(withConstant(job, field.name, value))}
                   />
                 )}
               </Field>
@@ -99,12 +93,11 @@ export function ColumnsStep({ resource: own, ...rest }: MatchingProps) {
           look="primary"
           icon="next"
           autoFocus={why === undefined}
-          busy={check.isPending}
+          change={check}
           why={why}
-          onClick={() => check.mutate({})}
-        >
-          Check {counted(suggestion.rows, 'row')}
-        </Button>
+          order={{}}
+          word={`Check ${counted(suggestion.rows, 'row')}`}
+        />
         <span className="soft">Nothing is written by this: it says what would happen.</span>
       </div>
       <Card title={`${used.length} of ${counted(columns.length, 'column')} go in`} flush>
@@ -132,14 +125,7 @@ const DATE_OPTIONS: Options = Object.entries({
   'yyyy-MM-dd': '2026-12-31',
 });
 
-function ColumnLine({
-  of: { change },
-  job,
-  suggested,
-  suggestion,
-  resource,
-  found,
-}: MatchingProps & { found: Column }) {
+function ColumnLine({ of, job, suggested, suggestion, resource, found }: MatchingProps & { found: Column }) {
   const { heading, samples, confidence, alternatives, evidence, remarks, why } = found;
   const field = fieldIn(job, heading);
   const asSuggested = field === found.field;
@@ -150,23 +136,23 @@ function ColumnLine({
   });
   const others = fieldsToChoose(resource.fields).filter(({ value }) => !likely.some((one) => one.value === value));
   const reasons = asSuggested ? (field === null ? [why ?? ''] : [...evidence, ...remarks]) : ['as you chose'];
-  const dates = optionIn(job, heading, 'dates');
-  const datesFound = optionIn(suggested, heading, 'dates');
-  const creates = createsMissing(job);
-  const set = (next: Job) => change((now) => ({ ...now, job: next }));
+  const { blank, dates, overflow } = optionsIn(job, heading);
+  const { dates: datesFound } = optionsIn(suggested, heading);
+  const missing = valueAt(job, 'references', 'missing') === 'create' ? 'create' : 'reject';
+  const mayFail = found.converts !== 1 || !asSuggested;
+  const set = of.setJob;
+  const option = (to: ReturnType<typeof optionsIn>) => set(withOption(job, heading, to));
   const choose = (value: string) => {
-    const next = value === '' ? null : value;
-    const displaced = suggestion.columns.filter(
-      (other) => other !== found && next !== null && fieldIn(job, other.heading) === next,
-    );
-    for (const { heading: other } of displaced) {
-      toast(`${other} is not imported now: ${heading} gives ${labelOf(resource.fields, value)}.`);
+    for (const other of value === '' ? [] : suggestion.columns) {
+      if (other !== found && fieldIn(job, other.heading) === value)
+        toast(`${other.heading} is not imported now: ${heading} gives ${labelOf(resource.fields, value)}.`);
     }
-    set(withField(job, suggested, heading, next));
+    set(withField(job, suggested, heading, value === '' ? null : value));
   };
-  const choice = (label: string, value: unknown, options: Options, onChoose: (value: string) => void) => (
-    <Choose bare className="input quiet" label={label} value={String(value)} options={options} onChoose={onChoose} />
-  );
+  const choice = (what: string, value: unknown, options: Options, onChoose: (value: string) => void) => {
+    const label = `${what} of ${heading}`;
+    return <Choose bare className="input quiet" {...{ label, value: String(value), options, onChoose }} />;
+  };
   return (
     <li className={field === null ? 'unmapped' : ''}>
       <div className="from">
@@ -190,32 +176,22 @@ function ColumnLine({
           onChoose={choose}
           empty="Not imported"
         />
-        {field !== null &&
-          choice(`Blank cells of ${heading}`, optionIn(job, heading, 'blank') ?? 'keep', BLANK_OPTIONS, (blank) =>
-            set(withOption(job, heading, { blank })),
-          )}
+        {field !== null && choice('Blank cells', blank ?? 'keep', BLANK_OPTIONS, (to) => option({ blank: to }))}
         {creatable &&
-          (found.converts !== 1 || !asSuggested || creates) &&
-          choice(`Unknown names of ${heading}`, creates ? 'create' : 'reject', missingOptions(creatable), (missing) =>
-            set(withMissing(job, missing)),
+          (mayFail || missing === 'create') &&
+          choice('Unknown names', missing, missingOptions(creatable), (to) =>
+            set(withMembers(job, 'references', { missing: to })),
           )}
         {target?.type === 'text' &&
-          (found.converts !== 1 || !asSuggested || optionIn(job, heading, 'overflow') !== undefined) &&
-          choice(
-            `Long texts of ${heading}`,
-            optionIn(job, heading, 'overflow') ?? 'reject',
-            OVERFLOW_OPTIONS,
-            (overflow) => set(withOption(job, heading, { overflow })),
-          )}
+          (mayFail || overflow !== undefined) &&
+          choice('Long texts', overflow ?? 'reject', OVERFLOW_OPTIONS, (to) => option({ overflow: to }))}
         {target?.type === 'date' &&
-          choice(`Dates of ${heading}`, String(dates) === String(datesFound) ? '' : dates, DATE_OPTIONS, (format) =>
-            set(withOption(job, heading, { dates: format === '' ? datesFound : [format] })),
+          choice('Dates', String(dates) === String(datesFound) ? '' : dates, DATE_OPTIONS, (format) =>
+            option({ dates: format === '' ? datesFound : [format] }),
           )}
       </div>
       <div className="why small">
-        {field !== null && (
-          <Converts found={found} asSuggested={asSuggested} cuts={optionIn(job, heading, 'overflow') === 'cut'} />
-        )}
+        {field !== null && <Converts found={found} asSuggested={asSuggested} cuts={overflow === 'cut'} />}
         <span className="soft wrap">
           {field !== null && asSuggested && confidence === 'medium' && <strong className="toned warn">likely: </strong>}
           <Prose>{reasons.filter(Boolean).join('; ')}</Prose>
@@ -226,15 +202,8 @@ function ColumnLine({
 }
 
 /** How much of the column is a value of the field; never as good where `cuts`: long texts lose their ends. */
-function Converts({
-  found: { converts, blank },
-  asSuggested,
-  cuts,
-}: {
-  found: Column;
-  asSuggested: boolean;
-  cuts: boolean;
-}) {
+function Converts({ found, asSuggested, cuts }: { found: Column; asSuggested: boolean; cuts: boolean }) {
+  const { converts, blank } = found;
   if (!asSuggested || converts === null) return <span className="soft">The check says what converts.</span>;
   const tone = converts === 1 && !cuts ? 'good' : converts > 0.9 ? 'warn' : 'bad';
   return (
@@ -253,16 +222,13 @@ function Converts({
 /** Required ones first, then by what they are about. */
 function fieldsToChoose(fields: readonly FieldOf[]) {
   const written = fields.filter((field) => field.written);
-  const required = written.filter((field) => field.required);
-  return [
-    ...fieldChoices(required, () => 'Required'),
-    ...fieldChoices(written.filter((field) => !required.includes(field))),
-  ];
+  const requiredFirst = written.toSorted((a, b) => Number(b.required) - Number(a.required));
+  return fieldChoices(requiredFirst, ({ required, group }) => (required ? 'Required' : group));
 }
 
 const NONE = '\u0000none';
 
-function KeyChoice({ of: { change }, job, suggestion, resource }: MatchingProps) {
+function KeyChoice({ of: { setJob }, job, suggestion, resource }: MatchingProps) {
   const key = keyIn(job, suggestion);
   const fields = suggestion.columns.flatMap(({ heading }) => fieldIn(job, heading) ?? []);
   const { field, blank, repeats } = suggestion.key ?? { field: undefined, blank: 0, repeats: 0 };
@@ -288,7 +254,7 @@ function KeyChoice({ of: { change }, job, suggestion, resource }: MatchingProps)
         ...[...new Set([...fields, ...(key?.length === 1 ? key : [])])].map((name) => [name, labels([name])] as const),
         [NONE, 'nothing: every row is a new record'],
       ]}
-      onChoose={(value) => change((now) => ({ ...now, job: withKey(job, value === NONE ? null : value) }))}
+      onChoose={(value) => setJob(withKey(job, value === NONE ? null : value))}
     />
   );
 }

@@ -1,6 +1,8 @@
 import type { Correction, Field, RunDetail, Suggestion, TableOptions } from '../../api/schema.js';
 
-export type OrderedJob = NonNullable<RunDetail['ordered']>['job'];
+/** What a run was given. */
+export type Ordered = NonNullable<RunDetail['ordered']>;
+export type OrderedJob = Ordered['job'];
 /** A job file as an object: what `POST /runs` takes as `job`, and what choices about columns change. */
 export type Job = Exclude<OrderedJob, string>;
 
@@ -34,10 +36,8 @@ const MOST_CHECKS = 5;
 
 export function withEdits(draft: Draft, run: string, edits: readonly Correction[]): Draft {
   const { [run]: _, ...others } = draft.edits;
-  return {
-    ...draft,
-    edits: Object.fromEntries([...Object.entries(others), [run, edits] as const].slice(-MOST_CHECKS)),
-  };
+  const latest = [...Object.entries(others), [run, edits] as const].slice(-MOST_CHECKS);
+  return { ...draft, edits: Object.fromEntries(latest) };
 }
 
 /** What was decided about the columns of the table `table` stays with it: now they are other columns. */
@@ -53,50 +53,50 @@ type Members = Readonly<Record<string, unknown>>;
 
 const members = (value: unknown): Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
-/** A heading may have any name. */
-const ownValue = (of: unknown, name: string): unknown =>
-  Object.hasOwn(members(of), name) ? members(of)[name] : undefined;
 
-export function suggestedJob({ job }: Suggestion, { source }: Draft): Job {
-  return { ...job, source: { ...members(job['source']), ...source } };
+/** What stands in a job under these names, one below the other. A heading may have any name. */
+export function valueAt(job: Job, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((of, name) => (Object.hasOwn(members(of), name) ? members(of)[name] : undefined), job);
 }
+
+/** The job with these below `name`, beside what stands there. */
+export function withMembers(job: Job, name: string, more: object): Job {
+  return { ...job, [name]: { ...members(job[name]), ...more } };
+}
+
+export const suggestedJob = ({ job }: Suggestion, { source }: Draft) => withMembers(job, 'source', source);
 
 /** The field that a column goes to, of several the first; null where it is not imported. */
 export function fieldIn(job: Job, heading: string): string | null {
-  const mapping = ownValue(job['columns'], heading);
+  const mapping = valueAt(job, 'columns', heading);
   const first: unknown = Array.isArray(mapping) ? mapping[0] : mapping;
-  const field = typeof first === 'string' ? first : ownValue(first, 'field');
+  const field = typeof first === 'string' ? first : members(first)['field'];
   return typeof field === 'string' ? field : null;
 }
 
 /** A field is given by one column: the one that had it is left out. What was found out of a field does not stay with another. */
 export function withField(job: Job, suggested: Job, heading: string, field: string | null): Job {
-  const columns = members(job['columns']);
-  const before = Object.keys(columns).filter((other) => field !== null && fieldIn(job, other) === field);
+  const before = Object.keys(members(job['columns'])).filter((one) => field !== null && fieldIn(job, one) === field);
   const released = Object.fromEntries(before.map((other) => [other, null]));
-  const found =
-    field !== null && fieldIn(suggested, heading) === field ? ownValue(suggested['columns'], heading) : field;
-  return { ...job, columns: { ...columns, ...released, [heading]: found } };
+  const asFound = field !== null && fieldIn(suggested, heading) === field;
+  return withMembers(job, 'columns', {
+    ...released,
+    [heading]: asFound ? valueAt(suggested, 'columns', heading) : field,
+  });
 }
 
 /** What a column says beside its field. */
-export function optionIn(job: Job, heading: string, name: 'blank' | 'dates' | 'overflow'): unknown {
-  return ownValue(ownValue(job['columns'], heading), name);
+export function optionsIn(job: Job, heading: string): { blank?: unknown; dates?: unknown; overflow?: unknown } {
+  return members(valueAt(job, 'columns', heading));
 }
 
-export function withOption(
-  job: Job,
-  heading: string,
-  option: { blank: string } | { dates: unknown } | { overflow: string },
-): Job {
-  const mapping = ownValue(job['columns'], heading);
+export function withOption(job: Job, heading: string, option: ReturnType<typeof optionsIn>): Job {
+  const mapping = valueAt(job, 'columns', heading);
   const full = typeof mapping === 'string' ? { field: mapping } : members(mapping);
-  return { ...job, columns: { ...members(job['columns']), [heading]: { ...full, ...option } } };
+  return withMembers(job, 'columns', { [heading]: { ...full, ...option } });
 }
 
-export function constantIn(job: Job, field: string): string {
-  return String(ownValue(job['constants'], field) ?? '');
-}
+export const constantIn = (job: Job, field: string) => String(valueAt(job, 'constants', field) ?? '');
 
 export function withConstant(job: Job, field: string, value: string): Job {
   const { [field]: _, ...others } = members(job['constants']);
@@ -105,8 +105,8 @@ export function withConstant(job: Job, field: string, value: string): Job {
 
 /** Fields that tell records apart; none: every row is a new record. Undefined where a person must choose. */
 export function keyIn(job: Job, { key: found, job: suggested }: Suggestion): readonly string[] | undefined {
-  const key = ownValue(job['match'], 'key');
-  if (JSON.stringify(key) === JSON.stringify(ownValue(suggested['match'], 'key')))
+  const key = valueAt(job, 'match', 'key');
+  if (JSON.stringify(key) === JSON.stringify(valueAt(suggested, 'match', 'key')))
     return found ? [found.field] : undefined;
   return key === 'none' ? [] : [key].flat().map(String);
 }
@@ -118,24 +118,15 @@ export function withKey(job: Job, field: string | null): Job {
   return { ...job, match: { ...match, key: field ?? 'none', ...(guarded && { unique_field: field }) } };
 }
 
-/** Whether names of suppliers and customers that the service lacks are created first. */
-export function createsMissing(job: Job): boolean {
-  return ownValue(job['references'], 'missing') === 'create';
-}
-
-export function withMissing(job: Job, missing: string): Job {
-  return { ...job, references: { ...members(job['references']), missing } };
-}
-
 /** Required fields that no column gives, where records are created. */
 export function unfilledFields(job: Job, suggestion: Suggestion, fields: readonly Field[]): Field[] {
-  if ((ownValue(job['match'], 'missing') ?? 'create') !== 'create') return [];
+  if ((valueAt(job, 'match', 'missing') ?? 'create') !== 'create') return [];
   const mapped = new Set(Object.keys(members(job['columns'])).map((heading) => fieldIn(job, heading)));
   return fields.filter(
     ({ name, required }) =>
       (required || suggestion.missing.includes(name)) &&
       !mapped.has(name) &&
-      ownValue(job['computed'], name) === undefined,
+      valueAt(job, 'computed', name) === undefined,
   );
 }
 

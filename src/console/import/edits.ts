@@ -16,18 +16,14 @@ export interface CellAt {
 const rowKey = (column: string, row: number) => `${row} ${column}`;
 const equalKey = (column: string, from: string) => JSON.stringify([column, from]);
 
+const keyOf = ({ column, row, from = '' }: Correction) =>
+  row === undefined ? equalKey(column, from) : rowKey(column, row);
+
 export function editsOf(list: readonly Correction[] = []): Edits {
-  return new Map(
-    list.map((one) => [
-      one.row === undefined ? equalKey(one.column, one.from ?? '') : rowKey(one.column, one.row),
-      one,
-    ]),
-  );
+  return new Map(list.map((one) => [keyOf(one), one]));
 }
 
-export function corrections(edits: Edits): Correction[] {
-  return [...edits.values()];
-}
+export const corrections = (edits: Edits): Correction[] => [...edits.values()];
 
 /** What all cells of the column show that the run shows as this one. */
 function equalValue(edits: Edits, column: string, cell: string): string {
@@ -59,10 +55,8 @@ const cellsOf = (headings: readonly string[], { row, cells = [] }: RowAt): CellA
 
 /** A row whose every cell is emptied is left out; else every cell is as the run shows it. */
 export function setLeftOut(edits: Edits, headings: readonly string[], row: RowAt, isOut: boolean): Edits {
-  return setCells(
-    edits,
-    cellsOf(headings, row).map((one) => ({ ...one, value: isOut ? '' : one.cell })),
-  );
+  const cells = cellsOf(headings, row).map((one) => ({ ...one, value: isOut ? '' : one.cell }));
+  return setCells(edits, cells);
 }
 
 export function isLeftOut(edits: Edits, headings: readonly string[], row: RowAt): boolean {

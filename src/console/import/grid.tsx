@@ -1,13 +1,12 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
-import type { Field, Row } from '../../api/schema.js';
+import type { Field, Issue, Row } from '../../api/schema.js';
 import type { Query } from '../app/client.js';
-import { FaultNotice } from '../app/faults.js';
+import { Pending } from '../app/faults.js';
 import { fromTsv, type PlacedCell, placeBlock } from '../grid/clipboard.js';
 import { type CellPosition, clampTo, keyName, moveCursor, selectCell, typedCharacter } from '../grid/cursor.js';
 import { type Cell, Grid, type GridContent, isWithinLimit, OverCell, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
 import { number } from '../kit/format.js';
-import { Skeleton } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { faultWord } from '../runs/words.js';
 import { CellEditor, CellStatus, type CorrectionProps, type LeaveReason } from './cell.js';
@@ -57,9 +56,7 @@ export function FaultGrid(props: FaultGridProps) {
     setEditing(undefined);
     // What took the focus away keeps it.
     if (how !== 'stay') box.current?.focus();
-    const isFaulty = rows
-      .at(place.row)
-      ?.issues.some(({ column, severity }) => column === cell.column && severity === 'error');
+    const isFaulty = rows.at(place.row)?.issues.some((one) => isError(one) && one.column === cell.column);
     // What is blank and may be is not filled in all rows by one key.
     if (how === 'equal' && (cell.cell !== '' || isFaulty)) {
       onEdit((now) => setEqual(now, cell, text));
@@ -100,11 +97,8 @@ export function FaultGrid(props: FaultGridProps) {
     // A picture is no text, and empties nothing.
     if (!event.clipboardData.types.includes('text/plain')) return;
     const block = fromTsv(event.clipboardData.getData('text/plain'));
-    if (
-      !isWithinLimit(grid.selectedCount) ||
-      !isWithinLimit(block.length * Math.max(...block.map((row) => row.length)))
-    )
-      return;
+    const pasted = block.length * Math.max(...block.map((row) => row.length));
+    if (!isWithinLimit(Math.max(grid.selectedCount, pasted))) return;
     const values = placeBlock(block, range);
     void applyValues(values);
     const { row, column } = values.at(-1) ?? cursor;
@@ -115,9 +109,7 @@ export function FaultGrid(props: FaultGridProps) {
     const isOpenFault = (row: Row, column: number) => {
       const cell = cellIn(headings, row, column);
       // A fault of the row as a whole is looked at where the row begins.
-      const marked = row.issues.some(
-        (issue) => issue.severity === 'error' && (issue.column ?? headings[0]) === cell.column,
-      );
+      const marked = row.issues.some((one) => isError(one) && (one.column ?? headings[0]) === cell.column);
       return marked && editedValue(now, cell) === cell.cell;
     };
     // Page by page, so that the next one is found without reading them all.
@@ -141,6 +133,10 @@ export function FaultGrid(props: FaultGridProps) {
     void nextFault({ from: { row: 0, column: -1 }, quiet: true });
   }, [ready]);
 
+  function selectRows(first: number, last: number): void {
+    grid.select({ anchor: { row: first, column: 0 }, head: { row: last, column: headings.length - 1 } });
+  }
+
   function handleKey(event: KeyboardEvent): void {
     const { key } = event;
     if (key === 'Shift' || event.nativeEvent.isComposing) return;
@@ -154,13 +150,8 @@ export function FaultGrid(props: FaultGridProps) {
       Delete: clear,
       Backspace: clear,
       'Ctrl+z': () => onUndo?.(),
-      'Shift+ ': () =>
-        grid.select({
-          anchor: { row: cursor.row, column: 0 },
-          head: { row: cursor.row, column: headings.length - 1 },
-        }),
-      'Ctrl+a': () =>
-        grid.select({ anchor: { row: 0, column: 0 }, head: { row: total - 1, column: headings.length - 1 } }),
+      'Shift+ ': () => selectRows(cursor.row, cursor.row),
+      'Ctrl+a': () => selectRows(0, total - 1),
       F8: () => void nextFault(),
     };
     const character = typedCharacter(event);
@@ -220,7 +211,7 @@ export function FaultGrid(props: FaultGridProps) {
         </Grid>
       ) : (
         <div className="grid">
-          {firstRows.error ? <FaultNotice error={firstRows.error} /> : <Skeleton what="rows" lines={8} />}
+          <Pending error={firstRows.error} what="rows" />
         </div>
       )}
     </>
@@ -230,6 +221,8 @@ export function FaultGrid(props: FaultGridProps) {
 function cellIn(headings: readonly string[], row: Row, column: number) {
   return { row: row.row, column: headings[column] ?? '', cell: row.cells?.[column] ?? '' };
 }
+
+const isError = ({ severity }: Issue) => severity === 'error';
 
 /** Wide enough for what the first rows show, and for the heading. */
 function widthOf(heading: string, column: number, rowAt: (place: number) => Row | undefined): number {
@@ -243,7 +236,6 @@ function widthOf(heading: string, column: number, rowAt: (place: number) => Row 
 /** Cells as they are corrected, each marked by what is wrong with it, and beside the row the first fault in words. */
 function contentOf(headings: readonly string[], edits: Edits, fieldOf: FaultGridProps['fieldOf']): GridContent {
   const isAmount = headings.map((heading) => fieldOf(heading)?.type === 'number');
-  const isError = ({ severity }: Row['issues'][number]) => severity === 'error';
   const isCorrected = (row: Row, at: number) => {
     const cell = cellIn(headings, row, at);
     return editedValue(edits, cell) !== cell.cell;
@@ -253,13 +245,11 @@ function contentOf(headings: readonly string[], edits: Edits, fieldOf: FaultGrid
     besideHeading: 'What is wrong',
     beside(row) {
       if (isLeftOut(edits, headings, row)) return <span className="cut word small soft">left out</span>;
-      const openIssues = row.issues.filter(
-        (issue) => isError(issue) && !headings.some((column, at) => column === issue.column && isCorrected(row, at)),
+      const errors = row.issues.filter(isError);
+      const [fault, ...more] = errors.filter(
+        ({ column }) => column === undefined || !isCorrected(row, headings.indexOf(column)),
       );
-      const [fault, ...more] = openIssues;
-      if (!fault) {
-        return row.issues.some(isError) ? <span className="cut word small good toned">corrected</span> : null;
-      }
+      if (!fault) return errors.length > 0 && <span className="cut word small good toned">corrected</span>;
       const others = new Set(more.map(({ code }) => code).filter((code) => code !== fault.code)).size;
       return (
         <span className="cut word small warn toned" title={fault.message}>

@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { RunDetail } from '../../api/schema.js';
 import { capitalize } from '../../report/wording.js';
 import { ActionError, PagePending } from '../app/faults.js';
-import { isLive, useLiveRun } from '../app/live-run.js';
-import { jobQuery, useWhyNot } from '../app/queries.js';
+import { isLive, jobQuery, useLiveRun, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
@@ -22,8 +20,8 @@ import { PlanStep, ResultStep } from './write.js';
 import './import.css';
 
 /** From a file to its rows in the service, in five steps, each kept at its address. */
-export default function Import({ upload }: { upload: string | undefined }) {
-  return upload === undefined ? <Upload /> : <Steps key={upload} id={upload} />;
+export default function Import({ id }: { id: string | undefined }) {
+  return id === undefined ? <Upload /> : <Steps key={id} id={id} />;
 }
 
 function Steps({ id }: { id: string }) {
@@ -97,7 +95,7 @@ function factsOf({ table: { data: table }, checked: { data: run } }: Importing):
 }
 
 function Columns({ of }: { of: Importing }) {
-  const { job, draft, change, check, suggestion, resource } = of;
+  const { job, draft, setJob, check, suggestion, resource } = of;
   if (!suggestion.data || !resource || job === undefined)
     return <PagePending page="Matching the columns" error={suggestion.error} />;
   const suggested = suggestedJob(suggestion.data, draft);
@@ -107,12 +105,8 @@ function Columns({ of }: { of: Importing }) {
       {typeof job === 'string' ? (
         <Notice tone="info" title={`The job ${job} says where each column goes`}>
           <div className="line">
-            <Button look="primary" busy={check.isPending} onClick={() => check.mutate({})}>
-              Check with it
-            </Button>
-            <Button onClick={() => change((now) => ({ ...now, job: suggested }))}>
-              Match the columns here instead
-            </Button>
+            <Button look="primary" change={check} order={{}} word="Check with it" />
+            <Button onClick={() => setJob(suggested)} word="Match the columns here instead" />
           </div>
           <ActionError error={check.error} />
         </Notice>
@@ -123,11 +117,12 @@ function Columns({ of }: { of: Importing }) {
   );
 }
 
-type Ordered = NonNullable<RunDetail['ordered']>;
-
 /** What is there once a dry run has ended; until then where it stands. */
 function CheckResult({ of, id }: { of: Importing; id: string }) {
   const { run, error, lost } = useLiveRun(id);
+  const { job, job_etag: etag } = run?.ordered ?? {};
+  const isPlan = of.step !== 'check' && of.write === undefined;
+  const saved = useQuery({ ...jobQuery(String(job)), enabled: isPlan && typeof job === 'string' });
   if (!run) return <PagePending page="Checking: nothing is written" error={error} />;
   const { summary, ordered, status } = run;
   if (isLive(run)) {
@@ -147,28 +142,17 @@ function CheckResult({ of, id }: { of: Importing; id: string }) {
           <p className="wrap reason-lines">
             <Prose>{run.reason ?? 'It left no reason.'}</Prose>
           </p>
-          <div>
-            <ButtonLink href={of.hrefOf('columns')}>Back to the columns</ButtonLink>
-          </div>
+          <ButtonLink href={of.hrefOf('columns')} word="Back to the columns" />
         </Notice>
       </>
     );
   }
   if (of.step === 'check') return <CheckStep of={of} run={run} ordered={ordered} />;
-  return of.write === undefined ? <CheckedPlan of={of} run={run} ordered={ordered} /> : <PlanStep of={of} run={run} />;
-}
-
-/** A saved job may have been saved anew meanwhile. */
-function CheckedPlan({ of, run, ordered }: { of: Importing; run: RunDetail; ordered: Ordered }) {
-  const { job, job_etag: etag } = ordered;
-  const saved = useQuery({ ...jobQuery(String(job)), enabled: typeof job === 'string' });
   if (saved.isLoading) return <PagePending page="The plan" error={undefined} />;
+  // A saved job may have been saved anew meanwhile.
   const isOtherJob = of.isOtherJob || (etag !== undefined && saved.data !== undefined && saved.data.etag !== etag);
-  return of.openEdits.length > 0 || isOtherJob ? (
-    <StalePlan of={of} isOtherJob={isOtherJob} />
-  ) : (
-    <PlanStep of={of} run={run} />
-  );
+  const isStale = isPlan && (of.openEdits.length > 0 || isOtherJob);
+  return isStale ? <StalePlan of={of} isOtherJob={isOtherJob} /> : <PlanStep of={of} run={run} />;
 }
 
 /** A plan of what was changed since is not written. */
@@ -182,11 +166,7 @@ function StalePlan({ of: { openEdits, job, check }, isOtherJob }: { of: Importin
     <>
       <h1>The plan is not up to date</h1>
       <p>{what.filter(Boolean).join(' ')}</p>
-      <div>
-        <Button look="primary" why={whyNot} busy={check.isPending} onClick={() => check.mutate({})}>
-          Check again
-        </Button>
-      </div>
+      <Button look="primary" why={whyNot} change={check} order={{}} word="Check again" />
       <ActionError error={check.error} />
     </>
   );

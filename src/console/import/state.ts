@@ -5,7 +5,7 @@ import type { Accepted, Suggestion, Table, TableOptions, Uploaded } from '../../
 import { get, type Query, send, withParams } from '../app/client.js';
 import { resourcesQuery, runQuery, useOnce } from '../app/queries.js';
 import { toast } from '../kit/toast.js';
-import { type Draft, loadDraft, newDraft, saveDraft, suggestedJob, withEdits, withSource } from './draft.js';
+import { type Draft, type Job, loadDraft, newDraft, saveDraft, suggestedJob, withEdits, withSource } from './draft.js';
 import { composeEdits, corrections, type Edits, editsOf } from './edits.js';
 
 export const STEPS = ['table', 'columns', 'check', 'plan', 'result'] as const;
@@ -28,6 +28,7 @@ export function useImport(id: string) {
     if (!saveDraft(localStorage, latest.current))
       toast('Your browser has no room left to keep this: check again before you leave.');
   };
+  const setJob = (job: Job) => change((now) => ({ ...now, job }));
   const step = STEPS.find((one) => one === params.get('step')) ?? 'table';
   const run = params.get('run') ?? undefined;
   const write = params.get('write') ?? undefined;
@@ -99,17 +100,11 @@ export function useImport(id: string) {
         ...(allEdits.length > 0 && { corrections: allEdits }),
       };
       const { id: begun } = await send<Accepted>('POST', '/runs', order);
-      goToStep('check', { run: begun, write: null }, (now) =>
-        withEdits(
-          {
-            ...now,
-            ...(saved !== undefined && { job: saved }),
-            ...(jobToSend && { sent: saved ?? now.job ?? jobToSend }),
-          },
-          begun,
-          [],
-        ),
-      );
+      goToStep('check', { run: begun, write: null }, (now) => {
+        const sent = jobToSend && (saved ?? now.job ?? jobToSend);
+        const next = { ...now, ...(saved !== undefined && { job: saved }), ...(sent && { sent }) };
+        return withEdits(next, begun, []);
+      });
     },
   });
   /** `approve`: exactly the plan of the check, although a brake stops it. */
@@ -123,23 +118,8 @@ export function useImport(id: string) {
       goToStep('result', { write: begun.id });
     },
   });
-  return {
-    ...{ id, name: file.data?.name ?? draft.name, step, run, write, hrefOf, go },
-    ...{
-      draft,
-      change,
-      startOver,
-      file,
-      table,
-      resources,
-      resource,
-      suggestion,
-      job,
-      openEdits,
-      isOtherJob,
-      check,
-      checked,
-      carryOut,
-    },
-  };
+  const address = { id, name: file.data?.name ?? draft.name, step, run, write, hrefOf, go };
+  const found = { file, table, resources, resource, suggestion, checked };
+  const decided = { draft, change, setJob, startOver, job, openEdits, isOtherJob };
+  return { ...address, ...found, ...decided, check, carryOut };
 }

@@ -3,10 +3,10 @@ import { type CSSProperties, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Table as Found, TableOptions } from '../../api/schema.js';
 import { ApiError } from '../app/client.js';
-import { ActionError, FaultNotice } from '../app/faults.js';
+import { ActionError, Pending } from '../app/faults.js';
 import { jobsQuery, useWhyNot } from '../app/queries.js';
 import { counted, number } from '../kit/format.js';
-import { Button, ButtonLink, Card, Choose, Empty, Prose, Skeleton, Warnings } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Choose, Empty, Prose, Warnings } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
 import type { Importing } from './state.js';
 
@@ -23,9 +23,6 @@ const DELIMITERS: Readonly<Record<string, string>> = {
 /** Headings stand near the top. */
 const HEADER_ROWS = Array.from({ length: 15 }, (_, at) => String(at + 1));
 
-type Choices = readonly (readonly [value: string, word: string])[];
-const asOptions = (names: Iterable<string>) => [...new Set(names)].map((name) => [name, name] as const);
-
 /** What was found in the file: the first rows, and how it is read, which can be said otherwise at once. */
 export function TableStep({ of }: { of: Importing }) {
   const { name, table, check, go, hrefOf, draft } = of;
@@ -34,14 +31,13 @@ export function TableStep({ of }: { of: Importing }) {
   const whyNot = useWhyNot('operator');
   // Where it was said how it is read, that can be said otherwise.
   if (!found && error instanceof ApiError && error.status === 422 && Object.keys(draft.source).length === 0) {
+    const another = <ButtonLink href="/import" word="Choose another file" />;
     return (
       <>
         <h1 className="wrap">
           <bdi>{name}</bdi> cannot be read
         </h1>
-        <ActionError error={error} title="Why it cannot be read">
-          <ButtonLink href="/import">Choose another file</ButtonLink>
-        </ActionError>
+        <ActionError error={error} title="Why it cannot be read" button={another} />
       </>
     );
   }
@@ -60,9 +56,8 @@ export function TableStep({ of }: { of: Importing }) {
           autoFocus
           why={whyNot ?? (found ? undefined : 'No table was found yet.')}
           onClick={() => go(hrefOf('columns'))}
-        >
-          {found ? `Match ${counted(found.headings.length, 'column')}` : 'Match the columns'}
-        </Button>
+          word={found ? `Match ${counted(found.headings.length, 'column')}` : 'Match the columns'}
+        />
         <SavedJob of={of} />
       </div>
       <Card title="How it is read">
@@ -80,13 +75,7 @@ export function TableStep({ of }: { of: Importing }) {
           <Warnings of={found?.warnings} />
         </div>
       </Card>
-      {found ? (
-        <FirstRows table={found} />
-      ) : error ? (
-        <FaultNotice error={error} />
-      ) : (
-        <Skeleton what="the table" lines={8} />
-      )}
+      {found ? <FirstRows table={found} /> : <Pending error={error} what="the table" />}
     </>
   );
 }
@@ -96,35 +85,28 @@ function ReadOptions({ of: { draft, table, startOver } }: { of: Importing }) {
   const isChanged = Object.keys(source).length > 0;
   const { sheets = [], sheet, encoding, delimiter } = table.data ?? {};
   const row = String(source.header_row ?? table.data?.header_row ?? 'none');
-  const choose = (label: string, name: keyof TableOptions, value: string, options: Choices) => {
+  const choose = (
+    label: string,
+    name: keyof TableOptions,
+    value: string,
+    values: string[],
+    wordOf = (one: string) => one,
+  ) => {
     const set = (chosen: string) =>
       startOver({ ...source, [name]: name === 'header_row' && chosen !== 'none' ? Number(chosen) : chosen });
+    const options = [...new Set(values)].map((one) => [one, wordOf(one)] as const);
     return <Choose label={label} value={value} options={options} onChoose={set} />;
   };
-  const rows = [...new Set([...HEADER_ROWS, row, 'none'])];
+  const rowWord = (at: string) => (at === 'none' ? 'none: columns go by letters' : `in row ${at}`);
+  const delimiterWord = (one: string) => DELIMITERS[one] ?? `"${one}"`;
   return (
     <div className="fields">
-      {sheets.length > 1 && choose('Sheet', 'sheet', sheet ?? '', asOptions(sheets))}
-      {(table.data || isChanged) &&
-        choose(
-          'Headings',
-          'header_row',
-          row,
-          rows.map((at) => [at, at === 'none' ? 'none: columns go by letters' : `in row ${at}`]),
-        )}
-      {encoding != null && choose('Encoding', 'encoding', encoding, asOptions([encoding, ...ENCODINGS]))}
+      {sheets.length > 1 && choose('Sheet', 'sheet', sheet ?? '', sheets)}
+      {(table.data || isChanged) && choose('Headings', 'header_row', row, [...HEADER_ROWS, row, 'none'], rowWord)}
+      {encoding != null && choose('Encoding', 'encoding', encoding, [encoding, ...ENCODINGS])}
       {delimiter != null &&
-        choose(
-          'Between cells',
-          'delimiter',
-          delimiter,
-          Object.entries({ [delimiter]: `"${delimiter}"`, ...DELIMITERS }),
-        )}
-      {isChanged && (
-        <Button look="quiet" onClick={() => startOver({})}>
-          As it was detected
-        </Button>
-      )}
+        choose('Between cells', 'delimiter', delimiter, [delimiter, ...Object.keys(DELIMITERS)], delimiterWord)}
+      {isChanged && <Button look="quiet" onClick={() => startOver({})} word="As it was detected" />}
     </div>
   );
 }
@@ -171,11 +153,7 @@ function SavedJob({ of: { check } }: { of: Importing }) {
         options={[['', 'Choose…'], ...jobs.map(({ name, resource }) => [name, `${name} (${resource})`] as const)]}
         onChoose={setChosen}
       />
-      {chosen !== '' && (
-        <Button busy={check.isPending} onClick={() => check.mutate({ saved: chosen })}>
-          Check with {chosen}
-        </Button>
-      )}
+      {chosen !== '' && <Button change={check} order={{ saved: chosen }} word={`Check with ${chosen}`} />}
     </span>
   );
 }

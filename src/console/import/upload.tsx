@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import type { RunDetail, Uploaded } from '../../api/schema.js';
 import { ApiError, get, problemOf, urlOf, withParams } from '../app/client.js';
@@ -13,7 +13,6 @@ import { listDrafts, newDraft, saveDraft } from './draft.js';
 const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
 const MOST_DRAFTS = 8;
 
-/** Drop a file, or choose one; or go on with one of before. */
 export function Upload() {
   usePageTitle('Import');
   const [, go] = useLocation();
@@ -37,16 +36,13 @@ export function Upload() {
       setDone(0);
       const { id, name } = await sendFile(file, setDone, pageLeft.current.signal);
       const likeRun = like === null ? undefined : await get<RunDetail>(`/runs/${encodeURIComponent(like)}`);
-      const chosenJob = likeRun?.ordered?.job ?? job ?? '';
+      const chosen = likeRun?.ordered?.job ?? job ?? '';
+      const isSaved = typeof chosen === 'string';
       const draft = newDraft(id, name);
-      saveDraft(
-        localStorage,
-        typeof chosenJob === 'string' ? draft : { ...draft, resource: likeRun?.resource ?? '', job: chosenJob },
-      );
+      saveDraft(localStorage, isSaved ? draft : { ...draft, resource: likeRun?.resource ?? '', job: chosen });
       if (pageLeft.current.signal.aborted) return;
-      go(
-        `/import/${encodeURIComponent(id)}?${withParams(new URLSearchParams({ step: 'table' }), { job: typeof chosenJob === 'string' ? chosenJob : null })}`,
-      );
+      const search = withParams(new URLSearchParams({ step: 'table' }), { job: isSaved ? chosen : '' });
+      go(`/import/${encodeURIComponent(id)}?${search}`);
     },
   });
   const take = (files: FileList | null | undefined) => {
@@ -77,9 +73,14 @@ export function Upload() {
         ) : (
           <>
             <p>Drop a spreadsheet here</p>
-            <Button look="primary" icon="import" autoFocus why={whyNot} onClick={() => input.current?.click()}>
-              Choose a file
-            </Button>
+            <Button
+              look="primary"
+              icon="import"
+              autoFocus
+              why={whyNot}
+              onClick={() => input.current?.click()}
+              word="Choose a file"
+            />
           </>
         )}
         <p className="soft small">
@@ -106,13 +107,12 @@ export function Upload() {
 /** Wherever on the page: a file that is dropped beside the place for it would take the page's place. True while one is over it. */
 function useDrop(take: (files: FileList | undefined) => void): boolean {
   const [isOver, setOver] = useState(false);
-  const latest = useRef(take);
-  latest.current = take;
+  const onDrop = useEffectEvent(take);
   useEffect(() => {
     const onDrag = (event: DragEvent) => {
       if (event.type !== 'dragleave') event.preventDefault();
       setOver(event.type === 'dragover');
-      if (event.type === 'drop') latest.current(event.dataTransfer?.files);
+      if (event.type === 'drop') onDrop(event.dataTransfer?.files);
     };
     const types = ['dragover', 'dragleave', 'drop'] as const;
     for (const type of types) window.addEventListener(type, onDrag);
@@ -129,14 +129,12 @@ function sendFile(file: File, onProgress: (done: number) => void, pageLeft: Abor
     const request = new XMLHttpRequest();
     request.open('POST', urlOf('/files', { name: file.name }));
     request.setRequestHeader('content-type', 'application/octet-stream');
-    request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
-    request.addEventListener('error', () =>
-      reject(new ApiError(0, 'The connection was cut before the file was sent. Send it again.')),
-    );
-    request.addEventListener('load', () => {
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
+    request.onerror = () => reject(new ApiError(0, 'The connection was cut before the file was sent. Send it again.'));
+    request.onload = () => {
       if (request.status < 300) resolve(JSON.parse(request.responseText) as Uploaded);
       else reject(problemOf(request.status, request.responseText));
-    });
+    };
     // Whoever has left the page is not called back to it.
     pageLeft.addEventListener('abort', () => request.abort());
     request.send(file);

@@ -1,20 +1,19 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { RunDetail } from '../../api/schema.js';
 import { send } from '../app/client.js';
 import { ActionError, PagePending } from '../app/faults.js';
-import { isLive, useLiveRun } from '../app/live-run.js';
-import { planQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
+import { client, isLive, planQuery, useLiveRun, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { counted } from '../kit/format.js';
-import { Button, ButtonLink, Card, sumOf, TextField } from '../kit/parts.js';
+import { Button, ButtonLink, Card, submitting, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
+import { sumOf } from '../runs/outcomes.js';
 import { PlanView } from '../runs/plan.js';
 import { RunOutline } from '../runs/run.js';
 import { runHeadline } from '../runs/words.js';
 import type { Job } from './draft.js';
 import type { Importing } from './state.js';
 
-/** What would be written, before the button that writes it. */
 export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importing; run: RunDetail }) {
   const { data: plan, error } = useQuery(planQuery(run.id));
   const { company_name, company } = useSession();
@@ -28,7 +27,7 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
   }, [hasPlan]);
   if (!plan) return <PagePending page="The plan" error={error} />;
   const rows = plan.created + plan.updated;
-  const excluded = run.outcomes ? sumOf(run.outcomes, 'to_correct') + sumOf(run.outcomes, 'to_look_at') : 0;
+  const excluded = sumOf(run.outcomes, 'to_correct') + sumOf(run.outcomes, 'to_look_at');
   const exceptText =
     excluded === 0 ? '' : `, without the ${excluded === 1 ? 'one' : counted(excluded, 'row')} that cannot go in`;
   return (
@@ -40,21 +39,16 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
             ? `There is nothing to write${exceptText}`
             : `${counted(rows, 'row')} would be written to ${company_name ?? `company ${company}`}${exceptText}`}
       </h1>
-      {write !== undefined && (
-        <div>
-          <ButtonLink href={hrefOf('result')}>To the result</ButtonLink>
-        </div>
-      )}
+      {write !== undefined && <ButtonLink href={hrefOf('result')} word="To the result" />}
       {rows > 0 && write === undefined && (
         <div className="line wide">
           <Button
             look={braked ? 'danger' : 'primary'}
             why={whyNot}
-            busy={carryOut.isPending}
-            onClick={() => carryOut.mutate({ approve: braked })}
-          >
-            {braked ? `Let it through: write ${counted(rows, 'row')}` : `Write ${counted(rows, 'row')}`}
-          </Button>
+            change={carryOut}
+            order={{ approve: braked }}
+            word={braked ? `Let it through: write ${counted(rows, 'row')}` : `Write ${counted(rows, 'row')}`}
+          />
           <span className="soft">
             {braked && whyNot !== undefined
               ? 'A brake stops it. Send this address to somebody who is an approver.'
@@ -85,8 +79,8 @@ export function ResultStep({ of: { checked, hrefOf }, id }: { of: Importing; id:
       <RunOutline run={run} lost={lost} correctAt={hrefOf('check')} />
       {!isLive(run) && job !== undefined && typeof job !== 'string' && <SaveJob job={job} file={run.file} />}
       <div className="line">
-        <ButtonLink href={`/runs/${id}`}>Every row of this run</ButtonLink>
-        <ButtonLink href="/import">Import another file</ButtonLink>
+        <ButtonLink href={`/runs/${id}`} word="Every row of this run" />
+        <ButtonLink href="/import" word="Import another file" />
       </div>
     </>
   );
@@ -104,24 +98,17 @@ function jobName(file: string): string {
 /** The mapping as a job file, for the next file of this kind. */
 function SaveJob({ job, file }: { job: Job; file: string }) {
   const whyNot = useWhyNot('operator');
-  const queries = useQueryClient();
   const [name, setName] = useState(() => jobName(file));
   const save = useOnce({
     mutationFn: () => send('PUT', `/jobs/${encodeURIComponent(name)}`, { job }, { headers: { 'if-none-match': '*' } }),
     onSuccess() {
-      void queries.invalidateQueries({ queryKey: ['jobs'] });
+      void client.invalidateQueries({ queryKey: ['jobs'] });
       toast(`The job ${name} is saved. Choose it with the next file.`);
     },
   });
   return (
     <Card title="Save how this was read and matched">
-      <form
-        className="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (whyNot === undefined) save.mutate();
-        }}
-      >
+      <form className="fields" {...submitting(() => whyNot === undefined && save.mutate())}>
         <TextField
           label="Name of the job"
           hint={save.isSuccess ? 'Saved.' : 'The next file of this kind needs no matching.'}
@@ -129,9 +116,7 @@ function SaveJob({ job, file }: { job: Job; file: string }) {
           value={name}
           onChange={({ target }) => setName(target.value)}
         />
-        <Button type="submit" why={whyNot} busy={save.isPending}>
-          Save as job
-        </Button>
+        <Button type="submit" why={whyNot} busy={save.isPending} word="Save as job" />
       </form>
       <ActionError error={save.error} />
     </Card>

@@ -1,14 +1,15 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Job, JobFile } from '../../api/schema.js';
 import { ApiError, send } from '../app/client.js';
 import { ActionError, PagePending } from '../app/faults.js';
-import { jobQuery, jobsQuery, useOnce, useWhyNot } from '../app/queries.js';
-import { counted, when } from '../kit/format.js';
+import { client, jobQuery, jobsQuery, useOnce, useWhyNot } from '../app/queries.js';
+import { counted, joinParts, when } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
-import { Button, ButtonLink, Card, Facts, Prose, StateBadge } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Facts, Prose } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
+import { StateBadge } from '../runs/outcomes.js';
 
 type Problems = Job['problems'];
 
@@ -20,10 +21,7 @@ export function JobPage({ name }: { name: string }) {
 }
 
 /** What somebody typed on which state of the file; kept while the tab is open. */
-interface TextDraft {
-  readonly text: string;
-  readonly etag: string;
-}
+type TextDraft = Pick<JobFile, 'text' | 'etag'>;
 
 function useDraft(name: string) {
   const key = `job ${name}`;
@@ -37,32 +35,28 @@ function useDraft(name: string) {
 
 function JobText({ file }: { file: JobFile }) {
   const { name, etag } = file;
-  const queries = useQueryClient();
   const [draft, setDraft] = useDraft(name);
   const text = draft?.text ?? file.text;
-  const checked = useCheck(text);
+  const checked = useCheck(text, file);
   const whyNot = useWhyNot('operator');
   const changed = text !== file.text;
   const save = useOnce({
     mutationFn: (replacedEtag: string) =>
       send<JobFile>('PUT', `/jobs/${encodeURIComponent(name)}`, { text }, { headers: { 'if-match': replacedEtag } }),
     onSuccess(saved) {
-      queries.setQueryData(jobQuery(name).queryKey, saved);
-      void queries.invalidateQueries({ queryKey: jobsQuery.queryKey });
+      client.setQueryData(jobQuery(name).queryKey, saved);
+      void client.invalidateQueries({ queryKey: jobsQuery.queryKey });
       setDraft(null);
       toast(`${name} is saved.`);
     },
     onError: (error) => {
       // What the file holds now is what the text is thrown away for.
-      if (error instanceof ApiError && error.status === 412) void queries.invalidateQueries(jobQuery(name));
+      if (error instanceof ApiError && error.status === 412) void client.invalidateQueries(jobQuery(name));
     },
   });
   const faulty = checked.problems?.some(({ severity }) => severity === 'error');
-  const notNow = [
-    !changed && 'Nothing was changed.',
-    faulty && 'Correct the faults first: a job with faults cannot run.',
-  ].find(Boolean);
-  const why = whyNot ?? (notNow || undefined);
+  const faultsFirst = faulty ? 'Correct the faults first: a job with faults cannot run.' : undefined;
+  const why = whyNot ?? (changed ? faultsFirst : 'Nothing was changed.');
   return (
     <div className="stack job">
       <header className="line">
@@ -72,17 +66,11 @@ function JobText({ file }: { file: JobFile }) {
             {file.kind === null ? ', which cannot be read' : `: ${file.kind}, ${file.resource}`}
           </span>
         </h1>
-        {changed && (
-          <Button look="quiet" onClick={() => setDraft(null)}>
-            Throw my changes away
-          </Button>
-        )}
-        <Button look="primary" why={why} busy={save.isPending} onClick={() => save.mutate(draft?.etag ?? etag)}>
-          Save
-        </Button>
-        {file.kind === 'export' && <ButtonLink href="/export">To the exports</ButtonLink>}
+        {changed && <Button look="quiet" onClick={() => setDraft(null)} word="Throw my changes away" />}
+        <Button look="primary" why={why} change={save} order={draft?.etag ?? etag} word="Save" />
+        {file.kind === 'export' && <ButtonLink href="/export" word="To the exports" />}
         {file.kind === 'import' && (
-          <ButtonLink href={`/import?job=${encodeURIComponent(name)}`}>Try it with a file</ButtonLink>
+          <ButtonLink href={`/import?job=${encodeURIComponent(name)}`} word="Try it with a file" />
         )}
       </header>
       <ActionError error={save.error} />
@@ -90,9 +78,7 @@ function JobText({ file }: { file: JobFile }) {
         <Editor
           label={`Text of the job ${name}`}
           text={text}
-          problems={checked.problems ?? (changed ? undefined : file.problems)}
-          checking={checked.pending}
-          unchecked={changed ? checked.error : null}
+          {...checked}
           readOnly={whyNot !== undefined}
           onChange={(next) => setDraft(next === file.text ? null : { text: next, etag: draft?.etag ?? etag })}
         />
@@ -103,7 +89,7 @@ function JobText({ file }: { file: JobFile }) {
 }
 
 /** What the API says of a text once nobody types for a moment. */
-function useCheck(text: string): { problems: Problems | undefined; pending: boolean; error: Error | null } {
+function useCheck(text: string, file: JobFile) {
   const [settled, settle] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => settle(text), PAUSE_MS);
@@ -115,23 +101,25 @@ function useCheck(text: string): { problems: Problems | undefined; pending: bool
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   });
-  return { problems: data?.problems, pending: settled !== text || isFetching, error };
+  const changed = text !== file.text;
+  return {
+    /** Undefined before the first answer. */
+    problems: data?.problems ?? (changed ? undefined : file.problems),
+    isChecking: settled !== text || isFetching,
+    /** Why it could not be checked. */
+    unchecked: changed ? error : null,
+  };
 }
 
-interface EditorProps {
+interface EditorProps extends ReturnType<typeof useCheck> {
   readonly text: string;
-  /** Undefined before the first answer. */
-  readonly problems: Problems | undefined;
-  readonly checking: boolean;
-  /** Why it could not be checked. */
-  readonly unchecked: Error | null;
   readonly readOnly: boolean;
   readonly label: string;
   readonly onChange: (text: string) => void;
 }
 
 /** A plain field with the lines numbered, faults marked at theirs, and a list of them that goes there. */
-function Editor({ text, problems, checking, unchecked, readOnly, label, onChange }: EditorProps) {
+function Editor({ text, problems, isChecking, unchecked, readOnly, label, onChange }: EditorProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const lines = text.split('\n');
   const worst = new Map<number, ReturnType<typeof toneOf>>();
@@ -148,7 +136,7 @@ function Editor({ text, problems, checking, unchecked, readOnly, label, onChange
   return (
     <div className="stack tight">
       <div className="stack tight" role="status">
-        {checking || (problems === undefined && !unchecked) ? (
+        {isChecking || (problems === undefined && !unchecked) ? (
           <span className="soft">Checking…</span>
         ) : unchecked || problems === undefined ? (
           <ActionError error={unchecked} title="This text is not checked yet" />
@@ -162,7 +150,7 @@ function Editor({ text, problems, checking, unchecked, readOnly, label, onChange
         <ul className="limits stack tight">
           {problems?.map(({ line, column, severity, message }) => (
             <li key={`${line} ${column} ${message}`}>
-              {line === null ? 'The file' : <Button onClick={() => jump(line, column)}>Line {line}</Button>}
+              {line === null ? 'The file' : <Button onClick={() => jump(line, column)} word={`Line ${line}`} />}
               <span className="wrap">
                 <strong className={`toned ${toneOf(severity)}`}>{severity === 'error' ? 'Fault' : 'Remark'}</strong>{' '}
                 <Prose>{message}</Prose>
@@ -203,11 +191,8 @@ const toneOf = (severity: Problems[number]['severity']) => (severity === 'error'
 /** `2 faults, 1 remark` */
 function countsText(problems: Problems): string {
   const faults = problems.filter(({ severity }) => severity === 'error').length;
-  const parts = [
-    faults > 0 && counted(faults, 'fault'),
-    problems.length > faults && counted(problems.length - faults, 'remark'),
-  ];
-  return parts.filter(Boolean).join(', ');
+  const remarks = problems.length - faults;
+  return joinParts(faults > 0 && counted(faults, 'fault'), remarks > 0 && counted(remarks, 'remark'));
 }
 
 function About({ file: { name, kind, schedule, inbox, last } }: { file: JobFile }) {

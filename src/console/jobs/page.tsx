@@ -5,12 +5,13 @@ import { PagePending } from '../app/faults.js';
 import { jobsQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number, when } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, NameLink, StateBadge } from '../kit/parts.js';
+import { Badge, ButtonLink, Card, Empty, NameLink } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
+import { StateBadge } from '../runs/outcomes.js';
 import { JobPage } from './job.js';
 import './jobs.css';
 
-export default function Jobs({ name }: { name: string | undefined }) {
+export default function Jobs({ id: name }: { id: string | undefined }) {
   usePageTitle(name ?? 'Jobs');
   return name === undefined ? <JobList /> : <JobPage name={name} />;
 }
@@ -25,9 +26,7 @@ function JobList() {
         <p>
           A job says which column goes into which field. An import makes one from your file: it can be saved at its end.
         </p>
-        <ButtonLink look="primary" icon="import" href="/import">
-          Import a file
-        </ButtonLink>
+        <ButtonLink look="primary" icon="import" href="/import" word="Import a file" />
       </Empty>
     );
   }
@@ -40,9 +39,7 @@ function JobList() {
             ? `${counted(jobs.length, 'job')}, and each can run`
             : `${number(wrong)} of ${counted(jobs.length, 'job')} cannot run: the file has faults`}
         </h1>
-        <ButtonLink icon="import" href="/import">
-          New job from a file
-        </ButtonLink>
+        <ButtonLink icon="import" href="/import" word="New job from a file" />
       </header>
       <JobTable jobs={[...jobs].sort((a, b) => Math.sign(faultsOf(b)) - Math.sign(faultsOf(a)))} at="/jobs" />
     </div>
@@ -58,10 +55,7 @@ export function JobTable({ jobs, at }: { jobs: readonly Job[]; at: '/jobs' | '/n
         rows={jobs}
         keyOf={({ name }) => name}
         columns={[
-          {
-            head: 'Job',
-            of: ({ name }) => <NameLink href={`${at}/${encodeURIComponent(name)}`}>{name}</NameLink>,
-          },
+          { head: 'Job', of: ({ name }) => <NameLink href={`${at}/${encodeURIComponent(name)}`}>{name}</NameLink> },
           {
             head: 'What',
             broad: true,
@@ -89,11 +83,7 @@ const faultsOf = ({ problems }: Job): number => problems.filter(({ severity }) =
 function lastOf(job: Job) {
   const faults = faultsOf(job);
   if (faults > 0) {
-    return (
-      <Badge tone="bad" icon="bad">
-        {counted(faults, 'fault')}
-      </Badge>
-    );
+    return <Badge tone="bad" icon="bad" word={counted(faults, 'fault')} />;
   }
   if (!job.last) return 'none yet';
   return (

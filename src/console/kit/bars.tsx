@@ -3,12 +3,6 @@ import { number } from './format.js';
 import type { Tone } from './parts.js';
 import { type Column, Table } from './table.js';
 
-interface Series<T> {
-  readonly head: string;
-  readonly of: (one: T) => number;
-  readonly tone: (one: T) => Tone;
-}
-
 interface BarsProps<T> {
   readonly label: string;
   readonly all: readonly T[];
@@ -16,10 +10,9 @@ interface BarsProps<T> {
   readonly nameOf: (one: T) => string;
   /** Of the table, before the numbers. */
   readonly columns: readonly Column<T>[];
-  readonly series: readonly Series<T>[];
+  readonly series: readonly { head: string; of: (one: T) => number; tone: (one: T) => Tone }[];
   /** One upon the other; else each on a line of its own. */
   readonly stacked?: boolean;
-  /** Where a press leads. */
   readonly hrefOf?: (one: T) => string;
   readonly chosen?: T;
   /** Stands below. */

@@ -92,10 +92,9 @@ const groupsOf = (choices: readonly Choice[]) => [...new Set(choices.map(({ grou
 /** Those that hold the text, in their names or groups, group by group; those that begin with it first. */
 export function matching(choices: readonly Choice[], text: string): Choice[] {
   const wanted = text.trim().toLocaleLowerCase();
-  const includesText = (...texts: readonly string[]) => texts.join(' ').toLocaleLowerCase().includes(wanted);
+  const textOf = ({ label, value, group = '' }: Choice) => `${label} ${value} ${group}`.toLocaleLowerCase();
   const rank = ({ label, value }: Choice) => Number(!label.toLocaleLowerCase().startsWith(wanted) && value !== wanted);
-  const found = choices.filter(({ label, value, group = '' }) => includesText(label, value, group));
-  if (wanted !== '') found.sort((a, b) => rank(a) - rank(b));
+  const found = choices.filter((one) => textOf(one).includes(wanted)).sort((a, b) => rank(a) - rank(b));
   return groupsOf(found).flatMap((group) => found.filter((one) => one.group === group));
 }
 
@@ -108,28 +107,20 @@ interface ComboProps {
   readonly empty: string;
 }
 
-/** One of a list that is searched by typing. */
 export function Combo({ label, value, choices, onChoose, empty }: ComboProps) {
   const [typed, setTyped] = useState<string>();
   const isOpen = typed !== undefined;
   const displayText = choices.find((choice) => choice.value === value)?.label ?? value;
-  const { field, list, active, setActive, move } = useChoiceList(
-    label,
-    isOpen ? matching(choices, typed) : undefined,
-    pick,
-  );
+  const visible = isOpen ? matching(choices, typed) : undefined;
+  const { field, list, active, setActive, move } = useChoiceList(label, visible, pick);
   function pick(choice: Choice | undefined): void {
     setTyped(undefined);
     if (choice && choice.value !== value) onChoose(choice.value);
   }
   function begin(): void {
     setTyped('');
-    setActive(
-      Math.max(
-        0,
-        matching(choices, '').findIndex((choice) => choice.value === value),
-      ),
-    );
+    const chosen = matching(choices, '').findIndex((choice) => choice.value === value);
+    setActive(Math.max(0, chosen));
   }
   return (
     <>

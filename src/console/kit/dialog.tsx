@@ -1,47 +1,40 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId } from 'react';
 import { Button } from './parts.js';
 
 interface DialogProps {
-  readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
   readonly footer?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** The browser's own: it keeps the focus inside, gives it back, and closes with Escape. */
-export function Dialog({ open, onClose, title, footer, children }: DialogProps) {
+/** The browser's own, for as long as it is drawn: it keeps the focus inside, gives it back, and closes with Escape. */
+export function Dialog({ onClose, title, footer, children }: DialogProps) {
   const id = useId();
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (open && !dialog.current?.open) dialog.current?.showModal();
-    if (!open) dialog.current?.close();
-  }, [open]);
   return (
     <dialog
-      ref={dialog}
+      ref={showModal}
       aria-labelledby={id}
-      // Closed by what `open` says, not by the browser first: somebody may ask for it again before it tells.
       onCancel={(event) => {
+        // Closed by who draws it, not by the browser first.
         event.preventDefault();
         onClose();
       }}
-      onClose={() => {
-        if (!dialog.current?.open) onClose();
-      }}
+      onClose={onClose}
     >
-      {open && (
-        <>
-          <header className="line">
-            <h2 id={id} className="grow">
-              {title}
-            </h2>
-            <Button look="quiet" icon="close" aria-label="Close" onClick={onClose} />
-          </header>
-          <div className="stack">{children}</div>
-          {footer && <footer className="line">{footer}</footer>}
-        </>
-      )}
+      <header className="line">
+        <h2 id={id} className="grow">
+          {title}
+        </h2>
+        <Button look="quiet" icon="close" aria-label="Close" onClick={onClose} />
+      </header>
+      <div className="stack">{children}</div>
+      {footer && <footer className="line">{footer}</footer>}
     </dialog>
   );
+}
+
+function showModal(dialog: HTMLDialogElement) {
+  dialog.showModal();
+  return () => dialog.close();
 }

@@ -10,6 +10,9 @@ setNumberFormat(whole);
 
 export { countText as counted, formatNumber as number };
 
+/** Those that there are, as one text. */
+export const joinParts = (...parts: readonly (string | false | null | undefined)[]) => parts.filter(Boolean).join(', ');
+
 export const oneDecimal = (n: number) => tenth.format(n);
 
 /** 0.25 → `25%`; a share that is not whole never reads as all or nothing. */

@@ -1,49 +1,42 @@
 import { type ComponentProps, Fragment, type ReactNode, useId } from 'react';
 import { Link } from 'wouter';
-import type { Run, RunState } from '../../api/schema.js';
-import {
-  GROUP_OF_OUTCOME,
-  OUTCOME_GROUPS,
-  type OutcomeCounts,
-  type OutcomeGroup,
-  type OutcomeKind,
-} from '../../model/outcome.js';
-import { outcomeWords } from '../../report/wording.js';
 import { exactly, number, when } from './format.js';
 import { Icon, type IconName } from './icons.js';
 
-/** What all pages are made of. */
-
 export type Tone = 'good' | 'warn' | 'bad' | 'calm' | 'info';
 
-function classes(...names: (string | false | undefined)[]): string {
-  return names.filter(Boolean).join(' ');
-}
+const classes = (...names: (string | false | undefined)[]) => names.filter(Boolean).join(' ');
 
-// Buttons
-
-interface ButtonProps extends ComponentProps<'button'> {
+interface Look {
   readonly look?: 'primary' | 'danger' | 'quiet' | undefined;
   readonly icon?: IconName;
+  readonly word?: string;
+}
+
+interface ButtonProps<V> extends ComponentProps<'button'>, Look {
   /** Why it cannot be pressed now: it stays in reach of the keyboard, and says so. */
   readonly why?: string | undefined;
-  /** What it began is not done yet. */
+  /** What it begins, with what is ordered; until it is made, the button is busy. */
+  readonly change?: { readonly isPending: boolean; mutate(order: V): void };
+  readonly order?: V;
   readonly busy?: boolean;
 }
 
-export function Button({ look, icon, why, busy = false, children, onClick, className, ...rest }: ButtonProps) {
+export function Button<V>({ look, icon, word, why, children, className, ...more }: ButtonProps<V>) {
+  const { change, order, busy = change?.isPending, onClick = () => change?.mutate(order as V), ...rest } = more;
   const id = useId();
-  const isDisabled = why !== undefined || busy;
+  const isDisabled = why !== undefined || busy === true;
   const button = (
     <button
       type="button"
       {...rest}
-      className={classes('button', look, children === undefined && 'icon', className)}
+      className={classes('button', look, word === undefined && children === undefined && 'icon', className)}
       aria-disabled={isDisabled || undefined}
       aria-describedby={why === undefined ? rest['aria-describedby'] : id}
-      onClick={(event) => (isDisabled ? event.preventDefault() : onClick?.(event))}
+      onClick={(event) => (isDisabled ? event.preventDefault() : onClick(event))}
     >
       {busy ? <Icon name="spin" className="spin" /> : icon && <Icon name={icon} />}
+      {word}
       {children}
     </button>
   );
@@ -58,25 +51,17 @@ export function Button({ look, icon, why, busy = false, children, onClick, class
   );
 }
 
-export function ButtonLink({ look, icon, children, className, ...rest }: LinkProps) {
-  const props = { ...rest, className: classes('button', look, className) };
-  const content = (
-    <>
-      {icon && <Icon name={icon} />}
-      {children}
-    </>
-  );
+export function ButtonLink({ look, icon, word, ...rest }: ComponentProps<'a'> & Look & { href: string }) {
   // What is downloaded is no page.
-  return rest.download === undefined ? <Link {...props}>{content}</Link> : <a {...props}>{content}</a>;
+  const Anchor = rest.download === undefined ? Link : 'a';
+  return (
+    <Anchor {...rest} className={classes('button', look)}>
+      {icon && <Icon name={icon} />}
+      {word}
+    </Anchor>
+  );
 }
 
-interface LinkProps extends Omit<ComponentProps<'a'>, 'href'> {
-  readonly href: string;
-  readonly look?: 'primary' | 'danger' | 'quiet' | undefined;
-  readonly icon?: IconName;
-}
-
-/** A link that is the name of its line. */
 export function NameLink({ href, children }: { href: string; children: ReactNode }) {
   return (
     <Link href={href} className="name cut">
@@ -95,100 +80,28 @@ export function Moment({ at }: { at: string }) {
 }
 
 /** Terms with what is so of each; what is not known goes. */
-export function Facts({
-  of,
-  small,
-}: {
-  of: readonly (readonly [term: ReactNode, fact: ReactNode])[];
-  small?: boolean;
-}) {
+export function Facts({ of }: { of: readonly (readonly [term: ReactNode, fact: ReactNode])[] }) {
+  const known = of.filter(([, fact]) => fact);
   return (
-    <dl className={small ? 'facts small' : 'facts'}>
-      {of.map(([term, fact], at) =>
-        fact ? (
-          <Fragment key={at}>
-            <dt>{term}</dt>
-            <dd>{fact}</dd>
-          </Fragment>
-        ) : null,
-      )}
+    <dl className="facts">
+      {known.map(([term, fact], at) => (
+        <Fragment key={at}>
+          <dt>{term}</dt>
+          <dd>{fact}</dd>
+        </Fragment>
+      ))}
     </dl>
   );
 }
 
-// Signs with words
-
-export function Badge({ tone, icon, children }: { tone: Tone; icon?: IconName | undefined; children: ReactNode }) {
+export function Badge({ tone, icon, word }: { tone: Tone; icon?: IconName | undefined; word: string }) {
   return (
     <span className={`badge ${tone}`}>
       {icon && <Icon name={icon} />}
-      {children}
+      {word}
     </span>
   );
 }
-
-export const FOUR_LOOKS: Readonly<Record<OutcomeGroup, { readonly tone: Tone; readonly icon: IconName }>> = {
-  in: { tone: 'good', icon: 'check' },
-  unchanged: { tone: 'calm', icon: 'same' },
-  to_correct: { tone: 'warn', icon: 'correct' },
-  to_look_at: { tone: 'bad', icon: 'look' },
-};
-
-/** One of the thirteen, with the sign of its word of the four. */
-export function OutcomeBadge({ kind, run }: { kind: OutcomeKind; run: Pick<Run, 'kind' | 'dry_run'> }) {
-  return <Badge {...FOUR_LOOKS[GROUP_OF_OUTCOME[kind]]}>{outcomeWords(kind, run.dry_run, run.kind).label}</Badge>;
-}
-
-/** In the order in which somebody asks for them. */
-export const STATES: Readonly<
-  Record<RunState, { readonly tone: Tone; readonly icon: IconName; readonly word: string }>
-> = {
-  running: { tone: 'info', icon: 'spin', word: 'Running' },
-  waiting: { tone: 'calm', icon: 'clock', word: 'Waiting' },
-  partial: { tone: 'warn', icon: 'correct', word: 'Some need you' },
-  braked: { tone: 'bad', icon: 'stop', word: 'Stopped by a brake' },
-  failed: { tone: 'bad', icon: 'bad', word: 'Failed' },
-  interrupted: { tone: 'warn', icon: 'stop', word: 'Interrupted' },
-  unfinished: { tone: 'warn', icon: 'warn', word: 'Not finished' },
-  succeeded: { tone: 'good', icon: 'check', word: 'All well' },
-};
-
-export function StateBadge({ run: { status, verdict } }: { run: Pick<Run, 'status' | 'verdict'> }) {
-  const { tone, icon } = STATES[verdict ? 'partial' : status];
-  return (
-    <Badge tone={tone} icon={icon}>
-      {verdict ?? STATES[status].word}
-    </Badge>
-  );
-}
-
-export function sumOf(counts: Readonly<Partial<OutcomeCounts>>, four: OutcomeGroup): number {
-  return Object.entries(counts).reduce(
-    (n, [kind, rows]) => (GROUP_OF_OUTCOME[kind as OutcomeKind] === four ? n + rows : n),
-    0,
-  );
-}
-
-interface BarProps {
-  readonly counts: Readonly<OutcomeCounts>;
-  readonly total?: number | null;
-}
-
-/** Counts as one bar; what it shows stands beside it in words. */
-export function OutcomeBar({ counts, total }: BarProps) {
-  const parts = OUTCOME_GROUPS.map((four) => ({ four, rows: sumOf(counts, four) })).filter(({ rows }) => rows > 0);
-  const known = parts.reduce((n, { rows }) => n + rows, 0);
-  return (
-    <div className="parts" aria-hidden="true">
-      {parts.map(({ four, rows }) => (
-        <i key={four} className={FOUR_LOOKS[four].tone} style={{ flexGrow: rows }} />
-      ))}
-      {total && total > known ? <span style={{ flexGrow: total - known }} /> : null}
-    </div>
-  );
-}
-
-// Blocks
 
 interface CardProps {
   readonly title?: string | undefined;
@@ -260,7 +173,6 @@ export function Empty({ title, page = false, children }: { title: string; page?:
   );
 }
 
-/** Lines in place of what is on its way. */
 export function Skeleton({ lines = 3, what }: { lines?: number; what: string }) {
   return (
     <div role="status" aria-label={`Loading ${what}`}>
@@ -276,12 +188,10 @@ interface Labelled {
   readonly hint?: string | undefined;
 }
 
-/** `children` takes the id of what is typed or chosen, and what describes it. */
-export function Field({
-  label,
-  hint,
-  children,
-}: Labelled & { children: (props: { id: string; 'aria-describedby'?: string }) => ReactNode }) {
+/** Of what is typed or chosen: its id, and that of its hint. */
+type Described = { id: string; 'aria-describedby'?: string };
+
+export function Field({ label, hint, children }: Labelled & { children: (props: Described) => ReactNode }) {
   const id = useId();
   return (
     <div className="field">
@@ -296,7 +206,14 @@ export function Field({
   );
 }
 
-/** A line of text to type. */
+/** A form that the browser does not send. */
+export const submitting = (onSubmit: (form: HTMLFormElement) => void): Pick<ComponentProps<'form'>, 'onSubmit'> => ({
+  onSubmit(event) {
+    event.preventDefault();
+    onSubmit(event.currentTarget);
+  },
+});
+
 export function TextField({ label, hint, ...rest }: ComponentProps<'input'> & Labelled) {
   return <Field {...{ label, hint }}>{(props) => <input {...rest} {...props} className="input" />}</Field>;
 }
@@ -308,7 +225,6 @@ interface ChooseProps extends ComponentProps<'select'>, Labelled {
   readonly onChoose: (value: string) => void;
 }
 
-/** One of a few. */
 export function Choose({ label, hint, bare = false, options, onChoose, ...rest }: ChooseProps) {
   const select = (props: ComponentProps<'select'>) => (
     <select className="input" {...rest} {...props} onChange={({ target }) => onChoose(target.value)}>
@@ -335,16 +251,10 @@ export function Chips<T extends string>({ label, of, on, onChoose }: ChipsProps<
   return (
     <div className="chips" role="group" aria-label={label}>
       {of.map(({ value, word, count }) => (
-        <button
-          key={value}
-          type="button"
-          className="button chip"
-          aria-pressed={value === on}
-          onClick={() => onChoose(value)}
-        >
+        <Button key={value} className="chip" aria-pressed={value === on} onClick={() => onChoose(value)}>
           {word}
           {count !== undefined && <span className={value === on ? '' : 'soft'}>{number(count)}</span>}
-        </button>
+        </Button>
       ))}
     </div>
   );

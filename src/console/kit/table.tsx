@@ -3,7 +3,6 @@ import type { ReactNode } from 'react';
 export interface Column<T> {
   readonly head: ReactNode;
   readonly of: (row: T) => ReactNode;
-  /** Numbers stand at the right. */
   readonly num?: boolean;
   /** There is room for it on wider screens alone. */
   readonly broad?: boolean;

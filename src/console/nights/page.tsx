@@ -7,10 +7,11 @@ import { usePageTitle } from '../app/shell.js';
 import { JobTable } from '../jobs/page.js';
 import { Bars } from '../kit/bars.js';
 import { counted, number, shortDay, when } from '../kit/format.js';
-import { Badge, ButtonLink, Card, Empty, StateBadge } from '../kit/parts.js';
+import { Badge, ButtonLink, Card, Empty } from '../kit/parts.js';
+import { StateBadge } from '../runs/outcomes.js';
 import { RunPanel } from '../runs/run.js';
 
-export default function Nights({ job }: { job: string | undefined }) {
+export default function Nights({ id: job }: { id: string | undefined }) {
   usePageTitle('Nights');
   const { data, error } = useQuery({ ...jobsQuery, enabled: job === undefined });
   if (job !== undefined) return <JobNights job={job} />;
@@ -24,7 +25,7 @@ export default function Nights({ job }: { job: string | undefined }) {
           A job of the kind <code>reconcile</code> holds a full file against the service every night, and says what
           differs before anything is put right.
         </p>
-        <ButtonLink href="/jobs">To the jobs</ButtonLink>
+        <ButtonLink href="/jobs" word="To the jobs" />
       </Empty>
     );
   }
@@ -57,18 +58,14 @@ function JobNights({ job }: { job: string }) {
     return (
       <Empty page title={`${job} has had no night yet`}>
         <p>It runs at its time, or when a file is put into its drop folder. Then its nights stand here side by side.</p>
-        <ButtonLink href={`/jobs/${encodeURIComponent(job)}`}>To the job</ButtonLink>
+        <ButtonLink href={`/jobs/${encodeURIComponent(job)}`} word="To the job" />
       </Empty>
     );
   }
   const where = (
     <>
       <Link href="/nights">Nights</Link> / <Link href={`/jobs/${encodeURIComponent(job)}`}>{job}</Link>
-      {night.approved_by && (
-        <Badge tone="good" icon="people">
-          Let through by {night.approved_by}
-        </Badge>
-      )}
+      {night.approved_by && <Badge tone="good" icon="people" word={`Let through by ${night.approved_by}`} />}
     </>
   );
   return (
@@ -95,10 +92,7 @@ function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Night }) 
         hrefOf={hrefOf}
         markOf={(night) => (isStopped(night) ? '×' : '')}
         columns={[
-          {
-            head: 'Night',
-            of: (night) => <Link href={hrefOf(night)}>{when(night.started_at)}</Link>,
-          },
+          { head: 'Night', of: (night) => <Link href={hrefOf(night)}>{when(night.started_at)}</Link> },
           { head: 'How it ended', of: (night) => <StateBadge run={night} /> },
         ]}
         series={[

@@ -8,13 +8,12 @@ import { Service } from '../app/service.js';
 import { usePageTitle } from '../app/shell.js';
 import { Bars } from '../kit/bars.js';
 import { counted, day } from '../kit/format.js';
-import { ButtonLink, Card, Empty, FOUR_LOOKS, Moment, NameLink, sumOf } from '../kit/parts.js';
+import { ButtonLink, Card, Empty, Moment, NameLink } from '../kit/parts.js';
 import { RunTable } from '../runs/list.js';
-import { FOUR_WORDS } from '../runs/words.js';
+import { FOUR, sumOf } from '../runs/outcomes.js';
 
 const POLL_MS = 5_000;
 
-/** What waits for the reader, what runs, what comes next, how the last weeks went. */
 export default function OverviewPage() {
   usePageTitle('Overview');
   const { data, error } = useQuery({ ...overviewQuery, refetchInterval: POLL_MS });
@@ -25,9 +24,7 @@ export default function OverviewPage() {
     <div className="stack overview">
       <div className="line wide">
         <h1 className="grow">{overviewHeadline(data)}</h1>
-        <ButtonLink look="primary" icon="import" href="/import">
-          Import a file
-        </ButtonLink>
+        <ButtonLink look="primary" icon="import" href="/import" word="Import a file" />
       </div>
       <Service service={service} />
       {needed.length + running.length + next.length === 0 && !hasRows ? (
@@ -36,9 +33,7 @@ export default function OverviewPage() {
             <p>
               Drop a spreadsheet: you see what would be written before anything is, and you can take it back afterwards.
             </p>
-            <ButtonLink href="/import" icon="import">
-              Import a file
-            </ButtonLink>
+            <ButtonLink href="/import" icon="import" word="Import a file" />
           </Empty>
         </Card>
       ) : (
@@ -93,9 +88,9 @@ function Days({ days }: { days: Overview['days'] }) {
       beside={
         <span className="line small">
           {OUTCOME_GROUPS.map((four) => (
-            <span key={four} className={`line legend ${FOUR_LOOKS[four].tone}`}>
+            <span key={four} className={`line legend ${FOUR[four].tone}`}>
               <i aria-hidden="true" />
-              {FOUR_WORDS[four]}
+              {FOUR[four].word}
             </span>
           ))}
         </span>
@@ -109,9 +104,9 @@ function Days({ days }: { days: Overview['days'] }) {
         nameOf={({ date }) => day(date)}
         columns={[{ head: 'Day', of: ({ date }) => day(date) }]}
         series={OUTCOME_GROUPS.map((four) => ({
-          head: FOUR_WORDS[four],
+          head: FOUR[four].word,
           of: ({ outcomes }: Overview['days'][number]) => sumOf(outcomes, four),
-          tone: () => FOUR_LOOKS[four].tone,
+          tone: () => FOUR[four].tone,
         }))}
       />
     </Card>

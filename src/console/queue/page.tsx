@@ -5,9 +5,10 @@ import { ConnectionLost, PagePending } from '../app/faults.js';
 import { queueQuery, runQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, number, when } from '../kit/format.js';
-import { ButtonLink, Card, Notice, OutcomeBar, Prose } from '../kit/parts.js';
+import { ButtonLink, Card, Notice, Prose } from '../kit/parts.js';
 import { VerbButton } from '../runs/actions.js';
-import { Figures } from '../runs/plan.js';
+import { OutcomeBar } from '../runs/outcomes.js';
+import { Figure } from '../runs/plan.js';
 
 type Queued = Queue['active'][number];
 const POLL_MS = 2_000;
@@ -38,16 +39,14 @@ export default function QueuePage() {
         </Notice>
       )}
       <Card>
-        <Figures
-          of={[
-            { n: counts.active, what: 'at work', tone: 'info' },
-            { n: counts.waiting, what: 'waiting' },
-            { n: counts.delayed, what: 'tried again later', tone: 'warn', icon: 'clock' },
-            { n: counts.failed, what: 'failed', tone: 'bad', icon: 'bad' },
-            { n: counts.completed, what: 'done' },
-            { n: workers, what: workers === 1 ? 'worker' : 'workers' },
-          ]}
-        />
+        <dl className="tiles">
+          <Figure n={counts.active} what="at work" tone="info" />
+          <Figure n={counts.waiting} what="waiting" />
+          <Figure n={counts.delayed} what="tried again later" tone="warn" icon="clock" />
+          <Figure n={counts.failed} what="failed" tone="bad" icon="bad" />
+          <Figure n={counts.completed} what="done" />
+          <Figure n={workers} what={workers === 1 ? 'worker' : 'workers'} />
+        </dl>
       </Card>
       <QueueJobs title="At work" of={active} word={undefined} />
       <QueueJobs
@@ -87,8 +86,7 @@ function QueueJobs({ title, of, word }: { title: string; of: readonly Queued[]; 
               {job.progress && !word && <JobProgress progress={job.progress} />}
               {job.reason && <Prose>{job.reason}</Prose>}
             </div>
-            {job.run &&
-              (word ? <ButtonLink href={`/runs/${job.run}`}>{word}</ButtonLink> : <StopControl id={job.run} />)}
+            {job.run && (word ? <ButtonLink href={`/runs/${job.run}`} word={word} /> : <StopControl id={job.run} />)}
           </li>
         ))}
       </ul>

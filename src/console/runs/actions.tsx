@@ -4,15 +4,14 @@ import type { RunDetail, Verb } from '../../api/schema.js';
 import { noOutcomes } from '../../model/outcome.js';
 import { send } from '../app/client.js';
 import { ActionError } from '../app/faults.js';
-import { isLive } from '../app/live-run.js';
-import { client, useOnce, useSession, useWhyNot } from '../app/queries.js';
+import { useResourceFields, ValueInput } from '../app/fields.js';
+import { client, isLive, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { Dialog } from '../kit/dialog.js';
 import { counted, when } from '../kit/format.js';
 import type { IconName } from '../kit/icons.js';
-import { Button, Card, Facts, TextField } from '../kit/parts.js';
+import { Button, Card, Choose, Facts, Field, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { RunPlan } from './plan.js';
-import { Retire, type Retirement } from './retire.js';
 import { nextSteps, runName, summaryOf } from './words.js';
 
 /** What can be done with a run: its button, and what is said before and after it. */
@@ -107,9 +106,9 @@ export function Actions({ run }: { run: RunDetail }) {
         {available.includes('undo') && <p className="soft small">What this run wrote can be taken back.</p>}
         {isWaiting && <Aside run={run} />}
         {unavailable.length > 0 && (
-          <details>
-            <summary className="soft small">What cannot be done now, and why</summary>
-            <Facts small of={unavailable.map((verb) => [VERB_TEXTS[verb](run).word, run.actions[verb].why])} />
+          <details className="small">
+            <summary className="soft">What cannot be done now, and why</summary>
+            <Facts of={unavailable.map((verb) => [VERB_TEXTS[verb](run).word, run.actions[verb].why])} />
           </details>
         )}
       </div>
@@ -135,11 +134,7 @@ function Aside({ run: { id, aside } }: { run: RunDetail }) {
   });
   return (
     <div className="stack tight">
-      <div className="line">
-        <Button why={why} busy={put.isPending} onClick={() => put.mutate()}>
-          {aside ? 'Let it wait again' : 'Put it aside'}
-        </Button>
-      </div>
+      <Button why={why} change={put} word={aside ? 'Let it wait again' : 'Put it aside'} />
       {!aside && <p className="soft small">It then stands no more among what waits for you.</p>}
       <ActionError error={put.error} />
     </div>
@@ -154,7 +149,7 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   const [, go] = useLocation();
   const { word, icon, title, before, after, plan } = VERB_TEXTS[verb](run);
   const why = useWhyNot(verb === 'approve' ? 'approver' : 'operator');
-  const [retire, setRetire] = useState<Retirement>({ field: '', value: '' });
+  const [retire, setRetire] = useState(NOTHING);
   const retireBody = verb === 'undo' && retire.value !== '' && { retire: { [retire.field]: retire.value } };
   const mutation = useOnce({
     mutationFn: (order: object) =>
@@ -173,50 +168,78 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   };
   const buttons = (
     <>
-      <Button onClick={leave}>Leave it</Button>
-      {verb === 'undo' && (
-        <Button busy={mutation.isPending} onClick={() => mutation.mutate({ dry_run: true, ...retireBody })}>
-          Dry run
-        </Button>
-      )}
+      <Button onClick={leave} word="Leave it" />
+      {verb === 'undo' && <Button change={mutation} order={{ dry_run: true, ...retireBody }} word="Dry run" />}
       <Button
         look={verb === 'stop' ? 'danger' : 'primary'}
-        busy={mutation.isPending}
-        onClick={() => mutation.mutate(verb === 'approve' ? { by: by || name } : { ...retireBody })}
-      >
-        {verb === 'stop' ? 'Stop the run' : word}
-      </Button>
+        change={mutation}
+        order={verb === 'approve' ? { by: by || name } : { ...retireBody }}
+        word={verb === 'stop' ? 'Stop the run' : word}
+      />
     </>
   );
   const whyNot = why ?? (allowed === false ? notNow : undefined);
   return (
     <>
-      <Button look={look} icon={icon} why={whyNot} onClick={() => setIsOpen(true)}>
-        {word}
-      </Button>
-      <Dialog open={isOpen} onClose={leave} title={title} footer={buttons}>
-        <p className="wrap">
-          <strong>
-            <bdi>{runName(run)}</bdi>
-          </strong>
-          , {when(run.started_at)}
-        </p>
-        <p>{before}</p>
-        {verb === 'undo' && (run.outcomes?.created ?? 0) > 0 && (
-          <Retire resource={run.resource ?? ''} value={retire} onChange={setRetire} />
-        )}
-        {plan && run.here && <RunPlan run={run} show={plan} />}
-        {verb === 'approve' && via !== 'user' && (
-          <TextField
-            label="Who lets it through"
-            hint="Stands in the reports and in the audit log."
-            value={by}
-            placeholder={name}
-            onChange={({ target }) => setBy(target.value)}
-          />
-        )}
-        <ActionError error={mutation.error} />
-      </Dialog>
+      <Button look={look} icon={icon} why={whyNot} onClick={() => setIsOpen(true)} word={word} />
+      {isOpen && (
+        <Dialog onClose={leave} title={title} footer={buttons}>
+          <p className="wrap">
+            <strong>
+              <bdi>{runName(run)}</bdi>
+            </strong>
+            , {when(run.started_at)}
+          </p>
+          <p>{before}</p>
+          {verb === 'undo' && (run.outcomes?.created ?? 0) > 0 && (
+            <Retire resource={run.resource} chosen={retire} onChange={setRetire} />
+          )}
+          {plan && run.here && <RunPlan run={run} show={plan} />}
+          {verb === 'approve' && via !== 'user' && (
+            <TextField
+              label="Who lets it through"
+              hint="Stands in the reports and in the audit log."
+              value={by}
+              placeholder={name}
+              onChange={({ target }) => setBy(target.value)}
+            />
+          )}
+          <ActionError error={mutation.error} />
+        </Dialog>
+      )}
     </>
+  );
+}
+
+/** What an undo gives to the records that the run created. */
+const NOTHING = { field: '', value: '' };
+
+interface RetireProps {
+  readonly resource: string | undefined;
+  readonly chosen: typeof NOTHING;
+  readonly onChange: (chosen: typeof NOTHING) => void;
+}
+
+function Retire({ resource, chosen: { field, value }, onChange }: RetireProps) {
+  const fields = useResourceFields(resource).filter(({ written }) => written);
+  // One of them mostly says that a record is out of use.
+  const choices = fields.toSorted((a, b) => Number(b.type === 'choice') - Number(a.type === 'choice'));
+  const chosen = fields.find(({ name }) => name === field);
+  return (
+    <div className="fields">
+      <Choose
+        label="Records that it created get"
+        value={field}
+        options={[['', 'what its job says, else nothing'], ...choices.map(({ name, label }) => [name, label] as const)]}
+        onChoose={(name) => onChange({ field: name, value: '' })}
+      />
+      {chosen && (
+        <Field label={chosen.label}>
+          {(props) => (
+            <ValueInput {...props} field={chosen} value={value} onChange={(text) => onChange({ field, value: text })} />
+          )}
+        </Field>
+      )}
+    </div>
   );
 }

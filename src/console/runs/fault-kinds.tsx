@@ -1,36 +1,33 @@
-import type { ReactNode } from 'react';
 import type { FaultGroup } from '../../api/schema.js';
 import { faultWord } from './words.js';
 
-export const faultKindKey = (code: string, column: string | undefined) => JSON.stringify([code, column]);
+/** Kinds of fault, each of one column, as chips have them. */
 
-/** One kind of fault of one column, to filter by. */
-interface FaultKind {
-  readonly code: string;
-  readonly column: string | undefined;
-  readonly count?: number;
-  readonly value: string;
-  readonly word: ReactNode;
+export const faultKindKey = (code: string, column: string | null | undefined) => JSON.stringify([code, column || null]);
+
+/** Nulls for a chip of something else. */
+export function faultKindOf(key: string): { code: string | null; column: string | null } {
+  const [code, column] = key.startsWith('[') ? JSON.parse(key) : [null, null];
+  return { code, column };
 }
 
 /** Those with the most rows first. */
-export function faultKinds(faults: readonly FaultGroup[]): FaultKind[] {
-  const counts = new Map<string, { code: string; column: string | undefined; count: number }>();
-  for (const { code, column: of, rows } of faults) {
-    const column = of ?? undefined;
+export function faultKinds(faults: readonly FaultGroup[]) {
+  const counts = new Map<string, number>();
+  for (const { code, column, rows } of faults) {
     const key = faultKindKey(code, column);
-    counts.set(key, { code, column, count: (counts.get(key)?.count ?? 0) + rows });
+    counts.set(key, (counts.get(key) ?? 0) + rows);
   }
-  const kinds = [...counts].sort(([, a], [, b]) => b.count - a.count);
-  return kinds.map(([value, kind]) => ({
-    ...kind,
-    value,
-    word: (
+  const kinds = [...counts].sort(([, a], [, b]) => b - a);
+  return kinds.map(([value, count]) => {
+    const { code, column } = faultKindOf(value);
+    const word = (
       <span>
-        {faultWord(kind.code)}
-        {kind.column !== undefined && ': '}
-        <bdi>{kind.column}</bdi>
+        {faultWord(code ?? '')}
+        {column !== null && ': '}
+        <bdi>{column}</bdi>
       </span>
-    ),
-  }));
+    );
+    return { value, count, word };
+  });
 }

@@ -5,20 +5,9 @@ import { PagePending } from '../app/faults.js';
 import { jobsQuery, runsQuery } from '../app/queries.js';
 import { usePageTitle, useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
-import {
-  Button,
-  ButtonLink,
-  Card,
-  Chips,
-  Choose,
-  Empty,
-  Moment,
-  NameLink,
-  OutcomeBar,
-  STATES,
-  StateBadge,
-} from '../kit/parts.js';
+import { Button, ButtonLink, Card, Chips, Choose, Empty, Moment, NameLink } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
+import { OutcomeBar, STATES, StateBadge } from './outcomes.js';
 import { jobWord, kindWord, runName } from './words.js';
 import './runs.css';
 
@@ -33,10 +22,8 @@ export default function Runs() {
   const filter = { status, job, q, after, limit: PER_PAGE };
   const { data, error, isPlaceholderData } = useQuery({ ...runsQuery(filter), refetchInterval: POLL_MS });
   const filtered = status + job + q !== '';
-  const { visible, fresh, showFresh } = useStableList(
-    isPlaceholderData ? undefined : data?.runs,
-    JSON.stringify(filter),
-  );
+  const runs = isPlaceholderData ? undefined : data?.runs;
+  const { visible, fresh, showFresh } = useStableList(runs, JSON.stringify(filter));
   const next = data?.next ?? '';
   if (!visible) return <PagePending page="Runs" error={data ? undefined : error} />;
   return (
@@ -50,18 +37,10 @@ export default function Runs() {
           onChoose={(state) => set({ after: '', status: state === status ? '' : state })}
         />
         <JobChoice job={job} onChange={(name) => set({ after: '', job: name })} />
-        {q && (
-          <Button look="quiet" icon="close" onClick={() => set({ after: '', q: '' })}>
-            “{q}”
-          </Button>
-        )}
+        {q && <Button look="quiet" icon="close" onClick={() => set({ after: '', q: '' })} word={`“${q}”`} />}
       </div>
       <Card flush>
-        {fresh > 0 && (
-          <Button look="quiet" className="fresh" onClick={showFresh}>
-            {number(fresh)} new
-          </Button>
-        )}
+        {fresh > 0 && <Button look="quiet" className="fresh" onClick={showFresh} word={`${number(fresh)} new`} />}
         {visible.length > 0 ? (
           <RunTable label="Runs" runs={visible} />
         ) : filtered ? (
@@ -70,29 +49,19 @@ export default function Runs() {
               Files and jobs are found by a part of their name, runs by how their id begins; a key on the page of its
               run.
             </p>
-            <ButtonLink href="/runs">Show all runs</ButtonLink>
+            <ButtonLink href="/runs" word="Show all runs" />
           </Empty>
         ) : (
           <Empty title="Nothing has run yet">
             <p>Import a spreadsheet: nothing is written before you have seen what would be.</p>
-            <ButtonLink look="primary" href="/import" icon="import">
-              Import a file
-            </ButtonLink>
+            <ButtonLink look="primary" href="/import" icon="import" word="Import a file" />
           </Empty>
         )}
       </Card>
       {(after || next) && (
         <nav className="line" aria-label="Pages of the list">
-          {after && (
-            <Button icon="back" onClick={() => set({ after: '' })}>
-              The newest
-            </Button>
-          )}
-          {next && (
-            <Button icon="next" onClick={() => set({ after: next })}>
-              Older
-            </Button>
-          )}
+          {after && <Button icon="back" onClick={() => set({ after: '' })} word="The newest" />}
+          {next && <Button icon="next" onClick={() => set({ after: next })} word="Older" />}
         </nav>
       )}
     </div>
@@ -157,11 +126,7 @@ export function RunTable({ label, runs }: { label: string; runs: readonly Run[] 
       keyOf={({ id }) => id}
       columns={[
         { head: 'State', of: (run) => <StateBadge run={run} /> },
-        {
-          head: 'File',
-          names: true,
-          of: (run) => <NameLink href={`/runs/${run.id}`}>{runName(run)}</NameLink>,
-        },
+        { head: 'File', names: true, of: (run) => <NameLink href={`/runs/${run.id}`}>{runName(run)}</NameLink> },
         {
           head: 'What',
           broad: true,

@@ -25,11 +25,7 @@ export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts
     <Card
       flush
       title={`${counted(total, 'record')} of the service ${total === 1 ? 'is' : 'are'} not in the file`}
-      beside={
-        <ButtonLink href={address} download icon="download" look="quiet">
-          orphans.csv
-        </ButtonLink>
-      }
+      beside={<ButtonLink href={address} download icon="download" look="quiet" word="orphans.csv" />}
     >
       <div className="stack tight pad">
         <p className="soft">
@@ -76,12 +72,9 @@ async function firstOrphans(address: string, signal: AbortSignal): Promise<Orpha
   await reader.cancel();
   const [head = [], ...rows] = fromTsv(text, ',');
   // The last line may have been cut.
-  return rows
-    .filter((cells) => cells.length === head.length)
-    .slice(0, MOST_LISTED)
-    .map((cells) => {
-      const line = Object.fromEntries(head.map((name, at) => [name, cells[at] ?? '']));
-      const { id, absences, outcome, ...rest } = line;
-      return { ...rest, id: Number(id), absences: Number(absences), ...(outcome && { outcome }) } as OrphanLine;
-    });
+  const whole = rows.filter((cells) => cells.length === head.length).slice(0, MOST_LISTED);
+  return whole.map((cells) => {
+    const { id, absences, outcome, ...rest } = Object.fromEntries(head.map((name, at) => [name, cells[at] ?? '']));
+    return { ...rest, id: Number(id), absences: Number(absences), ...(outcome && { outcome }) } as OrphanLine;
+  });
 }

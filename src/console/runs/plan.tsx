@@ -25,37 +25,26 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
   const { brakes, fields, creates, warnings, created, updated, unchanged, cleared, at_risk } = plan;
   const label = useLabels(run.resource);
   const orphans = summaryOf(run)?.reconcile?.orphans;
+  const skipped = run.outcomes?.skipped ?? 0;
+  const valuesText = (n: number) => (n === 1 ? 'value' : 'values');
   return (
     <div className="stack">
-      <Figures
-        of={[
-          { n: created, what: 'to create', tone: 'good', icon: 'check' },
-          { n: updated, what: 'to update', tone: 'good', icon: 'check' },
-          { n: unchanged, what: 'unchanged, nothing is sent' },
-          {
-            n: orphans?.acted ?? 0,
-            what: orphans?.action === 'archive' ? 'not in the file, to archive' : 'not in the file, to change',
-            tone: 'warn',
-            icon: 'warn',
-            rare: true,
-          },
-          { n: run.outcomes?.skipped ?? 0, what: 'skipped', rare: true },
-          {
-            n: cleared,
-            what: cleared === 1 ? 'value to empty' : 'values to empty',
-            tone: 'warn',
-            icon: 'warn',
-            rare: true,
-          },
-          {
-            n: at_risk,
-            what: at_risk === 1 ? 'value at risk' : 'values at risk',
-            tone: 'bad',
-            icon: 'look',
-            rare: true,
-          },
-        ]}
-      />
+      <dl className="tiles">
+        <Figure n={created} what="to create" tone="good" icon="check" />
+        <Figure n={updated} what="to update" tone="good" icon="check" />
+        <Figure n={unchanged} what="unchanged, nothing is sent" />
+        {orphans && orphans.acted > 0 && (
+          <Figure
+            n={orphans.acted}
+            what={`not in the file, to ${orphans.action === 'archive' ? 'archive' : 'change'}`}
+            tone="warn"
+            icon="warn"
+          />
+        )}
+        {skipped > 0 && <Figure n={skipped} what="skipped" />}
+        {cleared > 0 && <Figure n={cleared} what={`${valuesText(cleared)} to empty`} tone="warn" icon="warn" />}
+        {at_risk > 0 && <Figure n={at_risk} what={`${valuesText(at_risk)} at risk`} tone="bad" icon="look" />}
+      </dl>
       {brakes.length > 0 && <Brakes of={brakes} />}
       <References run={run} />
       <Warnings of={warnings} />
@@ -98,7 +87,6 @@ function References({ run }: { run: RunDetail }) {
   ));
 }
 
-/** A line that is opened for the first of what it counts. */
 function Disclosure({ name, what, children }: { name: string; what: string; children: ReactNode }) {
   return (
     <details className="edits">
@@ -110,31 +98,23 @@ function Disclosure({ name, what, children }: { name: string; what: string; chil
   );
 }
 
-interface Figure {
+interface FigureProps {
   readonly n: number;
   readonly what: string;
   /** Where it is more than none. */
   readonly tone?: Tone;
   readonly icon?: IconName;
-  /** Left out where there is none. */
-  readonly rare?: boolean;
 }
 
-/** Numbers side by side, each with what it counts. */
-export function Figures({ of }: { of: readonly Figure[] }) {
-  const visible = of.filter(({ n, rare }) => n > 0 || !rare);
+export function Figure({ n, what, tone = 'calm', icon }: FigureProps) {
   return (
-    <dl className="tiles">
-      {visible.map(({ n, what, tone = 'calm', icon }) => (
-        <div key={what} className={n > 0 ? tone : 'calm'}>
-          <dt>{what}</dt>
-          <dd className={n > 0 && tone !== 'calm' ? 'toned' : undefined}>
-            {icon && n > 0 && <Icon name={icon} />}
-            {number(n)}
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <div className={n > 0 ? tone : 'calm'}>
+      <dt>{what}</dt>
+      <dd className={n > 0 && tone !== 'calm' ? 'toned' : undefined}>
+        {icon && n > 0 && <Icon name={icon} />}
+        {number(n)}
+      </dd>
+    </div>
   );
 }
 
@@ -151,16 +131,17 @@ const BRAKES: Readonly<Record<string, string>> = {
   unknown_keys: 'Keys that the service does not know',
 };
 
-/** A line a brake, those that stop the run first. */
 export function Brakes({ of }: { of: Plan['brakes'] }) {
   const sorted = [...of].sort((a, b) => Number(b.tripped) - Number(a.tripped));
   return (
     <ul className="limits stack tight">
       {sorted.map(({ name, limit, found, tripped, overridden }) => (
         <li key={name}>
-          <Badge tone={tripped ? 'bad' : overridden ? 'warn' : 'good'} icon={tripped || overridden ? 'stop' : 'check'}>
-            {tripped ? 'Stopped' : overridden ? 'Let pass' : 'Within'}
-          </Badge>
+          <Badge
+            tone={tripped ? 'bad' : overridden ? 'warn' : 'good'}
+            icon={tripped || overridden ? 'stop' : 'check'}
+            word={tripped ? 'Stopped' : overridden ? 'Let pass' : 'Within'}
+          />
           <span>
             <strong>
               {BRAKES[name] ?? name}: {found || 'nothing to compare with yet'}
@@ -209,7 +190,6 @@ const CHANGE_KINDS: Readonly<Record<string, readonly [tone: Tone, word: string]>
   kept: ['calm', 'is left to the service'],
 };
 
-/** One value of a record: as it was, and as it is afterwards. */
 export function ValueChange({ old, to, kind }: { old: string; to: string; kind: string }) {
   const [tone, word] = CHANGE_KINDS[kind] ?? [];
   return (

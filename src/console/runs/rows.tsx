@@ -1,56 +1,44 @@
 import { useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, useEffect, useMemo, useState } from 'react';
 import type { Row, RunDetail } from '../../api/schema.js';
 import { GROUP_OF_OUTCOME, OUTCOME_GROUPS, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import { outcomeWords } from '../../report/wording.js';
 import type { Query } from '../app/client.js';
 import { FaultNotice } from '../app/faults.js';
-import { isLive } from '../app/live-run.js';
-import { faultsQuery } from '../app/queries.js';
+import { faultsQuery, isLive } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { type Cell, Grid, type GridContent, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Card, Chips, Empty, OutcomeBadge, Skeleton, sumOf } from '../kit/parts.js';
-import { faultKindKey, faultKinds } from './fault-kinds.js';
-import { faultWord, fourWord } from './words.js';
+import { Button, Card, Chips, Empty, Skeleton, submitting } from '../kit/parts.js';
+import { faultKindKey, faultKindOf, faultKinds } from './fault-kinds.js';
+import { fourWord, OutcomeBadge, sumOf } from './outcomes.js';
+import { faultWord } from './words.js';
 
 /** The rows of a run, as many as they are; the address holds the filter and the row that is open. */
 export function Rows({ run }: { run: RunDetail }) {
-  const [params, set] = useUrlParams();
+  const [params] = useUrlParams();
   const { outcome = '', code = '', column = '', key = '' } = Object.fromEntries(params);
   const filter = { outcome, code, column, key };
   const { total } = useRows({ run: run.id, filter, cells: false, live: isLive(run) }, []);
-  const thing = run.kind === 'undo' ? 'record' : 'row';
+  const title = total === undefined ? 'Rows' : counted(total, thingOf(run));
   return (
-    <Card
-      flush
-      className="rows"
-      title={total === undefined ? 'Rows' : counted(total, thing)}
-      beside={<KeySearch value={key} onChange={(text) => set({ key: text, row: '' }, true)} />}
-    >
-      <Filters run={run} filter={filter} set={set} />
-      <List
-        key={JSON.stringify(filter)}
-        run={run}
-        filter={filter}
-        open={Number(params.get('row')) || undefined}
-        onOpen={(row, replace) => set({ row }, replace)}
-      />
+    <Card flush className="rows" title={title} beside={<KeySearch />}>
+      <Filters run={run} />
+      <List key={JSON.stringify(filter)} run={run} filter={filter} />
     </Card>
   );
 }
 
-function KeySearch({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+const thingOf = ({ kind }: RunDetail) => (kind === 'undo' ? 'record' : 'row');
+
+function KeySearch() {
+  const [params, set] = useUrlParams();
+  const value = params.get('key') ?? '';
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onChange(text.trim());
-      }}
-    >
+    <form {...submitting(() => set({ key: text.trim(), row: '' }, true))}>
       <input
         type="search"
         className="input key-search"
@@ -63,14 +51,10 @@ function KeySearch({ value, onChange }: { value: string; onChange: (text: string
   );
 }
 
-interface FiltersProps {
-  readonly run: RunDetail;
-  readonly filter: { readonly outcome: string; readonly code: string; readonly column: string };
-  readonly set: ReturnType<typeof useUrlParams>[1];
-}
-
 /** Under the chosen one of the four words its outcomes, and the codes of the rows that need somebody. */
-function Filters({ run, filter: { outcome, code, column }, set }: FiltersProps) {
+function Filters({ run }: { run: RunDetail }) {
+  const [params, set] = useUrlParams();
+  const { outcome = '', code = '', column = '' } = Object.fromEntries(params);
   const { outcomes: counts } = run;
   const four = OUTCOME_GROUPS.find((one) => one === outcome) ?? GROUP_OF_OUTCOME[outcome as OutcomeKind] ?? undefined;
   const kinds = OUTCOMES.filter((kind) => GROUP_OF_OUTCOME[kind] === four && (counts?.[kind] ?? 0) > 0);
@@ -80,11 +64,10 @@ function Filters({ run, filter: { outcome, code, column }, set }: FiltersProps) 
     enabled: needsFaults,
     refetchInterval: isLive(run) ? 5_000 : false,
   });
-  const on = faultKindKey(code, column || undefined);
-  const faults = faultKinds(data);
+  const on = faultKindKey(code, column);
+  const faults: ComponentProps<typeof Chips>['of'][number][] = faultKinds(data);
   // A filter that somebody was sent is among them, whatever it is.
-  if (code !== '' && !faults.some(({ value }) => value === on))
-    faults.push({ code, column, value: on, word: faultWord(code) });
+  if (code !== '' && !faults.some(({ value }) => value === on)) faults.push({ value: on, word: faultWord(code) });
   if (!needsFaults && outcome === '') return null;
   return (
     <div className="stack tight filters">
@@ -107,10 +90,7 @@ function Filters({ run, filter: { outcome, code, column }, set }: FiltersProps) 
           label="By fault"
           of={faults}
           on={on}
-          onChoose={(one) => {
-            const kind = one === on ? undefined : faults.find(({ value }) => value === one);
-            set({ code: kind?.code, column: kind?.column, row: '' });
-          }}
+          onChoose={(one) => set({ ...faultKindOf(one === on ? '' : one), row: '' })}
         />
       )}
     </div>
@@ -126,24 +106,15 @@ const HEAD_WIDTH = 64;
 /** A list begins with its first row, and ends with its last. */
 const END_KEYS: Readonly<Record<string, string>> = { Home: 'Ctrl+ArrowUp', End: 'Ctrl+ArrowDown' };
 
-interface ListProps {
-  readonly run: RunDetail;
-  readonly filter: Query;
+function List({ run, filter }: { run: RunDetail; filter: Query }) {
+  const [params, set] = useUrlParams();
   /** The row whose story is told. */
-  readonly open: number | undefined;
-  readonly onOpen: (row: number, replace: boolean) => void;
-}
-
-function List({ run, filter, open, onOpen }: ListProps) {
+  const open = Number(params.get('row')) || undefined;
   const live = isLive(run);
   const [total, setTotal] = useState<number>();
-  const widths = useMemo(
-    () => [BADGE_WIDTH + LETTER_WIDTH * longestWord(run), ...SHARED_WIDTHS],
-    [run.dry_run, run.kind],
-  );
+  const [widths, look] = useMemo(() => [widthsOf(run), contentOf(run)] as const, [run.dry_run, run.kind]);
   const grid = useGrid(total ?? 0, widths, HEAD_WIDTH);
   const rows = useRows({ run: run.id, filter, cells: false, live }, grid.viewport.places);
-  const look = useMemo(() => contentOf(run), [run.dry_run, run.kind]);
   const place = grid.cursor.row;
   // Rows that come while somebody looks are counted, and shown when asked for: the list is as long as it was.
   const fresh = total === undefined || rows.total === undefined ? 0 : rows.total - total;
@@ -153,7 +124,7 @@ function List({ run, filter, open, onOpen }: ListProps) {
 
   function openAt(at: number, replace = open !== undefined): void {
     const row = rows.at(at);
-    if (row) onOpen(row.row, replace);
+    if (row) set({ row: row.row }, replace);
   }
   function handleKey(event: KeyboardEvent): void {
     const to = event.key === 'Tab' ? undefined : grid.moveByKey(event, END_KEYS[event.key]);
@@ -188,7 +159,7 @@ function List({ run, filter, open, onOpen }: ListProps) {
         rows={rows}
         look={look}
         open={open}
-        aria-label={counted(total, run.kind === 'undo' ? 'record' : 'row')}
+        aria-label={counted(total, thingOf(run))}
         aria-readonly
         onKeyDown={handleKey}
         onClick={({ target, shiftKey }) => {
@@ -197,16 +168,15 @@ function List({ run, filter, open, onOpen }: ListProps) {
         }}
       />
       {fresh > 0 && (
-        <Button look="quiet" className="fresh" onClick={() => setTotal(rows.total)}>
-          {number(fresh)} new
-        </Button>
+        <Button look="quiet" className="fresh" onClick={() => setTotal(rows.total)} word={`${number(fresh)} new`} />
       )}
     </>
   );
 }
 
-function longestWord({ dry_run: dry, kind }: RunDetail): number {
-  return Math.max(...OUTCOMES.map((one) => outcomeWords(one, dry, kind).label.length));
+function widthsOf({ dry_run: dry, kind }: RunDetail): number[] {
+  const longest = Math.max(...OUTCOMES.map((one) => outcomeWords(one, dry, kind).label.length));
+  return [BADGE_WIDTH + LETTER_WIDTH * longest, ...SHARED_WIDTHS];
 }
 
 function contentOf(run: RunDetail): GridContent {

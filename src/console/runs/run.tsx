@@ -1,38 +1,27 @@
-import { type Query, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type Query, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
 import { OUTCOME_GROUPS, type OutcomeCounts } from '../../model/outcome.js';
 import { urlOf } from '../app/client.js';
 import { ActionError, ConnectionLost, PagePending } from '../app/faults.js';
-import { isComplete, isLive, useLiveRun } from '../app/live-run.js';
-import { planQuery, runQuery, useWhyNot } from '../app/queries.js';
+import { client, isComplete, isLive, planQuery, runQuery, useLiveRun, useWhyNot } from '../app/queries.js';
 import { ServiceTrouble } from '../app/service.js';
 import { usePageTitle, useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
-import {
-  ButtonLink,
-  Card,
-  FOUR_LOOKS,
-  Moment,
-  Notice,
-  OutcomeBar,
-  Prose,
-  StateBadge,
-  sumOf,
-  Warnings,
-} from '../kit/parts.js';
+import { ButtonLink, Card, Moment, Notice, Prose, Warnings } from '../kit/parts.js';
 import { Actions, VerbButton } from './actions.js';
 import { Orphans } from './orphans.js';
+import { FOUR, fourWord, OutcomeBar, StateBadge, sumOf } from './outcomes.js';
 import { Brakes, RunPlan } from './plan.js';
 import { Rows } from './rows.js';
 import { StoryPanel } from './story.js';
 import { Timeline } from './timeline.js';
-import { fourWord, jobWord, kindWord, nextSteps, runHeadline, runName, summaryOf } from './words.js';
+import { jobWord, kindWord, nextSteps, runHeadline, runName, summaryOf } from './words.js';
 import './runs.css';
 
-export default function RunPage({ id }: { id: string }) {
+export default function RunPage({ id = '' }: { id: string | undefined }) {
   const where = (run: RunDetail) => (
     <>
       <Link href="/runs">Runs</Link> / <bdi>{jobWord(run)}</bdi>
@@ -54,11 +43,10 @@ interface RunPanelProps {
 export function RunPanel({ id, title, where, children }: RunPanelProps) {
   const { run, error, lost } = useLiveRun(id);
   const status = run?.status;
-  const queries = useQueryClient();
   useEffect(() => {
     const belongs = ({ queryKey }: Query) => queryKey.length > runQuery(id).queryKey.length;
-    if (status) void queries.invalidateQueries({ queryKey: ['runs', id], predicate: belongs });
-  }, [queries, id, status]);
+    if (status) void client.invalidateQueries({ queryKey: ['runs', id], predicate: belongs });
+  }, [id, status]);
   usePageTitle(title ?? (run ? runName(run) : 'Run'));
   return (
     <div className="stack run">
@@ -233,7 +221,7 @@ function OutcomeFigures({ run, counts, chosen }: { run: RunDetail; counts: Outco
       <div className="four">
         {OUTCOME_GROUPS.map((four) => {
           const rows = sumOf(counts, four);
-          const { tone, icon } = FOUR_LOOKS[four];
+          const { tone, icon } = FOUR[four];
           return (
             <Link
               key={four}
@@ -270,22 +258,14 @@ function NextStepsCard({ run, correctAt }: { run: RunDetail; correctAt?: string 
               <p>{text}</p>
               {verb && <VerbButton run={run} verb={verb} look="primary" />}
               {again && correctAt !== undefined && !summaryOf(run)?.append && (
-                <ButtonLink look="primary" icon="correct" href={correctAt}>
-                  Correct them here
-                </ButtonLink>
+                <ButtonLink look="primary" icon="correct" href={correctAt} word="Correct them here" />
               )}
               {report && (
-                <ButtonLink icon="download" href={reportAddress(run, report)} download={report}>
-                  {report}
-                </ButtonLink>
+                <ButtonLink icon="download" href={reportAddress(run, report)} download={report} word={report} />
               )}
-              {again && (
-                <ButtonLink icon="import" href={`/import?like=${run.id}`}>
-                  Import the corrected file
-                </ButtonLink>
-              )}
-              {show && <ButtonLink href={`/runs/${run.id}?outcome=${show}`}>Show them</ButtonLink>}
-              {other && <ButtonLink href={`/runs/${other}`}>To the run</ButtonLink>}
+              {again && <ButtonLink icon="import" href={`/import?like=${run.id}`} word="Import the corrected file" />}
+              {show && <ButtonLink href={`/runs/${run.id}?outcome=${show}`} word="Show them" />}
+              {other && <ButtonLink href={`/runs/${other}`} word="To the run" />}
             </li>
           ))}
         </ol>

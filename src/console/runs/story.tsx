@@ -2,13 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Fragment, useEffect, useRef } from 'react';
 import type { RunDetail, Story } from '../../api/schema.js';
 import { outcomeWords } from '../../report/wording.js';
-import { FaultNotice } from '../app/faults.js';
+import { Pending } from '../app/faults.js';
 import { useLabels } from '../app/fields.js';
-import { useShortcuts } from '../app/keys.js';
+import { useShortcut } from '../app/keys.js';
 import { storyQuery } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { exactly, number } from '../kit/format.js';
-import { Button, Facts, OutcomeBadge, Prose, Skeleton } from '../kit/parts.js';
+import { Button, Facts, Prose } from '../kit/parts.js';
+import { OutcomeBadge } from './outcomes.js';
 import { ValueChange } from './plan.js';
 
 /** What happened to one row: cells → what was found → the decision → what was sent → outcome. */
@@ -17,7 +18,7 @@ export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
   const onClose = () => set({ row: '' });
   const { data: story, error } = useQuery(storyQuery(run.id, row));
   const panel = useRef<HTMLElement>(null);
-  useShortcuts([{ key: 'Escape', what: 'Close the row', run: onClose }]);
+  useShortcut('Escape', 'Close the row', onClose);
   // Another row begins at its top.
   useEffect(() => {
     panel.current?.scrollTo({ top: 0 });
@@ -27,22 +28,12 @@ export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
       <header>
         <h2 className="grow wrap">
           Row {number(row)}
-          {story?.key && (
-            <>
-              {' · '}
-              <bdi>{story.key}</bdi>
-            </>
-          )}
+          {story?.key && ' · '}
+          <bdi>{story?.key}</bdi>
         </h2>
         <Button look="quiet" icon="close" aria-label="Close the row" onClick={onClose} />
       </header>
-      {story ? (
-        <StoryDetails run={run} story={story} />
-      ) : error ? (
-        <FaultNotice error={error} />
-      ) : (
-        <Skeleton what="the row" lines={8} />
-      )}
+      {story ? <StoryDetails run={run} story={story} /> : <Pending error={error} what="the row" />}
     </aside>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { RunDetail, RunProgress } from '../../api/schema.js';
 import { durationText, rowsForPerson, type Summary } from '../../report/summary.js';
-import { counted, number, oneDecimal, timeOfDay, toTheSecond } from '../kit/format.js';
+import { counted, joinParts, number, oneDecimal, timeOfDay, toTheSecond } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';
 import { Card } from '../kit/parts.js';
 import { STEPS, summaryOf } from './words.js';
@@ -59,8 +59,6 @@ export function Timeline({ run }: { run: RunDetail }) {
   );
 }
 
-const joinParts = (...parts: readonly (string | false | null | undefined)[]) => parts.filter(Boolean).join(', ');
-
 const retriesText = ({ requests: { retries } }: Summary) => retries > 0 && counted(retries, 'retry', 'retries');
 
 function totalsText(summary: Summary): string {
@@ -106,18 +104,14 @@ function endedSteps(summary: Summary): Step[] {
     rows.updated > 0 && `${number(rows.updated)} to update`,
     rows.unchanged > 0 && `${number(rows.unchanged)} unchanged`,
   );
+  const reported = joinParts(counted(reports.length, 'file'), needed > 0 && `${number(needed)} for you`);
   const wrote = joinParts(counted(written, 'record'), counted(requests.writes, 'write'), retriesText(summary));
   return [
     step('Read', read, true, started_at),
     step('Checked', invalid === 0 ? 'no fault' : `${number(invalid)} with faults`),
     step('Planned', isComplete ? plan || 'nothing to write' : '', rows.total > rows.not_attempted || isComplete),
     step('Written', dry ? 'a dry run writes nothing' : written === 0 ? 'nothing' : wrote, isComplete && !dry),
-    step(
-      'Reported',
-      joinParts(counted(reports.length, 'file'), needed > 0 && `${number(needed)} for you`),
-      true,
-      finished_at,
-    ),
+    step('Reported', reported, true, finished_at),
   ];
 }
 

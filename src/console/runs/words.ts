@@ -1,18 +1,15 @@
 import type { Run, RunDetail, RunProgress, Verb } from '../../api/schema.js';
-import type { OutcomeGroup } from '../../model/outcome.js';
 import { brakeStop, isUnverifiable, rowsForPerson, type Summary } from '../../report/summary.js';
 import { capitalize, headline } from '../../report/wording.js';
-import { isLive } from '../app/live-run.js';
-import { bytes, counted, number } from '../kit/format.js';
+import { isLive } from '../app/queries.js';
+import { bytes, counted, joinParts, number } from '../kit/format.js';
 
 /** What is said of runs as a whole; of rows and faults `src/report/wording.ts` says it. */
 
 const KINDS = { import: 'Import', export: 'Export', reconcile: 'Night', undo: 'Undo' } as const;
 
 /** What was ordered without one came from the pages, or from a program. */
-export function jobWord({ job }: Pick<Run, 'job'>): string {
-  return job === 'inline' ? 'no job file' : job;
-}
+export const jobWord = ({ job }: Pick<Run, 'job'>) => (job === 'inline' ? 'no job file' : job);
 
 /** What an undo puts back is no file of anybody's. */
 export function runName({ kind, file, job, of_run, id }: Pick<Run, 'kind' | 'file' | 'job' | 'of_run' | 'id'>): string {
@@ -26,9 +23,7 @@ export function kindWord({ kind, manner, dry_run }: Pick<Run, 'kind' | 'manner' 
   return `${KINDS[kind]}${how}${dry_run ? (kind === 'reconcile' ? ', only reported' : ', dry run') : ''}`;
 }
 
-export function summaryOf(run: RunDetail): Summary | null {
-  return run.summary as unknown as Summary | null;
-}
+export const summaryOf = (run: RunDetail) => run.summary as unknown as Summary | null;
 
 /** The run in one sentence; here the person who is needed is the reader. */
 export function runHeadline(run: RunDetail): string {
@@ -100,8 +95,8 @@ function* exportSteps({ reports }: RunDetail, { target }: Summary): Generator<Ne
   const job = reports.find((name) => name.endsWith('.yaml'));
   const file = reports.find((name) => name !== job && !/^(?:summary\.json|report\.html)$/.test(name));
   const { bytes: size, columns } = target ?? {};
-  const of = [size !== undefined && bytes(size), columns !== undefined && counted(columns, 'column')].filter(Boolean);
-  if (file !== undefined) yield { text: `Take the file${of.length > 0 ? `: ${of.join(', ')}` : ''}.`, report: file };
+  const of = joinParts(size !== undefined && bytes(size), columns !== undefined && counted(columns, 'column'));
+  if (file !== undefined) yield { text: `Take the file${of && `: ${of}`}.`, report: file };
   if (job !== undefined) {
     yield {
       text: 'Change cells and import it again, here or with the job file on a command line: only what you changed is written. Grey columns are for information; a cell that you empty keeps its value in the service.',
@@ -171,28 +166,8 @@ function* rowSteps(run: RunDetail, kind: Exclude<Run['kind'], 'export'>, summary
   }
 }
 
-function countedRows(n: number, one = 'row'): string {
-  return n === 1 ? `the one ${one}` : `the ${counted(n, one)}`;
-}
-
-function pronoun(n: number): string {
-  return n === 1 ? 'it' : 'them';
-}
-
-/** What people see of outcomes, in the tense of the run. */
-export function fourWord(four: OutcomeGroup, { kind, dry_run: dry }: Pick<Run, 'kind' | 'dry_run'>): string {
-  if (four !== 'in') return FOUR_WORDS[four];
-  if (kind === 'undo') return dry ? 'Would be put back' : 'Put back';
-  if (kind === 'reconcile') return dry ? 'Would be put right' : 'Put right';
-  return dry ? 'Would go in' : FOUR_WORDS.in;
-}
-
-export const FOUR_WORDS: Readonly<Record<OutcomeGroup, string>> = {
-  in: 'In',
-  unchanged: 'Unchanged',
-  to_correct: 'To correct',
-  to_look_at: 'To look at',
-};
+const countedRows = (n: number, one = 'row') => (n === 1 ? `the one ${one}` : `the ${counted(n, one)}`);
+const pronoun = (n: number) => (n === 1 ? 'it' : 'them');
 
 /** Where the code itself is not said as people would. */
 const FAULTS: Readonly<Record<string, string>> = {
