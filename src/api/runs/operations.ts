@@ -9,6 +9,7 @@ import { runFolder } from '../../runs/run/layout.js';
 import { readRunSummary } from '../../runs/run/list.js';
 import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS } from '../../worker/jobs/data.js';
 import type { ApiParts } from '../app.js';
+import { Cache } from '../cache.js';
 import { isUpload, noFile } from '../files/uploads.js';
 import { API_PATH, type Caller, Fault, faultsIn, hasRole, type Operation, operation, response } from '../operation.js';
 import * as shapes from '../schema.js';
@@ -30,7 +31,7 @@ export function runOperations(parts: ApiParts): Operation[] {
   const finder = new RunFinder(parts);
   const rows = new RunRows(settings.home);
   const listening = new Set<AbortController>();
-  const snapshots = new Map<string, Promise<RunSnapshot | undefined>>();
+  const snapshots = new Cache<RunSnapshot | undefined>(MOST_LISTENERS);
   stopping.addEventListener(
     'abort',
     () => {
@@ -91,15 +92,11 @@ export function runOperations(parts: ApiParts): Operation[] {
           isAtWork(found)
             ? { progress: finder.progressOf(found) }
             : { progress: null, end: await finder.detail(found, { ...who, role: 'viewer' }) };
-        const readSnapshot = () => {
-          let found = snapshots.get(first.id);
-          if (!found) {
-            found = finder.find(first.id).then((one) => one && snapshotOf(one));
-            snapshots.set(first.id, found);
-            setTimeout(() => snapshots.delete(first.id), SHARED_MS).unref();
-          }
-          return found;
+        const find = async () => {
+          const found = await finder.find(first.id);
+          return found && snapshotOf(found);
         };
+        const readSnapshot = () => snapshots.get(first.id, find, () => SHARED_MS);
         const now = await snapshotOf(first);
         // Whoever was told of its end comes back no more.
         if (now.end && stateId(now) === last) return c.body(null, 204);

@@ -15,6 +15,7 @@ import type { StoredRequest } from '../../runs/run/run.js';
 import { overlayOf, sourceOptionsAsRead } from '../../runs/run/table.js';
 import { BRAKE_PREFIX, type EndedRow, type RowResult, RunStore } from '../../store/run-store.js';
 import type { SqlValue } from '../../store/sqlite.js';
+import { Cache } from '../cache.js';
 import type { DeepReadonly } from '../operation.js';
 import type { FaultGroup, Plan, Row, Rows, RowsQuery, Story } from '../schema.js';
 import { type FoundRun, isAtWork } from './find.js';
@@ -38,22 +39,10 @@ interface Filter {
   readonly values: readonly SqlValue[];
 }
 
-/** How many rows a filter lets through, and how many stand before each window. */
-interface WindowCounts {
-  readonly windows: readonly { readonly before: number; readonly from: number }[];
-  readonly total: number;
-}
-
-/** What is found out over all rows of a run, and until when by the clock of the process that is good. */
-interface CachedResult {
-  readonly found: Promise<unknown>;
-  until: number;
-}
-
 /** The rows of runs, as their stores and files have them: nothing is held but the page that is asked for. */
 export class RunRows {
   /** What was found out over all rows of a run, by what and for which of its states. */
-  private readonly cache = new Map<string, CachedResult>();
+  private readonly cache = new Cache<unknown>(MOST_KEPT);
   private readonly tables = new Tables();
 
   constructor(private readonly home: string) {}
@@ -63,12 +52,11 @@ export class RunRows {
   }
 
   async page(run: FoundRun, { after = '0', offset, limit, ...what }: RowsQuery): Promise<DeepReadonly<Rows>> {
-    const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
     const store = this.store(run);
     if (!store) return { rows: [], total: 0, next: null };
     try {
       const filter = filterOf(what, isEnded(run));
-      const { windows, total } = await this.countWindows(run, list, filter);
+      const { windows, total } = await this.countWindows(run, filter);
       const place = windows.findLast((one) => one.before <= (offset ?? -1)) ?? {
         from: Number(after),
         before: offset ?? 0,
@@ -92,9 +80,10 @@ export class RunRows {
     }
   }
 
-  private countWindows(run: FoundRun, list: string, { sql, values }: Filter): Promise<WindowCounts> {
-    return this.computeOnce(run, list, async (store) => {
-      const windows = [];
+  /** How many rows a filter lets through, and how many stand before each window. */
+  private countWindows(run: FoundRun, { sql, values }: Filter) {
+    return this.computeOnce(run, JSON.stringify([sql, values]), async (store) => {
+      const windows: { readonly before: number; readonly from: number }[] = [];
       let total = 0;
       const select = store.prepare(`select count(*) as n from rows where row > ? and row <= ? and (${sql})`);
       for (const from of windowsOf(store)) {
@@ -252,24 +241,12 @@ export class RunRows {
   private computeOnce<T>(run: FoundRun, what: string, work: (store: RunStore) => Promise<T>): Promise<T> {
     const { mtimeMs } = statSync(this.folder(run).store, { throwIfNoEntry: false }) ?? {};
     const name = JSON.stringify([run.id, run.status, isEnded(run) && mtimeMs, what]);
-    let one = this.cache.get(name);
-    this.cache.delete(name);
-    if (!one || one.until < performance.now()) {
+    const find = async () => {
       const store = this.store(run);
       if (!store) throw new Error(`the run ${run.id} has no rows`);
-      const found = work(store).finally(() => store.close());
-      const fresh = { found, until: Number.POSITIVE_INFINITY };
-      found.then(
-        () => {
-          if (!isEnded(run)) fresh.until = performance.now() + FRESH_MS;
-        },
-        () => this.cache.delete(name),
-      );
-      one = fresh;
-    }
-    this.cache.set(name, one);
-    for (const [oldest] of [...this.cache].slice(0, -MOST_KEPT)) this.cache.delete(oldest);
-    return one.found as Promise<T>;
+      return work(store).finally(() => store.close());
+    };
+    return this.cache.get(name, find, isEnded(run) ? undefined : () => FRESH_MS) as Promise<T>;
   }
 }
 
