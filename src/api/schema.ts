@@ -213,6 +213,9 @@ export const run = named('Run', {
 });
 export type Run = z.output<typeof run>;
 
+/** Of an address below a run. */
+export const runParams = z.object({ id: z.string().describe('Of the run.') });
+
 export const VERBS = ['resume', 'retry', 'undo', 'approve', 'stop'] as const;
 export type Verb = (typeof VERBS)[number];
 
