@@ -73,7 +73,8 @@ export const answerFault =
 /** Of the text of a job file. */
 export const etagOf = (text: string): string => `"${createHash('sha256').update(text).digest('hex').slice(0, 32)}"`;
 
-export const hasRole = (who: Caller, role: Role): boolean => ROLES.indexOf(who.role) >= ROLES.indexOf(role);
+export const hasRole = (who: Pick<Caller, 'role'>, role: Role): boolean =>
+  ROLES.indexOf(who.role) >= ROLES.indexOf(role);
 
 /** Bytes of a body that are read to their end although nobody asks for them any more. */
 const DRAIN_LIMIT = 1024 * 1024;

@@ -164,7 +164,6 @@ export const counts = z.object({ ...Object.fromEntries(OUTCOMES.map((kind) => [k
   (typeof OUTCOMES)[number],
   typeof count
 >);
-export type Counts = z.output<typeof counts>;
 
 export { type Correction, correction } from '../model/correction.js';
 

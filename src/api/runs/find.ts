@@ -94,7 +94,7 @@ export class RunFinder {
     };
   }
 
-  async detail(found: FoundRun, who: Caller): Promise<DeepReadonly<RunDetail>> {
+  async detail(found: FoundRun, who: Pick<Caller, 'role'>): Promise<DeepReadonly<RunDetail>> {
     const { run, entry, job, state } = found;
     const { id } = run;
     const { home } = this.parts.settings;
@@ -123,7 +123,7 @@ export class RunFinder {
   }
 
   /** What may be done with it, and why not. */
-  private async actions(found: FoundRun, who: Caller): Promise<RunDetail['actions']> {
+  private async actions(found: FoundRun, who: Pick<Caller, 'role'>): Promise<RunDetail['actions']> {
     const verbs = VERBS.map(async (verb) => {
       const role = roleFor(verb);
       if (!hasRole(who, role)) return [verb, { allowed: false, why: `This needs the role ${role}.` }] as const;

@@ -1,4 +1,4 @@
-import { constants, createReadStream, existsSync } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
 import { lstat, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -52,7 +52,7 @@ export function runOperations(parts: ApiParts): Operation[] {
   const findWithRows = async (id: string) => {
     const found = await findHere(id);
     const folder = runFolder(settings.home, found.run.id);
-    if (found.entry && found.entry.kind !== 'export' && !existsSync(folder.store) && readRequest(folder)) {
+    if (found.entry && found.entry.kind !== 'export' && readRequest(folder)) {
       try {
         assertNotPruned(folder);
       } catch (error) {
@@ -61,6 +61,10 @@ export function runOperations(parts: ApiParts): Operation[] {
     }
     return found;
   };
+  const snapshotOf = async (found: FoundRun): Promise<RunSnapshot> =>
+    isAtWork(found.run)
+      ? { progress: finder.progressOf(found) }
+      : { progress: null, end: await finder.detail(found, { role: 'viewer' }) };
   return [
     order(parts),
     operation(
@@ -86,12 +90,8 @@ export function runOperations(parts: ApiParts): Operation[] {
           204: { description: 'It has ended, and this is known.' },
         },
       },
-      async ({ params: { id: wanted }, headers: { 'last-event-id': last }, who }, c) => {
+      async ({ params: { id: wanted }, headers: { 'last-event-id': last } }, c) => {
         const first = await finder.mustFind(wanted);
-        const snapshotOf = async (found: FoundRun): Promise<RunSnapshot> =>
-          isAtWork(found.run)
-            ? { progress: finder.progressOf(found) }
-            : { progress: null, end: await finder.detail(found, { ...who, role: 'viewer' }) };
         const find = async () => {
           const found = await finder.find(first.run.id);
           return found && snapshotOf(found);
