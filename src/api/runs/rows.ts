@@ -4,7 +4,7 @@ import { setImmediate as breath } from 'node:timers/promises';
 import { jsonMembers } from '../../files/ndjson.js';
 import type { DiffText } from '../../model/change.js';
 import { ISSUE_CODES, type IssueCode } from '../../model/issue.js';
-import { GROUP_OF_OUTCOME, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
+import { GROUP_OF_OUTCOME, OUTCOMES } from '../../model/outcome.js';
 import { faultsOf } from '../../report/report-lines.js';
 import { fieldNamer, isNew, resultOf } from '../../report/results.js';
 import { plannedValues } from '../../runs/rows/outcomes.js';
@@ -273,35 +273,29 @@ const NEED_PERSON = OUTCOMES.filter((kind) => !['in', 'unchanged'].includes(GROU
 const isEnded = ({ run }: FoundRun) => !isAtWork(run);
 const quoted = (kinds: readonly string[]) => kinds.map((kind) => `'${kind}'`).join(', ');
 
+/** How a row ended, as the reports of a run that ended say it, also where the store does not. */
+const KIND_AT_END = `coalesce(kind, iif(op is null, 'not_attempted', 'unknown'))`;
+
+/** One of its faults has this code and this column; null: any. */
+const HAS_ISSUE = `exists (select 1 from json_each(result, '$.issues') as one
+  where one.value ->> '$.code' is coalesce(?, one.value ->> '$.code')
+  and one.value ->> '$.column' is coalesce(?, one.value ->> '$.column'))`;
+const KEY_BEGINS = `lower(substr(coalesce(key ->> '$', ''), 1, length(?))) = lower(?)`;
+
 function filterOf({ outcome, code, column, key }: Partial<RowsQuery>, ended: boolean): Filter {
-  const conditions: string[] = [];
-  const values: SqlValue[] = [];
+  const conditions: Filter[] = [];
   if (outcome !== undefined) {
     const words = new Set(outcome.split(','));
     const kinds = OUTCOMES.filter((kind) => words.has(kind) || words.has(GROUP_OF_OUTCOME[kind]));
-    const open = (kind: OutcomeKind) => ended && kinds.includes(kind);
-    conditions.push(
-      [
-        `kind in (${quoted(kinds)})`,
-        // What the store does not say of a run that ended, its reports say so.
-        ...(open('not_attempted') ? ['(kind is null and op is null)'] : []),
-        ...(open('unknown') ? ['(kind is null and op is not null)'] : []),
-      ].join(' or '),
-    );
+    conditions.push({ sql: `${ended ? KIND_AT_END : 'kind'} in (${quoted(kinds)})`, values: [] });
   }
-  if (code !== undefined || column !== undefined) {
-    const parts = [
-      ...(code === undefined ? [] : [`one.value ->> '$.code' = ?`]),
-      ...(column === undefined ? [] : [`one.value ->> '$.column' = ?`]),
-    ];
-    conditions.push(`exists (select 1 from json_each(result, '$.issues') as one where ${parts.join(' and ')})`);
-    values.push(...[code, column].filter((text) => text !== undefined));
-  }
-  if (key !== undefined && key !== '') {
-    conditions.push(`lower(substr(coalesce(key ->> '$', ''), 1, length(?))) = lower(?)`);
-    values.push(key, key);
-  }
-  return { sql: conditions.map((one) => `(${one})`).join(' and ') || '1', values };
+  if (code !== undefined || column !== undefined)
+    conditions.push({ sql: HAS_ISSUE, values: [code ?? null, column ?? null] });
+  if (key) conditions.push({ sql: KEY_BEGINS, values: [key, key] });
+  return {
+    sql: conditions.map(({ sql }) => `(${sql})`).join(' and ') || '1',
+    values: conditions.flatMap(({ values }) => values),
+  };
 }
 
 /** Where each window of rows begins; others have their turn behind each. */
