@@ -22,26 +22,31 @@ export async function openRuns(settings: Settings, options: RunsOptions): Promis
 }
 
 /** What the worker that has the embedded queue open says of it; undefined where none has. */
-export const askOwner = (home: string): Promise<QueueView | undefined> =>
-  socketClient(home).queue().catch(unlessNoOwner(undefined));
+export const askOwner = (home: string) => ask<QueueView | undefined>(home, '/queue', undefined);
 
 /**
  * The embedded queue, which a worker alone has open: it is asked, through its socket. Where none is there, an order is left in the
  * data folder, for the one that comes; it may have come meanwhile, and is told then. The key of an order makes it one run.
  */
 function embeddedRuns(home: string): RunsApi {
-  const owner = socketClient(home);
   return {
-    queue: () => owner.queue().catch(unlessNoOwner({ address: `embedded in ${home}`, workers: 0 })),
+    queue: () => ask<QueueView>(home, '/queue', { address: `embedded in ${home}`, workers: 0 }),
     async put(requested) {
       const order = { key: randomBytes(6).toString('hex'), ...requested };
-      const run = await owner.put(order).catch(unlessNoOwner(undefined));
-      if (run !== undefined) return run;
+      const tell = () => ask<{ readonly id: string } | undefined>(home, '/runs', undefined, order);
+      const accepted = await tell();
+      if (accepted) return accepted.id;
       const leftRun = await leaveOrder(home, order);
-      await owner.put(order).catch(unlessNoOwner(undefined));
+      await tell();
       return leftRun;
     },
-    look: (id) => owner.look(id).catch(unlessNoOwner({ id, progress: null, summary: null, reason: null })),
+    look: (id) =>
+      ask<RunView | undefined>(home, `/runs/${encodeURIComponent(id)}`, {
+        id,
+        progress: null,
+        summary: null,
+        reason: null,
+      }),
     close: async () => undefined,
   };
 }
@@ -49,53 +54,42 @@ function embeddedRuns(home: string): RunsApi {
 const openSettingsStore = ({ queueUrl, home, strict, leaseMs }: Settings, options: RunsOptions): Promise<Store> =>
   openStore({ url: queueUrl, home, strict, leaseMs, ...options });
 
-/** Nobody listens at the socket, or whoever did was gone before the answer: whether the question had an effect is open. */
-class NoOwner extends Error {
-  override readonly name = 'NoOwner';
-}
-
-const unlessNoOwner =
-  <T>(otherwise: T) =>
-  (error: unknown): T => {
-    if (error instanceof NoOwner) return otherwise;
-    throw error;
-  };
-
-function socketClient(home: string) {
-  /** Undefined where there is no such thing. */
-  async function ask(path: string, order?: object, key?: string): Promise<unknown> {
-    const socketPath = await socketAddress(home).catch((error: Error) => {
-      throw error instanceof RunError ? error : new NoOwner('there is no such home', { cause: error });
+/**
+ * Asks the worker that listens at the socket of a data folder, or gives it an order. `nobody`: what is answered where none does, or it
+ * was gone before its answer; then it is open whether an order had an effect. Undefined where there is no such thing.
+ */
+async function ask<T>(home: string, path: string, nobody: T, order?: RunOrder): Promise<T> {
+  const socketPath = await socketAddress(home).catch((error: unknown) => {
+    if (error instanceof RunError) throw error;
+    // There is no such home.
+    return undefined;
+  });
+  if (socketPath === undefined) return nobody;
+  const { key, kind, once, data } = order ?? {};
+  const dispatcher = new Agent({ connect: { socketPath }, headersTimeout: ANSWER_MS });
+  try {
+    const { statusCode, body } = await request(`http://worker/api/v1${path}`, {
+      dispatcher,
+      method: order ? 'POST' : 'GET',
+      headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+      body: order ? JSON.stringify({ ...data, kind, once }) : null,
     });
-    const dispatcher = new Agent({ connect: { socketPath }, headersTimeout: ANSWER_MS });
-    try {
-      const { statusCode, body } = await request(`http://worker/api/v1${path}`, {
-        dispatcher,
-        method: order ? 'POST' : 'GET',
-        headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
-        body: order ? JSON.stringify(order) : null,
-      });
-      const answer = JSON.parse(await body.text()) as { detail?: string; errors?: string[]; code?: string };
-      if (statusCode < 400) return answer;
-      if (statusCode === 404) return undefined;
-      const kind = answer.code === 'usage' ? 'usage' : 'failed';
-      throw new RunError(kind, answer.detail ?? `HTTP ${statusCode}`, answer.errors);
-    } catch (error) {
-      if (error instanceof RunError) throw error;
-      if (!(error instanceof errors.HeadersTimeoutError)) throw new NoOwner((error as Error).message, { cause: error });
-      const seconds = ANSWER_MS / 1000;
-      throw new RunError('failed', `The worker that has the embedded queue open did not answer within ${seconds} s.`);
-    } finally {
-      await dispatcher.destroy();
-    }
+    const answer = JSON.parse(await body.text()) as { detail?: string; errors?: string[]; code?: string };
+    if (statusCode < 400) return answer as T;
+    if (statusCode === 404 && !order) return undefined as T;
+    throw new RunError(
+      answer.code === 'usage' ? 'usage' : 'failed',
+      answer.detail ?? `HTTP ${statusCode}`,
+      answer.errors,
+    );
+  } catch (error) {
+    if (error instanceof RunError) throw error;
+    if (!(error instanceof errors.HeadersTimeoutError)) return nobody;
+    const seconds = ANSWER_MS / 1000;
+    throw new RunError('failed', `The worker that has the embedded queue open did not answer within ${seconds} s.`);
+  } finally {
+    await dispatcher.destroy();
   }
-  return {
-    queue: () => ask('/queue') as Promise<QueueView>,
-    async put({ kind, data, once, key }: RunOrder): Promise<string> {
-      return ((await ask('/runs', { ...data, kind, once }, key)) as { id: string }).id;
-    },
-    look: (id: string) => ask(`/runs/${encodeURIComponent(id)}`) as Promise<RunView | undefined>,
-  };
 }
 
 /** A queue that does not answer in this time is reported, in milliseconds. */

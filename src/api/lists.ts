@@ -5,12 +5,15 @@ import { type FieldSpec, type FieldType, READ_ONLY, WRITABLE } from '../resource
 import { fixedChoices } from '../resources/value-check.js';
 import { findNames, type NamesFound, type NamesRequest } from '../runs/service-names.js';
 import type { ApiParts } from './app.js';
+import { Cache } from './cache.js';
 import { type Operation, operation } from './operation.js';
 import { type Field, names, type Resource, resources } from './schema.js';
 
 /** So long names are answered as they were read, and so long it is left at that they could not be. */
 const FRESH_MS = 5 * 60_000;
 const RETRY_AFTER_MS = 15_000;
+/** Lists that are kept. */
+const MOST_LISTS = 200;
 
 /** What `GET /names?of=` takes. */
 const NAME_LISTS = [
@@ -29,22 +32,7 @@ const NAME_LISTS = [
 ] as const satisfies readonly NamesRequest['of'][];
 
 export function listOperations({ settings, channel, stopping }: ApiParts): Operation[] {
-  const cache = new Map<string, { until: number; readonly found: Promise<NamesFound> }>();
-  const cachedNames = (of: NamesRequest['of'], company: number): Promise<NamesFound> => {
-    const key = `${of} ${company}`;
-    const cached = cache.get(key);
-    if (cached && cached.until > Date.now()) return cached.found;
-    const found = findNames({ of, settings: { ...settings, company }, channel, signal: stopping });
-    const entry = { until: Number.POSITIVE_INFINITY, found };
-    cache.set(key, entry);
-    found.then(
-      ({ lack }) => {
-        entry.until = Date.now() + (lack === undefined ? FRESH_MS : RETRY_AFTER_MS);
-      },
-      () => cache.delete(key),
-    );
-    return found;
-  };
+  const lists = new Cache<NamesFound>(MOST_LISTS);
   return [
     operation(
       'GET /resources',
@@ -64,7 +52,11 @@ export function listOperations({ settings, channel, stopping }: ApiParts): Opera
         answer: names,
       },
       async ({ query: { of, q, limit, company = settings.company } }) => {
-        const { names: all, lack = null } = await cachedNames(of, company);
+        const { names: all, lack = null } = await lists.get(
+          `${of} ${company}`,
+          () => findNames({ of, settings: { ...settings, company }, channel, signal: stopping }),
+          (found) => (found.lack === undefined ? FRESH_MS : RETRY_AFTER_MS),
+        );
         const wanted = foldText(q);
         const fit = all.filter((name) => foldText(name).includes(wanted));
         const begins = (name: string) => (foldText(name).startsWith(wanted) ? 0 : 1);

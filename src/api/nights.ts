@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { readRunSummary } from '../runs/run/list.js';
 import type { ApiParts } from './app.js';
 import { Fault, type Operation, operation } from './operation.js';
-import { allRuns, type ListedRun, newestFirst } from './runs/list.js';
+import { allRuns, pageOf } from './runs/list.js';
+import type { FoundRun } from './runs/queued.js';
 import { afterRun, type Night, nights } from './schema.js';
 
 export function nightOperations(parts: ApiParts): Operation[] {
@@ -22,14 +23,14 @@ export function nightOperations(parts: ApiParts): Operation[] {
       async ({ params: { job }, query }) => {
         const all = (await allRuns(parts)).filter(({ run }) => run.kind === 'reconcile' && run.job === job);
         if (all.length === 0 && !(await readJobs()).has(job)) throw new Fault(404, `There is no job ${job}.`);
-        const { page, next } = newestFirst(all, ({ run }) => run.id, query);
+        const { page, next } = pageOf(all, query);
         return { nights: await Promise.all(page.map((night) => nightOf(settings.home, night))), next };
       },
     ),
   ];
 }
 
-async function nightOf(home: string, { run, entry, reason }: ListedRun): Promise<Night> {
+async function nightOf(home: string, { run, entry, job }: FoundRun): Promise<Night> {
   const summary = entry && (await readRunSummary(home, run.id).catch(() => undefined));
   // Of one that is at work, or was cut off, its run tells.
   const facts = summary?.reconcile;
@@ -47,7 +48,7 @@ async function nightOf(home: string, { run, entry, reason }: ListedRun): Promise
     created: wrote ? (summary?.rows.created ?? 0) : 0,
     orphans: facts?.orphans.total ?? 0,
     new_orphans: facts?.orphans.fresh ?? 0,
-    reason: summary?.reason ?? reason ?? null,
+    reason: summary?.reason ?? job?.failedReason ?? null,
     approved_by: facts?.approved?.by ?? null,
   };
 }

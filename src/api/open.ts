@@ -1,4 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { Hono } from 'hono';
 import { pause } from '../runs/run/context.js';
 import { sessionOperations } from './access/session.js';
 import type { ApiDeps, ApiParts } from './app.js';
@@ -17,9 +18,9 @@ import { runOperations } from './runs/operations.js';
 /** BullMQ waits for a queue that is away, however long that takes: whoever asks is told of it after so long. */
 const OUTAGE_CHECK_MS = 3_000;
 
-/** The HTTP API: contract, section 12. Mounted at `API_PATH` by both doors, below whatever sets `who`. */
+/** The HTTP API: contract, section 12. */
 export function openApi(deps: ApiDeps): Api {
-  const app: Api = new OpenAPIHono<Env>({
+  const app = new OpenAPIHono<Env>({
     defaultHook(result) {
       if (result.success) return;
       throw new Fault(400, 'This request is not as the description of the API has it.', faultsIn(result.error));
@@ -71,5 +72,5 @@ export function openApi(deps: ApiDeps): Api {
   });
   app.all('*', (c) => problem(c, 404, 'There is nothing at this address, or not for this method.'));
   app.onError(answerFault(deps.log));
-  return app;
+  return new Hono<Env>().route(API_PATH, app);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { OpenAPIHono, RouteConfig, z } from '@hono/zod-openapi';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
@@ -16,8 +16,9 @@ export interface Caller {
   readonly via: 'user' | 'link' | 'key' | 'socket';
 }
 
-export type Env = { Variables: { who: Caller } };
-export type Api = OpenAPIHono<Env>;
+/** What comes with a request: who asks, and the request of the HTTP server. */
+export type Env = { Bindings: { readonly who: Caller; readonly incoming?: IncomingMessage } };
+export type Api = Hono<Env>;
 
 export const API_PATH = '/api/v1';
 
@@ -72,7 +73,8 @@ export const answerFault =
 /** Of the text of a job file. */
 export const etagOf = (text: string): string => `"${createHash('sha256').update(text).digest('hex').slice(0, 32)}"`;
 
-export const hasRole = (who: Caller, role: Role): boolean => ROLES.indexOf(who.role) >= ROLES.indexOf(role);
+export const hasRole = (who: Pick<Caller, 'role'>, role: Role): boolean =>
+  ROLES.indexOf(who.role) >= ROLES.indexOf(role);
 
 /** Bytes of a body that are read to their end although nobody asks for them any more. */
 const DRAIN_LIMIT = 1024 * 1024;
@@ -125,7 +127,7 @@ export type DeepReadonly<T> = T extends object ? { readonly [key in keyof T]: De
 
 /** An operation that is ready to be asked. */
 export interface Operation {
-  register(app: Api): void;
+  register(app: OpenAPIHono<Env>): void;
 }
 
 type None = z.ZodUndefined;
@@ -169,7 +171,7 @@ export function operation<
   const handler = async (c: Context<Env>): Promise<Response> => {
     // Undefined where the operation has no such schema.
     const read = (part: string) => c.req.valid(part as never) as never;
-    const input = { who: c.get('who'), params: read('param'), query: read('query'), headers: read('header') };
+    const input = { who: c.env.who, params: read('param'), query: read('query'), headers: read('header') };
     const result = await answerTo?.({ ...input, body: read('json') }, c);
     const answer = result instanceof Response ? result : c.json(result as object, status as 200);
     // Nobody reads it: whatever it holds open is let go.
@@ -194,7 +196,7 @@ export const response = (status: number | 'default', mediaType = '', schema?: z.
 /** Lets those through who have this role, or one that may do more. */
 function requireRole(role: Role): MiddlewareHandler<Env> {
   return async (c, next) => {
-    const who = c.get('who');
+    const who = c.env.who;
     if (hasRole(who, role)) return next();
     throw new Fault(403, `This needs the role ${role}; ${who.name} is signed in as ${who.role}.`);
   };

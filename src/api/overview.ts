@@ -5,8 +5,8 @@ import { scheduledJobs } from '../worker/job-files.js';
 import type { ApiParts } from './app.js';
 import { nextRun } from './jobs.js';
 import { Fault, type Operation, operation, response } from './operation.js';
-import { isAtWork } from './runs/find.js';
-import { allRuns, type ListedRun } from './runs/list.js';
+import { allRuns } from './runs/list.js';
+import { type FoundRun, isAtWork } from './runs/queued.js';
 import { health, overview, type Run } from './schema.js';
 
 const DAYS = 30;
@@ -99,7 +99,7 @@ function lastDays(now: number, timeZone: string): Map<string, OutcomeCounts> {
  * since, or put them aside. A night is done with once its job ran again; any other run, once one took it up, its file came
  * again, or the rows that it left were imported.
  */
-function waitingForPerson(runs: readonly ListedRun[]): Run[] {
+function waitingForPerson(runs: readonly FoundRun[]): Run[] {
   const takenUp = new Set<string>();
   const nights = new Set<string>();
   const files = new Set<string>();

@@ -164,7 +164,6 @@ export const counts = z.object({ ...Object.fromEntries(OUTCOMES.map((kind) => [k
   (typeof OUTCOMES)[number],
   typeof count
 >);
-export type Counts = z.output<typeof counts>;
 
 export { type Correction, correction } from '../model/correction.js';
 
@@ -212,6 +211,9 @@ export const run = named('Run', {
   aside: z.literal(true).optional().describe('Somebody said that nothing more is to be done with it.'),
 });
 export type Run = z.output<typeof run>;
+
+/** Of an address below a run. */
+export const runParams = z.object({ id: z.string().describe('Of the run.') });
 
 export const VERBS = ['resume', 'retry', 'undo', 'approve', 'stop'] as const;
 export type Verb = (typeof VERBS)[number];

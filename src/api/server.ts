@@ -3,8 +3,7 @@ import type { Server } from 'node:http';
 import { userInfo } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { createAdaptorServer } from '@hono/node-server';
-import { Hono } from 'hono';
-import { API_PATH, type Api, type Caller, type Env } from './operation.js';
+import type { Api, Caller } from './operation.js';
 import { socketAddress } from './socket.js';
 
 /**
@@ -16,13 +15,7 @@ export async function serveHome(home: string, api: Api): Promise<() => Promise<v
   if (process.platform !== 'win32') await rm(address, { force: true });
   // Whoever can open the socket is this user, whose the settings and the data folder are, too.
   const who: Caller = { name: userInfo().username, role: 'approver', via: 'socket' };
-  const app = new Hono<Env>();
-  app.use(async (c, next) => {
-    c.set('who', who);
-    await next();
-  });
-  app.route(API_PATH, api);
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const server = createAdaptorServer({ fetch: (request, env) => api.fetch(request, { ...env, who }) }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     // Made closed to others at once, not closed afterwards: between the two anybody could connect. The socket is made

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { FoundRun } from '../../src/api/runs/find.js';
+import type { FoundRun } from '../../src/api/runs/queued.js';
 import { RunRows } from '../../src/api/runs/rows.js';
 import { makeFolder } from '../../src/files/make-folder.js';
 import type { DiffText } from '../../src/model/change.js';
@@ -12,7 +12,7 @@ import { RunStore } from '../../src/store/run-store.js';
 
 const ROWS = 9_000;
 const ID = '20260101T000000000Z-abcd';
-const run = { id: ID, status: 'partial', entry: { run: ID } } as unknown as FoundRun;
+const run = { run: { id: ID, status: 'partial' }, entry: { run: ID } } as unknown as FoundRun;
 let home: string;
 beforeAll(async () => {
   home = await mkdtemp(path.join(tmpdir(), 'rowferry-rows-'));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import type { ApiDeps } from '../../src/api/app.js';
 import { openApi } from '../../src/api/open.js';
-import { API_PATH, type Api, type Caller, type Env } from '../../src/api/operation.js';
+import type { Api, Caller } from '../../src/api/operation.js';
 import type { RunsApi } from '../../src/api/runs/orders.js';
 import type { Role } from '../../src/api/schema.js';
 import { resolveSettings } from '../../src/runs/settings.js';
@@ -42,15 +42,11 @@ export function apiOf(runs: RunsApi): Api {
   return apiIn(join(tmpdir(), 'rowferry-no-home'), { runs, queue });
 }
 
-export const pagesOf = (runs: RunsApi): Hono<Env> => pagesFor(apiOf(runs));
+export const pagesOf = (runs: RunsApi): Hono => pagesFor(apiOf(runs));
 
-/** The API as a door mounts it, for whoever is signed in so. */
-export function pagesFor(api: Api, role: Role = 'approver', via: Caller['via'] = 'socket'): Hono<Env> {
-  const pages = new Hono<Env>();
-  pages.use(async (c, next) => {
-    c.set('who', { name: 'mara', role, via });
-    await next();
-  });
-  pages.route(API_PATH, api);
+/** The API as a door asks it, for whoever is signed in so. */
+export function pagesFor(api: Api, role: Role = 'approver', via: Caller['via'] = 'socket'): Hono {
+  const pages = new Hono();
+  pages.all('*', (c) => api.fetch(c.req.raw, { ...(c.env as object), who: { name: 'mara', role, via } }));
   return pages;
 }

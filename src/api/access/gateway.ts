@@ -6,7 +6,7 @@ import { getCookie, setCookie } from 'hono/cookie';
 import { etag } from 'hono/etag';
 import { isLoopback } from '../../runs/settings-address.js';
 import type { ApiDeps } from '../app.js';
-import { API_PATH, type Api, type Caller, closeUnread, type Env, problem } from '../operation.js';
+import { API_PATH, type Api, type Caller, closeUnread, problem } from '../operation.js';
 import { signIn } from '../schema.js';
 import type { Pages } from './pages.js';
 import { type Access, type NewSession, type Refusal, SESSION_MS } from './sign-in.js';
@@ -41,7 +41,7 @@ type GatewayEnv = { Bindings: Bindings };
 export function openGateway({ access, audit, pages, host, publicUrl, proxyHeader, known }: GatewayOptions) {
   const publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
   const isLoopbackOnly = isLoopback(host);
-  let api: Hono<Env & { Bindings: Bindings & { readonly who?: Caller } }> | undefined;
+  let api: Api | undefined;
 
   const clientAddress = (c: Context): string => {
     // The last one was written by the proxy itself; those before it by whoever came to it.
@@ -175,12 +175,7 @@ export function openGateway({ access, audit, pages, host, publicUrl, proxyHeader
     arePagesOpen,
     /** From now on the API is answered; before, everybody is asked to wait. */
     serve(opened: Api): void {
-      api = new Hono();
-      api.use(async (c, next) => {
-        c.set('who', c.env.who as Caller);
-        await next();
-      });
-      api.route(API_PATH, opened);
+      api = opened;
     },
   };
 }

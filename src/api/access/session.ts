@@ -2,6 +2,7 @@ import { companyName } from '../../runs/run/open-service.js';
 import { isLoopback } from '../../runs/settings-address.js';
 import { withTimeout } from '../../worker/rights.js';
 import type { ApiParts } from '../app.js';
+import { Cache } from '../cache.js';
 import { type Operation, operation } from '../operation.js';
 import { session, signIn } from '../schema.js';
 
@@ -12,20 +13,15 @@ const AGAIN_MS = 30_000;
 
 /** Who is signed in. Signing in and out is done by the door over HTTP (gateway.ts); here both are described. */
 export function sessionOperations({ settings, version, channel }: ApiParts): Operation[] {
-  let name: string | undefined;
-  let lastAsked: { readonly at: number; readonly answer: Promise<void> } | undefined;
-  const ask = async (): Promise<void> => {
-    name = await companyName(settings, channel, AGAIN_MS).catch(() => undefined);
-  };
+  const names = new Cache<string | undefined>(1);
+  const ask = () => companyName(settings, channel, AGAIN_MS).catch(() => undefined);
   return [
     operation(
       'GET /session',
       { summary: 'Who is signed in, and what they look at', answer: session },
       async ({ who }) => {
-        if (name === undefined && !(lastAsked && performance.now() - lastAsked.at < AGAIN_MS)) {
-          lastAsked = { at: performance.now(), answer: ask() };
-        }
-        if (name === undefined && lastAsked) await withTimeout(PATIENCE_MS, lastAsked.answer);
+        const found = names.get('company', ask, (name) => (name === undefined ? AGAIN_MS : Number.POSITIVE_INFINITY));
+        const name = await withTimeout(PATIENCE_MS, found);
         const { apiUrl = '', company, maxUpload } = settings;
         const serviceInfo = {
           service: apiUrl,

@@ -92,7 +92,7 @@ async function receive(c: Context<Env>, name: string | undefined, uploads: Uploa
   try {
     form = new Busboy({
       headers: { 'content-type': type },
-      limits: { files: 2, fields: 20, parts: 21, fieldSize: 10_000, headerSize: 16_384 },
+      limits: { files: 1, fields: 20, parts: 21, fieldSize: 10_000, headerSize: 16_384 },
     });
   } catch (error) {
     throw new Fault(400, `The form cannot be read: ${(error as Error).message}`);
@@ -103,13 +103,11 @@ async function receive(c: Context<Env>, name: string | undefined, uploads: Uploa
   let taken: Promise<Uploaded> | undefined;
   let part: BusboyFileStream | undefined;
   let several = false;
+  form.on('filesLimit', () => {
+    several = true;
+    cut.abort();
+  });
   form.on('file', (_field, stream, filename) => {
-    if (taken) {
-      several = true;
-      stream.on('error', () => undefined).resume();
-      cut.abort();
-      return;
-    }
     part = stream.on('error', () => undefined);
     taken = uploads.take(name ?? filename ?? 'file', stream);
     // A file that is refused ends the form.

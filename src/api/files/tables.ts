@@ -30,9 +30,9 @@ export function tableOperations({ uploads, settings, channel }: ApiParts): Opera
     operation(
       'POST /tables',
       { summary: 'The table that is found in a file, with the evidence.', body: tableRequest, atMost, answer: table },
-      async ({ body: { file, source = {} } }) => {
+      async ({ body: { file, source } }) => {
         const { name, path } = await uploads.mustFind(file);
-        return withFileName(path, async () => tableOf(name, await openSource(path, definedOptions(source))));
+        return withFileName(path, async () => tableOf(name, await openSource(path, optionsOf(source))));
       },
     ),
     operation(
@@ -44,22 +44,18 @@ export function tableOperations({ uploads, settings, channel }: ApiParts): Opera
         atMost,
         answer: suggestion,
       },
-      async ({ body: { file, resource, source = {} } }) => {
+      async ({ body: { file, resource, source } }) => {
         const { path } = await uploads.mustFind(file);
-        const request = { file: path, resource, source: definedOptions(source), settings, channel };
+        const request = { file: path, resource, source: optionsOf(source), settings, channel };
         return suggestionOf(await withFileName(path, () => mapFile(request)));
       },
     ),
   ];
 }
 
-/** A key without a value is as one that is not there. */
-const definedOptions = ({ sheet, header_row, encoding, delimiter }: TableOptions) => ({
-  ...(sheet !== undefined && { sheet }),
-  ...(header_row !== undefined && { header_row }),
-  ...(encoding !== undefined && { encoding }),
-  ...(delimiter !== undefined && { delimiter }),
-});
+/** No key of what came as JSON is there without a value. */
+const optionsOf = (source: TableOptions = {}) =>
+  source as { readonly [key in keyof TableOptions]: NonNullable<TableOptions[key]> };
 
 /** People know the file by its name, and the folder is none of their business. */
 async function withFileName<T>(path: string, work: () => Promise<T>): Promise<T> {

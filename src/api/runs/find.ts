@@ -18,24 +18,20 @@ import { type Caller, type DeepReadonly, etagOf, Fault, hasRole } from '../opera
 import { type Role, type RunDetail, type RunProgress, type RunState, VERBS, type Verb } from '../schema.js';
 import { runOf } from './entries.js';
 import { isKnownHere } from './orders.js';
-import { jobOfRun, jobProgress, type OrderedData, queuedRun, queueView, runOfJob, runsOnQueue } from './queued.js';
-
-/** A run as its data folder and the queue tell of it; one of the two may not know it. */
-export interface FoundRun {
-  /** Of the run; of a job that has none yet, its own. */
-  readonly id: string;
-  readonly entry: RunEntry | undefined;
-  readonly job: Job | undefined;
-  /** Of the job. */
-  readonly state: string | undefined;
-  readonly status: RunState;
-}
+import {
+  type FoundRun,
+  isAtWork,
+  jobOfRun,
+  jobProgress,
+  type OrderedData,
+  queuedRun,
+  queueView,
+  runOfJob,
+  runsOnQueue,
+} from './queued.js';
 
 /** Who may take a run up. */
 export const roleFor = (verb: Verb): Role => (verb === 'approve' ? 'approver' : 'operator');
-
-/** Whether it runs, or waits to. */
-export const isAtWork = ({ status }: Pick<FoundRun, 'status'>): boolean => status === 'running' || status === 'waiting';
 
 const NOT_HERE =
   'Nothing of it lies here: it ended before it began, its folder is gone, or it lies in the data folder of another worker, where this can be done.';
@@ -63,17 +59,17 @@ export class RunFinder {
     const run = namedJob ? runOfJob(namedJob) : wanted;
     const isHere = isRunId(run) && (await isKnownHere(home, run));
     const job = namedJob ?? (isRunId(run) ? await this.jobOf(run, isHere) : undefined);
-    if (!isHere && !job) return undefined;
-    const id = run ?? wanted;
     const state = job?.id === undefined ? undefined : await queue.getJobState(job.id);
     const entry = isHere
-      ? await readRun(home, id).catch((error: unknown) => {
+      ? await readRun(home, run).catch((error: unknown) => {
           // What the queue tells of it is told.
           if (job) return undefined;
           throw error;
         })
       : undefined;
-    return { id, entry, job, state, status: statusOf(entry, job, state) };
+    const status = statusOf(entry, job, state);
+    const known = entry ? runOf(entry) : job && queuedRun(job, status);
+    return known && { run: { ...known, id: run ?? wanted, status }, entry, job, state };
   }
 
   private async jobOf(run: string, isHere: boolean): Promise<Job | undefined> {
@@ -86,36 +82,33 @@ export class RunFinder {
     return listed.find((one) => one.run.id === run)?.job;
   }
 
-  progressOf({ status, job }: FoundRun): RunProgress | null {
-    if (!isAtWork({ status })) return null;
+  progressOf({ run, job }: FoundRun): RunProgress | null {
+    if (!isAtWork(run)) return null;
     const { heldMs } = this.parts.channel.gauges;
     // In whole seconds: the same pause is the same state.
     const until = new Date(Math.ceil((Date.now() + heldMs) / 1_000) * 1_000).toISOString();
     return {
       ...(jobProgress(job) ?? { done: 0, total: null, outcomes: noOutcomes(), phase: 'waiting' }),
-      ...(status === 'waiting' && { phase: 'waiting' }),
-      ...(status === 'running' && heldMs > 0 && { paused_until: until }),
+      ...(run.status === 'waiting' && { phase: 'waiting' }),
+      ...(run.status === 'running' && heldMs > 0 && { paused_until: until }),
     };
   }
 
-  async detail(found: FoundRun, who: Caller): Promise<DeepReadonly<RunDetail>> {
-    const { id, entry, job, state } = found;
+  async detail(found: FoundRun, who: Pick<Caller, 'role'>): Promise<DeepReadonly<RunDetail>> {
+    const { run, entry, job, state } = found;
+    const { id } = run;
     const { home } = this.parts.settings;
-    const base = entry ? runOf(entry) : job && queuedRun(job, found.status);
-    if (!base) throw new Error(`nothing is known of ${id}`);
     const request = entry && readRequest(runFolder(home, id));
     const own = entry && (await readRunSummary(home, id));
     const queueInfo = job ? queueView(job, state) : { summary: null, reason: null };
-    const ended = isAtWork(found) ? null : ((own as unknown as Record<string, unknown>) ?? queueInfo.summary);
+    const ended = isAtWork(run) ? null : ((own as unknown as Record<string, unknown>) ?? queueInfo.summary);
     const again = !entry && job?.id === againJobId(id) ? ticketOf(home, id)?.again : undefined;
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
     const corrections = request?.corrections ?? fromData.corrections;
     const reports = own && entry?.reports_of === undefined ? own.reports : [];
     return {
-      ...base,
+      ...run,
       ...(again && { of_run: again.of, ...FOLLOW_UPS[again.verb] }),
-      id,
-      status: found.status,
       here: entry !== undefined,
       ...(request && { resource: resourceOf(request), company: request.company }),
       ...(corrections && { corrections: corrections.length }),
@@ -130,7 +123,7 @@ export class RunFinder {
   }
 
   /** What may be done with it, and why not. */
-  private async actions(found: FoundRun, who: Caller): Promise<RunDetail['actions']> {
+  private async actions(found: FoundRun, who: Pick<Caller, 'role'>): Promise<RunDetail['actions']> {
     const verbs = VERBS.map(async (verb) => {
       const role = roleFor(verb);
       if (!hasRole(who, role)) return [verb, { allowed: false, why: `This needs the role ${role}.` }] as const;
@@ -148,12 +141,13 @@ export class RunFinder {
   /** @throws RunError `usage` where that cannot be done with the run as it stands. */
   async check(verb: Verb, found: FoundRun): Promise<void> {
     const { settings } = this.parts;
-    const { id, status, entry, job } = found;
+    const { entry, job } = found;
+    const { id, status } = found.run;
     const refuse = (why: string) => {
       throw new RunError('usage', why);
     };
     if (verb === 'stop') {
-      if (!isAtWork(found)) refuse('It is not at work.');
+      if (!isAtWork(found.run)) refuse('It is not at work.');
       return job ? undefined : refuse('It was begun from a command line: end it there.');
     }
     if (status === 'waiting') refuse('It waits on the queue.');
@@ -177,7 +171,7 @@ export class RunFinder {
   }
 
   /** The reports of a run that can be fetched, and where they lie. */
-  async reports({ id, entry }: FoundRun): Promise<ReadonlyMap<string, string>> {
+  async reports({ run: { id }, entry }: FoundRun): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
     if (!entry || entry.reports_of !== undefined) return found;
     const summary = await readRunSummary(this.parts.settings.home, id);

@@ -4,8 +4,7 @@ import type { ApiParts } from '../app.js';
 import type { DeepReadonly } from '../operation.js';
 import type { Run, Runs, RunsQuery } from '../schema.js';
 import { runOf } from './entries.js';
-import { isAtWork } from './find.js';
-import { runsOnQueue } from './queued.js';
+import { type FoundRun, isAtWork, runsOnQueue } from './queued.js';
 
 /** The runs of the data folder and of the queue, newest first. */
 export async function runList(parts: ApiParts, { after, limit, ...filters }: RunsQuery): Promise<DeepReadonly<Runs>> {
@@ -15,35 +14,23 @@ export async function runList(parts: ApiParts, { after, limit, ...filters }: Run
   // Where no filter has to look at all of them, those of the page are read alone.
   const older = ids.filter((id) => after === undefined || id < after);
   const found = isAll ? await entries.first(older, limit + 1) : await entries.list();
-  const wanted = withQueue(found, ids, await runsOnQueue(queue, settings.queueUrl !== undefined))
-    .map(({ run }) => run)
-    .filter((run) => matchesFilters(run, filters));
-  const { page, next } = newestFirst(wanted, sortKey, { after, limit });
-  return { runs: page, next };
+  const wanted = withQueue(found, ids, await runsOnQueue(queue, settings.queueUrl !== undefined));
+  const { page, next } = pageOf(
+    wanted.filter(({ run }) => matchesFilters(run, filters)),
+    { after, limit },
+  );
+  return { runs: page.map(({ run }) => run), next };
 }
 
-/** A page of what was begun at some time, the newest first. `idOf`: ids that sort by that time, of which the last is the cursor. */
-export function newestFirst<T>(
-  all: readonly T[],
-  idOf: (one: T) => string,
+/** A page of runs, the newest first. */
+export function pageOf(
+  runs: readonly FoundRun[],
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },
-): { readonly page: readonly T[]; readonly next: string | null } {
-  const remaining = all
-    .filter((one) => after === undefined || idOf(one) < after)
-    .sort((one, other) => (idOf(one) < idOf(other) ? 1 : -1));
+): { readonly page: readonly FoundRun[]; readonly next: string | null } {
+  const remaining = runs.filter(({ run }) => after === undefined || sortKey(run) < after);
   const page = remaining.slice(0, limit);
   const last = page.at(-1);
-  return { page, next: remaining.length > limit && last !== undefined ? idOf(last) : null };
-}
-
-/** A run of the data folder, or one that the queue alone knows: then it has no `entry`. */
-export interface ListedRun {
-  readonly run: Run;
-  readonly entry?: RunEntry;
-  /** Why it failed, where nothing else tells. */
-  readonly reason?: string;
-  /** Somebody ordered it, and was told. */
-  readonly isOrdered?: boolean;
+  return { page, next: last && remaining.length > limit ? sortKey(last.run) : null };
 }
 
 /** Jobs of each state that are looked at where somebody looks again every few seconds: each holds all that it was ordered with. */
@@ -53,35 +40,24 @@ const FEW_JOBS = 20;
  * Newest first: the runs of the data folder, and those that lie in none: at work elsewhere, or of a schedule, the drop folder or
  * another program and failed before they began.
  */
-export async function allRuns({ entries, queue, settings: { home } }: ApiParts): Promise<ListedRun[]> {
-  return withQueue(await entries.list(), await runIds(home), await runsOnQueue(queue, false, FEW_JOBS))
-    .filter(
-      ({ run: { status }, entry, isOrdered }) => entry || status === 'running' || (status === 'failed' && !isOrdered),
-    )
-    .sort((one, other) => (sortKey(one.run) < sortKey(other.run) ? 1 : -1));
+export async function allRuns({ entries, queue, settings: { home } }: ApiParts): Promise<FoundRun[]> {
+  // Somebody ordered it, and was told.
+  const isOrdered = ({ run, job }: FoundRun) => job?.id === runJobId(run.id);
+  return withQueue(await entries.list(), await runIds(home), await runsOnQueue(queue, false, FEW_JOBS)).filter(
+    (one) => one.entry || one.run.status === 'running' || (one.run.status === 'failed' && !isOrdered(one)),
+  );
 }
 
 /** These runs of the data folder as the queue has them, and those of the queue that are not among `ids`, all of the data folder. */
-function withQueue(
-  entries: readonly RunEntry[],
-  ids: readonly string[],
-  listed: Awaited<ReturnType<typeof runsOnQueue>>,
-): ListedRun[] {
+function withQueue(entries: readonly RunEntry[], ids: readonly string[], listed: readonly FoundRun[]): FoundRun[] {
   const queued = new Map(listed.map((one) => [one.run.id, one]));
-  const here = entries.map((entry) => {
+  const here = entries.map((entry): FoundRun => {
     const onQueue = queued.get(entry.run)?.run;
     const status = isResumable(entry) && onQueue && isAtWork(onQueue) ? onQueue.status : entry.status;
     return { run: { ...runOf(entry), status }, entry };
   });
   for (const id of ids) queued.delete(id);
-  return [
-    ...here,
-    ...[...queued.values()].map(({ run, job }) => ({
-      run,
-      reason: job.failedReason,
-      isOrdered: job.id === runJobId(run.id),
-    })),
-  ];
+  return [...here, ...queued.values()].sort((one, other) => (sortKey(one.run) < sortKey(other.run) ? 1 : -1));
 }
 
 /** A job without a run stands where a run would that began when it was put on the queue. */

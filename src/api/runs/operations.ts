@@ -1,4 +1,4 @@
-import { constants, createReadStream, existsSync } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
 import { lstat, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -9,17 +9,18 @@ import { runFolder } from '../../runs/run/layout.js';
 import { readRunSummary } from '../../runs/run/list.js';
 import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS } from '../../worker/jobs/data.js';
 import type { ApiParts } from '../app.js';
+import { Cache } from '../cache.js';
 import { isUpload, noFile } from '../files/uploads.js';
-import { API_PATH, type Caller, Fault, faultsIn, hasRole, type Operation, operation, response } from '../operation.js';
+import { API_PATH, Fault, faultsIn, hasRole, type Operation, operation, response } from '../operation.js';
 import * as shapes from '../schema.js';
 import { type RunSnapshot, runEvents, stateId, streamOf } from './events.js';
-import { type FoundRun, isAtWork, RunFinder, roleFor } from './find.js';
+import { RunFinder } from './find.js';
 import { runList } from './list.js';
 import { isKnownHere } from './orders.js';
+import { type FoundRun, isAtWork } from './queued.js';
 import { RunRows } from './rows.js';
-import { type RunAction, startAction, stopRun } from './verbs.js';
+import { verbOperations } from './verbs.js';
 
-const params = z.object({ id: z.string().describe('Of the run.') });
 /** Connections that listen to runs. */
 const MOST_LISTENERS = 100;
 /** Who listens to a run shares what was seen of it for so long. */
@@ -30,7 +31,7 @@ export function runOperations(parts: ApiParts): Operation[] {
   const finder = new RunFinder(parts);
   const rows = new RunRows(settings.home);
   const listening = new Set<AbortController>();
-  const snapshots = new Map<string, Promise<RunSnapshot | undefined>>();
+  const snapshots = new Cache<RunSnapshot | undefined>(MOST_LISTENERS);
   stopping.addEventListener(
     'abort',
     () => {
@@ -44,14 +45,14 @@ export function runOperations(parts: ApiParts): Operation[] {
   /** Rows and reports lie in the data folder of the worker that had it; of one that goes on, more may come. */
   const findHere = async (id: string) => {
     const found = await finder.mustFind(id);
-    if (found.entry || isAtWork(found)) return found;
+    if (found.entry || isAtWork(found.run)) return found;
     throw notHere();
   };
   /** The same of one whose rows are asked for: of what was removed only the summary is left. */
   const findWithRows = async (id: string) => {
     const found = await findHere(id);
-    const folder = runFolder(settings.home, found.id);
-    if (found.entry && found.entry.kind !== 'export' && !existsSync(folder.store) && readRequest(folder)) {
+    const folder = runFolder(settings.home, found.run.id);
+    if (found.entry && found.entry.kind !== 'export' && readRequest(folder)) {
       try {
         assertNotPruned(folder);
       } catch (error) {
@@ -60,6 +61,10 @@ export function runOperations(parts: ApiParts): Operation[] {
     }
     return found;
   };
+  const snapshotOf = async (found: FoundRun): Promise<RunSnapshot> =>
+    isAtWork(found.run)
+      ? { progress: finder.progressOf(found) }
+      : { progress: null, end: await finder.detail(found, { role: 'viewer' }) };
   return [
     order(parts),
     operation(
@@ -69,7 +74,7 @@ export function runOperations(parts: ApiParts): Operation[] {
     ),
     operation(
       'GET /runs/{id}',
-      { summary: 'A run, as far as it is.', params, answer: shapes.runDetail },
+      { summary: 'A run, as far as it is.', params: shapes.runParams, answer: shapes.runDetail },
       async ({ params: { id }, who }) => finder.detail(await finder.mustFind(id), who),
     ),
     operation(
@@ -78,28 +83,20 @@ export function runOperations(parts: ApiParts): Operation[] {
         summary: 'How it goes on, as it goes on (server-sent events).',
         description:
           '`progress` with RunProgress a few times a second, `end` with RunDetail at the end, its `actions` those of a viewer.',
-        params,
+        params: shapes.runParams,
         headers: z.object({ 'last-event-id': z.string().optional() }),
         responses: {
           200: response(200, 'text/event-stream', z.string()),
           204: { description: 'It has ended, and this is known.' },
         },
       },
-      async ({ params: { id: wanted }, headers: { 'last-event-id': last }, who }, c) => {
+      async ({ params: { id: wanted }, headers: { 'last-event-id': last } }, c) => {
         const first = await finder.mustFind(wanted);
-        const snapshotOf = async (found: FoundRun): Promise<RunSnapshot> =>
-          isAtWork(found)
-            ? { progress: finder.progressOf(found) }
-            : { progress: null, end: await finder.detail(found, { ...who, role: 'viewer' }) };
-        const readSnapshot = () => {
-          let found = snapshots.get(first.id);
-          if (!found) {
-            found = finder.find(first.id).then((one) => one && snapshotOf(one));
-            snapshots.set(first.id, found);
-            setTimeout(() => snapshots.delete(first.id), SHARED_MS).unref();
-          }
-          return found;
+        const find = async () => {
+          const found = await finder.find(first.run.id);
+          return found && snapshotOf(found);
         };
+        const readSnapshot = () => snapshots.get(first.run.id, find, () => SHARED_MS);
         const now = await snapshotOf(first);
         // Whoever was told of its end comes back no more.
         if (now.end && stateId(now) === last) return c.body(null, 204);
@@ -120,14 +117,19 @@ export function runOperations(parts: ApiParts): Operation[] {
     ),
     operation(
       'GET /runs/{id}/rows',
-      { summary: 'Its rows, with what became of them.', params, query: shapes.rowsQuery, answer: shapes.rows },
+      {
+        summary: 'Its rows, with what became of them.',
+        params: shapes.runParams,
+        query: shapes.rowsQuery,
+        answer: shapes.rows,
+      },
       async ({ params: { id }, query }) => rows.page(await findWithRows(id), query),
     ),
     operation(
       'GET /runs/{id}/rows/{row}',
       {
         summary: 'The story of a row: cells, changes, the record before, what was sent, the outcome.',
-        params: params.extend({ row: z.string().describe('The number that the spreadsheet program shows.') }),
+        params: shapes.runParams.extend({ row: z.string().describe('The number that the spreadsheet program shows.') }),
         answer: shapes.story,
       },
       async ({ params: { id, row } }, c) => {
@@ -141,17 +143,21 @@ export function runOperations(parts: ApiParts): Operation[] {
       'GET /runs/{id}/faults',
       {
         summary: 'Its faults, alike ones together, the most frequent first.',
-        params,
+        params: shapes.runParams,
         answer: z.array(shapes.faultGroup).max(500),
       },
       async ({ params: { id } }) => rows.faults(await findWithRows(id)),
     ),
     operation(
       'GET /runs/{id}/plan',
-      { summary: 'What it writes, or would: by field, old and new, and its brakes.', params, answer: shapes.plan },
+      {
+        summary: 'What it writes, or would: by field, old and new, and its brakes.',
+        params: shapes.runParams,
+        answer: shapes.plan,
+      },
       async ({ params: { id } }) => {
         const found = await findWithRows(id);
-        const plan = await rows.plan(found, found.entry && (await readRunSummary(settings.home, found.id)));
+        const plan = await rows.plan(found, found.entry && (await readRunSummary(settings.home, found.run.id)));
         if (plan) return plan;
         throw found.entry?.kind === 'export' ? new Fault(409, 'An export has no plan: it writes nothing.') : notHere();
       },
@@ -160,7 +166,7 @@ export function runOperations(parts: ApiParts): Operation[] {
       'GET /runs/{id}/reports/{name}',
       {
         summary: 'One of its reports, or the file of an export.',
-        params: params.extend({ name: z.string() }),
+        params: shapes.runParams.extend({ name: z.string() }),
         responses: { 200: response(200, 'application/octet-stream', z.string()) },
       },
       async ({ params: { id, name } }, c) => {
@@ -176,18 +182,18 @@ export function runOperations(parts: ApiParts): Operation[] {
         return c.body(Readable.toWeb(reading) as ReadableStream, 200, headers);
       },
     ),
-    ...verbs(parts, finder),
+    ...verbOperations(parts, finder),
     operation(
       'PUT /runs/{id}/aside',
       {
         summary: 'Whether it is put aside: nothing more is to be done with it, and it waits for nobody.',
         role: 'operator',
-        params,
+        params: shapes.runParams,
         body: z.strictObject({ aside: z.boolean() }),
       },
       async ({ params: { id }, body: { aside }, who }, c) => {
         const found = await findHere(id);
-        if (isAtWork(found))
+        if (isAtWork(found.run))
           throw new Fault(409, 'It is at work, and may leave something to be done. Wait for its end.');
         const { entry } = found;
         if (!entry) throw notHere();
@@ -273,68 +279,6 @@ function bodyOf(text: string): unknown {
   } catch (error) {
     throw new Fault(400, `This is no JSON (${(error as Error).message}); a JSON object with \`kind\` is expected.`);
   }
-}
-
-const nothing = z.strictObject({});
-const retryBody = z.strictObject({ force: z.boolean().optional() });
-const undoBody = z.strictObject({
-  dry_run: z.boolean().optional(),
-  retire: z.record(z.string(), z.string()).optional().describe('Values for the records that the run created.'),
-  force: z.boolean().optional(),
-});
-const approveBody = z.strictObject({
-  by: z.string().min(1).max(200).optional().describe('Who approves, where that is not whoever is signed in.'),
-});
-
-/** What is done with a run that is there. */
-function verbs(parts: ApiParts, finder: RunFinder): Operation[] {
-  const verb = <B extends z.ZodType>(
-    name: shapes.Verb,
-    summary: string,
-    body: B,
-    carryOut: (found: FoundRun, body: z.output<B>, who: Caller) => Promise<string>,
-  ) =>
-    operation(
-      `POST /runs/{id}/${name}`,
-      {
-        ...{ summary, role: roleFor(name), params, optionalBody: body, answer: shapes.accepted, status: 202 },
-        atMost: [100_000, 'This says more than 100 KB.'],
-      },
-      async ({ params: { id: wanted }, body: input, who }, c) => {
-        const id = await carryOut(await finder.mustFind(wanted), input, who);
-        return c.json({ id }, 202, { location: `${API_PATH}/runs/${id}` });
-      },
-    );
-  const start = (found: FoundRun, action: RunAction, who: Caller) => startAction(parts, finder, found, action, who);
-  return [
-    verb('resume', 'Goes on with a run that was stopped or cut off.', nothing, (run, _, who) =>
-      start(run, { verb: 'resume', of: run.id }, who),
-    ),
-    verb(
-      'retry',
-      'Takes up the rows that failed or were left unknown: a new run.',
-      retryBody,
-      (run, { force = false }, who) => start(run, { verb: 'retry', of: run.id, force }, who),
-    ),
-    verb(
-      'undo',
-      'Puts back what it wrote: a new run. First try it with `dry_run`.',
-      undoBody,
-      (run, { dry_run: dryRun = false, force = false, retire }, who) =>
-        start(run, { verb: 'undo', of: run.id, dryRun, force, ...(retire && { retire }) }, who),
-    ),
-    verb(
-      'approve',
-      'Carries out exactly its plan: a new run.',
-      approveBody,
-      // Whoever has a name of their own signs with it.
-      (run, { by }, who) => {
-        const signed = who.via === 'user' ? who.name : (by ?? who.name);
-        return start(run, { verb: 'approve', of: run.id, by: signed }, who);
-      },
-    ),
-    verb('stop', 'Ends it in order; `resume` goes on with it.', nothing, (run, _, who) => stopRun(parts, run, who)),
-  ];
 }
 
 const NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);

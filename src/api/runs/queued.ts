@@ -2,7 +2,7 @@ import type { Job, JobType, Queue } from 'bullmq';
 import type { Correction } from '../../model/correction.js';
 import type { OutcomeCounts } from '../../model/outcome.js';
 import { fileName, rowsForPerson, type Summary } from '../../report/summary.js';
-import { isRunId } from '../../runs/run/list.js';
+import { isRunId, type RunEntry } from '../../runs/run/list.js';
 import { JOB_KINDS } from '../../worker/jobs/data.js';
 import { againJobId, type JobState, runJobId, stateOf } from '../../worker/jobs/job.js';
 import type { Run, RunDetail, RunProgress, RunState } from '../schema.js';
@@ -52,6 +52,18 @@ export function jobProgress(job: Job | undefined): RunProgress | undefined {
   return { phase, total, done, outcomes, ...(phases && { phases }) };
 }
 
+/** A run as its data folder and the queue tell of it; one of the two may not know it. */
+export interface FoundRun {
+  readonly run: Run;
+  readonly entry?: RunEntry | undefined;
+  readonly job?: Job | undefined;
+  /** Of the job. */
+  readonly state?: string | undefined;
+}
+
+/** Whether it runs, or waits to. */
+export const isAtWork = ({ status }: Run): boolean => status === 'running' || status === 'waiting';
+
 /** What may lie in the data of a job. */
 export interface OrderedData {
   readonly job: string | Record<string, unknown>;
@@ -86,11 +98,7 @@ const MOST_JOBS = 100;
  * The runs that the queue knows: those that wait, those at work, the latest that failed, and, where other workers share it, the
  * latest that came to their end.
  */
-export async function runsOnQueue(
-  queue: Queue,
-  isShared: boolean,
-  most = MOST_JOBS,
-): Promise<{ run: Run; job: Job }[]> {
+export async function runsOnQueue(queue: Queue, isShared: boolean, most = MOST_JOBS): Promise<FoundRun[]> {
   const read = async (status: RunState, states: JobType[]) =>
     (await queue.getJobs(states, 0, most - 1, false)).flatMap((job) =>
       job ? [{ run: queuedRun(job, status), job }] : [],

@@ -1,9 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate as breath } from 'node:timers/promises';
 import { jsonMembers } from '../../files/ndjson.js';
 import type { DiffText } from '../../model/change.js';
 import { ISSUE_CODES, type IssueCode } from '../../model/issue.js';
-import { GROUP_OF_OUTCOME, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
+import { GROUP_OF_OUTCOME, OUTCOMES } from '../../model/outcome.js';
 import { faultsOf } from '../../report/report-lines.js';
 import { fieldNamer, isNew, resultOf } from '../../report/results.js';
 import { plannedValues } from '../../runs/rows/outcomes.js';
@@ -11,13 +12,13 @@ import { findRow } from '../../runs/rows/row-files.js';
 import { readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { brakesOf, type Summary } from '../../runs/run/present.js';
-import type { StoredRequest } from '../../runs/run/run.js';
 import { overlayOf, sourceOptionsAsRead } from '../../runs/run/table.js';
 import { BRAKE_PREFIX, type EndedRow, type RowResult, RunStore } from '../../store/run-store.js';
 import type { SqlValue } from '../../store/sqlite.js';
+import { Cache } from '../cache.js';
 import type { DeepReadonly } from '../operation.js';
 import type { FaultGroup, Plan, Row, Rows, RowsQuery, Story } from '../schema.js';
-import { type FoundRun, isAtWork } from './find.js';
+import { type FoundRun, isAtWork } from './queued.js';
 import { Tables } from './table-index.js';
 
 /** Row numbers that are looked through without others getting their turn: some 15 ms of a filter by fault. */
@@ -38,22 +39,10 @@ interface Filter {
   readonly values: readonly SqlValue[];
 }
 
-/** How many rows a filter lets through, and how many stand before each window. */
-interface WindowCounts {
-  readonly windows: readonly { readonly before: number; readonly from: number }[];
-  readonly total: number;
-}
-
-/** What is found out over all rows of a run, and until when by the clock of the process that is good. */
-interface CachedResult {
-  readonly found: Promise<unknown>;
-  until: number;
-}
-
 /** The rows of runs, as their stores and files have them: nothing is held but the page that is asked for. */
 export class RunRows {
   /** What was found out over all rows of a run, by what and for which of its states. */
-  private readonly cache = new Map<string, CachedResult>();
+  private readonly cache = new Cache<unknown>(MOST_KEPT);
   private readonly tables = new Tables();
 
   constructor(private readonly home: string) {}
@@ -62,214 +51,181 @@ export class RunRows {
     return this.tables.close();
   }
 
-  async page(run: FoundRun, { after = '0', offset, limit, ...what }: RowsQuery): Promise<DeepReadonly<Rows>> {
-    const list = JSON.stringify(['rows', run.id, what.outcome, what.code, what.column, what.key]);
-    const store = this.store(run);
-    if (!store) return { rows: [], total: 0, next: null };
-    try {
-      const filter = filterOf(what, isEnded(run));
-      const { windows, total } = await this.countWindows(run, list, filter);
-      const place = windows.findLast((one) => one.before <= (offset ?? -1)) ?? {
-        from: Number(after),
-        before: offset ?? 0,
-      };
-      const { rows, next } = await pickRows(store, filter, place.from, (offset ?? 0) - place.before, limit);
-      const table = what.cells ? await this.table(run, store) : undefined;
+  async page(found: FoundRun, { after = '0', offset, limit, ...what }: RowsQuery): Promise<DeepReadonly<Rows>> {
+    const ended = isEnded(found);
+    const filter = filterOf(what, ended);
+    const { windows, total } = (await this.countWindows(found, filter)) ?? { windows: [], total: 0 };
+    const place = windows.findLast(({ before }) => before <= (offset ?? -1));
+    const { from, before } = place ?? { from: Number(after), before: offset ?? 0 };
+    const page = await this.ask(found, async (store) => {
+      const { rows, next } = await pickRows(store, filter, from, (offset ?? 0) - before, limit);
+      const table = what.cells ? await this.table(found, store) : undefined;
       const cells = await table?.index.cells(rows);
-      const known = outcomesOf(store, rows);
       const readResult = resultReader(store);
+      const picked = [...store.rows.endedRows(`row in (${rows.join(', ')})`)].flat();
       return {
-        rows: rows.map((row, at) => ({
-          ...rowOf(row, known.get(row), isEnded(run), readResult),
-          ...(table && { cells: table.corrected(row, cells?.[at] ?? []) }),
+        rows: picked.map((one, at) => ({
+          ...rowOf(one, ended, readResult),
+          ...(table && { cells: table.corrected(one.row, cells?.[at] ?? []) }),
         })),
         ...(table && { headings: table.index.headings }),
-        total,
         next: next === undefined ? null : String(next),
       };
-    } finally {
-      store.close();
-    }
+    });
+    return { rows: [], next: null, ...page, total };
   }
 
-  private countWindows(run: FoundRun, list: string, { sql, values }: Filter): Promise<WindowCounts> {
-    return this.computeOnce(run, list, async (store) => {
-      const windows = [];
+  /** How many rows a filter lets through, and how many stand before each window. */
+  private countWindows(found: FoundRun, { sql, values }: Filter) {
+    return this.computeOnce(found, JSON.stringify([sql, values]), async (store) => {
+      const windows: { readonly before: number; readonly from: number }[] = [];
       let total = 0;
       const select = store.prepare(`select count(*) as n from rows where row > ? and row <= ? and (${sql})`);
-      for (const from of windowsOf(store)) {
+      for await (const from of windowsOf(store)) {
         windows.push({ before: total, from });
         total += Number(select.get(from, from + WINDOW_ROWS, ...values)?.['n']);
-        await yieldLoop();
       }
       return { windows, total };
     });
   }
 
   /** Everything about one row, as JSON: the record keeps its digits. Undefined where the run has no such row. */
-  async story(run: FoundRun, number: number): Promise<string | undefined> {
-    const store = this.store(run);
-    try {
-      const [whole] = store?.rows.fullRows(`row = ${number}`).next().value ?? [];
-      if (!store || !whole) return undefined;
+  story(found: FoundRun, number: number): Promise<string | undefined> {
+    return this.ask(found, async (store) => {
+      const [whole] = store.rows.fullRows(`row = ${number}`).next().value ?? [];
+      if (!whole) return undefined;
+      const { op, at, sent, before } = whole;
+      const ended = isEnded(found);
       const readResult = resultReader(store);
-      const table = await this.table(run, store);
+      const table = await this.table(found, store);
       const [cells = []] = (await table?.index.cells([number])) ?? [];
       const shown = table?.corrected(number, cells) ?? [];
-      const result = whole.result || isEnded(run) ? readResult(whole) : undefined;
+      const result = whole.result || ended ? readResult(whole) : undefined;
+      const times = Math.max(sent, result?.outcome.attempts ?? 0);
       const details: DeepReadonly<Omit<Story, 'found'>> = {
-        ...rowOf(number, whole, isEnded(run), readResult),
+        ...rowOf(whole, ended, readResult),
         cells: shown,
         headings: table?.index.meta.headings ?? [],
-        corrected: shown.flatMap((cell, at) => (cell !== cells[at] ? [at] : [])),
-        changes: result ? this.changes(run, result, store) : [],
+        corrected: shown.flatMap((cell, position) => (cell !== cells[position] ? [position] : [])),
+        changes: result ? this.changes(found, result, store) : [],
         sent:
-          whole.op === undefined
-            ? null
-            : {
-                operation: whole.op,
-                times: Math.max(whole.sent, result?.outcome.attempts ?? 0),
-                at: whole.at === undefined ? null : new Date(whole.at).toISOString(),
-              },
+          op === undefined ? null : { operation: op, times, at: at === undefined ? null : new Date(at).toISOString() },
       };
-      const record = whole.before && jsonMembers(whole.before).find(({ name }) => name === 'record')?.text;
-      const found = record ? `{"id":${whole.record ?? whole.id ?? 0},${record}}` : 'null';
-      return `${JSON.stringify(details).slice(0, -1)},"found":${found}}`;
-    } finally {
-      store?.close();
-    }
+      const record = before && jsonMembers(before).find(({ name }) => name === 'record')?.text;
+      const earlier = record ? `{"id":${whole.record ?? whole.id ?? 0},${record}}` : 'null';
+      return `${JSON.stringify(details).slice(0, -1)},"found":${earlier}}`;
+    });
   }
 
   /** Faults of rows that need a person, alike ones together; the most frequent first. */
-  async faults(run: FoundRun): Promise<FaultGroup[]> {
-    if (!run.entry || !existsSync(this.folder(run).store)) return [];
+  async faults(found: FoundRun): Promise<FaultGroup[]> {
     // A row that the run stopped before has no fault.
     const where = `result is not null and kind in (${quoted(NEED_PERSON.filter((kind) => kind !== 'not_attempted'))})`;
-    const groups = await this.computeOnce(run, 'faults', async (store) => {
-      const found = new Map<string, FaultGroup>();
-      const readResult = resultReader(store);
-      await eachRow(store, where, (row) => {
-        for (const { code, column, field, value, message } of faultsOf(readResult(row).outcome)) {
-          const alike = found.size < MOST_GROUPS ? (value ?? null) : null;
+    const groups = await this.computeOnce(found, 'faults', async (store) => {
+      const groups = new Map<string, FaultGroup>();
+      await eachResult(store, where, ({ outcome }) => {
+        for (const { code, column = null, field = null, value = null, message } of faultsOf(outcome)) {
+          const alike = groups.size < MOST_GROUPS ? value : null;
           const name = JSON.stringify([code, column, field, alike]);
-          const group = found.get(name);
+          const group = groups.get(name);
           if (group) group.rows++;
           else {
-            const place = { column: column ?? null, field: field ?? null, value: alike };
             const meaning = ISSUE_CODES[code as IssueCode] ?? '';
-            found.set(name, { code, meaning, ...place, message, rows: 1, first: row.row });
+            const about = { code, meaning, column, field, value: alike, message };
+            groups.set(name, { ...about, rows: 1, first: outcome.ref.row });
           }
         }
       });
-      return found;
+      return [...groups.values()].sort((one, other) => other.rows - one.rows || one.first - other.first);
     });
-    const sorted = [...groups.values()].sort((one, other) => other.rows - one.rows || one.first - other.first);
-    return sorted.slice(0, MOST_FAULTS);
+    return groups?.slice(0, MOST_FAULTS) ?? [];
   }
 
   /** What it writes, or would; undefined where the run has no rows. */
-  async plan(run: FoundRun, summary: Summary | undefined): Promise<DeepReadonly<Plan> | undefined> {
-    const request = readRequest(this.folder(run));
-    if (!request?.job || !existsSync(this.folder(run).store)) return undefined;
-    const planned = await this.computeOnce(run, 'plan', async (store) => {
-      const found = new PlanTotals();
+  async plan(found: FoundRun, summary: Summary | undefined): Promise<DeepReadonly<Plan> | undefined> {
+    const request = readRequest(this.folder(found));
+    if (!request?.job) return undefined;
+    const planned = await this.computeOnce(found, 'plan', async (store) => {
+      const totals = new PlanTotals();
       // Of most rows only their number is told; the others say which fields they change.
       const counted = store.prepare(
         `select kind, count(*) as n from rows where kind in ('created', 'unchanged', 'at_risk') group by kind`,
       );
-      for (const { kind, n } of counted.all()) found.counts[kind as CountedKind] += Number(n);
+      for (const { kind, n } of counted.all()) totals.counts[kind as CountedKind] += Number(n);
       const { rows } = await pickRows(store, { sql: `kind = 'created'`, values: [] }, 0, 0, MOST_FIRST);
-      const readResult = resultReader(store);
-      await eachRow(store, `kind in ('updated', 'not_attempted') or row in (${rows.join(', ')})`, (row) =>
-        found.see(readResult(row), (result) => this.changes(run, result, store)),
+      await eachResult(store, `kind in ('updated', 'not_attempted') or row in (${rows.join(', ')})`, (result) =>
+        totals.see(result, () => this.changes(found, result, store)),
       );
-      return found;
+      return { totals, tripped: store.getValuesByPrefix(BRAKE_PREFIX) as ReadonlyMap<string, string> };
     });
+    if (!planned) return undefined;
+    const { totals, tripped } = planned;
     const brakes = brakesOf(request.job.job, {
       rows: summary?.rows,
-      updates: planned.counts.updated,
-      creates: planned.counts.created,
-      cleared: planned.clearedRows,
+      updates: totals.counts.updated,
+      creates: totals.counts.created,
+      cleared: totals.clearedRows,
       reconcile: summary?.reconcile,
     });
-    const store = this.store(run);
-    const tripped = (store?.getValuesByPrefix(BRAKE_PREFIX) ?? new Map()) as ReadonlyMap<string, string>;
-    store?.close();
+    const others = [...tripped.keys()].filter((name) => !brakes.some((one) => one.name === name));
     // A person let them pass, with force or an approval.
     const passed = summary?.status !== 'braked';
-    const brakeView = (name: string, limit: string, found: string, trips: boolean) => ({
-      ...{ name, limit, found, tripped: trips && !passed },
-      ...(trips && passed && { overridden: true }),
-    });
-    const others = [...tripped].filter(([name]) => !brakes.some((one) => one.name === name));
     return {
-      ...planned.counts,
-      brakes: [
-        ...brakes.map(({ name, limit, found }) =>
-          brakeView(name, limit, tripped.get(name) ?? found, tripped.has(name)),
-        ),
-        ...others.map(([name, found]) => brakeView(name, '', found, true)),
-      ],
-      fields: [...planned.fields.values()].sort((one, other) => other.records - one.records),
-      creates: planned.creates,
+      ...totals.counts,
+      brakes: [...brakes, ...others.map((name) => ({ name, limit: '', found: '' }))].map((brake) => ({
+        ...brake,
+        found: tripped.get(brake.name) ?? brake.found,
+        tripped: tripped.has(brake.name) && !passed,
+        ...(tripped.has(brake.name) && passed && { overridden: true }),
+      })),
+      fields: [...totals.fields.values()].sort((one, other) => other.records - one.records),
+      creates: totals.creates,
       warnings: summary?.warnings ?? [],
     };
   }
 
   /** Of a new record, what it got, or would get, too. */
-  private changes(run: FoundRun, { outcome, diff }: RowResult, { names }: RunStore): readonly DiffText[] {
-    const { resolved } = this.folder(run);
+  private changes(found: FoundRun, { outcome, diff }: RowResult, { names }: RunStore): readonly DiffText[] {
+    const { resolved } = this.folder(found);
     const row = isNew(outcome) && existsSync(resolved) ? findRow(resolved, outcome.ref.row) : undefined;
     const values = row ? plannedValues(row, names) : [];
     return [...values.filter(({ field }) => !diff.some((one) => one.field === field)), ...diff];
   }
 
-  private folder = ({ id }: FoundRun) => runFolder(this.home, id);
-
-  private store(run: FoundRun): RunStore | undefined {
-    return run.entry ? RunStore.openReadOnly(this.folder(run).store) : undefined;
-  }
+  private folder = ({ run }: FoundRun) => runFolder(this.home, run.id);
 
   /** The file of a run, as far as it is still there. */
-  private async table(run: FoundRun, store: RunStore | undefined) {
-    const folder = this.folder(run);
-    const request: StoredRequest | undefined = run.entry && readRequest(folder);
+  private async table(found: FoundRun, store: RunStore) {
+    const folder = this.folder(found);
+    const request = readRequest(folder);
     if (!request?.source) return undefined;
     const file = path.join(folder.dir, 'work', request.source);
     if (!existsSync(file)) return undefined;
-    const index = await this.tables.openTable(
-      file,
-      sourceOptionsAsRead(request.job.job, store),
-      path.join(folder.dir, 'work', '.tables'),
-    );
+    const options = sourceOptionsAsRead(request.job.job, store);
+    const index = await this.tables.openTable(file, options, path.join(folder.dir, 'work', '.tables'));
     const overlay = request.corrections && overlayOf(request.corrections, index.meta);
     const corrected = (row: number, cells: readonly string[]): string[] =>
       cells.map((cell, at) => overlay?.at(row, at, cell) ?? cell);
     return { index, corrected };
   }
 
-  /** Finds something out over all rows, once for all who ask; of a run at work anew after a while. */
-  private computeOnce<T>(run: FoundRun, what: string, work: (store: RunStore) => Promise<T>): Promise<T> {
-    const { mtimeMs } = statSync(this.folder(run).store, { throwIfNoEntry: false }) ?? {};
-    const name = JSON.stringify([run.id, run.status, isEnded(run) && mtimeMs, what]);
-    let one = this.cache.get(name);
-    this.cache.delete(name);
-    if (!one || one.until < performance.now()) {
-      const store = this.store(run);
-      if (!store) throw new Error(`the run ${run.id} has no rows`);
-      const found = work(store).finally(() => store.close());
-      const fresh = { found, until: Number.POSITIVE_INFINITY };
-      found.then(
-        () => {
-          if (!isEnded(run)) fresh.until = performance.now() + FRESH_MS;
-        },
-        () => this.cache.delete(name),
-      );
-      one = fresh;
+  /** Undefined where the run has no rows. */
+  private async ask<T>(found: FoundRun, question: (store: RunStore) => Promise<T>): Promise<T | undefined> {
+    const store = found.entry && RunStore.openReadOnly(this.folder(found).store);
+    try {
+      return store && (await question(store));
+    } finally {
+      store?.close();
     }
-    this.cache.set(name, one);
-    for (const [oldest] of [...this.cache].slice(0, -MOST_KEPT)) this.cache.delete(oldest);
-    return one.found as Promise<T>;
+  }
+
+  /** Finds something out over all rows, once for all who ask; of a run at work anew after a while. */
+  private computeOnce<T>(found: FoundRun, what: string, work: (store: RunStore) => Promise<T>): Promise<T | undefined> {
+    const { id, status } = found.run;
+    const { mtimeMs } = statSync(this.folder(found).store, { throwIfNoEntry: false }) ?? {};
+    const key = JSON.stringify([id, status, isEnded(found) && mtimeMs, what]);
+    const answer = this.cache.get(key, () => this.ask(found, work), isEnded(found) ? undefined : () => FRESH_MS);
+    return answer as Promise<T | undefined>;
   }
 }
 
@@ -284,13 +240,12 @@ class PlanTotals {
   readonly fields = new Map<string, Plan['fields'][number]>();
 
   /** A row that is not `CountedKind`, or one of the first that are created. */
-  see(result: RowResult, changesOf: (result: RowResult) => readonly DiffText[]): void {
-    const { outcome, diff } = result;
+  see({ outcome, diff }: RowResult, changes: () => readonly DiffText[]): void {
     const { kind, key, ref } = outcome;
     if (isNew(outcome)) {
       if (kind !== 'created') this.counts.created++;
       if (this.creates.length >= MOST_FIRST) return;
-      const values = changesOf(result).map((one) => ({ field: one.field, value: one.new }));
+      const values = changes().map((one) => ({ field: one.field, value: one.new }));
       this.creates.push({ row: ref.row, key, values });
     } else if (kind === 'updated' || outcome.changed.length > 0) {
       this.counts.updated++;
@@ -315,76 +270,64 @@ class PlanTotals {
 
 const NEED_PERSON = OUTCOMES.filter((kind) => !['in', 'unchanged'].includes(GROUP_OF_OUTCOME[kind]));
 
-const isEnded = (run: FoundRun) => !isAtWork(run);
+const isEnded = ({ run }: FoundRun) => !isAtWork(run);
 const quoted = (kinds: readonly string[]) => kinds.map((kind) => `'${kind}'`).join(', ');
-const yieldLoop = () => new Promise((resolve) => setImmediate(resolve));
+
+/** How a row ended, as the reports of a run that ended say it, also where the store does not. */
+const KIND_AT_END = `coalesce(kind, iif(op is null, 'not_attempted', 'unknown'))`;
+
+/** One of its faults has this code and this column; null: any. */
+const HAS_ISSUE = `exists (select 1 from json_each(result, '$.issues') as one
+  where one.value ->> '$.code' is coalesce(?, one.value ->> '$.code')
+  and one.value ->> '$.column' is coalesce(?, one.value ->> '$.column'))`;
+const KEY_BEGINS = `lower(substr(coalesce(key ->> '$', ''), 1, length(?))) = lower(?)`;
 
 function filterOf({ outcome, code, column, key }: Partial<RowsQuery>, ended: boolean): Filter {
-  const conditions: string[] = [];
-  const values: SqlValue[] = [];
+  const conditions: Filter[] = [];
   if (outcome !== undefined) {
     const words = new Set(outcome.split(','));
     const kinds = OUTCOMES.filter((kind) => words.has(kind) || words.has(GROUP_OF_OUTCOME[kind]));
-    const open = (kind: OutcomeKind) => ended && kinds.includes(kind);
-    conditions.push(
-      [
-        `kind in (${quoted(kinds)})`,
-        // What the store does not say of a run that ended, its reports say so.
-        ...(open('not_attempted') ? ['(kind is null and op is null)'] : []),
-        ...(open('unknown') ? ['(kind is null and op is not null)'] : []),
-      ].join(' or '),
-    );
+    conditions.push({ sql: `${ended ? KIND_AT_END : 'kind'} in (${quoted(kinds)})`, values: [] });
   }
-  if (code !== undefined || column !== undefined) {
-    const parts = [
-      ...(code === undefined ? [] : [`one.value ->> '$.code' = ?`]),
-      ...(column === undefined ? [] : [`one.value ->> '$.column' = ?`]),
-    ];
-    conditions.push(`exists (select 1 from json_each(result, '$.issues') as one where ${parts.join(' and ')})`);
-    values.push(...[code, column].filter((text) => text !== undefined));
-  }
-  if (key !== undefined && key !== '') {
-    conditions.push(`lower(substr(coalesce(key ->> '$', ''), 1, length(?))) = lower(?)`);
-    values.push(key, key);
-  }
-  return { sql: conditions.map((one) => `(${one})`).join(' and ') || '1', values };
+  if (code !== undefined || column !== undefined)
+    conditions.push({ sql: HAS_ISSUE, values: [code ?? null, column ?? null] });
+  if (key) conditions.push({ sql: KEY_BEGINS, values: [key, key] });
+  return {
+    sql: conditions.map(({ sql }) => `(${sql})`).join(' and ') || '1',
+    values: conditions.flatMap(({ values }) => values),
+  };
 }
 
-function* windowsOf(store: RunStore, from = 0): Generator<number> {
+/** Where each window of rows begins; others have their turn behind each. */
+async function* windowsOf(store: RunStore, from = 0): AsyncGenerator<number> {
   const { lastRow: last } = store.rows;
-  for (let at = from; at < last; at += WINDOW_ROWS) yield at;
+  for (let at = from; at < last; at += WINDOW_ROWS) {
+    yield at;
+    await breath();
+  }
 }
 
 /** Numbers of the rows that a filter lets through, behind a row; `skip`: so many of the first are passed over. */
-async function pickRows(
-  store: RunStore,
-  { sql, values }: Filter,
-  from: number,
-  skip: number,
-  limit: number,
-): Promise<{ readonly rows: number[]; readonly next: number | undefined }> {
+async function pickRows(store: RunStore, { sql, values }: Filter, from: number, skip: number, limit: number) {
   const select = store.prepare(
     `select row from rows where row > ? and row <= ? and (${sql}) order by row limit ? offset ?`,
   );
   const rows: number[] = [];
-  for (const at of windowsOf(store, from)) {
+  for await (const at of windowsOf(store, from)) {
     const passed = at === from ? skip : 0;
     const found = select.all(at, at + WINDOW_ROWS, ...values, limit + 1 - rows.length, passed);
     for (const { row } of found) rows.push(Number(row));
     if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] };
-    await yieldLoop();
   }
   return { rows, next: undefined };
 }
 
-const outcomesOf = (store: RunStore, rows: readonly number[]): ReadonlyMap<number, EndedRow> =>
-  new Map([...store.rows.endedRows(`row in (${rows.join(', ')})`)].flat().map((one) => [one.row, one]));
-
-async function eachRow(store: RunStore, where: string, see: (row: EndedRow) => void): Promise<void> {
-  for (const from of windowsOf(store)) {
+async function eachResult(store: RunStore, where: string, see: (result: RowResult) => void): Promise<void> {
+  const readResult = resultReader(store);
+  for await (const from of windowsOf(store)) {
     for (const batch of store.rows.endedRows(`row <= ${from + WINDOW_ROWS} and (${where})`, from)) {
-      batch.forEach(see);
-      await yieldLoop();
+      for (const row of batch) see(readResult(row));
+      await breath();
     }
   }
 }
@@ -395,15 +338,9 @@ function resultReader(store: RunStore): (row: EndedRow) => RowResult {
   return (row) => name(resultOf(row, ''));
 }
 
-function rowOf(
-  row: number,
-  known: EndedRow | undefined,
-  ended: boolean,
-  readResult: (row: EndedRow) => RowResult,
-): DeepReadonly<Row> {
-  if (!known || !(known.result || ended)) {
-    return { row, outcome: null, key: known?.open?.key ?? '', id: null, changed: [], issues: [] };
-  }
+function rowOf(known: EndedRow, ended: boolean, readResult: (row: EndedRow) => RowResult): DeepReadonly<Row> {
+  const { row, result, open } = known;
+  if (!result && !ended) return { row, outcome: null, key: open?.key ?? '', id: null, changed: [], issues: [] };
   const { kind, key, id, changed, issues } = readResult(known).outcome;
   return {
     ...{ row, outcome: kind, key, id: id ?? null, changed },

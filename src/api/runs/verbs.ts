@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { z } from '@hono/zod-openapi';
 import { RunError } from '../../model/error.js';
 import { fileName } from '../../report/summary.js';
 import { saveUnbegun } from '../../runs/run/conclude.js';
@@ -17,21 +18,84 @@ import {
 } from '../../worker/jobs/home.js';
 import { againJobId, runJobId } from '../../worker/jobs/job.js';
 import type { ApiParts } from '../app.js';
-import { type Caller, Fault, hasRole } from '../operation.js';
-import { type FoundRun, isAtWork, type RunFinder } from './find.js';
-import { queuedRun } from './queued.js';
+import { API_PATH, type Caller, Fault, hasRole, type Operation, operation } from '../operation.js';
+import { accepted, runParams, type Verb } from '../schema.js';
+import { type RunFinder, roleFor } from './find.js';
+import { type FoundRun, isAtWork } from './queued.js';
+
+const nothing = z.strictObject({});
+const retryBody = z.strictObject({ force: z.boolean().optional() });
+const undoBody = z.strictObject({
+  dry_run: z.boolean().optional(),
+  retire: z.record(z.string(), z.string()).optional().describe('Values for the records that the run created.'),
+  force: z.boolean().optional(),
+});
+const approveBody = z.strictObject({
+  by: z.string().min(1).max(200).optional().describe('Who approves, where that is not whoever is signed in.'),
+});
+
+/** What is done with a run that is there. */
+export function verbOperations(parts: ApiParts, finder: RunFinder): Operation[] {
+  const verb = <B extends z.ZodType>(
+    name: Verb,
+    summary: string,
+    body: B,
+    carryOut: (found: FoundRun, body: z.output<B>, who: Caller) => Promise<string>,
+  ) =>
+    operation(
+      `POST /runs/{id}/${name}`,
+      {
+        ...{ summary, role: roleFor(name), params: runParams, optionalBody: body, answer: accepted, status: 202 },
+        atMost: [100_000, 'This says more than 100 KB.'],
+      },
+      async ({ params: { id: wanted }, body: input, who }, c) => {
+        const id = await carryOut(await finder.mustFind(wanted), input, who);
+        return c.json({ id }, 202, { location: `${API_PATH}/runs/${id}` });
+      },
+    );
+  const start = (found: FoundRun, action: RunAction, who: Caller) => startAction(parts, finder, found, action, who);
+  return [
+    verb('resume', 'Goes on with a run that was stopped or cut off.', nothing, (found, _, who) =>
+      start(found, { verb: 'resume', of: found.run.id }, who),
+    ),
+    verb(
+      'retry',
+      'Takes up the rows that failed or were left unknown: a new run.',
+      retryBody,
+      (found, { force = false }, who) => start(found, { verb: 'retry', of: found.run.id, force }, who),
+    ),
+    verb(
+      'undo',
+      'Puts back what it wrote: a new run. First try it with `dry_run`.',
+      undoBody,
+      (found, { dry_run: dryRun = false, force = false, retire }, who) =>
+        start(found, { verb: 'undo', of: found.run.id, dryRun, force, ...(retire && { retire }) }, who),
+    ),
+    verb(
+      'approve',
+      'Carries out exactly its plan: a new run.',
+      approveBody,
+      // Whoever has a name of their own signs with it.
+      (found, { by }, who) => {
+        const signed = who.via === 'user' ? who.name : (by ?? who.name);
+        return start(found, { verb: 'approve', of: found.run.id, by: signed }, who);
+      },
+    ),
+    verb('stop', 'Ends it in order; `resume` goes on with it.', nothing, (found, _, who) => stopRun(parts, found, who)),
+  ];
+}
 
 /** `FollowUp`, or to go on with the run itself. */
-export type RunAction = FollowUp | { readonly verb: 'resume'; readonly of: string };
+type RunAction = FollowUp | { readonly verb: 'resume'; readonly of: string };
 
 /**
  * Takes up an earlier run: what is to be done is noted in the data folder, and a job that names the run put on the queue, so that it
  * waits, is stopped and survives as every other. Returns its id. Throws a problem where that cannot be.
  */
-export async function startAction(
+async function startAction(
   { settings, store, queue, stops, audit }: ApiParts,
   finder: RunFinder,
-  { id, entry }: FoundRun,
+  { run: { id }, entry }: FoundRun,
   action: RunAction,
   who: Caller,
 ): Promise<string> {
@@ -54,7 +118,7 @@ export async function startAction(
     for (const of of [id, ...(stopped?.again ? [stopped.again.of] : [])])
       for (const by of tickets(home).filter(({ stopped, again }) => !stopped && again?.of === of)) {
         const found = await finder.find(by.run);
-        if (found && isAtWork(found)) {
+        if (found && isAtWork(found.run)) {
           const what = of === id ? 'this run' : `the run ${of}`;
           throw new Fault(409, `The run ${by.run} is just taking up ${what}. Wait for its end.`);
         }
@@ -97,9 +161,10 @@ export async function startAction(
  *
  * Where this process dies on the way the job is put back, and the stop still holds.
  */
-export async function stopRun({ settings, stops, audit }: ApiParts, found: FoundRun, who: Caller): Promise<string> {
-  if (!isAtWork(found)) throw new Fault(409, 'The run is not at work.');
-  const { id, status, job, entry } = found;
+async function stopRun({ settings, stops, audit }: ApiParts, found: FoundRun, who: Caller): Promise<string> {
+  if (!isAtWork(found.run)) throw new Fault(409, 'The run is not at work.');
+  const { job, entry } = found;
+  const { id, status, kind, dry_run, started_at } = found.run;
   const { home } = settings;
   await audit(who, 'stop asked', { run: id, job: entry?.job ?? '' });
   await stops.ask(id);
@@ -115,9 +180,8 @@ export async function stopRun({ settings, stops, audit }: ApiParts, found: Found
   if (!removed) return id;
   reached('job-removed');
   if (!entry) {
-    const { kind, job: name, dry_run, started_at } = queuedRun(job, status);
     const reason = `${who.name} stopped it before it began.`;
-    await saveUnbegun(home, { run: id, kind, job: name, dry_run, started_at, reason });
+    await saveUnbegun(home, { run: id, kind, job: found.run.job, dry_run, started_at, reason });
   }
   stopTicket(home, id);
   await stops.withdraw(id).catch(() => undefined);

@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { Hono } from 'hono';
 import { onTestFinished } from 'vitest';
 import { openAudit } from '../../../src/api/access/audit.js';
 import { addKey, hashPassword, openKeys, openUsers } from '../../../src/api/access/credentials.js';
@@ -11,7 +12,7 @@ import { openPages } from '../../../src/api/access/pages.js';
 import { sessionOperations } from '../../../src/api/access/session.js';
 import { openAccess } from '../../../src/api/access/sign-in.js';
 import type { ApiParts } from '../../../src/api/app.js';
-import { type Api, answerFault, type Env, operation } from '../../../src/api/operation.js';
+import { API_PATH, answerFault, type Env, operation } from '../../../src/api/operation.js';
 import type { Role } from '../../../src/api/schema.js';
 import { resolveSettings } from '../../../src/runs/settings.js';
 import { openOperations } from '../../../src/worker/operations/http.js';
@@ -77,7 +78,7 @@ export async function openConsole({ host = '127.0.0.1', env = {}, users = {}, no
     notice,
   });
   onTestFinished(() => operations.close());
-  const api: Api = new OpenAPIHono<Env>();
+  const api = new OpenAPIHono<Env>();
   api.onError(answerFault({ error: () => undefined }));
   const parts = { settings, version: '9.9.9', channel: undefined } as unknown as ApiParts;
   for (const one of sessionOperations(parts)) one.register(api);
@@ -97,7 +98,7 @@ export async function openConsole({ host = '127.0.0.1', env = {}, users = {}, no
     push('begun');
     return c.body(stream.readable);
   });
-  operations.serve(api);
+  operations.serve(new Hono<Env>().route(API_PATH, api));
   const { port } = new URL(operations.url ?? '');
   const url = `http://127.0.0.1:${port}`;
 
