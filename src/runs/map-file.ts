@@ -27,7 +27,6 @@ import { relativePath } from './run/present.js';
 import { customColumns, readCatalogue } from './service-names.js';
 import type { Settings } from './settings.js';
 
-export { columnNames } from '../suggest/column-names.js';
 export { likelyResource } from '../suggest/suggest.js';
 
 export interface MapRequest {

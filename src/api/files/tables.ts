@@ -3,7 +3,8 @@ import { RunError } from '../../model/error.js';
 import { displayText } from '../../model/row.js';
 import type { OpenSource, SourceMeta } from '../../model/source.js';
 import { readJobYaml } from '../../runs/job/yaml.js';
-import { columnNames, likelyResource, type MapResult, mapFile } from '../../runs/map-file.js';
+import type { MapResult } from '../../runs/map-file.js';
+import { columnNames } from '../../runs/run/table.js';
 import type { ApiParts } from '../app.js';
 import { type DeepReadonly, type Operation, operation } from '../operation.js';
 import {
@@ -24,6 +25,9 @@ const SAMPLE_CHARACTERS = 200;
 
 /** A few words about a file, not the file. */
 const atMost = [64 * 1024, 'This is too long: a file is sent with POST /files, and named here.'] as const;
+
+/** What makes suggestions knows what people call every field: loaded for the first file, not at the start of a worker. */
+const suggestions = () => import('../../runs/map-file.js');
 
 export function tableOperations({ uploads, settings, channel }: ApiParts): Operation[] {
   return [
@@ -47,6 +51,7 @@ export function tableOperations({ uploads, settings, channel }: ApiParts): Opera
       async ({ body: { file, resource, source } }) => {
         const { path } = await uploads.mustFind(file);
         const request = { file: path, resource, source: optionsOf(source), settings, channel };
+        const { mapFile } = await suggestions();
         return suggestionOf(await withFileName(path, () => mapFile(request)));
       },
     ),
@@ -80,7 +85,7 @@ async function tableOf(file: string, { meta, rows }: OpenSource): Promise<DeepRe
     ...{ format, encoding, delimiter, sheet, sheets, header_row, evidence, warnings },
     headings: headingsOf(meta),
     first: first.slice(0, FIRST_ROWS),
-    resource: likelyResource(headings, [file, sheet ?? '']),
+    resource: (await suggestions()).likelyResource(headings, [file, sheet ?? '']),
   };
 }
 

@@ -17,6 +17,8 @@ import { columnNames } from '../../suggest/column-names.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { type RunInfo, readRunInfo, runIds } from './list.js';
 
+export { columnNames };
+
 /** How the file of a job is opened, before anything is known of it. */
 export function sourceOptions({ source, columns }: RowsJob): SourceOptions {
   const { format, header_row, encoding, delimiter, sheet, footer } = source;
