@@ -43,7 +43,8 @@ it.runIf(existsSync('/proc/self/clear_refs'))(
     const socketPath = await socketAddress(crew.home('one'));
     const ask = async <T>(method: string, path: string, body: Readable | string = ''): Promise<T> => {
       const headers = typeof body === 'string' && body !== '' ? { 'content-type': 'application/json' } : {};
-      const sent = request({ socketPath, method, path: `/api/v1${path}`, headers });
+      // Each on a connection of its own: one that was kept may be closed by the other end just as it is used again.
+      const sent = request({ socketPath, method, path: `/api/v1${path}`, headers, agent: false });
       const answer = new Promise<T>((resolve, reject) => {
         sent.on('error', reject);
         sent.on('response', async (response) =>
