@@ -22,7 +22,7 @@ export async function runList(parts: ApiParts, { after, limit, ...filters }: Run
   return { runs: page.map(({ run }) => run), next };
 }
 
-/** A page of runs, the newest first. */
+/** A page of runs that stand newest first. */
 export function pageOf(
   runs: readonly FoundRun[],
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },

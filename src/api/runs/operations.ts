@@ -21,6 +21,8 @@ import { type FoundRun, isAtWork } from './queued.js';
 import { RunRows } from './rows.js';
 import { verbOperations } from './verbs.js';
 
+const { runParams: params } = shapes;
+
 /** Connections that listen to runs. */
 const MOST_LISTENERS = 100;
 /** Who listens to a run shares what was seen of it for so long. */
@@ -74,7 +76,7 @@ export function runOperations(parts: ApiParts): Operation[] {
     ),
     operation(
       'GET /runs/{id}',
-      { summary: 'A run, as far as it is.', params: shapes.runParams, answer: shapes.runDetail },
+      { summary: 'A run, as far as it is.', params, answer: shapes.runDetail },
       async ({ params: { id }, who }) => finder.detail(await finder.mustFind(id), who),
     ),
     operation(
@@ -83,7 +85,7 @@ export function runOperations(parts: ApiParts): Operation[] {
         summary: 'How it goes on, as it goes on (server-sent events).',
         description:
           '`progress` with RunProgress a few times a second, `end` with RunDetail at the end, its `actions` those of a viewer.',
-        params: shapes.runParams,
+        params,
         headers: z.object({ 'last-event-id': z.string().optional() }),
         responses: {
           200: response(200, 'text/event-stream', z.string()),
@@ -119,7 +121,7 @@ export function runOperations(parts: ApiParts): Operation[] {
       'GET /runs/{id}/rows',
       {
         summary: 'Its rows, with what became of them.',
-        params: shapes.runParams,
+        params,
         query: shapes.rowsQuery,
         answer: shapes.rows,
       },
@@ -129,7 +131,7 @@ export function runOperations(parts: ApiParts): Operation[] {
       'GET /runs/{id}/rows/{row}',
       {
         summary: 'The story of a row: cells, changes, the record before, what was sent, the outcome.',
-        params: shapes.runParams.extend({ row: z.string().describe('The number that the spreadsheet program shows.') }),
+        params: params.extend({ row: z.string().describe('The number that the spreadsheet program shows.') }),
         answer: shapes.story,
       },
       async ({ params: { id, row } }, c) => {
@@ -143,7 +145,7 @@ export function runOperations(parts: ApiParts): Operation[] {
       'GET /runs/{id}/faults',
       {
         summary: 'Its faults, alike ones together, the most frequent first.',
-        params: shapes.runParams,
+        params,
         answer: z.array(shapes.faultGroup).max(500),
       },
       async ({ params: { id } }) => rows.faults(await findWithRows(id)),
@@ -152,7 +154,7 @@ export function runOperations(parts: ApiParts): Operation[] {
       'GET /runs/{id}/plan',
       {
         summary: 'What it writes, or would: by field, old and new, and its brakes.',
-        params: shapes.runParams,
+        params,
         answer: shapes.plan,
       },
       async ({ params: { id } }) => {
@@ -166,7 +168,7 @@ export function runOperations(parts: ApiParts): Operation[] {
       'GET /runs/{id}/reports/{name}',
       {
         summary: 'One of its reports, or the file of an export.',
-        params: shapes.runParams.extend({ name: z.string() }),
+        params: params.extend({ name: z.string() }),
         responses: { 200: response(200, 'application/octet-stream', z.string()) },
       },
       async ({ params: { id, name } }, c) => {
@@ -188,7 +190,7 @@ export function runOperations(parts: ApiParts): Operation[] {
       {
         summary: 'Whether it is put aside: nothing more is to be done with it, and it waits for nobody.',
         role: 'operator',
-        params: shapes.runParams,
+        params,
         body: z.strictObject({ aside: z.boolean() }),
       },
       async ({ params: { id }, body: { aside }, who }, c) => {

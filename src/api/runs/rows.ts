@@ -276,10 +276,6 @@ const quoted = (kinds: readonly string[]) => kinds.map((kind) => `'${kind}'`).jo
 /** How a row ended, as the reports of a run that ended say it, also where the store does not. */
 const KIND_AT_END = `coalesce(kind, iif(op is null, 'not_attempted', 'unknown'))`;
 
-/** One of its faults has this code and this column; null: any. */
-const HAS_ISSUE = `exists (select 1 from json_each(result, '$.issues') as one
-  where one.value ->> '$.code' is coalesce(?, one.value ->> '$.code')
-  and one.value ->> '$.column' is coalesce(?, one.value ->> '$.column'))`;
 const KEY_BEGINS = `lower(substr(coalesce(key ->> '$', ''), 1, length(?))) = lower(?)`;
 
 function filterOf({ outcome, code, column, key }: Partial<RowsQuery>, ended: boolean): Filter {
@@ -289,8 +285,13 @@ function filterOf({ outcome, code, column, key }: Partial<RowsQuery>, ended: boo
     const kinds = OUTCOMES.filter((kind) => words.has(kind) || words.has(GROUP_OF_OUTCOME[kind]));
     conditions.push({ sql: `${ended ? KIND_AT_END : 'kind'} in (${quoted(kinds)})`, values: [] });
   }
-  if (code !== undefined || column !== undefined)
-    conditions.push({ sql: HAS_ISSUE, values: [code ?? null, column ?? null] });
+  // What is not asked for is not read: there may be a million results.
+  const asked = Object.entries({ code, column }).filter(([, text]) => text !== undefined);
+  if (asked.length > 0) {
+    const same = asked.map(([name]) => `one.value ->> '$.${name}' = ?`).join(' and ');
+    const sql = `exists (select 1 from json_each(result, '$.issues') as one where ${same})`;
+    conditions.push({ sql, values: asked.flatMap(([, text]) => text ?? []) });
+  }
   if (key) conditions.push({ sql: KEY_BEGINS, values: [key, key] });
   return {
     sql: conditions.map(({ sql }) => `(${sql})`).join(' and ') || '1',
