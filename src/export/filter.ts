@@ -166,7 +166,7 @@ interface Wanted {
 
 /**
  * How a filter compares a column: by value in the column's type, text as names are compared (NFKC, trimmed, blanks folded;
- * case counts, but not in a column of choices). A string says why the text is no value of the column.
+ * case counts, but not in a column of choices or of e-mail addresses). A string says why the text is no value of the column.
  */
 function wantedValue(text: string, { type, choices, kind, heading }: ExportColumn, lexicon: Lexicon): Wanted | string {
   const wanted = normaliseName(text);

@@ -201,8 +201,8 @@ function usualLength(rows: readonly SampleRow[]): number | undefined {
 
 /**
  * The heading that the job states by its number, that it says there is none, or the one that is found. `rows`: the first ones that
- * are not blank, from the stated row on, perhaps with some above it. `even`: of a format whose rows all have a cell for each column. `ranges`: merged cells. `what` is read: `the file`, `the sheet
- * "Assets"`. Undefined where there are no rows.
+ * are not blank, from the stated row on, perhaps with some above it. `even`: of a format whose rows all have a cell for each column.
+ * `ranges`: merged cells. `what` is read: `the file`, `the sheet "Assets"`. Undefined where there are no rows.
  */
 export function chooseHeading(
   path: string,

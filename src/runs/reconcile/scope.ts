@@ -1,11 +1,11 @@
 import { exportRecord } from '../../export/column.js';
 import { exportColumns } from '../../export/columns.js';
 import { type Condition, conditionOn, conditionText, type Problem } from '../../export/filter.js';
-import { findColumn, findOwnField, type Naming } from '../../export/names.js';
+import { findOwnField, type Naming } from '../../export/names.js';
 import { RunError } from '../../model/error.js';
 import type { ReconcileJob } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
-import { type Lexicon, type ResourceName, readPaths } from '../../resources/spec.js';
+import type { Lexicon, ResourceName } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
 import { customFieldsIn, loadCustomFields, type RunLexicon } from '../run/open-service.js';
 
@@ -74,28 +74,13 @@ export function scopeCondition(
   const values = (Array.isArray(given) ? given : [given]).map((value) => String(value ?? ''));
   const instead = LIST_PARAMETERS.get(foldText(name));
   if (instead !== undefined) return { problem: `"${name}" is no field of a record: ${instead}.` };
-  const condition = conditionOn(name, values, naming);
-  const ids = 'problem' in condition ? undefined : idCondition(name, values, naming);
-  if (!ids || 'problem' in condition) return condition;
-  const byId = conditionOn(ids.name, ids.values, naming);
-  if ('problem' in byId) return byId;
-  const { matches: keeps } = condition;
-  return {
-    ...condition,
-    described: conditionText(name, values),
-    matches: (record) => keeps(record) || byId.matches(record),
-  };
+  const condition = conditionOn(name, [...values, ...idsAmong(name, values, naming)], naming);
+  return 'problem' in condition ? condition : { ...condition, described: conditionText(name, values) };
 }
 
-/** A number in the place of a name is taken as the id, as in the cells of a file; but digits are the number of a contract. */
-function idCondition(
-  name: string,
-  values: readonly string[],
-  naming: Naming,
-): { readonly name: string; readonly values: readonly string[] } | undefined {
-  const field = findColumn(name, naming) && findOwnField(name, naming)?.field;
-  const digits = values.map((value) => value.trim()).filter((value) => /^\d+$/.test(value));
-  if (field?.type.kind !== 'reference' || field.type.to === 'contract' || digits.length === 0) return undefined;
-  const id = `${readPaths(field)[0]}.id`;
-  return findColumn(id, naming) ? { name: id, values: digits } : undefined;
+/** A number in the place of a name is taken as the id, too, as in the cells of a file; but digits are the number of a contract. */
+function idsAmong(name: string, values: readonly string[], naming: Naming): readonly string[] {
+  const type = findOwnField(name, naming)?.field.type;
+  if (type?.kind !== 'reference' || type.to === 'contract') return [];
+  return values.filter((value) => /^\s*\d+\s*$/.test(value)).map((value) => `id:${BigInt(value)}`);
 }
