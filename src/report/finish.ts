@@ -30,6 +30,7 @@ import {
 import { assertComplete, outcomesForPerson, results } from './results.js';
 import {
   type NewRecord,
+  REPORT_NAMES,
   type ReferenceSummary,
   type RunStatus,
   rowsForPerson,
@@ -85,30 +86,8 @@ const MAX_LISTED = 20;
 /** Rows whose record a run has, or may have, changed. */
 const MAYBE_WRITTEN = `(kind in ('updated', 'unknown') or (kind is null and op is not null))`;
 
-const ALL_REPORTS = [
-  'results.csv',
-  'rejected.csv',
-  'rejected.xlsx',
-  'rejected.ndjson',
-  'corrected.csv',
-  'corrected.xlsx',
-  'corrected.ndjson',
-  'faults.csv',
-  'plan.csv',
-  'differences.csv',
-  'orphans.csv',
-  'reconcile.xlsx',
-  'references.csv',
-  'before.ndjson',
-  'report.html',
-  'summary.json',
-];
-
-/** Whether a file of this name in a report folder is replaced, or removed, by the reports of the next run. */
-export const isReportName = (name: string): boolean => ALL_REPORTS.includes(name.toLowerCase());
-
 const UNFINISHED = new RegExp(
-  `^\\.(${ALL_REPORTS.map((name) => name.replace('.', '\\.')).join('|')})\\.[0-9a-f]{12}\\.tmp$`,
+  `^\\.(${REPORT_NAMES.map((name) => name.replace('.', '\\.')).join('|')})\\.[0-9a-f]{12}\\.tmp$`,
 );
 
 /**
@@ -298,7 +277,7 @@ async function* rejectedRows(
 }
 
 async function removeStale(dir: string, reports: readonly string[]): Promise<void> {
-  for (const name of ALL_REPORTS) {
+  for (const name of REPORT_NAMES) {
     if (!reports.includes(name)) await rm(join(dir, name), { force: true });
   }
   // What a process that was killed while it wrote reports has left.

@@ -108,6 +108,29 @@ export interface NewRecord {
   readonly message?: string;
 }
 
+/** Everything that a run may write into a report folder. */
+export const REPORT_NAMES = [
+  'results.csv',
+  'rejected.csv',
+  'rejected.xlsx',
+  'rejected.ndjson',
+  'corrected.csv',
+  'corrected.xlsx',
+  'corrected.ndjson',
+  'faults.csv',
+  'plan.csv',
+  'differences.csv',
+  'orphans.csv',
+  'reconcile.xlsx',
+  'references.csv',
+  'before.ndjson',
+  'report.html',
+  'summary.json',
+];
+
+/** Whether a file of this name in a report folder is replaced, or removed, by the reports of the next run. */
+export const isReportName = (name: string): boolean => REPORT_NAMES.includes(name.toLowerCase());
+
 /** summary.json: scripts read it, so names are never changed, only added to. Times are ISO 8601 in UTC. */
 export interface Summary {
   readonly run: string;

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunError } from '../../model/error.js';
+import { isReportName } from '../../runs/run/present.js';
 
 /** A file that was taken from the drop folder; contract section 9. */
 export interface Claim {
@@ -50,8 +51,8 @@ export function safeSegment(name: string): string {
 }
 
 /** What rowferry itself writes beside the file. People drop a corrected `rejected.csv` again: it must not be overwritten. */
-const OWN_FILES =
-  /^(?:(?:summary\.json|results\.csv|(?:rejected|corrected)\.(?:csv|xlsx|ndjson)|faults\.csv|plan\.csv|differences\.csv|orphans\.csv|references\.csv|before\.ndjson|reconcile\.(?:json|xlsx)|report\.html)|(?:error|note|readme)\.txt)$/i;
+const isOwnFile = (name: string): boolean =>
+  isReportName(name) || /^(?:(?:error|note|readme)\.txt|reconcile\.json)$/i.test(name);
 const DROPPED_PREFIX = 'dropped-';
 
 /** How the name of a note ends that lies where a file was dropped, and says what became of it. */
@@ -59,11 +60,11 @@ export const RESULT_SUFFIX = '.result.txt';
 
 /** The name that a dropped file has in its claim: its own, or one beside it where a report has that. */
 export function claimedName(name: string): string {
-  return OWN_FILES.test(name) ? `${DROPPED_PREFIX}${name}` : name;
+  return isOwnFile(name) ? `${DROPPED_PREFIX}${name}` : name;
 }
 function droppedName(claimed: string): string {
   const rest = claimed.startsWith(DROPPED_PREFIX) ? claimed.slice(DROPPED_PREFIX.length) : '';
-  return OWN_FILES.test(rest) ? rest : claimed;
+  return isOwnFile(rest) ? rest : claimed;
 }
 
 /** A name for people: without characters that steer a terminal or turn the text round, and of bounded length. */
@@ -90,7 +91,7 @@ export async function listClaims(inbox: string): Promise<Claim[]> {
 }
 
 export function isDataName(name: string): boolean {
-  return !name.startsWith('.') && !OWN_FILES.test(name);
+  return !name.startsWith('.') && !isOwnFile(name);
 }
 
 async function visibleFolders(folder: string): Promise<string[]> {
