@@ -103,9 +103,9 @@ export interface Service {
   probeSerials(serials: readonly string[], first?: Page): Promise<ReadonlySet<string> | 'ignored'>;
   /**
    * The one place from which writing requests go out, whoever sends them. `isFresh` is asked after every wait, directly before
-   * each try: where it says no, the answer is `unsent`, withheld as `stale`.
+   * each try: where it says no, the answer is `unsent`, withheld as `stale`. `again`: an earlier one was open; it counts as a retry.
    */
-  write(request: WriteRequest, isFresh?: () => boolean): Promise<WriteAnswer>;
+  write(request: WriteRequest, isFresh?: () => boolean, again?: boolean): Promise<WriteAnswer>;
   /** Requests that may be in flight now; moves with the service's answers. */
   readonly inFlightLimit: number;
   close(): Promise<void>;

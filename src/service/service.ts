@@ -127,7 +127,7 @@ export function openService(options: ServiceOptions): Service {
     return settled.kind === 'missing' ? undefined : settledValue<{ record?: Json }>(settled).record;
   }
 
-  async function write(request: WriteRequest, isFresh?: () => boolean): Promise<WriteAnswer> {
+  async function write(request: WriteRequest, isFresh?: () => boolean, again = false): Promise<WriteAnswer> {
     const { resource, body } = request;
     const settled = await send({
       kind: 'write',
@@ -137,6 +137,7 @@ export function openService(options: ServiceOptions): Service {
         ? { method: 'POST', path: `${writePath(resource)}${queryText(request.query)}` }
         : { method: request.method, path: writePath(resource, request.id), ahead: request.ahead === true }),
       ...(isFresh && { isFresh }),
+      again,
     });
     switch (settled.kind) {
       case 'ok':

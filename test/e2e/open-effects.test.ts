@@ -62,6 +62,7 @@ describe('a create whose effect is open is found by its key, and there is one re
     expectTruth(imported, desk.sandbox, 'asset', 'serial_number', ROWS);
     expect(imported.exitCode).toBe(0);
     expect(sent()).toBe(ROWS - 1 + requests);
+    expect(imported.summary.requests.retries).toBe(requests - 1);
     expect(posts()).toBe(ROWS);
   });
 

@@ -28,12 +28,13 @@ export function dispatcher(
   service: Service,
   { resource, carrier, size, stopped, refusalsLeft, now }: Dispatch,
 ): Pick<WriterOptions, 'send' | 'readAgain'> {
-  const sendOwn = (request: WriteRequest) => service.write(request, () => isFreshAt(now(), request));
+  const sendOwn = (request: WriteRequest, again?: boolean) =>
+    service.write(request, () => isFreshAt(now(), request), again);
   if (!carrier) return { send: sendOwn };
-  const sendHere = async (request: WriteRequest): Promise<WriteAnswer> => {
+  const sendHere = async (request: WriteRequest, again?: boolean): Promise<WriteAnswer> => {
     if (stopped()) throw new Halted();
     // Many may wait for their turn when the run stops.
-    const answer = await service.write(request, () => !stopped() && isFreshAt(now(), request));
+    const answer = await service.write(request, () => !stopped() && isFreshAt(now(), request), again);
     if (answer.kind === 'unsent' && answer.withheld === 'stale' && stopped()) throw new Halted();
     return answer;
   };
@@ -46,7 +47,7 @@ export function dispatcher(
   const send = batchRequests<WriteRequest, WriteAnswer>(carrier, size, stopped, sendOwn, back, refusalsLeft);
   const read = batchRequests<ReadRequest, ReadAnswer | undefined>(carrier, size, stopped, notRead, notRead);
   return {
-    send: (request, again = false) => (again ? sendHere(request) : send(request)),
+    send: (request, again = false) => (again ? sendHere(request, again) : send(request)),
     async readAgain(id) {
       const readAt = now();
       const answer = await read({ op: 'read', resource, id });

@@ -20,6 +20,8 @@ export interface Call {
   /** Of a writing request, as `Service.write` has it. */
   readonly isFresh?: () => boolean;
   readonly ahead?: boolean;
+  /** Of a writing request: an earlier one was open. */
+  readonly again?: boolean;
   /** Where the run can do without this read: whatever fails but the token ends it with `refused`, soon; status 0 is no answer. */
   readonly optional?: { readonly tries: number; readonly timeoutMs?: number };
   /** Reads: turns the JSON into the value; a `string` says why the answer makes no sense, and is treated as garbled. */
@@ -129,7 +131,7 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
         if (optional) return skipOptional(call, { kind: 'fault', sent: false, cause: 'connect', reason });
         return giveUp(call, reason, clock.now() - since);
       }
-      const attempted = await sendOnce(call, attempt > 0, pass === 'probe', optional?.timeoutMs);
+      const attempted = await sendOnce(call, attempt > 0 || call.again === true, pass === 'probe', optional?.timeoutMs);
       if (attempted.kind === 'stopped') return stopped(call);
       if (attempted.kind !== 'tried') return attempted;
       const { exchange, sentAt, heldMs } = attempted;
