@@ -95,6 +95,11 @@ async function carryOut(
     leaseMs: LEASE_MS,
     log: pino({ level: 'silent' }),
   });
+  let given = 0;
+  const give = () => {
+    const jobId = `one.${given++}`;
+    return team.queue.add('part', letters.signedPart(jobId, partOf(requests)), { jobId });
+  };
   const result = new Promise<string>((resolve, reject) => {
     void team
       .executor(async (job, token) => {
@@ -108,11 +113,13 @@ async function carryOut(
         letters.listen(job.id ?? '', listener);
         const ended = await execute(job, token).finally(() => letters.forget(job.id ?? '', listener));
         if ('answers' in ended) resolve(ended.answers);
+        // The grant came when its lease was over: on a busy machine it may.
+        else if (job.id?.startsWith('one.')) await give();
         return ended;
       })
       .catch(reject);
   });
-  await team.queue.add('part', letters.signedPart('one', partOf(requests)), { jobId: 'one' });
+  await give();
   const pairs = answersOf(await result, requests);
   expect(pairs).toHaveLength(requests.length);
   return pairs.sort(([a], [b]) => a - b).map(([, answer]) => answer);
