@@ -143,10 +143,10 @@ function quoted(file: string): string {
 }
 
 /** Where exports of the queue may be written: below `roots`, and not in the folders that have another purpose. */
-export type TargetFolders = Pick<Settings, 'roots' | 'home' | 'inbox' | 'jobsDir'>;
+export type TargetFolders = Pick<Settings, 'roots' | 'home' | 'inbox' | 'jobsDir' | 'ownFiles'>;
 
-/** Folders and files of the data folder that hold what rowferry itself relies on. */
-const OWN_NAMES = ['runs', 'uploads', 'queue', 'service', 'home.db', 'home.db-wal', 'home.db-shm'];
+/** Folders of the data folder that hold what rowferry itself relies on; `ownFiles` are the files. */
+const OWN_FOLDERS = ['runs', 'uploads', 'queue', 'service'];
 
 /**
  * Absolute path of the file that an export is to write, its folders not made yet. Links are followed as they are for files that
@@ -194,10 +194,17 @@ function targetPath(file: string, { roots, home, inbox }: TargetFolders): string
 }
 
 /** A file there would be imported, be taken for a job, or replace what a run relies on. */
-async function isReserved(target: string, { home, inbox, jobsDir }: TargetFolders): Promise<boolean> {
+async function isReserved(target: string, { home, inbox, jobsDir, ownFiles }: TargetFolders): Promise<boolean> {
   const real = async (folder: string) => realpath(folder).catch(() => folder);
   const base = await real(home);
-  const own = [inbox, await real(inbox), ...OWN_NAMES.map((name) => path.join(base, name))];
+  const own = [inbox, await real(inbox), ...OWN_FOLDERS.map((name) => path.join(base, name))];
+  // By name also those that are not there yet; those that are by any name, such as one in other case where the disk takes both.
+  own.push(
+    ...(await Promise.all(
+      ownFiles.map(async (file) => path.join(await real(path.dirname(file)), path.basename(file))),
+    )),
+  );
+  if (own.includes(target) || (await isOneOf(target, ownFiles))) return true;
   // Job files lie directly in their folder; what lies deeper is none.
   const jobs = [jobsDir, await real(jobsDir)];
   return jobs.includes(path.dirname(target)) || own.some((folder) => target.startsWith(folder + path.sep));

@@ -16,6 +16,7 @@ beforeAll(async () => {
     home: at('work', '.home'),
     inbox: at('drop'),
     jobsDir: at('work', 'jobs'),
+    ownFiles: [at('work', '.home', 'audit.ndjson'), at('work', '.home', 'none.ndjson')],
   };
   for (const folder of [
     'work/.home/runs',
@@ -29,7 +30,7 @@ beforeAll(async () => {
   }
   await mkdir(at('secret'));
   await mkdir(at('worker'));
-  for (const file of ['work/data/a.csv', 'secret/s.csv']) await writeFile(at(file), 'old');
+  for (const file of ['work/data/a.csv', 'secret/s.csv', 'work/.home/audit.ndjson']) await writeFile(at(file), 'old');
   await symlink(at('secret/s.csv'), at('work/out.csv'));
   await symlink(at('secret/none.csv'), at('work/out-none.csv'));
   await symlink('../secret', at('work/out-folder'));
@@ -107,6 +108,8 @@ describe('the file that an export of the queue writes', () => {
     '@work/.home/runs/x/results.csv',
     '@work/.home/uploads/a.csv',
     '@work/.home/service/a.csv',
+    '@work/.home/audit.ndjson',
+    '@work/.home/none.ndjson',
   ])('among what has another purpose is refused: %s (84)', async (file) => {
     expect(await refusal(file)).toContain('in the drop folder, in the jobs folder or among what rowferry keeps');
   });
