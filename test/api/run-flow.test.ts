@@ -115,6 +115,11 @@ describe('a run over the API', () => {
       expect((await report(name)).status, name).toBe(404);
   });
 
+  it('that cannot be put back as was asked for tells what was to be done', async () => {
+    const { body } = await bench.call('POST', `/runs/${run}/undo`, { retire: { nope: 'x' } });
+    expect(await bench.ended(body.id)).toMatchObject({ kind: 'undo', of_run: run, status: 'failed' });
+  });
+
   it('is put back, first as a rehearsal', async () => {
     const { body } = await bench.call('POST', `/runs/${run}/undo`, {
       dry_run: true,

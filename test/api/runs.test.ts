@@ -78,6 +78,13 @@ describe('POST /runs', () => {
       422,
       /rows\[0\]\.Price` is "99999999999999\.99"; .*send it as text\n.*`rows\[0\]\.Id` is "12345678901234567890"/,
     ],
+    [
+      'a heading that stands twice',
+      '{"kind":"import","job":"a","rows":[{"Name":"First","Name":"Second"}]}',
+      {},
+      400,
+      /Duplicate key 'Name'.*JSON object/,
+    ],
     ['a number of no range', '{"kind":"import","job":"a","rows":[{"Price":1e999}]}', {}, 400, /1e999.*JSON object/],
     ['too much', `{"kind":"import","x":"${'y'.repeat(17 * 1024 * 1024)}"}`, {}, 413, /more than \d+ bytes/],
   ])('refuses %s with a problem document', async (_, body, headers, status, words) => {

@@ -11,7 +11,7 @@ import { findWrittenRun, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { isResumable, isRunId, type RunEntry, readRun, readRunSummary } from '../../runs/run/list.js';
 import type { StoredRequest } from '../../runs/run/run.js';
-import { ticketOf } from '../../worker/jobs/home.js';
+import { followUpOf, ticketOf } from '../../worker/jobs/home.js';
 import { againJobId } from '../../worker/jobs/job.js';
 import type { ApiParts } from '../app.js';
 import { type Caller, type DeepReadonly, etagOf, Fault, hasRole } from '../operation.js';
@@ -102,7 +102,7 @@ export class RunFinder {
     const own = entry && (await readRunSummary(home, id));
     const queueInfo = job ? queueView(job, state) : { summary: null, reason: null };
     const ended = isAtWork(run) ? null : ((own as unknown as Record<string, unknown>) ?? queueInfo.summary);
-    const again = !entry && job?.id === againJobId(id) ? ticketOf(home, id)?.again : undefined;
+    const again = !entry && job?.id === againJobId(id) ? followUpOf(home, id) : undefined;
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
     const corrections = request?.corrections ?? fromData.corrections;
     const reports = own && entry?.reports_of === undefined ? own.reports : [];

@@ -3,7 +3,7 @@ import { lstat, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from '@hono/zod-openapi';
-import { parseJson } from '../../model/json.js';
+import { parseSentJson } from '../../model/json.js';
 import { assertNotPruned, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { readRunSummary } from '../../runs/run/list.js';
@@ -277,9 +277,10 @@ function order({ settings, runs, uploads, audit }: ApiParts): Operation {
 /** Numbers that a double would change are no numbers, and so refused where they stand. */
 function bodyOf(text: string): unknown {
   try {
-    return parseJson(text);
+    return parseSentJson(text);
   } catch (error) {
-    throw new Fault(400, `This is no JSON (${(error as Error).message}); a JSON object with \`kind\` is expected.`);
+    const why = error instanceof RangeError ? 'it nests too deep' : (error as Error).message;
+    throw new Fault(400, `This is no JSON that can be taken (${why}); a JSON object with \`kind\` is expected.`);
   }
 }
 

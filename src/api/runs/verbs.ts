@@ -14,6 +14,7 @@ import {
   type FollowUp,
   readTicket,
   stopTicket,
+  ticketOf,
   tickets,
 } from '../../worker/jobs/home.js';
 import { againJobId, runJobId } from '../../worker/jobs/job.js';
@@ -103,8 +104,8 @@ async function startAction(
   if ('force' in action && action.force && !hasRole(who, 'approver')) {
     throw new Fault(403, '`force` passes what would stop the run: that needs the role approver.');
   }
-  // Of two who ask at the same time one is told that the other was first.
-  const lease = await store.lease(`verb.${id}`, leaseMs);
+  // Of two who ask at the same time one is told that the other was first; what was stopped before it began takes up another run.
+  const lease = await store.lease(`verb.${ticketOf(home, id)?.again?.of ?? id}`, leaseMs);
   if (!lease) throw new Fault(409, 'Somebody else is just taking up this run. Look at it again.');
   try {
     await finder.check(action.verb, await finder.mustFind(id)).catch((error: unknown) => {

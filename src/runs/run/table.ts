@@ -264,7 +264,7 @@ export function overlayOf(corrections: readonly Correction[], { headings }: Pick
     }
   }
   if (missing.size > 0) {
-    const faults = [...missing].map((column) => `"${column}": ${index.missingHint(column)}`);
+    const faults = [...missing].map((column) => `\`${column}\`: ${index.missingHint(column)}`);
     throw new RunError('usage', 'Corrections name columns that the file does not have.', faults);
   }
   const used = new Set<Correction>();

@@ -143,6 +143,9 @@ export type ValidData =
 
 type CheckedData = ValidData | { readonly faults: readonly string[] };
 
+/** A NUL or half of a character, as JSON has it. */
+const ESCAPED = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
 /** More are counted, not listed: the reason of a failed job lies in the queue and is shown on one page. */
 const MOST_LISTED = 100;
 
@@ -190,6 +193,8 @@ export function checkJobData(name: string, data: unknown): CheckedData {
   const isInline = typeof job === 'object' && job !== null && !Array.isArray(job);
   const inline = isInline ? checkInline(job, kind) : undefined;
   if (inline && 'faults' in inline) faults.push(...inline.faults);
+  else if (faults.length === 0 && ESCAPED.test(json))
+    faults.push('a text of the data holds a NUL or half of a character');
   else if (faults.length === 0) {
     // As it came: zod's copy of the rows would lack a heading `__proto__`.
     return { kind, ok: data, ...(inline && { inline: inline.job }) } as ValidData;
@@ -228,7 +233,7 @@ function rowFaults(rows: readonly unknown[]): string[] {
     }
     for (const [heading, value] of Object.entries(row)) {
       headings.add(heading);
-      const rule = cellFault(value);
+      const rule = cellFault(value) ?? textFault(heading);
       const plainValue = value instanceof Decimal ? value.text : value;
       if (rule !== undefined) faults.push(`\`${place}.${clip(heading)}\` is ${quoteValue(plainValue)}; ${rule}`);
     }
@@ -253,7 +258,7 @@ function correctionFaults(corrections: readonly unknown[]): string[] {
 
 function cellFault(value: unknown): string | undefined {
   if (typeof value === 'string') {
-    return value.length > DATA_LIMITS.cell ? `a cell may have ${DATA_LIMITS.cell} characters` : undefined;
+    return value.length > DATA_LIMITS.cell ? `a cell may have ${DATA_LIMITS.cell} characters` : textFault(value);
   }
   if (value instanceof Decimal || (typeof value === 'number' && losesDigits(value))) {
     return 'numbers this long lose digits on their way; send it as text';
@@ -261,6 +266,10 @@ function cellFault(value: unknown): string | undefined {
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return undefined;
   return 'a cell is text, a number, true, false or null';
 }
+
+/** Not every queue can keep such a text. */
+const textFault = (text: string) =>
+  /[\0\p{Cs}]/u.test(text) ? 'a text may hold no NUL and no half of a character' : undefined;
 
 /** No longer what was written. A fraction that lost digits before it came here cannot be told. */
 const losesDigits = (value: number) =>

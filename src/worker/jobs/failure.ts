@@ -78,7 +78,7 @@ export function failureText(error: unknown, secrets: readonly string[]): string 
         ? `The system refused something: ${error.message}`
         : `unexpected ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}; this is a bug in rowferry`;
   // People know an uploaded file by the name they gave it.
-  return redactor(secrets)(text.replace(/(?<!\S)\S*[/\\]uploads[/\\][0-9a-f]{16}-/g, ''));
+  return redactor(secrets)(text.replace(/(?<!\S)\S*[/\\]uploads[/\\](?:[0-9a-f]{16}-|[0-9a-f]{24}[/\\])/g, ''));
 }
 
 /** What of a job may be quoted. */

@@ -135,6 +135,14 @@ export function tickets(home: string, where = 'true', ...values: readonly string
 /** Of a run that has not ended. */
 export const ticketOf = (home: string, run: string): Ticket | undefined => tickets(home, 'run = ?', run)[0];
 
+/** What a run was to do with an earlier one, also where it ended before it began. */
+export function followUpOf(home: string, run: string): FollowUp | undefined {
+  const row = withHome(home, (db) =>
+    db.prepare(`select nullif(content, '') ->> 'again' as again from ticket where run = ?`).get(run),
+  );
+  return typeof row?.['again'] === 'string' ? (JSON.parse(row['again']) as FollowUp) : undefined;
+}
+
 /** Whether a run of this data folder was begun by the job, or by one that it stands for after the queue had lost it. */
 export function wasBegunBy(home: string, job: Pick<Job, 'id' | 'timestamp'>, run: string): boolean {
   const row = withHome(home, (db) => db.prepare('select job from ticket where run = ?').get(run));
@@ -153,7 +161,8 @@ export function beginTicket(home: string, job: TicketJob, run: string, again = t
 }
 
 export function endTicket(home: string, run: string): void {
-  withHome(home, (db) => db.prepare(`update ticket set ended = ?, content = '' where run = ?`).run(ENDED, run));
+  const left = `json_object('again', nullif(content, '') -> 'again')`;
+  withHome(home, (db) => db.prepare(`update ticket set ended = ?, content = ${left} where run = ?`).run(ENDED, run));
   reached('ticket-ended');
 }
 

@@ -124,6 +124,19 @@ describe('data of a job', () => {
     ]);
   });
 
+  it('is refused with a text that not every queue can keep', () => {
+    expect(faults('import', { job: 'assets', rows: [{ Name: 'a\0b' }, { Name: '\ud83d' }, { 'x\0': '😀' }] })).toEqual([
+      '`rows[0].Name` is "a\0b"; a text may hold no NUL and no half of a character',
+      '`rows[1].Name` is "\ud83d"; a text may hold no NUL and no half of a character',
+      '`rows[2].x\0` is "😀"; a text may hold no NUL and no half of a character',
+    ]);
+    const corrections = [{ column: 'Name', row: 2, value: 'a\0' }];
+    expect(faults('import', { job: 'assets', file: 'a.csv', corrections })).toEqual([
+      'a text of the data holds a NUL or half of a character',
+    ]);
+    expect(faults('import', { job: 'assets', rows: [{ Name: '\\u0000 😀' }] })).toEqual([]);
+  });
+
   it.each([
     ['nothing', undefined, 'must be an object'],
     ['null', null, 'must be an object'],
