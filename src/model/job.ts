@@ -34,7 +34,8 @@ export function targetsOf(given: z.output<typeof columnTargets>): readonly Colum
   return (Array.isArray(given) ? given : [given]).map((one) => (typeof one === 'string' ? { field: one } : one));
 }
 
-const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]{4}$/;
+/** Of a run, whatever its kind. */
+export const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]{4}$/;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 

@@ -6,6 +6,13 @@ import { runFolder } from '../../src/runs/run/layout.js';
 import { until } from '../support/until.js';
 import { type ApiBench, JOB, openApiBench, sheet } from './worker.js';
 
+const SUPPLIERS = {
+  kind: 'import',
+  resource: 'supplier',
+  match: { key: 'name' },
+  columns: { Name: 'name', City: 'city' },
+};
+
 let bench: ApiBench;
 beforeAll(async () => {
   bench = await openApiBench();
@@ -113,6 +120,47 @@ describe('a run over the API', () => {
       'results.csv%00',
     ])
       expect((await report(name)).status, name).toBe(404);
+  });
+
+  it('is written as its dry run was seen, whatever others have written since', async () => {
+    const order = (City: string, options: object) =>
+      bench.order({
+        kind: 'import',
+        job: SUPPLIERS,
+        rows: [
+          { Name: 'Seen', City },
+          { Name: 'Alike', City: 'Bern' },
+        ],
+        options,
+      });
+    const [mine, other] = [await order('Basel', { dry_run: true }), await order('Genf', { dry_run: true })];
+    for (const run of [mine, other]) expect(await bench.ended(run)).toMatchObject({ outcomes: { created: 2 } });
+    expect(await bench.ended(await order('Genf', { plan_of: other }))).toMatchObject({ outcomes: { created: 2 } });
+    const late = await order('Basel', { plan_of: mine });
+    expect(await bench.ended(late)).toMatchObject({ outcomes: { conflict: 1, unchanged: 1 }, status: 'partial' });
+    const { body } = await bench.call('GET', `/runs/${late}/rows/1`);
+    expect(JSON.stringify(body)).toMatch(/the plan was a new record, and it would now be an update of record/);
+    expect(bench.sandbox.records('supplier').filter(({ name }) => name === 'Seen')).toMatchObject([{ city: 'Genf' }]);
+    // What rows refer to is created by the run itself: in the plan it has no id yet.
+    const refers = {
+      ...{ kind: 'import', resource: 'asset', match: { key: 'serial_number', unique_field: 'serial_number' } },
+      columns: { Serial: 'serial_number', Name: 'name', Supplier: 'attached_supplier' },
+      references: { missing: 'create' },
+    };
+    const rows = [{ Serial: 'seen-1', Name: 'n', Supplier: 'Brand new' }];
+    const seen = await bench.order({ kind: 'import', job: refers, rows, options: { dry_run: true } });
+    await bench.ended(seen);
+    const written = await bench.order({ kind: 'import', job: refers, rows, options: { plan_of: seen } });
+    expect(await bench.ended(written)).toMatchObject({ outcomes: { created: 1 } });
+    const unknown = {
+      kind: 'import',
+      job: SUPPLIERS,
+      rows: [{ Name: 'x' }],
+      options: { plan_of: '20261121T081502123Z-3f9a' },
+    };
+    expect((await bench.call('POST', '/runs', unknown)).status).toBe(409);
+    unknown.options = { plan_of: '../../x' };
+    expect((await bench.call('POST', '/runs', unknown)).status).toBe(422);
   });
 
   it('that cannot be put back as was asked for tells what was to be done', async () => {

@@ -1,4 +1,4 @@
-import { constants, createReadStream } from 'node:fs';
+import { constants, createReadStream, existsSync } from 'node:fs';
 import { lstat, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -7,7 +7,7 @@ import { parseSentJson } from '../../model/json.js';
 import { assertNotPruned, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { readRunSummary } from '../../runs/run/list.js';
-import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS } from '../../worker/jobs/data.js';
+import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS, rowsOptions } from '../../worker/jobs/data.js';
 import type { ApiParts } from '../app.js';
 import { Cache } from '../cache.js';
 import { isUpload, noFile } from '../files/uploads.js';
@@ -215,6 +215,7 @@ const orderBody = z.looseObject({ kind: z.enum(JOB_KINDS), once: z.boolean().opt
 const orderDescribed = DATA_SHAPES.reconcile
   .extend({
     kind: z.enum(JOB_KINDS),
+    options: rowsOptions.optional(),
     job: z
       .union([z.string(), z.record(z.string(), z.unknown())])
       .describe('The name of a job file, or the job itself with the keys of one.'),
@@ -255,6 +256,10 @@ function order({ settings, runs, uploads, audit }: ApiParts): Operation {
       const { job, file, options } = checked.ok;
       if (options && 'force' in options && options.force && !hasRole(who, 'approver')) {
         throw new Fault(403, '`options.force` passes the brakes of the job: that needs the role approver.');
+      }
+      const planOf = options && 'plan_of' in options ? options.plan_of : undefined;
+      if (planOf !== undefined && !existsSync(runFolder(settings.home, planOf).plan)) {
+        throw new Fault(409, `The run ${planOf} has no plan here: it planned no file to its end, or was removed.`);
       }
       const name = typeof job === 'string' ? job : 'inline';
       const sent = file === undefined ? undefined : await uploads.find(file);

@@ -111,7 +111,8 @@ export function useImport(id: string) {
   const carryOut = useOnce({
     async mutationFn({ approve }: { approve: boolean }) {
       // As the run has it: whoever presses the button twice, and whoever else presses it, orders the very same and gets one run.
-      const order = { kind: 'import', file: id, job: ordered?.job, corrections: ordered?.corrections };
+      const options = { plan_of: run };
+      const order = { kind: 'import', file: id, job: ordered?.job, corrections: ordered?.corrections, options };
       const begun = approve
         ? await send<Accepted>('POST', `/runs/${run}/approve`)
         : await send<Accepted>('POST', '/runs', order, { headers: { 'idempotency-key': `write-${run}` } });

@@ -14,7 +14,7 @@ import { runFolder } from '../run/layout.js';
 import type { OpenIntent, Run } from '../run/run.js';
 import type { Matched } from './match.js';
 import { checkRejections, recordBrake, recordSettled, recordUnsent } from './outcomes.js';
-import { checkAgainstPlan, planChanges, planWriter, readPlan } from './planned.js';
+import { checkAgainstPlan, type Planned, planChanges, planWriter, readPlan } from './planned.js';
 import { fillRowFile, readRows, readRowsOr } from './row-files.js';
 
 /** A record read longer ago is read again before its PUT. Contract, section 7. */
@@ -135,14 +135,8 @@ export async function passBrakes(
 async function assertApproved(run: Run): Promise<void> {
   const approved = run.request.lineage?.approves;
   if (!approved) return;
-  const then = await readPlan(runFolder(run.settings.home, approved.run).plan);
-  const now = await readPlan(run.folder.plan);
-  if (!then || !now) {
-    throw new RunError(
-      'failed',
-      `The plan of the run ${approved.run} is not in its folder any more: nothing was sent.`,
-    );
-  }
+  const then = await planOf(run, approved.run);
+  const now = await planOf(run, run.folder.run);
   const { rows, sentences } = planChanges(then, now, MAX_NAMED);
   if (rows === 0) return;
   throw new RunError(
@@ -154,13 +148,20 @@ async function assertApproved(run: Run): Promise<void> {
   );
 }
 
+async function planOf({ settings }: Run, id: string): Promise<Planned> {
+  const plan = await readPlan(runFolder(settings.home, id).plan);
+  if (plan) return plan;
+  throw new RunError('failed', `The plan of the run ${id} is not in its folder: nothing was sent.`);
+}
+
 /**
  * Rows are written as they were planned where somebody may have looked at the plan, and where an earlier run had planned them:
  * a retry has the plan of that run in its folder.
  */
 export async function loadPlan(run: Run): Promise<void> {
-  const { retries, approves } = run.request.lineage ?? {};
-  if (retries || approves || run.request.kind === 'reconcile') run.planned = await readPlan(run.folder.plan);
+  const { retries, approves, plannedBy } = run.request.lineage ?? {};
+  if (plannedBy !== undefined) run.planned = await planOf(run, plannedBy);
+  else if (retries || approves || run.request.kind === 'reconcile') run.planned = await readPlan(run.folder.plan);
 }
 
 /** A run that the service's refusals have stopped goes on where somebody forces it, not by being taken up again. */

@@ -115,6 +115,8 @@ export interface Lineage {
   readonly undoes?: string;
   /** Creates what rows of that run refer to: `rows/references.ts`. */
   readonly createsFor?: string;
+  /** Writes no row otherwise than that dry run has planned it. */
+  readonly plannedBy?: string | undefined;
   /** Carries out exactly the plan of that run. */
   readonly approves?: { readonly run: string; readonly by: string; readonly at: string };
 }

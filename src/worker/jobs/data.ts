@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { correction, MAX_CORRECTIONS } from '../../model/correction.js';
 import { Decimal } from '../../model/decimal.js';
 import { RunError } from '../../model/error.js';
-import type { Job } from '../../model/job.js';
+import { type Job, RUN_ID } from '../../model/job.js';
 import {
   didYouMean,
   JOB_KINDS,
@@ -73,7 +73,8 @@ const corrections = z
 
 const FLAGS = 'What the flags of the command line say otherwise.';
 
-const options = z
+/** What a run of rows may be told; `apply` only of a reconciliation, `plan_of` only of an import. */
+export const rowsOptions = z
   .strictObject({
     dry_run: z.boolean().optional().describe('Say what would happen; nothing is written to the service.'),
     apply: z
@@ -82,6 +83,13 @@ const options = z
       .describe('Reconcile only: write the differences, or only report them. Wins over `dry_run` and the job.'),
     force: z.boolean().optional().describe('Go on although a brake of the job would stop the run.'),
     company,
+    plan_of: z
+      .string()
+      .regex(RUN_ID, 'must be the id of a run')
+      .optional()
+      .describe(
+        'Import only: a dry run of the same. A row that would now be written otherwise than it planned is a conflict.',
+      ),
   })
   .describe(FLAGS);
 
@@ -94,11 +102,11 @@ const file = z
     'Spreadsheet below one of the folders that the worker allows (ROWFERRY_ROOTS), absolute or relative to one.',
   );
 
-/** What a run of rows may be told; `apply` only of a reconciliation. */
-export type RowsOptions = Readonly<z.output<typeof options>>;
+export type RowsOptions = Readonly<z.output<typeof rowsOptions>>;
 
 /** Checked data of a run that takes rows. Exactly one of `file` and `rows` is there. */
-export type RowsData = Readonly<Omit<z.output<(typeof DATA_SHAPES)['reconcile']>, 'rows'>> & {
+export type RowsData = Readonly<Omit<z.output<(typeof DATA_SHAPES)['reconcile']>, 'rows' | 'options'>> & {
+  readonly options?: RowsOptions;
   readonly rows?: readonly Readonly<Record<string, string | number | boolean | null>>[];
 };
 
@@ -123,14 +131,14 @@ export const DATA_SHAPES = {
     file: file.optional(),
     rows: rows.optional(),
     corrections,
-    options: options.omit({ apply: true }).describe(FLAGS).optional(),
+    options: rowsOptions.omit({ apply: true }).describe(FLAGS).optional(),
   }),
   reconcile: z.strictObject({
     job,
     file: file.optional(),
     rows: rows.optional(),
     corrections,
-    options: options.optional(),
+    options: rowsOptions.omit({ plan_of: true }).optional(),
   }),
   export: z.strictObject({ job, file: file.optional(), options: z.strictObject({ company }).optional() }),
 };
@@ -184,12 +192,14 @@ export function checkJobData(name: string, data: unknown): CheckedData {
       faults.push(`give exactly one of \`file\` and \`rows\`; ${file === undefined ? 'neither is' : 'both are'} there`);
     }
   }
-  const { dry_run: dryRun, apply } = (options ?? {}) as { readonly dry_run?: unknown; readonly apply?: unknown };
+  const { dry_run: dryRun, apply, plan_of: planOf } = (options ?? {}) as Readonly<Record<string, unknown>>;
   if (kind === 'reconcile' && dryRun === true && apply === true) {
     faults.push(
       '`options.dry_run` and `options.apply` are both true; say one: write the differences, or only report them',
     );
   }
+  if (dryRun === true && planOf !== undefined)
+    faults.push('`options.dry_run` and `options.plan_of` are both there; say one: a dry run makes a plan of its own');
   const isInline = typeof job === 'object' && job !== null && !Array.isArray(job);
   const inline = isInline ? checkInline(job, kind) : undefined;
   if (inline && 'faults' in inline) faults.push(...inline.faults);

@@ -139,7 +139,7 @@ async function prepareRows(
   // Of rows it is a name: they are nowhere but in the run.
   const file = rows ? path.join(runFolder(settings.home, run).dir, `${run}.ndjson`) : await rowsFile(pending, data);
   if (pending.origin.trigger === 'schedule') await assertStable(file, pending.state);
-  const { force = false, company, ...options } = data.options ?? {};
+  const { force = false, company, plan_of: plannedBy, ...options } = data.options ?? {};
   if (claim) {
     const contentCheck = await dropFolder.check(claim, loaded, company ?? loaded.job.company ?? settings.company);
     if (contentCheck.verdict === 'wait') throw new Requeue(SAME_CONTENT_MS);
@@ -149,6 +149,7 @@ async function prepareRows(
   const request = {
     ...{ run, file, job: loaded, dryRun: isDryRun(options, loaded), force, notes },
     ...(company !== undefined && { company }),
+    ...(plannedBy !== undefined && { lineage: { plannedBy } }),
     ...(data.corrections && { corrections: data.corrections }),
     ...(claim && { reportDir: claim.dir }),
     // What `fileBelowRoots` found leads through no link, and must not do so later.

@@ -60,7 +60,7 @@ describe('data of a job', () => {
       expect.stringContaining('is of kind reconcile, not import'),
     ]);
     expect(faults('import', { job: 'assets', file: 'a', options: { apply: false } })).toEqual([
-      'unknown key `options.apply`; known here: dry_run, force, company',
+      'unknown key `options.apply`; known here: dry_run, force, company, plan_of',
     ]);
     expect(faults('reconcile', { job: 'erp', file: 'a', options: { apply: 'x'.repeat(99) } }).join()).toMatch(
       /^`options.apply` must be true or false, not "x{57}\.\.\."$/,
@@ -210,7 +210,7 @@ describe('schemas/job-data.schema.json', () => {
     }
     const options = (kind: string) => Object.keys(schema.$defs[kind].properties.options.properties);
     expect(options('export')).toEqual(['company']);
-    expect(options('import')).toEqual(['dry_run', 'force', 'company']);
+    expect(options('import')).toEqual(['dry_run', 'force', 'company', 'plan_of']);
     expect(options('reconcile')).toEqual(['dry_run', 'apply', 'force', 'company']);
     const file = new RegExp(schema.$defs.export.properties.file.pattern);
     for (const name of ['a.csv', 'x/a-{date}.XLSX', 'a.ndjson.gz']) expect(name).toMatch(file);
